@@ -1,0 +1,28 @@
+"""Credit, split by split: importances and attributions of tree ensembles.
+
+The names below are imported when first used, so that importing the package costs nothing and
+editing one measure does not make a workflow rerun the others.
+"""
+
+import importlib
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Attribution": "splitcredit.attribution",
+    "Forest": "splitcredit.forest",
+    "explain": "splitcredit.importances",
+    "to_forest": "splitcredit.convert",
+}
+
+__all__ = ["Attribution", "Forest", "explain", "to_forest"]
+
+
+def __getattr__(name):
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,117 @@
+"""`Attribution`: what a local measure gives every feature of every row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Attribution:
+    """Attributions of features, row by row and output by output, with their labels.
+
+    For measures that explain the prediction (Saabas, TreeSHAP), ``baseline`` plus the sum of
+    ``values`` over the features is the prediction. For local MDI it is the mean decrease of
+    impurity from the roots to the leaves of the row; the baseline is 0.
+
+    Parameters
+    ----------
+    values : float64 (n_samples, n_features, n_outputs)
+    baseline : float64 (n_outputs,) or (n_samples, 1)
+        One row of baselines, or one a row where each row has an output of its own
+        (``output="predicted"``).
+    feature_names : tuple of str, n_features long
+    output_names : tuple of str, n_outputs long
+    method : str
+        Name of the measure: that of its file in `splitcredit.importances`.
+    parameters : dict
+        What the measure was called with.
+    output_index : int64 (n_samples,), optional
+        The output that each row explains, where that differs from row to row.
+
+    Raises
+    ------
+    ValueError
+        If shapes and labels contradict each other.
+    """
+
+    values: np.ndarray
+    baseline: np.ndarray
+    feature_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+    method: str
+    parameters: dict = field(default_factory=dict)
+    output_index: np.ndarray | None = None
+
+    def __post_init__(self):
+        set_ = object.__setattr__
+        set_(self, "values", np.asarray(self.values, dtype=np.float64))
+        set_(self, "baseline", np.asarray(self.baseline, dtype=np.float64))
+        set_(self, "feature_names", tuple(str(n) for n in self.feature_names))
+        set_(self, "output_names", tuple(str(n) for n in self.output_names))
+        if self.output_index is not None:
+            set_(self, "output_index", np.asarray(self.output_index, dtype=np.int64))
+        if self.values.ndim != 3:
+            raise ValueError(
+                f"values has shape {self.values.shape}, expected (n_samples, n_features, n_outputs)"
+            )
+        n, p, k = self.values.shape
+        for name, length, size in (("feature_names", p, 1), ("output_names", k, 2)):
+            if len(getattr(self, name)) != length:
+                raise ValueError(
+                    f"{len(getattr(self, name))} {name} for axis {size} of values, which has {length}"
+                )
+        if self.baseline.shape not in ((k,), (n, k)):
+            raise ValueError(f"baseline has shape {self.baseline.shape}, expected {(k,)} or {(n, k)}")
+        if self.output_index is not None and self.output_index.shape != (n,):
+            raise ValueError(f"output_index has shape {self.output_index.shape}, expected {(n,)}")
+
+    def __repr__(self):
+        n, p, k = self.values.shape
+        return f"Attribution({self.method!r}, {n} samples, {p} features, {k} outputs)"
+
+    def totals(self) -> np.ndarray:
+        """Baseline plus the sum over features, (n_samples, n_outputs)."""
+        return self.baseline + self.values.sum(axis=1)
+
+    def to_frame(self):
+        """As a tidy DataFrame: sample, output, then one column a feature."""
+        import pandas as pd
+
+        n, p, k = self.values.shape
+        frame = pd.DataFrame(
+            self.values.transpose(0, 2, 1).reshape(n * k, p), columns=list(self.feature_names)
+        )
+        names = np.array(self.output_names)
+        frame.insert(0, "sample", np.repeat(np.arange(n), k))
+        frame.insert(1, "output", np.tile(names, n))
+        return frame
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Every field as an array that `numpy.savez` can store; None is left out."""
+        import json
+
+        arrays = {
+            "values": self.values,
+            "baseline": self.baseline,
+            "feature_names": np.array(self.feature_names),
+            "output_names": np.array(self.output_names),
+            "method": np.array(self.method),
+            "parameters": np.array(json.dumps(self.parameters, sort_keys=True)),
+        }
+        if self.output_index is not None:
+            arrays["output_index"] = self.output_index
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays) -> Attribution:
+        """Inverse of `to_arrays`."""
+        import json
+
+        given = dict(arrays)
+        given["method"] = given["method"].item()
+        given["parameters"] = json.loads(given["parameters"].item())
+        for name in ("feature_names", "output_names"):
+            given[name] = tuple(given[name].tolist())
+        return cls(**given)

@@ -1,0 +1,285 @@
+"""`Forest`: any tree ensemble as frozen flat arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+LEAF = -1
+
+_DTYPES = {
+    "feature": np.int32,
+    "threshold": np.float64,
+    "left": np.int32,
+    "right": np.int32,
+    "missing_left": np.bool_,
+    "value": np.float64,
+    "cover": np.float64,
+    "impurity": np.float64,
+    "tree_offsets": np.int64,
+    "base": np.float64,
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Forest:
+    """A tree ensemble as flat arrays, independent of the library that grew it.
+
+    Node ``k`` of the ensemble sends a row to ``left[k]`` when its value of ``feature[k]`` is at
+    most ``threshold[k]`` (below it, if `strict`), and to ``right[k]`` otherwise. Nodes of one tree
+    are contiguous and every child comes after its parent. Use `splitcredit.to_forest` to make one
+    from a fitted model; build one by hand for worked examples.
+
+    Parameters
+    ----------
+    feature : int32 (n_nodes,)
+        Feature tested, -1 at a leaf.
+    threshold : float64 (n_nodes,)
+        As the library stores it; ignored at a leaf.
+    left, right : int32 (n_nodes,)
+        Children, as indices into these same arrays; -1 at a leaf.
+    value : float64 (n_nodes, n_outputs)
+        Prediction of every node, inner nodes included: class fractions for a classifier.
+    cover : float64 (n_nodes,)
+        Weight of the training rows in the node; see `cover_kind`.
+    tree_offsets : int64 (n_trees + 1,)
+        Nodes of tree ``t`` are ``tree_offsets[t]:tree_offsets[t + 1]``; the first is its root.
+    feature_names : tuple of str
+    output_names : tuple of str
+        Class labels of a classifier, ``("output",)`` for a regressor.
+    impurity : float64 (n_nodes,), optional
+        Impurity of every node under `criterion`: bits for entropy, squared units of the target
+        for the variance.
+    criterion : str, optional
+        Name of the impurity, as the library calls it.
+    missing_left : bool (n_nodes,), optional
+        Where a row goes whose value is NaN. None if the model has no rule for NaN.
+    strict : bool
+        True if a row goes left on ``<``, False if on ``<=``.
+    x_dtype : {"float32", "float64"}
+        Type in which the library compares; `prepare` casts X to it once.
+    aggregate : {"mean", "sum"}
+        How the trees make up the prediction.
+    base : float64 (n_outputs,), optional
+        Added to the aggregate; zeros if not given.
+    cover_kind : str
+        What `cover` counts, e.g. ``"weighted_n_node_samples"``.
+    names_given : bool
+        Whether the model itself knew its feature names (only then are they compared with X's).
+    inbag : unsigned int (n_trees, n_train), optional
+        How often each training row was drawn for each tree; None without bagging.
+    training_hash : str, optional
+        `array_hash` of the training X, if it was given at conversion.
+
+    Raises
+    ------
+    ValueError
+        If the arrays contradict each other; the message names the array.
+    """
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    value: np.ndarray
+    cover: np.ndarray
+    tree_offsets: np.ndarray
+    feature_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+    impurity: np.ndarray | None = None
+    criterion: str | None = None
+    missing_left: np.ndarray | None = None
+    strict: bool = False
+    x_dtype: str = "float64"
+    aggregate: str = "mean"
+    base: np.ndarray | None = None
+    cover_kind: str = "weighted_n_node_samples"
+    names_given: bool = False
+    inbag: np.ndarray | None = None
+    training_hash: str | None = None
+
+    def __post_init__(self):
+        set_ = object.__setattr__
+        if self.base is None:
+            set_(self, "base", np.zeros(len(self.output_names)))
+        for name, dtype in _DTYPES.items():
+            array = getattr(self, name)
+            if array is not None:
+                set_(self, name, _frozen(array, dtype))
+        if self.inbag is not None:
+            set_(self, "inbag", _frozen(self.inbag, np.asarray(self.inbag).dtype))
+        set_(self, "feature_names", tuple(str(n) for n in self.feature_names))
+        set_(self, "output_names", tuple(str(n) for n in self.output_names))
+        _check(self)
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.tree_offsets) - 1
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included, over all trees."""
+        return len(self.feature)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features the model was fitted on."""
+        return len(self.feature_names)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs: classes of a classifier, 1 for a regressor."""
+        return len(self.output_names)
+
+    def __repr__(self):
+        return (
+            f"Forest({self.n_trees} trees, {self.n_nodes} nodes, {self.n_features} features, "
+            f"{self.n_outputs} outputs, criterion={self.criterion!r})"
+        )
+
+    def prepare(self, X) -> np.ndarray:
+        """Check X against the forest and cast it once, as the library does.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame (n_samples, n_features)
+
+        Returns
+        -------
+        C-contiguous array (n_samples, n_features) of dtype `x_dtype`
+
+        Raises
+        ------
+        ValueError
+            On a wrong shape, names that differ from the model's, text, infinities, or NaN where
+            the model has no rule for it.
+        """
+        names = getattr(X, "columns", None)
+        if names is not None and self.names_given:
+            _compare_names([str(n) for n in names], self.feature_names)
+        try:
+            array = np.asarray(X, dtype=np.float64 if self.x_dtype == "float64" else None)
+            with np.errstate(over="ignore"):
+                array = np.ascontiguousarray(array, dtype=self.x_dtype)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"X is not numeric ({error}): encode text columns first") from None
+        if array.ndim != 2:
+            raise ValueError(
+                f"X has {array.ndim} dimension(s), expected 2 (n_samples, {self.n_features}): "
+                "reshape a single row with X.reshape(1, -1)"
+            )
+        if array.shape[1] != self.n_features:
+            raise ValueError(
+                f"X has {array.shape[1]} features, the model was fitted on {self.n_features}: "
+                "pass the columns it was fitted on, in that order"
+            )
+        if np.isinf(array).any():
+            raise ValueError(
+                f"X holds infinities, or values too large for {self.x_dtype}: replace them"
+            )
+        if self.missing_left is None and np.isnan(array).any():
+            column = self.feature_names[int(np.isnan(array).any(axis=0).argmax())]
+            raise ValueError(
+                f"X holds NaN (first in feature {column!r}), and this model has no rule for "
+                "missing values: impute them, or fit a model that has one"
+            )
+        return array
+
+    def predict(self, X) -> np.ndarray:
+        """Prediction of the ensemble: class fractions or values.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame (n_samples, n_features)
+
+        Returns
+        -------
+        float64 array (n_samples, n_outputs)
+        """
+        from splitcredit.kernels import predict
+
+        return predict.predict(self, self.prepare(X))
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Every field as an array that `numpy.savez` can store; None is left out."""
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: np.asarray(v) for name, v in given.items() if v is not None}
+
+    @classmethod
+    def from_arrays(cls, arrays) -> Forest:
+        """Inverse of `to_arrays`."""
+        plain = {"strict", "x_dtype", "aggregate", "criterion", "cover_kind"}
+        plain |= {"names_given", "training_hash"}
+        names = {"feature_names", "output_names"}
+        return cls(
+            **{
+                k: v.item() if k in plain else tuple(v.tolist()) if k in names else v
+                for k, v in arrays.items()
+            }
+        )
+
+
+def array_hash(X) -> str:
+    """SHA-256 over shape and float64 bytes of X: equal for equal values, whatever the dtype."""
+    import hashlib
+
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    return hashlib.sha256(repr(X.shape).encode() + X.tobytes()).hexdigest()
+
+
+def _frozen(array, dtype):
+    array = np.ascontiguousarray(array, dtype=dtype)
+    array = array.view()
+    array.flags.writeable = False
+    return array
+
+
+def _compare_names(given, expected):
+    if given == list(expected):
+        return
+    missing = [n for n in expected if n not in given]
+    extra = [n for n in given if n not in expected]
+    if missing or extra:
+        detail = f"missing {missing[:5]}, not expected {extra[:5]}"
+    else:
+        detail = "same names in another order"
+    raise ValueError(
+        f"the columns of X are not the features of the model: {detail}; "
+        "pass X[list(forest.feature_names)]"
+    )
+
+
+def _check(forest):
+    f = forest
+    n = len(f.feature)
+    shapes = {name: (n,) for name in ("threshold", "left", "right", "cover")}
+    shapes |= {"value": (n, f.n_outputs), "base": (f.n_outputs,)}
+    shapes |= {k: (n,) for k in ("impurity", "missing_left") if getattr(f, k) is not None}
+    for name, shape in shapes.items():
+        if getattr(f, name).shape != shape:
+            raise ValueError(f"{name} has shape {getattr(f, name).shape}, expected {shape}")
+    offsets = f.tree_offsets
+    if len(offsets) < 2 or offsets[0] != 0 or offsets[-1] != n or (np.diff(offsets) < 1).any():
+        raise ValueError("tree_offsets must rise from 0 to the number of nodes")
+    for name, allowed in (("aggregate", ("mean", "sum")), ("x_dtype", ("float32", "float64"))):
+        if getattr(f, name) not in allowed:
+            raise ValueError(f"{name} is {getattr(f, name)!r}, expected one of {allowed}")
+    inner = np.flatnonzero(f.feature != LEAF)
+    if inner.size and (f.feature[inner].min() < 0 or f.feature[inner].max() >= f.n_features):
+        raise ValueError(f"feature must lie in 0..{f.n_features - 1}, or be -1 at a leaf")
+    end = offsets[np.searchsorted(offsets, inner, side="right")]
+    for name in ("left", "right"):
+        child = getattr(f, name)[inner]
+        if (child <= inner).any() or (child >= end).any():
+            raise ValueError(f"{name}: a child must come after its parent, in the same tree")
+    children = np.concatenate([f.left[inner], f.right[inner]])
+    if len(np.unique(children)) != len(children) or len(children) + f.n_trees != n:
+        raise ValueError("left and right: every node but a root must be the child of one node")
+    if not np.isfinite(f.threshold[inner]).all():
+        raise ValueError("threshold must be finite at inner nodes")
+    if (f.cover < 0).any() or not np.isfinite(f.cover).all() or (f.cover[inner] == 0).any():
+        raise ValueError("cover must be finite, not negative, and above 0 at inner nodes")
+    if f.inbag is not None and (f.inbag.ndim != 2 or len(f.inbag) != f.n_trees):
+        raise ValueError(f"inbag has shape {f.inbag.shape}, expected ({f.n_trees}, n_train)")

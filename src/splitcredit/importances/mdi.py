@@ -1,0 +1,46 @@
+"""MDI: mean decrease of impurity, the global importance of a forest's features."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def importance(forest, normalize: str = "none") -> np.ndarray:
+    """Global MDI.
+
+    Parameters
+    ----------
+    forest : Forest
+        With impurities.
+    normalize : {"none", "trees"}
+        ``"none"``: sutera2021, Eq. 2 and 3, in units of the impurity (bits for entropy).
+        ``"trees"``: scikit-learn's ``feature_importances_``: each tree's importances are divided
+        by their sum, single-node trees left out, then averaged and divided by their sum again. The
+        two differ by more than a factor unless all trees decrease the impurity alike.
+
+    Returns
+    -------
+    float64 array (n_features,)
+
+    Raises
+    ------
+    ValueError
+        If the forest has no impurities, or `normalize` is none of the two.
+    """
+    from splitcredit.kernels import mdi
+
+    if forest.impurity is None:
+        raise ValueError(
+            "MDI needs the impurity of every node, and this model stores none: "
+            "use a scikit-learn tree or forest, or give Forest(impurity=...)"
+        )
+    if normalize not in ("none", "trees"):
+        raise ValueError(f"normalize={normalize!r}: expected 'none' or 'trees'")
+    per_tree = mdi.mdi_per_tree(forest)
+    if normalize == "none":
+        return per_tree.mean(axis=0)
+    grown = per_tree[np.diff(forest.tree_offsets) > 1]
+    totals = grown.sum(axis=1, keepdims=True)
+    shares = np.divide(grown, totals, out=np.zeros_like(grown), where=totals > 0)
+    mean = shares.mean(axis=0) if len(shares) else np.zeros(forest.n_features)
+    return mean / mean.sum() if mean.sum() > 0 else mean
