@@ -60,10 +60,12 @@ class Attribution:
         for name, length, size in (("feature_names", p, 1), ("output_names", k, 2)):
             if len(getattr(self, name)) != length:
                 raise ValueError(
-                    f"{len(getattr(self, name))} {name} for axis {size} of values, which has {length}"
+                    f"{name} has {len(getattr(self, name))} entries, axis {size} of values has {length}"
                 )
         if self.baseline.shape not in ((k,), (n, k)):
-            raise ValueError(f"baseline has shape {self.baseline.shape}, expected {(k,)} or {(n, k)}")
+            raise ValueError(
+                f"baseline has shape {self.baseline.shape}, expected {(k,)} or {(n, k)}"
+            )
         if self.output_index is not None and self.output_index.shape != (n,):
             raise ValueError(f"output_index has shape {self.output_index.shape}, expected {(n,)}")
 

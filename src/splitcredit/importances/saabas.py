@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from splitcredit.attribution import Attribution
-from splitcredit.importances import select_outputs
+from splitcredit.importances._prediction import explain_prediction
 
 
 def explain(forest, X, output="all") -> Attribution:
@@ -21,7 +19,7 @@ def explain(forest, X, output="all") -> Attribution:
     Returns
     -------
     Attribution
-        In units of the prediction. Baseline: Value at the root, averaged (or summed) over trees.
+        In units of the prediction. The baseline is the value at the roots.
 
     Raises
     ------
@@ -30,21 +28,6 @@ def explain(forest, X, output="all") -> Attribution:
     """
     from splitcredit.kernels import saabas
 
-    X = forest.prepare(X)
-    outputs, index = select_outputs(forest, X, output)
-    baseline = saabas.baseline(forest)
-    if index is not None:
-        values = saabas.saabas_one(forest, X, index)[:, :, None]
-        baseline, names = baseline[index][:, None], ("predicted",)
-    else:
-        values = saabas.saabas(forest, X)[:, :, outputs]
-        baseline, names = baseline[outputs], np.array(forest.output_names)[outputs]
-    return Attribution(
-        values=values,
-        baseline=baseline,
-        feature_names=forest.feature_names,
-        output_names=tuple(names),
-        method="saabas",
-        parameters={"output": output if isinstance(output, str) else int(output)},
-        output_index=index,
+    return explain_prediction(
+        forest, X, output, "saabas", saabas.saabas, saabas.saabas_one, saabas.baseline(forest)
     )

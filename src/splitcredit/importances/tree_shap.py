@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from splitcredit.attribution import Attribution
-from splitcredit.importances import select_outputs
+from splitcredit.importances._prediction import explain_prediction
 
 
 def explain(forest, X, output="all") -> Attribution:
@@ -21,7 +19,8 @@ def explain(forest, X, output="all") -> Attribution:
     Returns
     -------
     Attribution
-        In units of the prediction. Baseline: Expected prediction when no feature is known.
+        In units of the prediction. The baseline is the
+        expected prediction when no feature is known.
 
     Raises
     ------
@@ -30,21 +29,12 @@ def explain(forest, X, output="all") -> Attribution:
     """
     from splitcredit.kernels import tree_shap
 
-    X = forest.prepare(X)
-    outputs, index = select_outputs(forest, X, output)
-    baseline = tree_shap.expected_value(forest)
-    if index is not None:
-        values = tree_shap.tree_shap_one(forest, X, index)[:, :, None]
-        baseline, names = baseline[index][:, None], ("predicted",)
-    else:
-        values = tree_shap.tree_shap(forest, X, outputs)
-        baseline, names = baseline[outputs], np.array(forest.output_names)[outputs]
-    return Attribution(
-        values=values,
-        baseline=baseline,
-        feature_names=forest.feature_names,
-        output_names=tuple(names),
-        method="tree_shap",
-        parameters={"output": output if isinstance(output, str) else int(output)},
-        output_index=index,
+    return explain_prediction(
+        forest,
+        X,
+        output,
+        "tree_shap",
+        tree_shap.tree_shap,
+        tree_shap.tree_shap_one,
+        tree_shap.expected_value(forest),
     )

@@ -16,9 +16,6 @@ import numba
 import numpy
 
 
-
-
-
 def _cache_directory() -> Path:
     text = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):

@@ -7,7 +7,7 @@ from numba import njit, prange
 
 
 def mdi_per_tree(forest) -> np.ndarray:
-    """Impurity decreases by feature, weighted by the fraction of rows, float64 (n_trees, n_features).
+    """MDI by tree and feature, float64 (n_trees, n_features), in units of the impurity.
 
     Eq. 2 of sutera2021: ``sum of p(t) * (i(t) - p_L i(t_L) - p_R i(t_R))`` over the inner nodes t
     that test the feature, with p(t) = cover(t) / cover(root).

@@ -10,15 +10,16 @@ from splitcredit.kernels.nodes import child_of, missing_of, packed
 BLOCK = 64
 
 
-def saabas(forest, X) -> np.ndarray:
-    """Saabas attributions for every output, float64 (n_samples, n_features, n_outputs).
+def saabas(forest, X, outputs=None) -> np.ndarray:
+    """Saabas attributions, float64 (n_samples, n_features, len(outputs)); all outputs by default.
 
     Saabas (2014), the "path" method of lundberg2017: node t on the path that tests X_m gives m
     the amount value(t_x) - value(t), where t_x is the child that x goes to.
     """
     roots = forest.tree_offsets[:-1]
     missing = missing_of(forest, X)
-    out = _saabas(packed(forest), roots, forest.value, X, missing, forest.n_features)
+    value = forest.value if outputs is None else np.ascontiguousarray(forest.value[:, outputs])
+    out = _saabas(packed(forest), roots, value, X, missing, forest.n_features)
     return _aggregated(forest, out)
 
 

@@ -1,0 +1,81 @@
+"""What the measures share that divide a prediction: the choice of outputs, and labels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.attribution import Attribution
+
+
+def explain_prediction(forest, X, output, method, all_outputs, one_a_row, baseline) -> Attribution:
+    """Attribute the chosen outputs of the prediction.
+
+    Parameters
+    ----------
+    forest : Forest
+    X : array-like or DataFrame (n_samples, n_features)
+    output : "all", "predicted", or the name or index of one output
+    method : str
+        Name of the measure.
+    all_outputs : callable (forest, prepared X, outputs) -> (n_samples, n_features, len(outputs))
+    one_a_row : callable (forest, prepared X, index) -> (n_samples, n_features)
+    baseline : float64 (n_outputs,)
+
+    Returns
+    -------
+    Attribution
+    """
+    X = forest.prepare(X)
+    outputs, index = _select(forest, X, output)
+    if index is not None:
+        values = one_a_row(forest, X, index)[:, :, None]
+        baseline, names = baseline[index][:, None], ["predicted"]
+    else:
+        values = all_outputs(forest, X, outputs)
+        baseline, names = baseline[outputs], [forest.output_names[c] for c in outputs]
+    return Attribution(
+        values=values,
+        baseline=baseline,
+        feature_names=forest.feature_names,
+        output_names=names,
+        method=method,
+        parameters={"output": output if isinstance(output, str) else int(output)},
+        output_index=index,
+    )
+
+
+def _select(forest, X, output) -> tuple[np.ndarray, np.ndarray | None]:
+    """Which outputs to explain.
+
+    Parameters
+    ----------
+    forest : Forest
+    X : prepared rows
+    output : "all", "predicted", or the name or index of one output
+        ``"predicted"`` is, for each row, the output with the largest prediction (the first of
+        equals).
+
+    Returns
+    -------
+    outputs : int array of the outputs wanted, the same for all rows
+    index : int64 (n_samples,) with one output a row if `output` is ``"predicted"``, else None
+
+    Raises
+    ------
+    ValueError
+        If there is no such output; the message lists what there is.
+    """
+    if isinstance(output, str) and output == "all":
+        return np.arange(forest.n_outputs), None
+    if isinstance(output, str) and output == "predicted":
+        from splitcredit.kernels import predict
+
+        return np.zeros(0, np.int64), predict.predict(forest, X).argmax(axis=1)
+    if isinstance(output, str) and output in forest.output_names:
+        return np.array([forest.output_names.index(output)]), None
+    if isinstance(output, (int, np.integer)) and 0 <= output < forest.n_outputs:
+        return np.array([int(output)]), None
+    raise ValueError(
+        f"output={output!r} is not one of 'all', 'predicted', an index below {forest.n_outputs}, "
+        f"or a name in {list(forest.output_names)}"
+    )
