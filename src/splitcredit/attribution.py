@@ -60,7 +60,7 @@ class Attribution:
         for name, length, size in (("feature_names", p, 1), ("output_names", k, 2)):
             if len(getattr(self, name)) != length:
                 raise ValueError(
-                    f"{name} has {len(getattr(self, name))} entries, axis {size} of values has {length}"
+                    f"{len(getattr(self, name))} {name}, but values has {length} on axis {size}"
                 )
         if self.baseline.shape not in ((k,), (n, k)):
             raise ValueError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import hashlib
 import json
 import os
@@ -51,6 +52,20 @@ def read_table(path):
     import pandas as pd
 
     return pd.read_csv(path, float_precision="round_trip", keep_default_na=True)
+
+
+def write_rows(path, rows: list[dict], columns) -> None:
+    """Write rows as CSV with these columns; a value that a row lacks is left empty."""
+    with atomic(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def read_rows(path) -> list[dict[str, str]]:
+    """Read a CSV as rows of text."""
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def write_bundle(path, items: dict[str, object]) -> None:

@@ -16,8 +16,7 @@ from splitcredit.convert import to_forest
 
 def available(function: str = "explain") -> list[str]:
     """Names of the measures that have `function` (``"explain"`` or ``"importance"``)."""
-    names = [m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")]
-    return sorted(n for n in names if hasattr(_load(n), function))
+    return [n for n in _names() if hasattr(_load(n), function)]
 
 
 def measure(name: str, function: str = "explain"):
@@ -59,6 +58,10 @@ def explain(model, X, method: str = "tree_shap", **parameters) -> Attribution:
         See `to_forest`, `Forest.prepare` and the measure.
     """
     return measure(method)(to_forest(model), X, **parameters)
+
+
+def _names():
+    return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
 
 
 def _load(name):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import child_of, missing_of, packed
 
 BLOCK = 64
@@ -27,7 +28,7 @@ def local_mdi(forest, X) -> np.ndarray:
     return out
 
 
-@njit(parallel=True, cache=True)
+@kernel(parallel=True)
 def _local_mdi(nodes, roots, X, missing_left, n_features):
     n = X.shape[0]
     out = np.zeros((n, n_features))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
+
+from splitcredit.kernels.compiled import kernel
 
 
 def mdi_per_tree(forest) -> np.ndarray:
@@ -23,7 +25,7 @@ def mdi_per_tree(forest) -> np.ndarray:
     )
 
 
-@njit(parallel=True, cache=True)
+@kernel(parallel=True)
 def _mdi(feature, left, right, cover, impurity, offsets, n_features):
     n_trees = len(offsets) - 1
     out = np.zeros((n_trees, n_features))

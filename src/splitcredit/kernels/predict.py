@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import child_of, missing_of, packed
 
 BLOCK = 64
@@ -22,7 +23,7 @@ def predict(forest, X) -> np.ndarray:
     return out + forest.base
 
 
-@njit(parallel=True, cache=True)
+@kernel(parallel=True)
 def _predict(nodes, roots, value, X, missing_left):
     n = X.shape[0]
     out = np.zeros((n, value.shape[1]))

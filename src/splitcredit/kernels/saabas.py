@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import child_of, missing_of, packed
 
 BLOCK = 64
@@ -43,7 +44,7 @@ def _aggregated(forest, out):
     return out
 
 
-@njit(parallel=True, cache=True)
+@kernel(parallel=True)
 def _saabas(nodes, roots, value, X, missing_left, n_features):
     n, n_outputs = X.shape[0], value.shape[1]
     out = np.zeros((n, n_features, n_outputs))
@@ -61,7 +62,7 @@ def _saabas(nodes, roots, value, X, missing_left, n_features):
     return out
 
 
-@njit(parallel=True, cache=True)
+@kernel(parallel=True)
 def _saabas_one(nodes, roots, value, X, missing_left, n_features, output):
     n = X.shape[0]
     out = np.zeros((n, n_features))

@@ -36,8 +36,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import lowered
 
 # Rows in one block. Of 32 to 256, 64 keeps the buffers of deep trees in the second-level cache.
@@ -172,7 +173,7 @@ def _gauss_legendre(most):
     return points, weights
 
 
-@njit(cache=True)
+@kernel()
 def _weigh_leaves(feature, left, right, cover, mean):
     for k in range(len(feature) - 1, -1, -1):
         if feature[k] >= 0:
@@ -181,7 +182,7 @@ def _weigh_leaves(feature, left, right, cover, mean):
                 mean[k, c] = ratio * mean[left[k], c] + (1 - ratio) * mean[right[k], c]
 
 
-@njit(cache=True)
+@kernel()
 def _deepest(feature, left, right, offsets):
     depth = np.zeros(len(feature), np.int32)
     for k in range(len(feature)):
@@ -191,7 +192,7 @@ def _deepest(feature, left, right, offsets):
     return depth.max()
 
 
-@njit(parallel=True, cache=True)
+@kernel(parallel=True)
 def _plans(
     feature,
     threshold,
@@ -287,7 +288,7 @@ def _plans(
     return starts, depths, n_points
 
 
-@njit(cache=True)
+@kernel()
 def _mark_constant(feature, left, right, value, base, output, constant, leaf):
     """Mark the nodes of one tree below which the output has one value, and note that value."""
     for k in range(len(constant) - 1, -1, -1):
@@ -301,7 +302,7 @@ def _mark_constant(feature, left, right, value, base, output, constant, leaf):
             leaf[k] = leaf[a]
 
 
-@njit(parallel=True, cache=True)
+@kernel(parallel=True)
 def _blocks(plan, starts, depths, n_points, points, weights, X, rows, tasks, out):
     """Run every task over every tree of the plan; one task is one thread's."""
     n_trees, p = starts.shape[0], X.shape[1]
@@ -367,7 +368,7 @@ def _blocks(plan, starts, depths, n_points, points, weights, X, rows, tasks, out
                 out[start + lane, j] = phi[j, lane]
 
 
-@njit(cache=True)
+@kernel()
 def _shares(node, d, n, points, x, inside, stays, goes_left, share):
     """Fill o, s and q of the node at depth d."""
     lanes = x.shape[1]
@@ -392,7 +393,7 @@ def _shares(node, d, n, points, x, inside, stays, goes_left, share):
             row[lane] = q if stays[d, lane] > 0 else node.ratio
 
 
-@njit(cache=True)
+@kernel()
 def _combine(node, d, n, points, factors, share, left_sum, right_sum, into, total):
     """Q of the node into `into[d]`, and sum_k A_k / h_k^2 (Q_L - Q_R) into `total`."""
     lanes = total.shape[0]

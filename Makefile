@@ -1,0 +1,63 @@
+# Thin wrappers; on a cluster call snakemake directly (see README.md).
+# PRESET=full|quick|tiny, CORES=all|N, VENV=directory, PYTHON, INSTALLER=auto|uv|pip, and
+# ARGUMENTS for snakemake can be given on the command line.
+PRESET ?= full
+CORES ?= all
+VENV ?= .venv
+ARGUMENTS ?=
+
+# The base configuration is the full preset; the others are laid on it.
+OVERLAY = $(if $(filter full,$(PRESET)),,--configfile config/$(PRESET).yaml)
+BIN = $(abspath $(VENV))/bin
+SNAKEMAKE = PATH="$(BIN):$$PATH" snakemake --workflow-profile workflow/profiles/default \
+  --cores $(CORES) $(OVERLAY) $(ARGUMENTS)
+PAPERS = sutera2021
+
+.DEFAULT_GOAL := help
+.PHONY: help reproduce quick test lint format environment lock reference clean $(PAPERS)
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-zA-Z_\/%]+:.*## /{printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+reproduce: environment ## build the environment and run everything at the papers' scale
+	$(SNAKEMAKE)
+
+quick: ## the same pipeline, scaled down
+	$(MAKE) reproduce PRESET=quick
+
+sutera2021: environment ## one paper
+	$(SNAKEMAKE) $@
+
+sutera2021/%: environment ## one artefact, e.g. sutera2021/table4
+	$(SNAKEMAKE) sutera2021_$*
+
+test: environment ## build the environment and run the tests
+	$(BIN)/python -m pytest -n auto
+
+lint: environment ## formatting and static checks of package and workflow
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(SNAKEMAKE) --lint
+
+format: environment ## put package and workflow into their format
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+	$(BIN)/snakefmt Snakefile workflow
+
+environment: ## only build the environment
+	@PYTHON="$(PYTHON)" INSTALLER="$(INSTALLER)" workflow/environment.sh $(VENV)
+
+lock: environment ## resolve the dependencies anew (needs uv)
+	for name in requirements requirements-tools; do \
+	  $(BIN)/uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	    --no-annotate --quiet --upgrade -o $$name.lock \
+	    $$([ $$name = requirements ] && echo "--all-extras pyproject.toml" || \
+	      echo "-c requirements.lock requirements-tools.in") || exit 1; \
+	done
+
+reference: ## copy the claims and pictures of a full run to docs/reference, for README and docs
+	$(BIN)/python docs/take_reference.py
+
+clean: ## delete all results
+	rm -rf results/* .snakemake

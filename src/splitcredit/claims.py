@@ -1,0 +1,220 @@
+"""Claims: printed values against ours, with a verdict and where its tolerance comes from."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+COLUMNS = (
+    "paper",
+    "artefact",
+    "variant",
+    "cell",
+    "printed",
+    "ours",
+    "tolerance",
+    "basis",
+    "verdict",
+    "cause",
+    "test",
+)
+BASES = ("rounding", "monte-carlo", "seeds", "sign")
+VERDICTS = ("equal", "within", "direction", "differs", "not comparable")
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Where a tolerance comes from.
+
+    Parameters
+    ----------
+    kind : {"rounding", "monte-carlo", "seeds", "sign"}
+        ``rounding``: ours must round to the printed text.
+        ``monte-carlo``: ours may differ by `k` times `standard_error`.
+        ``seeds``: the printed value must lie between `low` and `high`, the least and the largest
+        of ours over other seeds; over n seeds that range holds another draw with probability
+        (n - 1) / (n + 1).
+        ``sign``: ours must have the printed sign.
+        All but ``sign`` allow, on top, half a unit of the last printed digit.
+    """
+
+    kind: str = "rounding"
+    k: float = math.nan
+    standard_error: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+
+    def __post_init__(self):
+        if self.kind not in BASES:
+            raise ValueError(f"basis {self.kind!r}: expected one of {', '.join(BASES)}")
+
+
+def number(printed: str) -> Decimal | None:
+    """The printed text as an exact number, or None if it is not one."""
+    try:
+        value = Decimal(printed.strip())
+    except InvalidOperation:
+        return None
+    return value if value.is_finite() else None
+
+
+def half_unit(printed: str) -> float:
+    """Half a unit of the last printed digit."""
+    exponent = number(printed).as_tuple().exponent
+    return float(Decimal(5).scaleb(exponent - 1))
+
+
+def tolerance(printed: str, basis: Basis) -> str:
+    """The tolerance as the claims table shows it: a width, or ``low..high``."""
+    if number(printed) is None or basis.kind == "sign":
+        return ""
+    half = half_unit(printed)
+    if basis.kind == "rounding":
+        return f"{half:g}"
+    if basis.kind == "monte-carlo":
+        return f"{basis.k * basis.standard_error + half:.6g}"
+    return f"{basis.low - half:.6g}..{basis.high + half:.6g}"
+
+
+def verdict(printed: str, ours, basis: Basis) -> str:
+    """Judge one value.
+
+    Parameters
+    ----------
+    printed : str
+        As printed; its digits define what equal means.
+    ours : float, str or None
+        None if there is none to compare.
+    basis : Basis
+
+    Returns
+    -------
+    str
+        ``"equal"``: ours rounds to the printed text (or is that text). ``"within"``: inside the
+        tolerance. ``"direction"``: only the sign agrees, and only that was asked.
+        ``"differs"``; ``"not comparable"``.
+    """
+    expected = number(printed)
+    if ours is None:
+        return "not comparable"
+    if expected is None:
+        return "equal" if str(ours).strip() == printed.strip() else "differs"
+    ours = float(ours)
+    if not math.isfinite(ours):
+        return "differs"
+    digits = max(-expected.as_tuple().exponent, 0)
+    if Decimal(f"{ours:.{digits}f}") == expected:
+        return "equal"
+    half = half_unit(printed)
+    if basis.kind == "monte-carlo":
+        inside = abs(ours - float(expected)) <= basis.k * basis.standard_error + half
+    elif basis.kind == "seeds":
+        inside = basis.low - half <= float(expected) <= basis.high + half
+    else:
+        inside = False
+    if inside:
+        return "within"
+    if basis.kind == "sign" and ours * float(expected) > 0:
+        return "direction"
+    return "differs"
+
+
+def parse_cell(cell: str) -> dict[str, str]:
+    """``"dataset=iris;statistic=mean"`` as a mapping.
+
+    A key ends at the first ``=``; a semicolon separates only before another ``key=``, so that
+    values such as ``I(Y1;X1)`` may hold one.
+    """
+    return dict(part.split("=", 1) for part in re.split(r";(?=\w+=)", cell))
+
+
+def rules_for(rules: list[dict], variant: str, cell: str) -> dict:
+    """The judging rules that hold for a cell, later ones over earlier ones.
+
+    Each rule may name a ``variant`` and ``where`` (values of the cell); the rest of it is what
+    it sets: ``basis``, ``k``, ``cause``, ``test``.
+    """
+    keys = parse_cell(cell)
+    merged: dict = {}
+    for rule in rules:
+        if rule.get("variant", variant) != variant:
+            continue
+        if all(keys.get(k) == str(v) for k, v in rule.get("where", {}).items()):
+            merged |= {k: v for k, v in rule.items() if k not in ("variant", "where")}
+    return merged
+
+
+def judge(paper, artefact, printed, table, rules, incomparable=None) -> list[dict]:
+    """Hold every printed value of an artefact against its table.
+
+    Parameters
+    ----------
+    paper, artefact : str
+    printed : list of dict
+        ``cell`` and ``printed``, both text.
+    table : list of dict
+        Tidy rows, all text: the cells' keys, ``value``, and where the basis needs them ``low``,
+        ``high`` or ``standard_error``; ``variant`` if there are several.
+    rules : list of dict
+        See `rules_for`.
+    incomparable : str, optional
+        Why nothing of this artefact can be compared, e.g. a reduced scale.
+
+    Returns
+    -------
+    list of dict, one a variant and cell, keys `COLUMNS`
+
+    Raises
+    ------
+    ValueError
+        If a cell is not in the table exactly once, or a value differs and no rule gives the cause
+        and the test that shows it.
+    """
+    variants = list(dict.fromkeys(row.get("variant", "published") for row in table))
+    claims = []
+    for variant in variants:
+        rows = [row for row in table if row.get("variant", variant) == variant]
+        for line in printed:
+            cell, text = line["cell"], line["printed"]
+            row = _row(rows, cell, f"{paper}/{artefact}, {variant}")
+            rule = rules_for(rules, variant, cell)
+            claim = _claim(text, row, rule, incomparable)
+            if claim["verdict"] == "differs" and not (claim["cause"] and claim["test"]):
+                raise ValueError(
+                    f"{paper}/{artefact}, {variant}, {cell}: ours {row['value']} differs from the "
+                    f"printed {text}: find out why, and add cause and test to config/claims"
+                )
+            claims.append(
+                {"paper": paper, "artefact": artefact, "variant": variant, "cell": cell, **claim}
+            )
+    return claims
+
+
+def _row(rows, cell, place):
+    keys = parse_cell(cell)
+    for key in keys:
+        if rows and key not in rows[0]:
+            raise ValueError(f"{place}: the table has no column {key!r}, which {cell!r} names")
+    found = [row for row in rows if all(row[k] == v for k, v in keys.items())]
+    if len(found) != 1:
+        raise ValueError(f"{place}: {len(found)} rows of the table are {cell!r}, expected one")
+    return found[0]
+
+
+def _claim(text, row, rule, incomparable):
+    kind = rule.get("basis", "rounding")
+    needed = {"seeds": ("low", "high"), "monte-carlo": ("standard_error",)}.get(kind, ())
+    basis = Basis(kind, k=rule.get("k", math.nan), **{n: float(row[n]) for n in needed})
+    found = verdict(text, None if incomparable else row["value"], basis)
+    explain = found in ("differs", "not comparable") or rule.get("always", False)
+    return {
+        "printed": text,
+        "ours": row["value"],
+        "tolerance": tolerance(text, basis),
+        "basis": kind,
+        "verdict": found,
+        "cause": incomparable or (rule.get("cause", "") if explain else ""),
+        "test": "" if incomparable or not explain else rule.get("test", ""),
+    }

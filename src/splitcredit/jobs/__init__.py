@@ -1,0 +1,1 @@
+"""The jobs of the workflow, one file each: read files, do one thing, write files whole."""

@@ -1,0 +1,51 @@
+"""The decorator of every kernel: numba's, with a cache that cannot go stale.
+
+Numba notices an edit only in the file of the function that is called, not in a function inlined
+from another file, and would then go on with old machine code. So the cache is a folder named
+after the sources of all kernels, the versions and the processor.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from functools import cache
+from pathlib import Path
+
+import llvmlite.binding as llvm
+import numba
+import numpy
+
+
+@cache
+def cache_directory() -> Path:
+    """Folder of the compiled code, below NUMBA_CACHE_DIR or the user's cache folder."""
+    text = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        text.update(source.name.encode() + source.read_bytes())
+    processor = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+    text.update(f"{numba.__version__} {numpy.__version__} {processor}".encode())
+    user = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    base = numba.config.CACHE_DIR or os.path.join(user, "splitcredit", "numba")
+    return Path(base) / text.hexdigest()[:16]
+
+
+def kernel(parallel: bool = False):
+    """Compile the decorated function in nopython mode, without fastmath, and cache the code.
+
+    Parameters
+    ----------
+    parallel : bool
+        Whether its `numba.prange` loops run on several threads.
+    """
+
+    def decorate(function):
+        # Numba reads the folder here and never again; other libraries keep their own.
+        directory = str(cache_directory())
+        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, directory
+        try:
+            return numba.njit(cache=True, parallel=parallel)(function)
+        finally:
+            numba.config.CACHE_DIR = before
+
+    return decorate

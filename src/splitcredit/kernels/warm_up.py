@@ -1,0 +1,37 @@
+"""Compile every kernel once, so that no job or timing pays for it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.forest import Forest
+from splitcredit.kernels import local_mdi, mdi, predict, saabas, tree_shap
+
+
+def warm_up() -> None:
+    """Compile every kernel, or load it from the cache, by a call on a stump."""
+    for x_dtype in ("float32", "float64"):
+        stump = Forest(
+            feature=[0, -1, -1],
+            threshold=[0.5, 0, 0],
+            left=[1, -1, -1],
+            right=[2, -1, -1],
+            missing_left=[False] * 3,
+            value=[[0.5, 0.5], [1, 0], [0, 1]],
+            cover=[2, 1, 1],
+            impurity=[1, 0, 0],
+            tree_offsets=[0, 3],
+            feature_names=("x0",),
+            output_names=("0", "1"),
+            x_dtype=x_dtype,
+        )
+        X = stump.prepare(np.array([[0.0], [1.0]]))
+        index = np.array([0, 1])
+        mdi.mdi_per_tree(stump)
+        local_mdi.local_mdi(stump, X)
+        predict.predict(stump, X)
+        saabas.saabas(stump, X)
+        saabas.saabas_one(stump, X, index)
+        tree_shap.tree_shap(stump, X)
+        tree_shap.tree_shap_one(stump, X, index)
+        tree_shap.expected_value(stump)

@@ -1,0 +1,33 @@
+"""The papers: one package each, one file an artefact.
+
+An artefact's file has ``compute(inputs, **parameters) -> DataFrame``, whose rows are tidy with the
+numbers in ``value`` and, where the paper's text and its printed numbers disagree, a column
+``variant``. A figure's file also has ``draw(table) -> matplotlib Figure``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+
+def available() -> list[str]:
+    """All artefacts, as PAPER/ARTEFACT."""
+    found = []
+    for paper in pkgutil.iter_modules(__path__):
+        package = importlib.import_module(f"{__name__}.{paper.name}")
+        found += [f"{paper.name}/{m.name}" for m in pkgutil.iter_modules(package.__path__)]
+    return sorted(found)
+
+
+def artefact(name: str):
+    """The module of one artefact.
+
+    Raises
+    ------
+    ValueError
+        If there is no such artefact; the message lists what there is.
+    """
+    if name not in available():
+        raise ValueError(f"unknown artefact {name!r}: available are {', '.join(available())}")
+    return importlib.import_module(f"{__name__}.{name.replace('/', '.')}")

@@ -1,0 +1,1 @@
+"""From configuration to jobs: what the Snakefile needs to know, and the jobs themselves."""

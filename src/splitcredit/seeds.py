@@ -1,0 +1,38 @@
+"""Seeds that depend on the recipe alone.
+
+The seed of a fit or a draw comes from what is fitted or drawn and from the number of the repeat,
+never from the figure that asked, the batch, the worker or the order of the jobs: two figures that
+ask for the same forest get the same forest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from splitcredit.storage import canonical
+
+
+def derive(recipe: dict, repeat: int, purpose: str) -> int:
+    """Seed in 0 .. 2**32 - 1 of one repeat of a recipe, for one purpose.
+
+    Parameters
+    ----------
+    recipe : dict
+        The recipe as it stands in the configuration.
+    repeat : int
+    purpose : str
+        Keeps the streams of, say, the drawing of rows and the fit of a model apart.
+
+    Returns
+    -------
+    int
+        ``recipe["random_state"]`` if it is given: an explicit seed overrides.
+    """
+    explicit = recipe.get("random_state")
+    if explicit is not None:
+        return int(explicit)
+    text = hashlib.sha256(f"{canonical(recipe)} {purpose}".encode()).digest()
+    words = np.frombuffer(text, dtype="<u4")
+    return int(np.random.SeedSequence([*words.tolist(), int(repeat)]).generate_state(1)[0])

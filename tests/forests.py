@@ -1,0 +1,324 @@
+"""Forests to test on: drawn by hand, at random, and fitted by scikit-learn; and rows for them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from sklearn import datasets
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from splitcredit import Forest
+
+# No float32 values: 0.1 and 0.3 round up, 0.7 and 2**24 + 1 down, 1e-50 to 0 and 1e39 to infinity.
+THRESHOLDS = (0.1, 0.3, 0.7, 0.5, -0.25, 0.0, 1e-50, -1e-50, 2.0**24 + 1, 1e39, -1e39)
+
+
+def leaf(value, cover=1.0, impurity=0.0) -> dict:
+    """A leaf; `value` is a number or one number an output."""
+    return {"value": np.atleast_1d(np.asarray(value, float)), "cover": cover, "impurity": impurity}
+
+
+def split(feature, threshold, left, right, **own) -> dict:
+    """An inner node. Cover is the sum and value the weighted mean of its children's, unless given.
+
+    The impurity, unless given, is 1 more than the weighted mean of the children's.
+    """
+    cover = left["cover"] + right["cover"]
+    node = {"feature": feature, "threshold": threshold, "left": left, "right": right}
+    node |= {"cover": cover, "missing_left": False}
+    for name, more in (("value", 0.0), ("impurity", 1.0)):
+        total = left["cover"] * left[name] + right["cover"] * right[name]
+        node[name] = total / cover + more
+    return node | own
+
+
+def grow(trees, n_features, order="depth", **fields) -> Forest:
+    """Lay trees made of `split` and `leaf` into a Forest.
+
+    `order` is that of the nodes: "depth" first, as scikit-learn usually has them, or "breadth"
+    first with the right child before the left, which a Forest allows as well.
+    """
+    nodes, offsets = [], [0]
+    for root in trees:
+        waiting = [root]
+        while waiting:
+            node = waiting.pop(-1 if order == "depth" else 0)
+            nodes.append(node)
+            if "feature" in node:
+                waiting += [node["right"], node["left"]]
+        offsets.append(len(nodes))
+    where = {id(node): k for k, node in enumerate(nodes)}
+    assert len(where) == len(nodes)
+    arrays = {
+        name: [node.get(name, default) for node in nodes]
+        for name, default in (
+            ("feature", -1),
+            ("threshold", 0.0),
+            ("value", None),
+            ("cover", None),
+            ("impurity", None),
+            ("missing_left", False),
+        )
+    }
+    if not fields.pop("missing", False):
+        del arrays["missing_left"]
+    for side in ("left", "right"):
+        arrays[side] = [where[id(node[side])] if side in node else -1 for node in nodes]
+    n_outputs = len(trees[0]["value"])
+    return Forest(
+        **{
+            **arrays,
+            "tree_offsets": offsets,
+            "feature_names": [f"x{j}" for j in range(n_features)],
+            "output_names": [f"class {c}" for c in range(n_outputs)],
+            "criterion": "entropy",
+            **fields,
+        }
+    )
+
+
+def stump(threshold=0.5, **fields) -> Forest:
+    """One split between (0.75, 0.25) and (0, 1), weights 2 and 1, on the middle of 3 features."""
+    tree = split(1, threshold, leaf([0.75, 0.25], 2.0, 0.8), leaf([0.0, 1.0], 1.0))
+    return grow([tree], 3, **fields)
+
+
+def single_leaf(n_trees=1, **fields) -> Forest:
+    """Trees that never split: constant data, or a forest of depth 0."""
+    return grow([leaf([0.25, 0.75], 4.0, 0.8) for _ in range(n_trees)], 3, **fields)
+
+
+def random_forest(
+    seed, n_trees=3, depth=6, n_features=6, n_outputs=1, leaves="normal", free=False, **fields
+) -> Forest:
+    """Trees with splits drawn at random: features repeat on paths, some leaves cannot be reached.
+
+    Parameters
+    ----------
+    leaves : "normal", "fractions" (of classes) or "pure" (one class has 1)
+    free : bool
+        Whether values of inner nodes are drawn too, so that they do not follow from the leaves.
+    **fields
+        Of the Forest; see `grow`.
+    """
+    rng = np.random.default_rng(seed)
+    draw = {
+        "normal": lambda: rng.normal(size=n_outputs),
+        "fractions": lambda: rng.dirichlet(np.ones(n_outputs)),
+        "pure": lambda: np.eye(n_outputs)[rng.integers(n_outputs)],
+    }[leaves]
+
+    def tree(depth):
+        if depth == 0 or rng.random() < 0.15:
+            return leaf(draw(), float(rng.integers(1, 9)), rng.random())
+        own = {"impurity": 1.0 + rng.random(), "missing_left": bool(rng.random() < 0.5)}
+        if free:
+            own |= {"value": draw()}
+        feature, threshold = int(rng.integers(n_features)), rng.choice(THRESHOLDS)
+        return split(feature, threshold, tree(depth - 1), tree(depth - 1), **own)
+
+    trees = [split(t % n_features, 0.3, tree(depth - 1), tree(depth - 1)) for t in range(n_trees)]
+    return grow(trees, n_features, **fields)
+
+
+def caterpillar(depth, n_features, seed=0, n_outputs=1) -> Forest:
+    """One long path with a leaf hanging off every node; the features take turns along it.
+
+    The interval that goes on halves at each turn of a feature, so that the end can be reached.
+    """
+    rng = np.random.default_rng(seed)
+    low, high = np.full(n_features, -1.0), np.full(n_features, 1.0)
+    path = []
+    for d in range(depth):
+        j = d % n_features
+        threshold, goes_on_left = (low[j] + high[j]) / 2, bool(rng.random() < 0.5)
+        path.append((j, threshold, goes_on_left))
+        (high if goes_on_left else low)[j] = threshold
+    node = leaf(rng.normal(size=n_outputs))
+    for j, threshold, goes_on_left in reversed(path):
+        hanging = leaf(rng.normal(size=n_outputs), float(rng.integers(1, 4)))
+        children = (node, hanging) if goes_on_left else (hanging, node)
+        node = split(j, threshold, *children)
+    return grow([node], n_features)
+
+
+def along_caterpillar(forest, depths) -> np.ndarray:
+    """One row for each depth: it leaves the long path of `caterpillar` at about that depth."""
+    low, high = np.full(forest.n_features, -1.0), np.full(forest.n_features, 1.0)
+    rows, k = [], 0
+    while forest.feature[k] >= 0:
+        rows.append((low + high) / 2)
+        inside_left = forest.feature[forest.left[k]] >= 0
+        (high if inside_left else low)[forest.feature[k]] = forest.threshold[k]
+        k = forest.left[k] if inside_left else forest.right[k]
+    rows.append((low + high) / 2)
+    return np.array(rows)[list(depths)]
+
+
+def rows_on_thresholds(forest, n, seed=0) -> np.ndarray:
+    """Rows made of the forest's thresholds, their float32 roundings and neighbours, and others.
+
+    A tenth of the values is NaN if the forest has directions for it.
+    """
+    rng = np.random.default_rng(seed)
+    t = np.unique(forest.threshold[forest.feature >= 0])
+    t = t if t.size else np.zeros(1)
+    with np.errstate(over="ignore"):
+        t32 = t.astype(np.float32)
+    values = [t, t32.astype(float), rng.normal(size=5)]
+    for towards in (-np.inf, np.inf):
+        values += [np.nextafter(t, towards), np.nextafter(t32, np.float32(towards)).astype(float)]
+    values = np.concatenate(values)
+    with np.errstate(over="ignore"):
+        values = values[np.isfinite(values.astype(forest.x_dtype))]
+    X = rng.choice(values, size=(n, forest.n_features))
+    if forest.missing_left is not None:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    return X
+
+
+# Few enough features for the enumeration of all subsets.
+DRAWN = {
+    "stump": stump,
+    "stump on <": lambda: stump(strict=True),
+    "single leaf": lambda: single_leaf(2),
+    "single leaf beside a stump": lambda: grow(
+        [leaf([0.5, 0.5]), split(0, 0.1, leaf([1.0, 0.0]), leaf([0.0, 1.0]))], 2
+    ),
+    "float32, <=": lambda: random_forest(1, x_dtype="float32"),
+    "float32, <": lambda: random_forest(2, x_dtype="float32", strict=True),
+    "float64, <=": lambda: random_forest(3, x_dtype="float64"),
+    "float64, <": lambda: random_forest(4, x_dtype="float64", strict=True),
+    "NaN, float32": lambda: random_forest(5, missing=True, x_dtype="float32"),
+    "NaN, float64, <": lambda: random_forest(6, missing=True, strict=True),
+    "binary": lambda: random_forest(7, n_outputs=2, leaves="fractions"),
+    "binary, pure leaves": lambda: random_forest(8, n_outputs=2, leaves="pure"),
+    "ten classes": lambda: random_forest(9, n_outputs=10, leaves="fractions", depth=5),
+    "ten classes, pure leaves": lambda: random_forest(10, n_outputs=10, leaves="pure", depth=5),
+    "sum with a base": lambda: random_forest(
+        11, n_outputs=3, aggregate="sum", base=[0.5, -2.0, 10.0]
+    ),
+    "mean with a base": lambda: random_forest(12, base=[-3.0]),
+    "breadth-first nodes": lambda: random_forest(13, order="breadth", n_outputs=2, missing=True),
+    "two features again and again": lambda: random_forest(14, n_features=2, depth=8),
+    "most features unused": lambda: random_forest(15, n_trees=2, depth=2, n_features=8),
+    "depth 45, five features": lambda: caterpillar(45, 5),
+    "depth 45, one feature": lambda: caterpillar(45, 1, seed=2),
+    "leaf without cover": lambda: grow(
+        [split(0, 0.0, leaf(1.0, 2.0), split(1, 0.0, leaf(2.0, 0.0), leaf(3.0, 1.0)))], 2
+    ),
+    "inner values of their own": lambda: random_forest(16, n_outputs=2, free=True),
+}
+
+
+def _made(kind, n, p, seed=0):
+    """Rows on an integer grid, so that thresholds fall on values or half-way between them."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 8, (n, p)).astype(float)
+    X[:, -1] = 3.0
+    if kind == "regression":
+        return X, X[:, 0] * 2.0 - X[:, 1] * X[:, 2] + rng.normal(size=n)
+    return X, (X[:, 0] + X[:, 1] > 7).astype(int) + (X[:, 2] > 4)
+
+
+def _with_gaps(X, share=0.1, seed=0):
+    X = X.copy()
+    X[np.random.default_rng(seed).random(X.shape) < share] = np.nan
+    return X
+
+
+def _weights(n, seed=0):
+    return np.random.default_rng(seed).choice([0.0, 0.5, 1.0, 3.7], n)
+
+
+@cache
+def _data(name):
+    if name.startswith("made"):
+        kind = name.removeprefix("made ")
+        return _made(kind, 150, 6)
+    if name.startswith("gaps"):
+        X, y = _data(name.removeprefix("gaps "))
+        return _with_gaps(X), y
+    return getattr(datasets, f"load_{name}")(return_X_y=True)
+
+
+# Name -> model, data, and whether to fit with sample weights.
+_FITS = {
+    "tree, gini, iris": (DecisionTreeClassifier(), "iris", False),
+    "tree, entropy, wine": (DecisionTreeClassifier(criterion="entropy"), "wine", False),
+    "tree, squared error, diabetes": (DecisionTreeRegressor(), "diabetes", False),
+    "tree, best first, digits": (DecisionTreeClassifier(max_leaf_nodes=40), "digits", False),
+    "tree, weighted, iris": (DecisionTreeClassifier(criterion="entropy"), "iris", True),
+    "tree, constant column": (DecisionTreeClassifier(), "made classes", False),
+    "tree, NaN": (DecisionTreeClassifier(criterion="entropy"), "gaps iris", False),
+    "tree of one node": (DecisionTreeRegressor(min_samples_split=10_000), "diabetes", False),
+    "forest, gini, cancer": (RandomForestClassifier(20), "breast_cancer", False),
+    "forest, entropy, digits": (
+        RandomForestClassifier(10, criterion="entropy", max_depth=8),
+        "digits",
+        False,
+    ),
+    "forest, squared error, diabetes": (
+        RandomForestRegressor(20, min_samples_leaf=3),
+        "diabetes",
+        False,
+    ),
+    "forest, best first, diabetes": (
+        RandomForestRegressor(10, max_leaf_nodes=25),
+        "diabetes",
+        False,
+    ),
+    "forest, weighted, wine": (RandomForestClassifier(10, max_samples=0.5), "wine", True),
+    "forest, unbagged, wine": (RandomForestClassifier(10, bootstrap=False), "wine", False),
+    "forest, NaN": (RandomForestClassifier(10), "gaps wine", False),
+    "forest, NaN, regression": (RandomForestRegressor(10, max_depth=6), "gaps diabetes", False),
+    "forest, stumps and single nodes": (
+        RandomForestClassifier(20, max_depth=1, min_samples_split=59, max_samples=75),
+        "iris",
+        False,
+    ),
+    "forest, absolute error, diabetes": (
+        RandomForestRegressor(4, criterion="absolute_error", max_depth=5),
+        "diabetes",
+        False,
+    ),
+    "extra-trees, poisson, diabetes": (
+        ExtraTreesRegressor(5, criterion="poisson", max_leaf_nodes=30),
+        "diabetes",
+        False,
+    ),
+    "extra-trees, shallow, wine": (ExtraTreesClassifier(20, max_depth=2), "wine", False),
+    "extra-trees, entropy, digits": (
+        ExtraTreesClassifier(4, criterion="entropy", max_features=1),
+        "digits",
+        False,
+    ),
+    "extra-trees, entropy, iris": (
+        ExtraTreesClassifier(30, criterion="entropy", max_features=1),
+        "iris",
+        False,
+    ),
+    "extra-trees, bagged, cancer": (
+        ExtraTreesClassifier(10, bootstrap=True, class_weight="balanced"),
+        "breast_cancer",
+        False,
+    ),
+    "extra-trees, squared error, made": (ExtraTreesRegressor(10), "made regression", False),
+}
+FITTED = tuple(_FITS)
+
+
+@cache
+def fitted(name):
+    """Model, training X and y of one of the names in `FITTED`; the same objects every time."""
+    model, data, weighted = _FITS[name]
+    X, y = _data(data)
+    weights = _weights(len(y)) if weighted else None
+    return model.set_params(random_state=0).fit(X, y, sample_weight=weights), X, y

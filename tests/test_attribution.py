@@ -1,0 +1,314 @@
+"""`Attribution`, and what every measure must keep, also those that are added later."""
+
+import inspect
+import json
+from dataclasses import replace
+
+import numba
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from forests import DRAWN, fitted, grow, leaf, random_forest, rows_on_thresholds, stump
+from splitcredit import Attribution, explain, to_forest
+from splitcredit.importances import available, measure
+from splitcredit.storage import read_bundle, write_bundle
+
+LOCAL, GLOBAL = available("explain"), available("importance")
+# Measures that divide the prediction among the features.
+OF_PREDICTION = [n for n in LOCAL if "output" in inspect.signature(measure(n)).parameters]
+
+
+def made(kind):
+    """A bagged model on whole numbers from 0 to 7, its training rows and targets.
+
+    The last column is constant. Thresholds lie on multiples of 1/2, so float32 holds them.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 8, (120, 5)).astype(float)
+    X[:, -1] = 3.0
+    if kind == "classes":
+        y = (X[:, 0] > 3).astype(int) + (X[:, 1] + rng.normal(size=120) > 4)
+        return RandomForestClassifier(12, random_state=0).fit(X, y), X, y
+    y = X[:, 0] * X[:, 1] + rng.normal(size=120)
+    return RandomForestRegressor(12, random_state=0).fit(X, y), X, y
+
+
+def call(name, function, forest, X, y, *rows):
+    """Call a measure with what it requires beyond the forest (and rows): training data, by name."""
+    f = measure(name, function)
+    known = {"X_train": X, "y_train": y, "y": y, "background": X[:20], "random_state": 0}
+    parameters = list(inspect.signature(f).parameters.values())[1 + len(rows) :]
+    required = [p.name for p in parameters if p.default is inspect.Parameter.empty]
+    assert set(required) <= set(known), f"{name}: tell this test what to give for {required}"
+    return f(forest, *rows, **{p: known[p] for p in required})
+
+
+def local(name, forest, X, y, rows):
+    """Attribution of `rows` by a local measure."""
+    return call(name, "explain", forest, X, y, rows)
+
+
+@pytest.fixture(scope="module", params=["classes", "values"])
+def case(request):
+    """Forest, training X and y: a classifier and a regressor."""
+    model, X, y = made(request.param)
+    return to_forest(model, X), X, y
+
+
+@pytest.mark.parametrize("name", LOCAL)
+class TestEveryLocalMeasure:
+    """The contract of `splitcredit.importances` for `explain`."""
+
+    def test_has_shape_and_labels(self, name, case):
+        forest, X, y = case
+        a = local(name, forest, X, y, X)
+        assert isinstance(a, Attribution) and a.method == name
+        assert a.values.shape == (len(X), forest.n_features, len(a.output_names))
+        assert a.values.dtype == a.baseline.dtype == np.float64
+        assert a.feature_names == forest.feature_names
+        assert np.isfinite(a.values).all() and a.values.any()
+        assert json.loads(json.dumps(a.parameters)) == a.parameters
+        if name in OF_PREDICTION:
+            assert a.output_names == forest.output_names
+
+    def test_is_deterministic_and_leaves_X_and_the_model_alone(self, name, case):
+        forest, X, y = case
+        before = X.copy()
+        first = local(name, forest, X, y, X).values.tobytes()
+        assert local(name, forest, X, y, X).values.tobytes() == first
+        np.testing.assert_array_equal(X, before)
+
+    def test_gives_nothing_where_no_tree_splits(self, name, case):
+        _, X, y = case
+        model = RandomForestRegressor(4, min_samples_split=1000, random_state=0).fit(X, y)
+        a = local(name, to_forest(model, X), X, y, X)
+        assert a.values.shape[:2] == X.shape and not a.values.any()
+
+    @pytest.mark.parametrize("strict", [False, True])
+    def test_sends_rows_on_thresholds_the_way_of_the_model(self, name, case, strict):
+        forest, X, y = case
+        forest = replace(forest, strict=strict)
+        inner = forest.feature >= 0
+        rows = X.copy()
+        rng = np.random.default_rng(1)
+        for j in set(forest.feature[inner].tolist()):
+            rows[:, j] = rng.choice(forest.threshold[inner & (forest.feature == j)], len(rows))
+        beside = rows + (0.125 if strict else -0.125)
+        on, off = (local(name, forest, X, y, r).values for r in (rows, beside))
+        assert on.tobytes() == off.tobytes()
+        assert on.tobytes() != local(name, forest, X, y, 2 * rows - beside).values.tobytes()
+
+    def test_gives_unused_features_exactly_zero(self, name, case):
+        forest, X, y = case
+        assert not local(name, forest, X, y, X).values[:, -1].any()
+
+    def test_has_the_same_bytes_with_one_thread_and_two(self, name, case):
+        forest, X, y = case
+        rows = np.tile(X, (4, 1))
+        found, threads = set(), numba.get_num_threads()
+        try:
+            for n in (1, 2):
+                numba.set_num_threads(n)
+                found.add(local(name, forest, X, y, rows).values.tobytes())
+        finally:
+            numba.set_num_threads(threads)
+        assert len(found) == 1
+
+    def test_has_the_same_bytes_in_batches_and_in_any_order(self, name, case):
+        forest, X, y = case
+        whole = local(name, forest, X, y, X).values
+        parts = [local(name, forest, X, y, X[a:b]).values for a, b in ((0, 1), (1, 70), (70, 120))]
+        assert np.concatenate(parts).tobytes() == whole.tobytes()
+        order = np.random.default_rng(0).permutation(len(X))
+        assert local(name, forest, X, y, X[order]).values.tobytes() == whole[order].tobytes()
+
+    def test_takes_no_rows_at_all(self, name, case):
+        forest, X, y = case
+        assert local(name, forest, X, y, X[:0]).values.shape[:2] == (0, forest.n_features)
+
+    def test_refuses_rows_of_another_width(self, name, case):
+        forest, X, y = case
+        with pytest.raises(ValueError, match="X has 4 features, the model was fitted on 5"):
+            local(name, forest, X, y, X[:, :4])
+
+    def test_survives_a_bundle(self, name, case, tmp_path):
+        forest, X, y = case
+        a = local(name, forest, X, y, X)
+        write_bundle(tmp_path / "a.npz", {"one": a})
+        write_bundle(tmp_path / "b.npz", {"one": a})
+        assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+        assert_equal_attributions(read_bundle(tmp_path / "a.npz", Attribution)["one"], a)
+
+
+@pytest.mark.parametrize("name", GLOBAL)
+class TestEveryGlobalMeasure:
+    """The contract of `splitcredit.importances` for `importance`."""
+
+    def test_gives_every_feature_a_number_and_unused_ones_zero(self, name, case):
+        forest, X, y = case
+        values = call(name, "importance", forest, X, y)
+        assert values.shape == (forest.n_features,) and values.dtype == np.float64
+        assert np.isfinite(values).all() and values[0] > 0 and values[-1] == 0.0
+
+    def test_has_the_same_bytes_again_and_with_any_number_of_threads(self, name, case):
+        forest, X, y = case
+        found, threads = set(), numba.get_num_threads()
+        try:
+            for n in (1, 2, 1, 2):
+                numba.set_num_threads(n)
+                found.add(call(name, "importance", forest, X, y).tobytes())
+        finally:
+            numba.set_num_threads(threads)
+        assert len(found) == 1
+
+    def test_gives_nothing_where_no_tree_splits(self, name, case):
+        _, X, y = case
+        model = RandomForestRegressor(4, min_samples_split=1000, random_state=0).fit(X, y)
+        values = call(name, "importance", to_forest(model, X), X, y)
+        np.testing.assert_array_equal(values, np.zeros(X.shape[1]))
+
+
+@pytest.mark.parametrize("name", OF_PREDICTION)
+class TestChoiceOfOutputs:
+    """The choice of outputs, of every measure that divides the prediction."""
+
+    @pytest.mark.parametrize(
+        "forest",
+        [
+            random_forest(0, n_outputs=3, leaves="pure", missing=True),
+            random_forest(1, n_outputs=10, leaves="fractions", x_dtype="float32"),
+            random_forest(2, n_outputs=2, aggregate="sum", base=[0.3, -0.1]),
+            DRAWN["depth 45, five features"](),
+        ],
+        ids=["pure", "ten classes", "sum", "deep regression"],
+    )
+    def test_one_output_is_its_column_of_all(self, name, forest):
+        X = rows_on_thresholds(forest, 150)
+        every = explain(forest, X, name)
+        for c, label in enumerate(forest.output_names):
+            for output in (c, np.int64(c), label):
+                one = explain(forest, X, name, output=output)
+                assert one.values[:, :, 0].tobytes() == every.values[:, :, c].tobytes()
+                assert one.baseline.tobytes() == every.baseline[c].tobytes()
+                assert one.output_names == (label,) and one.output_index is None
+
+    @pytest.mark.parametrize("leaves", ["pure", "fractions"])
+    def test_predicted_is_the_column_of_the_largest_prediction(self, name, leaves):
+        forest = random_forest(3, n_trees=5, n_outputs=4, leaves=leaves)
+        X = rows_on_thresholds(forest, 150)
+        a, every = explain(forest, X, name, output="predicted"), explain(forest, X, name)
+        index = forest.predict(X).argmax(axis=1)
+        assert len(set(index)) > 1
+        np.testing.assert_array_equal(a.output_index, index)
+        expected = every.values[np.arange(len(X)), :, index]
+        assert a.values[:, :, 0].tobytes() == expected.tobytes()
+        np.testing.assert_array_equal(a.baseline[:, 0], every.baseline[index])
+        assert a.output_names == ("predicted",) and a.parameters == {"output": "predicted"}
+
+    def test_predicted_is_the_first_of_equals(self, name):
+        forest = grow([leaf([0.2, 0.4, 0.4])], 1)
+        assert explain(forest, [[0.0]], name, output="predicted").output_index.tolist() == [1]
+
+    def test_totals_of_predicted_are_the_largest_predictions(self, name):
+        forest = random_forest(4, n_outputs=3, leaves="fractions")
+        X = rows_on_thresholds(forest, 50)
+        totals = explain(forest, X, name, output="predicted").totals()
+        np.testing.assert_allclose(totals[:, 0], forest.predict(X).max(axis=1), rtol=1e-12)
+
+    @pytest.mark.parametrize("output", ["z", -1, 2, 1.0, None])
+    def test_unknown_outputs_are_refused(self, name, output):
+        message = r"output=.* is not one of 'all', 'predicted', an index below 2, .*'class 0'"
+        with pytest.raises(ValueError, match=message):
+            explain(stump(), np.zeros((1, 3)), name, output=output)
+
+
+def assert_equal_attributions(a, b):
+    """Labels equal, arrays equal in bytes."""
+    assert a.values.tobytes() == b.values.tobytes() and a.values.shape == b.values.shape
+    assert a.baseline.tobytes() == b.baseline.tobytes() and a.baseline.shape == b.baseline.shape
+    assert (a.feature_names, a.output_names) == (b.feature_names, b.output_names)
+    assert (a.method, a.parameters) == (b.method, b.parameters)
+    np.testing.assert_array_equal(a.output_index, b.output_index)
+
+
+@pytest.mark.parametrize("output", ["all", "predicted", 1])
+def test_a_bundle_gives_the_same_attribution_back(output, tmp_path):
+    forest = random_forest(0, n_outputs=3)
+    a = explain(forest, rows_on_thresholds(forest, 20), output=output)
+    write_bundle(tmp_path / "a.npz", {"x/y": a, "z": a})
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as archive:
+        assert all(archive[entry].dtype != object for entry in archive.files)
+    back = read_bundle(tmp_path / "a.npz", Attribution)
+    assert list(back) == ["x/y", "z"]
+    assert_equal_attributions(back["x/y"], a)
+
+
+def attribution(**changes):
+    """Two rows, three features, two outputs, numbered in the order of memory."""
+    return Attribution(
+        **{
+            "values": np.arange(12.0).reshape(2, 3, 2),
+            "baseline": [100.0, 200.0],
+            "feature_names": ("a", "b", "c"),
+            "output_names": ("no", "yes"),
+            "method": "saabas",
+            **changes,
+        }
+    )
+
+
+def test_totals_add_the_baseline():
+    np.testing.assert_array_equal(attribution().totals(), [[106.0, 209.0], [124.0, 227.0]])
+    by_row = attribution(baseline=[[1.0, 2.0], [3.0, 4.0]])
+    np.testing.assert_array_equal(by_row.totals(), [[7.0, 11.0], [27.0, 31.0]])
+
+
+def test_the_frame_is_tidy():
+    frame = attribution().to_frame()
+    assert list(frame.columns) == ["sample", "output", "a", "b", "c"]
+    assert frame["sample"].tolist() == [0, 0, 1, 1]
+    assert frame["output"].tolist() == ["no", "yes", "no", "yes"]
+    np.testing.assert_array_equal(frame[["a", "b", "c"]].to_numpy()[1], [1.0, 3.0, 5.0])
+    np.testing.assert_array_equal(frame[["a", "b", "c"]].to_numpy()[2], [6.0, 8.0, 10.0])
+
+
+def test_text():
+    assert repr(attribution()) == "Attribution('saabas', 2 samples, 3 features, 2 outputs)"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"values": np.zeros((2, 3))}, r"values has shape \(2, 3\), expected \(n_samples, n_f"),
+        ({"feature_names": ("a", "b")}, r"2 feature_names, but values has 3 on axis 1"),
+        ({"output_names": ("a",)}, r"1 output_names, but values has 2 on axis 2"),
+        ({"baseline": [0.0]}, r"baseline has shape \(1,\), expected \(2,\) or \(2, 2\)"),
+        ({"baseline": np.zeros((3, 2))}, r"baseline has shape \(3, 2\), expected"),
+        ({"output_index": [0]}, r"output_index has shape \(1,\), expected \(2,\)"),
+    ],
+)
+def test_contradictory_labels_are_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        attribution(**change)
+
+
+def test_unknown_measures_are_refused_with_the_list_of_those_there_are():
+    with pytest.raises(ValueError, match=r"unknown measure 'lime': available are .*tree_shap"):
+        explain(stump(), np.zeros((1, 3)), method="lime")
+    with pytest.raises(ValueError, match=r"unknown measure 'saabas': available are .*mdi"):
+        measure("saabas", "importance")
+
+
+def test_explain_converts_models_itself():
+    model, X, _ = fitted("tree, gini, iris")
+    ours, converted = explain(model, X), explain(to_forest(model), X)
+    assert ours.values.tobytes() == converted.values.tobytes()
+    with pytest.raises(TypeError, match=r"cannot convert builtins\.object to a Forest"):
+        explain(object(), X)
+
+
+def test_numbers_from_python_lists_and_float32_arrays_are_the_same():
+    model, X, _ = fitted("tree, gini, iris")
+    found = {explain(model, x).values.tobytes() for x in (X, X.tolist(), X.astype(np.float32))}
+    assert len(found) == 1

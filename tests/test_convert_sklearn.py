@@ -1,0 +1,211 @@
+"""Scikit-learn models to `Forest`: equal predictions, and clear refusals."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import datasets
+from sklearn.cluster import KMeans
+from sklearn.ensemble import (
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from forests import FITTED, fitted, stump
+from splitcredit import to_forest
+from splitcredit.forest import array_hash
+
+
+def predicted(model, X):
+    """Class fractions of a classifier, values of a regressor, (n_samples, n_outputs)."""
+    return model.predict_proba(X) if hasattr(model, "classes_") else model.predict(X)[:, None]
+
+
+def trees_of(model):
+    """Scikit-learn's own arrays of every tree."""
+    return [e.tree_ for e in getattr(model, "estimators_", [model])]
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_predictions_are_those_of_scikit_learn_bit_by_bit(name):
+    model, X, _ = fitted(name)
+    np.testing.assert_array_equal(to_forest(model).predict(X), predicted(model, X))
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_rows_on_the_thresholds_and_beside_them_go_where_scikit_learn_sends_them(name):
+    model, X, _ = fitted(name)
+    forest = to_forest(model)
+    rng = np.random.default_rng(0)
+    X = X[rng.integers(len(X), size=300)].copy()
+    inner = np.flatnonzero((forest.feature >= 0) & np.isfinite(forest.threshold))
+    for row in X if inner.size else ():
+        k = rng.choice(inner)
+        t = forest.threshold[k]
+        row[forest.feature[k]] = rng.choice(
+            [t, np.float32(t), np.nextafter(np.float32(t), np.float32(rng.choice([-9e9, 9e9])))]
+        )
+    np.testing.assert_array_equal(forest.predict(X), predicted(model, X))
+
+
+@pytest.mark.parametrize("name", [n for n in FITTED if "made" in n or "NaN" in n or "iris" in n])
+def test_NaN_goes_where_scikit_learn_sends_it(name):
+    model, X, _ = fitted(name)
+    X = X.copy()
+    X[np.random.default_rng(1).random(X.shape) < 0.3] = np.nan
+    np.testing.assert_array_equal(to_forest(model).predict(X), predicted(model, X))
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_node_arrays_are_those_of_the_trees(name):
+    model, _, _ = fitted(name)
+    forest, start = to_forest(model), 0
+    for tree in trees_of(model):
+        nodes = slice(start, start + tree.node_count)
+        leaf = tree.children_left < 0
+        np.testing.assert_array_equal(forest.cover[nodes], tree.weighted_n_node_samples)
+        np.testing.assert_array_equal(forest.impurity[nodes], tree.impurity)
+        np.testing.assert_array_equal(forest.value[nodes], tree.value[:, 0])
+        np.testing.assert_array_equal(forest.feature[nodes] == -1, leaf)
+        for ours, theirs in (
+            (forest.left, tree.children_left),
+            (forest.right, tree.children_right),
+        ):
+            np.testing.assert_array_equal(ours[nodes][~leaf] - start, theirs[~leaf])
+        start += tree.node_count
+    assert start == forest.n_nodes
+    assert (forest.x_dtype, forest.strict, forest.aggregate) == ("float32", False, "mean")
+
+
+def test_best_first_nodes_are_not_in_preorder():
+    """Otherwise the forests above would not show that the converter reads the left children."""
+    forest = to_forest(fitted("tree, best first, digits")[0])
+    inner = forest.feature >= 0
+    assert (forest.left[inner] != np.flatnonzero(inner) + 1).any()
+
+
+def test_the_forest_of_stumps_has_single_nodes_too():
+    model, _, _ = fitted("forest, stumps and single nodes")
+    assert set(np.diff(to_forest(model).tree_offsets)) == {1, 3}
+
+
+def test_the_fits_on_NaN_have_an_infinite_threshold():
+    """Scikit-learn parts rows with NaN from all others by an infinite threshold."""
+    found = [tree.threshold for tree in trees_of(fitted("tree, NaN")[0])]
+    assert np.isinf(np.concatenate(found)).any()
+
+
+@pytest.mark.parametrize("name", [n for n in FITTED if "bagged" in n or n.startswith("forest")])
+def test_inbag_counts_how_often_each_row_was_drawn(name):
+    model, X, _ = fitted(name)
+    forest = to_forest(model)
+    if not model.bootstrap:
+        assert forest.inbag is None
+        return
+    assert forest.inbag.shape == (forest.n_trees, len(X)) and forest.inbag.dtype == np.uint8
+    for counts, drawn in zip(forest.inbag, model.estimators_samples_, strict=True):
+        assert sorted(drawn) == np.repeat(np.arange(len(X)), counts).tolist()
+
+
+def test_inbag_counts_give_the_cover_of_every_tree():
+    model, X, _ = fitted("forest, gini, cancer")
+    forest = to_forest(model)
+    assert (forest.inbag.sum(axis=1) == forest.cover[forest.tree_offsets[:-1]]).all()
+    for tree, counts in zip(model.estimators_, forest.inbag, strict=True):
+        leaves = np.bincount(tree.apply(X), counts, minlength=tree.tree_.node_count)
+        at_leaf = tree.tree_.children_left < 0
+        np.testing.assert_array_equal(leaves[at_leaf], tree.tree_.weighted_n_node_samples[at_leaf])
+
+
+def test_labels_come_from_the_model():
+    X, y = datasets.load_iris(return_X_y=True, as_frame=True)
+    kinds = np.array(["setosa", "versicolor", "virginica"])[y]
+    forest = to_forest(DecisionTreeClassifier(criterion="entropy").fit(X, kinds))
+    assert forest.names_given and forest.feature_names == tuple(X.columns)
+    assert forest.output_names == ("setosa", "versicolor", "virginica")
+    assert forest.criterion == "entropy"
+    with pytest.raises(ValueError, match="same names in another order"):
+        forest.predict(X[X.columns[::-1]])
+
+
+def test_labels_are_made_up_where_the_model_has_none():
+    forest = to_forest(fitted("forest, best first, diabetes")[0])
+    assert not forest.names_given and forest.feature_names[:2] == ("x0", "x1")
+    assert forest.output_names == ("output",)
+    assert to_forest(fitted("tree, gini, iris")[0]).output_names == ("0", "1", "2")
+
+
+def test_training_rows_leave_their_hash_only():
+    model, X, _ = fitted("forest, gini, cancer")
+    assert to_forest(model).training_hash is None
+    assert to_forest(model, X).training_hash == array_hash(X)
+    assert to_forest(model, pd.DataFrame(X)).training_hash == array_hash(X)
+
+
+def test_a_forest_is_returned_as_it_is():
+    forest = stump()
+    assert to_forest(forest) is forest
+
+
+def test_a_subclass_converts_like_its_parent():
+    class Mine(RandomForestRegressor):
+        """A user's own class, of a module that no converter is registered for."""
+
+    X, y = datasets.load_diabetes(return_X_y=True)
+    model = Mine(3, max_depth=3, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(to_forest(model).predict(X)[:, 0], model.predict(X))
+
+
+def test_conversion_leaves_the_model_alone():
+    model, _, _ = fitted("forest, gini, cancer")
+    before = [tree.value.tobytes() for tree in trees_of(model)]
+    to_forest(model)
+    assert before == [tree.value.tobytes() for tree in trees_of(model)]
+
+
+@pytest.mark.parametrize(
+    "model", [DecisionTreeRegressor(), RandomForestClassifier(), ExtraTreesRegressor()]
+)
+def test_unfitted_models_are_refused(model):
+    name = type(model).__name__
+    with pytest.raises(NotFittedError, match=rf"{name} is not fitted: call fit\(X, y\) first"):
+        to_forest(model)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GradientBoostingClassifier(),
+        HistGradientBoostingRegressor(),
+        IsolationForest(),
+        LinearRegression(),
+        KMeans(),
+    ],
+)
+def test_other_scikit_learn_models_are_refused(model):
+    message = rf"cannot convert {type(model).__name__} to a Forest: supported are DecisionTree.*Ran"
+    with pytest.raises(TypeError, match=message):
+        to_forest(model)
+
+
+@pytest.mark.parametrize("thing", [object(), None, "forest", np.zeros(3), RandomForestClassifier])
+def test_anything_else_is_refused(thing):
+    name = type(thing).__qualname__
+    with pytest.raises(TypeError, match=rf"cannot convert .*{name} to a Forest: models of sklearn"):
+        to_forest(thing)
+
+
+@pytest.mark.parametrize(
+    "model", [DecisionTreeRegressor(), RandomForestClassifier(3), ExtraTreesRegressor(3)]
+)
+def test_several_targets_are_refused(model):
+    X, y = datasets.load_iris(return_X_y=True)
+    model.fit(X, np.c_[y, y[::-1]])
+    with pytest.raises(ValueError, match="predicts 2 targets: fit one model for each target"):
+        to_forest(model)

@@ -1,0 +1,261 @@
+"""`Forest`: its checks, the preparation of X, prediction, and its way to disk and back."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import twins
+from forests import DRAWN, grow, leaf, random_forest, rows_on_thresholds, split, stump
+from splitcredit import Forest
+from splitcredit.forest import array_hash
+from splitcredit.storage import read_bundle, write_bundle
+
+
+def assert_equal_forests(a, b):
+    """Every field the same: arrays in type and bytes, the rest by value."""
+    for name in (f.name for f in fields(Forest)):
+        ours, other = getattr(a, name), getattr(b, name)
+        if isinstance(ours, np.ndarray):
+            assert ours.dtype == other.dtype, name
+            assert ours.tobytes() == other.tobytes(), name
+        else:
+            assert ours == other, name
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_prediction_equals_the_twin(name):
+    forest = DRAWN[name]()
+    X = rows_on_thresholds(forest, 200)
+    assert twins.largest_error(forest.predict(X), twins.predict(forest, X)) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize(
+    ("x", "x_dtype", "strict", "left"),
+    [
+        (0.5, "float64", False, True),
+        (0.5, "float64", True, False),
+        (np.nextafter(0.5, 0), "float64", True, True),
+        (np.nextafter(0.5, 1), "float64", False, False),
+        # As float32 both are 0.5.
+        (np.nextafter(0.5, 0), "float32", True, False),
+        (np.nextafter(0.5, 1), "float32", False, True),
+    ],
+)
+def test_a_row_on_the_threshold_goes_the_documented_way(x, x_dtype, strict, left):
+    forest = stump(0.5, x_dtype=x_dtype, strict=strict)
+    assert forest.predict([[9.0, x, 9.0]])[0, 0] == (0.75 if left else 0.0)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(("threshold", "left"), [(0.1, False), (0.3, False), (0.7, True)])
+def test_a_float32_row_meets_the_float64_threshold(threshold, left, strict):
+    """0.1 and 0.3 become larger as float32, 0.7 becomes smaller; the threshold stays."""
+    forest = stump(threshold, x_dtype="float32", strict=strict)
+    assert forest.predict([[9.0, threshold, 9.0]])[0, 0] == (0.75 if left else 0.0)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("threshold", [np.inf, -np.inf])
+def test_an_infinite_threshold_parts_NaN_from_numbers(threshold, strict):
+    """Scikit-learn splits so where rows with NaN differ most from the others."""
+    tree = split(0, threshold, leaf(1.0), leaf(2.0), missing_left=threshold < 0)
+    forest = grow([tree], 1, missing=True, strict=strict)
+    numbers, missing = (1.0, 2.0) if threshold > 0 else (2.0, 1.0)
+    X = [[-1e300], [0.0], [1e300], [np.nan]]
+    np.testing.assert_array_equal(forest.predict(X)[:, 0], [numbers] * 3 + [missing])
+
+
+def test_the_model_decides_where_NaN_goes():
+    for left in (True, False):
+        tree = split(0, 0.0, leaf(1.0), leaf(2.0), missing_left=left)
+        forest = grow([tree], 1, missing=True)
+        np.testing.assert_array_equal(
+            forest.predict([[np.nan], [-1.0], [1.0]])[:, 0], [1.0 if left else 2.0, 1.0, 2.0]
+        )
+
+
+@pytest.mark.parametrize("x_dtype", ["float32", "float64"])
+def test_prepare_casts_once_and_leaves_X_alone(x_dtype):
+    X = np.array([[0.1, 0.2, 0.3]])
+    prepared = stump(x_dtype=x_dtype).prepare(X)
+    assert prepared.dtype == x_dtype and prepared.flags.c_contiguous
+    np.testing.assert_array_equal(prepared, X.astype(x_dtype))
+    np.testing.assert_array_equal(X, [[0.1, 0.2, 0.3]])
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[1, 2, 3], [4, 5, 6]],
+        np.array([[1, 2, 3], [4, 5, 6]], dtype=np.int8),
+        np.array([[1, 2, 3], [4, 5, 6]], dtype=object),
+        np.asfortranarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+        np.arange(1.0, 13.0).reshape(2, 6)[:, ::2] * 0 + [[1, 2, 3], [4, 5, 6]],
+        pd.DataFrame({"a": [1, 4], "b": [2.0, 5.0], "c": [3, 6]}),
+    ],
+    ids=["list", "int8", "object", "Fortran", "strided", "DataFrame"],
+)
+def test_prepare_takes_any_table_of_numbers(X):
+    np.testing.assert_array_equal(stump().prepare(X), [[1.0, 2, 3], [4, 5, 6]])
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.zeros((4, 2)), r"X has 2 features, the model was fitted on 3: pass the columns"),
+        (np.zeros((4, 4)), r"X has 4 features, the model was fitted on 3: pass the columns"),
+        (np.zeros(3), r"X has 1 dimension.*expected 2 \(n_samples, 3\).*X\.reshape\(1, -1\)"),
+        (np.zeros((1, 1, 3)), r"X has 3 dimension.*expected 2"),
+        ([["a", "b", "c"]], r"X is not numeric.*encode text columns first"),
+        (pd.DataFrame({"x": [1], "y": ["red"], "z": [2]}), r"X is not numeric.*encode text"),
+        ([[0.0, np.inf, 0.0]], r"X holds infinities.*replace them"),
+        ([[0.0, 0.0, -np.inf]], r"X holds infinities.*replace them"),
+        ([[0.0, 1e39, 0.0]], r"too large for float32: replace them"),
+        ([[0.0, np.nan, 0.0]], r"X holds NaN \(first in feature 'x1'\).*no rule.*impute"),
+    ],
+    ids=["few", "many", "1-D", "3-D", "text", "text column", "inf", "-inf", "float32", "NaN"],
+)
+def test_prepare_refuses(X, message):
+    with pytest.raises(ValueError, match=message):
+        stump(x_dtype="float32").prepare(X)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (["c", "b", "a"], r"same names in another order; pass X\[list\(forest\.feature_names\)\]"),
+        (["a", "b", "z"], r"missing \['c'\], not expected \['z'\]; pass X\["),
+        (["a", "b"], r"missing \['c'\], not expected \[\]"),
+        (["a", "b", "c", "d"], r"missing \[\], not expected \['d'\]"),
+    ],
+)
+def test_prepare_compares_the_columns_with_the_names_of_the_model(columns, message):
+    forest = stump(feature_names=("a", "b", "c"), names_given=True)
+    X = pd.DataFrame(np.zeros((2, len(columns))), columns=columns)
+    with pytest.raises(ValueError, match=message):
+        forest.prepare(X)
+    forest.prepare(pd.DataFrame(np.zeros((2, 3)), columns=["a", "b", "c"]))
+
+
+def test_names_made_up_for_a_model_without_names_are_not_compared():
+    stump().prepare(pd.DataFrame(np.zeros((2, 3)), columns=["c", "b", "a"]))
+
+
+def test_arrays_are_frozen():
+    forest = stump(missing=True, inbag=np.ones((1, 3), np.uint8))
+    for field in fields(Forest):
+        value = getattr(forest, field.name)
+        if isinstance(value, np.ndarray):
+            with pytest.raises(ValueError, match="read-only"):
+                value[...] = 0
+
+
+def test_sizes_and_text():
+    forest = random_forest(0, n_trees=4, n_features=5, n_outputs=2)
+    assert (forest.n_trees, forest.n_features, forest.n_outputs) == (4, 5, 2)
+    assert forest.n_nodes == forest.tree_offsets[-1] == len(forest.feature)
+    assert repr(forest) == (
+        f"Forest(4 trees, {forest.n_nodes} nodes, 5 features, 2 outputs, criterion='entropy')"
+    )
+
+
+CONTRADICTIONS = {
+    "threshold too short": ({"threshold": [0.5]}, r"threshold has shape \(1,\), expected \(3,\)"),
+    "left too long": ({"left": [1, -1, -1, -1]}, r"left has shape \(4,\), expected \(3,\)"),
+    "right too short": ({"right": [2, -1]}, r"right has shape \(2,\), expected \(3,\)"),
+    "cover too short": ({"cover": [3, 2]}, r"cover has shape \(2,\), expected \(3,\)"),
+    "value flat": ({"value": [0.5, 0.0, 1.0]}, r"value has shape \(3,\), expected \(3, 2\)"),
+    "value too wide": ({"value": np.ones((3, 3))}, r"value has shape \(3, 3\), expected \(3, 2\)"),
+    "base too short": ({"base": [0.0]}, r"base has shape \(1,\), expected \(2,\)"),
+    "impurity too short": ({"impurity": [1.0]}, r"impurity has shape \(1,\), expected \(3,\)"),
+    "missing_left too short": ({"missing_left": [True]}, r"missing_left has shape \(1,\)"),
+    "no tree": ({"tree_offsets": [0]}, "tree_offsets must rise from 0 to the number of nodes"),
+    "offsets end early": ({"tree_offsets": [0, 2]}, "tree_offsets must rise from 0"),
+    "offsets start late": ({"tree_offsets": [1, 3]}, "tree_offsets must rise from 0"),
+    "empty tree": ({"tree_offsets": [0, 0, 3]}, "tree_offsets must rise from 0"),
+    "offsets fall": ({"tree_offsets": [0, 2, 1, 3]}, "tree_offsets must rise from 0"),
+    "aggregate": ({"aggregate": "median"}, r"aggregate is 'median', expected one of .*'sum'"),
+    "x_dtype": ({"x_dtype": "float16"}, r"x_dtype is 'float16', expected one of .*'float64'"),
+    "feature too large": ({"feature": [3, -1, -1]}, r"feature must lie in 0\.\.2, or be -1"),
+    "feature -2": ({"feature": [1, -2, -1]}, r"feature must lie in 0\.\.2, or be -1"),
+    "left is the node": ({"left": [0, -1, -1]}, "left: a child must come after its parent"),
+    "right is -1": ({"right": [-1, -1, -1]}, "right: a child must come after its parent"),
+    "right outside": ({"right": [3, -1, -1]}, "right: a child .* in the same tree"),
+    "one child twice": ({"left": [2, -1, -1]}, "left and right: every node but a root"),
+    "orphans": ({"feature": [-1, -1, -1]}, "left and right: every node but a root"),
+    "threshold NaN": ({"threshold": [np.nan, 0, 0]}, "threshold must"),
+    "cover negative": ({"cover": [1.0, 2.0, -1.0]}, "cover must be finite, not negative"),
+    "cover NaN": ({"cover": [1.0, np.nan, 1.0]}, "cover must be finite"),
+    "cover infinite": ({"cover": [np.inf, 1.0, 1.0]}, "cover must be finite"),
+    "cover 0 inside": ({"cover": [0.0, 0.0, 0.0]}, "cover must .* above 0 at inner nodes"),
+    "inbag flat": ({"inbag": np.ones(3, np.uint8)}, r"inbag has shape \(3,\), expected \(1, n_tr"),
+    "inbag of two trees": ({"inbag": np.ones((2, 3), np.uint8)}, r"inbag has shape \(2, 3\)"),
+}
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_contradictory_arrays_are_refused(name):
+    change, message = CONTRADICTIONS[name]
+    with pytest.raises(ValueError, match=message):
+        replace(stump(), **change)
+
+
+def test_a_child_in_another_tree_is_refused():
+    two = grow([split(0, 0.0, leaf(1.0), leaf(2.0)) for _ in range(2)], 1)
+    right = two.right.copy()
+    right[0] = 4
+    with pytest.raises(ValueError, match=r"right: a child must come after .* in the same tree"):
+        replace(two, right=right)
+
+
+ROUND_TRIPS = {
+    "plain": stump,
+    "all fields": lambda: stump(
+        strict=True,
+        missing=True,
+        x_dtype="float32",
+        aggregate="sum",
+        base=[0.1, -0.2],
+        cover_kind="sum_hessian",
+        feature_names=("größe", "a b", "c/d"),
+        names_given=True,
+        inbag=np.array([[0, 2, 300]], np.uint16),
+        training_hash=array_hash(np.zeros((3, 3))),
+    ),
+    "no impurity": lambda: replace(stump(), impurity=None, criterion=None),
+    "many trees": lambda: random_forest(0, n_trees=20, n_outputs=3, missing=True),
+}
+
+
+@pytest.mark.parametrize("name", ROUND_TRIPS)
+def test_a_bundle_gives_the_same_forest_back(name, tmp_path):
+    forest = ROUND_TRIPS[name]()
+    write_bundle(tmp_path / "a.npz", {"recipe/1": forest, "2": stump()})
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as archive:
+        assert all(archive[entry].dtype != object for entry in archive.files)
+    back = read_bundle(tmp_path / "a.npz", Forest)
+    assert list(back) == ["recipe/1", "2"]
+    assert_equal_forests(back["recipe/1"], forest)
+    assert_equal_forests(back["2"], stump())
+
+
+def test_two_bundles_of_the_same_forest_are_the_same_bytes(tmp_path):
+    for name in ("a.npz", "b.npz"):
+        write_bundle(tmp_path / name, {"one": random_forest(0, missing=True)})
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.npz", "b.npz"]
+
+
+def test_a_bundle_is_read_by_key(tmp_path):
+    write_bundle(tmp_path / "a.npz", {"one": stump(), "two": random_forest(0)})
+    assert list(read_bundle(tmp_path / "a.npz", Forest, keys=["two"])) == ["two"]
+
+
+def test_array_hash_goes_by_value_and_shape():
+    X = np.arange(6.0).reshape(2, 3)
+    same = (X.astype(int), X.astype(np.float32), np.asfortranarray(X), X.tolist())
+    assert {array_hash(v) for v in same} == {array_hash(X)}
+    assert array_hash(X.reshape(3, 2)) != array_hash(X)
+    assert array_hash(X + 1e-12) != array_hash(X)

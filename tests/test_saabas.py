@@ -1,0 +1,83 @@
+"""Saabas attributions against their twin, treeinterpreter and a printed example."""
+
+import copy
+
+import numpy as np
+import pytest
+from treeinterpreter import treeinterpreter
+
+import twins
+from forests import DRAWN, FITTED, fitted, grow, leaf, rows_on_thresholds, split
+from splitcredit import explain, to_forest
+
+CLASSIFIERS = [n for n in FITTED if hasattr(fitted(n)[0], "classes_")]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_saabas_equals_the_twin(name):
+    forest = DRAWN[name]()
+    X = rows_on_thresholds(forest, 100)
+    ours = explain(forest, X, "saabas").values
+    assert twins.largest_error(ours, twins.saabas(forest, X)) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_saabas_of_fitted_forests_equals_the_twin(name):
+    model, X, _ = fitted(name)
+    forest, X = to_forest(model), X[::23]
+    ours = explain(forest, X, "saabas").values
+    assert twins.largest_error(ours, twins.saabas(forest, X)) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", [n for n in CLASSIFIERS if "NaN" not in n])
+def test_saabas_equals_treeinterpreter(name):
+    """On a copy: treeinterpreter divides the values of the model in place.
+
+    It does not know NaN, and fails on regressors with numpy 2.4.
+    """
+    model, X, _ = fitted(name)
+    X = X[::5].astype(np.float32)
+    prediction, bias, contributions = treeinterpreter.predict(copy.deepcopy(model), X)
+    ours = explain(model, X, "saabas")
+    assert twins.largest_error(ours.values, contributions) <= twins.ROUNDING
+    assert twins.largest_error(np.tile(ours.baseline, (len(X), 1)), bias) <= twins.ROUNDING
+    assert twins.largest_error(ours.totals(), prediction) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_baseline_and_attributions_add_up_to_the_prediction(name):
+    model, X, _ = fitted(name)
+    forest = to_forest(model)
+    totals = explain(forest, X, "saabas").totals()
+    assert twins.largest_error(totals, forest.predict(X)) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_baseline_and_attributions_add_up_in_drawn_forests(name):
+    forest = DRAWN[name]()
+    X = rows_on_thresholds(forest, 50)
+    totals = explain(forest, X, "saabas").totals()
+    assert twins.largest_error(totals, forest.predict(X)) <= twins.ROUNDING
+
+
+def test_figure_1_of_lundberg2017():
+    """Fever and cough, 25 patients a leaf: in tree B cough matters more, and gets less.
+
+    The values of the leaves, 80 and 10 more, are those of the figure's later version.
+    """
+    fever, cough = 0, 1
+
+    def tree(first, second, leaves):
+        a, b, c, d = (leaf(v, 25.0) for v in leaves)
+        return grow([split(first, 0.5, split(second, 0.5, a, b), split(second, 0.5, c, d))], 2)
+
+    a = explain(tree(fever, cough, [0, 0, 0, 80]), [[1.0, 1.0]], "saabas")
+    b = explain(tree(cough, fever, [0, 0, 10, 90]), [[1.0, 1.0]], "saabas")
+    np.testing.assert_array_equal(a.values[0, [fever, cough], 0], [20.0, 40.0])
+    np.testing.assert_array_equal(b.values[0, [fever, cough], 0], [40.0, 25.0])
+    assert (a.baseline[0], b.baseline[0]) == (20.0, 25.0)
+
+
+def test_unused_features_get_exactly_zero():
+    model, X, _ = fitted("tree, constant column")
+    assert not explain(model, X, "saabas").values[:, -1].any()

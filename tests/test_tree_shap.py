@@ -1,0 +1,212 @@
+"""TreeSHAP against enumeration, exact fractions, shap's own C code and a printed example."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import twins
+from forests import (
+    DRAWN,
+    FITTED,
+    along_caterpillar,
+    caterpillar,
+    fitted,
+    grow,
+    leaf,
+    random_forest,
+    rows_on_thresholds,
+    split,
+)
+from splitcredit import explain, to_forest
+from splitcredit.importances import available
+from splitcredit.kernels import tree_shap as kernel
+
+# Shallow enough for shap's extend/unwind, which loses digits with depth. It knows no NaN.
+FOR_SHAP = [
+    "tree, gini, iris",
+    "tree, entropy, wine",
+    "tree, squared error, diabetes",
+    "tree, best first, digits",
+    "tree, weighted, iris",
+    "tree, constant column",
+    "forest, gini, cancer",
+    "forest, entropy, digits",
+    "forest, squared error, diabetes",
+    "forest, best first, diabetes",
+    "forest, weighted, wine",
+    "forest, unbagged, wine",
+    "forest, stumps and single nodes",
+    "forest, absolute error, diabetes",
+    "extra-trees, poisson, diabetes",
+    "extra-trees, shallow, wine",
+    "extra-trees, bagged, cancer",
+    "extra-trees, squared error, made",
+]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_tree_shap_equals_the_enumeration_of_all_subsets(name):
+    forest = DRAWN[name]()
+    X = rows_on_thresholds(forest, 20)
+    ours = explain(forest, X).values
+    assert twins.largest_error(ours, twins.tree_shap_by_subsets(forest, X)) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_baseline_is_the_expectation_when_nothing_is_known(name):
+    forest = DRAWN[name]()
+    X = np.zeros((1, forest.n_features))
+    expected = twins.expvalue(forest, X[0], known=(), number=Fraction)
+    assert twins.largest_error(explain(forest, X).baseline, expected) <= twins.ROUNDING
+
+
+def test_covers_that_do_not_add_up():
+    """Libraries that store sums of float32 weights have children that miss their parent.
+
+    Algorithm 1 of lundberg2017 takes each child's own share of the parent.
+    """
+    tree = split(0, 0.0, leaf(1.0, 2.0), split(1, 0.0, leaf(2.0, 1.0), leaf(4.0, 3.0)), cover=6.01)
+    forest, X = grow([tree], 2), np.array([[-1.0, -1.0], [1.0, 1.0]])
+    ours = explain(forest, X)
+    assert twins.largest_error(ours.baseline, twins.expvalue(forest, X[0], ())) <= twins.ROUNDING
+    assert twins.largest_error(ours.values, twins.tree_shap_by_subsets(forest, X)) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", ["stump", "NaN, float32", "sum with a base", "leaf without cover"])
+def test_the_two_twins_are_the_same_fractions(name):
+    forest = DRAWN[name]()
+    X = rows_on_thresholds(forest, 2)
+    exact = twins.tree_shap_exact(forest, X)
+    assert (exact == twins.tree_shap_by_subsets(forest, X, number=Fraction)).all()
+
+
+@pytest.mark.parametrize(
+    ("depth", "n_features", "leaves_at"),
+    [(60, 60, [60, 59, 30, 1, 0]), (60, 20, [60, 45, 10]), (45, 40, [45, 44, 20])],
+)
+def test_tree_shap_of_deep_trees_is_exact(depth, n_features, leaves_at):
+    """Enumeration is out of reach here, and extend/unwind is off by 1e-3 at depth 60."""
+    forest = caterpillar(depth, n_features)
+    X = along_caterpillar(forest, leaves_at)
+    exact = twins.tree_shap_exact(forest, X)
+    attribution = explain(forest, X)
+    assert twins.largest_error(attribution.values, exact) <= twins.ROUNDING
+    gained = exact.sum(axis=1)[:, 0] + twins.expvalue(forest, X[0], (), Fraction)[0]
+    assert gained.tolist() == [Fraction(v) for v in twins.predict(forest, X)[:, 0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "n_rows"),
+    [
+        ("tree, entropy, wine", 5),
+        ("tree, best first, digits", 3),
+        ("tree, weighted, iris", 5),
+        ("tree, NaN", 3),
+        ("forest, weighted, wine", 2),
+        ("forest, best first, diabetes", 2),
+        ("extra-trees, entropy, iris", 2),
+    ],
+)
+def test_tree_shap_of_fitted_forests_is_exact(name, n_rows):
+    model, X, _ = fitted(name)
+    forest, X = to_forest(model), X[:: len(X) // n_rows]
+    exact = twins.tree_shap_exact(forest, X)
+    assert twins.largest_error(explain(forest, X).values, exact) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", FOR_SHAP)
+def test_tree_shap_equals_shap(name):
+    """Basis of 1e-10: the rounding of shap, whose sums miss the prediction by up to 1e-11."""
+    import shap
+
+    model, X, _ = fitted(name)
+    X = X[:: max(1, len(X) // 50)]
+    explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
+    theirs = explainer.shap_values(X, check_additivity=False).reshape(*X.shape, -1)
+    ours = explain(model, X)
+    assert twins.largest_error(ours.values, theirs) <= 1e-10
+    assert twins.largest_error(ours.baseline, np.atleast_1d(explainer.expected_value)) <= 1e-10
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_baseline_and_attributions_add_up_to_the_prediction(name):
+    model, X, _ = fitted(name)
+    forest, X = to_forest(model), X[:: max(1, len(X) // 200)]
+    assert twins.largest_error(explain(forest, X).totals(), forest.predict(X)) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_baseline_and_attributions_add_up_in_drawn_forests(name):
+    forest = DRAWN[name]()
+    X = rows_on_thresholds(forest, 100)
+    assert twins.largest_error(explain(forest, X).totals(), forest.predict(X)) <= twins.ROUNDING
+
+
+def test_figure_1_of_lundberg2017():
+    """Fever and cough, 25 patients a leaf: in tree B cough matters more, and gets more.
+
+    The values of the leaves, 80 and 10 more, are those of the figure's later version.
+    """
+    fever, cough = 0, 1
+
+    def tree(first, second, leaves):
+        a, b, c, d = (leaf(v, 25.0) for v in leaves)
+        return grow([split(first, 0.5, split(second, 0.5, a, b), split(second, 0.5, c, d))], 2)
+
+    a = explain(tree(fever, cough, [0, 0, 0, 80]), [[1.0, 1.0]]).values[0, :, 0]
+    b = explain(tree(cough, fever, [0, 0, 10, 90]), [[1.0, 1.0]]).values[0, :, 0]
+    np.testing.assert_allclose(a[[fever, cough]], [30.0, 30.0], rtol=twins.ROUNDING)
+    np.testing.assert_allclose(b[[fever, cough]], [30.0, 35.0], rtol=twins.ROUNDING)
+
+
+def test_mirrored_trees_have_the_same_attributions():
+    """Left and right are a matter of the sign of x."""
+
+    def mirrored(node):
+        if "feature" not in node:
+            return node
+        left, right = mirrored(node["right"]), mirrored(node["left"])
+        return node | {"threshold": -node["threshold"], "left": left, "right": right}
+
+    inner = split(1, 0.5, leaf(1.0, 3.0), split(0, 1.5, leaf(4.0, 2.0), leaf(-3.0, 1.0)))
+    tree = split(0, 0.5, leaf(2.0, 5.0), inner)
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    ours = explain(grow([tree], 2), X).values
+    assert twins.largest_error(explain(grow([mirrored(tree)], 2), -X).values, ours) < 1e-15
+
+
+def test_unused_features_get_exactly_zero():
+    model, X, _ = fitted("tree, constant column")
+    assert not explain(model, X).values[:, -1].any()
+    forest = DRAWN["most features unused"]()
+    values = explain(forest, rows_on_thresholds(forest, 50)).values
+    unused = sorted(set(range(forest.n_features)) - set(forest.feature.tolist()))
+    assert unused and not values[:, unused].any()
+
+
+@pytest.mark.parametrize("output", ["all", "predicted"])
+@pytest.mark.parametrize(
+    ("name", "size"), [("CHUNK", 1), ("CHUNK", 100), ("LANES", 1), ("LANES", 7), ("LANES", 1000)]
+)
+@pytest.mark.parametrize(
+    "forest",
+    [
+        random_forest(0, n_trees=30, n_outputs=3, leaves="pure", missing=True),
+        random_forest(1, n_trees=30, n_outputs=2, depth=8, leaves="fractions"),
+        caterpillar(45, 20, n_outputs=2),
+    ],
+    ids=["pure leaves", "fractions", "deep"],
+)
+def test_chunks_of_trees_and_lanes_of_rows_leave_the_bytes_alone(
+    monkeypatch, forest, name, size, output
+):
+    X = rows_on_thresholds(forest, 100)
+    before = explain(forest, X, output=output).values.tobytes()
+    monkeypatch.setattr(kernel, name, size)
+    assert explain(forest, X, output=output).values.tobytes() == before
+
+
+def test_the_default_method_is_tree_shap():
+    assert "tree_shap" in available()
+    assert explain(DRAWN["stump"](), np.zeros((1, 3))).method == "tree_shap"

@@ -1,0 +1,241 @@
+"""Slow twins of the kernels: the papers' definitions in plain Python, for any `Forest`.
+
+Sums are made with `math.fsum` or in fractions, so that a twin is off by its last rounding only.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations, pairwise
+
+import numpy as np
+
+# Basis of the tolerance: rounding. A kernel makes at most some thousand float64 operations for a
+# number, each off by at most 2**-53 of the largest intermediate; 1e3 * 2**-53 is 1e-13.
+ROUNDING = 1e-12
+
+
+def largest_error(ours, twin) -> float:
+    """Largest difference, as a share of the largest number of the twin."""
+    ours, twin = np.asarray(ours, dtype=float), np.asarray(twin, dtype=float)
+    assert ours.shape == twin.shape
+    scale = np.abs(twin).max(initial=0.0)
+    return float(np.abs(ours - twin).max(initial=0.0) / (scale or 1.0))
+
+
+def goes_left(forest, k, row) -> bool:
+    """Whether a row goes left at node k: the row is cast, the threshold is not."""
+    x = row[forest.feature[k]]
+    x = float(np.float32(x)) if forest.x_dtype == "float32" else float(x)
+    if math.isnan(x):
+        return bool(forest.missing_left[k])
+    return x < forest.threshold[k] if forest.strict else x <= forest.threshold[k]
+
+
+def paths(forest, row) -> list[list[int]]:
+    """Nodes that a row visits in each tree, from the root to the leaf."""
+    found = []
+    for root in forest.tree_offsets[:-1]:
+        path = [int(root)]
+        while forest.feature[path[-1]] >= 0:
+            k = path[-1]
+            path.append(int(forest.left[k] if goes_left(forest, k, row) else forest.right[k]))
+        found.append(path)
+    return found
+
+
+def predict(forest, X) -> np.ndarray:
+    """Values of the leaves that each row reaches, averaged or summed, plus the base."""
+    out = np.zeros((len(X), forest.n_outputs))
+    for i, row in enumerate(X):
+        leaves = [path[-1] for path in paths(forest, row)]
+        for c in range(forest.n_outputs):
+            total = math.fsum(forest.value[leaf, c] for leaf in leaves)
+            out[i, c] = _aggregate(forest, total) + forest.base[c]
+    return out
+
+
+def mdi_of_tree(forest, t) -> list[Fraction]:
+    """MDI of one tree, exact: sutera2021, Eq. 2.
+
+    The sum of p(t) Δi(s_t, t) over the nodes that test X_m, with p(t) the share of the training
+    weight that reaches t and Δi(s_t, t) = i(t) - p_L i(t_L) - p_R i(t_R).
+    """
+    cover = [Fraction(c) for c in forest.cover.tolist()]
+    impurity = [Fraction(i) for i in forest.impurity.tolist()]
+    importances = [Fraction(0)] * forest.n_features
+    root, end = forest.tree_offsets[t], forest.tree_offsets[t + 1]
+    for k in range(root, end):
+        if forest.feature[k] >= 0:
+            a, b = forest.left[k], forest.right[k]
+            decrease = impurity[k] - (cover[a] * impurity[a] + cover[b] * impurity[b]) / cover[k]
+            importances[forest.feature[k]] += cover[k] / cover[root] * decrease
+    return importances
+
+
+def mdi(forest) -> np.ndarray:
+    """Global MDI, the mean over the trees: sutera2021, Eq. 3."""
+    trees = [mdi_of_tree(forest, t) for t in range(forest.n_trees)]
+    return np.array([float(sum(column) / len(trees)) for column in zip(*trees, strict=True)])
+
+
+def mdi_normalised_by_tree(forest) -> np.ndarray:
+    """`feature_importances_` as the scikit-learn guide defines it (no equation in the papers).
+
+    Each tree's importances are divided by their sum if that is above 0, trees of a single node are
+    left out, and the mean of the rest is divided by its sum.
+    """
+    shares = []
+    for t in range(forest.n_trees):
+        if forest.tree_offsets[t + 1] - forest.tree_offsets[t] > 1:
+            tree = mdi_of_tree(forest, t)
+            shares.append([part / sum(tree) if sum(tree) > 0 else part for part in tree])
+    total = [sum(column) for column in zip(*shares, strict=True)] or [0] * forest.n_features
+    return np.array([float(part / sum(total)) if sum(total) > 0 else 0.0 for part in total])
+
+
+def local_mdi(forest, X) -> np.ndarray:
+    """Local MDI of each row: sutera2021, Definition 1, Eq. 8, (n_samples, n_features).
+
+    Both sums run over the whole difference i(t) - i(t_{x_m}); the parentheses are not printed.
+    """
+    out = np.zeros((len(X), forest.n_features))
+    for i, row in enumerate(X):
+        terms = [[] for _ in range(forest.n_features)]
+        for path in paths(forest, row):
+            for t, child in pairwise(path):
+                terms[forest.feature[t]] += [forest.impurity[t], -forest.impurity[child]]
+        out[i] = [math.fsum(part) / forest.n_trees for part in terms]
+    return out
+
+
+def saabas(forest, X) -> np.ndarray:
+    """Saabas attributions of all outputs, (n_samples, n_features, n_outputs).
+
+    The "path" method of lundberg2017, section 2, after Saabas (2014): the change of the node's
+    prediction goes to the feature that the parent tests. No equation is printed.
+    """
+    out = np.zeros((len(X), forest.n_features, forest.n_outputs))
+    for i, row in enumerate(X):
+        visited = paths(forest, row)
+        for c in range(forest.n_outputs):
+            terms = [[] for _ in range(forest.n_features)]
+            for path in visited:
+                for t, child in pairwise(path):
+                    terms[forest.feature[t]] += [forest.value[child, c], -forest.value[t, c]]
+            out[i, :, c] = [_aggregate(forest, math.fsum(part)) for part in terms]
+    return out
+
+
+def expvalue(forest, row, known, number=float) -> list:
+    """E[f(x) | x_S] of the ensemble, by output: lundberg2017, Algorithm 1 (EXPVALUE).
+
+    The second recursive call is printed with a_j twice: G(b_j, w r_{b_j} / r_j) is right.
+    `number` is the arithmetic: float, or Fraction for no rounding at all.
+    """
+    total = [number(0)] * forest.n_outputs
+
+    def g(j, w):
+        if forest.feature[j] < 0:
+            for c in range(forest.n_outputs):
+                total[c] += w * number(forest.value[j, c])
+            return
+        a, b = forest.left[j], forest.right[j]
+        if forest.feature[j] in known:
+            g(a if goes_left(forest, j, row) else b, w)
+        else:
+            r = number(forest.cover[j])
+            g(a, w * number(forest.cover[a]) / r)
+            g(b, w * number(forest.cover[b]) / r)
+
+    for root in forest.tree_offsets[:-1]:
+        g(root, number(1))
+    return [_aggregate(forest, s) + number(b) for s, b in zip(total, forest.base, strict=True)]
+
+
+def tree_shap_by_subsets(forest, X, number=float) -> np.ndarray:
+    """Shapley values by enumeration of all subsets: lundberg2017, Eq. 2 with Algorithm 1.
+
+    Eq. 2 is printed with the factor (M - |S|! - 1); |S|! (M - |S| - 1)! / M! is right.
+    """
+    M = forest.n_features
+    out = np.zeros((len(X), M, forest.n_outputs), dtype=object)
+    everything = range(M)
+    for n, row in enumerate(X):
+        f = {
+            S: expvalue(forest, row, S, number)
+            for size in range(M + 1)
+            for S in combinations(everything, size)
+        }
+        for S, without in f.items():
+            for i in set(everything) - set(S):
+                weight = Fraction(
+                    math.factorial(len(S)) * math.factorial(M - len(S) - 1), math.factorial(M)
+                )
+                with_i = f[tuple(sorted((*S, i)))]
+                for c in range(forest.n_outputs):
+                    out[n, i, c] += number(weight) * (with_i[c] - without[c])
+    return out
+
+
+def tree_shap_exact(forest, X) -> np.ndarray:
+    """Shapley values of lundberg2017, Eq. 2 with Algorithm 1, as fractions, in polynomial time.
+
+    Algorithm 1 gives a leaf with value v the expectation v * prod_{i in S} o_i prod_{i not in S}
+    z_i, with z_i the product of r_child / r_parent over the edges that test i, and o_i = 1 if x
+    takes all of these edges, else 0. In Eq. 2 a feature i then gains v (o_i - z_i) times the
+    product over the others, and the sum over the subsets S of size k is the coefficient e_k of y^k
+    in prod_{j != i} (z_j + o_j y). Features that are not on the path are dummies, so M is the
+    number of features on the path.
+    """
+    out = np.zeros((len(X), forest.n_features, forest.n_outputs), dtype=object)
+
+    def visit(n, row, k, z, o):
+        if forest.feature[k] < 0:
+            for i, gain in _gains(z, o).items():
+                for c in range(forest.n_outputs):
+                    out[n, i, c] += gain * Fraction(forest.value[k, c])
+            return
+        i, left = int(forest.feature[k]), goes_left(forest, k, row)
+        for child, taken in ((forest.left[k], left), (forest.right[k], not left)):
+            ratio = Fraction(forest.cover[child]) / Fraction(forest.cover[k])
+            visit(
+                n,
+                row,
+                child,
+                {**z, i: z.get(i, 1) * ratio},
+                {**o, i: o.get(i, 1) * int(taken)},
+            )
+
+    for n, row in enumerate(X):
+        for root in forest.tree_offsets[:-1]:
+            visit(n, row, root, {}, {})
+    return out / Fraction(forest.n_trees) if forest.aggregate == "mean" else out
+
+
+def _gains(z, o):
+    """Factor of a leaf's value in the Shapley value of every feature on its path."""
+    m = len(z)
+    gains = {}
+    for i in z:
+        # z_j + o_j y over the common denominator: whole numbers, as fractions are slow.
+        coefficients, denominator = [1], 1
+        for j in set(z) - {i}:
+            denominator *= z[j].denominator
+            scaled = [c * z[j].numerator for c in coefficients]
+            if o[j]:
+                scaled = [
+                    a + b * z[j].denominator
+                    for a, b in zip([*scaled, 0], [0, *coefficients], strict=True)
+                ]
+            coefficients = scaled
+        weighted = sum(
+            math.factorial(k) * math.factorial(m - k - 1) * e for k, e in enumerate(coefficients)
+        )
+        gains[i] = (o[i] - z[i]) * Fraction(weighted, denominator * math.factorial(m))
+    return gains
+
+
+def _aggregate(forest, total):
+    return total / forest.n_trees if forest.aggregate == "mean" else total

@@ -1,0 +1,23 @@
+# Models, fitted and converted to Forests; deleted once all importances are computed.
+rule fit:
+    input:
+        sources=job("jobs.fit"),
+        plan="results/plans/{experiment}/{batch}.json",
+        data="results/data/{experiment}/{batch}.npz",
+    output:
+        temp("results/models/{experiment}/{batch}.npz"),
+    log:
+        "results/logs/fit/{experiment}/{batch}.log",
+    benchmark:
+        "results/timing/jobs/fit/{experiment}/{batch}.tsv"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    message:
+        "Models of {wildcards.experiment}, batch {wildcards.batch}"
+    conda:
+        "../../environment.yml"
+    shell:
+        "python -m splitcredit --threads {threads} fit --plan {input.plan:q}"
+        " --data {input.data:q} --out {output:q} > {log:q} 2>&1"
