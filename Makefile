@@ -11,10 +11,9 @@ OVERLAY = $(if $(filter full,$(PRESET)),,--configfile config/$(PRESET).yaml)
 BIN = $(abspath $(VENV))/bin
 SNAKEMAKE = PATH="$(BIN):$$PATH" snakemake --workflow-profile workflow/profiles/default \
   --cores $(CORES) $(OVERLAY) $(ARGUMENTS)
-PAPERS = sutera2021
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce quick test lint format environment lock reference clean $(PAPERS)
+.PHONY: help reproduce quick sutera2021 sweep test lint format environment lock reference clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-zA-Z_\/%]+:.*## /{printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +29,9 @@ sutera2021: environment ## one paper
 
 sutera2021/%: environment ## one artefact, e.g. sutera2021/table4
 	$(SNAKEMAKE) sutera2021_$*
+
+sweep: environment ## one experiment: make sweep EXPERIMENT=name
+	$(SNAKEMAKE) experiment_$(EXPERIMENT)
 
 test: environment ## build the environment and run the tests
 	$(BIN)/python -m pytest -n auto

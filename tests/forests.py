@@ -218,12 +218,15 @@ DRAWN = {
 }
 
 
-def _made(kind, n, p, seed=0):
-    """Rows on an integer grid, so that thresholds fall on values or half-way between them."""
+def whole_numbers(kind, n, p, seed=0):
+    """X of whole numbers from 0 to 7, the last column constant, and y: "classes" or "values".
+
+    Thresholds lie on multiples of 1/2, so float32 holds them and rows can be put on them.
+    """
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 8, (n, p)).astype(float)
     X[:, -1] = 3.0
-    if kind == "regression":
+    if kind == "values":
         return X, X[:, 0] * 2.0 - X[:, 1] * X[:, 2] + rng.normal(size=n)
     return X, (X[:, 0] + X[:, 1] > 7).astype(int) + (X[:, 2] > 4)
 
@@ -241,8 +244,7 @@ def _weights(n, seed=0):
 @cache
 def _data(name):
     if name.startswith("made"):
-        kind = name.removeprefix("made ")
-        return _made(kind, 150, 6)
+        return whole_numbers(name.removeprefix("made "), 150, 6)
     if name.startswith("gaps"):
         X, y = _data(name.removeprefix("gaps "))
         return _with_gaps(X), y
@@ -310,7 +312,7 @@ _FITS = {
         "breast_cancer",
         False,
     ),
-    "extra-trees, squared error, made": (ExtraTreesRegressor(10), "made regression", False),
+    "extra-trees, squared error, made": (ExtraTreesRegressor(10), "made values", False),
 }
 FITTED = tuple(_FITS)
 

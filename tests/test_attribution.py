@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from forests import DRAWN, fitted, grow, leaf, random_forest, rows_on_thresholds, stump
+from forests import (
+    DRAWN,
+    fitted,
+    grow,
+    leaf,
+    random_forest,
+    rows_on_thresholds,
+    stump,
+    whole_numbers,
+)
 from splitcredit import Attribution, explain, to_forest
 from splitcredit.importances import available, measure
 from splitcredit.storage import read_bundle, write_bundle
@@ -19,19 +28,11 @@ LOCAL, GLOBAL = available("explain"), available("importance")
 OF_PREDICTION = [n for n in LOCAL if "output" in inspect.signature(measure(n)).parameters]
 
 
-def made(kind):
-    """A bagged model on whole numbers from 0 to 7, its training rows and targets.
-
-    The last column is constant. Thresholds lie on multiples of 1/2, so float32 holds them.
-    """
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 8, (120, 5)).astype(float)
-    X[:, -1] = 3.0
-    if kind == "classes":
-        y = (X[:, 0] > 3).astype(int) + (X[:, 1] + rng.normal(size=120) > 4)
-        return RandomForestClassifier(12, random_state=0).fit(X, y), X, y
-    y = X[:, 0] * X[:, 1] + rng.normal(size=120)
-    return RandomForestRegressor(12, random_state=0).fit(X, y), X, y
+def bagged(kind):
+    """A bagged model of whole numbers, its training rows and targets."""
+    X, y = whole_numbers(kind, 120, 5)
+    model = RandomForestClassifier if kind == "classes" else RandomForestRegressor
+    return model(12, random_state=0).fit(X, y), X, y
 
 
 def call(name, function, forest, X, y, *rows):
@@ -52,7 +53,7 @@ def local(name, forest, X, y, rows):
 @pytest.fixture(scope="module", params=["classes", "values"])
 def case(request):
     """Forest, training X and y: a classifier and a regressor."""
-    model, X, y = made(request.param)
+    model, X, y = bagged(request.param)
     return to_forest(model, X), X, y
 
 

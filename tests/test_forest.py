@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import twins
 from forests import DRAWN, grow, leaf, random_forest, rows_on_thresholds, split, stump
@@ -186,6 +187,9 @@ CONTRADICTIONS = {
     "one child twice": ({"left": [2, -1, -1]}, "left and right: every node but a root"),
     "orphans": ({"feature": [-1, -1, -1]}, "left and right: every node but a root"),
     "threshold NaN": ({"threshold": [np.nan, 0, 0]}, "threshold must"),
+    "covers that do not add up": ({"cover": [3.0, 1.0, 1.0]}, "covers of two children must add up"),
+    "base NaN": ({"base": [np.nan, 0.0]}, "base must be finite"),
+    "feature not whole": ({"feature": [0.5, -1.0, -1.0]}, "feature must hold whole numbers"),
     "cover negative": ({"cover": [1.0, 2.0, -1.0]}, "cover must be finite, not negative"),
     "cover NaN": ({"cover": [1.0, np.nan, 1.0]}, "cover must be finite"),
     "cover infinite": ({"cover": [np.inf, 1.0, 1.0]}, "cover must be finite"),
@@ -259,3 +263,24 @@ def test_array_hash_goes_by_value_and_shape():
     assert {array_hash(v) for v in same} == {array_hash(X)}
     assert array_hash(X.reshape(3, 2)) != array_hash(X)
     assert array_hash(X + 1e-12) != array_hash(X)
+
+
+def test_a_forest_does_not_change_with_the_arrays_it_was_made_from():
+    cover = np.array([2.0, 1.0, 1.0])
+    forest = grow([split(0, 0.5, leaf(1.0), leaf(2.0))], 1)
+    mine = Forest.from_arrays({**forest.to_arrays(), "cover": cover})
+    cover[0] = 99.0
+    assert mine.cover[0] == 2.0
+    with pytest.raises(ValueError, match="read-only"):
+        mine.cover[0] = 99.0
+
+
+def test_tables_with_missing_entries_and_other_types():
+    forest = grow([split(0, 0.5, leaf(1.0), leaf(2.0), missing_left=True)], 1)
+    X = pd.DataFrame({"x0": pd.array([0, 1, None], dtype="Int64")})
+    assert forest.predict(X)[:, 0].tolist() == [1.0, 2.0, 1.0]
+    with pytest.raises(ValueError, match=r"X is sparse: pass X.toarray\(\)"):
+        forest.predict(sparse.csr_array(np.eye(1)))
+    for bad in (np.array([[1j]]), np.array([["2020-01-01"]], dtype="datetime64[D]")):
+        with pytest.raises(ValueError, match="X is not numeric"):
+            forest.predict(bad)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 LEAF = -1
+# Covers may be sums that a library keeps in single precision, so they add up only nearly.
+COVER_TOLERANCE = 1e-4
 
 _DTYPES = {
     "feature": np.int32,
@@ -42,7 +44,8 @@ class Forest:
     value : float64 (n_nodes, n_outputs)
         Prediction of every node, inner nodes included: class fractions for a classifier.
     cover : float64 (n_nodes,)
-        Weight of the training rows in the node; see `cover_kind`.
+        Weight of the training rows in the node; see `cover_kind`. Children add up to their parent
+        (within a relative 1e-4; measures use a child's share of the two).
     tree_offsets : int64 (n_trees + 1,)
         Nodes of tree ``t`` are ``tree_offsets[t]:tree_offsets[t + 1]``; the first is its root.
     feature_names : tuple of str
@@ -106,9 +109,9 @@ class Forest:
         for name, dtype in _DTYPES.items():
             array = getattr(self, name)
             if array is not None:
-                set_(self, name, _frozen(array, dtype))
+                set_(self, name, _frozen(array, dtype, name))
         if self.inbag is not None:
-            set_(self, "inbag", _frozen(self.inbag, np.asarray(self.inbag).dtype))
+            set_(self, "inbag", _frozen(self.inbag, np.asarray(self.inbag).dtype, "inbag"))
         set_(self, "feature_names", tuple(str(n) for n in self.feature_names))
         set_(self, "output_names", tuple(str(n) for n in self.output_names))
         _check(self)
@@ -148,7 +151,7 @@ class Forest:
 
         Returns
         -------
-        C-contiguous array (n_samples, n_features) of dtype `x_dtype`
+        C-contiguous, read-only array (n_samples, n_features) of dtype `x_dtype`
 
         Raises
         ------
@@ -159,12 +162,7 @@ class Forest:
         names = getattr(X, "columns", None)
         if names is not None and self.names_given:
             _compare_names([str(n) for n in names], self.feature_names)
-        try:
-            array = np.asarray(X, dtype=np.float64 if self.x_dtype == "float64" else None)
-            with np.errstate(over="ignore"):
-                array = np.ascontiguousarray(array, dtype=self.x_dtype)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"X is not numeric ({error}): encode text columns first") from None
+        array = _numeric(X, self.x_dtype)
         if array.ndim != 2:
             raise ValueError(
                 f"X has {array.ndim} dimension(s), expected 2 (n_samples, {self.n_features}): "
@@ -185,6 +183,8 @@ class Forest:
                 f"X holds NaN (first in feature {column!r}), and this model has no rule for "
                 "missing values: impute them, or fit a model that has one"
             )
+        array = array.view()
+        array.flags.writeable = False  # one type for the compiled code, whatever was given
         return array
 
     def predict(self, X) -> np.ndarray:
@@ -229,11 +229,36 @@ def array_hash(X) -> str:
     return hashlib.sha256(repr(X.shape).encode() + X.tobytes()).hexdigest()
 
 
-def _frozen(array, dtype):
-    array = np.ascontiguousarray(array, dtype=dtype)
-    array = array.view()
-    array.flags.writeable = False
-    return array
+def _frozen(array, dtype, name):
+    """Read-only array of the dtype; copied if the caller could still write to it."""
+    given = np.asarray(array)
+    with np.errstate(invalid="ignore"):
+        frozen = np.ascontiguousarray(given, dtype=dtype)
+    if given.dtype.kind == "f" and frozen.dtype.kind in "iu" and (frozen != given).any():
+        raise ValueError(f"{name} must hold whole numbers")
+    if np.shares_memory(frozen, given) and given.flags.writeable:
+        frozen = frozen.copy()
+    frozen = frozen.view()
+    frozen.flags.writeable = False
+    return frozen
+
+
+def _numeric(X, dtype):
+    """X as a C-contiguous array of the dtype."""
+    if hasattr(X, "toarray"):
+        raise ValueError("X is sparse: pass X.toarray()")
+    try:
+        if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+            X = X.to_numpy(dtype=np.float64, na_value=np.nan)
+        array = np.asarray(X)
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"dtype {array.dtype}")
+        with np.errstate(over="ignore"):
+            return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"X is not numeric ({error}): pass a table of numbers; encode text columns first"
+        ) from None
 
 
 def _compare_names(given, expected):
@@ -277,9 +302,16 @@ def _check(forest):
     children = np.concatenate([f.left[inner], f.right[inner]])
     if len(np.unique(children)) != len(children) or len(children) + f.n_trees != n:
         raise ValueError("left and right: every node but a root must be the child of one node")
-    if not np.isfinite(f.threshold[inner]).all():
-        raise ValueError("threshold must be finite at inner nodes")
+    # Infinite thresholds are in order: scikit-learn parts NaN from all numbers that way.
+    if np.isnan(f.threshold[inner]).any():
+        raise ValueError("threshold must not be NaN at inner nodes")
+    for name in ("value", "impurity", "base"):
+        if getattr(f, name) is not None and not np.isfinite(getattr(f, name)).all():
+            raise ValueError(f"{name} must be finite")
     if (f.cover < 0).any() or not np.isfinite(f.cover).all() or (f.cover[inner] == 0).any():
         raise ValueError("cover must be finite, not negative, and above 0 at inner nodes")
+    gap = np.abs(f.cover[f.left[inner]] + f.cover[f.right[inner]] - f.cover[inner])
+    if (gap > COVER_TOLERANCE * f.cover[inner]).any():
+        raise ValueError("cover: the covers of two children must add up to that of their parent")
     if f.inbag is not None and (f.inbag.ndim != 2 or len(f.inbag) != f.n_trees):
         raise ValueError(f"inbag has shape {f.inbag.shape}, expected ({f.n_trees}, n_train)")

@@ -1,25 +1,13 @@
-# Configuration, plans, and the small functions that the rules share.
-import json
-
+# The checked configuration and what the rules ask of it: splitcredit.pipeline.workflow.
 from snakemake.exceptions import WorkflowError
 
-from splitcredit.pipeline import config as configuration
-from splitcredit.pipeline import plans
-from splitcredit.pipeline.sources import sources
+from splitcredit.pipeline.config import ConfigError
+from splitcredit.pipeline.workflow import Workflow
 
 try:
-    CONFIG = configuration.load(
-        config,
-        experiments="config/experiments",
-        schema="workflow/schemas/config.schema.yaml",
-        files=workflow.configfiles,
-    )
-    PLANS = plans.make(CONFIG, "results/plans")
-except configuration.ConfigError as error:
+    W = Workflow(config, files=workflow.configfiles)
+except ConfigError as error:
     raise WorkflowError(f"configuration: {error}") from None
-
-ARTEFACTS = CONFIG["artefacts"]
-FIGURES = [name for name, a in ARTEFACTS.items() if a.get("figure")]
 
 
 wildcard_constraints:
@@ -29,12 +17,3 @@ wildcard_constraints:
     artefact="[^/]+",
     importance="[^/]+",
     metric="[^/]+",
-
-
-def runs_of(wildcards):
-    return PLANS[wildcards.experiment].batches[wildcards.batch]
-
-
-def job(*modules):
-    """Source files of a job, as inputs of its rule: an edit then reruns it."""
-    return sources("splitcredit.__main__", *(f"splitcredit.{m}" for m in modules))

@@ -1,30 +1,21 @@
 # Importances, by the numba core.
-def importance_recipe(wildcards):
-    return json.dumps(PLANS[wildcards.experiment].importance(wildcards.importance))
-
-
-def importance_sources(wildcards):
-    recipe = PLANS[wildcards.experiment].importance(wildcards.importance)
-    return job("jobs.explain", f"importances.{recipe['measure']}")
-
-
 rule warm_up:
     input:
-        sources=job("jobs.warm_up"),
+        sources=W.job("jobs.warm_up"),
     output:
         "results/logs/warm_up.txt",
     log:
         "results/logs/warm_up.log",
     benchmark:
         "results/timing/jobs/warm_up.tsv"
+    conda:
+        "../../environment.yml"
     threads: 1
     resources:
         mem_mb=2000,
         runtime=10,
     message:
         "Compiling the kernels"
-    conda:
-        "../../environment.yml"
     shell:
         "python -m splitcredit --threads {threads} warm-up --out {output:q} > {log:q} 2>&1"
 
@@ -33,26 +24,26 @@ rule explain:
     input:
         # That the kernels are compiled matters, not when.
         ancient("results/logs/warm_up.txt"),
-        sources=importance_sources,
+        sources=W.importance_sources,
         plan="results/plans/{experiment}/{batch}.json",
         models="results/models/{experiment}/{batch}.npz",
         data="results/data/{experiment}/{batch}.npz",
     output:
         "results/importances/{experiment}/{batch}/{importance}.npz",
-    params:
-        recipe=importance_recipe,
     log:
         "results/logs/explain/{experiment}/{batch}/{importance}.log",
     benchmark:
         "results/timing/jobs/explain/{experiment}/{batch}/{importance}.tsv"
+    conda:
+        "../../environment.yml"
     threads: 1
     resources:
         mem_mb=4000,
         runtime=60,
+    params:
+        recipe=W.importance_recipe,
     message:
         "{wildcards.importance} of {wildcards.experiment}, batch {wildcards.batch}"
-    conda:
-        "../../environment.yml"
     shell:
         "python -m splitcredit --threads {threads} explain --plan {input.plan:q}"
         " --models {input.models:q} --data {input.data:q} --recipe {params.recipe:q}"

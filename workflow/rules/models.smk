@@ -1,7 +1,7 @@
 # Models, fitted and converted to Forests; deleted once all importances are computed.
 rule fit:
     input:
-        sources=job("jobs.fit"),
+        sources=W.job("jobs.fit"),
         plan="results/plans/{experiment}/{batch}.json",
         data="results/data/{experiment}/{batch}.npz",
     output:
@@ -10,14 +10,14 @@ rule fit:
         "results/logs/fit/{experiment}/{batch}.log",
     benchmark:
         "results/timing/jobs/fit/{experiment}/{batch}.tsv"
+    conda:
+        "../../environment.yml"
     threads: 1
     resources:
         mem_mb=4000,
         runtime=60,
     message:
         "Models of {wildcards.experiment}, batch {wildcards.batch}"
-    conda:
-        "../../environment.yml"
     shell:
         "python -m splitcredit --threads {threads} fit --plan {input.plan:q}"
         " --data {input.data:q} --out {output:q} > {log:q} 2>&1"

@@ -1,32 +1,16 @@
-# Names for everything: `snakemake all`, a paper (`sutera2021`), an artefact (`sutera2021_table4`).
-def outputs_of(name):
-    files = [f"results/tables/{name}.csv"]
-    if name in FIGURES:
-        files += [f"results/figures/{name}.svg", f"results/figures/{name}.png"]
-    if name in PRINTED:
-        files.append(f"results/claims/{name}.json")
-    return files
-
-
+# Names for everything: `all`, a paper (`sutera2021`), an artefact (`sutera2021_table4`), an
+# experiment (`experiment_sutera2021_local`).
 rule all:
+    default_target: True
     input:
-        [file for name in ARTEFACTS for file in outputs_of(name)],
+        [file for name in W.artefacts for file in W.outputs(name)],
         rules.claims.output,
 
 
-for paper in sorted({name.partition("/")[0] for name in ARTEFACTS}):
+for target, files in W.targets().items():
 
     rule:
         name:
-            paper
+            target
         input:
-            [f for n in ARTEFACTS if n.startswith(f"{paper}/") for f in outputs_of(n)],
-
-
-for artefact in ARTEFACTS:
-
-    rule:
-        name:
-            artefact.replace("/", "_")
-        input:
-            outputs_of(artefact),
+            files,

@@ -91,6 +91,8 @@ def _stack(trees, missing):
         arrays["impurity"][start:stop] = tree.impurity
         if missing:
             arrays["missing_left"][start:stop] = tree.missing_go_to_left
+    for array in arrays.values():
+        array.flags.writeable = False  # handed over: Forest need not copy them
     return {**arrays, "tree_offsets": offsets}
 
 

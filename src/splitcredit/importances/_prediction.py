@@ -73,9 +73,13 @@ def _select(forest, X, output) -> tuple[np.ndarray, np.ndarray | None]:
         return np.zeros(0, np.int64), predict.predict(forest, X).argmax(axis=1)
     if isinstance(output, str) and output in forest.output_names:
         return np.array([forest.output_names.index(output)]), None
-    if isinstance(output, (int, np.integer)) and 0 <= output < forest.n_outputs:
+    if _is_index(output) and 0 <= output < forest.n_outputs:
         return np.array([int(output)]), None
     raise ValueError(
         f"output={output!r} is not one of 'all', 'predicted', an index below {forest.n_outputs}, "
         f"or a name in {list(forest.output_names)}"
     )
+
+
+def _is_index(output):
+    return isinstance(output, (int, np.integer)) and not isinstance(output, bool)

@@ -58,8 +58,14 @@ def lowered(forest) -> np.ndarray:
 def missing_of(forest, X) -> np.ndarray:
     """Directions of NaN if X holds any, else an empty array: the walks then skip the question."""
     if forest.missing_left is None or not np.isnan(X).any():
-        return np.zeros(0, np.bool_)
-    return np.ascontiguousarray(forest.missing_left)
+        return readonly(np.zeros(0, np.bool_))
+    return forest.missing_left
+
+
+def readonly(array) -> np.ndarray:
+    """The array marked read-only, as those of a Forest are: one type, one compilation."""
+    array.flags.writeable = False
+    return array
 
 
 @njit(inline="always")

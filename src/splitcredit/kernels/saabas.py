@@ -6,7 +6,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import child_of, missing_of, packed
+from splitcredit.kernels.nodes import child_of, missing_of, packed, readonly
 
 BLOCK = 64
 
@@ -19,7 +19,9 @@ def saabas(forest, X, outputs=None) -> np.ndarray:
     """
     roots = forest.tree_offsets[:-1]
     missing = missing_of(forest, X)
-    value = forest.value if outputs is None else np.ascontiguousarray(forest.value[:, outputs])
+    value = forest.value
+    if outputs is not None:
+        value = readonly(np.ascontiguousarray(value[:, outputs]))
     out = _saabas(packed(forest), roots, value, X, missing, forest.n_features)
     return _aggregated(forest, out)
 

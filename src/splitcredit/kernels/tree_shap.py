@@ -39,7 +39,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import lowered
+from splitcredit.kernels.nodes import lowered, readonly
 
 # Rows in one block. Of 32 to 256, 64 keeps the buffers of deep trees in the second-level cache.
 LANES = 64
@@ -50,7 +50,7 @@ CHUNK = 1 << 19
 _ENTRY = np.dtype(
     [
         ("threshold", np.float64),
-        ("ratio", np.float64),  # r: cover of the left child over that of the node
+        ("ratio", np.float64),  # r: cover of the left child over that of both children
         ("z", np.float64),  # merged cover ratio of the feature above the node
         ("left_value", np.float64),  # value of a constant left subtree
         ("right_value", np.float64),
@@ -125,10 +125,9 @@ def _run(forest, X, outputs, rows, tasks, out):
     sum over trees is made in one order, wherever the chunks end.
     """
     thresholds = lowered(forest).astype(np.float64)
-    if forest.missing_left is None:
-        missing_left = np.zeros(forest.n_nodes, np.bool_)
-    else:
-        missing_left = forest.missing_left
+    missing_left = forest.missing_left
+    if missing_left is None:
+        missing_left = readonly(np.zeros(forest.n_nodes, np.bool_))
     inner = np.concatenate([[0], np.cumsum(forest.feature >= 0)])[forest.tree_offsets]
     points, weights = _gauss_legendre(_most_points(forest))
     first = 0
@@ -177,7 +176,7 @@ def _gauss_legendre(most):
 def _weigh_leaves(feature, left, right, cover, mean):
     for k in range(len(feature) - 1, -1, -1):
         if feature[k] >= 0:
-            ratio = cover[left[k]] / cover[k]
+            ratio = cover[left[k]] / (cover[left[k]] + cover[right[k]])
             for c in range(mean.shape[1]):
                 mean[k, c] = ratio * mean[left[k], c] + (1 - ratio) * mean[right[k], c]
 
@@ -261,7 +260,7 @@ def _plans(
                 a, b = left[node] - base, right[node] - base
                 j = feature[node]
                 plan[e].threshold = threshold[node]
-                plan[e].ratio = cover[left[node]] / cover[node]
+                plan[e].ratio = cover[left[node]] / (cover[left[node]] + cover[right[node]])
                 plan[e].z = merged[last[j]] if last[j] >= 0 else 1.0
                 plan[e].feature = j
                 plan[e].above = last[j]

@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import yaml
 
-from splitcredit import datasets, metrics, models
+from splitcredit import datasets, metrics, models, papers
 from splitcredit.importances import measure
 
 
@@ -171,6 +171,11 @@ def check_names(config: dict) -> None:
         for section in ("importances", "metrics"):
             known_name(config, section, experiment[section], f"experiments.{name}.{section}")
     for name, artefact in config["artefacts"].items():
+        try:
+            papers.artefact(name)
+        except ValueError as error:
+            raise ConfigError(f"artefacts: {error}") from None
+        known_name(config, "datasets", artefact.get("datasets", []), f"artefacts.{name}.datasets")
         for wanted in artefact.get("inputs", []):
             experiment, _, metric = wanted.partition("/")
             place = f"artefacts.{name}.inputs"

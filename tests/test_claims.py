@@ -1,0 +1,179 @@
+"""Claims: the pure verdict, the rules, and the tolerances of the committed reference run."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from splitcredit import claims, claims_page, storage
+from splitcredit.claims import Basis, judge, parse_cell, rules_for, tolerance, verdict
+
+ROOT = Path(__file__).resolve().parents[1]
+REFERENCE = ROOT / "docs" / "reference"
+
+
+@pytest.mark.parametrize(
+    ("printed", "ours", "expected"),
+    [
+        ("0.906", 0.9064, "equal"),
+        ("0.906", 0.9066, "differs"),
+        ("72.47", 72.4719, "equal"),
+        ("1", 1.0, "equal"),
+        ("-0.19", -0.1887, "equal"),
+        ("0.000", -0.0001, "equal"),
+        ("100.00", 99.9949, "differs"),
+        ("Binary", "Binary", "equal"),
+        ("Integer, Real", "Real", "differs"),
+        ("10", None, "not comparable"),
+        ("0.5", float("nan"), "differs"),
+        ("1e3", 1000.2, "equal"),
+    ],
+)
+def test_rounding_means_that_ours_rounds_to_the_printed_text(printed, ours, expected):
+    assert verdict(printed, ours, Basis()) == expected
+
+
+def test_monte_carlo_allows_k_standard_errors_and_half_a_printed_unit():
+    basis = Basis("monte-carlo", k=3, standard_error=0.1)
+    assert verdict("1.00", 1.304, basis) == "within"
+    assert verdict("1.00", 1.306, basis) == "differs"
+    assert float(tolerance("1.00", basis)) == pytest.approx(0.305)
+
+
+def test_seeds_asks_whether_print_lies_in_the_range_of_our_other_seeds():
+    basis = Basis("seeds", low=0.962, high=0.987)
+    assert verdict("0.970", 0.974, basis) == "within"
+    assert verdict("0.970", 0.97, basis) == "equal"
+    assert verdict("0.95", 0.974, basis) == "differs"
+    assert tolerance("0.970", basis) == "0.9615..0.9875"
+
+
+def test_sign_is_only_a_direction():
+    assert verdict("-0.3", -9.0, Basis("sign")) == "direction"
+    assert verdict("-0.3", 9.0, Basis("sign")) == "differs"
+
+
+def test_unknown_basis_is_refused():
+    with pytest.raises(ValueError, match="basis 'luck': expected one of rounding"):
+        Basis("luck")
+
+
+def test_cells_may_hold_semicolons_and_equal_signs():
+    assert parse_cell("dataset=wine;statistic=frac>=0.9") == {
+        "dataset": "wine",
+        "statistic": "frac>=0.9",
+    }
+    assert parse_cell("quantity=I(Y1;X1|X2)") == {"quantity": "I(Y1;X1|X2)"}
+
+
+def test_later_rules_go_over_earlier_ones():
+    rules = [
+        {"variant": "described", "cause": "a"},
+        {"where": {"dataset": "led"}, "basis": "seeds", "cause": "b"},
+    ]
+    assert rules_for(rules, "published", "dataset=iris") == {}
+    assert rules_for(rules, "described", "dataset=iris") == {"cause": "a"}
+    assert rules_for(rules, "described", "dataset=led") == {"basis": "seeds", "cause": "b"}
+
+
+PRINTED = [{"cell": "name=a", "printed": "0.5"}]
+
+
+def test_a_difference_without_cause_and_test_stops_the_run():
+    table = [{"name": "a", "value": "0.7"}]
+    with pytest.raises(ValueError, match=r"name=a: ours 0.7 differs .* add cause and test"):
+        judge("p", "t", PRINTED, table, [])
+    (claim,) = judge("p", "t", PRINTED, table, [{"cause": "why", "test": "tests/x.py::y"}])
+    assert (claim["verdict"], claim["cause"]) == ("differs", "why")
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ([{"other": "a", "value": "1"}], "no column 'name'"),
+        ([{"name": "b", "value": "1"}], "0 rows of the table are 'name=a'"),
+        ([{"name": "a", "value": "1"}] * 2, "2 rows of the table are 'name=a'"),
+    ],
+)
+def test_a_cell_must_be_in_the_table_exactly_once(table, message):
+    with pytest.raises(ValueError, match=message):
+        judge("p", "t", PRINTED, table, [])
+
+
+def test_a_reduced_scale_is_not_compared():
+    table = [{"name": "a", "value": "0.5"}]
+    (claim,) = judge("p", "t", PRINTED, table, [], incomparable="preset tiny")
+    assert (claim["verdict"], claim["cause"]) == ("not comparable", "preset tiny")
+
+
+def test_the_page_shows_every_claim_and_escapes_text():
+    table = [{"name": "<b>", "value": "0.5"}]
+    judged = judge("p", "t", [{"cell": "name=<b>", "printed": "0.5"}], table, [])
+    page = claims_page.page(judged, {"p/t": "title", "p/f": "no numbers"}, [], "full")
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page.replace("<b>full</b>", "")
+    assert "prints no numbers" in page
+    assert "| p/t | published | 1 | 1 |" in claims_page.summary(judged)
+
+
+def test_every_printed_value_has_a_cell_once():
+    for path in sorted((ROOT / "config" / "claims").glob("*.csv")):
+        rows = storage.read_rows(path)
+        cells = [row["cell"] for row in rows]
+        assert set(rows[0]) == {"cell", "printed"}, path
+        assert len(set(cells)) == len(cells), path
+
+
+def test_tests_named_as_evidence_exist():
+    for path in sorted((ROOT / "config" / "claims").glob("*.yaml")):
+        for rules in yaml.safe_load(path.read_text()).values():
+            for rule in rules:
+                file, _, name = rule.get("test", "tests/test_claims.py::" + __name__).partition(
+                    "::"
+                )
+                tree = ast.parse((ROOT / file).read_text())
+                names = {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}
+                assert name in names | {__name__}, f"{path}: {rule['test']}"
+
+
+def test_reference_tolerances_follow_from_their_basis():
+    rows = storage.read_rows(REFERENCE / "claims.csv")
+    assert tuple(rows[0]) == claims.COLUMNS
+    for row in rows:
+        if claims.number(row["printed"]) is None:
+            assert row["tolerance"] == ""
+        elif row["basis"] == "rounding":
+            decimals = len(row["printed"].partition(".")[2])
+            assert float(row["tolerance"]) == pytest.approx(0.5 * 10**-decimals)
+        else:
+            assert row["basis"] == "seeds", "add the recomputation of this basis"
+            low, high = map(float, row["tolerance"].split(".."))
+            half = 0.5 * 10 ** -len(row["printed"].partition(".")[2])
+            spread = _table_row(row)
+            assert low == pytest.approx(float(spread["low"]) - half, rel=1e-5)
+            assert high == pytest.approx(float(spread["high"]) + half, rel=1e-5)
+
+
+def test_reference_verdicts_follow_from_printed_and_ours():
+    for row in storage.read_rows(REFERENCE / "claims.csv"):
+        basis = Basis()
+        if row["basis"] == "seeds":
+            spread = _table_row(row)
+            basis = Basis("seeds", low=float(spread["low"]), high=float(spread["high"]))
+        assert verdict(row["printed"], row["ours"], basis) == row["verdict"], row
+        assert row["verdict"] != "differs" or (row["cause"] and row["test"])
+
+
+def test_readme_shows_the_summary_of_the_reference_run():
+    summary = claims_page.summary(storage.read_rows(REFERENCE / "claims.csv"))
+    readme = (ROOT / "README.md").read_text()
+    assert re.search(r"<!-- claims -->\n(.*?)<!-- /claims -->", readme, re.S)[1] == summary
+
+
+def _table_row(claim):
+    table = storage.read_rows(REFERENCE / "tables" / claim["paper"] / f"{claim['artefact']}.csv")
+    keys = {"variant": claim["variant"], **parse_cell(claim["cell"])}
+    (row,) = [r for r in table if all(r[k] == v for k, v in keys.items())]
+    return row

@@ -1,0 +1,133 @@
+"""Structure: imports go one way, every job knows its sources, locks and environment agree."""
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from splitcredit import __version__, papers
+from splitcredit.pipeline import config
+from splitcredit.pipeline.sources import sources
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "splitcredit"
+
+# Each may import those before it, not those after.
+ORDER = [
+    ["storage", "seeds", "theory", "claims"],
+    ["forest", "attribution"],
+    ["convert", "kernels"],
+    ["datasets", "models"],
+    ["importances"],
+    ["metrics"],
+    ["figures", "claims_page"],
+    ["papers"],
+    ["pipeline", "jobs", "__main__"],
+]
+LEVEL = {name: level for level, names in enumerate(ORDER) for name in names}
+# `Forest.predict` and `kernels.warm_up` close small loops, inside functions.
+ALLOWED = {("forest", "kernels")}
+
+
+def imports():
+    for path in sorted(SOURCE.rglob("*.py")):
+        room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                base = node.module or ""
+                names = [f"{base}.{a.name}" if base == "splitcredit" else base for a in node.names]
+            for name in names:
+                parts = name.split(".")
+                if parts[0] == "splitcredit" and len(parts) > 1 and room != "__init__":
+                    yield path.relative_to(SOURCE), room, parts[1]
+
+
+def test_imports_go_one_way():
+    for path, room, wanted in imports():
+        assert wanted in LEVEL, f"{path}: give {wanted} a place in ORDER"
+        allowed = LEVEL[wanted] <= LEVEL[room] or (room, wanted) in ALLOWED
+        assert allowed, f"{path} imports {wanted}, which comes after {room}"
+
+
+def test_only_kernels_and_their_jobs_know_numba():
+    for path in SOURCE.rglob("*.py"):
+        if "numba" in path.read_text():
+            assert path.parent.name in ("kernels", "jobs", "importances", "splitcredit"), path
+        if path.parent.name != "kernels":
+            assert not re.search(r"^\s*(import|from) numba", path.read_text(), re.M), path
+
+
+def test_sources_follow_imports_and_leave_the_rest_out(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    found = sources("splitcredit.jobs.explain", "splitcredit.importances.saabas")
+    assert "src/splitcredit/kernels/saabas.py" in found
+    assert "src/splitcredit/kernels/nodes.py" in found
+    assert "src/splitcredit/kernels/tree_shap.py" not in found
+    assert "src/splitcredit/importances/tree_shap.py" not in found
+    assert not any("papers" in f or "metrics" in f for f in found)
+
+
+def test_sources_of_an_unknown_module_are_refused():
+    with pytest.raises(ModuleNotFoundError, match=r"splitcredit\.nothing"):
+        sources("splitcredit.nothing")
+
+
+def test_every_artefact_has_code_and_every_code_an_artefact():
+    configured = config.read_yaml(ROOT / "config" / "full.yaml")["artefacts"]
+    assert sorted(configured) == papers.available()
+    for name, artefact in configured.items():
+        assert hasattr(papers.artefact(name), "draw") == artefact.get("figure", False), name
+
+
+def test_locks_hold_what_the_project_pins_and_name_no_host():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lock = (ROOT / "requirements.lock").read_text()
+    locked = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", lock, re.M))
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    for requirement in (r for group in groups for r in group):
+        name, _, version = re.sub(r"\[.*\]", "", requirement).partition("==")
+        name = re.split(r"[<>=!~ ]", name)[0].lower()
+        assert name in locked, f"{name}: run make lock"
+        assert not version or locked[name] == version, f"{requirement}: run make lock"
+    for file in ("requirements.lock", "requirements-tools.lock"):
+        text = (ROOT / file).read_text()
+        assert "://" not in text, file
+        assert "--index" not in text and "--find-links" not in text, file
+        for block in re.split(r"\n(?=\S)", text.strip()):
+            assert "--hash=sha256:" in block, f"{file}: {block.splitlines()[0]} has no hash"
+    tools = dict(
+        re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / "requirements-tools.lock").read_text(), re.M)
+    )
+    assert tools["setuptools"] == locked["setuptools"]
+
+
+def test_environment_for_conda_is_in_step_with_the_lock():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    makefile = (ROOT / "Makefile").read_text()
+    python = re.search(r"--python-version (\S+)", makefile)[1]
+    assert f"python={python}" in environment["dependencies"]
+    assert project["requires-python"] == f">={python},<3.14"
+    (pip,) = [d["pip"] for d in environment["dependencies"] if isinstance(d, dict)]
+    assert pip == ["-r requirements.lock", "--no-deps -e ."]
+
+
+def test_versions_agree():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert project["version"] == __version__ == citation["version"]
+
+
+def test_no_public_name_is_without_a_docstring():
+    for path in SOURCE.rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        assert ast.get_docstring(tree), path
+        for node in tree.body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+                assert ast.get_docstring(node), f"{path}: {node.name}"

@@ -1,0 +1,168 @@
+"""sutera2021: the printed numbers, and the evidence for what differs from them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from splitcredit import claims, datasets, explain, models, papers, storage, to_forest
+from splitcredit.metrics import metric
+from splitcredit.pipeline import config
+
+ROOT = Path(__file__).resolve().parents[1]
+CLAIMS = ROOT / "config" / "claims"
+FULL = config.read_yaml(ROOT / "config" / "full.yaml")
+REFERENCE = ROOT / "docs" / "reference" / "tables" / "sutera2021"
+SMALL = ("led", "iris", "wine", "breast_cancer")
+
+
+def printed(table):
+    return storage.read_rows(CLAIMS / f"sutera2021_{table}.csv")
+
+
+def as_text(frame):
+    return [{k: str(v) for k, v in row.items()} for row in frame.to_dict("records")]
+
+
+@pytest.mark.parametrize(("table", "cells"), [("table1", 12), ("table2", 6)])
+def test_examples_equal_print(table, cells):
+    found = papers.artefact(f"sutera2021/{table}").compute({})
+    judged = claims.judge("sutera2021", table, printed(table), as_text(found), [])
+    assert [c["verdict"] for c in judged] == ["equal"] * cells
+
+
+def test_example1_is_monotone_again_for_totally_randomised_trees():
+    table = papers.artefact("sutera2021/table1").compute({})
+    value = dict(zip(table["quantity"], table["value"], strict=True))
+    # X1 tells more about Y1 than about Y2, and X2 less, whatever else is known.
+    assert value["Imp_K2_Y1(X1)"] < value["Imp_K2_Y2(X1)"]
+    assert value["Imp_K2_Y1(X2)"] > value["Imp_K2_Y2(X2)"]
+    assert value["Imp_K1_Y1(X1)"] > value["Imp_K1_Y2(X1)"]
+    assert value["Imp_K1_Y1(X2)"] < value["Imp_K1_Y2(X2)"]
+
+
+def test_table3_equals_print():
+    recipes = {
+        name: FULL["datasets"][name] for name in FULL["artefacts"]["sutera2021/table3"]["datasets"]
+    }
+    found = papers.artefact("sutera2021/table3").compute({}, recipes=recipes)
+    judged = claims.judge("sutera2021", "table3", printed("table3"), as_text(found), [])
+    assert [c["verdict"] for c in judged] == ["equal"] * 18
+
+
+@pytest.fixture(scope="module")
+def correlations():
+    """Summaries of the forests of table 4 (seed 0) on the small data sets, by scores and set."""
+    recipe = {**FULL["models"]["totally_randomized_trees"], "random_state": 0}
+    summary = FULL["metrics"]["row_correlation_summary"]
+    measure = metric("row_correlation_summary")
+    out = {}
+    for name in SMALL:
+        data = datasets.load({"dataset": name})
+        forest = to_forest(models.fit(recipe, data.X, data.y))
+        attributions = {
+            "local_mdi": explain(forest, data.X, "local_mdi"),
+            "saabas": explain(forest, data.X, "saabas", output="predicted"),
+            "tree_shap": explain(forest, data.X, "tree_shap", output="predicted"),
+        }
+        for scores in ("signed", "absolute"):
+            out[scores, name] = measure(attributions, summary["pairs"], scores)
+    return out
+
+
+def verdicts(correlations, scores):
+    table = []
+    for name in SMALL:
+        rows = correlations[scores, name].assign(dataset=name)
+        table += as_text(rows)
+    cells = [c for c in printed("table4") if claims.parse_cell(c["cell"])["dataset"] in SMALL]
+    why = [{"cause": "-", "test": "-"}]
+    return [c["verdict"] for c in claims.judge("sutera2021", "table4", cells, table, why)]
+
+
+def test_table4_equals_print_with_signed_scores_of_seed_0(correlations):
+    assert verdicts(correlations, "signed") == ["equal"] * 64
+
+
+def test_table4_described_is_not_what_was_printed(correlations):
+    found = verdicts(correlations, "absolute")
+    assert found.count("differs") > len(found) / 2
+
+
+def test_table4_swapped_shares():
+    cells = {c["cell"]: c["printed"] for c in printed("table4")}
+    place = "versus=saabas;dataset=led_sampled;correlation=pearson;statistic="
+    at_90, at_75 = cells[f"{place}frac>=0.9"], cells[f"{place}frac>=0.75"]
+    # More rows reach 0.75 than 0.9, so the printed pair cannot be right as it stands.
+    assert float(at_90) > float(at_75)
+    # Un-swapped, both are whole numbers of the 200 rows, and other draws of ours reach them.
+    assert float(at_75) * 2 % 1 == 0
+    for statistic, value in (("frac>=0.9", at_75), ("frac>=0.75", at_90)):
+        low, high = spread("saabas", "pearson", statistic)
+        assert low <= float(value) <= high
+
+
+def test_table4_sampled_draws_lie_in_the_bands():
+    swapped = {("saabas", "pearson", "frac>=0.9"), ("saabas", "pearson", "frac>=0.75")}
+    for cell in printed("table4"):
+        keys = claims.parse_cell(cell["cell"])
+        place = keys["versus"], keys["correlation"], keys["statistic"]
+        if keys["dataset"] == "led_sampled" and place not in swapped:
+            low, high = spread(*place)
+            half = claims.half_unit(cell["printed"])
+            assert low - half <= float(cell["printed"]) <= high + half, cell
+
+
+def test_further_seeds_stay_near_print():
+    """Means of other seeds differ from seed 0 by luck only: by less than one printed spread."""
+    for row in storage.read_rows(REFERENCE / "table4.csv"):
+        if row["variant"] == "published" and row["dataset"] != "led_sampled":
+            assert int(row["n_seeds"]) == 5
+            if row["statistic"] == "mean":
+                assert abs(float(row["mean_of_seeds"]) - float(row["value"])) < 0.03
+
+
+def spread(versus, correlation, statistic):
+    (row,) = [
+        r
+        for r in storage.read_rows(REFERENCE / "table4.csv")
+        if (r["variant"], r["dataset"]) == ("published", "led_sampled")
+        and (r["versus"], r["correlation"], r["statistic"]) == (versus, correlation, statistic)
+    ]
+    assert int(row["n_seeds"]) == 100
+    return float(row["low"]), float(row["high"])
+
+
+def test_led_draws_use_all_digits_equally():
+    data = datasets.load({"dataset": "led_sampled", "n_samples": 20000}, repeat=1)
+    counts = np.bincount(data.y, minlength=10)
+    # Five standard deviations of a binomial count.
+    assert np.abs(counts - 2000).max() < 5 * np.sqrt(20000 * 0.1 * 0.9)
+    assert np.array_equal(data.X, datasets.load({"dataset": "led"}).X[data.y])
+
+
+def test_figure7_draws_six_panels_of_sorted_lines():
+    import pandas as pd
+
+    from splitcredit.figures import style
+
+    figure7 = papers.artefact("sutera2021/figure7")
+    rows = [
+        {"variant": "published", "data": d, "versus": v, "correlation": c, "sample": s, "value": x}
+        for d in figure7.PANELS
+        for v in ("saabas", "tree_shap")
+        for c in ("pearson", "spearman")
+        for s, x in enumerate((0.9, 0.2, 0.5))
+    ]
+    table = figure7.compute({"sutera2021_local/row_correlation": pd.DataFrame(rows)})
+    with style():
+        figure = figure7.draw(table)
+    panels = [axis for axis in figure.axes if axis.get_title()]
+    assert [axis.get_title() for axis in panels][:2] == [
+        "Led (3 samples)",
+        "Led (sampled) (3 samples)",
+    ]
+    for axis in panels:
+        curves = [line for line in axis.lines if len(line.get_xdata()) == 3]
+        assert len(curves) == 4
+        assert all(np.all(np.diff(line.get_ydata()) >= 0) for line in curves)
