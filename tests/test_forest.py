@@ -276,7 +276,8 @@ def test_a_forest_does_not_change_with_the_arrays_it_was_made_from():
 
 
 def test_tables_with_missing_entries_and_other_types():
-    forest = grow([split(0, 0.5, leaf(1.0), leaf(2.0), missing_left=True)], 1)
+    tree = split(0, 0.5, leaf(1.0), leaf(2.0), missing_left=True)
+    forest = grow([tree], 1, missing=True)
     X = pd.DataFrame({"x0": pd.array([0, 1, None], dtype="Int64")})
     assert forest.predict(X)[:, 0].tolist() == [1.0, 2.0, 1.0]
     with pytest.raises(ValueError, match=r"X is sparse: pass X.toarray\(\)"):
