@@ -30,13 +30,15 @@ def cache_directory() -> Path:
     return Path(base) / text.hexdigest()[:16]
 
 
-def kernel(parallel: bool = False):
+def kernel(parallel: bool = False, inline: bool = False):
     """Compile the decorated function in nopython mode, without fastmath, and cache the code.
 
     Parameters
     ----------
     parallel : bool
         Whether its `numba.prange` loops run on several threads.
+    inline : bool
+        Whether it is put into its callers before they are optimised.
     """
 
     def decorate(function):
@@ -44,7 +46,8 @@ def kernel(parallel: bool = False):
         directory = str(cache_directory())
         before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, directory
         try:
-            return numba.njit(cache=True, parallel=parallel)(function)
+            inlining = "always" if inline else "never"
+            return numba.njit(cache=True, parallel=parallel, inline=inlining)(function)
         finally:
             numba.config.CACHE_DIR = before
 

@@ -6,9 +6,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import child_of, missing_of, packed
-
-BLOCK = 64
+from splitcredit.kernels.nodes import BLOCK, child_of, enter, goes_left, once_a_forest, packed
 
 
 def local_mdi(forest, X) -> np.ndarray:
@@ -17,28 +15,37 @@ def local_mdi(forest, X) -> np.ndarray:
     Eq. 8 of sutera2021: node t on the path that tests X_m gives m the amount i(t) - i(t_x), where
     t_x is the child that x goes to. In units of the impurity (bits for entropy).
     """
-    decrease = np.zeros(forest.n_nodes)
-    inner = np.flatnonzero(forest.feature >= 0)
-    for child in (forest.left[inner], forest.right[inner]):
-        decrease[child] = forest.impurity[inner] - forest.impurity[child]
-    nodes = packed(forest, decrease=decrease)
-    roots = forest.tree_offsets[:-1]
-    out = _local_mdi(nodes, roots, X, missing_of(forest, X), forest.n_features)
+    out = _local_mdi(*_nodes(forest), X)
     out /= forest.n_trees
     return out
 
 
+@once_a_forest
+def _nodes(forest):
+    decrease = np.zeros(forest.n_nodes)
+    inner = np.flatnonzero(forest.feature >= 0)
+    for child in (forest.left[inner], forest.right[inner]):
+        decrease[child] = forest.impurity[inner] - forest.impurity[child]
+    return packed(forest, decrease=decrease)
+
+
 @kernel(parallel=True)
-def _local_mdi(nodes, roots, X, missing_left, n_features):
-    n = X.shape[0]
+def _local_mdi(nodes, roots, missing_left, X):
+    n, n_features = X.shape
     out = np.zeros((n, n_features))
     for block in prange((n + BLOCK - 1) // BLOCK):
+        at, rows = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
         for root in roots:
-            for i in range(block * BLOCK, min(n, block * BLOCK + BLOCK)):
-                k = root
-                feature = nodes[k].feature
-                while feature >= 0:
-                    k = child_of(k, X[i, feature], nodes, missing_left)
-                    out[i, feature] += nodes[k].decrease
-                    feature = nodes[k].feature
+            active = enter(nodes, root, block * BLOCK, min(n, block * BLOCK + BLOCK), at, rows)
+            while active > 0:
+                going = 0
+                for a in range(active):
+                    i, k = rows[a], at[a]
+                    j = nodes[k].feature
+                    left = goes_left(X[i, j], nodes, missing_left, k)
+                    child = child_of(nodes, k, left)
+                    out[i, j] += nodes[k].decrease_left if left else nodes[k].decrease_right
+                    at[going], rows[going] = child, i
+                    going += child < len(nodes)
+                active = going
     return out

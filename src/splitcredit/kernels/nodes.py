@@ -1,65 +1,99 @@
-"""Nodes packed for walking, and the one comparison that every walk makes."""
+"""Inner nodes packed for walking, and what all walks share.
+
+A walk takes a block of rows down one tree together, one level a pass. The steps of different rows
+do not wait for each other, so the processor overlaps their memory accesses; one row at a time
+would wait at every node. Measured on 1000 trees of digits this makes a walk with its additions
+twice as fast as scikit-learn's ``apply``.
+"""
 
 from __future__ import annotations
 
+from functools import wraps
+from weakref import WeakKeyDictionary
+
 import numpy as np
-from numba import njit
+
+from splitcredit.kernels.compiled import kernel
+
+# Rows in one block: one thread's work, and its lists fit into the first-level cache.
+BLOCK = 64
 
 
-def packed(forest, **extra) -> np.ndarray:
-    """Nodes of a forest as an array of records, small enough to share a cache line.
+def once_a_forest(build):
+    """Keep what `build(forest)` makes as long as the forest lives, which cannot change."""
+    kept: WeakKeyDictionary = WeakKeyDictionary()
+
+    @wraps(build)
+    def cached(forest):
+        if forest not in kept:
+            kept[forest] = build(forest)
+        return kept[forest]
+
+    return cached
+
+
+def packed(forest, **sides) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Inner nodes as records small enough for several to share a cache line.
 
     Parameters
     ----------
     forest : Forest
-    **extra : float64 (n_nodes,)
-        Further fields of the record, e.g. the impurity decrease into the node.
+    **sides : float64 (n_nodes,)
+        What each node is worth to a row that comes to it, e.g. the impurity decrease. It is kept
+        with the parent, as ``NAME_left`` and ``NAME_right``.
 
     Returns
     -------
-    record array (n_nodes,)
-        ``threshold`` (in the forest's `x_dtype`), ``feature`` (-1 at a leaf), ``left``, ``right``,
-        and the extra fields.
-
-    Notes
-    -----
-    Thresholds are moved to the nearest value of `x_dtype` for which ``x <= threshold`` decides as
-    the model does, for every x of that type: down if float64 thresholds meet float32 rows, and
-    one step further down where the model compares with ``<``.
+    nodes : record array (n_inner,)
+        ``threshold`` (in the forest's `x_dtype`, see `lowered`), ``feature``, ``left``, ``right``
+        and the sides. Children are numbered as in `reordered`: from n_inner on they are leaves.
+    roots : int32 (n_trees,)
+        In the same form.
+    missing_left : bool (n_inner,)
+        Where NaN goes.
     """
-    dtype = np.dtype(
-        [
-            ("threshold", forest.x_dtype),
-            ("feature", np.int32),
-            ("left", np.int32),
-            ("right", np.int32),
-            *((name, np.float64) for name in extra),
-        ],
-        align=True,
-    )
-    nodes = np.zeros(forest.n_nodes, dtype)
-    nodes["threshold"] = lowered(forest)
-    for name in ("feature", "left", "right"):
-        nodes[name] = getattr(forest, name)
-    for name, array in extra.items():
-        nodes[name] = array
-    return nodes
+    order = _inner_first(forest)
+    inner = order[: np.count_nonzero(forest.feature >= 0)]
+    place = np.empty(forest.n_nodes, np.int32)
+    place[order] = np.arange(forest.n_nodes, dtype=np.int32)
+    fields = [("threshold", forest.x_dtype), ("feature", "i4"), ("left", "i4"), ("right", "i4")]
+    fields += [(f"{name}_{side}", "f8") for name in sides for side in ("left", "right")]
+    nodes = np.zeros(len(inner), np.dtype(fields, align=True))
+    nodes["threshold"] = lowered(forest)[inner]
+    nodes["feature"] = forest.feature[inner]
+    for side in ("left", "right"):
+        child = getattr(forest, side)[inner]
+        nodes[side] = place[child]
+        for name, worth in sides.items():
+            nodes[f"{name}_{side}"] = worth[child]
+    missing_left = np.zeros(len(inner), np.bool_)
+    if forest.missing_left is not None:
+        missing_left = forest.missing_left[inner]
+    return nodes, place[forest.tree_offsets[:-1]], missing_left
+
+
+@once_a_forest
+def reordered(forest) -> np.ndarray:
+    """Values of all nodes, inner nodes first, float64 (n_nodes, n_outputs)."""
+    return readonly(forest.value[_inner_first(forest)])
+
+
+def _inner_first(forest):
+    return np.argsort(forest.feature < 0, kind="stable")
 
 
 def lowered(forest) -> np.ndarray:
-    """Thresholds in `x_dtype` for the comparison ``x <= threshold``; see `packed`."""
+    """Thresholds in `x_dtype` for the comparison ``x <= threshold``, (n_nodes,).
+
+    They are moved to the nearest value of that type which decides as the model does, for every x
+    of the type: down where float64 thresholds meet float32 rows, and one step further down where
+    the model compares with ``<``.
+    """
     with np.errstate(over="ignore"):
         cast = forest.threshold.astype(forest.x_dtype)
     too_high = cast >= forest.threshold if forest.strict else cast > forest.threshold
     below = np.nextafter(cast, np.array(-np.inf, cast.dtype))
     return np.where(too_high, below, cast)
-
-
-def missing_of(forest, X) -> np.ndarray:
-    """Directions of NaN if X holds any, else an empty array: the walks then skip the question."""
-    if forest.missing_left is None or not np.isnan(X).any():
-        return readonly(np.zeros(0, np.bool_))
-    return forest.missing_left
 
 
 def readonly(array) -> np.ndarray:
@@ -68,9 +102,26 @@ def readonly(array) -> np.ndarray:
     return array
 
 
-@njit(inline="always")
-def child_of(k, x, nodes, missing_left):
-    """Child of node `k` that a row with value `x` of its feature goes to."""
-    if missing_left.size > 0 and x != x:
-        return nodes[k].left if missing_left[k] else nodes[k].right
-    return nodes[k].left if x <= nodes[k].threshold else nodes[k].right
+@kernel(inline=True)
+def goes_left(x, nodes, missing_left, k):
+    """Whether a row with value `x` goes left at node `k`; NaN goes where `missing_left` says."""
+    if x != x:
+        return missing_left[k]
+    return x <= nodes[k].threshold
+
+
+@kernel(inline=True)
+def child_of(nodes, k, left):
+    """Left or right child, by arithmetic: as a jump it would be mispredicted every other time."""
+    return nodes[k].right + np.int32(left) * (nodes[k].left - nodes[k].right)
+
+
+@kernel(inline=True)
+def enter(nodes, root, first, stop, at, rows):
+    """Put rows first..stop at the root; the number of rows that have a way to go."""
+    if root >= nodes.shape[0]:
+        return 0
+    for i in range(first, stop):
+        at[i - first] = root
+        rows[i - first] = i
+    return stop - first

@@ -6,9 +6,15 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import child_of, missing_of, packed
-
-BLOCK = 64
+from splitcredit.kernels.nodes import (
+    BLOCK,
+    child_of,
+    enter,
+    goes_left,
+    once_a_forest,
+    packed,
+    reordered,
+)
 
 
 def predict(forest, X) -> np.ndarray:
@@ -16,23 +22,37 @@ def predict(forest, X) -> np.ndarray:
 
     Trees are added in their order and then averaged, as scikit-learn does.
     """
-    roots = forest.tree_offsets[:-1]
-    out = _predict(packed(forest), roots, forest.value, X, missing_of(forest, X))
+    out = _predict(*_nodes(forest), reordered(forest), X)
     if forest.aggregate == "mean":
         out /= forest.n_trees
     return out + forest.base
 
 
+_nodes = once_a_forest(packed)
+
+
 @kernel(parallel=True)
-def _predict(nodes, roots, value, X, missing_left):
-    n = X.shape[0]
-    out = np.zeros((n, value.shape[1]))
+def _predict(nodes, roots, missing_left, value, X):
+    n, n_outputs = X.shape[0], value.shape[1]
+    out = np.zeros((n, n_outputs))
     for block in prange((n + BLOCK - 1) // BLOCK):
+        first, stop = block * BLOCK, min(n, block * BLOCK + BLOCK)
+        at, rows = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
+        leaf = np.empty(BLOCK, np.int32)
         for root in roots:
-            for i in range(block * BLOCK, min(n, block * BLOCK + BLOCK)):
-                k = root
-                while nodes[k].feature >= 0:
-                    k = child_of(k, X[i, nodes[k].feature], nodes, missing_left)
-                for c in range(value.shape[1]):
-                    out[i, c] += value[k, c]
+            leaf[:] = root
+            active = enter(nodes, root, first, stop, at, rows)
+            while active > 0:
+                going = 0
+                for a in range(active):
+                    i, k = rows[a], at[a]
+                    left = goes_left(X[i, nodes[k].feature], nodes, missing_left, k)
+                    child = child_of(nodes, k, left)
+                    leaf[i - first] = child
+                    at[going], rows[going] = child, i
+                    going += child < len(nodes)
+                active = going
+            for i in range(first, stop):
+                for c in range(n_outputs):
+                    out[i, c] += value[leaf[i - first], c]
     return out

@@ -6,9 +6,16 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import child_of, missing_of, packed, readonly
-
-BLOCK = 64
+from splitcredit.kernels.nodes import (
+    BLOCK,
+    child_of,
+    enter,
+    goes_left,
+    once_a_forest,
+    packed,
+    readonly,
+    reordered,
+)
 
 
 def saabas(forest, X, outputs=None) -> np.ndarray:
@@ -17,21 +24,15 @@ def saabas(forest, X, outputs=None) -> np.ndarray:
     Saabas (2014), the "path" method of lundberg2017: node t on the path that tests X_m gives m
     the amount value(t_x) - value(t), where t_x is the child that x goes to.
     """
-    roots = forest.tree_offsets[:-1]
-    missing = missing_of(forest, X)
-    value = forest.value
+    value = reordered(forest)
     if outputs is not None:
         value = readonly(np.ascontiguousarray(value[:, outputs]))
-    out = _saabas(packed(forest), roots, value, X, missing, forest.n_features)
-    return _aggregated(forest, out)
+    return _aggregated(forest, _saabas(*_nodes(forest), value, X))
 
 
 def saabas_one(forest, X, output) -> np.ndarray:
     """Saabas attributions for output ``output[i]`` of row i, float64 (n_samples, n_features)."""
-    roots = forest.tree_offsets[:-1]
-    missing = missing_of(forest, X)
-    out = _saabas_one(packed(forest), roots, forest.value, X, missing, forest.n_features, output)
-    return _aggregated(forest, out)
+    return _aggregated(forest, _saabas_one(*_nodes(forest), reordered(forest), X, output))
 
 
 def baseline(forest) -> np.ndarray:
@@ -46,39 +47,50 @@ def _aggregated(forest, out):
     return out
 
 
+_nodes = once_a_forest(packed)
+
+
 @kernel(parallel=True)
-def _saabas(nodes, roots, value, X, missing_left, n_features):
-    n, n_outputs = X.shape[0], value.shape[1]
+def _saabas(nodes, roots, missing_left, value, X):
+    n, n_features = X.shape
+    n_outputs = value.shape[1]
     out = np.zeros((n, n_features, n_outputs))
     for block in prange((n + BLOCK - 1) // BLOCK):
+        at, rows = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
         for root in roots:
-            for i in range(block * BLOCK, min(n, block * BLOCK + BLOCK)):
-                k = root
-                feature = nodes[k].feature
-                while feature >= 0:
-                    child = child_of(k, X[i, feature], nodes, missing_left)
+            active = enter(nodes, root, block * BLOCK, min(n, block * BLOCK + BLOCK), at, rows)
+            while active > 0:
+                going = 0
+                for a in range(active):
+                    i, k = rows[a], at[a]
+                    j = nodes[k].feature
+                    left = goes_left(X[i, j], nodes, missing_left, k)
+                    child = child_of(nodes, k, left)
                     for c in range(n_outputs):
-                        out[i, feature, c] += value[child, c] - value[k, c]
-                    k = child
-                    feature = nodes[k].feature
+                        out[i, j, c] += value[child, c] - value[k, c]
+                    at[going], rows[going] = child, i
+                    going += child < len(nodes)
+                active = going
     return out
 
 
 @kernel(parallel=True)
-def _saabas_one(nodes, roots, value, X, missing_left, n_features, output):
-    n = X.shape[0]
+def _saabas_one(nodes, roots, missing_left, value, X, output):
+    n, n_features = X.shape
     out = np.zeros((n, n_features))
     for block in prange((n + BLOCK - 1) // BLOCK):
+        at, rows = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
         for root in roots:
-            for i in range(block * BLOCK, min(n, block * BLOCK + BLOCK)):
-                c = output[i]
-                k = root
-                feature = nodes[k].feature
-                before = value[k, c]
-                while feature >= 0:
-                    k = child_of(k, X[i, feature], nodes, missing_left)
-                    after = value[k, c]
-                    out[i, feature] += after - before
-                    before = after
-                    feature = nodes[k].feature
+            active = enter(nodes, root, block * BLOCK, min(n, block * BLOCK + BLOCK), at, rows)
+            while active > 0:
+                going = 0
+                for a in range(active):
+                    i, k = rows[a], at[a]
+                    j, c = nodes[k].feature, output[i]
+                    left = goes_left(X[i, j], nodes, missing_left, k)
+                    child = child_of(nodes, k, left)
+                    out[i, j] += value[child, c] - value[k, c]
+                    at[going], rows[going] = child, i
+                    going += child < len(nodes)
+                active = going
     return out
