@@ -41,8 +41,8 @@ from numba import prange
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import lowered, readonly
 
-# Rows in one block. Of 32 to 256, 64 keeps the buffers of deep trees in the second-level cache.
-LANES = 64
+# Rows in one block. Of 32 to 256, 128 and 256 are fastest and 128 takes less memory.
+LANES = 128
 # Plan entries built at a time: bounds memory to some 40 MB whatever the size of the forest.
 CHUNK = 1 << 19
 
@@ -315,13 +315,15 @@ def _blocks(plan, starts, depths, n_points, points, weights, X, rows, tasks, out
             for j in range(p):
                 x[j, lane] = X[rows[start + lane], j]
                 phi[j, lane] = out[start + lane, j]
-        factors = np.empty((deepest, most, lanes))  # A
-        share = np.empty((deepest, most, lanes))  # q
-        left_sum = np.empty((deepest, most, lanes))  # Q of the left child of depth d - 1
-        right_sum = np.empty((deepest, most, lanes))
+        # One row a depth, the points one after the other within it.
+        factors = np.empty((deepest, most * lanes))  # A
+        share = np.empty((deepest, most * lanes))  # q
+        left_sum = np.empty((deepest, most * lanes))  # Q of the left child of depth d - 1
+        right_sum = np.empty((deepest, most * lanes))
         inside = np.empty((deepest, lanes))  # o after the edge into depth d
         stays = np.empty((deepest, lanes))  # o before it, at the node at depth d
         goes_left = np.empty((deepest, lanes))  # s
+        scale = np.empty((deepest, most))  # 1 / h^2
         entry = np.empty(deepest, np.int64)
         phase = np.empty(deepest, np.int64)
         side = np.empty(deepest, np.int64)
@@ -331,18 +333,30 @@ def _blocks(plan, starts, depths, n_points, points, weights, X, rows, tasks, out
                 continue
             n = n_points[t, c]
             for k in range(n):
-                factors[0, k, :] = weights[n, k]
+                factors[0, k * lanes : (k + 1) * lanes] = weights[n, k]
             d = 0
             entry[0], phase[0], side[0] = starts[t, c], 0, 0
             while d >= 0:
                 node = plan[entry[d]]
                 if phase[d] == 0:
-                    _shares(node, d, n, points[n], x, inside, stays, goes_left, share)
+                    if node.above >= 0:
+                        stays[d, :] = inside[node.above]
+                    else:
+                        stays[d, :] = 1.0
+                    _shares(
+                        node,
+                        n,
+                        points[n],
+                        x[node.feature],
+                        stays[d],
+                        goes_left[d],
+                        share[d],
+                        scale[d],
+                    )
                     phase[d] = 1
                     if node.left >= 0:
                         inside[d + 1, :] = stays[d] * goes_left[d]
-                        for k in range(n):
-                            factors[d + 1, k, :] = factors[d, k] * share[d, k]
+                        _pass_left(n * lanes, factors[d], share[d], factors[d + 1])
                         d += 1
                         entry[d], phase[d], side[d] = node.left, 0, 0
                         continue
@@ -350,78 +364,124 @@ def _blocks(plan, starts, depths, n_points, points, weights, X, rows, tasks, out
                     phase[d] = 2
                     if node.right >= 0:
                         inside[d + 1, :] = stays[d] * (1.0 - goes_left[d])
-                        for k in range(n):
-                            factors[d + 1, k, :] = factors[d, k] * (1.0 - share[d, k])
+                        _pass_right(n * lanes, factors[d], share[d], factors[d + 1])
                         d += 1
                         entry[d], phase[d], side[d] = node.right, 0, 1
                         continue
-                into = left_sum if side[d] == 0 else right_sum
-                _combine(node, d, n, points[n], factors, share, left_sum, right_sum, into, total)
-                j = node.feature
-                for lane in range(lanes):
-                    weight = stays[d, lane] * node.z * (goes_left[d, lane] - node.ratio)
-                    phi[j, lane] += weight * total[lane]
+                into = left_sum[d] if side[d] == 0 else right_sum[d]
+                a, q = factors[d], share[d]
+                if node.left >= 0 and node.right >= 0:
+                    _combine(n, scale[d], a, q, left_sum[d + 1], right_sum[d + 1], into, total)
+                elif node.left >= 0:
+                    _combine_left(n, scale[d], a, q, left_sum[d + 1], node.right_value, into, total)
+                elif node.right >= 0:
+                    _combine_right(
+                        n, scale[d], a, q, node.left_value, right_sum[d + 1], into, total
+                    )
+                else:
+                    _combine_leaves(
+                        n, scale[d], a, q, node.left_value, node.right_value, into, total
+                    )
+                _add(node, stays[d], goes_left[d], total, phi[node.feature])
                 d -= 1
         for lane in range(lanes):
             for j in range(p):
                 out[start + lane, j] = phi[j, lane]
 
 
+# The loops below run over lanes, with unit stride and nothing but local numbers in them, so that
+# the compiler makes vector instructions of them.
+
+
 @kernel()
-def _shares(node, d, n, points, x, inside, stays, goes_left, share):
-    """Fill o, s and q of the node at depth d."""
-    lanes = x.shape[1]
-    values = x[node.feature]
+def _shares(node, n, points, values, stays, goes_left, share, scale):
+    """Fill s, q and 1 / h^2 of a node."""
+    lanes = len(values)
+    threshold, missing_left, z, ratio = node.threshold, node.missing_left, node.z, node.ratio
     for lane in range(lanes):
-        left = values[lane] <= node.threshold
-        if node.missing_left and np.isnan(values[lane]):
-            left = True
-        goes_left[d, lane] = 1.0 if left else 0.0
-    if node.above >= 0:
-        stays[d, :] = inside[node.above]
-    else:
-        stays[d, :] = 1.0
+        goes_left[lane] = 1.0 if values[lane] <= threshold else 0.0
+    if missing_left:
+        for lane in range(lanes):
+            if np.isnan(values[lane]):
+                goes_left[lane] = 1.0
     for k in range(n):
         t = points[k]
-        h = t + (1 - t) * node.z
-        not_taken = (1 - t) * node.z * node.ratio / h
+        h = t + (1 - t) * z
+        not_taken = (1 - t) * z * ratio / h
         taken = t / h + not_taken
-        row = share[d, k]
+        scale[k] = 1 / (h * h)
         for lane in range(lanes):
-            q = taken if goes_left[d, lane] > 0 else not_taken
-            row[lane] = q if stays[d, lane] > 0 else node.ratio
+            q = taken if goes_left[lane] > 0 else not_taken
+            share[k * lanes + lane] = q if stays[lane] > 0 else ratio
 
 
 @kernel()
-def _combine(node, d, n, points, factors, share, left_sum, right_sum, into, total):
-    """Q of the node into `into[d]`, and sum_k A_k / h_k^2 (Q_L - Q_R) into `total`."""
-    lanes = total.shape[0]
+def _pass_left(size, factors, share, below):
+    for i in range(size):
+        below[i] = factors[i] * share[i]
+
+
+@kernel()
+def _pass_right(size, factors, share, below):
+    for i in range(size):
+        below[i] = factors[i] * (1.0 - share[i])
+
+
+@kernel()
+def _combine(n, scale, a, q, left, right, into, total):
+    """Q of a node into `into`, and sum_k A_k / h_k^2 (Q_L - Q_R) into `total`."""
+    lanes = len(total)
     total[:] = 0.0
     for k in range(n):
-        t = points[k]
-        h = t + (1 - t) * node.z
-        scale = 1 / (h * h)
-        a, q, to = factors[d, k], share[d, k], into[d, k]
-        if node.left >= 0 and node.right >= 0:
-            lower, upper = left_sum[d + 1, k], right_sum[d + 1, k]
-            for lane in range(lanes):
-                difference = lower[lane] - upper[lane]
-                total[lane] += scale * a[lane] * difference
-                to[lane] = upper[lane] + q[lane] * difference
-        elif node.left >= 0:
-            lower = left_sum[d + 1, k]
-            for lane in range(lanes):
-                difference = lower[lane] - node.right_value
-                total[lane] += scale * a[lane] * difference
-                to[lane] = node.right_value + q[lane] * difference
-        elif node.right >= 0:
-            upper = right_sum[d + 1, k]
-            for lane in range(lanes):
-                difference = node.left_value - upper[lane]
-                total[lane] += scale * a[lane] * difference
-                to[lane] = upper[lane] + q[lane] * difference
-        else:
-            difference = node.left_value - node.right_value
-            for lane in range(lanes):
-                total[lane] += scale * a[lane] * difference
-                to[lane] = node.right_value + q[lane] * difference
+        factor, base = scale[k], k * lanes
+        for lane in range(lanes):
+            difference = left[base + lane] - right[base + lane]
+            total[lane] += factor * a[base + lane] * difference
+            into[base + lane] = right[base + lane] + q[base + lane] * difference
+
+
+@kernel()
+def _combine_left(n, scale, a, q, left, right, into, total):
+    """As `_combine`; the right subtree is constant."""
+    lanes = len(total)
+    total[:] = 0.0
+    for k in range(n):
+        factor, base = scale[k], k * lanes
+        for lane in range(lanes):
+            difference = left[base + lane] - right
+            total[lane] += factor * a[base + lane] * difference
+            into[base + lane] = right + q[base + lane] * difference
+
+
+@kernel()
+def _combine_right(n, scale, a, q, left, right, into, total):
+    """As `_combine`; the left subtree is constant."""
+    lanes = len(total)
+    total[:] = 0.0
+    for k in range(n):
+        factor, base = scale[k], k * lanes
+        for lane in range(lanes):
+            difference = left - right[base + lane]
+            total[lane] += factor * a[base + lane] * difference
+            into[base + lane] = right[base + lane] + q[base + lane] * difference
+
+
+@kernel()
+def _combine_leaves(n, scale, a, q, left, right, into, total):
+    """As `_combine`; both subtrees are constant."""
+    lanes = len(total)
+    difference = left - right
+    total[:] = 0.0
+    for k in range(n):
+        factor, base = scale[k], k * lanes
+        for lane in range(lanes):
+            total[lane] += factor * a[base + lane] * difference
+            into[base + lane] = right + q[base + lane] * difference
+
+
+@kernel()
+def _add(node, stays, goes_left, total, phi):
+    """phi_j += o z (s - r) times the sum over the points."""
+    z, ratio = node.z, node.ratio
+    for lane in range(len(total)):
+        phi[lane] += stays[lane] * z * (goes_left[lane] - ratio) * total[lane]
