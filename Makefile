@@ -13,7 +13,7 @@ SNAKEMAKE = PATH="$(BIN):$$PATH" snakemake --workflow-profile workflow/profiles/
   --cores $(CORES) $(OVERLAY) $(ARGUMENTS)
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce quick sutera2021 sweep test lint format environment lock reference clean
+.PHONY: help reproduce quick sutera2021 sweep test lint format environment lock bench reference clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-zA-Z_\/%]+:.*## /{printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ lock: environment ## resolve the dependencies anew (needs uv)
 	    $$([ $$name = requirements ] && echo "--all-extras pyproject.toml" || \
 	      echo "-c requirements.lock requirements-tools.in") || exit 1; \
 	done
+
+bench: environment ## time the core against its peers, into results/timing/bench.csv
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/run.py
 
 reference: ## copy the claims and pictures of a full run to docs/reference, for README and docs
 	$(BIN)/python docs/take_reference.py

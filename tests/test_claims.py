@@ -129,7 +129,7 @@ def test_every_printed_value_has_a_cell_once():
 def test_tests_named_as_evidence_exist():
     for path in sorted((ROOT / "config" / "claims").glob("*.yaml")):
         for rules in yaml.safe_load(path.read_text()).values():
-            for rule in rules:
+            for rule in rules.values() if isinstance(rules, dict) else rules:
                 file, _, name = rule.get("test", "tests/test_claims.py::" + __name__).partition(
                     "::"
                 )

@@ -37,11 +37,11 @@ def test_presets_are_valid(preset):
             r"models.m.trees: ExtraTreesClassifier has no such parameter; allowed are bootstrap",
         ),
         (
-            {"models": {"totally_randomized_trees": {"n_estimators": 0}}},
-            r"models.totally_randomized_trees.n_estimators: 0 is less than the minimum of 1",
+            {"models": {"extra_trees": {"n_estimators": 0}}},
+            r"models.extra_trees.n_estimators: 0 is less than the minimum of 1",
         ),
         (
-            {"models": {"totally_randomized_trees": {"n_estimators": "many"}}},
+            {"models": {"extra_trees": {"n_estimators": "many"}}},
             r"n_estimators: 'many' is not allowed; expected integer",
         ),
         (

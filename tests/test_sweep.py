@@ -9,7 +9,7 @@ from splitcredit.seeds import derive
 
 ROOT = Path(__file__).resolve().parents[1]
 FULL = config.read_yaml(ROOT / "config" / "full.yaml")
-BASE = {"data": "led_sampled", "model": "totally_randomized_trees"}
+BASE = {"data": "led_sampled", "model": "extra_trees"}
 
 
 def configured(*blocks, **experiment):

@@ -20,7 +20,7 @@ MINI = {
             "grid": {
                 "metric.row_correlation_summary.pairs": [[["local_mdi", "saabas"]]],
                 "data": ["led", "led_sampled"],
-                "model": "totally_randomized_trees",
+                "model": "extra_trees",
                 "model.n_estimators": [2, 3],
                 "model.max_features": [1, 7],
             },
@@ -149,7 +149,7 @@ def test_adding_a_value_computes_only_what_is_new_and_batches_do_not_matter(proj
 def test_an_edited_kernel_changes_the_numbers_of_those_who_use_it(tmp_path):
     """The edit is in a function inlined from another file, which numba's cache does not see."""
     project = copy_to(tmp_path, NEEDED)
-    grid = {"data": "led", "model": "totally_randomized_trees", "model.n_estimators": 5}
+    grid = {"data": "led", "model": "extra_trees", "model.n_estimators": 5}
     write_experiment(project, {**MINI, "sweep": [{"grid": grid}]})
     snakemake(project, "-n")
     (plan,) = (project / "results" / "plans" / "mini").glob("*.json")

@@ -11,11 +11,12 @@ __version__ = "0.1.0"
 _HOME = {
     "Attribution": "splitcredit.attribution",
     "Forest": "splitcredit.forest",
+    "Importance": "splitcredit.attribution",
     "explain": "splitcredit.importances",
     "to_forest": "splitcredit.convert",
 }
 
-__all__ = ["Attribution", "Forest", "explain", "to_forest"]
+__all__ = ["Attribution", "Forest", "Importance", "explain", "to_forest"]
 
 
 def __getattr__(name):

@@ -1,7 +1,8 @@
-"""`Attribution`: what a local measure gives every feature of every row."""
+"""What measures give: `Attribution` to features of every row, `Importance` to features."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -92,8 +93,6 @@ class Attribution:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Every field as an array that `numpy.savez` can store; None is left out."""
-        import json
-
         arrays = {
             "values": self.values,
             "baseline": self.baseline,
@@ -109,11 +108,85 @@ class Attribution:
     @classmethod
     def from_arrays(cls, arrays) -> Attribution:
         """Inverse of `to_arrays`."""
-        import json
+        return cls(**_plain(arrays))
 
-        given = dict(arrays)
-        given["method"] = given["method"].item()
-        given["parameters"] = json.loads(given["parameters"].item())
-        for name in ("feature_names", "output_names"):
-            given[name] = tuple(given[name].tolist())
-        return cls(**given)
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Importance:
+    """Global importances of the features, with their labels.
+
+    Parameters
+    ----------
+    values : float64 (n_features,)
+    standard_error : float64 (n_features,), optional
+        Of what was sampled; zeros if not given: nothing was.
+    feature_names : tuple of str, n_features long
+    method : str
+        Name of the measure: that of its file in `splitcredit.importances`.
+    parameters : dict
+        What the measure was called with, and what it found on the way.
+
+    Raises
+    ------
+    ValueError
+        If shapes and labels contradict each other.
+    """
+
+    values: np.ndarray
+    feature_names: tuple[str, ...]
+    method: str
+    parameters: dict = field(default_factory=dict)
+    standard_error: np.ndarray | None = None
+
+    def __post_init__(self):
+        set_ = object.__setattr__
+        set_(self, "values", np.asarray(self.values, dtype=np.float64))
+        set_(self, "feature_names", tuple(str(n) for n in self.feature_names))
+        error = np.zeros_like(self.values) if self.standard_error is None else self.standard_error
+        set_(self, "standard_error", np.asarray(error, dtype=np.float64))
+        expected = (len(self.feature_names),)
+        for name in ("values", "standard_error"):
+            if getattr(self, name).shape != expected:
+                shape = getattr(self, name).shape
+                raise ValueError(f"{name} has shape {shape}, expected {expected}")
+
+    def __repr__(self):
+        return f"Importance({self.method!r}, {len(self.values)} features)"
+
+    def to_frame(self):
+        """As a DataFrame, one row a feature: feature, value, standard_error."""
+        import pandas as pd
+
+        columns = {"feature": self.feature_names, "value": self.values}
+        return pd.DataFrame({**columns, "standard_error": self.standard_error})
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Every field as an array that `numpy.savez` can store."""
+        return {
+            "values": self.values,
+            "standard_error": self.standard_error,
+            "feature_names": np.array(self.feature_names),
+            "method": np.array(self.method),
+            "parameters": np.array(json.dumps(self.parameters, sort_keys=True)),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays) -> Importance:
+        """Inverse of `to_arrays`."""
+        return cls(**_plain(arrays))
+
+
+def from_arrays(arrays) -> Attribution | Importance:
+    """Whichever of the two wrote the arrays."""
+    kind = Importance if arrays["values"].ndim == 1 else Attribution
+    return kind.from_arrays(arrays)
+
+
+def _plain(arrays):
+    """Stored arrays as the arguments they came from."""
+    given = dict(arrays)
+    given["method"] = given["method"].item()
+    given["parameters"] = json.loads(given["parameters"].item())
+    for name in {"feature_names", "output_names"} & set(given):
+        given[name] = tuple(given[name].tolist())
+    return given

@@ -160,7 +160,7 @@ def judge(paper, artefact, printed, table, rules, incomparable=None) -> list[dic
     rules : list of dict
         See `rules_for`.
     incomparable : str, optional
-        Why nothing of this artefact can be compared, e.g. a reduced scale.
+        Why nothing of this artefact can be compared, e.g. a reduced scale; empty if it can.
 
     Returns
     -------
@@ -189,6 +189,85 @@ def judge(paper, artefact, printed, table, rules, incomparable=None) -> list[dic
             claims.append(
                 {"paper": paper, "artefact": artefact, "variant": variant, "cell": cell, **claim}
             )
+    return claims
+
+
+def statement_verdict(value, limit: float, kind: str) -> str:
+    """Judge one stated finding by the number that decides it.
+
+    Parameters
+    ----------
+    value : float or None
+        None if it is not measured here.
+    limit : float
+    kind : {"at most", "at least"}
+        ``"at most"``: an error, `limit` its bound; within if it holds. ``"at least"``: a margin
+        or a count, `limit` what it must reach; then the direction is as stated.
+    """
+    if value is None:
+        return "not comparable"
+    if kind == "at most":
+        return "within" if value <= limit else "differs"
+    if kind == "at least":
+        return "direction" if value >= limit else "differs"
+    raise ValueError(f"kind {kind!r}: expected 'at most' or 'at least'")
+
+
+def judge_statements(paper, artefact, findings, statements, rules, incomparable=None):
+    """Judge the findings that a paper states in words.
+
+    Parameters
+    ----------
+    paper, artefact : str
+    findings : list of dict
+        What the artefact measured: ``statement`` (its id), ``measured`` (in words), ``value``,
+        ``limit``, ``kind`` as for `statement_verdict`, and ``variant`` if the statement is
+        judged for several things.
+    statements : dict of str to str
+        The findings in words, by id.
+    rules : dict of str to dict
+        By id: ``test``, which shows it, and ``cause`` where it does not hold.
+    incomparable : str, optional
+        As for `judge`.
+
+    Returns
+    -------
+    list of dict, keys `COLUMNS`
+
+    Raises
+    ------
+    ValueError
+        If a statement has no test, or does not hold and no cause is given.
+    """
+    claims = []
+    for finding in findings:
+        cell, kind = finding["statement"], finding["kind"]
+        variant = finding.get("variant", "stated")
+        rule = rules.get(cell, {})
+        value = None if incomparable else finding["value"]
+        found = statement_verdict(value, finding["limit"], kind)
+        cause = rule.get("cause", "") if found == "differs" else incomparable or ""
+        if not rule.get("test") or (found == "differs" and not cause):
+            raise ValueError(
+                f"{paper}/{artefact}, {cell} ({variant}): {finding['measured']} is "
+                f"{finding['value']}, asked is {kind} {finding['limit']}: "
+                "a statement needs a test, and a cause if it does not hold, in config/claims"
+            )
+        claims.append(
+            {
+                "paper": paper,
+                "artefact": artefact,
+                "variant": variant,
+                "cell": cell,
+                "printed": statements[cell],
+                "ours": f"{finding['measured']}: {finding['value']:.4g}",
+                "tolerance": f"{kind} {finding['limit']:.4g}",
+                "basis": "rounding" if kind == "at most" else "sign",
+                "verdict": found,
+                "cause": cause,
+                "test": rule["test"],
+            }
+        )
     return claims
 
 

@@ -80,7 +80,7 @@ def write_bundle(path, items: dict[str, object]) -> None:
 
 
 def read_bundle(path, kind, keys=None) -> dict:
-    """Read a bundle written by `write_bundle` as objects of class `kind`, or only some `keys`."""
+    """Read a bundle written by `write_bundle`, or only some `keys`, by ``kind.from_arrays``."""
     items: dict[str, dict] = {}
     with np.load(path, allow_pickle=False) as archive:
         for entry in archive.files:

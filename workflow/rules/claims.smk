@@ -1,37 +1,42 @@
 # Printed values against ours: one file an artefact, then the table, its summary and its page.
 rule judge:
     input:
-        sources=W.job("jobs.judge"),
-        printed="config/claims/{paper}_{artefact}.csv",
+        sources=W.judge_sources,
+        printed=W.printed,
+        statements=W.stated,
         table="results/tables/{paper}/{artefact}.csv",
     output:
         "results/claims/{paper}/{artefact}.json",
+    params:
+        rules=W.claim_rules,
+        evidence=W.evidence,
+        decided=W.decided,
+        incomparable=W.incomparable,
     log:
         "results/logs/judge/{paper}/{artefact}.log",
     benchmark:
         "results/timing/jobs/judge/{paper}/{artefact}.tsv"
-    conda:
-        "../../environment.yml"
     threads: 1
     resources:
         mem_mb=1000,
         runtime=10,
-    params:
-        rules=W.claim_rules,
-        incomparable=W.incomparable,
     message:
         "Claims of {wildcards.paper}/{wildcards.artefact}"
+    conda:
+        "../../environment.yml"
     shell:
         "python -m splitcredit --threads {threads} judge"
-        " --artefact {wildcards.paper}/{wildcards.artefact} --printed {input.printed:q}"
-        " --table {input.table:q} --rules {params.rules:q}"
-        " --incomparable {params.incomparable:q} --out {output:q} > {log:q} 2>&1"
+        " --artefact {wildcards.paper}/{wildcards.artefact} --table {input.table:q}"
+        " --printed {input.printed:q} --rules {params.rules:q}"
+        " --statements {input.statements:q} --evidence {params.evidence:q}"
+        " --decided {params.decided} --incomparable {params.incomparable:q}"
+        " --out {output:q} > {log:q} 2>&1"
 
 
 rule claims:
     input:
         sources=W.job("jobs.claims"),
-        judged=[f"results/claims/{name}.json" for name in W.printed],
+        judged=[f"results/claims/{name}.json" for name in W.judged],
         figures=[f"results/figures/{name}.svg" for name in W.figures],
     output:
         table="results/claims.csv",

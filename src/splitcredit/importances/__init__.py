@@ -1,7 +1,7 @@
 """Importances: one file a measure, found by its file name.
 
 A local measure's file has ``explain(forest, X, **parameters) -> Attribution``; a global one's has
-``importance(forest, **parameters) -> float64 array (n_features,)``. File name, name in the
+``importance(forest, **parameters) -> Importance``. File name, name in the
 configuration and ``Attribution.method`` are the same word.
 """
 
@@ -32,6 +32,19 @@ def measure(name: str, function: str = "explain"):
             f"unknown measure {name!r}: available are {', '.join(available(function))}"
         )
     return getattr(_load(name), function)
+
+
+def function_of(name: str):
+    """The function of one measure, local or global.
+
+    Raises
+    ------
+    ValueError
+        If there is no such measure; the message lists what there is.
+    """
+    if name not in _names():
+        raise ValueError(f"unknown measure {name!r}: available are {', '.join(_names())}")
+    return measure(name, "explain" if hasattr(_load(name), "explain") else "importance")
 
 
 def explain(model, X, method: str = "tree_shap", **parameters) -> Attribution:

@@ -1,4 +1,4 @@
-"""What the measures share that divide a prediction: the choice of outputs, and labels."""
+"""What the measures share that divide a prediction: choice of outputs, labels, background."""
 
 from __future__ import annotations
 
@@ -42,6 +42,28 @@ def explain_prediction(forest, X, output, method, all_outputs, one_a_row, baseli
         parameters={"output": output if isinstance(output, str) else int(output)},
         output_index=index,
     )
+
+
+def prepared_background(forest, background) -> np.ndarray:
+    """Check background rows and cast them once, as `Forest.prepare` does with X.
+
+    Parameters
+    ----------
+    forest : Forest
+    background : array-like or DataFrame (n_background, n_features)
+
+    Raises
+    ------
+    ValueError
+        If it does not fit the forest, or has no rows; the message says that it is the background.
+    """
+    try:
+        rows = forest.prepare(background)
+    except ValueError as error:
+        raise ValueError(f"background: {error}") from None
+    if len(rows) == 0:
+        raise ValueError("background has no rows: pass rows of the training data")
+    return rows
 
 
 def _select(forest, X, output) -> tuple[np.ndarray, np.ndarray | None]:

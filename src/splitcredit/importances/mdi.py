@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from splitcredit.attribution import Importance
 
-def importance(forest, normalize: str = "none") -> np.ndarray:
+
+def importance(forest, normalize: str = "none") -> Importance:
     """Global MDI.
 
     Parameters
@@ -20,7 +22,7 @@ def importance(forest, normalize: str = "none") -> np.ndarray:
 
     Returns
     -------
-    float64 array (n_features,)
+    Importance
 
     Raises
     ------
@@ -38,9 +40,13 @@ def importance(forest, normalize: str = "none") -> np.ndarray:
         raise ValueError(f"normalize={normalize!r}: expected 'none' or 'trees'")
     per_tree = mdi.mdi_per_tree(forest)
     if normalize == "none":
-        return per_tree.mean(axis=0)
+        return _named(forest, per_tree.mean(axis=0), normalize)
     grown = per_tree[np.diff(forest.tree_offsets) > 1]
     totals = grown.sum(axis=1, keepdims=True)
     shares = np.divide(grown, totals, out=np.zeros_like(grown), where=totals > 0)
     mean = shares.mean(axis=0) if len(shares) else np.zeros(forest.n_features)
-    return mean / mean.sum() if mean.sum() > 0 else mean
+    return _named(forest, mean / mean.sum() if mean.sum() > 0 else mean, normalize)
+
+
+def _named(forest, values, normalize):
+    return Importance(values, forest.feature_names, "mdi", {"normalize": normalize})

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 
 from splitcredit import storage
 from splitcredit.datasets import Dataset
 from splitcredit.forest import Forest
-from splitcredit.importances import measure
+from splitcredit.importances import function_of
 
 
 def add_arguments(parser):
@@ -22,12 +23,18 @@ def add_arguments(parser):
 def run(arguments):
     """Do the job."""
     recipe = dict(arguments.recipe)
-    explain = measure(recipe.pop("measure"))
+    compute = function_of(recipe.pop("measure"))
     data = storage.read_bundle(arguments.data, Dataset)
-    attributions = {}
+    computed = {}
     for run in storage.read_json(arguments.plan):
         key = run["key"]
         forest = storage.read_bundle(arguments.models, Forest, {key})[key]
-        attributions[key] = explain(forest, data[run["data_key"]].X, **recipe)
-        print(f"explained {key}: {attributions[key]}", flush=True)
-    storage.write_bundle(arguments.out, attributions)
+        computed[key] = compute(forest, **_given(compute, data[run["data_key"]]), **recipe)
+        print(f"explained {key}: {computed[key]}", flush=True)
+    storage.write_bundle(arguments.out, computed)
+
+
+def _given(compute, data):
+    """The rows, for what the measure asks: those the model was fitted on."""
+    known = {"X": data.X, "y": data.y, "background": data.X}
+    return {k: v for k, v in known.items() if k in inspect.signature(compute).parameters}

@@ -1,28 +1,42 @@
-"""Hold the printed values of one artefact against its table."""
+"""Hold what one artefact prints and states against its table."""
 
 from __future__ import annotations
 
 import json
 
-from splitcredit import claims, storage
+from splitcredit import claims, papers, storage
 
 
 def add_arguments(parser):
     """Arguments of the job."""
     parser.add_argument("--artefact", required=True, help="PAPER/ARTEFACT")
-    parser.add_argument("--printed", required=True)
     parser.add_argument("--table", required=True)
-    parser.add_argument("--rules", type=json.loads, default=[])
+    parser.add_argument("--printed", nargs="?", help="its printed values")
+    parser.add_argument("--rules", type=json.loads, default=[], help="how they are judged")
+    parser.add_argument("--statements", nargs="?", help="what the paper states")
+    parser.add_argument("--evidence", type=json.loads, default={}, help="tests and causes, by id")
+    parser.add_argument("--decided", nargs="*", default=[], help="ids decided by this artefact")
     parser.add_argument("--incomparable", nargs="?", default="")
     parser.add_argument("--out", required=True)
 
 
 def run(arguments):
     """Do the job."""
-    paper, artefact = arguments.artefact.split("/")
-    # As text: the digits that are printed decide what equal means.
-    printed, table = storage.read_rows(arguments.printed), storage.read_rows(arguments.table)
-    judged = claims.judge(
-        paper, artefact, printed, table, arguments.rules, arguments.incomparable or None
-    )
+    name = arguments.artefact.split("/")
+    judged = []
+    if arguments.printed:
+        # As text: the digits that are printed decide what equal means.
+        printed, table = storage.read_rows(arguments.printed), storage.read_rows(arguments.table)
+        judged += claims.judge(*name, printed, table, arguments.rules, arguments.incomparable)
+    if arguments.decided:
+        rows = storage.read_rows(arguments.statements)
+        stated = {row["id"]: row["statement"] for row in rows}
+        table = storage.read_table(arguments.table)
+        findings = papers.artefact(arguments.artefact).statements(table)
+        found = sorted({f["statement"] for f in findings})
+        if found != sorted(arguments.decided):
+            raise ValueError(f"{arguments.artefact} decides {found}, not {arguments.decided}")
+        judged += claims.judge_statements(
+            *name, findings, stated, arguments.evidence, arguments.incomparable
+        )
     storage.write_json(arguments.out, judged)

@@ -6,8 +6,7 @@ import json
 
 import pandas as pd
 
-from splitcredit import storage
-from splitcredit.attribution import Attribution
+from splitcredit import attribution, storage
 from splitcredit.metrics import metric
 
 
@@ -25,7 +24,7 @@ def run(arguments):
     recipe = dict(arguments.recipe)
     compute = metric(recipe.pop("metric"))
     files = dict(zip(arguments.names, arguments.importances, strict=True))
-    bundles = {name: storage.read_bundle(path, Attribution) for name, path in files.items()}
+    bundles = {name: storage.read_bundle(path, attribution) for name, path in files.items()}
     frames = []
     for run in storage.read_json(arguments.plan):
         attributions = {name: bundle[run["key"]] for name, bundle in bundles.items()}

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.forest import Forest
-from splitcredit.kernels import local_mdi, mdi, predict, saabas, tree_shap
+from splitcredit.kernels import (
+    local_mdi,
+    mdi,
+    predict,
+    saabas,
+    sage,
+    tree_shap,
+    tree_shap_interventional,
+)
 
 
 def warm_up() -> None:
@@ -35,3 +43,6 @@ def warm_up() -> None:
         tree_shap.tree_shap(stump, X)
         tree_shap.tree_shap_one(stump, X, index)
         tree_shap.expected_value(stump)
+        tree_shap_interventional.tree_shap_interventional_one(stump, X, index, X)
+        for imputer in (sage.MarginalImputer, sage.ConditionalImputer):
+            imputer(stump, X, X)(index, np.ones((2, 1), np.bool_))

@@ -2,7 +2,9 @@
 
 An artefact's file has ``compute(inputs, **parameters) -> DataFrame``, whose rows are tidy with the
 numbers in ``value`` and, where the paper's text and its printed numbers disagree, a column
-``variant``. A figure's file also has ``draw(table) -> matplotlib Figure``.
+``variant``. A figure's file also has ``draw(table) -> matplotlib Figure``, and one that decides
+findings stated in words has ``statements(table) -> list of dict``, see
+`splitcredit.claims.judge_statements`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ def available() -> list[str]:
     found = []
     for paper in pkgutil.iter_modules(__path__):
         package = importlib.import_module(f"{__name__}.{paper.name}")
-        found += [f"{paper.name}/{m.name}" for m in pkgutil.iter_modules(package.__path__)]
+        names = [m.name for m in pkgutil.iter_modules(package.__path__)]
+        found += [f"{paper.name}/{name}" for name in names if not name.startswith("_")]
     return sorted(found)
 
 

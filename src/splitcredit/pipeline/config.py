@@ -10,7 +10,7 @@ import jsonschema
 import yaml
 
 from splitcredit import datasets, metrics, models, papers
-from splitcredit.importances import measure
+from splitcredit.importances import function_of
 
 
 class ConfigError(ValueError):
@@ -126,13 +126,16 @@ def _line(error) -> str:
     return f"{place}: {error.message}"
 
 
+# What a measure is given by the job, not by its recipe.
+_ROWS = {"forest", "X", "y", "background"}
+
 # Kind of recipe -> its section of the configuration, the key that names its file or class, and the
 # parameters that the file or class takes.
 KINDS = {
-    "data": ("datasets", "dataset", lambda n: _arguments(datasets.loader(n), 0)),
+    "data": ("datasets", "dataset", lambda n: _arguments(datasets.loader(n))),
     "model": ("models", "estimator", models.parameters),
-    "importance": ("importances", "measure", lambda n: _arguments(measure(n), 2)),
-    "metric": ("metrics", "metric", lambda n: _arguments(metrics.metric(n), 1)),
+    "importance": ("importances", "measure", lambda n: _arguments(function_of(n)) - _ROWS),
+    "metric": ("metrics", "metric", lambda n: _arguments(metrics.metric(n)) - {"attributions"}),
 }
 
 
@@ -191,5 +194,5 @@ def known_name(config: dict, section: str, names, place: str) -> None:
             raise ConfigError(f"{place}: {name!r} is not in {section}; there are {known}")
 
 
-def _arguments(function, skip):
-    return set(list(inspect.signature(function).parameters)[skip:])
+def _arguments(function):
+    return set(inspect.signature(function).parameters)

@@ -38,7 +38,11 @@ class Workflow:
         self.plans = plans.make(self.config, "results/plans")
         self.artefacts = self.config["artefacts"]
         self.figures = [name for name, a in self.artefacts.items() if a.get("figure")]
-        self.printed = [name for name in self.artefacts if self._printed_file(name).exists()]
+        self.judged = [
+            name
+            for name, artefact in self.artefacts.items()
+            if artefact.get("statements") or self._printed_file(name).exists()
+        ]
 
     @staticmethod
     def job(*modules):
@@ -119,11 +123,32 @@ class Workflow:
 
     # Claims
 
+    def judge_sources(self, wildcards):
+        """Sources of an artefact's judgement: those of its module only if it decides statements."""
+        decides = self.decided(wildcards)
+        return self.job("jobs.judge", *([self._module(wildcards)] if decides else []))
+
+    def printed(self, wildcards):
+        """File of the printed values of an artefact, if it has any."""
+        path = self._printed_file(f"{wildcards.paper}/{wildcards.artefact}")
+        return [str(path)] if path.exists() else []
+
+    def stated(self, wildcards):
+        """File of the statements of a paper, if the artefact decides some."""
+        return [f"{CLAIMS}/{wildcards.paper}_statements.csv"] if self.decided(wildcards) else []
+
+    def decided(self, wildcards):
+        """Statements that an artefact decides."""
+        return self._artefact(wildcards).get("statements", [])
+
     def claim_rules(self, wildcards):
         """How the printed values of an artefact are judged, as JSON."""
-        path = Path(CLAIMS, f"{wildcards.paper}.yaml")
-        rules = configuration.read_yaml(path) if path.exists() else {}
-        return json.dumps(rules.get(wildcards.artefact, []))
+        return json.dumps(self._claims(wildcards).get(wildcards.artefact, []))
+
+    def evidence(self, wildcards):
+        """Tests and causes of the statements that an artefact decides, as JSON."""
+        known = self._claims(wildcards).get("statements", {})
+        return json.dumps({s: known[s] for s in self.decided(wildcards) if s in known})
 
     def incomparable(self, wildcards):
         """Why the values of an artefact cannot be held against print, or nothing."""
@@ -142,7 +167,7 @@ class Workflow:
         files = [f"results/tables/{name}.csv"]
         if name in self.figures:
             files += [f"results/figures/{name}.svg", f"results/figures/{name}.png"]
-        if name in self.printed:
+        if name in self.judged:
             files.append(f"results/claims/{name}.json")
         return files
 
@@ -157,6 +182,11 @@ class Workflow:
             tables = [f"results/experiments/{name}/{m}.csv" for m in experiment["metrics"]]
             found[f"experiment_{name}"] = tables
         return found
+
+    @staticmethod
+    def _claims(wildcards):
+        path = Path(CLAIMS, f"{wildcards.paper}.yaml")
+        return configuration.read_yaml(path) if path.exists() else {}
 
     def _artefact(self, wildcards):
         return self.artefacts[f"{wildcards.paper}/{wildcards.artefact}"]

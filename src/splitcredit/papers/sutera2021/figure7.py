@@ -62,3 +62,24 @@ def draw(table):
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
     return figure
+
+
+def statements(table) -> list[dict]:
+    """s21: some 1 to 10 % of the samples have uncorrelated scores.
+
+    Counted here: Pearson correlation with TreeSHAP below 0.5, the middle between none and full.
+    """
+    rows = table[(table["variant"] == "published") & (table["correlation"] == "pearson")]
+    rows = rows[rows["versus"] == "tree_shap"]
+    shares = 100 * (rows["value"] < 0.5).groupby(rows["dataset"], sort=False).mean()
+    return [
+        {
+            "statement": "s21",
+            "variant": dataset,
+            "measured": "samples correlating below 0.5 (%)",
+            "value": float(share),
+            "limit": 10.0,
+            "kind": "at most",
+        }
+        for dataset, share in shares.items()
+    ]

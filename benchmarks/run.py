@@ -1,0 +1,57 @@
+"""Run the benchmarks: python benchmarks/run.py [NAME ...], or `make bench`.
+
+Writes results/timing/bench.csv (`ratio` is the peer's time over ours) and the statements about
+cost that they decide, results/claims_timing.csv. No test depends on a time.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import numba
+
+from pairs import COLUMNS
+from splitcredit import claims, storage
+
+ROOT = Path(__file__).resolve().parents[1]
+MODULES = ("threads", "sutera2021")
+
+
+def main(names):
+    """Run the modules named, or all."""
+    numba.set_num_threads(1)
+    rows = []
+    for name in names or MODULES:
+        for pair in importlib.import_module(name).benchmarks():
+            rows.append(pair.run())
+            print("{benchmark}; {scope}; {peer}: {ratio}x (target {target}x)".format(**rows[-1]))
+    storage.write_rows(ROOT / "results" / "timing" / "bench.csv", rows, COLUMNS)
+    judged = statements(rows)
+    if judged:
+        storage.write_rows(ROOT / "results" / "claims_timing.csv", judged, claims.COLUMNS)
+
+
+def statements(rows) -> list[dict]:
+    """s22 and s23 of sutera2021: what local MDI costs beside a prediction, and MDI beside SAGE."""
+    stated = storage.read_rows(ROOT / "config" / "claims" / "sutera2021_statements.csv")
+    ratios = {"s22": [], "s23": []}
+    for row in rows:
+        if row["benchmark"] == "local MDI" and "apply" in row["peer"]:
+            ratios["s22"].append(float(row["ratio"]))
+        if row["benchmark"] == "MDI beside SAGE":
+            ratios["s23"].append(float(row["ratio"]))
+    findings = [
+        {"statement": s, "measured": "smallest ratio of times", "kind": "at least"}
+        | {"value": min(found), "limit": limit}
+        for (s, found), limit in zip(ratios.items(), (1.0, 10.0), strict=True)
+        if found
+    ]
+    evidence = {s: {"test": "benchmarks/sutera2021.py", "cause": "see the table"} for s in ratios}
+    texts = {row["id"]: row["statement"] for row in stated}
+    return claims.judge_statements("sutera2021", "speed", findings, texts, evidence)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,115 @@
+"""Speed of sutera2021: the digits forests of figure 2, and SAGE on led."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from importlib.metadata import version
+
+import numpy as np
+
+from pairs import Pair
+from splitcredit import to_forest
+from splitcredit.datasets import digits, led
+from splitcredit.kernels import local_mdi, mdi, saabas, tree_shap
+from splitcredit.models import fit
+
+RECIPE = {
+    "estimator": "ExtraTreesClassifier",
+    "n_estimators": 1000,
+    "criterion": "entropy",
+    "random_state": 0,
+}
+
+
+def benchmarks():
+    """Pairs, made one after the other: each forest is dropped before the next is grown."""
+    for k, (shap_target, rows) in {1: (25, 8), 8: (10, 24), 64: (10, 40)}.items():
+        yield from digits_forest(k, shap_target, rows)
+    yield from sage_on_led()
+
+
+def digits_forest(k, shap_target, rows):
+    """Local MDI, Saabas and TreeSHAP on the forest of one K."""
+    import shap
+    from treeinterpreter import treeinterpreter
+
+    data = digits.load()
+    X32 = data.X.astype(np.float32)
+    model = fit({**RECIPE, "max_features": k}, data.X, data.y)
+    forest = to_forest(model)
+    X = forest.prepare(data.X)
+    predicted = forest.predict(data.X).argmax(axis=1)
+    scope = f"digits, 1000 trees, K = {k}"
+    yield Pair(
+        "local MDI",
+        f"{scope}, 1797 rows, arrays built",
+        "scikit-learn forest.apply",
+        version("scikit-learn"),
+        lambda: local_mdi.local_mdi(forest, X),
+        lambda: model.apply(X32),
+        target=1 / 0.75,
+    )
+    few = 100
+    clone = copy.deepcopy(model)  # treeinterpreter writes into the model
+    yield Pair(
+        "Saabas, one class",
+        f"{scope}, ours 1797 rows, peer {few}",
+        "treeinterpreter",
+        version("treeinterpreter"),
+        lambda: saabas.saabas_one(forest, X, predicted),
+        lambda: treeinterpreter.predict(clone, X32[:few]),
+        target=70,
+        scale=few / len(X),
+        repeats=3,
+    )
+    explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
+    yield Pair(
+        "TreeSHAP, predicted class",
+        f"{scope}, ours 1797 rows, peer {rows}",
+        "shap",
+        version("shap"),
+        lambda: tree_shap.tree_shap_one(forest, X, predicted),
+        lambda: explainer.shap_values(X32[:rows], check_additivity=False),
+        target=shap_target,
+        scale=rows / len(X),
+        repeats=1,
+    )
+
+
+def sage_on_led():
+    """SAGE by sampling to the same precision, cross-entropy, with 1000 trees at K = 1."""
+    import sage
+
+    from splitcredit.importances.sage import importance
+
+    data = led.load()
+    model = fit({**RECIPE, "max_features": 1}, data.X, data.y)
+    forest = to_forest(model)
+
+    def theirs():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            imputer = sage.MarginalImputer(model, data.X)
+            estimator = sage.PermutationEstimator(imputer, "cross entropy")
+            estimator(data.X, data.y, thresh=0.025, bar=False)
+
+    yield Pair(
+        "SAGE, cross-entropy",
+        "led, 1000 trees, K = 1, threshold 0.025",
+        "sage-importance",
+        version("sage-importance"),
+        lambda: importance(forest, data.X, data.y, loss="cross_entropy", threshold=0.025),
+        theirs,
+        target=200,
+        repeats=3,
+    )
+    yield Pair(
+        "MDI beside SAGE",
+        "led, 1000 trees, K = 1",
+        "our own sampled SAGE",
+        version("splitcredit"),
+        lambda: mdi.mdi_per_tree(forest).mean(axis=0),
+        lambda: importance(forest, data.X, data.y, loss="cross_entropy", threshold=0.025),
+        target=10,
+    )

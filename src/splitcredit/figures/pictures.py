@@ -1,0 +1,78 @@
+"""Scores drawn where they belong: on the segments of a display, or on the pixels of an image."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Lower left corner, width and height of the seven segments (top, upper left, upper right, middle,
+# lower left, lower right, bottom) on a display 1 wide and 2 high.
+_SEGMENTS = (
+    (0.1, 1.91, 0.8, 0.18),
+    (-0.09, 1.1, 0.18, 0.8),
+    (0.91, 1.1, 0.18, 0.8),
+    (0.1, 0.91, 0.8, 0.18),
+    (-0.09, 0.1, 0.18, 0.8),
+    (0.91, 0.1, 0.18, 0.8),
+    (0.1, -0.09, 0.8, 0.18),
+)
+MAP = "RdBu_r"
+
+
+def blank(axis):
+    """An axis without frame, ticks and grid."""
+    axis.set(xticks=[], yticks=[])
+    axis.grid(False)
+    for spine in axis.spines.values():
+        spine.set_visible(False)
+
+
+def display(axis, lit) -> None:
+    """Draw a display: segments that are on dark, the others empty."""
+    _seven(axis, ["0.15" if on else "white" for on in lit], ["0.15" if on else "0.8" for on in lit])
+
+
+def segments(axis, scores, limit: float, lit) -> None:
+    """Draw seven scores on the segments, from blue at -limit to red at limit.
+
+    Parameters
+    ----------
+    axis : matplotlib Axes
+    scores : (7,)
+    limit : float
+    lit : (7,) of 0 and 1
+        Segments that are on get a dark edge.
+    """
+    from matplotlib import colormaps
+
+    fills = colormaps[MAP](0.5 + 0.5 * np.clip(np.asarray(scores) / limit, -1, 1))
+    _seven(axis, fills, ["0.15" if on else "0.8" for on in lit])
+
+
+def _seven(axis, fills, edges):
+    from matplotlib.patches import Rectangle
+
+    for (x, y, width, height), fill, edge in zip(_SEGMENTS, fills, edges, strict=True):
+        axis.add_patch(Rectangle((x, y), width, height, fc=fill, ec=edge, lw=0.8))
+    axis.set(xlim=(-0.4, 1.4), ylim=(-0.3, 2.3), aspect="equal")
+    blank(axis)
+
+
+def pixels(axis, scores, limit: float) -> None:
+    """Draw 64 scores as 8 x 8 pixels, from blue at -limit to red at limit."""
+    image = np.asarray(scores).reshape(8, 8)
+    axis.imshow(image, cmap=MAP, vmin=-limit, vmax=limit, interpolation="nearest")
+    blank(axis)
+    frame(axis)
+
+
+def grey(axis, intensities) -> None:
+    """Draw an 8 x 8 image itself, dark ink on white."""
+    axis.imshow(np.asarray(intensities).reshape(8, 8), cmap="Greys", interpolation="nearest")
+    blank(axis)
+    frame(axis)
+
+
+def frame(axis) -> None:
+    """A thin frame, so that white pixels at the rim can be seen."""
+    for spine in axis.spines.values():
+        spine.set(visible=True, linewidth=0.4, color="0.7")

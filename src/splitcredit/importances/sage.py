@@ -1,0 +1,249 @@
+"""SAGE: Shapley values of the predictive power of a forest's features (Covert et al. 2020)."""
+
+from __future__ import annotations
+
+import warnings
+from math import comb
+
+import numpy as np
+
+from splitcredit.attribution import Importance
+from splitcredit.importances._prediction import prepared_background
+
+# Probabilities below are raised to this, as in sage-importance: keeps the loss finite. Lowering
+# those near 1 as well, as it does, would only blur the theory.
+SMALLEST = 1e-12
+# Permutations between two looks at the standard errors: the batch of sage-importance.
+ROUND = 512
+# Permutations after which sampling gives up; only features of equal importance need so many.
+MOST = 1 << 20
+# Features beyond which all subsets are too many.
+MOST_FEATURES = 15
+# Pairs of a row and a coalition given to the imputer at once; bounds memory, not the result.
+PAIRS = 1 << 16
+
+
+def importance(
+    forest,
+    X,
+    y,
+    loss: str | None = None,
+    background=None,
+    imputer: str = "marginal",
+    method: str = "sampled",
+    threshold: float = 0.025,
+    n_permutations: int | None = None,
+    random_state: int = 0,
+) -> Importance:
+    """SAGE values: Shapley values of v(S) = E[loss(f_{}, Y)] - E[loss(f_S(X_S), Y)].
+
+    Parameters
+    ----------
+    forest : Forest
+    X : array-like or DataFrame (n_samples, n_features)
+        The rows that the expectations run over.
+    y : (n_samples,)
+        Class labels, or numbers for a regressor.
+    loss : {"cross_entropy", "mse"}, optional
+        By default cross entropy for a classifier and mse for a regressor. Cross entropy is in nats
+        (divide by ln 2 for bits), with probabilities raised to 1e-12 at least. The mse of a
+        classifier is the Brier score, summed over the classes.
+    background : array-like or DataFrame (n_background, n_features), optional
+        Rows that unknown features are imputed from; X by default. The time is proportional to
+        their number.
+    imputer : {"marginal", "conditional"}
+        What f_S(x_S) is: the mean over the background rows z of the prediction at (x_S, z_-S), or
+        of the prediction at those z that agree with x on S. The second is for few distinct rows.
+    method : {"sampled", "exact"}
+        Permutations of the features, each for one row, drawn until the standard errors are small;
+        or the enumeration of all subsets, for at most 15 features.
+    threshold : float
+        Sampling stops when the largest standard error is at most this share of the distance
+        between the largest and the smallest value. It is looked at every 512 permutations.
+    n_permutations : int, optional
+        Permutations to sample, whatever the standard errors.
+    random_state : int
+        Seed of the permutations and rows drawn.
+
+    Returns
+    -------
+    Importance
+        Values in units of the loss, nats for cross entropy, that add up to the loss which knowing
+        the features saves. The standard errors are those of the sampling, zeros if exact;
+        ``parameters["n_permutations"]`` is how many there were, 0 if exact.
+
+    Raises
+    ------
+    ValueError
+        If X or y do not fit the forest, the loss does not fit its predictions, or there is no such
+        loss, imputer or method.
+
+    Warns
+    -----
+    UserWarning
+        If 2**20 permutations are not enough for `threshold`.
+
+    Notes
+    -----
+    Covert, Lundberg and Lee, "Understanding global feature contributions with additive importance
+    measures" (2020); v(S) as in sutera2021, section 5. The marginal imputer and the rule for
+    stopping are those of the package sage-importance. With the conditional imputer, cross
+    entropy and the Bayes classifier the values are ln 2 times those of sutera2021, Eq. 4.
+    """
+    loss = loss or ("cross_entropy" if forest.n_outputs > 1 else "mse")
+    _check_choice("loss", loss, ("cross_entropy", "mse"))
+    _check_choice("imputer", imputer, ("marginal", "conditional"))
+    _check_choice("method", method, ("sampled", "exact"))
+    X = forest.prepare(X)
+    if len(X) == 0:
+        raise ValueError("X has no rows: SAGE is a mean over rows, pass at least one")
+    y = _targets(forest, y, len(X))
+    background = X if background is None else prepared_background(forest, background)
+    losses = _losses(forest, X, y, background, loss, imputer)
+    parameters = {"loss": loss, "imputer": imputer, "method": method}
+    if method == "exact":
+        values, error, n_permutations = _exact(losses, *X.shape), None, 0
+    else:
+        _check_sampling(threshold, n_permutations, random_state)
+        rng = np.random.default_rng(random_state)
+        values, error, n_permutations = _sampled(losses, *X.shape, threshold, n_permutations, rng)
+        parameters |= {"threshold": float(threshold), "random_state": int(random_state)}
+    parameters["n_permutations"] = int(n_permutations)
+    return Importance(values, forest.feature_names, "sage", parameters, error)
+
+
+def _losses(forest, X, y, background, loss, imputer):
+    """Function of pairs (rows, known) that gives the loss of f_S at each pair, (n_pairs,)."""
+    from splitcredit.kernels import sage
+
+    restricted = {"marginal": sage.MarginalImputer, "conditional": sage.ConditionalImputer}[imputer]
+    f = restricted(forest, X, background)
+    if loss == "cross_entropy":
+        _check_probabilities(forest, X)
+        return lambda rows, known: _cross_entropy(f(rows, known), y[rows])
+    target = np.eye(forest.n_outputs)[y] if forest.n_outputs > 1 else y[:, None]
+    return lambda rows, known: ((f(rows, known) - target[rows]) ** 2).sum(axis=1)
+
+
+def _cross_entropy(probabilities, y):
+    return -np.log(np.maximum(probabilities[np.arange(len(y)), y], SMALLEST))
+
+
+def _exact(losses, n, p):
+    """Shapley values by enumeration of all coalitions."""
+    if p > MOST_FEATURES:
+        raise ValueError(
+            f'method="exact" enumerates the subsets of the features, and 2**{p} are too many: use '
+            f'method="sampled", or a forest of at most {MOST_FEATURES} features'
+        )
+    coalitions = np.arange(2**p)
+    known = (coalitions[:, None] >> np.arange(p) & 1).astype(bool)
+    worth = np.empty(2**p)
+    step = max(1, PAIRS // n)
+    for a in range(0, 2**p, step):
+        some = known[a : a + step]
+        pairs = losses(np.tile(np.arange(n), len(some)), np.repeat(some, n, axis=0))
+        worth[a : a + step] = -pairs.reshape(-1, n).mean(axis=1)
+    weight = np.array([1 / (p * comb(p - 1, size)) for size in range(p)])
+    values = np.empty(p)
+    for j in range(p):
+        without = coalitions[~known[:, j]]
+        gain = worth[without | 1 << j] - worth[without]
+        values[j] = (weight[known[without].sum(axis=1)] * gain).sum()
+    return values
+
+
+def _sampled(losses, n, p, threshold, n_permutations, rng):
+    """Mean and standard error of the gains over random permutations, and how many there were."""
+    most = n_permutations or MOST
+    count, mean, squares = 0, np.zeros(p), np.zeros(p)
+    while count < most:
+        # Always a whole round, so that more permutations begin with the same ones.
+        rows = rng.integers(n, size=ROUND)
+        ranks = rng.permuted(np.tile(np.arange(p), (ROUND, 1)), axis=1)
+        taken = min(ROUND, most - count)
+        gains = _gains(losses, rows[:taken], ranks[:taken])
+        # Means and sums of squares of two samples, pooled (Chan et al. 1979).
+        shift = gains.mean(axis=0) - mean
+        squares += ((gains - gains.mean(axis=0)) ** 2).sum(axis=0)
+        squares += shift**2 * (count * taken / (count + taken))
+        count += taken
+        mean += shift * (taken / count)
+        error = np.sqrt(squares / (count - 1) / count)
+        if n_permutations is None and error.max() <= threshold * np.ptp(mean):
+            break
+    else:
+        if n_permutations is None:
+            warnings.warn(
+                f"SAGE stopped after {count} permutations with a standard error of "
+                f"{error.max():.2g} on values that differ by {np.ptp(mean):.2g}: raise threshold, "
+                'or use method="exact"',
+                stacklevel=3,
+            )
+    return mean, error, count
+
+
+def _gains(losses, rows, ranks):
+    """What each feature saves when it becomes known, in the order of its rank; (n_draws, p)."""
+    n_draws, p = ranks.shape
+    gains = np.empty((n_draws, p))
+    step = max(1, PAIRS * 16 // (p * (p + 1)))
+    for a in range(0, n_draws, step):
+        some = ranks[a : a + step]
+        known = some[:, None, :] < np.arange(p + 1)[:, None]
+        pairs = losses(np.repeat(rows[a : a + step], p + 1), known.reshape(-1, p))
+        by_rank = -np.diff(pairs.reshape(-1, p + 1), axis=1)
+        gains[a : a + step] = np.take_along_axis(by_rank, some, axis=1)
+    return gains
+
+
+def _targets(forest, y, n):
+    """Index of the class of each row, or the numbers of a regressor."""
+    y = np.asarray(y)
+    if y.shape != (n,):
+        raise ValueError(f"y has shape {y.shape}, expected ({n},): one target for each row of X")
+    if forest.n_outputs > 1:
+        labels, position = np.unique(y, return_inverse=True)
+        classes = {name: c for c, name in enumerate(forest.output_names)}
+        unknown = [str(label) for label in labels if str(label) not in classes]
+        if unknown:
+            raise ValueError(
+                f"y holds {unknown[:5]}, which are no classes of the model: pass labels among "
+                f"{list(classes)[:10]}"
+            )
+        return np.array([classes[str(label)] for label in labels])[position]
+    try:
+        y = y.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("y is not numeric, but the model has one output: pass numbers") from None
+    if not np.isfinite(y).all():
+        raise ValueError("y holds NaN or infinities: leave those rows out")
+    return y
+
+
+def _check_choice(name, given, allowed):
+    if given not in allowed:
+        raise ValueError(f"{name}={given!r}: expected {' or '.join(map(repr, allowed))}")
+
+
+def _check_probabilities(forest, X):
+    from splitcredit.kernels import predict
+
+    fractions = predict.predict(forest, X)
+    off = np.abs(fractions.sum(axis=1) - 1).max()
+    if forest.n_outputs == 1 or fractions.min() < 0 or off > 1e-6:
+        raise ValueError(
+            'loss="cross_entropy" needs predictions that are probabilities of classes, and those '
+            f'of {forest} are not: use loss="mse"'
+        )
+
+
+def _check_sampling(threshold, n_permutations, random_state):
+    if not 0 < threshold < 1:
+        raise ValueError(f"threshold={threshold!r}: expected a number between 0 and 1")
+    for name, given, least in (
+        ("n_permutations", 2 if n_permutations is None else n_permutations, 2),
+        ("random_state", random_state, 0),
+    ):
+        if not isinstance(given, (int, np.integer)) or given < least:
+            raise ValueError(f"{name}={given!r}: expected a whole number, at least {least}")

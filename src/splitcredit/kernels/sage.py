@@ -1,0 +1,189 @@
+"""Predictions of a forest that knows some features only: f_S of SAGE, for many (row, S) at once.
+
+An imputer is called with pairs of a row i and a coalition S and gives f_S(x_S) for each pair. No
+pair depends on the others, so the bytes do not depend on how pairs are gathered. Only the
+predictions run on several threads: the rest is so short that threads would mostly wait for one
+another, on a busy machine for longer than the work takes.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from splitcredit.kernels import predict
+from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.nodes import lowered, readonly
+
+# Numbers in a table of predictions (inputs times outputs): at most 64 MB.
+TABLE = 1 << 23
+# Numbers in the arrays between two steps: bounds memory to some 10 MB whatever is asked.
+CHUNK = 1 << 20
+
+
+class MarginalImputer:
+    """f_S(x_S): mean over the background rows z of the prediction at (x_S, z_-S).
+
+    A forest cannot tell two values of a feature apart with no threshold between them, so the
+    inputs that can be imputed are the cells of a grid. Where the grid is small, the prediction at
+    a cell is made when the cell is first met, and looked up from then on.
+
+    Parameters
+    ----------
+    forest : Forest
+    X, background : prepared rows
+    """
+
+    def __init__(self, forest, X, background):
+        self.forest, self.X, self.background = forest, X, background
+        codes, self.levels = _levels(forest, np.concatenate([X, background]))
+        self.sizes = np.array([len(level) for level in self.levels])
+        n_cells = prod(self.sizes.tolist())
+        self.tabulated = n_cells * forest.n_outputs <= TABLE
+        if self.tabulated:
+            below = [prod(self.sizes[j + 1 :].tolist()) for j in range(len(self.sizes))]
+            self.strides = np.array(below, np.int64)
+            self.steps = codes * self.strides
+            self.table = np.empty((n_cells, forest.n_outputs))
+            self.filled = np.zeros(n_cells, np.bool_)
+
+    def __call__(self, rows, known) -> np.ndarray:
+        """Predictions, float64 (n_pairs, n_outputs).
+
+        Parameters
+        ----------
+        rows : int64 (n_pairs,)
+            Rows of X.
+        known : bool (n_pairs, n_features)
+            The coalition S of each pair.
+        """
+        out = np.empty((len(rows), self.forest.n_outputs))
+        width = 1 if self.tabulated else self.X.shape[1]
+        step = max(1, CHUNK // (len(self.background) * width))
+        for a in range(0, len(rows), step):
+            part = slice(a, a + step)
+            some = self._looked_up if self.tabulated else self._predicted
+            out[part] = some(rows[part], known[part])
+        return out
+
+    def _looked_up(self, rows, known):
+        n = len(self.X)
+        cells = _cells(self.steps[:n], self.steps[n:], rows, known)
+        new = np.unique(cells[~self.filled[cells]])
+        if new.size:
+            levels = new[:, None] // self.strides % self.sizes
+            inputs = [level[levels[:, j]] for j, level in enumerate(self.levels)]
+            self.table[new] = _predict(self.forest, np.column_stack(inputs))
+            self.filled[new] = True
+        return _means(self.table, cells)
+
+    def _predicted(self, rows, known):
+        inputs = np.where(known[:, None, :], self.X[rows][:, None, :], self.background)
+        cells = np.arange(inputs.shape[0] * inputs.shape[1]).reshape(inputs.shape[:2])
+        return _means(_predict(self.forest, inputs.reshape(-1, inputs.shape[2])), cells)
+
+
+class ConditionalImputer:
+    """f_S(x_S): mean of the prediction over the background rows z with z_S = x_S.
+
+    Parameters
+    ----------
+    forest : Forest
+    X, background : prepared rows
+    """
+
+    def __init__(self, forest, X, background):
+        both = np.concatenate([X, background])
+        codes = [np.unique(column, return_inverse=True)[1] for column in both.T]
+        self.codes = np.column_stack(codes).astype(np.int64)
+        self.n = len(X)
+        self.predictions = predict.predict(forest, background)
+
+    def __call__(self, rows, known) -> np.ndarray:
+        """Predictions, float64 (n_pairs, n_outputs); see `MarginalImputer`.
+
+        Raises
+        ------
+        ValueError
+            If no row of the background agrees with a row of X on the features known.
+        """
+        x, z = self.codes[: self.n], self.codes[self.n :]
+        out, agreeing = _conditional_means(self.predictions, x, z, rows, known)
+        if not agreeing.all():
+            row = int(rows[agreeing.argmin()])
+            raise ValueError(
+                f"background has no row that agrees with row {row} of X on the features known: "
+                'pass a background that holds the rows of X, or use imputer="marginal"'
+            )
+        return out
+
+
+def _levels(forest, X):
+    """Interval between thresholds that each value lies in, and one value of each interval.
+
+    Intervals are numbered among those that occur; NaN has a number of its own.
+    """
+    thresholds = lowered(forest)
+    codes, levels = np.empty(X.shape, np.int64), []
+    for j in range(X.shape[1]):
+        at_most = np.unique(thresholds[forest.feature == j])
+        interval = np.searchsorted(at_most, X[:, j])
+        interval[np.isnan(X[:, j])] = len(at_most) + 1
+        _, first, codes[:, j] = np.unique(interval, return_index=True, return_inverse=True)
+        levels.append(X[first, j])
+    return codes, levels
+
+
+def _predict(forest, inputs):
+    return predict.predict(forest, readonly(np.ascontiguousarray(inputs)))
+
+
+@kernel()
+def _cells(x_steps, z_steps, rows, known):
+    """Cell of (x_S, z_-S) for each pair and background row z, int64 (n_pairs, n_background)."""
+    n_background, p = z_steps.shape
+    out = np.empty((len(rows), n_background), np.int64)
+    for i in range(len(rows)):
+        x = x_steps[rows[i]]
+        for b in range(n_background):
+            cell = 0
+            for j in range(p):
+                cell += x[j] if known[i, j] else z_steps[b, j]
+            out[i, b] = cell
+    return out
+
+
+@kernel()
+def _means(table, cells):
+    """Mean over the cells of each pair; equal cells in equal order give equal bytes."""
+    n_pairs, n_background = cells.shape
+    out = np.zeros((n_pairs, table.shape[1]))
+    for i in range(n_pairs):
+        for b in range(n_background):
+            for c in range(table.shape[1]):
+                out[i, c] += table[cells[i, b], c]
+        for c in range(table.shape[1]):
+            out[i, c] /= n_background
+    return out
+
+
+@kernel()
+def _conditional_means(predictions, x_codes, z_codes, rows, known):
+    """Mean over the background rows that agree on the features known, and how many agree."""
+    n_background, p = z_codes.shape
+    out = np.zeros((len(rows), predictions.shape[1]))
+    agreeing = np.zeros(len(rows), np.int64)
+    for i in range(len(rows)):
+        x = x_codes[rows[i]]
+        for b in range(n_background):
+            agrees = True
+            for j in range(p):
+                agrees = agrees and (not known[i, j] or x[j] == z_codes[b, j])
+            if agrees:
+                agreeing[i] += 1
+                for c in range(predictions.shape[1]):
+                    out[i, c] += predictions[b, c]
+        for c in range(predictions.shape[1]):
+            out[i, c] /= max(agreeing[i], 1)
+    return out, agreeing

@@ -1,0 +1,64 @@
+"""Slow twin of SAGE: the game over all coalitions, and its Shapley values, from the definition."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+
+import twins
+from twins_interventional import mixed
+
+
+def sage(forest, X, y, background, loss, imputer="marginal") -> np.ndarray:
+    """Shapley values of v(S) = E[l(f_0, Y)] - E[l(f_S(X_S), Y)]: sutera2021, section 5.
+
+    `y` holds indices of classes, or numbers where there is one output.
+    """
+    p = forest.n_features
+    predict, v = _remembered(forest), {}
+    for S in (S for size in range(p + 1) for S in combinations(range(p), size)):
+        f = [_restricted(predict, x, background, S, imputer) for x in X]
+        v[S] = -math.fsum(_loss(loss, f_x, y_x) for f_x, y_x in zip(f, y, strict=True)) / len(X)
+    out = np.zeros(p)
+    for i in range(p):
+        terms = []
+        for S in v:
+            if i not in S:
+                ways = math.factorial(len(S)) * math.factorial(p - len(S) - 1)
+                gain = v[tuple(sorted((*S, i)))] - v[S]
+                terms.append(float(Fraction(ways, math.factorial(p))) * gain)
+        out[i] = math.fsum(terms)
+    return out
+
+
+def _remembered(forest):
+    """Prediction for one row; the twin asks for the same rows again and again."""
+    known = {}
+
+    def predict(row):
+        key = row.tobytes()
+        if key not in known:
+            known[key] = twins.predict(forest, [row])[0]
+        return known[key]
+
+    return predict
+
+
+def _restricted(predict, x, background, S, imputer):
+    """f_S(x_S), by output."""
+    if imputer == "marginal":
+        rows = [mixed(x, z, S) for z in background]
+    else:
+        rows = [z for z in background if all(x[j] == z[j] for j in S)]
+    predictions = [predict(row) for row in rows]
+    return [math.fsum(output) / len(rows) for output in zip(*predictions, strict=True)]
+
+
+def _loss(loss, prediction, y):
+    if loss == "cross_entropy":
+        return -math.log(max(prediction[y], 1e-12))
+    target = [float(c == y) for c in range(len(prediction))] if len(prediction) > 1 else [y]
+    return math.fsum((f - t) ** 2 for f, t in zip(prediction, target, strict=True))
