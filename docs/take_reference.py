@@ -1,4 +1,4 @@
-"""Copy the outcome of a full run into docs/reference, and its summary into the README.
+"""Copy the outcome of a full run into docs/reference, and its summaries into the README.
 
 Run by `make reference`. The reference is what tests and README hold on to; results/ itself is
 not committed.
@@ -32,13 +32,32 @@ def main():
         target = REFERENCE / path.relative_to(RESULTS)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
-    summary = (RESULTS / "claims.md").read_text(encoding="utf-8")
+    fill("claims", (RESULTS / "claims.md").read_text(encoding="utf-8"))
+    bench = RESULTS / "timing" / "bench.csv"
+    if bench.exists():
+        shutil.copy(bench, REFERENCE)
+        fill("bench", bench_table(storage.read_rows(bench)))
+
+
+def bench_table(rows) -> str:
+    """Markdown table of the benchmarks."""
+    lines = ["| | work | against | ours | peer | ratio |", "|---|---|---|--:|--:|--:|"]
+    for row in rows:
+        times = " | ".join(f"{float(row[name]):.3g} s" for name in ("ours_s", "peer_s"))
+        peer = f"{row['peer']} {row['peer_version']}"
+        ratio = f"{float(row['ratio']):.3g}x"
+        cells = (row["benchmark"], row["scope"], peer, times, ratio)
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def fill(name, text):
+    """Put the text between the marks of that name in the README."""
     readme = ROOT / "README.md"
-    block = f"<!-- claims -->\n{summary}<!-- /claims -->"
-    text = re.sub(
-        r"<!-- claims -->\n.*?<!-- /claims -->", lambda _: block, readme.read_text(), flags=re.S
-    )
-    storage.write_text(readme, text)
+    block = f"<!-- {name} -->\n{text}<!-- /{name} -->"
+    pattern = f"<!-- {name} -->\n.*?<!-- /{name} -->"
+    whole = re.sub(pattern, lambda _: block, readme.read_text(encoding="utf-8"), flags=re.S)
+    storage.write_text(readme, whole)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ MINI = {
         {
             "grid": {
                 "metric.row_correlation_summary.pairs": [[["local_mdi", "saabas"]]],
-                "data": ["led", "led_sampled"],
+                "data": "led_sampled",
+                "data.noise": [0.0, 0.1],
                 "model": "extra_trees",
                 "model.n_estimators": [2, 3],
                 "model.max_features": [1, 7],
@@ -132,7 +133,7 @@ def test_adding_a_value_computes_only_what_is_new_and_batches_do_not_matter(proj
     axes = {**MINI["sweep"][0]["grid"], "model.max_features": [1, 2, 7]}
     write_experiment(project, {**MINI, "sweep": [{"grid": axes, "batch_size": 4}]})
     second = jobs_of(snakemake(project, "experiment_mini").stdout)
-    # 2 data sets x 2 numbers of trees = 4 new runs, in one new batch.
+    # 2 levels of noise x 2 numbers of trees = 4 new runs, in one new batch.
     assert (second["fit"], second["explain"], second["measure"]) == (1, 2, 1)
     logs = (project / "results" / "logs" / "fit" / "mini").glob("*.log")
     assert sum(log.read_text().count("fitted ") for log in logs) == 8 + 4
