@@ -18,7 +18,7 @@ SOURCE = ROOT / "src" / "splitcredit"
 
 # Each may import those before it, not those after.
 ORDER = [
-    ["storage", "seeds", "theory", "claims"],
+    ["storage", "registry", "seeds", "theory", "claims"],
     ["forest", "attribution"],
     ["convert", "kernels"],
     ["datasets", "models"],

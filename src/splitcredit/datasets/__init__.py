@@ -5,14 +5,12 @@ A loader that draws rows takes ``random_state``; the others are the same for eve
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import pkgutil
 from dataclasses import dataclass
 
 import numpy as np
 
-from splitcredit import seeds
+from splitcredit import registry, seeds
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,20 +48,12 @@ class Dataset:
 
 def available() -> list[str]:
     """Names of the data sets."""
-    return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+    return registry.names(__name__)
 
 
 def loader(name: str):
-    """The ``load`` function of one data set.
-
-    Raises
-    ------
-    ValueError
-        If there is no such data set; the message lists what there is.
-    """
-    if name not in available():
-        raise ValueError(f"unknown data set {name!r}: available are {', '.join(available())}")
-    return importlib.import_module(f"{__name__}.{name}").load
+    """The ``load`` function of one data set; ValueError lists what there is."""
+    return registry.load(__name__, name, "data set").load
 
 
 def load(recipe: dict, repeat: int = 0) -> Dataset:

@@ -7,16 +7,14 @@ configuration and ``Attribution.method`` are the same word.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
+from splitcredit import registry
 from splitcredit.attribution import Attribution
 from splitcredit.convert import to_forest
 
 
 def available(function: str = "explain") -> list[str]:
     """Names of the measures that have `function` (``"explain"`` or ``"importance"``)."""
-    return [n for n in _names() if hasattr(_load(n), function)]
+    return [n for n in registry.names(__name__) if hasattr(_load(n), function)]
 
 
 def measure(name: str, function: str = "explain"):
@@ -27,24 +25,16 @@ def measure(name: str, function: str = "explain"):
     ValueError
         If there is no such measure; the message lists what there is.
     """
-    if name not in available(function):
-        raise ValueError(
-            f"unknown measure {name!r}: available are {', '.join(available(function))}"
-        )
+    if name not in registry.names(__name__) or not hasattr(_load(name), function):
+        known = ", ".join(available(function))
+        raise ValueError(f"unknown measure {name!r}: available are {known}")
     return getattr(_load(name), function)
 
 
 def function_of(name: str):
-    """The function of one measure, local or global.
-
-    Raises
-    ------
-    ValueError
-        If there is no such measure; the message lists what there is.
-    """
-    if name not in _names():
-        raise ValueError(f"unknown measure {name!r}: available are {', '.join(_names())}")
-    return measure(name, "explain" if hasattr(_load(name), "explain") else "importance")
+    """The function of one measure, local or global; ValueError lists what there is."""
+    module = _load(name)
+    return module.explain if hasattr(module, "explain") else module.importance
 
 
 def explain(model, X, method: str = "tree_shap", **parameters) -> Attribution:
@@ -73,9 +63,5 @@ def explain(model, X, method: str = "tree_shap", **parameters) -> Attribution:
     return measure(method)(to_forest(model), X, **parameters)
 
 
-def _names():
-    return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
-
-
 def _load(name):
-    return importlib.import_module(f"{__name__}.{name}")
+    return registry.load(__name__, name, "measure")

@@ -9,18 +9,15 @@ findings stated in words has ``statements(table) -> list of dict``, see
 
 from __future__ import annotations
 
-import importlib
 import pkgutil
+
+from splitcredit import registry
 
 
 def available() -> list[str]:
     """All artefacts, as PAPER/ARTEFACT."""
-    found = []
-    for paper in pkgutil.iter_modules(__path__):
-        package = importlib.import_module(f"{__name__}.{paper.name}")
-        names = [m.name for m in pkgutil.iter_modules(package.__path__)]
-        found += [f"{paper.name}/{name}" for name in names if not name.startswith("_")]
-    return sorted(found)
+    papers = [m.name for m in pkgutil.iter_modules(__path__)]
+    return sorted(f"{p}/{name}" for p in papers for name in registry.names(f"{__name__}.{p}"))
 
 
 def artefact(name: str):
@@ -33,4 +30,5 @@ def artefact(name: str):
     """
     if name not in available():
         raise ValueError(f"unknown artefact {name!r}: available are {', '.join(available())}")
-    return importlib.import_module(f"{__name__}.{name.replace('/', '.')}")
+    paper, _, own = name.partition("/")
+    return registry.load(f"{__name__}.{paper}", own, "artefact")

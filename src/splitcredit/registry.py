@@ -1,0 +1,26 @@
+"""What is found by the name of its file: data sets, measures, metrics, artefacts of papers."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+
+def names(package: str) -> list[str]:
+    """Public modules of a package, without importing them."""
+    path = importlib.import_module(package).__path__
+    return sorted(m.name for m in pkgutil.iter_modules(path) if not m.name.startswith("_"))
+
+
+def load(package: str, name: str, what: str):
+    """The module of that name.
+
+    Raises
+    ------
+    ValueError
+        If there is none; the message says what was asked for and lists what there is.
+    """
+    known = names(package)
+    if name not in known:
+        raise ValueError(f"unknown {what} {name!r}: available are {', '.join(known)}")
+    return importlib.import_module(f"{package}.{name}")
