@@ -89,6 +89,28 @@ def test_a_difference_without_cause_and_test_stops_the_run():
     assert (claim["verdict"], claim["cause"]) == ("differs", "why")
 
 
+def test_statements_are_judged_by_the_number_that_decides_them():
+    finding = {"statement": "s01", "measured": "error", "value": 1e-15, "limit": 1e-12}
+    finding["kind"] = "at most"
+    evidence = {"s01": {"test": "tests/x.py::y", "cause": "why"}}
+
+    def judged(**changes):
+        (claim,) = claims.judge_statements(
+            "p", "t", [{**finding, **changes}], {"s01": "It is so"}, changes.pop("rules", evidence)
+        )
+        return claim["verdict"], claim["ours"], claim["cause"]
+
+    assert judged() == ("within", "error: 1e-15", "")
+    assert judged(value=1.0) == ("differs", "error: 1", "why")
+    assert judged(value=3.0, limit=2.0, kind="at least") == ("direction", "error: 3", "")
+    assert judged(value=None) == ("not comparable", "error", "why")
+    with pytest.raises(ValueError, match="a statement needs a test"):
+        claims.judge_statements("p", "t", [finding], {"s01": "It is so"}, {})
+    with pytest.raises(ValueError, match="and a cause if it does not hold"):
+        rules = {"s01": {"test": "tests/x.py::y"}}
+        claims.judge_statements("p", "t", [{**finding, "value": 1.0}], {"s01": "So"}, rules)
+
+
 @pytest.mark.parametrize(
     ("table", "message"),
     [
@@ -120,6 +142,8 @@ def test_the_page_shows_every_claim_and_escapes_text():
 
 def test_every_printed_value_has_a_cell_once():
     for path in sorted((ROOT / "config" / "claims").glob("*.csv")):
+        if path.stem.endswith("_statements"):
+            continue
         rows = storage.read_rows(path)
         cells = [row["cell"] for row in rows]
         assert set(rows[0]) == {"cell", "printed"}, path
@@ -138,10 +162,24 @@ def test_tests_named_as_evidence_exist():
                 assert name in names | {__name__}, f"{path}: {rule['test']}"
 
 
-def test_reference_tolerances_follow_from_their_basis():
+def reference(statements=False):
     rows = storage.read_rows(REFERENCE / "claims.csv")
     assert tuple(rows[0]) == claims.COLUMNS
+    return [row for row in rows if claims.is_statement(row) == statements]
+
+
+def test_reference_has_every_statement_with_evidence():
+    rows = reference(statements=True)
+    assert {row["cell"] for row in rows} == {f"s{i:02}" for i in range(1, 25)}
     for row in rows:
+        kind, limit = row["tolerance"].rsplit(" ", 1)
+        value = None if row["verdict"] == "not comparable" else float(row["ours"].split(": ")[-1])
+        assert claims.statement_verdict(value, float(limit), kind) == row["verdict"], row
+        assert row["test"] and (row["verdict"] in ("within", "direction") or row["cause"])
+
+
+def test_reference_tolerances_follow_from_their_basis():
+    for row in reference():
         if claims.number(row["printed"]) is None:
             assert row["tolerance"] == ""
         elif row["basis"] == "rounding":
@@ -157,7 +195,7 @@ def test_reference_tolerances_follow_from_their_basis():
 
 
 def test_reference_verdicts_follow_from_printed_and_ours():
-    for row in storage.read_rows(REFERENCE / "claims.csv"):
+    for row in reference():
         basis = Basis()
         if row["basis"] == "seeds":
             spread = _table_row(row)

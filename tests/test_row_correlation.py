@@ -88,5 +88,5 @@ def test_bad_requests_are_named(pair, arguments, message):
 
 
 def test_an_unknown_metric_is_named():
-    with pytest.raises(ValueError, match="unknown metric 'auc': available are .*row_correlation"):
+    with pytest.raises(ValueError, match=r"unknown metric 'auc': available are .*row_correlation"):
         metric("auc")

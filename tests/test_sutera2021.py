@@ -1,5 +1,6 @@
 """sutera2021: the printed numbers, and the evidence for what differs from them."""
 
+import importlib
 from pathlib import Path
 
 import numpy as np
@@ -254,3 +255,18 @@ def test_s21_share_of_uncorrelated_samples():
         shap = explain(forest, data.X, "tree_shap", output="predicted").values[:, :, 0]
         pearson, _ = row_correlations(local, shap)
         assert least <= 100 * (pearson < 0.5).mean() <= most, name
+
+
+def test_s22_and_s23_are_judged_by_the_benchmarks(monkeypatch):
+    """By the smallest ratio that was measured; no test depends on a time itself."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    run = importlib.import_module("run")
+    rows = [
+        {"benchmark": "local MDI", "peer": "scikit-learn forest.apply", "ratio": ratio}
+        for ratio in ("2.5", "0.9")
+    ]
+    rows.append({"benchmark": "MDI beside SAGE", "peer": "our own", "ratio": "30"})
+    found = {claim["cell"]: claim["verdict"] for claim in run.statements(rows)}
+    assert found == {"s22": "differs", "s23": "direction"}
+    found = {claim["cell"]: claim["verdict"] for claim in run.statements(rows[:1])}
+    assert found == {"s22": "direction"}

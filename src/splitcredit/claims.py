@@ -222,7 +222,7 @@ def judge_statements(paper, artefact, findings, statements, rules, incomparable=
     findings : list of dict
         What the artefact measured: ``statement`` (its id), ``measured`` (in words), ``value``,
         ``limit``, ``kind`` as for `statement_verdict`, and ``variant`` if the statement is
-        judged for several things.
+        judged for several things. A value of None is measured elsewhere, as the cause says.
     statements : dict of str to str
         The findings in words, by id.
     rules : dict of str to dict
@@ -246,7 +246,9 @@ def judge_statements(paper, artefact, findings, statements, rules, incomparable=
         rule = rules.get(cell, {})
         value = None if incomparable else finding["value"]
         found = statement_verdict(value, finding["limit"], kind)
-        cause = rule.get("cause", "") if found == "differs" else incomparable or ""
+        unjudged = finding["value"] is None
+        explain = found == "differs" or unjudged
+        cause = rule.get("cause", "") if explain else incomparable or ""
         if not rule.get("test") or (found == "differs" and not cause):
             raise ValueError(
                 f"{paper}/{artefact}, {cell} ({variant}): {finding['measured']} is "
@@ -260,7 +262,7 @@ def judge_statements(paper, artefact, findings, statements, rules, incomparable=
                 "variant": variant,
                 "cell": cell,
                 "printed": statements[cell],
-                "ours": f"{finding['measured']}: {finding['value']:.4g}",
+                "ours": finding["measured"] + ("" if unjudged else f": {finding['value']:.4g}"),
                 "tolerance": f"{kind} {finding['limit']:.4g}",
                 "basis": "rounding" if kind == "at most" else "sign",
                 "verdict": found,
@@ -269,6 +271,11 @@ def judge_statements(paper, artefact, findings, statements, rules, incomparable=
             }
         )
     return claims
+
+
+def is_statement(claim) -> bool:
+    """Whether a row of the claims table judges a finding in words."""
+    return re.fullmatch(r"s\d\d", claim["cell"]) is not None
 
 
 def _row(rows, cell, place):

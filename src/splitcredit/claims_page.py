@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from splitcredit.claims import VERDICTS, number
+from splitcredit.claims import VERDICTS, is_statement, number
 
 _MEANING = {
     "equal": "ours rounds to the printed text",
@@ -33,10 +33,15 @@ img { max-width: 100%; } .note { color: #555; }
 
 
 def counts(claims) -> dict[tuple[str, str], dict[str, int]]:
-    """Number of claims of each verdict, by (PAPER/ARTEFACT, variant), in order of appearance."""
+    """Number of claims of each verdict: printed values by artefact and variant, in order of
+    appearance, then the findings in words by paper.
+    """
     counted: dict = {}
-    for claim in claims:
-        row = counted.setdefault((_name(claim), claim["variant"]), dict.fromkeys(VERDICTS, 0))
+    for claim in sorted(claims, key=is_statement):
+        key = (_name(claim), claim["variant"])
+        if is_statement(claim):
+            key = (claim["paper"], "stated in words")
+        row = counted.setdefault(key, dict.fromkeys(VERDICTS, 0))
         row[claim["verdict"]] += 1
     return counted
 
@@ -80,8 +85,8 @@ def page(claims, titles, figures, preset) -> str:
         rows = [claim for claim in claims if _name(claim) == name]
         if not rows:
             body.append('<p class="note">The paper prints no numbers here.</p>')
-        for variant in dict.fromkeys(row["variant"] for row in rows):
-            body.append(_values(variant, [row for row in rows if row["variant"] == variant]))
+        for group in dict.fromkeys(map(_group, rows)):
+            body.append(_values(group, [row for row in rows if _group(row) == group]))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -98,6 +103,10 @@ def _legend():
 
 def _badge(verdict):
     return f'<span class="v {verdict.replace(" ", "-")}">{escape(verdict)}</span>'
+
+
+def _group(claim):
+    return "stated in words" if is_statement(claim) else claim["variant"]
 
 
 def _name(claim):
@@ -126,12 +135,18 @@ def _values(variant, rows):
         why = "; ".join(escape(row[k]) for k in ("cause", "test") if row[k])
         width = f"{row['tolerance']} ({row['basis']})" if row["tolerance"] else row["basis"]
         lines.append(
-            f"<tr><td>{escape(row['cell'].replace(';', ', '))}</td>"
+            f"<tr><td>{escape(_cell(row))}</td>"
             f'<td class="n">{escape(row["printed"])}</td>'
             f'<td class="n">{escape(_short(row["ours"], row["printed"]))}</td>'
             f"<td>{escape(width)}</td><td>{_badge(row['verdict'])}</td><td>{why}</td></tr>"
         )
     return "\n".join([*lines, "</table></details>"])
+
+
+def _cell(claim):
+    if is_statement(claim):
+        return claim["cell"] + ("" if claim["variant"] == "stated" else f" ({claim['variant']})")
+    return claim["cell"].replace(";", ", ")
 
 
 def _short(ours, printed):
