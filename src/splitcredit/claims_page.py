@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from splitcredit.claims import VERDICTS, is_statement, number
+from splitcredit.claims import VERDICTS, is_statement, number, parse_cell
 
 _MEANING = {
     "equal": "ours rounds to the printed text",
@@ -28,7 +28,7 @@ td.n { text-align: right; font-variant-numeric: tabular-nums; }
 .equal { background: #d4ede0; } .within { background: #dcebf7; } .direction { background: #eee6f5; }
 .differs { background: #fbe0d2; } .not-comparable { background: #eee; }
 details > summary { cursor: pointer; font-weight: 600; margin: .6rem 0; }
-img { max-width: 100%; } .note { color: #555; }
+figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; } .note { color: #555; }
 """
 
 
@@ -105,6 +105,11 @@ def _badge(verdict):
     return f'<span class="v {verdict.replace(" ", "-")}">{escape(verdict)}</span>'
 
 
+def _link(name):
+    """To the section of an artefact; findings in words stand in several."""
+    return f'<a href="#{escape(name)}">{escape(name)}</a>' if "/" in name else escape(name)
+
+
 def _group(claim):
     return "stated in words" if is_statement(claim) else claim["variant"]
 
@@ -119,7 +124,7 @@ def _summary_html(claims):
     for (name, variant), row in counts(claims).items():
         cells = "".join(f'<td class="n">{n or ""}</td>' for n in row.values())
         lines.append(
-            f'<tr><td><a href="#{escape(name)}">{escape(name)}</a></td><td>{escape(variant)}</td>'
+            f"<tr><td>{_link(name)}</td><td>{escape(variant)}</td>"
             f'<td class="n">{sum(row.values())}</td>{cells}</tr>'
         )
     return "\n".join([*lines, "</table>"])
@@ -146,7 +151,7 @@ def _values(variant, rows):
 def _cell(claim):
     if is_statement(claim):
         return claim["cell"] + ("" if claim["variant"] == "stated" else f" ({claim['variant']})")
-    return claim["cell"].replace(";", ", ")
+    return ", ".join(f"{key} {value}" for key, value in parse_cell(claim["cell"]).items())
 
 
 def _short(ours, printed):
