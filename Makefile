@@ -59,7 +59,8 @@ lock: environment ## resolve the dependencies anew (needs uv)
 	done
 
 bench: environment ## time the core against its peers, into results/timing/bench.csv
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/run.py
+	OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=2 \
+	  $(BIN)/python benchmarks/run.py
 
 reference: ## copy the claims and pictures of a full run to docs/reference, for README and docs
 	$(BIN)/python docs/take_reference.py

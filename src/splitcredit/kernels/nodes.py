@@ -15,8 +15,9 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 
-# Rows in one block: one thread's work, and its lists fit into the first-level cache.
-BLOCK = 64
+# Rows in one block, one thread's work. Large enough that forests beyond the caches are not read
+# from memory for a few rows at a time, small enough to share 1000 rows between threads.
+BLOCK = 256
 
 
 def once_a_forest(build):
