@@ -11,7 +11,12 @@ from forests import DRAWN, FITTED, fitted, grow, leaf, rows_on_thresholds, split
 from splitcredit import explain, to_forest
 from splitcredit.importances import measure
 
-global_mdi = measure("mdi", "importance")
+
+def global_mdi(forest, *arguments):
+    """Global MDI as an array."""
+    return measure("mdi", "importance")(forest, *arguments).values
+
+
 BAGGED = ["forest, gini, cancer", "forest, squared error, diabetes", "extra-trees, bagged, cancer"]
 UNBAGGED = [
     "tree, gini, iris",

@@ -48,10 +48,10 @@ def write_table(path, frame) -> None:
 
 
 def read_table(path):
-    """Read a CSV written by `write_table`; floats come back bit by bit."""
+    """Read a CSV written by `write_table`; floats come back bit by bit (with pandas 3)."""
     import pandas as pd
 
-    return pd.read_csv(path, float_precision="round_trip", keep_default_na=True)
+    return pd.read_csv(path)
 
 
 def write_rows(path, rows: list[dict], columns) -> None:
