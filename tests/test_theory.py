@@ -393,13 +393,19 @@ def test_s24_local_irrelevance_by_entropy_is_not_definition_2():
     assert theory.local_change(swap, (1,), "entropy")[0] <= ROUNDING
 
 
-def test_all_statements_hold(table):
+def test_statements_hold_but_for_the_asides_of_appendix_f(table):
     found = theorems.statements(table)
-    assert {f["statement"] for f in found} == {*(f"s{i:02}" for i in range(1, 15)), "s24"}
     assert len({(f["statement"], f["variant"]) for f in found}) == len(found)
-    for f in found:
-        holds = f["value"] <= f["limit"] if f["kind"] == "at most" else f["value"] >= f["limit"]
-        assert holds, f
+    timed = {f["statement"] for f in found if f["value"] is None}
+    assert timed == {"s22", "s23"}
+    judged = [f for f in found if f["value"] is not None]
+    assert {f["statement"] for f in judged} == {*(f"s{i:02}" for i in range(1, 15)), "s24"}
+    failing = {
+        (f["statement"], f["variant"])
+        for f in judged
+        if not (f["value"] <= f["limit"] if f["kind"] == "at most" else f["value"] >= f["limit"])
+    }
+    assert failing == {("s24", "relevance")}
 
 
 # Infinite forests

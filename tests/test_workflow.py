@@ -164,7 +164,7 @@ def test_an_edited_kernel_changes_the_numbers_of_those_who_use_it(tmp_path):
 
     nodes = project / "src" / "splitcredit" / "kernels" / "nodes.py"
     text = nodes.read_text()
-    edited = text.replace("if x <= nodes[k].threshold else", "if x > nodes[k].threshold else")
+    edited = text.replace("return x <= nodes[k].threshold", "return x > nodes[k].threshold")
     assert edited != text
     nodes.write_text(edited)
     jobs = jobs_of(snakemake(project, *arguments).stdout)
