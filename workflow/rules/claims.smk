@@ -7,23 +7,23 @@ rule judge:
         table="results/tables/{paper}/{artefact}.csv",
     output:
         "results/claims/{paper}/{artefact}.json",
+    log:
+        "results/logs/judge/{paper}/{artefact}.log",
+    benchmark:
+        "results/timing/jobs/judge/{paper}/{artefact}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
     params:
         rules=W.claim_rules,
         evidence=W.evidence,
         decided=W.decided,
         incomparable=W.incomparable,
-    log:
-        "results/logs/judge/{paper}/{artefact}.log",
-    benchmark:
-        "results/timing/jobs/judge/{paper}/{artefact}.tsv"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
     message:
         "Claims of {wildcards.paper}/{wildcards.artefact}"
-    conda:
-        "../../environment.yml"
     shell:
         "python -m splitcredit --threads {threads} judge"
         " --artefact {wildcards.paper}/{wildcards.artefact} --table {input.table:q}"
