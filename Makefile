@@ -9,8 +9,9 @@ ARGUMENTS ?=
 # The base configuration is the full preset; the others are laid on it.
 OVERLAY = $(if $(filter full,$(PRESET)),,--configfile config/$(PRESET).yaml)
 BIN = $(abspath $(VENV))/bin
-SNAKEMAKE = PATH="$(BIN):$$PATH" snakemake --workflow-profile workflow/profiles/default \
-  --cores $(CORES) $(OVERLAY) $(ARGUMENTS)
+# Options that take several values stand first, or they would take the target for one more.
+SNAKEMAKE = PATH="$(BIN):$$PATH" snakemake $(OVERLAY) $(ARGUMENTS) \
+  --workflow-profile workflow/profiles/default --cores $(CORES)
 
 .DEFAULT_GOAL := help
 .PHONY: help reproduce quick sutera2021 sweep test lint format environment lock bench reference clean

@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -144,3 +145,11 @@ def test_notebooks_run_on_the_reference_run_and_hold_no_output(path, tmp_path, m
         if cell["cell_type"] == "code":
             assert cell["outputs"] == [] and cell["execution_count"] is None
             exec("".join(cell["source"]), names)
+
+
+@pytest.mark.parametrize("preset", ["quick", "full"])
+def test_make_gives_the_target_to_snakemake_and_not_to_an_option(preset):
+    """``--configfile`` and ``--quiet`` take several values, a target behind them included."""
+    command = ["make", "-n", "sutera2021/table4", f"PRESET={preset}", "ARGUMENTS=--quiet all"]
+    done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=True)
+    assert done.stdout.split()[-3:] == ["--cores", "all", "sutera2021_table4"]
