@@ -14,24 +14,30 @@ SNAKEMAKE = PATH="$(BIN):$$PATH" snakemake $(OVERLAY) $(ARGUMENTS) \
   --workflow-profile workflow/profiles/default --cores $(CORES)
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce quick sutera2021 sweep test lint format environment lock bench reference clean
+.PHONY: help reproduce quick fetch sutera2021 lundberg2017 sweep test lint format environment lock bench reference clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-zA-Z_\/%]+:.*## /{printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-reproduce: environment ## build the environment and run everything at the papers' scale
+reproduce: environment fetch ## build the environment and run everything at the papers' scale
 	$(SNAKEMAKE)
 
 quick: ## the same pipeline, scaled down
 	$(MAKE) reproduce PRESET=quick
 
-sutera2021: environment ## one paper
+fetch: environment ## get the files of real data sets that no data directory has
+	$(SNAKEMAKE) fetch
+
+sutera2021 lundberg2017: environment fetch ## one paper
 	$(SNAKEMAKE) $@
 
-sutera2021/%: environment ## one artefact, e.g. sutera2021/table4
+sutera2021/%: environment fetch ## one artefact, e.g. sutera2021/table4
 	$(SNAKEMAKE) sutera2021_$*
 
-sweep: environment ## one experiment: make sweep EXPERIMENT=name
+lundberg2017/%: environment fetch
+	$(SNAKEMAKE) lundberg2017_$*
+
+sweep: environment fetch ## one experiment: make sweep EXPERIMENT=name
 	$(SNAKEMAKE) experiment_$(EXPERIMENT)
 
 test: environment ## build the environment and run the tests
@@ -60,6 +66,7 @@ lock: environment ## resolve the dependencies anew (needs uv)
 	done
 
 bench: environment ## time the core against its peers, into results/timing/bench.csv
+	$(BIN)/python benchmarks/environments.py
 	OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=2 \
 	  $(BIN)/python benchmarks/run.py
 

@@ -1,4 +1,4 @@
-"""Timing two functions against each other: interleaved, in one process, medians of CPU time."""
+"""Timing two functions against each other: interleaved, in one process, medians."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ COLUMNS = (
     "peer_s",
     "ratio",
     "target",
+    "mode",
+    "clock",
+    "peer_threads",
+    "peer_rows",
+    "difference",
+    "note",
 )
 
 
@@ -30,8 +36,8 @@ class Pair:
     target : float
         Ratio asked for.
     scale : float
-        Times are divided by the work done: rows of the peer over rows of ours, where the peer is
-        too slow to be given all of them.
+        Times are divided by the work done: rows or trees of the peer over those of ours, where the
+        peer is too slow to be given all of them.
     repeats : int
     threads : int
         Of both. With one thread CPU time is taken, with more the wall's.
@@ -48,8 +54,8 @@ class Pair:
     repeats: int = 5
     threads: int = 1
 
-    def run(self) -> dict:
-        """Time both in turn; the first round is not counted."""
+    def run(self) -> list[dict]:
+        """Time both in turn; the first round is not counted. One row of the table."""
         clock = time.process_time if self.threads == 1 else time.perf_counter
         times = {"ours": [], "theirs": []}
         for count in range(self.repeats + 1):
@@ -59,7 +65,14 @@ class Pair:
                 if count:
                     times[name].append(clock() - start)
         ours, theirs = (statistics.median(times[name]) for name in ("ours", "theirs"))
-        theirs /= self.scale
-        row = {name: getattr(self, name) for name in COLUMNS[:5]}
-        row |= {"ours_s": f"{ours:.6g}", "peer_s": f"{theirs:.6g}", "ratio": f"{theirs / ours:.4g}"}
-        return row | {"target": f"{self.target:g}"}
+        columns = {name: getattr(self, name) for name in COLUMNS[:5]}
+        clock = {"clock": "cpu" if self.threads == 1 else "wall", "mode": "kernel"}
+        return [row_of(ours, theirs / self.scale, target=f"{self.target:g}", **clock, **columns)]
+
+
+def row_of(ours, theirs, **columns) -> dict:
+    """One row of the table; without times where the peer has none."""
+    if ours is None:
+        return columns
+    times = {"ours_s": f"{ours:.6g}", "peer_s": f"{theirs:.6g}", "ratio": f"{theirs / ours:.4g}"}
+    return columns | times

@@ -1,7 +1,8 @@
-"""Run the benchmarks: python benchmarks/run.py [NAME ...], or `make bench`.
+"""Run the benchmarks: python benchmarks/run.py [MODULE [RACE ...]], or `make bench`.
 
 Writes results/timing/bench.csv (`ratio` is the peer's time over ours) and the statements about
-cost that they decide, results/claims_timing.csv. No test depends on a time.
+cost that they decide, results/claims_timing.csv; a run of one module writes bench_MODULE.csv.
+No test depends on a time.
 """
 
 from __future__ import annotations
@@ -14,25 +15,42 @@ import numba
 
 from pairs import COLUMNS
 from splitcredit import claims, storage
+from splitcredit.jobs import timings
 from splitcredit.papers.sutera2021 import theorems
 
 ROOT = Path(__file__).resolve().parents[1]
 # Threads last: idle ones that still spin would count as CPU time of what follows.
-MODULES = ("sutera2021", "threads")
+MODULES = ("sutera2021", "tree_shap", "threads")
 
 
-def main(names):
-    """Run the modules named, or all."""
+def main(module=None, *names):
+    """Run all modules, or one, or of that one the races named."""
     numba.set_num_threads(1)
     rows = []
-    for name in names or MODULES:
-        for pair in importlib.import_module(name).benchmarks():
-            rows.append(pair.run())
-            print("{benchmark}; {scope}; {peer}: {ratio}x (target {target}x)".format(**rows[-1]))
-    storage.write_rows(ROOT / "results" / "timing" / "bench.csv", rows, COLUMNS)
+    for name in [module] if module else MODULES:
+        for timed in importlib.import_module(name).benchmarks(*names):
+            for row in timed.run():
+                rows.append(row)
+                if row.get("clock") != ("wall" if row.get("threads") == 1 else "cpu"):
+                    print(line(row), flush=True)
+    file = f"bench_{module}.csv" if module else "bench.csv"
+    storage.write_rows(ROOT / "results" / "timing" / file, rows, COLUMNS)
     judged = statements(rows)
     if judged:
-        storage.write_rows(ROOT / "results" / "claims_timing.csv", judged, claims.COLUMNS)
+        folder = ROOT / "results" / "timing" / "claims"
+        storage.write_json(folder / "bench.json", judged)
+        timings.gather(folder, ROOT / "results" / "claims_timing.csv")
+
+
+def line(row) -> str:
+    """One row of the table, for the terminal: CPU time on one thread, wall time on more."""
+    names = ("benchmark", "scope", "threads", "mode", "peer", "peer_version")
+    text = "; ".join(str(row[name]) for name in names if row.get(name))
+    if "ratio" not in row:
+        return f"{text}: {row['note']}"
+    target = f" (target {row['target']}x)" if row["target"] else ""
+    notes = "".join(f"; {row[name]}" for name in ("difference", "note") if row.get(name))
+    return f"{text}: {row['ratio']}x{target}, ours {row['ours_s']} s{notes}"
 
 
 def statements(rows) -> list[dict]:
@@ -53,4 +71,4 @@ def statements(rows) -> list[dict]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(*sys.argv[1:])

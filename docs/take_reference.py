@@ -1,4 +1,4 @@
-"""Copy the outcome of a full run into docs/reference, and its summaries into the README.
+"""Copy the outcome of a full run into docs/reference, and its summaries into README and docs.
 
 Run by `make reference`. The reference is what tests and README hold on to; results/ itself is
 not committed.
@@ -36,28 +36,63 @@ def main():
     bench = RESULTS / "timing" / "bench.csv"
     if bench.exists():
         shutil.copy(bench, REFERENCE)
-        fill("bench", bench_table(storage.read_rows(bench)))
+        rows = storage.read_rows(bench)
+        fill("bench", bench_summary(rows))
+        fill("bench", bench_table(rows), ROOT / "docs" / "benchmarks.md")
+
+
+def bench_summary(rows) -> str:
+    """Markdown table with one line a work: the least ratio, and the peer that it was against."""
+    columns = {
+        "kernel": ("kernel", "1", "cpu"),
+        "end to end": ("end to end", "1", "cpu"),
+        "kernel, 2 threads": ("kernel", "2", "wall"),
+        "end to end, 2 threads": ("end to end", "2", "wall"),
+    }
+    lines = [f"| | work | {' | '.join(columns)} |", "|---|---|" + "--:|" * len(columns)]
+    for name, scope in dict.fromkeys((row["benchmark"], row["scope"]) for row in rows):
+        work = [r for r in rows if (r["benchmark"], r["scope"]) == (name, scope) and r["ratio"]]
+        cells = []
+        for how in columns.values():
+            found = [r for r in work if (r["mode"], r["threads"], r["clock"]) == how]
+            least = min(found, key=lambda row: float(row["ratio"]), default=None)
+            cells.append(f"{float(least['ratio']):.3g}x {least['peer']}" if least else "")
+        lines.append(f"| {name} | {scope} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n" + _not_timed(rows)
 
 
 def bench_table(rows) -> str:
-    """Markdown table of the benchmarks."""
-    lines = ["| | work | against | ours | peer | ratio |", "|---|---|---|--:|--:|--:|"]
+    """Markdown table of all times: CPU on one thread, wall on two."""
+    heads = "| | work | against | mode | threads | ours | peer | ratio | target | difference |"
+    lines = [heads, "|---|---|---|---|--:|--:|--:|--:|--:|--:|"]
     for row in rows:
-        times = " | ".join(f"{float(row[name]):.3g} s" for name in ("ours_s", "peer_s"))
-        peer = f"{row['peer']} {row['peer_version']}"
-        ratio = f"{float(row['ratio']):.3g}x"
-        cells = (row["benchmark"], row["scope"], peer, times, ratio)
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+        if not row["ratio"] or row["clock"] != ("cpu" if row["threads"] == "1" else "wall"):
+            continue
+        peer = f"{row['peer']} {row['peer_version']}".strip()
+        if row["peer_rows"] and f" {row['peer_rows']} rows" not in row["scope"]:
+            peer += f", {row['peer_rows']} rows"
+        if row["note"]:
+            peer += f" ({row['note']})"
+        times = (f"{float(row[name]):.3g} s" for name in ("ours_s", "peer_s"))
+        ratios = (f"{float(row[name]):.3g}x" if row[name] else "" for name in ("ratio", "target"))
+        names = (row["benchmark"], row["scope"], peer, row["mode"], row["threads"])
+        lines.append(f"| {' | '.join([*names, *times, *ratios, row['difference']])} |")
+    return "\n".join(lines) + "\n" + _not_timed(rows)
 
 
-def fill(name, text):
-    """Put the text between the marks of that name in the README."""
-    readme = ROOT / "README.md"
+def _not_timed(rows) -> str:
+    """Peers that could not be timed, and why."""
+    missing = [row for row in rows if not row["ratio"]]
+    lines = {f"- {r['benchmark']}, {r['scope']}: {r['peer']}: {r['note']}\n" for r in missing}
+    return "\nNot timed:\n\n" + "".join(sorted(lines)) if lines else ""
+
+
+def fill(name, text, file=ROOT / "README.md"):
+    """Put the text between the marks of that name in a file."""
     block = f"<!-- {name} -->\n{text}<!-- /{name} -->"
     pattern = f"<!-- {name} -->\n.*?<!-- /{name} -->"
-    whole = re.sub(pattern, lambda _: block, readme.read_text(encoding="utf-8"), flags=re.S)
-    storage.write_text(readme, whole)
+    whole = re.sub(pattern, lambda _: block, file.read_text(encoding="utf-8"), flags=re.S)
+    storage.write_text(file, whole)
 
 
 if __name__ == "__main__":

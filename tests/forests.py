@@ -1,18 +1,24 @@
-"""Forests to test on: drawn by hand, at random, and fitted by scikit-learn; and rows for them."""
+"""Forests to test on: drawn by hand, at random, and fitted by libraries; and rows for them."""
 
 from __future__ import annotations
 
 from functools import cache
 
 import numpy as np
+from lightgbm import LGBMClassifier, LGBMRegressor
 from sklearn import datasets
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from xgboost import XGBClassifier, XGBRegressor, XGBRFRegressor
 
 from splitcredit import Forest
 
@@ -324,3 +330,92 @@ def fitted(name):
     X, y = _data(data)
     weights = _weights(len(y)) if weighted else None
     return model.set_params(random_state=0).fit(X, y, sample_weight=weights), X, y
+
+
+# Name -> model and data. They give raw scores and keep values of the leaves only.
+_BOOSTED = {
+    "xgboost, diabetes": (XGBRegressor(n_estimators=12, max_depth=4), "diabetes"),
+    "xgboost, binary, cancer": (XGBClassifier(n_estimators=12), "breast_cancer"),
+    "xgboost, three classes, wine": (XGBClassifier(n_estimators=6, max_depth=3), "wine"),
+    "xgboost, NaN, diabetes": (XGBRegressor(n_estimators=12, max_depth=4), "gaps diabetes"),
+    "xgboost, NaN, wine": (XGBClassifier(n_estimators=6, max_depth=3), "gaps wine"),
+    "xgboost, random forest": (XGBRFRegressor(n_estimators=8, max_depth=5), "diabetes"),
+    "xgboost, best first": (
+        XGBRegressor(n_estimators=6, max_leaves=12, max_depth=0, grow_policy="lossguide"),
+        "diabetes",
+    ),
+    "xgboost, pruned": (
+        XGBRegressor(n_estimators=4, tree_method="exact", gamma=2e4, base_score=100.0),
+        "diabetes",
+    ),
+    "xgboost, one node a tree": (XGBRegressor(n_estimators=2, gamma=1e12), "diabetes"),
+    "xgboost, whole numbers": (XGBRegressor(n_estimators=6, max_depth=4), "made values"),
+    "lightgbm, diabetes": (LGBMRegressor(n_estimators=12, num_leaves=9), "diabetes"),
+    "lightgbm, binary, cancer": (LGBMClassifier(n_estimators=12, num_leaves=9), "breast_cancer"),
+    "lightgbm, three classes, wine": (LGBMClassifier(n_estimators=6, num_leaves=5), "wine"),
+    "lightgbm, NaN, diabetes": (LGBMRegressor(n_estimators=12, num_leaves=9), "gaps diabetes"),
+    "lightgbm, NaN, wine": (LGBMClassifier(n_estimators=6, num_leaves=5), "gaps wine"),
+    "lightgbm, random forest": (
+        LGBMRegressor(n_estimators=8, boosting_type="rf", subsample=0.6, subsample_freq=1),
+        "diabetes",
+    ),
+    "lightgbm, random forest, wine": (
+        LGBMClassifier(n_estimators=4, boosting_type="rf", subsample=0.6, subsample_freq=1),
+        "wine",
+    ),
+    "lightgbm, one node a tree": (
+        LGBMRegressor(n_estimators=2, min_child_samples=10_000),
+        "diabetes",
+    ),
+    "lightgbm, whole numbers": (LGBMRegressor(n_estimators=6, num_leaves=9), "made values"),
+    "gradient boosting, diabetes": (GradientBoostingRegressor(n_estimators=12), "diabetes"),
+    "gradient boosting, absolute error": (
+        GradientBoostingRegressor(n_estimators=8, loss="absolute_error", subsample=0.7),
+        "diabetes",
+    ),
+    "gradient boosting, from zero": (
+        GradientBoostingRegressor(n_estimators=8, init="zero"),
+        "made values",
+    ),
+    "gradient boosting, binary, cancer": (
+        GradientBoostingClassifier(n_estimators=8),
+        "breast_cancer",
+    ),
+    "gradient boosting, three classes, wine": (
+        GradientBoostingClassifier(n_estimators=4, max_depth=2),
+        "wine",
+    ),
+    "histogram, diabetes": (HistGradientBoostingRegressor(max_iter=12), "diabetes"),
+    "histogram, binary, cancer": (HistGradientBoostingClassifier(max_iter=8), "breast_cancer"),
+    "histogram, three classes, wine": (HistGradientBoostingClassifier(max_iter=5), "wine"),
+    "histogram, NaN, diabetes": (HistGradientBoostingRegressor(max_iter=12), "gaps diabetes"),
+    "histogram, NaN, wine": (HistGradientBoostingClassifier(max_iter=5), "gaps wine"),
+}
+BOOSTED = tuple(_BOOSTED)
+
+
+@cache
+def boosted(name):
+    """Model, training X and y of one of the names in `BOOSTED`; the same objects every time."""
+    model, data = _BOOSTED[name]
+    X, y = _data(data)
+    if "n_jobs" in model.get_params():
+        model.set_params(n_jobs=1)
+    if name.startswith("lightgbm"):
+        model.set_params(verbose=-1)
+    return model.set_params(random_state=0).fit(X, y), X, y
+
+
+def raw_score(model, X) -> np.ndarray:
+    """What a boosted model itself predicts before its link, (n_samples, n_outputs).
+
+    LightGBM averages a random forest before the link, but gives the sum as raw score.
+    """
+    if hasattr(model, "get_booster"):
+        score = model.predict(X, output_margin=True)
+    elif hasattr(model, "booster_"):
+        score = model.booster_.predict(X, raw_score=True)
+        score /= model.booster_.current_iteration() if model.boosting_type == "rf" else 1
+    else:
+        score = getattr(model, "decision_function", model.predict)(X)
+    return np.asarray(score, dtype=float).reshape(len(X), -1)

@@ -3,23 +3,33 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn import datasets
+from sklearn import config_context, datasets
 from sklearn.cluster import KMeans
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
     ExtraTreesRegressor,
     GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     IsolationForest,
     RandomForestClassifier,
     RandomForestRegressor,
+    RandomTreesEmbedding,
 )
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from forests import FITTED, fitted, stump
+import twins
+from forests import FITTED, boosted, fitted, raw_score, stump, whole_numbers
 from splitcredit import to_forest
 from splitcredit.forest import array_hash
+from splitcredit.importances import mdi
 
 
 def predicted(model, X):
@@ -169,8 +179,134 @@ def test_conversion_leaves_the_model_alone():
     assert before == [tree.value.tobytes() for tree in trees_of(model)]
 
 
+BAGGED = {
+    "classes": BaggingClassifier(DecisionTreeClassifier(criterion="entropy"), 8),
+    "some features": BaggingClassifier(DecisionTreeClassifier(), 8, max_features=0.4),
+    "features drawn twice": BaggingClassifier(
+        DecisionTreeClassifier(), 8, max_features=5, bootstrap_features=True
+    ),
+    "values": BaggingRegressor(DecisionTreeRegressor(max_depth=4), 8),
+    "values without replacement": BaggingRegressor(None, 5, bootstrap=False, max_samples=0.5),
+}
+
+
+@pytest.mark.parametrize("name", BAGGED)
+def test_bagged_trees(name):
+    """Some trees know some features only; NaN has a rule."""
+    X, y = whole_numbers("values" if "values" in name else "classes", 120, 6)
+    model = BAGGED[name].set_params(random_state=0).fit(X, y)
+    X = X.copy()
+    X[::7, ::2] = np.nan
+    forest = to_forest(model)
+    # Scikit-learn adds the trees up in parts, so the last bit may differ.
+    assert twins.largest_error(forest.predict(X), predicted(model, X)) <= 1e-15
+    assert forest.n_features == 6
+    for counts, drawn in zip(forest.inbag, model.estimators_samples_, strict=True):
+        assert sorted(drawn) == np.repeat(np.arange(120), counts).tolist()
+
+
+def test_bagged_trees_that_have_not_seen_all_classes():
+    """With metadata routing a tree gets its own rows, and not all of them with weights."""
+    X, y = whole_numbers("classes", 120, 6)
+    model = BaggingClassifier(DecisionTreeClassifier(), 12, max_samples=4, random_state=0)
+    with config_context(enable_metadata_routing=True):
+        model.fit(X, y)
+    assert min(len(e.classes_) for e in model.estimators_) < len(model.classes_)
+    assert twins.largest_error(to_forest(model).predict(X), predicted(model, X)) <= 1e-15
+
+
+def test_other_bagged_models_are_refused():
+    X, y = whole_numbers("values", 60, 4)
+    message = r"estimator 0 of this BaggingRegressor is a LinearRegression: bag decision trees"
+    with pytest.raises(TypeError, match=message):
+        to_forest(BaggingRegressor(LinearRegression(), 2).fit(X, y))
+
+
 @pytest.mark.parametrize(
-    "model", [DecisionTreeRegressor(), RandomForestClassifier(), ExtraTreesRegressor()]
+    "name", ["gradient boosting, diabetes", "gradient boosting, three classes, wine"]
+)
+def test_mdi_of_gradient_boosting_is_that_of_scikit_learn(name):
+    """It is the mean over the trees, divided by its sum."""
+    model, _, _ = boosted(name)
+    forest = to_forest(model)
+    assert forest.criterion == model.estimators_[0, 0].criterion
+    ours = mdi.importance(forest).values
+    assert twins.largest_error(ours / ours.sum(), model.feature_importances_) <= 1e-12
+
+
+STARTS = {
+    "mean": (GradientBoostingRegressor, DummyRegressor()),
+    "median": (GradientBoostingRegressor, DummyRegressor(strategy="median")),
+    "zero": (GradientBoostingRegressor, "zero"),
+    "prior": (GradientBoostingClassifier, DummyClassifier()),
+    "most frequent": (GradientBoostingClassifier, DummyClassifier(strategy="most_frequent")),
+    "zeros": (GradientBoostingClassifier, "zero"),
+}
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_gradient_boosting_from_a_constant(name):
+    cls, init = STARTS[name]
+    X, y = whole_numbers("values" if cls is GradientBoostingRegressor else "classes", 100, 4)
+    model = cls(n_estimators=3, init=init, random_state=0).fit(X, y)
+    assert twins.largest_error(to_forest(model).predict(X), raw_score(model, X)) <= 1e-12
+
+
+@pytest.mark.parametrize(
+    "init", [LinearRegression(), DecisionTreeRegressor(), DummyClassifier(strategy="stratified")]
+)
+def test_gradient_boosting_from_a_model_is_refused(init):
+    X, y = whole_numbers("classes", 100, 4)
+    classifier = isinstance(init, DummyClassifier)
+    cls = GradientBoostingClassifier if classifier else GradientBoostingRegressor
+    message = rf"{cls.__name__} starts from the predictions of {type(init).__name__}.*: fit with in"
+    with pytest.raises(ValueError, match=message):
+        to_forest(cls(n_estimators=2, init=init).fit(X, y))
+
+
+def test_splits_by_categories_are_refused_with_tree_and_feature():
+    """Columns of categories come first inside the model, so that the numbers of columns differ."""
+    X, y = whole_numbers("values", 200, 4)
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    frame["c"] = frame["c"].astype("category")
+    model = HistGradientBoostingRegressor(max_iter=3, categorical_features=["c"])
+    message = r"tree 0 of this HistGradientBoostingRegressor splits feature 'c' by categories: enc"
+    with pytest.raises(ValueError, match=message):
+        to_forest(model.fit(frame, y))
+
+
+def test_categories_without_a_split_keep_the_columns_apart():
+    """The third column is constant, so the categories are never split."""
+    X, y = whole_numbers("values", 200, 4)
+    X[:, 2] = 1.0
+    model = HistGradientBoostingRegressor(max_iter=5, categorical_features=[2]).fit(X, y)
+    forest = to_forest(model)
+    assert set(forest.feature) == {-1, 0, 1}
+    assert twins.largest_error(forest.predict(X)[:, 0], model.predict(X)) <= 1e-12
+
+
+def test_early_stopping_leaves_the_trees_that_were_fitted():
+    X, y = whole_numbers("values", 200, 4)
+    y = y[::-1]
+    for model in (
+        GradientBoostingRegressor(n_iter_no_change=2, random_state=0),
+        HistGradientBoostingRegressor(early_stopping=True, n_iter_no_change=2, random_state=0),
+    ):
+        forest = to_forest(model.fit(X, y))
+        assert forest.n_trees < 100
+        assert twins.largest_error(forest.predict(X)[:, 0], model.predict(X)) <= 1e-12
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DecisionTreeRegressor(),
+        RandomForestClassifier(),
+        ExtraTreesRegressor(),
+        BaggingRegressor(),
+        GradientBoostingClassifier(),
+        HistGradientBoostingClassifier(),
+    ],
 )
 def test_unfitted_models_are_refused(model):
     name = type(model).__name__
@@ -181,15 +317,16 @@ def test_unfitted_models_are_refused(model):
 @pytest.mark.parametrize(
     "model",
     [
-        GradientBoostingClassifier(),
-        HistGradientBoostingRegressor(),
+        AdaBoostClassifier(),
+        AdaBoostRegressor(),
         IsolationForest(),
+        RandomTreesEmbedding(),
         LinearRegression(),
         KMeans(),
     ],
 )
 def test_other_scikit_learn_models_are_refused(model):
-    message = rf"cannot convert {type(model).__name__} to a Forest: supported are DecisionTree.*Ran"
+    message = rf"cannot convert {type(model).__name__} to a Forest.*: supported are Dec.*, Random"
     with pytest.raises(TypeError, match=message):
         to_forest(model)
 
@@ -197,7 +334,7 @@ def test_other_scikit_learn_models_are_refused(model):
 @pytest.mark.parametrize("thing", [object(), None, "forest", np.zeros(3), RandomForestClassifier])
 def test_anything_else_is_refused(thing):
     name = type(thing).__qualname__
-    with pytest.raises(TypeError, match=rf"cannot convert .*{name} to a Forest: models of sklearn"):
+    with pytest.raises(TypeError, match=rf"cannot convert .*{name} to a Forest: models of li"):
         to_forest(thing)
 
 

@@ -20,7 +20,7 @@ SOURCE = ROOT / "src" / "splitcredit"
 # Each may import those before it, not those after.
 ORDER = [
     ["storage", "registry", "seeds", "theory", "claims"],
-    ["forest", "attribution"],
+    ["forest", "attribution", "cross_fitted"],
     ["convert", "kernels"],
     ["datasets", "models"],
     ["importances"],

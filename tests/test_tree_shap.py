@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numba
 import numpy as np
 import pytest
 
@@ -21,6 +22,7 @@ from forests import (
 from splitcredit import explain, to_forest
 from splitcredit.importances import available
 from splitcredit.kernels import tree_shap as kernel
+from splitcredit.kernels import tree_shap_patterns, tree_shap_plan
 
 # Shallow enough for shap's extend/unwind, which loses digits with depth. It knows no NaN.
 FOR_SHAP = [
@@ -188,26 +190,74 @@ def test_unused_features_get_exactly_zero():
     assert unused and not values[:, unused].any()
 
 
+MADE = {
+    "pure leaves": random_forest(0, n_trees=30, n_outputs=3, leaves="pure", missing=True),
+    "fractions": random_forest(1, n_trees=30, n_outputs=2, depth=8, leaves="fractions"),
+    "deep": caterpillar(45, 20, n_outputs=2),
+}
+
+
 @pytest.mark.parametrize("output", ["all", "predicted"])
-@pytest.mark.parametrize(
-    ("name", "size"), [("CHUNK", 1), ("CHUNK", 100), ("LANES", 1), ("LANES", 7), ("LANES", 1000)]
-)
-@pytest.mark.parametrize(
-    "forest",
-    [
-        random_forest(0, n_trees=30, n_outputs=3, leaves="pure", missing=True),
-        random_forest(1, n_trees=30, n_outputs=2, depth=8, leaves="fractions"),
-        caterpillar(45, 20, n_outputs=2),
-    ],
-    ids=["pure leaves", "fractions", "deep"],
-)
-def test_chunks_of_trees_and_lanes_of_rows_leave_the_bytes_alone(
-    monkeypatch, forest, name, size, output
-):
+@pytest.mark.parametrize("size", [1, 100])
+@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("module", [tree_shap_plan, tree_shap_patterns])
+def test_chunks_of_trees_leave_the_bytes_alone(monkeypatch, module, name, size, output):
+    forest = MADE[name]
+    algorithm = "blocks" if module is tree_shap_plan else "patterns"
+    if algorithm == "patterns" and name == "deep":
+        return
     X = rows_on_thresholds(forest, 100)
-    before = explain(forest, X, output=output).values.tobytes()
-    monkeypatch.setattr(kernel, name, size)
-    assert explain(forest, X, output=output).values.tobytes() == before
+    before = explain(forest, X, output=output, algorithm=algorithm).values
+    monkeypatch.setattr(module, "CHUNK", size)
+    after = explain(forest, X, output=output, algorithm=algorithm).values
+    assert after.tobytes() == before.tobytes()
+
+
+@pytest.mark.parametrize("algorithm", kernel.ALGORITHMS[1:])
+@pytest.mark.parametrize("name", MADE)
+def test_other_rows_and_threads_leave_the_bytes_of_a_row_alone(name, algorithm):
+    """Rows in other places of other blocks: of 128 rows for blocks, of 512 for patterns."""
+    forest = MADE[name]
+    if algorithm == "patterns" and name == "deep":
+        return
+    X = rows_on_thresholds(forest, 600)
+    whole = explain(forest, X, algorithm=algorithm).values
+    for rows in (np.arange(len(X))[::-1], np.arange(3, 400, 7), np.array([599])):
+        assert explain(forest, X[rows], algorithm=algorithm).values.tobytes() == (
+            np.ascontiguousarray(whole[rows]).tobytes()
+        )
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        assert explain(forest, X, algorithm=algorithm).values.tobytes() == whole.tobytes()
+    finally:
+        numba.set_num_threads(before)
+
+
+@pytest.mark.parametrize("algorithm", kernel.ALGORITHMS[1:])
+@pytest.mark.parametrize("name", DRAWN)
+def test_every_algorithm_gives_the_same(name, algorithm):
+    forest = DRAWN[name]()
+    if algorithm == "patterns" and name.startswith("depth 45"):
+        return  # refused, see below
+    X = rows_on_thresholds(forest, 20)
+    expected = twins.tree_shap_by_subsets(forest, X)
+    ours = explain(forest, X, algorithm=algorithm).values
+    assert twins.largest_error(ours, expected) <= twins.ROUNDING
+
+
+def test_the_choice_of_the_algorithm_needs_no_more_than_trees_and_rows():
+    shallow, deep = MADE["fractions"], MADE["deep"]
+    assert kernel._choose(shallow, 1, 1) == kernel._choose(deep, 1, 1) == "rows"
+    assert kernel._choose(shallow, 1, 100) == kernel._choose(deep, 1, 10**6) == "blocks"
+    assert kernel._choose(random_forest(0, n_trees=5, depth=3), 1, 10**5) == "patterns"
+
+
+def test_algorithms_that_do_not_exist_or_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="available are auto, blocks, patterns, rows"):
+        explain(MADE["deep"], np.zeros((1, 20)), algorithm="quick")
+    with pytest.raises(ValueError, match="depth at most 8, and this forest has one of depth 45"):
+        explain(MADE["deep"], np.zeros((1, 20)), algorithm="patterns")
 
 
 def test_the_default_method_is_tree_shap():

@@ -1,6 +1,7 @@
-"""Interventional TreeSHAP against enumeration, shap's own C code and worked examples."""
+"""Interventional TreeSHAP against enumeration, fractions, shap's own C code and worked examples."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numba
 import numpy as np
@@ -24,10 +25,15 @@ from forests import (
 from splitcredit import to_forest
 from splitcredit.importances import available
 from splitcredit.importances.tree_shap_interventional import explain
+from splitcredit.kernels import decision_tables, leaf_pairs, leaf_patterns
 from splitcredit.kernels import tree_shap_interventional as kernel
 
 # shap knows no NaN in a background.
 FOR_SHAP = [n for n in FITTED if "NaN" not in n]
+
+# The three ways to the same numbers, for any leaf: tables where they can be, patterns, pairs.
+WAYS = {"tables": None, "small tables": (3, 64), "patterns": (0, 64), "pairs": (0, 0)}
+WAYS["tables, patterns and pairs"] = (2, 3)
 
 
 def rows(forest, n, n_background):
@@ -43,6 +49,53 @@ def test_values_equal_the_enumeration_of_all_subsets(name):
     ours = explain(forest, X, background).values
     twin = twins_interventional.tree_shap_interventional(forest, X, background)
     assert twins.largest_error(ours, twin) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", DRAWN)
+def test_all_ways_lead_to_the_values_in_fractions(name, way):
+    """Repeated features, NaN in rows and background, many outputs, leaves that nothing reaches."""
+    forest = DRAWN[name]()
+    X, background = (forest.prepare(r) for r in rows(forest, 4, 5))
+    outputs = np.arange(forest.n_outputs)
+    ours = kernel.tree_shap_interventional(forest, X, outputs, background, WAYS[way])
+    twin = twins_interventional.leaf_by_leaf(forest, X, background)
+    assert twins.largest_error(ours, twin) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", ["float32, <=", "NaN, float64, <", "ten classes"])
+def test_the_two_twins_agree(name):
+    forest = DRAWN[name]()
+    given = forest, *rows(forest, 3, 3)
+    twin = twins_interventional.tree_shap_interventional(*given)
+    assert twins.largest_error(twins_interventional.leaf_by_leaf(*given), twin) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_all_ways_agree_on_fitted_forests(name):
+    """With more than 64 distinct patterns in the background."""
+    model, X, _ = fitted(name)
+    forest = to_forest(model)
+    X = forest.prepare(X)
+    background, X = X[:: max(1, len(X) // 90)], X[3 :: len(X) // 10]
+    outputs = np.arange(forest.n_outputs)
+    one, *others = (
+        kernel.tree_shap_interventional(forest, X, outputs, background, limits)
+        for limits in WAYS.values()
+    )
+    for other in others:
+        assert twins.largest_error(other, one) <= twins.ROUNDING
+
+
+def test_each_leaf_goes_the_way_that_its_path_says():
+    deep = caterpillar(70, 70)
+    _, (decisions, _, starts, leaves), rest, long, most = kernel.plan(deep, 8, 64)
+    depth = {leaf: len(path) for leaf, path in twins_interventional._ways(deep)}
+    for some, least, largest in ((leaves, 1, 8), (rest, 9, 64), (long, 65, 70)):
+        assert sorted(depth[k] for k in some)[:: max(1, len(some) - 1)] == [least, largest]
+    assert most == 70 and starts[-1] == len(leaves)
+    assert sorted([*leaves, *rest, *long]) == np.flatnonzero(deep.feature < 0).tolist()
+    assert (decisions >= 0).sum(axis=1).max() == 8
 
 
 @pytest.mark.parametrize(
@@ -138,6 +191,28 @@ def test_deep_trees_keep_their_digits(depth, n_features):
     assert twins.largest_error(a.totals(), forest.predict(ends)) <= twins.ROUNDING
 
 
+@pytest.mark.parametrize(("depth", "n_features"), [(60, 60), (60, 7), (100, 100)])
+def test_deep_trees_have_the_values_in_fractions(depth, n_features):
+    """Paths with 60 features have patterns; with 100, the long ones are taken by pairs."""
+    forest = caterpillar(depth, n_features, n_outputs=2)
+    ends = along_caterpillar(forest, [depth, depth // 2, 9, 1])
+    a = explain(forest, ends, -ends)
+    twin = twins_interventional.leaf_by_leaf(forest, ends, -ends)
+    assert twins.largest_error(a.values, twin) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("limits", WAYS.values())
+def test_background_rows_count_as_often_as_they_occur(limits):
+    """Values are means over background rows: 150 of them, of which 50 are there three times."""
+    forest = random_forest(2, depth=11, n_outputs=2, missing=True)
+    X, background = (forest.prepare(r) for r in rows(forest, 5, 50))
+    outputs = np.array([0, 1])
+    repeated = np.concatenate([background, background[::-1], background])
+    ours = kernel.tree_shap_interventional(forest, X, outputs, repeated, limits)
+    singles = [kernel.tree_shap_interventional(forest, X, outputs, z[None]) for z in background]
+    assert twins.largest_error(ours, np.mean(singles, axis=0)) <= twins.ROUNDING
+
+
 def test_weights_are_the_factorials():
     from math import factorial
 
@@ -145,7 +220,7 @@ def test_weights_are_the_factorials():
     for a in range(1, 10):
         for b in range(10):
             expected = factorial(a - 1) * factorial(b) / factorial(a + b)
-            assert weights[a, b] == pytest.approx(expected, rel=1e-14)
+            assert weights[b, a] == pytest.approx(expected, rel=1e-14)
 
 
 def test_unused_features_get_exactly_zero():
@@ -156,21 +231,33 @@ def test_unused_features_get_exactly_zero():
     assert unused and values.any() and not values[:, unused].any()
 
 
+@pytest.mark.parametrize("depth", [6, 13])
 @pytest.mark.parametrize("output", ["all", "predicted", 1])
-def test_threads_blocks_and_neighbours_leave_the_bytes_alone(monkeypatch, output):
-    """Also where only some rows, or only the background, hold NaN."""
-    forest = random_forest(0, n_trees=10, n_outputs=3, leaves="pure", missing=True)
+def test_threads_blocks_and_neighbours_leave_the_bytes_alone(monkeypatch, output, depth):
+    """Also where only some rows, or only the background, hold NaN, and for a row alone."""
+    forest = random_forest(0, 10, depth, n_outputs=3, leaves="pure", missing=True)
     X, background = rows(forest, 60, 9)
     X[:30] = np.nan_to_num(X[:30])
+    X[40:50] = X[:10]
     whole = explain(forest, X, background, output).values
-    parts = [explain(forest, X[a:b], background, output).values for a, b in ((0, 30), (30, 60))]
-    assert np.concatenate(parts).tobytes() == whole.tobytes()
+    for cuts in ([0, 30, 60], range(61)):
+        parts = [explain(forest, X[a:b], background, output).values for a, b in pairwise(cuts)]
+        assert np.concatenate(parts).tobytes() == whole.tobytes()
+    monkeypatch.setattr(kernel, "BLOCK", 7)
+    for module in (decision_tables, leaf_patterns, leaf_pairs):
+        monkeypatch.setattr(module, "CHUNK", 1)
     threads = numba.get_num_threads()
     try:
-        numba.set_num_threads(1)
-        assert explain(forest, X, background, output).values.tobytes() == whole.tobytes()
+        for n in {1, threads}:
+            numba.set_num_threads(n)
+            assert explain(forest, X, background, output).values.tobytes() == whole.tobytes()
     finally:
         numba.set_num_threads(threads)
+
+
+def test_no_rows_have_no_values():
+    for output in ("all", "predicted"):
+        assert explain(stump(), np.zeros((0, 3)), [[0.0, 0, 0]], output).values.shape[:2] == (0, 3)
 
 
 @pytest.mark.parametrize("leaves", ["pure", "fractions"])

@@ -8,6 +8,7 @@ import os
 import sys
 
 JOBS = {
+    "fetch": "get the files of real data sets that no directory has",
     "data": "load or draw one data set",
     "fit": "fit the models of one batch and convert them to Forests",
     "explain": "compute one measure for the models of one batch",
@@ -16,7 +17,9 @@ JOBS = {
     "table": "compute the table of one artefact",
     "figure": "draw one artefact",
     "judge": "hold the printed values of one artefact against ours",
+    "sources": "list where the real data came from",
     "claims": "gather all judgements into the claims table and page",
+    "timings": "gather the judgements that depend on the clock",
     "warm-up": "compile the kernels",
 }
 

@@ -146,7 +146,7 @@ def rules_for(rules: list[dict], variant: str, cell: str) -> dict:
     return merged
 
 
-def judge(paper, artefact, printed, table, rules, incomparable=None) -> list[dict]:
+def judge(paper, artefact, printed, table, rules, incomparable=None, lacking=None) -> list[dict]:
     """Hold every printed value of an artefact against its table.
 
     Parameters
@@ -161,6 +161,9 @@ def judge(paper, artefact, printed, table, rules, incomparable=None) -> list[dic
         See `rules_for`.
     incomparable : str, optional
         Why nothing of this artefact can be compared, e.g. a reduced scale; empty if it can.
+    lacking : dict of str to str, optional
+        Data sets that cannot be had, or are not the paper's, and why. Cells that name one cannot
+        be compared and need no row in the table; an empty table lacks all.
 
     Returns
     -------
@@ -173,14 +176,20 @@ def judge(paper, artefact, printed, table, rules, incomparable=None) -> list[dic
         and the test that shows it.
     """
     variants = list(dict.fromkeys(row.get("variant", "published") for row in table))
+    if lacking and not table:
+        variants = ["published"]
     claims = []
     for variant in variants:
         rows = [row for row in table if row.get("variant", variant) == variant]
         for line in printed:
             cell, text = line["cell"], line["printed"]
-            row = _row(rows, cell, f"{paper}/{artefact}, {variant}")
-            rule = rules_for(rules, variant, cell)
-            claim = _claim(text, row, rule, incomparable)
+            cause = _lacking(cell, table, lacking or {})
+            if cause and not _matching(rows, parse_cell(cell)):
+                claim = _not_comparable(text, cause)
+            else:
+                row = _row(rows, cell, f"{paper}/{artefact}, {variant}")
+                rule = rules_for(rules, variant, cell)
+                claim = _claim(text, row, rule, cause or incomparable)
             if claim["verdict"] == "differs" and not (claim["cause"] and claim["test"]):
                 raise ValueError(
                     f"{paper}/{artefact}, {variant}, {cell}: ours {row['value']} differs from the "
@@ -273,6 +282,31 @@ def judge_statements(paper, artefact, findings, statements, rules, incomparable=
     return claims
 
 
+def undecided(paper, artefact, ids, statements, lacking) -> list[dict]:
+    """Rows of the findings in words that are not decided for want of data.
+
+    Parameters
+    ----------
+    paper, artefact : str
+    ids : list of str
+    statements : dict of str to str
+        The findings in words, by id.
+    lacking : dict of str to str
+        As for `judge`.
+    """
+    cause = "; ".join(lacking.values())
+    return [
+        {
+            "paper": paper,
+            "artefact": artefact,
+            "variant": "stated",
+            "cell": cell,
+            **_not_comparable(statements[cell], cause),
+        }
+        for cell in ids
+    ]
+
+
 def is_statement(claim) -> bool:
     """Whether a row of the claims table judges a finding in words."""
     return re.fullmatch(r"s\d\d", claim["cell"]) is not None
@@ -283,10 +317,32 @@ def _row(rows, cell, place):
     for key in keys:
         if rows and key not in rows[0]:
             raise ValueError(f"{place}: the table has no column {key!r}, which {cell!r} names")
-    found = [row for row in rows if all(row[k] == v for k, v in keys.items())]
+    found = _matching(rows, keys)
     if len(found) != 1:
         raise ValueError(f"{place}: {len(found)} rows of the table are {cell!r}, expected one")
     return found[0]
+
+
+def _matching(rows, keys):
+    return [row for row in rows if all(row.get(k) == v for k, v in keys.items())]
+
+
+def _lacking(cell, table, lacking):
+    """Why the data of a cell cannot be compared; empty if they can."""
+    named = [cause for name, cause in lacking.items() if name in parse_cell(cell).values()]
+    return "; ".join(named if table else lacking.values())
+
+
+def _not_comparable(text, cause):
+    return {
+        "printed": text,
+        "ours": "",
+        "tolerance": "",
+        "basis": "rounding",
+        "verdict": "not comparable",
+        "cause": cause,
+        "test": "",
+    }
 
 
 def _claim(text, row, rule, incomparable):

@@ -25,6 +25,7 @@ th, td { text-align: left; padding: .15rem .7rem .15rem 0; border-bottom: 1px so
 th { font-weight: 600; border-bottom: 1px solid #999; }
 td.n { text-align: right; font-variant-numeric: tabular-nums; }
 .v { padding: 0 .45rem; border-radius: .6rem; white-space: nowrap; }
+.data td { overflow-wrap: anywhere; }
 .equal { background: #d4ede0; } .within { background: #dcebf7; } .direction { background: #eee6f5; }
 .differs { background: #fbe0d2; } .not-comparable { background: #eee; }
 details > summary { cursor: pointer; font-weight: 600; margin: .6rem 0; }
@@ -58,7 +59,7 @@ def summary(claims) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page(claims, titles, figures, preset) -> str:
+def page(claims, titles, figures, preset, data=()) -> str:
     """Self-contained HTML: the summary, each artefact's picture, and every value.
 
     Parameters
@@ -70,6 +71,8 @@ def page(claims, titles, figures, preset) -> str:
     figures : list of paths
         SVG files ending in PAPER/ARTEFACT.svg, put into the page.
     preset : str
+    data : sequence of dict of str to str
+        Where the real data came from, listed at the end.
     """
     pictures = {f"{Path(f).parent.name}/{Path(f).stem}": Path(f) for f in figures}
     body = [
@@ -87,12 +90,22 @@ def page(claims, titles, figures, preset) -> str:
             body.append('<p class="note">The paper prints no numbers here.</p>')
         for group in dict.fromkeys(map(_group, rows)):
             body.append(_values(group, [row for row in rows if _group(row) == group]))
+    if data:
+        body += ['<h2 id="data">Where the real data came from</h2>', _table(data)]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Paper against ours</title><style>{_STYLE}</style></head>\n<body>\n"
         + "\n".join(body)
         + "\n</body></html>\n"
+    )
+
+
+def _table(rows):
+    head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
+    lines = ["".join(f"<td>{escape(value)}</td>" for value in row.values()) for row in rows]
+    return "\n".join(
+        [f'<table class="data"><tr>{head}</tr>', *(f"<tr>{x}</tr>" for x in lines), "</table>"]
     )
 
 

@@ -292,26 +292,41 @@ def _check(forest):
         if getattr(f, name) not in allowed:
             raise ValueError(f"{name} is {getattr(f, name)!r}, expected one of {allowed}")
     inner = np.flatnonzero(f.feature != LEAF)
-    if inner.size and (f.feature[inner].min() < 0 or f.feature[inner].max() >= f.n_features):
+    left, right = f.left[inner], f.right[inner]
+    _check_splits(f, inner, left, right)
+    for name in ("value", "impurity", "base"):
+        if getattr(f, name) is not None and not _all_finite(getattr(f, name)):
+            raise ValueError(f"{name} must be finite")
+    cover = f.cover[inner]
+    if (f.cover < 0).any() or not _all_finite(f.cover) or (cover == 0).any():
+        raise ValueError("cover must be finite, not negative, and above 0 at inner nodes")
+    gap = np.abs(f.cover[left] + f.cover[right] - cover)
+    if (gap > COVER_TOLERANCE * cover).any():
+        raise ValueError("cover: the covers of two children must add up to that of their parent")
+    if f.inbag is not None and (f.inbag.ndim != 2 or len(f.inbag) != f.n_trees):
+        raise ValueError(f"inbag has shape {f.inbag.shape}, expected ({f.n_trees}, n_train)")
+
+
+def _check_splits(forest, inner, left, right):
+    """Features, children and thresholds of the inner nodes."""
+    f, offsets = forest, forest.tree_offsets
+    feature = f.feature[inner]
+    if inner.size and (feature.min() < 0 or feature.max() >= f.n_features):
         raise ValueError(f"feature must lie in 0..{f.n_features - 1}, or be -1 at a leaf")
-    end = offsets[np.searchsorted(offsets, inner, side="right")]
-    for name in ("left", "right"):
-        child = getattr(f, name)[inner]
+    end = np.repeat(offsets[1:], np.diff(offsets))[inner]
+    for name, child in (("left", left), ("right", right)):
         if (child <= inner).any() or (child >= end).any():
             raise ValueError(f"{name}: a child must come after its parent, in the same tree")
-    children = np.concatenate([f.left[inner], f.right[inner]])
-    if len(np.unique(children)) != len(children) or len(children) + f.n_trees != n:
+    is_child = np.zeros(f.n_nodes, np.bool_)
+    is_child[left] = is_child[right] = True
+    if np.count_nonzero(is_child) != 2 * len(inner) or 2 * len(inner) + f.n_trees != f.n_nodes:
         raise ValueError("left and right: every node but a root must be the child of one node")
     # Infinite thresholds are in order: scikit-learn parts NaN from all numbers that way.
     if np.isnan(f.threshold[inner]).any():
         raise ValueError("threshold must not be NaN at inner nodes")
-    for name in ("value", "impurity", "base"):
-        if getattr(f, name) is not None and not np.isfinite(getattr(f, name)).all():
-            raise ValueError(f"{name} must be finite")
-    if (f.cover < 0).any() or not np.isfinite(f.cover).all() or (f.cover[inner] == 0).any():
-        raise ValueError("cover must be finite, not negative, and above 0 at inner nodes")
-    gap = np.abs(f.cover[f.left[inner]] + f.cover[f.right[inner]] - f.cover[inner])
-    if (gap > COVER_TOLERANCE * f.cover[inner]).any():
-        raise ValueError("cover: the covers of two children must add up to that of their parent")
-    if f.inbag is not None and (f.inbag.ndim != 2 or len(f.inbag) != f.n_trees):
-        raise ValueError(f"inbag has shape {f.inbag.shape}, expected ({f.n_trees}, n_train)")
+
+
+def _all_finite(array):
+    """Whether all numbers are finite; their sum, if finite, says so in one pass over memory."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(array.sum())) or bool(np.isfinite(array).all())

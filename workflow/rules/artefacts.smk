@@ -1,44 +1,47 @@
-# Tables and figures of the papers: results/{tables,figures}/PAPER/ARTEFACT.*
+# Tables and figures of the papers: results/{tables,figures}/PAPER/ARTEFACT.*; `clock` is empty, or
+# "timing/" for what depends on the clock, which runs alone.
 rule table:
     input:
         sources=W.table_sources,
+        files=W.table_files,
         tables=W.artefact_inputs,
     output:
-        "results/tables/{paper}/{artefact}.csv",
+        "results/{clock}tables/{paper}/{artefact}.csv",
     log:
-        "results/logs/table/{paper}/{artefact}.log",
+        "results/logs/{clock}table/{paper}/{artefact}.log",
     benchmark:
-        "results/timing/jobs/table/{paper}/{artefact}.tsv"
+        "results/timing/jobs/{clock}table/{paper}/{artefact}.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
+    threads: lambda wildcards: workflow.cores if wildcards.clock else 1
     resources:
         mem_mb=2000,
         runtime=10,
     params:
         names=W.artefact_names,
         parameters=W.artefact_parameters,
+        places=W.table_places,
     message:
         "Table of {wildcards.paper}/{wildcards.artefact}"
     shell:
         "python -m splitcredit --threads {threads} table"
         " --artefact {wildcards.paper}/{wildcards.artefact} --names {params.names:q}"
         " --inputs {input.tables:q} --parameters {params.parameters:q}"
-        " --out {output:q} > {log:q} 2>&1"
+        " --places {params.places:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule figure:
     input:
         sources=W.figure_sources,
         style="src/splitcredit/figures/splitcredit.mplstyle",
-        table="results/tables/{paper}/{artefact}.csv",
+        table="results/{clock}tables/{paper}/{artefact}.csv",
     output:
-        svg="results/figures/{paper}/{artefact}.svg",
-        png="results/figures/{paper}/{artefact}.png",
+        svg="results/{clock}figures/{paper}/{artefact}.svg",
+        png="results/{clock}figures/{paper}/{artefact}.png",
     log:
-        "results/logs/figure/{paper}/{artefact}.log",
+        "results/logs/{clock}figure/{paper}/{artefact}.log",
     benchmark:
-        "results/timing/jobs/figure/{paper}/{artefact}.tsv"
+        "results/timing/jobs/{clock}figure/{paper}/{artefact}.tsv"
     conda:
         "../../environment.yml"
     threads: 1

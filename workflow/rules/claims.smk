@@ -4,13 +4,13 @@ rule judge:
         sources=W.judge_sources,
         printed=W.printed,
         statements=W.stated,
-        table="results/tables/{paper}/{artefact}.csv",
+        table=W.judged_table,
     output:
-        "results/claims/{paper}/{artefact}.json",
+        "results/{clock}claims/{paper}/{artefact}.json",
     log:
-        "results/logs/judge/{paper}/{artefact}.log",
+        "results/logs/{clock}judge/{paper}/{artefact}.log",
     benchmark:
-        "results/timing/jobs/judge/{paper}/{artefact}.tsv"
+        "results/timing/jobs/{clock}judge/{paper}/{artefact}.tsv"
     conda:
         "../../environment.yml"
     threads: 1
@@ -22,6 +22,7 @@ rule judge:
         evidence=W.evidence,
         decided=W.decided,
         incomparable=W.incomparable,
+        lacking=W.data_causes,
     message:
         "Claims of {wildcards.paper}/{wildcards.artefact}"
     shell:
@@ -30,14 +31,16 @@ rule judge:
         " --printed {input.printed:q} --rules {params.rules:q}"
         " --statements {input.statements:q} --evidence {params.evidence:q}"
         " --decided {params.decided} --incomparable {params.incomparable:q}"
+        " --lacking {params.lacking:q}"
         " --out {output:q} > {log:q} 2>&1"
 
 
 rule claims:
     input:
         sources=W.job("jobs.claims"),
-        judged=[f"results/claims/{name}.json" for name in W.judged],
-        figures=[f"results/figures/{name}.svg" for name in W.figures],
+        judged=W.judgements(clock=False),
+        figures=W.pictures(),
+        data="results/sources.csv",
     output:
         table="results/claims.csv",
         summary="results/claims.md",
@@ -60,5 +63,31 @@ rule claims:
     shell:
         "python -m splitcredit --threads {threads} claims --judged {input.judged:q}"
         " --figures {input.figures:q} --titles {params.titles:q} --preset {params.preset}"
-        " --table {output.table:q} --summary {output.summary:q} --page {output.page:q}"
+        " --data {input.data:q} --table {output.table:q} --summary {output.summary:q} --page {output.page:q}"
         " > {log:q} 2>&1"
+
+
+# What depends on the clock, apart: of the artefacts and, if they were run, of the benchmarks.
+rule timings:
+    input:
+        sources=W.job("jobs.timings"),
+        judged=W.judgements(clock=True),
+    output:
+        "results/claims_timing.csv",
+    log:
+        "results/logs/timings.log",
+    benchmark:
+        "results/timing/jobs/timings.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        directory="results/timing/claims",
+    message:
+        "Claims that depend on the clock"
+    shell:
+        "python -m splitcredit --threads {threads} timings --directory {params.directory:q}"
+        " --out {output:q} > {log:q} 2>&1"

@@ -2,6 +2,7 @@
 rule data:
     input:
         sources=W.data_sources,
+        files=W.data_files,
         plan="results/plans/{experiment}/{batch}.json",
     output:
         "results/data/{experiment}/{batch}.npz",
@@ -15,8 +16,59 @@ rule data:
     resources:
         mem_mb=1000,
         runtime=10,
+    params:
+        places=W.data_places,
     message:
         "Data sets of {wildcards.experiment}, batch {wildcards.batch}"
     shell:
         "python -m splitcredit --threads {threads} data --plan {input.plan:q}"
-        " --out {output:q} > {log:q} 2>&1"
+        " --places {params.places:q} --out {output:q} > {log:q} 2>&1"
+
+
+# The files of real data sets that no directory has; needs a network, and runs whenever it is asked.
+localrules:
+    fetch,
+
+
+rule fetch:
+    input:
+        sources=W.job("jobs.fetch"),
+    log:
+        "results/logs/fetch.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    params:
+        recipes=W.real_data(),
+        places=W.places(),
+    message:
+        "Fetching the files of real data sets that no directory has"
+    shell:
+        "python -m splitcredit --threads {threads} fetch --recipes {params.recipes:q}"
+        " --places {params.places:q} 2>&1 | tee {log:q}"
+
+
+rule sources:
+    input:
+        sources=W.real_data_sources(),
+        files=W.real_data_files(),
+    output:
+        "results/sources.csv",
+    log:
+        "results/logs/sources.log",
+    benchmark:
+        "results/timing/jobs/sources.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        recipes=W.real_data(),
+        places=W.places(),
+    message:
+        "Where the real data came from"
+    shell:
+        "python -m splitcredit --threads {threads} sources --recipes {params.recipes:q}"
+        " --places {params.places:q} --out {output:q} > {log:q} 2>&1"

@@ -3,6 +3,7 @@ rule measure:
     input:
         sources=W.metric_sources,
         plan="results/plans/{experiment}/{batch}.json",
+        data="results/data/{experiment}/{batch}.npz",
         importances=W.metric_inputs,
     output:
         "results/metrics/{experiment}/{batch}/{metric}.csv",
@@ -23,7 +24,7 @@ rule measure:
         "{wildcards.metric} of {wildcards.experiment}, batch {wildcards.batch}"
     shell:
         "python -m splitcredit --threads {threads} measure --plan {input.plan:q}"
-        " --names {params.names:q} --importances {input.importances:q}"
+        " --data {input.data:q} --names {params.names:q} --importances {input.importances:q}"
         " --recipe {params.recipe:q} --out {output:q} > {log:q} 2>&1"
 
 

@@ -1,7 +1,11 @@
+# Converters are imported by name, where no reader of sources sees them.
+LIBRARIES = ("sklearn", "xgboost", "lightgbm")
+
+
 # Models, fitted and converted to Forests; deleted once all importances are computed.
 rule fit:
     input:
-        sources=W.job("jobs.fit"),
+        sources=W.job("jobs.fit", *(f"convert.{library}" for library in LIBRARIES)),
         plan="results/plans/{experiment}/{batch}.json",
         data="results/data/{experiment}/{batch}.npz",
     output:

@@ -7,7 +7,11 @@ import importlib
 from splitcredit.forest import Forest
 
 # Top-level package of the model's class -> module with `convert(model, X_train)`.
-_CONVERTERS = {"sklearn": "splitcredit.convert.sklearn"}
+_CONVERTERS = {
+    "lightgbm": "splitcredit.convert.lightgbm",
+    "sklearn": "splitcredit.convert.sklearn",
+    "xgboost": "splitcredit.convert.xgboost",
+}
 
 
 def to_forest(model, X_train=None) -> Forest:
@@ -15,9 +19,16 @@ def to_forest(model, X_train=None) -> Forest:
 
     Parameters
     ----------
-    model : fitted estimator, or Forest
-        Scikit-learn decision trees, random forests and extra-trees, classifiers and regressors.
-        A `Forest` is returned as it is.
+    model : fitted estimator, Booster, or Forest
+        Classifiers and regressors, one target each:
+
+        - scikit-learn: decision trees, random forests, extra-trees, bagged decision trees,
+          GradientBoosting (from a constant start) and HistGradientBoosting;
+        - XGBoost: Boosters and wrappers with booster "gbtree";
+        - LightGBM: Boosters and wrappers with boosting "gbdt", "goss" or "rf".
+
+        A `Forest` is returned as it is. `splitcredit.convert.xgboost.read` and
+        `splitcredit.convert.lightgbm.read` take model files.
     X_train : array-like (n_train, n_features), optional
         The training rows; only their hash is kept, so that measures which need them (out-of-bag
         ones) can tell whether they were given the right ones.
@@ -33,7 +44,20 @@ def to_forest(model, X_train=None) -> Forest:
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
     ValueError
-        If the model has something that a Forest cannot express (several targets).
+        If the model has something that a Forest cannot express: several targets, splits by
+        categories, linear leaves, weighted trees (dart), another missing value than NaN.
+
+    Notes
+    -----
+    Means of trees predict class fractions or values. Boosted trees give raw scores, before the
+    link: one output for two classes (the score of the second), else one a class, and each tree has
+    values for its own class and zeros for the others. Their trees are those that the model's own
+    ``predict`` uses (`best_iteration`).
+
+    XGBoost, LightGBM and HistGradientBoosting keep no impurity. Theirs is the variance of the leaf
+    values below each node, weighted by cover and named "leaf variance": what the squared error
+    would be if the targets were the tree's predictions. MDI and local MDI are in its units, the
+    square of those of the raw score.
     """
     if isinstance(model, Forest):
         return model

@@ -1,103 +1,74 @@
-"""Scikit-learn decision trees, random forests and extra-trees to `Forest`."""
+"""Scikit-learn models to `Forest`: every model that is a plain mean or sum of trees."""
 
 from __future__ import annotations
 
-import numpy as np
+from sklearn import ensemble, tree
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import get_tags
 
+from splitcredit.convert import _sklearn_boosting, _sklearn_trees
 from splitcredit.forest import Forest, array_hash
+
+# Class -> attribute that fitting sets, and what makes the fields of a Forest.
+_MODELS = {
+    tree.DecisionTreeClassifier: ("tree_", _sklearn_trees.tree),
+    tree.DecisionTreeRegressor: ("tree_", _sklearn_trees.tree),
+    ensemble.RandomForestClassifier: ("estimators_", _sklearn_trees.forest),
+    ensemble.RandomForestRegressor: ("estimators_", _sklearn_trees.forest),
+    ensemble.ExtraTreesClassifier: ("estimators_", _sklearn_trees.forest),
+    ensemble.ExtraTreesRegressor: ("estimators_", _sklearn_trees.forest),
+    ensemble.BaggingClassifier: ("estimators_", _sklearn_trees.bagging),
+    ensemble.BaggingRegressor: ("estimators_", _sklearn_trees.bagging),
+    ensemble.GradientBoostingClassifier: ("estimators_", _sklearn_boosting.gradient),
+    ensemble.GradientBoostingRegressor: ("estimators_", _sklearn_boosting.gradient),
+    ensemble.HistGradientBoostingClassifier: ("_predictors", _sklearn_boosting.histogram),
+    ensemble.HistGradientBoostingRegressor: ("_predictors", _sklearn_boosting.histogram),
+}
+# Ensembles of trees that are neither a mean nor a sum of them.
+_REASONS = {
+    ensemble.AdaBoostClassifier: "it lets its trees vote",
+    ensemble.AdaBoostRegressor: "it takes the median of its trees",
+    ensemble.IsolationForest: "it scores the lengths of paths",
+    ensemble.RandomTreesEmbedding: "it predicts nothing",
+}
 
 
 def convert(model, X_train=None) -> Forest:
-    """Convert one fitted scikit-learn model; see `splitcredit.to_forest`.
-
-    Notes
-    -----
-    Scikit-learn casts X to float32 and goes left on ``x <= threshold`` with a float64 threshold.
-    From release 1.3 on the node values of a classifier are class fractions.
-    """
-    from sklearn.ensemble import (
-        ExtraTreesClassifier,
-        ExtraTreesRegressor,
-        RandomForestClassifier,
-        RandomForestRegressor,
-    )
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-    single = (DecisionTreeClassifier, DecisionTreeRegressor)
-    ensemble = (
-        ExtraTreesClassifier,
-        ExtraTreesRegressor,
-        RandomForestClassifier,
-        RandomForestRegressor,
-    )
-    name = type(model).__name__
-    if not isinstance(model, (*single, *ensemble)):
-        supported = ", ".join(c.__name__ for c in (*single, *ensemble))
-        raise TypeError(f"cannot convert {name} to a Forest: supported are {supported}")
-    if not hasattr(model, "estimators_" if isinstance(model, ensemble) else "tree_"):
-        raise NotFittedError(f"this {name} is not fitted: call fit(X, y) first")
-    if model.n_outputs_ != 1:
-        raise ValueError(
-            f"this {name} predicts {model.n_outputs_} targets: fit one model for each target"
-        )
-    bagged = isinstance(model, ensemble) and model.bootstrap
-    trees = [e.tree_ for e in model.estimators_] if isinstance(model, ensemble) else [model.tree_]
-    names = getattr(model, "feature_names_in_", None)
-    given = names is not None
-    names = names if given else [f"x{j}" for j in range(model.n_features_in_)]
-    allow_nan = get_tags(model).input_tags.allow_nan
+    """Convert one fitted scikit-learn model; see `splitcredit.to_forest`."""
+    fitted, fields = _kind(model)
+    if not hasattr(model, fitted):
+        raise NotFittedError(f"this {type(model).__name__} is not fitted: call fit(X, y) first")
     return Forest(
-        **_stack(trees, missing=allow_nan),
-        feature_names=tuple(names),
-        output_names=tuple(model.classes_) if is_classifier(model) else ("output",),
-        criterion=str(model.criterion),
-        strict=False,
-        x_dtype="float32",
-        aggregate="mean",
-        cover_kind="weighted_n_node_samples",
-        names_given=given,
-        inbag=_inbag(model) if bagged else None,
+        **fields(model, _labels(model)),
         training_hash=None if X_train is None else array_hash(X_train),
     )
 
 
-def _stack(trees, missing):
-    """Concatenate the node arrays of the trees; children become global indices."""
-    counts = np.array([t.node_count for t in trees])
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    n = offsets[-1]
-    arrays = {
-        "feature": np.empty(n, np.int32),
-        "threshold": np.empty(n),
-        "left": np.empty(n, np.int32),
-        "right": np.empty(n, np.int32),
-        "value": np.empty((n, trees[0].value.shape[2])),
-        "cover": np.empty(n),
-        "impurity": np.empty(n),
+def _kind(model):
+    for base in type(model).__mro__:
+        if base in _MODELS:
+            return _MODELS[base]
+    reasons = [f", because {why}" for base, why in _REASONS.items() if isinstance(model, base)]
+    raise TypeError(
+        f"cannot convert {type(model).__name__} to a Forest{''.join(reasons)}: "
+        f"supported are {', '.join(cls.__name__ for cls in _MODELS)}"
+    )
+
+
+def _labels(model):
+    """Names of features and outputs, as fields of a Forest."""
+    names = getattr(model, "feature_names_in_", None)
+    given = names is not None
+    return {
+        "feature_names": tuple(names if given else (f"x{j}" for j in range(model.n_features_in_))),
+        "names_given": given,
+        "output_names": _output_names(model),
     }
-    if missing:
-        arrays["missing_left"] = np.empty(n, np.bool_)
-    for tree, start, stop in zip(trees, offsets[:-1], offsets[1:], strict=True):
-        leaf = tree.children_left < 0
-        arrays["feature"][start:stop] = np.where(leaf, -1, tree.feature)
-        arrays["threshold"][start:stop] = np.where(leaf, 0.0, tree.threshold)
-        arrays["left"][start:stop] = np.where(leaf, -1, tree.children_left + start)
-        arrays["right"][start:stop] = np.where(leaf, -1, tree.children_right + start)
-        arrays["value"][start:stop] = tree.value[:, 0, :]
-        arrays["cover"][start:stop] = tree.weighted_n_node_samples
-        arrays["impurity"][start:stop] = tree.impurity
-        if missing:
-            arrays["missing_left"][start:stop] = tree.missing_go_to_left
-    for array in arrays.values():
-        array.flags.writeable = False  # handed over: Forest need not copy them
-    return {**arrays, "tree_offsets": offsets}
 
 
-def _inbag(model):
-    """How often each training row was drawn for each tree, in the smallest unsigned type."""
-    samples = model.estimators_samples_
-    counts = np.stack([np.bincount(s, minlength=model._n_samples) for s in samples])
-    return counts.astype(np.min_scalar_type(counts.max()))
+def _output_names(model):
+    """Classes; but the one raw score of a boosted binary classifier is that of the second."""
+    if not is_classifier(model):
+        return ("output",)
+    boosted = hasattr(model, "n_trees_per_iteration_")
+    return tuple(model.classes_[1:] if boosted and len(model.classes_) == 2 else model.classes_)

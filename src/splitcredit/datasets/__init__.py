@@ -1,16 +1,22 @@
 """Data sets: one file each, found by its file name, with ``load(**parameters) -> Dataset``.
 
-A loader that draws rows takes ``random_state``; the others are the same for every repeat.
+A loader that draws rows takes ``random_state``; the others are the same for every repeat. A real
+data set that comes from a file declares it as ``ORIGINAL``; where such files are searched is set by
+`look_in`, and how they get there is told in docs/data.md.
 """
 
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from splitcredit import registry, seeds
+from splitcredit.datasets._places import look_in
+
+__all__ = ["Dataset", "available", "from_sklearn", "load", "loader", "look_in", "original"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,12 +29,20 @@ class Dataset:
     y : (n_samples,), int64 classes or float64 values
     feature_names : tuple of str
     class_names : tuple of str, empty for regression
+    source : dict of str to str
+        Of real data: ``file``, ``sha256``, ``route``, ``target``, and ``note``, what differs from
+        the original data. Empty if they are drawn or come with scikit-learn.
     """
 
     X: np.ndarray
     y: np.ndarray
     feature_names: tuple[str, ...]
     class_names: tuple[str, ...] = ()
+    source: dict[str, str] = field(default_factory=dict)
+
+    def take(self, rows) -> Dataset:
+        """The data set of some rows: their numbers, or bool (n_samples,)."""
+        return replace(self, X=self.X[rows], y=self.y[rows])
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Every field as an array that `numpy.savez` can store."""
@@ -37,13 +51,14 @@ class Dataset:
             "y": self.y,
             "feature_names": np.array(self.feature_names, dtype=str),
             "class_names": np.array(self.class_names, dtype=str),
+            "source": np.array(json.dumps(self.source, sort_keys=True)),
         }
 
     @classmethod
     def from_arrays(cls, arrays) -> Dataset:
         """Inverse of `to_arrays`."""
         names = {k: tuple(arrays[k].tolist()) for k in ("feature_names", "class_names")}
-        return cls(X=arrays["X"], y=arrays["y"], **names)
+        return cls(arrays["X"], arrays["y"], **names, source=json.loads(str(arrays["source"])))
 
 
 def available() -> list[str]:
@@ -54,6 +69,14 @@ def available() -> list[str]:
 def loader(name: str):
     """The ``load`` function of one data set; ValueError lists what there is."""
     return registry.load(__name__, name, "data set").load
+
+
+def original(recipe: dict):
+    """The `_routes.Original` that the data set of a recipe comes from, None if from no file."""
+    module = registry.load(__name__, recipe["dataset"], "data set")
+    if hasattr(module, "original"):
+        return module.original(**{k: v for k, v in recipe.items() if k != "dataset"})
+    return getattr(module, "ORIGINAL", None)
 
 
 def load(recipe: dict, repeat: int = 0) -> Dataset:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from splitcredit.attribution import Attribution
 from splitcredit.importances._prediction import explain_prediction
 
 
-def explain(forest, X, output="all") -> Attribution:
+def explain(forest, X, output="all", algorithm="auto") -> Attribution:
     """Path-dependent TreeSHAP: the Shapley values of lundberg2017, Eq. 2 with Algorithm 1, exact.
 
     Parameters
@@ -15,6 +17,10 @@ def explain(forest, X, output="all") -> Attribution:
     X : array-like or DataFrame (n_samples, n_features)
     output : "all", "predicted", or the name or index of one output
         ``"predicted"`` explains, for each row, its own predicted class.
+    algorithm : {"auto", "blocks", "patterns", "rows"}
+        All are exact; they differ in time, and in results by rounding. ``"auto"`` takes the one
+        that costs least for these trees and this number of rows: ``"rows"`` for single rows,
+        ``"patterns"`` for many rows and trees of depth 8 at most, else ``"blocks"``.
 
     Returns
     -------
@@ -25,16 +31,20 @@ def explain(forest, X, output="all") -> Attribution:
     Raises
     ------
     ValueError
-        If X does not fit the forest, or there is no such output.
+        If X does not fit the forest, there is no such output or algorithm, or the trees are too
+        deep for ``"patterns"``.
     """
     from splitcredit.kernels import tree_shap
 
+    if algorithm not in tree_shap.ALGORITHMS:
+        known = ", ".join(tree_shap.ALGORITHMS)
+        raise ValueError(f"unknown algorithm {algorithm!r}: available are {known}")
     return explain_prediction(
         forest,
         X,
         output,
         "tree_shap",
-        tree_shap.tree_shap,
-        tree_shap.tree_shap_one,
+        partial(tree_shap.tree_shap, algorithm=algorithm),
+        partial(tree_shap.tree_shap_one, algorithm=algorithm),
         tree_shap.expected_value(forest),
     )

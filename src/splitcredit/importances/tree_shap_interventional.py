@@ -16,7 +16,8 @@ def explain(forest, X, background, output="all") -> Attribution:
     forest : Forest
     X : array-like or DataFrame (n_samples, n_features)
     background : array-like or DataFrame (n_background, n_features)
-        The rows z that unknown features are taken from. The time is proportional to their number.
+        The rows z that unknown features are taken from. Rows that are alike to a leaf are counted
+        and treated as one there, so the time grows more slowly than their number.
     output : "all", "predicted", or the name or index of one output
         ``"predicted"`` explains, for each row, its own predicted class.
 

@@ -1,9 +1,13 @@
-"""Fit the models of one batch and write them as Forests, with hash and in-bag counts."""
+"""Fit the models of one batch and write them as Forests, with hash and in-bag counts.
+
+A recipe with ``folds`` is fitted once for each, without its rows, and becomes a `CrossFitted`.
+"""
 
 from __future__ import annotations
 
 from splitcredit import models, storage
 from splitcredit.convert import to_forest
+from splitcredit.cross_fitted import CrossFitted
 from splitcredit.datasets import Dataset
 
 
@@ -20,7 +24,16 @@ def run(arguments):
     forests = {}
     for run in storage.read_json(arguments.plan):
         dataset = data[run["data_key"]]
-        model = models.fit(run["model"], dataset.X, dataset.y, run["repeat"])
-        forests[run["key"]] = to_forest(model, X_train=dataset.X)
+        forests[run["key"]] = _fitted(run["model"], dataset, run["repeat"])
         print(f"fitted {run['key']}: {forests[run['key']]}", flush=True)
     storage.write_bundle(arguments.out, forests)
+
+
+def _fitted(recipe, data, repeat):
+    fold = models.folds(recipe, len(data.X), repeat)
+    if fold is None:
+        return to_forest(models.fit(recipe, data.X, data.y, repeat), X_train=data.X)
+    rest = [data.take(fold != f) for f in range(recipe["folds"])]
+    fits = (models.fit(recipe, part.X, part.y, repeat) for part in rest)
+    forests = [to_forest(model, X_train=part.X) for model, part in zip(fits, rest, strict=True)]
+    return CrossFitted(tuple(forests), fold)

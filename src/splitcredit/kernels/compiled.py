@@ -7,6 +7,7 @@ after the sources of all kernels, the versions and the processor.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from functools import cache
@@ -28,6 +29,17 @@ def cache_directory() -> Path:
     user = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     base = numba.config.CACHE_DIR or os.path.join(user, "splitcredit", "numba")
     return Path(base) / text.hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def threads(number: int):
+    """Run the kernels in the block on so many threads."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(number)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
 
 
 def kernel(parallel: bool = False, inline: bool = False):

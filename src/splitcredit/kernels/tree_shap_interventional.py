@@ -1,30 +1,45 @@
-"""Interventional TreeSHAP: the Shapley values of f(x_S, z_-S), averaged over a background of z.
+r"""Interventional TreeSHAP: the Shapley values of f(x_S, z_-S), averaged over a background of z.
 
-One leaf with value v and one pair (x, z) make a game of their own. Let a features on the path to
-the leaf be such that x goes towards the leaf at all nodes that test them and z does not, and b
-such that only z does. If some feature fails both, no mixture of x and z reaches the leaf. Otherwise
-a mixture reaches it if S holds all of the a and none of the b, and the Shapley values of that are
+One leaf with value v and one pair (x, z) make a game of their own. Merge the path to the leaf to
+one condition per feature, and let Q be the set of the a features whose condition only z fails, P
+that of the b features whose condition only x fails. If some feature fails for both, no mixture of
+x and z reaches the leaf. Otherwise a mixture reaches it if S holds all of Q and none of P, and the
+Shapley values of that are
 
-    v (a - 1)! b! / (a + b)!      for each of the a,
-    -v a! (b - 1)! / (a + b)!     for each of the b, and 0 for all others
+    v (a - 1)! b! / (a + b)!      for each of Q,
+    -v a! (b - 1)! / (a + b)!     for each of P, and 0 for all others
 
-(Lundberg et al. 2020; proof by Laberge and Pequignot 2022). The leaves that mixtures reach are
-found by one walk that forks where x and z part on a feature that has not parted them before.
+(Lundberg et al. 2020; proof by Laberge and Pequignot 2022). They depend on x and z only by the
+patterns of failed conditions, P and Q. So let n(Q) be the number of background rows with pattern
+Q, counted once for each leaf. Every x with pattern P gets there
+
+    phi_j = v sum of n(Q) (a - 1)! b! / (a + b)!    over Q with j, disjoint from P, if j is not in P
+    phi_j = -v sum of n(Q) a! (b - 1)! / (a + b)!   over Q disjoint from P,         if j is in P
+
+which is worked out once for each pattern (the idea of counted patterns: Nadel and Wettenstein
+2026, Woodelf). All sums are of positive numbers. Three ways lead to them, chosen by the shape of
+the tree alone; a row's numbers do not depend on the other rows:
+
+- a leaf with at most 8 decisions on its path shares a table with its neighbours
+  (`kernels/decision_tables.py`),
+- other leaves number the patterns of a block of rows (`kernels/leaf_patterns.py`),
+- with more than 64 features on the path, the pairs (x, z) are taken one by one
+  (`kernels/leaf_pairs.py`).
 """
 
 from __future__ import annotations
 
+import numba
 import numpy as np
-from numba import prange
 
-from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import child_of, goes_left, once_a_forest, packed, reordered
+from splitcredit.kernels import decision_tables, leaf_pairs, leaf_patterns
+from splitcredit.kernels.nodes import lowered, once_a_forest
 
-# Rows in one block; few, since each is walked with the whole background.
-BLOCK = 8
+# Most rows in one block, one thread's work. The more rows, the more of them share a pattern.
+BLOCK = 512
 
 
-def tree_shap_interventional(forest, X, outputs, background) -> np.ndarray:
+def tree_shap_interventional(forest, X, outputs, background, limits=None) -> np.ndarray:
     """Interventional TreeSHAP, float64 (n_samples, n_features, len(outputs)).
 
     Parameters
@@ -33,122 +48,113 @@ def tree_shap_interventional(forest, X, outputs, background) -> np.ndarray:
     X, background : prepared rows; the background has at least one
     outputs : int64 (k,)
         Outputs to explain.
+    limits : (int, int), optional
+        Lower numbers for `plan`, so that tests and warm-up can send any tree any way.
     """
-    return _run(forest, X, background, np.tile(outputs, (len(X), 1)))
+    planned = _plan(forest) if limits is None else plan(forest, *limits)
+    tasks = [(a, b, 0, len(outputs)) for a, b in _blocks(0, len(X))]
+    return _run(forest, planned, X, background, forest.value[:, outputs], tasks, len(outputs))
 
 
 def tree_shap_interventional_one(forest, X, output, background) -> np.ndarray:
-    """Interventional TreeSHAP for output ``output[i]`` of row i, (n_samples, n_features)."""
-    return _run(forest, X, background, output[:, None])[:, :, 0]
+    """Interventional TreeSHAP for output ``output[i]`` of row i, (n_samples, n_features).
+
+    Rows with the same output are gathered into the same blocks.
+    """
+    order = np.argsort(output, kind="stable")
+    outputs, starts = np.unique(output[order], return_index=True)
+    ends = np.append(starts, len(X))[1:]
+    tasks = [
+        (a, b, c, c + 1)
+        for c, (start, end) in enumerate(zip(starts, ends, strict=True))
+        for a, b in _blocks(start, end)
+    ]
+    out, value = np.empty(X.shape), forest.value[:, outputs]
+    out[order] = _run(forest, _plan(forest), X[order], background, value, tasks, 1)[:, :, 0]
+    return out
 
 
-def _run(forest, X, background, outputs):
-    outputs = np.ascontiguousarray(outputs, np.int64)
-    weights = _weights(min(forest.n_features, _depth(forest)))
-    out = _blocks(*_nodes(forest), reordered(forest), X, background, outputs, weights)
+def _blocks(start, stop):
+    """Cut rows into blocks, at least one a thread."""
+    size = max(1, min(BLOCK, -(-(stop - start) // numba.get_num_threads())))
+    return [(a, min(a + size, stop)) for a in range(start, stop, size)]
+
+
+def _run(forest, planned, X, background, value, tasks, n_wanted):
+    """Sums over leaves and background rows, in one order for every row, then means."""
+    edges, groups, rest, long, most = planned
+    # Copies, so that they are of one type for the compiled code.
+    value, XT, ZT = (np.array(a, order="C") for a in (value, X.T, background.T))
+    tasks = np.array(tasks, np.int64).reshape(-1, 4)
+    out = np.zeros((forest.n_features, n_wanted, len(X)))
+    given = value, XT, ZT, tasks, _weights(most), out
+    decision_tables.add_groups(edges, groups, *given)
+    leaf_patterns.add_leaves(edges, rest, *given)
+    leaf_pairs.add_leaves(edges, long, *given)
     out /= len(background)
     if forest.aggregate == "mean":
         out /= forest.n_trees
-    return out
+    return np.ascontiguousarray(out.transpose(2, 0, 1))
 
 
-_nodes = once_a_forest(packed)
+@once_a_forest
+def _plan(forest):
+    return plan(forest, decision_tables.BITS, leaf_patterns.BITS)
 
 
-def _depth(forest):
-    """Most splits on any path."""
-    level, depth = forest.tree_offsets[:-1], 0
-    while (inner := level[forest.feature[level] >= 0]).size:
-        level, depth = np.concatenate([forest.left[inner], forest.right[inner]]), depth + 1
-    return depth
+def plan(forest, decisions, features):
+    """Which leaf goes which way, by the most decisions and features on its path.
+
+    Parameters
+    ----------
+    forest : Forest
+    decisions : int
+        At most `decision_tables.BITS`.
+    features : int
+        At most `leaf_patterns.BITS`.
+
+    Returns
+    -------
+    edges : record array (n_nodes,)
+    groups : tuple of arrays
+        See `decision_tables.grouped`.
+    rest, long : int32
+        Leaves in no group, with at most `features` different features on their paths and with more.
+    most : int
+        Most features on any path.
+    """
+    edges = _edges(forest)
+    leaves = np.flatnonzero(forest.feature < 0)
+    width = leaf_patterns.widths(edges, leaves, forest.n_features)
+    *groups, ungrouped = decision_tables.grouped(edges, forest.left, decisions)
+    short = width[np.searchsorted(leaves, ungrouped)] <= features
+    return edges, tuple(groups), ungrouped[short], ungrouped[~short], int(width.max())
+
+
+def _edges(forest):
+    """How each node is entered: its parent, the test there, and what passes it.
+
+    A number passes if it is at most the threshold (which is `lowered`) and the node is a `left`
+    child, or neither; NaN passes if `missing`.
+    """
+    fields = [("threshold", forest.x_dtype), ("parent", "i4"), ("feature", "i4")]
+    edges = np.zeros(forest.n_nodes, np.dtype([*fields, ("left", "?"), ("missing", "?")], True))
+    edges["parent"] = -1
+    inner = np.flatnonzero(forest.feature >= 0)
+    for child, left in ((forest.left[inner], True), (forest.right[inner], False)):
+        edges["threshold"][child] = lowered(forest)[inner]
+        edges["parent"][child] = inner
+        edges["feature"][child] = forest.feature[inner]
+        edges["left"][child] = left
+        missing_left = True if forest.missing_left is None else forest.missing_left[inner]
+        edges["missing"][child] = missing_left == left
+    return edges
 
 
 def _weights(most):
-    """(a - 1)! b! / (a + b)! at [a, b]; 0 at a = 0. By ratios, as the factorials overflow."""
+    """(a - 1)! b! / (a + b)! at [b, a]; 0 at a = 0. By ratios, as the factorials overflow."""
     weights = np.zeros((most + 1, most + 1))
-    weights[1:, 0] = 1 / np.arange(1, most + 1)
+    weights[0, 1:] = 1 / np.arange(1, most + 1)
     for b in range(1, most + 1):
-        weights[1:, b] = weights[1:, b - 1] * (b / np.arange(b + 1, b + most + 1))
+        weights[b, 1:] = weights[b - 1, 1:] * (b / np.arange(b + 1, b + most + 1))
     return weights
-
-
-@kernel(parallel=True)
-def _blocks(nodes, roots, missing_left, value, X, background, outputs, weights):
-    """Sums over trees and background rows, in this one order for every row."""
-    n, p = X.shape
-    out = np.zeros((n, p, outputs.shape[1]))
-    most = weights.shape[0]
-    for block in prange((n + BLOCK - 1) // BLOCK):
-        only = np.zeros(p, np.int8)  # who goes on towards the leaf: 1 only x, 2 only z, 0 both
-        of_x = np.empty(most, np.int32)  # the features with 1, in the order of the path
-        of_z = np.empty(most, np.int32)
-        forks = np.empty((most, 4), np.int32)  # child of z, feature, and a and b above
-        for root in roots:
-            for i in range(block * BLOCK, min(n, block * BLOCK + BLOCK)):
-                for z in range(len(background)):
-                    x, phi = X[i], out[i]
-                    k, a, b, n_forks = root, 0, 0, 0
-                    while True:
-                        k, a, n_forks = _to_leaf(
-                            nodes,
-                            missing_left,
-                            k,
-                            x,
-                            background[z],
-                            a,
-                            b,
-                            n_forks,
-                            only,
-                            of_x,
-                            forks,
-                        )
-                        _credit(value[k], outputs[i], a, b, weights, of_x, of_z, phi)
-                        if n_forks == 0:
-                            break
-                        n_forks -= 1
-                        k, a, b = _back(forks[n_forks], a, b, only, of_x, of_z)
-                    only[of_x[:a]] = 0
-                    only[of_z[:b]] = 0
-    return out
-
-
-@kernel()
-def _to_leaf(nodes, missing_left, k, x, z, a, b, n_forks, only, of_x, forks):
-    """Go from node k to a leaf with x, or with z where only z goes on; note the forks."""
-    while k < len(nodes):
-        j = nodes[k].feature
-        ahead = z[j] if only[j] == 2 else x[j]
-        child = child_of(nodes, k, goes_left(ahead, nodes, missing_left, k))
-        if only[j] == 0:
-            of_other = child_of(nodes, k, goes_left(z[j], nodes, missing_left, k))
-            if child != of_other:
-                forks[n_forks, 0], forks[n_forks, 1] = of_other, j
-                forks[n_forks, 2], forks[n_forks, 3] = a, b
-                n_forks += 1
-                only[j] = 1
-                of_x[a] = j
-                a += 1
-        k = child
-    return k, a, n_forks
-
-
-@kernel()
-def _credit(value, outputs, a, b, weights, of_x, of_z, phi):
-    """Share the value of a leaf among the features that part x and z on the way to it."""
-    to_x, to_z = weights[a, b], weights[b, a]
-    for s in range(a):
-        for c in range(len(outputs)):
-            phi[of_x[s], c] += to_x * value[outputs[c]]
-    for s in range(b):
-        for c in range(len(outputs)):
-            phi[of_z[s], c] -= to_z * value[outputs[c]]
-
-
-@kernel()
-def _back(fork, a, b, only, of_x, of_z):
-    """Return to the last fork and take the way of z: its child, and a and b below it."""
-    only[of_x[fork[2] : a]] = 0
-    only[of_z[fork[3] : b]] = 0
-    only[fork[1]] = 2
-    of_z[fork[3]] = fork[1]
-    return fork[0], fork[2], fork[3] + 1

@@ -40,9 +40,12 @@ def warm_up() -> None:
         predict.predict(stump, X)
         saabas.saabas(stump, X)
         saabas.saabas_one(stump, X, index)
-        tree_shap.tree_shap(stump, X)
+        for algorithm in tree_shap.ALGORITHMS:
+            tree_shap.tree_shap(stump, X, algorithm=algorithm)
         tree_shap.tree_shap_one(stump, X, index)
         tree_shap.expected_value(stump)
         tree_shap_interventional.tree_shap_interventional_one(stump, X, index, X)
+        for limits in ((0, 64), (0, 0)):  # leaves of deep trees
+            tree_shap_interventional.tree_shap_interventional(stump, X, index, X, limits)
         for imputer in (sage.MarginalImputer, sage.ConditionalImputer):
             imputer(stump, X, X)(index, np.ones((2, 1), np.bool_))

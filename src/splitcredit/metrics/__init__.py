@@ -1,7 +1,8 @@
 """Metrics: one file each, found by its file name, with ``measure(attributions, ...) -> DataFrame``.
 
-`attributions` maps the names of the run's importances to their `Attribution` or `Importance`. The
-rows of the result are tidy; its numbers stand in a column ``value``.
+`attributions` maps the names of the run's importances to their `Attribution` or `Importance`. A
+metric may also ask for ``data``, the run's `Dataset`, and for ``random_state``. The rows of the
+result are tidy; its numbers stand in a column ``value``.
 """
 
 from __future__ import annotations

@@ -126,8 +126,9 @@ def _line(error) -> str:
     return f"{place}: {error.message}"
 
 
-# What a measure is given by the job, not by its recipe.
+# What a measure or metric is given by the job, not by its recipe.
 _ROWS = {"forest", "X", "y", "background"}
+_MEASURED = {"attributions", "data"}
 
 # Kind of recipe -> its section of the configuration, the key that names its file or class, and the
 # parameters that the file or class takes.
@@ -135,7 +136,7 @@ KINDS = {
     "data": ("datasets", "dataset", lambda n: _arguments(datasets.loader(n))),
     "model": ("models", "estimator", models.parameters),
     "importance": ("importances", "measure", lambda n: _arguments(function_of(n)) - _ROWS),
-    "metric": ("metrics", "metric", lambda n: _arguments(metrics.metric(n)) - {"attributions"}),
+    "metric": ("metrics", "metric", lambda n: _arguments(metrics.metric(n)) - _MEASURED),
 }
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from splitcredit.pipeline import config as configuration
 from splitcredit.pipeline import plans
+from splitcredit.pipeline.originals import Originals, RealData
 from splitcredit.pipeline.sources import sources
 
 EXPERIMENTS = "config/experiments"
@@ -35,9 +36,12 @@ class Workflow:
 
     def __init__(self, config, files=()):
         self.config = configuration.load(config, EXPERIMENTS, SCHEMA, files)
-        self.plans = plans.make(self.config, "results/plans")
+        self.originals = Originals(self.config)
+        self.plans = plans.make(self.config, "results/plans", self.originals.missing)
         self.artefacts = self.config["artefacts"]
-        self.figures = [name for name, a in self.artefacts.items() if a.get("figure")]
+        self.real = RealData(self.config, self.plans, self.originals)
+        self.made = [name for name in self.artefacts if name not in self.real.left_out]
+        self.figures = [name for name in self.made if self.artefacts[name].get("figure")]
         self.judged = [
             name
             for name, artefact in self.artefacts.items()
@@ -53,9 +57,36 @@ class Workflow:
 
     def data_sources(self, wildcards):
         """Sources of the data sets of a batch."""
-        runs = self.plans[wildcards.experiment].batches[wildcards.batch]
-        names = sorted({run.data["dataset"] for run in runs})
+        names = sorted({recipe["dataset"] for recipe in self._batch_recipes(wildcards)})
         return self.job("jobs.data", *(f"datasets.{name}" for name in names))
+
+    def data_files(self, wildcards):
+        """Files that the data sets of a batch come from."""
+        return self.originals.files(self._batch_recipes(wildcards))
+
+    def data_places(self, wildcards):
+        """Where the job searches them, as JSON; nothing for a batch that needs no file."""
+        return json.dumps(self.originals.places if self.data_files(wildcards) else {})
+
+    def places(self):
+        """Where files are searched, as JSON."""
+        return json.dumps(self.originals.places)
+
+    def real_data(self):
+        """Data recipes in use that need a file, as (name, recipe) pairs in JSON."""
+        return json.dumps(self.real.needed())
+
+    def real_data_files(self):
+        """Their files."""
+        return self.originals.files(recipe for _, recipe in self.real.needed())
+
+    def real_data_sources(self):
+        """Sources of the list of them."""
+        names = sorted({recipe["dataset"] for _, recipe in self.real.needed()})
+        return self.job("jobs.sources", *(f"datasets.{name}" for name in names))
+
+    def _batch_recipes(self, wildcards):
+        return [run.data for run in self.plans[wildcards.experiment].batches[wildcards.batch]]
 
     # Importances
 
@@ -107,14 +138,26 @@ class Workflow:
 
     def artefact_parameters(self, wildcards):
         """Parameters of an artefact's ``compute``, as JSON."""
-        wanted = self._artefact(wildcards).get("datasets", [])
-        recipes = {name: self.config["datasets"][name] for name in wanted}
-        return json.dumps({"recipes": recipes} if recipes else {})
+        artefact, recipes = self._artefact(wildcards), self._counted(wildcards)
+        given = dict(artefact.get("parameters", {}))
+        given |= {"recipes": recipes} if recipes else {}
+        given |= {"recorded": artefact["recorded"]} if "recorded" in artefact else {}
+        return json.dumps(given)
+
+    def table_files(self, wildcards):
+        """Files that an artefact reads: of the data sets it counts itself, and what is recorded."""
+        recorded = self._artefact(wildcards).get("recorded")
+        files = self.originals.files(self._counted(wildcards).values())
+        return [*files, *([recorded] if recorded else [])]
+
+    def table_places(self, wildcards):
+        """Where its job searches them, as JSON."""
+        real = self.originals.files(self._counted(wildcards).values())
+        return json.dumps(self.originals.places if real else {})
 
     def table_sources(self, wildcards):
         """Sources of an artefact's table."""
-        wanted = self._artefact(wildcards).get("datasets", [])
-        names = [self.config["datasets"][name]["dataset"] for name in wanted]
+        names = [recipe["dataset"] for recipe in self._counted(wildcards).values()]
         return self.job("jobs.table", self._module(wildcards), *(f"datasets.{n}" for n in names))
 
     def figure_sources(self, wildcards):
@@ -156,32 +199,72 @@ class Workflow:
             return ""
         return f"preset {self.config['preset']}: sizes are not those of the paper"
 
+    def judged_table(self, wildcards):
+        """Table of an artefact, unless it is left out for want of data."""
+        name = f"{wildcards.paper}/{wildcards.artefact}"
+        return [self.path("tables", name, "csv")] if name in self.made else []
+
+    def data_causes(self, wildcards):
+        """Why values of some data sets of an artefact cannot be held against print, as JSON."""
+        return json.dumps(self.real.causes(f"{wildcards.paper}/{wildcards.artefact}"))
+
     def titles(self):
         """Titles of all artefacts, as JSON."""
         return json.dumps({name: a["title"] for name, a in self.artefacts.items()})
 
+    def judgements(self, clock):
+        """Judgements of the artefacts whose values depend on the clock, or of the others."""
+        return [self.path("claims", n, "json") for n in self.judged if self.on_clock(n) == clock]
+
+    def pictures(self):
+        """Pictures for the claims page."""
+        return [self.path("figures", n, "svg") for n in self.figures if not self.on_clock(n)]
+
     # Targets
 
+    def on_clock(self, name):
+        """Whether the values of an artefact are times."""
+        return self.artefacts[name].get("clock", False)
+
+    def path(self, folder, name, kind):
+        """One file of an artefact; what depends on the clock lies apart."""
+        return f"results/{'timing/' if self.on_clock(name) else ''}{folder}/{name}.{kind}"
+
     def outputs(self, name):
-        """All files of one artefact."""
-        files = [f"results/tables/{name}.csv"]
+        """All files of one artefact; of one that is left out, only its judgement."""
+        files = [self.path("tables", name, "csv")] if name in self.made else []
         if name in self.figures:
-            files += [f"results/figures/{name}.svg", f"results/figures/{name}.png"]
+            files += [self.path("figures", name, kind) for kind in ("svg", "png")]
         if name in self.judged:
-            files.append(f"results/claims/{name}.json")
+            files.append(self.path("claims", name, "json"))
+        if self.real.needed(name):
+            files.append("results/sources.csv")
         return files
 
     def targets(self):
-        """Names of artefacts, papers and experiments, and the files that each stands for."""
+        """Names of artefacts, papers and experiments, and the files that each stands for.
+
+        Those that cannot be made for want of data are in `RealData.impossible` instead.
+        """
         found = {}
         for name in self.artefacts:
             paper, artefact = name.split("/")
-            found[f"{paper}_{artefact}"] = self.outputs(name)
+            if name in self.made:
+                found[f"{paper}_{artefact}"] = self.outputs(name)
             found[paper] = [*found.get(paper, []), *self.outputs(name)]
         for name, experiment in self.config["experiments"].items():
+            if not self.plans[name].points:
+                continue
             tables = [f"results/experiments/{name}/{m}.csv" for m in experiment["metrics"]]
             found[f"experiment_{name}"] = tables
         return found
+
+    def _counted(self, wildcards):
+        """Recipes of the data sets that an artefact counts itself, of those that can be had."""
+        wanted = {
+            n: self.config["datasets"][n] for n in self._artefact(wildcards).get("datasets", [])
+        }
+        return {n: recipe for n, recipe in wanted.items() if not self.originals.missing(recipe)}
 
     @staticmethod
     def _claims(wildcards):

@@ -1,0 +1,138 @@
+"""The two kinds of sides in a race: ours, in this process, and a peer, in one of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numba
+import numpy as np
+
+import fitted
+import splitcredit
+from splitcredit.kernels import saabas, tree_shap, tree_shap_interventional
+from worker import clocks
+
+HERE = Path(__file__).resolve().parent
+LOGS = HERE.parent / "results" / "timing" / "peers"
+
+
+class Ours:
+    """Our side of a race."""
+
+    def __init__(self, folder, measure, loops):
+        self.model = fitted.load(folder)
+        self.X = np.load(Path(folder) / "rows.npy")
+        self.measure, self.loops = measure, loops
+        background = Path(folder) / "background.npy"
+        self.given = {"background": np.load(background)} if background.exists() else {}
+        self.forest = splitcredit.to_forest(self.model)
+        self.prepared = self.forest.prepare(self.X)
+
+    def run(self, threads):
+        """(CPU, wall) seconds by mode."""
+        numba.set_num_threads(threads)
+        start = clocks()
+        for _ in range(self.loops):
+            self._kernel()
+        middle = clocks()
+        self.values = splitcredit.explain(
+            self.model, self.X, method=self.measure, **self.given
+        ).values
+        end = clocks()
+        numba.set_num_threads(1)
+        return {
+            "kernel": [(b - a) / self.loops for a, b in zip(start, middle, strict=True)],
+            "end to end": [b - a for a, b in zip(middle, end, strict=True)],
+        }
+
+    def _kernel(self):
+        if self.measure == "saabas":
+            return saabas.saabas(self.forest, self.prepared)
+        if self.measure == "tree_shap":
+            return tree_shap.tree_shap(self.forest, self.prepared)
+        outputs = np.arange(self.forest.n_outputs)
+        background = self.forest.prepare(self.given["background"])
+        return tree_shap_interventional.tree_shap_interventional(
+            self.forest, self.prepared, outputs, background
+        )
+
+
+class Peer:
+    """The other end of worker.py."""
+
+    def __init__(self, entrant, python):
+        self.entrant, self.failure = entrant, ""
+        LOGS.mkdir(parents=True, exist_ok=True)
+        self.log = open(LOGS / f"{entrant.peer}{entrant.variant}.log", "w")
+        self.process = subprocess.Popen(
+            [python, HERE / "worker.py", entrant.peer],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            env=environment(),
+        )
+
+    def load(self, folder, measure):
+        """Tell it to read or grow the model; `loaded` waits for the answer."""
+        e = self.entrant
+        told = {"folder": str(folder), "measure": measure, "variant": e.variant, "rows": e.rows}
+        self._tell(do="load", **told)
+
+    def loaded(self):
+        """Wait until it is ready, and note what it said about itself."""
+        answer = self._answer()
+        self.version, self.nodes = answer.get("version", ""), answer.get("nodes")
+        self.threads = answer.get("threads", False)
+
+    def run(self, threads, loops):
+        """(CPU, wall) seconds by part, `construct` and `explain`; None if it failed."""
+        return self._ask(do="run", threads=threads, loops=loops)
+
+    def values(self):
+        """Attributions of its last run."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "values.npy"
+            self._ask(do="values", file=str(file))
+            return np.load(file)
+
+    def note(self, model):
+        """Says so where the peer's release grew another forest from the same recipe."""
+        nodes = fitted.node_count(model)
+        return f"its forest has {self.nodes} nodes, ours {nodes}" if self.nodes != nodes else ""
+
+    def stop(self):
+        """End of its input is the end of the process."""
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+        self.log.close()
+
+    def _ask(self, **command):
+        self._tell(**command)
+        return self._answer()
+
+    def _tell(self, **command):
+        with contextlib.suppress(BrokenPipeError):  # then there is no answer either
+            self.process.stdin.write(json.dumps(command) + "\n")
+            self.process.stdin.flush()
+
+    def _answer(self):
+        line = self.process.stdout.readline()
+        answer = json.loads(line) if line else {"error": f"ended; see {self.log.name}"}
+        if "error" in answer:
+            self.failure = answer["error"]
+            print(f"{self.entrant.peer}: {self.failure}", file=sys.stderr)
+        return answer
+
+
+def environment():
+    """Variables of a worker. XGBoost never takes more threads than OMP_NUM_THREADS allows."""
+    kept = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    return kept | {"OMP_NUM_THREADS": str(numba.config.NUMBA_NUM_THREADS)}

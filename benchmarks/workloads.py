@@ -1,0 +1,150 @@
+"""The models and rows that TreeSHAP is timed on, written to a folder for all sides to read.
+
+W1 to W4 are those that the kernels were tuned on; nothing was tuned on W5 and W6.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import fitted
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One model and the rows to explain.
+
+    Parameters
+    ----------
+    title : str
+        What it is, for the tables.
+    library : {"sklearn", "xgboost", "lightgbm"}
+    parameters : dict
+        Of the estimator (``estimator`` names its class) or of the library's ``train``.
+    data : callable without arguments -> X, y
+        Training rows.
+    rows : int
+        How many of the training rows are explained: the first.
+    """
+
+    title: str
+    library: str
+    parameters: dict
+    data: object
+    rows: int
+
+    def write(self, folder) -> None:
+        """Write what `fitted.load` reads: data, recipe and, for boosters, the trained model."""
+        folder = Path(folder)
+        X, y = self.data()
+        np.savez(folder / "data.npz", X=X, y=y)
+        np.save(folder / "rows.npy", X[: self.rows])
+        recipe = {"library": self.library, **self.parameters}
+        (folder / "recipe.json").write_text(json.dumps(recipe), encoding="utf-8")
+        fitted.train(folder)
+
+
+def digits():
+    """Digits of scikit-learn, 1797 rows of 64 pixels, 10 classes."""
+    from sklearn.datasets import load_digits
+
+    return load_digits(return_X_y=True)
+
+
+def binary():
+    """1000 rows, 50 features of which 10 matter, 2 classes."""
+    from sklearn.datasets import make_classification
+
+    return make_classification(1000, 50, n_informative=10, random_state=0)
+
+
+def regression(n_samples, n_features, dtype=np.float32):
+    """Normal features; linear terms, a product and a fold of some of them, and noise."""
+
+    def draw():
+        random = np.random.default_rng([n_samples, n_features])
+        X = random.standard_normal((n_samples, n_features)).astype(dtype)
+        weights = random.standard_normal(n_features) * (random.random(n_features) < 0.3)
+        y = X @ weights + 2 * X[:, 0] * X[:, 1] + np.abs(X[:, 2])
+        return X, y + random.standard_normal(n_samples)
+
+    return draw
+
+
+def gaps():
+    """5000 rows, 40 features, 2 classes; a tenth of all values is missing."""
+    X, y = regression(5000, 40, np.float64)()
+    X[np.random.default_rng(5).random(X.shape) < 0.1] = np.nan
+    return X, (y > np.median(y)).astype(np.int64)
+
+
+TREES_1000 = {"n_trees": 1000, "max_depth": 6, "eta": 0.01, "max_bin": 64}
+WORKLOADS = {
+    "W1": Workload(
+        "W1: digits, 100 extra-trees, max_features 1, 10 classes",
+        "sklearn",
+        {"estimator": "ExtraTreesClassifier", "n_estimators": 100, "max_features": 1},
+        digits,
+        1797,
+    ),
+    "W2": Workload(
+        "W2: XGBoost, 1000 trees, depth 6, 150 features",
+        "xgboost",
+        TREES_1000,
+        regression(1000, 150),
+        1000,
+    ),
+    "W3": Workload(
+        "W3: XGBoost, 40 trees, depth 4, 11 features",
+        "xgboost",
+        {"n_trees": 40, "max_depth": 4, "eta": 0.2},
+        regression(20000, 11),
+        20000,
+    ),
+    "W4": Workload(
+        "W4: random forest, 100 trees, 50 features, 2 classes",
+        "sklearn",
+        {"estimator": "RandomForestClassifier", "n_estimators": 100},
+        binary,
+        1000,
+    ),
+    "W5": Workload(
+        "W5: LightGBM, 300 trees, 63 leaves, 40 features, missing values",
+        "lightgbm",
+        {"n_trees": 300, "num_leaves": 63, "learning_rate": 0.03, "objective": "binary"},
+        gaps,
+        5000,
+    ),
+    "W6": Workload(
+        "W6: random forest, 200 fully grown regression trees, 20 features",
+        "sklearn",
+        {"estimator": "RandomForestRegressor", "n_estimators": 200},
+        regression(2000, 20, np.float64),
+        500,
+    ),
+    "one": Workload(
+        "W2: XGBoost, 1000 trees, depth 6, 150 features",
+        "xgboost",
+        TREES_1000,
+        regression(1000, 150),
+        1,
+    ),
+    "digits": Workload(
+        "digits, 1000 extra-trees, max_features 1, 10 classes",
+        "sklearn",
+        {"estimator": "ExtraTreesClassifier", "n_estimators": 1000, "max_features": 1},
+        digits,
+        1797,
+    ),
+    "anchor": Workload(
+        "XGBoost, 10000 trees, depth 6, 20 features",
+        "xgboost",
+        {"n_trees": 10000, "max_depth": 6, "eta": 0.001, "max_bin": 64},
+        regression(500, 20),
+        500,
+    ),
+}

@@ -1,0 +1,93 @@
+"""What converters of boosted trees share: libraries keep values for the leaves only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Where the impurity is that of `summaries`, and not one that the library kept.
+LEAF_VARIANCE = "leaf variance"
+
+
+def summaries(left, right, cover, leaf_value, roots, model) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of the leaves below each node, weighted by cover.
+
+    The mean is the prediction of a row that stops at the node (Saabas' method needs it). The
+    variance is an impurity where a library keeps none: its decrease at a split is the decrease of
+    the squared error if the targets were the tree's own predictions, as in figure 1 of
+    lundberg2017. Both are built up from the leaves, one level of all trees a step:
+    ``mean = s m_L + (1 - s) m_R`` and ``variance = s v_L + (1 - s) v_R + s (1 - s) (m_L - m_R)^2``
+    with s the left child's share of the cover; no difference of near-equal sums is taken.
+
+    Parameters
+    ----------
+    left, right : int (n_nodes,)
+        Children as indices into these arrays; -1 at a leaf.
+    cover : float64 (n_nodes,)
+    leaf_value : float64 (n_nodes,)
+        Ignored at inner nodes.
+    roots : int (n_trees,)
+        In rising order.
+    model : str
+        What the model is called in the message.
+
+    Returns
+    -------
+    mean, variance : float64 (n_nodes,)
+
+    Raises
+    ------
+    ValueError
+        If both children of a node have cover 0; the message names model and tree.
+    """
+    mean, variance = leaf_value.copy(), np.zeros(len(leaf_value))
+    for level in reversed(_levels(left, right, roots)):
+        a, b = left[level], right[level]
+        total = cover[a] + cover[b]
+        if not total.all():
+            tree = np.searchsorted(roots, level[total == 0].min(), side="right") - 1
+            raise ValueError(
+                f"tree {tree} of this {model} has a split that no training row reached with a "
+                "weight above 0, so that its node has no mean: fit without rows of weight 0"
+            )
+        share = cover[a] / total
+        difference = mean[a] - mean[b]
+        mean[level] = mean[b] + share * difference
+        variance[level] = variance[b] + share * (variance[a] - variance[b])
+        variance[level] += share * (1 - share) * difference**2
+    return mean, variance
+
+
+def _levels(left, right, roots):
+    """Inner nodes of all trees by depth, the roots first."""
+    inner = left >= 0
+    found, level = [], roots[inner[roots]]
+    while level.size:
+        found.append(level)
+        children = np.concatenate([left[level], right[level]])
+        level = children[inner[children]]
+    return found
+
+
+def in_columns(value, column, counts, n_outputs) -> np.ndarray:
+    """Values as (n_nodes, n_outputs): each tree's in the column of its class, zeros elsewhere.
+
+    Parameters
+    ----------
+    value : float64 (n_nodes,)
+    column : int (n_trees,)
+    counts : int (n_trees,)
+        Nodes of each tree.
+    n_outputs : int
+    """
+    if n_outputs == 1:
+        return value[:, None]
+    out = np.zeros((len(value), n_outputs))
+    out[np.arange(len(value)), np.repeat(column, counts)] = value
+    return out
+
+
+def frozen(arrays: dict) -> dict:
+    """The arrays marked read-only: handed over, so that Forest need not copy them."""
+    for array in arrays.values():
+        array.flags.writeable = False
+    return arrays

@@ -1,0 +1,108 @@
+"""Scikit-learn's gradient boosting; the output is the raw score, before the loss's link."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.dummy import DummyClassifier, DummyRegressor
+
+from splitcredit.convert import _nodes
+from splitcredit.convert._sklearn_trees import KIND, allows_nan, stacked
+
+_CONSTANT = ("prior", "most_frequent", "constant")
+
+
+def gradient(model, labels) -> dict:
+    """Fields of the Forest of a GradientBoosting model.
+
+    The impurities are scikit-learn's own: the variance of what each tree was fitted to, as in its
+    ``feature_importances_``. Values of inner nodes are means of the leaves, because the loss's line
+    search sets new values for the leaves only.
+    """
+    base = _start(model)
+    trees = [estimator.tree_ for estimator in model.estimators_.ravel()]
+    arrays = stacked(trees, 1, allows_nan(model))
+    mean, _ = _nodes.summaries(
+        arrays["left"],
+        arrays["right"],
+        arrays["cover"],
+        model.learning_rate * arrays["value"][:, 0],
+        arrays["tree_offsets"][:-1],
+        type(model).__name__,
+    )
+    column = np.arange(len(trees)) % len(base)
+    counts = np.diff(arrays["tree_offsets"])
+    value = _nodes.in_columns(mean, column, counts, len(base))
+    criterion = str(model.estimators_[0, 0].criterion)
+    own = {"value": value, "base": base, "criterion": criterion, "aggregate": "sum"}
+    return {**arrays, **labels, **KIND, **own}
+
+
+def _start(model):
+    """Raw scores before the first tree, (n_outputs,)."""
+    start = model.init_
+    constant = isinstance(start, DummyRegressor) or start == "zero"
+    constant |= isinstance(start, DummyClassifier) and start.strategy in _CONSTANT
+    if not constant:
+        raise ValueError(
+            f"this {type(model).__name__} starts from the predictions of {start!r} (init), which "
+            "are no constant: fit with init=None or init='zero'"
+        )
+    return model._raw_predict_init(np.zeros((1, model.n_features_in_)))[0]
+
+
+def histogram(model, labels) -> dict:
+    """Fields of the Forest of a HistGradientBoosting model, whose covers count rows."""
+    base = model._baseline_prediction.ravel()
+    parts = [predictor.nodes for row in model._predictors for predictor in row]
+    counts = np.array([len(part) for part in parts])
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    nodes, start = np.concatenate(parts), np.repeat(offsets[:-1], counts)
+    feature = _original(model)[nodes["feature_idx"]]
+    _check_categories(nodes, feature, offsets, labels["feature_names"], type(model).__name__)
+    leaf = nodes["is_leaf"] != 0
+    arrays = {
+        "feature": np.where(leaf, -1, feature).astype(np.int32),
+        "threshold": np.where(leaf, 0.0, nodes["num_threshold"]),
+        "left": np.where(leaf, -1, nodes["left"] + start).astype(np.int32),
+        "right": np.where(leaf, -1, nodes["right"] + start).astype(np.int32),
+        "missing_left": nodes["missing_go_to_left"] != 0,
+        "cover": nodes["count"].astype(np.float64),
+    }
+    mean, variance = _nodes.summaries(
+        arrays["left"],
+        arrays["right"],
+        arrays["cover"],
+        nodes["value"].astype(np.float64),
+        offsets[:-1],
+        type(model).__name__,
+    )
+    value = _nodes.in_columns(mean, np.arange(len(parts)) % len(base), counts, len(base))
+    arrays |= {"value": value, "impurity": variance, "tree_offsets": offsets}
+    return {
+        **_nodes.frozen(arrays),
+        **labels,
+        "base": base,
+        "criterion": _nodes.LEAF_VARIANCE,
+        "strict": False,
+        "x_dtype": "float64",
+        "aggregate": "sum",
+        "cover_kind": "count",
+    }
+
+
+def _original(model):
+    """Columns of X in the order in which the trees see them: categorical ones come first."""
+    if model.is_categorical_ is None:
+        return np.arange(model.n_features_in_)
+    return np.argsort(~model.is_categorical_, kind="stable")
+
+
+def _check_categories(nodes, feature, offsets, names, model):
+    found = np.flatnonzero(nodes["is_categorical"] & (nodes["is_leaf"] == 0))
+    if found.size:
+        tree = np.searchsorted(offsets, found[0], side="right") - 1
+        raise ValueError(
+            f"tree {tree} of this {model} splits feature {names[feature[found[0]]]!r} by "
+            "categories: encode it as numbers (one-hot or ordinal), and fit with "
+            "categorical_features=None"
+        )

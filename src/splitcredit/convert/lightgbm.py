@@ -1,0 +1,216 @@
+"""LightGBM models to `Forest`, by a reader of their text format that needs no LightGBM.
+
+The output is the raw score, before the objective's link; what the training started from is in the
+leaves of the first trees. LightGBM goes left on ``x <= threshold`` in float64 and counts rows. Of
+its random forests the output is the mean of the trees, which ``predict`` puts into the link;
+``raw_score=True`` gives their sum.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from splitcredit.convert import _nodes
+from splitcredit.forest import Forest, array_hash
+
+# Keys of a tree -> type of the numbers. The first group has one number a leaf.
+_LEAVES = {"leaf_value": np.float64, "leaf_count": np.float64}
+_SPLITS = {
+    "split_feature": np.int32,
+    "threshold": np.float64,
+    "decision_type": np.int32,
+    "left_child": np.int32,
+    "right_child": np.int32,
+    "internal_count": np.float64,
+}
+# Bits of decision_type; where NaN goes, and what counts as missing besides.
+_BY_CATEGORY, _DEFAULT_LEFT, _ZERO, _NAN = 1, 2, 4, 8
+# Longer texts LightGBM writes twice, the first time to learn their length.
+_BUFFER = 1 << 20
+
+
+def convert(model, X_train=None) -> Forest:
+    """Convert a Booster or a fitted wrapper; see `splitcredit.to_forest`.
+
+    Notes
+    -----
+    The trees are those that ``predict`` uses: up to ``best_iteration``, if early stopping has set
+    it, or all.
+    """
+    from lightgbm import Booster, LGBMModel
+
+    name, classes = type(model).__name__, None
+    if isinstance(model, LGBMModel):
+        model, classes = _booster(model, name), getattr(model, "classes_", None)
+    if not isinstance(model, Booster):
+        raise TypeError(f"cannot convert {name} to a Forest: give the Booster or the fitted model")
+    return _forest(_pieces(model), name, classes, X_train)
+
+
+def read(path) -> Forest:
+    """Convert a model file in LightGBM's text format.
+
+    Parameters
+    ----------
+    path : path to what ``save_model`` wrote
+
+    Returns
+    -------
+    Forest
+        Of all trees in the file.
+
+    Raises
+    ------
+    ValueError
+        If the model has something that a Forest cannot express, or the file is none.
+    """
+    path = Path(path)
+    text = path.read_text(encoding="utf-8")
+    if not text.startswith("tree\n"):
+        raise ValueError(f"{path.name} is no model of LightGBM: give it what save_model wrote")
+    return _forest([text], f"model in {path.name}")
+
+
+def _booster(model, name):
+    if not model.__sklearn_is_fitted__():
+        from sklearn.exceptions import NotFittedError
+
+        raise NotFittedError(f"this {name} is not fitted: call fit(X, y) first")
+    return model.booster_
+
+
+def _pieces(booster):
+    """The text of the model in pieces that fit LightGBM's buffer, which takes half the time."""
+    stop = booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()
+    at, step, pieces = 0, 64, []
+    while at < stop:
+        step = min(step, stop - at)
+        pieces.append(booster.model_to_string(num_iteration=step, start_iteration=at))
+        at += step
+        step = max(step * _BUFFER * 7 // (len(pieces[-1]) * 8), 1)
+    return pieces
+
+
+def _forest(pieces, name, classes=None, X_train=None):
+    """The Forest of a model of the given name, from texts that hold its trees in turn."""
+    head = dict(re.findall(r"^(\w+)(?:=(.*))?$", pieces[0].partition("\nTree=")[0], re.M))
+    if "\n[boosting: dart]\n" in pieces[0]:
+        raise ValueError(f"this {name} was made with boosting='dart': fit with boosting='gbdt'")
+    trees = _trees(pieces, name)
+    features = tuple(head["feature_names"].split())
+    n_outputs = int(head["num_tree_per_iteration"])
+    averaged = "average_output" in head
+    if averaged:  # each class has only one of n_outputs trees, and a Forest averages over all
+        trees["leaf_value"] *= n_outputs
+    _check_splits(trees, features, name)
+    return Forest(
+        **_flat(trees, n_outputs, name),
+        feature_names=features,
+        output_names=_output_names(head, n_outputs, classes),
+        criterion=_nodes.LEAF_VARIANCE,
+        strict=False,
+        x_dtype="float64",
+        aggregate="mean" if averaged else "sum",
+        cover_kind="leaf_count",
+        names_given=_names_given(features),
+        training_hash=None if X_train is None else array_hash(X_train),
+    )
+
+
+def _names_given(features):
+    """Whether the names are the user's: not made up, and no blank may have become an underscore."""
+    made_up = [f"Column_{j}" for j in range(len(features))]
+    return list(features) != made_up and not any("_" in f for f in features)
+
+
+def _trees(pieces, name):
+    """Numbers of all trees, one array a key, and the number of leaves of each tree."""
+    found = {key: [] for key in ("num_leaves", "is_linear", *_LEAVES, *_SPLITS)}
+    for piece in pieces:
+        for line in piece.partition("\nend of trees")[0].split("\n"):
+            key, _, content = line.partition("=")
+            if key in found:
+                found[key].append(content)
+    if "1" in found["is_linear"]:
+        raise ValueError(
+            f"tree {found['is_linear'].index('1')} of this {name} has linear functions in its "
+            "leaves: fit with linear_tree=False"
+        )
+    leaves = np.array(found["num_leaves"], dtype=np.int64)
+    numbers = {"num_leaves": leaves}
+    for keys, total in ((_LEAVES, leaves.sum()), (_SPLITS, (leaves - 1).sum())):
+        for key, dtype in keys.items():
+            numbers[key] = np.fromstring(" ".join(found[key]), dtype, sep=" ")
+            if len(numbers[key]) != total:
+                raise ValueError(f"this {name} has {len(numbers[key])} {key}, expected {total}")
+    return numbers
+
+
+def _check_splits(trees, features, name):
+    """Refuse what a Forest cannot express."""
+    remedies = {
+        _BY_CATEGORY: "by categories: encode it as numbers, and fit without categorical_feature",
+        _ZERO: "with 0 as a missing value: put NaN into X in its place, and fit with "
+        "zero_as_missing=False",
+    }
+    for bit, remedy in remedies.items():
+        found = np.flatnonzero(trees["decision_type"] & bit)
+        if found.size:
+            stops = np.cumsum(trees["num_leaves"] - 1)
+            tree = np.searchsorted(stops, found[0], side="right")
+            feature = features[trees["split_feature"][found[0]]]
+            raise ValueError(f"tree {tree} of this {name} splits feature {feature!r} {remedy}")
+
+
+def _flat(trees, n_outputs, name):
+    """Node arrays of a Forest: of each tree first the inner nodes, then the leaves."""
+    n_leaves = trees["num_leaves"]
+    n_splits, counts = n_leaves - 1, 2 * n_leaves - 1
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    is_leaf = np.repeat(np.tile([False, True], len(counts)), np.c_[n_splits, n_leaves].ravel())
+    inner, leaf = np.flatnonzero(~is_leaf), np.flatnonzero(is_leaf)
+
+    def spread(at_inner, at_leaf, dtype):
+        out = np.empty(offsets[-1], dtype)
+        out[inner], out[leaf] = at_inner, at_leaf
+        return out
+
+    start, splits = np.repeat(offsets[:-1], n_splits), np.repeat(n_splits, n_splits)
+    children = {
+        side: np.where(child < 0, start + splits + ~child, start + child)  # ~child is a leaf
+        for side, child in (("left", trees["left_child"]), ("right", trees["right_child"]))
+    }
+    threshold, decision = trees["threshold"], trees["decision_type"]
+    # Without missing values in training a NaN counts as 0.
+    missing_left = np.where(decision & _NAN, decision & _DEFAULT_LEFT != 0, threshold >= 0)
+    arrays = {
+        "feature": spread(trees["split_feature"], -1, np.int32),
+        "threshold": spread(threshold, 0.0, np.float64),
+        "left": spread(children["left"], -1, np.int32),
+        "right": spread(children["right"], -1, np.int32),
+        "missing_left": spread(missing_left, False, np.bool_),
+        "cover": spread(trees["internal_count"], trees["leaf_count"], np.float64),
+    }
+    mean, variance = _nodes.summaries(
+        arrays["left"],
+        arrays["right"],
+        arrays["cover"],
+        spread(0.0, trees["leaf_value"], np.float64),
+        offsets[:-1],
+        name,
+    )
+    column = np.arange(len(counts)) % n_outputs
+    value = _nodes.in_columns(mean, column, counts, n_outputs)
+    return _nodes.frozen({**arrays, "value": value, "impurity": variance, "tree_offsets": offsets})
+
+
+def _output_names(head, n_outputs, classes):
+    """Labels of the classes; the one output of a binary classifier is the score of class 1."""
+    if n_outputs > 1:
+        return tuple(range(n_outputs) if classes is None else classes)
+    if head.get("objective", "").startswith("binary"):
+        return ("1",) if classes is None or len(classes) < 2 else (classes[1],)
+    return ("output",)

@@ -1,0 +1,110 @@
+"""`CrossFitted`: forests of which each was fitted without one part of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from splitcredit.attribution import Attribution
+from splitcredit.forest import Forest
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossFitted:
+    """Cross-fitting: every row has a forest that did not see it.
+
+    Parameters
+    ----------
+    forests : tuple of Forest
+        Forest ``f`` was fitted on the rows outside fold ``f``.
+    fold : int64 (n_samples,)
+        Fold of each row.
+
+    Raises
+    ------
+    ValueError
+        If a row is in a fold that has no forest.
+    """
+
+    forests: tuple[Forest, ...]
+    fold: np.ndarray
+
+    def __post_init__(self):
+        object.__setattr__(self, "forests", tuple(self.forests))
+        object.__setattr__(self, "fold", np.asarray(self.fold, dtype=np.int64))
+        if self.fold.size and not 0 <= self.fold.min() <= self.fold.max() < len(self.forests):
+            raise ValueError(f"fold must lie in 0..{len(self.forests) - 1}: one forest a fold")
+
+    def __repr__(self):
+        return f"CrossFitted({len(self.forests)} folds, {self.forests[0]})"
+
+    def explain(self, compute) -> Attribution:
+        """Attributions of all rows, each by the forest that did not see it.
+
+        Parameters
+        ----------
+        compute : callable (forest, held_out, fitted_on) -> Attribution
+            The measure for the rows `held_out`; both are bool (n_samples,).
+
+        Raises
+        ------
+        ValueError
+            If the measure is a global one, or the forests differ in their outputs.
+        """
+        held_out = [self.fold == f for f in range(len(self.forests))]
+        pairs = zip(self.forests, held_out, strict=True)
+        parts = [compute(forest, rows, ~rows) for forest, rows in pairs]
+        return _stitched(parts, held_out)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The folds, and every array of forest ``f`` under ``f.NAME``."""
+        nested = {
+            f"{f}.{name}": array
+            for f, forest in enumerate(self.forests)
+            for name, array in forest.to_arrays().items()
+        }
+        return {"fold": self.fold, **nested}
+
+    @classmethod
+    def from_arrays(cls, arrays) -> CrossFitted:
+        """Inverse of `to_arrays`."""
+        parts: dict[int, dict] = {}
+        for entry, array in arrays.items():
+            f, dot, name = entry.partition(".")
+            if dot:
+                parts.setdefault(int(f), {})[name] = array
+        return cls(tuple(Forest.from_arrays(parts[f]) for f in sorted(parts)), arrays["fold"])
+
+
+def from_arrays(arrays) -> Forest | CrossFitted:
+    """Whichever of the two wrote the arrays."""
+    return (CrossFitted if "fold" in arrays else Forest).from_arrays(arrays)
+
+
+def _stitched(parts, held_out):
+    """One Attribution from those of the folds; the baseline differs from row to row."""
+    first = parts[0]
+    if not isinstance(first, Attribution):
+        raise ValueError(
+            f"{first.method} explains no single rows, so it has nothing to do with folds: "
+            "use a model without `folds`, or a local measure"
+        )
+    if any(part.output_names != first.output_names for part in parts):
+        raise ValueError("the forests of the folds have different classes: use fewer folds")
+    shape = (len(held_out[0]), *first.values.shape[1:])
+    values, baseline = np.empty(shape), np.empty((shape[0], shape[2]))
+    index = None if first.output_index is None else np.empty(shape[0], np.int64)
+    for part, rows in zip(parts, held_out, strict=True):
+        values[rows], baseline[rows] = part.values, part.baseline
+        if index is not None:
+            index[rows] = part.output_index
+    return Attribution(
+        values=values,
+        baseline=baseline,
+        feature_names=first.feature_names,
+        output_names=first.output_names,
+        method=first.method,
+        parameters={**first.parameters, "folds": len(parts)},
+        output_index=index,
+    )

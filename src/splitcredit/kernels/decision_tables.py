@@ -1,0 +1,231 @@
+"""Tables of attributions over all decisions of a group of leaves, for shallow trees.
+
+A group is the largest subtree that has, with the path to it, at most `BITS` inner nodes. What it
+gives to a row depends on the decisions at these nodes only. So the decisions are the bits of a
+code, a table holds the attributions of every code that occurs, and a row costs one look-up a
+group. A tree of depth 4 makes two groups of eight leaves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.leaf_patterns import (
+    ENTRY,
+    condition,
+    hash_slots,
+    histogram,
+    merged,
+    number,
+    padded,
+    share,
+)
+
+# Decisions of a group. Codes are bytes, and a table with its 256 rows stays in the fast caches.
+BITS = 8
+# Bytes of tables and codes kept at a time, whatever the size of the forest.
+CHUNK = 1 << 24
+
+
+def add_groups(edges, groups, value, XT, ZT, tasks, weights, out) -> None:
+    """Add what groups of leaves give to the rows to `out`; see `leaf_patterns.add_leaves`.
+
+    Parameters
+    ----------
+    groups : tuple
+        Of `grouped`, without the last.
+    """
+    decisions, features, starts, leaves = groups
+    n_rows, shape = XT.shape[1], (1 << BITS, features.shape[1], value.shape[1])
+    step = max(1, min(len(decisions), CHUNK // (1 + n_rows + 8 * int(np.prod(shape)))))
+    codes, table = np.empty((step, n_rows), np.uint8), np.empty((step, *shape))
+    paths = np.empty((step, BITS), condition(XT.dtype))
+    for first in range(0, len(decisions), step):
+        some = slice(first, first + step)
+        shared = decisions[some], features[some], starts[first : first + step + 1], leaves
+        _fill(edges, *shared, value, XT, ZT, weights, paths, codes, table)
+        _look_up(codes, features[some], table, tasks, out)
+
+
+def grouped(edges, left, bits) -> tuple:
+    """Group the leaves of all trees.
+
+    Parameters
+    ----------
+    edges : record array (n_nodes,)
+        See `kernels/tree_shap_interventional.py`.
+    left : int32 (n_nodes,)
+        Left children, -1 at leaves.
+    bits : int
+        Most decisions of a group, at most `BITS`.
+
+    Returns
+    -------
+    decisions : int32 (n_groups, BITS)
+        Left children of the nodes that make up the code, -1 where there are fewer.
+    features : int32 (n_groups, BITS)
+        Those that the nodes test, each once; -1 where there are fewer.
+    starts : int64 (n_groups + 1,)
+        Leaves of group g are ``leaves[starts[g]:starts[g + 1]]``.
+    leaves : int32 (n_grouped,)
+    rest : int32 (n_rest,)
+        Leaves in no group: their paths have too many decisions.
+    """
+    group, decisions = _grouped(edges, left, bits)
+    leaves = np.flatnonzero(left < 0).astype(np.int32)
+    leaves = leaves[np.argsort(group[leaves], kind="stable")]
+    starts = np.searchsorted(group[leaves], np.arange(len(decisions) + 1))
+    features = _features(edges, decisions)
+    return decisions, features, starts - starts[0], leaves[starts[0] :], leaves[: starts[0]]
+
+
+@kernel()
+def _grouped(edges, left, bits):
+    """The group of every node, -1 for none, and the decisions of every group."""
+    depth, below = _outline(edges, left)
+    group, n_groups = np.full(len(edges), -1, np.int32), 0
+    decisions = np.full((len(edges), BITS), -1, np.int32)
+    sizes = np.zeros(len(edges), np.int32)
+    for k in range(len(edges)):
+        g = group[edges[k].parent] if edges[k].parent >= 0 else -1
+        if g < 0 and depth[k] + below[k] <= bits:
+            g, above = n_groups, edges[k].parent
+            n_groups += 1
+            while above >= 0:
+                decisions[g, sizes[g]] = left[above]
+                sizes[g] += 1
+                above = edges[above].parent
+        group[k] = g
+        if g >= 0 and left[k] >= 0:
+            decisions[g, sizes[g]] = left[k]
+            sizes[g] += 1
+    return group, decisions[:n_groups].copy()
+
+
+@kernel()
+def _outline(edges, left):
+    """Nodes above each node, and inner nodes in its subtree, itself included."""
+    depth, below = np.zeros(len(edges), np.int32), np.zeros(len(edges), np.int32)
+    for k in range(len(edges)):
+        if edges[k].parent >= 0:
+            depth[k] = depth[edges[k].parent] + 1
+    for k in range(len(edges) - 1, -1, -1):
+        below[k] += left[k] >= 0
+        if edges[k].parent >= 0:
+            below[edges[k].parent] += below[k]
+    return depth, below
+
+
+@kernel()
+def _features(edges, decisions):
+    features = np.full(decisions.shape, -1, np.int32)
+    for g in range(len(decisions)):
+        for k in decisions[g]:
+            if k >= 0:
+                s = 0
+                while features[g, s] >= 0 and features[g, s] != edges[k].feature:
+                    s += 1
+                features[g, s] = edges[k].feature
+    return features
+
+
+@kernel(parallel=True)
+def _fill(edges, decisions, features, starts, leaves, value, XT, ZT, weights, paths, codes, table):
+    """Codes of all rows, and the table of every group at the codes that occur."""
+    for g in prange(len(decisions)):
+        _decide(edges, decisions[g], XT, codes[g])
+        used = _occurring(codes[g])
+        for code in used:
+            table[g, code] = 0
+        place = np.full(len(XT), -1, np.int32)
+        distinct, index = np.empty(len(used), np.uint64), np.empty(len(used), np.int32)
+        shares = np.empty((len(used), padded(BITS)))
+        entries = np.empty(ZT.shape[1], ENTRY)
+        failing = np.empty((BITS, (ZT.shape[1] + 63) // 64), np.uint64)
+        for leaf in leaves[starts[g] : starts[g + 1]]:
+            path = paths[g, : merged(edges, leaf, place, paths[g])]
+            n_entries = histogram(path, ZT, entries, failing)
+            wanted, tested = _bits(edges, decisions[g], leaf, path)
+            patterns = _patterns(used, wanted, tested)
+            n_patterns = number(patterns, hash_slots(len(used)), distinct, index)
+            share(distinct[:n_patterns], len(path), entries[:n_entries], failing, weights, shares)
+            _tabulate(used, shares, index, path, features[g], value[leaf], table[g])
+
+
+@kernel()
+def _decide(edges, decisions, XT, codes):
+    """The code of every row: bit i says that it goes left at decision i."""
+    codes[:] = 0
+    for i in range(len(decisions)):
+        if decisions[i] >= 0:
+            edge = edges[decisions[i]]
+            x, threshold, bit = XT[edge.feature], edge.threshold, np.uint8(1 << i)
+            for r in range(len(codes)):
+                codes[r] |= bit * np.uint8(x[r] <= threshold)
+            if edge.missing:
+                for r in range(len(codes)):
+                    codes[r] |= bit * np.uint8(x[r] != x[r])
+
+
+@kernel()
+def _occurring(codes):
+    seen = np.zeros(1 << BITS, np.bool_)
+    for code in codes:
+        seen[code] = True
+    return np.flatnonzero(seen)
+
+
+@kernel()
+def _bits(edges, decisions, leaf, path):
+    """The code of the way to a leaf, and for each of its conditions the bits that decide it."""
+    wanted, tested = 0, np.zeros(len(path), np.int64)
+    k = leaf
+    while edges[k].parent >= 0:
+        i, c = 0, 0
+        while edges[decisions[i]].parent != edges[k].parent:
+            i += 1
+        while path[c].feature != edges[k].feature:
+            c += 1
+        wanted |= int(edges[k].left) << i
+        tested[c] |= 1 << i
+        k = edges[k].parent
+    return wanted, tested
+
+
+@kernel()
+def _patterns(codes, wanted, tested):
+    """The pattern of each code: bit c says that it goes wrong where condition c is tested."""
+    patterns = np.zeros(len(codes), np.uint64)
+    for c in range(len(tested)):
+        for u in range(len(codes)):
+            wrong = ((codes[u] ^ wanted) & tested[c]) != 0
+            patterns[u] |= np.uint64(wrong) << np.uint64(c)
+    return patterns
+
+
+@kernel()
+def _tabulate(used, shares, index, path, features, value, table):
+    """Add a leaf to the table of its group."""
+    for k in range(len(path)):
+        slot = 0
+        while features[slot] != path[k].feature:
+            slot += 1
+        for u in range(len(used)):
+            for c in range(len(value)):
+                table[used[u], slot, c] += value[c] * shares[index[u], k]
+
+
+@kernel(parallel=True)
+def _look_up(codes, features, table, tasks, out):
+    """Add the tables to the rows of every block, group after group."""
+    for task in prange(len(tasks)):
+        start, stop, first, last = tasks[task]
+        for g in range(len(features)):
+            for slot in range(features.shape[1]):
+                if features[g, slot] >= 0:
+                    for c in range(first, last):
+                        into = out[features[g, slot], c - first, start:stop]
+                        for r in range(stop - start):
+                            into[r] += table[g, codes[g, start + r], slot, c]

@@ -1,0 +1,78 @@
+"""Leaves with too many features for a pattern: pairs of a row and a background row, one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.leaf_patterns import condition, failures, merged
+
+# Leaves at a time: bounds the memory for their paths.
+CHUNK = 256
+
+
+def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
+    """Add what the leaves give to the rows; as `leaf_patterns.add_leaves`, for paths of any width.
+
+    The derivation is in `kernels/tree_shap_interventional.py`.
+    """
+    for first in range(0, len(leaves), CHUNK):
+        some = leaves[first : first + CHUNK]
+        paths = np.empty((len(some), len(weights) - 1), condition(XT.dtype))
+        sizes = np.empty(len(some), np.int64)
+        _merge(edges, some, len(XT), paths, sizes)
+        _blocks(paths, sizes, some, value, XT, ZT, tasks, weights, out)
+
+
+@kernel(parallel=True)
+def _merge(edges, leaves, n_features, paths, sizes):
+    for i in prange(len(leaves)):
+        place = np.full(n_features, -1, np.int32)
+        sizes[i] = merged(edges, leaves[i], place, paths[i])
+
+
+@kernel(parallel=True)
+def _blocks(paths, sizes, leaves, value, XT, ZT, tasks, weights, out):
+    for task in prange(len(tasks)):
+        start, stop, first, last = tasks[task]
+        for i in range(len(leaves)):
+            path = paths[i, : sizes[i]]
+            of_x, of_z = _fails(path, XT, start, stop), _fails(path, ZT, 0, ZT.shape[1])
+            phi = np.empty(len(path))
+            for r in range(stop - start):
+                phi[:] = 0
+                for z in range(len(of_z)):
+                    _pair(of_x[r], of_z[z], weights, phi)
+                for k in range(len(path)):
+                    for c in range(first, last):
+                        worth = value[leaves[i], c] * phi[k]
+                        out[path[k].feature, c - first, start + r] += worth
+
+
+@kernel()
+def _fails(path, XT, start, stop):
+    """Whether each row fails each condition, bool (stop - start, len(path))."""
+    fails = np.empty((stop - start, len(path)), np.bool_)
+    bit = np.empty(stop - start, np.uint64)
+    for k in range(len(path)):
+        failures(path[k : k + 1], XT, start, bit)
+        for r in range(len(bit)):
+            fails[r, k] = bit[r] != 0
+    return fails
+
+
+@kernel()
+def _pair(of_x, of_z, weights, phi):
+    """Add the Shapley values of one pair, for a leaf of value 1."""
+    a, b = 0, 0
+    for k in range(len(phi)):
+        if of_x[k] and of_z[k]:
+            return
+        a += of_z[k]
+        b += of_x[k]
+    for k in range(len(phi)):
+        if of_z[k]:
+            phi[k] += weights[b, a]
+        elif of_x[k]:
+            phi[k] -= weights[a, b]

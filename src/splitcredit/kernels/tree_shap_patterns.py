@@ -1,0 +1,345 @@
+"""Path-dependent TreeSHAP by tables over the outcomes of splits, for shallow trees and many rows.
+
+Attributions are linear in the values of the leaves. So a tree is cut into groups of leaves, each
+with the splits that lead to them, at most `BITS`; the attributions of a group are a function of the
+outcomes of its splits and of nothing else. They are computed once for every pattern of outcomes,
+by quadrature (`tree_shap_blocks`), and a row then takes one look into one table a group.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+
+from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.nodes import once_a_forest
+from splitcredit.kernels.tree_shap_blocks import LANES, TRIPLE, rules, start_tree, traverse, triples
+from splitcredit.kernels.tree_shap_plan import Nodes, nodes_of, plan_of
+
+# Splits in a group; with more, tables outgrow the caches and take longer to fill.
+BITS = 8
+# Rows in one block, one thread's work.
+BLOCK = 512
+# Numbers in the tables made at a time: 64 MB.
+CHUNK = 1 << 23
+# Nanoseconds, measured: quadrature of one node for a row, three points; one split of one pattern
+# of a table; one split and one number of a table for a row.
+_NODE, _FILL, _SPLIT, _NUMBER = 2.5, 8.0, 0.25, 0.6
+# Trees that are cut to see what tables would cost.
+_SAMPLE = 16
+
+
+class Groups(NamedTuple):
+    """Groups of leaves of consecutive trees, each as a small tree of its own.
+
+    Leaves of other groups stand in it with the value 0, and its features are numbered anew.
+
+    Parameters
+    ----------
+    nodes : Nodes
+        Of all groups; the column of a node is the number of its split within the group.
+    value : float64 (n_nodes, n_explained)
+    offsets : int64 (n_groups + 1,)
+    splits : int32 (n_groups, BITS)
+        The nodes of the forest that the splits are.
+    n_splits : int32 (n_groups,)
+    features : int32 (n_groups, BITS)
+        The features of the forest, by their number in the group.
+    n_features : int32 (n_groups,)
+    """
+
+    nodes: Nodes
+    value: np.ndarray
+    offsets: np.ndarray
+    splits: np.ndarray
+    n_splits: np.ndarray
+    features: np.ndarray
+    n_features: np.ndarray
+
+
+def attribute(forest, outputs, X, rows, out) -> None:
+    """Add the attributions of some rows of X, summed over the trees, to `out`.
+
+    Parameters
+    ----------
+    forest : Forest
+    outputs : int64 (n_explained,)
+    X : prepared rows
+    rows : int64 (n,)
+        Rows of X to explain.
+    out : float64 (n, n_features, n_explained)
+
+    Raises
+    ------
+    ValueError
+        If a tree is deeper than `BITS`.
+    """
+    if _depth(forest) > BITS:
+        raise ValueError(
+            f"algorithm='patterns' takes trees of depth at most {BITS}, and this forest has one of "
+            f"depth {_depth(forest)}: use 'blocks', 'rows' or 'auto'"
+        )
+    any_nan = bool(np.isnan(X).any())
+    nodes = nodes_of(forest)
+    value = np.ascontiguousarray(forest.value[:, outputs])
+    # Bound on the numbers in the tables of one tree: a group for every leaf.
+    leaves = np.add.reduceat(forest.feature < 0, forest.tree_offsets[:-1])
+    room = np.cumsum(leaves * (len(outputs) << BITS) * BITS)
+    first = 0
+    while first < forest.n_trees:
+        before = room[first - 1] if first else 0
+        last = max(first + 1, int(np.searchsorted(room, before + CHUNK, side="right")))
+        groups = _groups(nodes, value, forest.tree_offsets[first : last + 1])
+        if len(groups.n_splits):
+            tables, starts = _tables(groups)
+            _look_up(nodes, groups, tables, starts, X, any_nan, rows, out)
+        first = last
+
+
+def pays(forest, n_outputs, n_rows) -> bool:
+    """Whether tables cost less than quadrature for so many rows, by the measured constants."""
+    if _depth(forest) > BITS:
+        return False
+    offsets = forest.tree_offsets[: _SAMPLE + 1]
+    groups = _groups(nodes_of(forest), forest.value[: offsets[-1], :1].copy(), offsets)
+    patterns = np.left_shift(1, groups.n_splits.astype(np.int64))
+    fill = _FILL * n_outputs * (patterns * groups.n_splits).sum()
+    look = _SPLIT * groups.n_splits.sum() + _NUMBER * n_outputs * groups.n_features.sum()
+    quadrature = _NODE * n_outputs * np.count_nonzero(forest.feature[: offsets[-1]] >= 0)
+    return bool(fill + n_rows * look < n_rows * quadrature)
+
+
+@once_a_forest
+def _depth(forest):
+    """Most splits on a path."""
+    return int(_deepest(forest.feature, forest.left, forest.right))
+
+
+@kernel()
+def _deepest(feature, left, right):
+    depth = np.zeros(len(feature), np.int32)
+    for k in range(len(feature)):
+        if feature[k] >= 0:
+            depth[left[k]] = depth[right[k]] = depth[k] + 1
+    return depth.max()
+
+
+def _groups(nodes, value, offsets) -> Groups:
+    """Cut the trees between the first and the last of `offsets`."""
+    sizes = _sizes(nodes, offsets)
+    n_groups, n_nodes = _cut(nodes, value, offsets, sizes, _empty(0, 0, value.shape[1]), False)
+    groups = _empty(n_groups, n_nodes, value.shape[1])
+    _cut(nodes, value, offsets, sizes, groups, True)
+    return groups
+
+
+def _empty(n_groups, n_nodes, n_outputs):
+    integers = [np.full(n_nodes, -1, np.int32) for _ in range(4)]
+    feature, column, left, right = integers
+    threshold, cover = np.full(n_nodes, 0.5), np.zeros(n_nodes)
+    missing_left = np.zeros(n_nodes, np.bool_)
+    return Groups(
+        Nodes(feature, column, threshold, left, right, missing_left, cover),
+        np.zeros((n_nodes, n_outputs)),
+        np.zeros(n_groups + 1, np.int64),
+        np.full((n_groups, BITS), -1, np.int32),
+        np.zeros(n_groups, np.int32),
+        np.full((n_groups, BITS), -1, np.int32),
+        np.zeros(n_groups, np.int32),
+    )
+
+
+def _tables(groups):
+    """Attributions of each group for every pattern, one after the other, and where they start."""
+    n_outputs = groups.value.shape[1]
+    plan = plan_of(groups.nodes, groups.value, groups.offsets, np.arange(n_outputs), BITS)
+    sizes = np.left_shift(groups.n_features.astype(np.int64) * n_outputs, groups.n_splits)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    tables = np.zeros(starts[-1])
+    if len(plan.entries):
+        shape = groups.n_splits, groups.n_features, starts
+        _fill_tables(plan, triples(plan), *rules(plan), *shape, n_outputs, tables)
+    return tables, starts
+
+
+@kernel()
+def _sizes(nodes, offsets):
+    """Inner nodes at and below every node of some trees."""
+    sizes = np.zeros(offsets[-1] - offsets[0], np.int32)
+    for node in range(offsets[-1] - 1, offsets[0] - 1, -1):
+        if nodes.feature[node] >= 0:
+            a, b = nodes.left[node] - offsets[0], nodes.right[node] - offsets[0]
+            sizes[node - offsets[0]] = 1 + sizes[a] + sizes[b]
+    return sizes
+
+
+@kernel()
+def _cut(nodes, value, offsets, sizes, groups, write):
+    """Write the groups, or only count groups and nodes.
+
+    A subtree is a group if its splits and those on the way to it fit; else its children are cut.
+    """
+    n_groups, n_nodes = 0, 0
+    way = np.empty(BITS + 1, np.int64)  # nodes from the root to the parent of the node at hand
+    stack = np.empty((len(sizes) + 1, 2), np.int64)
+    for t in range(len(offsets) - 1):
+        stack[0, 0], stack[0, 1], top = offsets[t], 0, 1
+        while top > 0:
+            top -= 1
+            node, depth = stack[top, 0], stack[top, 1]
+            size = sizes[node - offsets[0]]
+            if depth + size <= BITS:
+                if write:
+                    _write_group(nodes, value, way, depth, node, n_groups, n_nodes, groups)
+                n_groups += 1
+                n_nodes += 2 * depth + 2 * size + 1
+                continue
+            way[depth] = node
+            for child in (nodes.right[node], nodes.left[node]):
+                stack[top, 0], stack[top, 1] = child, depth + 1
+                top += 1
+    return n_groups, n_nodes
+
+
+@kernel()
+def _write_group(nodes, value, way, depth, node, g, start, groups):
+    """Copy the way to a node, with leaves of value 0 beside it, and all that is below."""
+    own, k = groups.nodes, start
+    groups.offsets[g] = start
+    for i in range(depth):
+        _write_split(nodes, way[i], g, k, groups)
+        ahead = way[i + 1] if i + 1 < depth else node
+        is_left = nodes.left[way[i]] == ahead
+        beside = nodes.right[way[i]] if is_left else nodes.left[way[i]]
+        # The leaf beside comes first, so that what follows is next in line.
+        own.cover[k + 1] = nodes.cover[beside]
+        own.left[k], own.right[k] = (k + 2, k + 1) if is_left else (k + 1, k + 2)
+        k += 2
+    stack = np.empty((2 * BITS + 2, 3), np.int64)  # node, its parent's place, whether left
+    stack[0, 0], stack[0, 1], stack[0, 2], top = node, -1, 0, 1
+    while top > 0:
+        top -= 1
+        at, parent, is_left = stack[top, 0], stack[top, 1], stack[top, 2]
+        if parent >= 0 and is_left:
+            own.left[parent] = k
+        elif parent >= 0:
+            own.right[parent] = k
+        own.cover[k] = nodes.cover[at]
+        if nodes.feature[at] < 0:
+            groups.value[k] = value[at]
+        else:
+            _write_split(nodes, at, g, k, groups)
+            stack[top, 0], stack[top, 1], stack[top, 2] = nodes.right[at], k, 0
+            stack[top + 1, 0], stack[top + 1, 1], stack[top + 1, 2] = nodes.left[at], k, 1
+            top += 2
+        k += 1
+    groups.offsets[g + 1] = k
+
+
+@kernel()
+def _write_split(nodes, node, g, k, groups):
+    """Number the split, and its feature if it is new in the group."""
+    groups.splits[g, groups.n_splits[g]] = node
+    groups.nodes.column[k] = groups.n_splits[g]
+    groups.n_splits[g] += 1
+    groups.nodes.cover[k] = nodes.cover[node]
+    for j in range(groups.n_features[g]):
+        if groups.features[g, j] == nodes.feature[node]:
+            groups.nodes.feature[k] = j
+            return
+    groups.nodes.feature[k] = groups.n_features[g]
+    groups.features[g, groups.n_features[g]] = nodes.feature[node]
+    groups.n_features[g] += 1
+
+
+@kernel(parallel=True)
+def _fill_tables(plan, triples, points, weights, n_splits, n_features, starts, n_outputs, tables):
+    """Explain every pattern of every group; split b goes left where bit b is set."""
+    deepest, most, held = plan.depths.max() + 2, triples.max(), plan.places.max()
+    entries, terms, first_entries = plan.entries, plan.terms, plan.starts[:, 0]
+    for g in prange(len(triples)):
+        if first_entries[g] == first_entries[g + 1]:
+            continue
+        n_patterns, width = 1 << n_splits[g], n_features[g] * n_outputs
+        for first in range(0, n_patterns, LANES):
+            lanes = min(LANES, n_patterns - first)
+            x, phi = np.empty((BITS, lanes)), np.zeros((width, lanes))
+            for lane in range(lanes):
+                for b in range(BITS):
+                    x[b, lane] = 1 - ((first + lane) >> b & 1)
+            frames = np.empty((deepest, most, 2 * TRIPLE * LANES))
+            sums = np.empty((2, held, most, TRIPLE * LANES))
+            lane_data = np.zeros((3, deepest, LANES))
+            scale, total = np.empty((deepest, most * TRIPLE)), np.zeros((3, lanes))
+            start_tree(weights, triples[g], frames, lane_data)
+            traverse(
+                entries,
+                terms,
+                first_entries[g],
+                triples[g],
+                points,
+                False,
+                n_outputs,
+                x,
+                phi,
+                frames,
+                sums,
+                lane_data,
+                scale,
+                total,
+            )
+            for j in range(width):
+                at = starts[g] + j * n_patterns + first
+                tables[at : at + lanes] = phi[j]
+
+
+@kernel(parallel=True)
+def _look_up(nodes, groups, tables, starts, X, any_nan, rows, out):
+    """Add what the tables hold for the pattern of each row; one block is one thread's."""
+    n, p, n_outputs = out.shape
+    feature, threshold, missing_left = nodes.feature, nodes.threshold, nodes.missing_left
+    splits, n_splits = groups.splits, groups.n_splits
+    features, n_features = groups.features, groups.n_features
+    for block in prange((n + BLOCK - 1) // BLOCK):
+        start, stop = block * BLOCK, min(n, (block + 1) * BLOCK)
+        lanes = stop - start
+        x, phi = np.empty((p, lanes), X.dtype), np.empty((p * n_outputs, lanes))
+        pattern = np.empty(lanes, np.int32)
+        for lane in range(lanes):
+            for j in range(p):
+                x[j, lane] = X[rows[start + lane], j]
+                for c in range(n_outputs):
+                    phi[j * n_outputs + c, lane] = out[start + lane, j, c]
+        for g in range(len(n_splits)):
+            pattern[:] = 0
+            for b in range(n_splits[g]):
+                k = splits[g, b]
+                nan_left = any_nan and missing_left[k]
+                _mark(feature[k], threshold[k], np.int32(1 << b), nan_left, x, pattern)
+            for j in range(n_features[g]):
+                for c in range(n_outputs):
+                    at = starts[g] + ((j * n_outputs + c) << n_splits[g])
+                    _add(features[g, j] * n_outputs + c, tables, at, pattern, phi)
+        for lane in range(lanes):
+            for j in range(p):
+                for c in range(n_outputs):
+                    out[start + lane, j, c] = phi[j * n_outputs + c, lane]
+
+
+@kernel()
+def _add(to, tables, at, pattern, phi):
+    for lane in range(len(pattern)):
+        phi[to, lane] += tables[at + pattern[lane]]
+
+
+@kernel()
+def _mark(j, threshold, bit, nan_left, x, pattern):
+    """Set one bit of the patterns of the rows that go left."""
+    none, threshold = np.int32(0), x.dtype.type(threshold)
+    for lane in range(len(pattern)):
+        pattern[lane] |= bit if x[j, lane] <= threshold else none
+    if nan_left:
+        for lane in range(len(pattern)):
+            pattern[lane] |= bit if x[j, lane] != x[j, lane] else none

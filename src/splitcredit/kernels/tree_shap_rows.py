@@ -1,0 +1,112 @@
+"""Path-dependent TreeSHAP by exact quadrature for few rows: one row at a time.
+
+The same formulas as in `tree_shap_blocks`, which derives them, without what it costs to set up
+loops over many rows: down the entries of a tree in their order with A, and back up with Q.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.tree_shap_blocks import TRIPLE, rules, triples
+from splitcredit.kernels.tree_shap_plan import plans
+
+
+def attribute(forest, outputs, X, rows, out) -> None:
+    """Add the attributions of some rows of X, summed over the trees, to `out`.
+
+    Parameters
+    ----------
+    forest : Forest
+    outputs : int64 (n_explained,)
+    X : prepared rows
+    rows : int64 (n,)
+        Rows of X to explain.
+    out : float64 (n, n_features, n_explained)
+    """
+    for plan in plans(forest, outputs):
+        _rows(plan, triples(plan), *rules(plan), X, rows, out)
+
+
+@kernel(parallel=True)
+def _rows(plan, triples, points, weights, X, rows, out):
+    """Take every row through every tree; one row is one thread's."""
+    entries, terms, starts, depths = plan.entries, plan.terms, plan.starts, plan.depths
+    most = triples.max() * TRIPLE
+    n_entries = (starts[1:, 0] - starts[:-1, 0]).max()
+    n_terms = (starts[1:, 1] - starts[:-1, 1]).max()
+    for i in prange(len(rows)):
+        A, q = np.empty((n_entries, most)), np.empty((n_entries, most))
+        scale = np.empty((n_entries, most))  # 1 / h^2
+        Q = np.empty((n_terms, most))
+        edge = np.empty((n_entries, 3))  # o below the edge into the entry, s, o z (s - r)
+        depth = np.empty(n_entries, np.int64)
+        inside = np.ones(depths.max() + 1)  # o below the edge into a depth of the path
+        for t in range(len(triples)):
+            start, stop = starts[t, 0], starts[t + 1, 0]
+            if start < stop:
+                rule = triples[t]
+                for k in range(TRIPLE * rule):
+                    A[0, k] = weights[rule, k]
+                depth[0] = 0
+                for e in range(start, stop):
+                    _down(
+                        entries,
+                        e,
+                        start,
+                        rule,
+                        points,
+                        X,
+                        rows[i],
+                        A,
+                        q,
+                        scale,
+                        edge,
+                        depth,
+                        inside,
+                    )
+                for e in range(stop - 1, start - 1, -1):
+                    _up(entries, terms, e, start, starts[t, 1], rule, A, q, scale, edge, Q, i, out)
+
+
+@kernel(inline=True)
+def _down(entries, e, start, rule, points, X, row, A, q, scale, edge, depth, inside):
+    """Fill s, o z (s - r), q and 1 / h^2 of an entry; A and o of its children."""
+    entry, own = entries[e], e - start
+    if own > 0:
+        inside[depth[own]] = edge[own, 0]
+    o, z, ratio, x = inside[entry.above], entry.z, entry.ratio, X[row, entry.column]
+    left = entry.missing_left if x != x else x <= entry.threshold
+    s = 1.0 if left != entry.first_is_right else 0.0
+    edge[own, 1], edge[own, 2] = s, o * z * (s - ratio)
+    for k in range(TRIPLE * rule):
+        t = points[rule, k]
+        inverse = 1.0 if entry.above == 0 else 1 / (t + (1 - t) * z)
+        scale[own, k] = inverse * inverse
+        q[own, k] = (t * s + (1 - t) * z * ratio) * inverse if o > 0 else ratio
+    for child, is_first in ((entry.first, True), (entry.second, False)):
+        if child >= 0:
+            below = child - start
+            edge[below, 0], depth[below] = o * (s if is_first else 1 - s), depth[own] + 1
+            for k in range(TRIPLE * rule):
+                A[below, k] = A[own, k] * (q[own, k] if is_first else 1 - q[own, k])
+
+
+@kernel(inline=True)
+def _up(entries, terms, e, start, first_term, rule, A, q, scale, edge, Q, i, out):
+    """Q of the terms of an entry, and what they credit to its feature."""
+    entry, own = entries[e], e - start
+    for place in range(entry.n_terms):
+        term, at = terms[entry.terms + place], entry.terms + place - first_term
+        # The terms of the children with the same output, if it varies there.
+        one = entries[entry.first].terms + place - first_term if place < entry.n_first else -1
+        two = entries[entry.second].terms + term.second - first_term if term.second >= 0 else -1
+        total = 0.0
+        for k in range(TRIPLE * rule):
+            first = Q[one, k] if one >= 0 else term.first_value
+            second = Q[two, k] if two >= 0 else term.second_value
+            total += scale[own, k] * A[own, k] * (first - second)
+            Q[at, k] = second + q[own, k] * (first - second)
+        out[i, entry.feature, term.output] += edge[own, 2] * total

@@ -1,0 +1,1 @@
+"""Lundberg and Lee (2017): consistent feature attribution for tree ensembles, and TreeSHAP."""

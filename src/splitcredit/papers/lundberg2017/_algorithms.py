@@ -1,0 +1,210 @@
+"""Algorithm 1 (EXPVALUE), Eq. 2 and Algorithm 2 (Tree SHAP) of lundberg2017, word for word.
+
+One output of one tree, in plain Python, with whatever numbers the tree is made of: floats, or
+`Fraction` for no rounding at all. Indices run from 1 as printed, so element i of the path m is
+``m[i - 1]``; nodes and features are numbered from 0. Every function adds its elementary steps to a
+`Counter`: ``"G"``, calls of G in Algorithm 1; ``"loop"``, passes through the loops of EXTEND and
+UNWIND in Algorithm 2. They depend on the trees and rows alone, not on a clock.
+
+Misprints, and what is right (tests/test_lundberg2017_exact.py puts each one back in and shows that
+it divides by zero, runs out of m or gives other values):
+
+- Algorithm 1 averages ``G(a_j, w r_aj / r_j)`` with itself; the second is
+  ``G(b_j, w r_bj / r_j)``.
+- Eq. 2 has the factor ``(M - |S|! - 1)!``; right is ``(M - |S| - 1)!``.
+- EXTEND: ``l = len(m) + 1`` is the new length already, so the new element is m_l, not m_{l+1}, and
+  its w is 1 if ``l = 1``, not if ``l = 0``. The loop below it is right as printed.
+- UNWIND cuts m to its first l - 1 elements and then reads m_i, where i may be l, and m_{j+1} up to
+  m_l: both are of the uncut m. That w is not moved along with d, z and o is right.
+- ``phi_{m_i}`` in RECURSE is phi of feature m_i.d.
+- RECURSE starts with feature 0, which is a feature where they are numbered from 0: FINDFIRST would
+  find it. Here it is -1.
+
+The leaf test ``v_j != internal`` of RECURSE is right: v_j holds a value at a leaf.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+from math import factorial
+
+from splitcredit.forest import LEAF
+
+NOTHING = LEAF
+INTERNAL = None
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The paper's tree = {v, a, b, t, r, d} for one output, one list entry a node, root first.
+
+    Parameters
+    ----------
+    v : list
+        Value of a leaf, `INTERNAL` at an inner node.
+    a, b : list of int
+        Left and right child.
+    t : list of float
+        Threshold; a row goes left on ``<=``.
+    r : list
+        Cover, of the same kind of number as v.
+    d : list of int
+        Feature, -1 at a leaf.
+    """
+
+    v: list
+    a: list
+    b: list
+    t: list
+    r: list
+    d: list
+
+    @property
+    def n_leaves(self) -> int:
+        """L."""
+        return sum(v is not INTERNAL for v in self.v)
+
+    @property
+    def depth(self) -> int:
+        """D, edges from the root to the deepest leaf."""
+        depth = [0] * len(self.v)
+        for j, (a, b) in enumerate(zip(self.a, self.b, strict=True)):
+            if self.v[j] is INTERNAL:
+                depth[a] = depth[b] = depth[j] + 1
+        return max(depth)
+
+
+def trees_of(forest, output: int = 0, number=float) -> list[Tree]:
+    """The trees of a `Forest` that compares float64 by ``<=``, for one output.
+
+    Parameters
+    ----------
+    forest : Forest
+    output : int
+    number : float or Fraction
+        Kind of the values and covers.
+    """
+    found = []
+    for start, stop in zip(forest.tree_offsets[:-1], forest.tree_offsets[1:], strict=True):
+        own = slice(start, stop)
+        leaf = forest.feature[own] == LEAF
+        value = zip(forest.value[own, output].tolist(), leaf, strict=True)
+        found.append(
+            Tree(
+                v=[number(v) if at_leaf else INTERNAL for v, at_leaf in value],
+                a=(forest.left[own] - start).tolist(),
+                b=(forest.right[own] - start).tolist(),
+                t=forest.threshold[own].tolist(),
+                r=[number(r) for r in forest.cover[own].tolist()],
+                d=forest.feature[own].tolist(),
+            )
+        )
+    return found
+
+
+def expvalue(x, S, tree: Tree, steps: Counter):
+    """Algorithm 1: E[f(x) | x_S], unknown splits averaged by cover."""
+    v, a, b, t, r, d = tree.v, tree.a, tree.b, tree.t, tree.r, tree.d
+
+    def g(j, w):
+        steps["G"] += 1
+        if v[j] is not INTERNAL:
+            return w * v[j]
+        if d[j] in S:
+            return g(a[j], w) if x[d[j]] <= t[j] else g(b[j], w)
+        return g(a[j], w * r[a[j]] / r[j]) + g(b[j], w * r[b[j]] / r[j])
+
+    return g(0, 1)
+
+
+def shapley_by_subsets(x, tree: Tree, steps: Counter) -> list:
+    """Eq. 2 with Algorithm 1, which is called once for each of the 2^M subsets; phi by feature."""
+    return shapley(len(x), lambda S: expvalue(x, S, tree, steps))
+
+
+def shapley(M: int, f_x) -> list:
+    """Eq. 2: the sum over the subsets of M features, of any function of a sorted tuple of them."""
+    subsets = [S for size in range(M + 1) for S in combinations(range(M), size)]
+    value = {S: f_x(S) for S in subsets}
+    phi = [0] * M
+    for S in subsets:
+        for i in set(range(M)) - set(S):
+            weight = Fraction(factorial(len(S)) * factorial(M - len(S) - 1), factorial(M))
+            phi[i] += weight * (value[tuple(sorted((*S, i)))] - value[S])
+    return phi
+
+
+@dataclass(slots=True)
+class _Element:
+    """One unique feature of the path m."""
+
+    d: int  # feature
+    z: object  # fraction of "zero" paths that flow through this branch
+    o: object  # fraction of "one" paths
+    w: object  # proportion of sets of the size that is this element's place
+
+
+def tree_shap(x, tree: Tree, steps: Counter) -> list:
+    """Algorithm 2, TS(x, tree): phi by feature in polynomial time."""
+    v, a, b, t, r, d = tree.v, tree.a, tree.b, tree.t, tree.r, tree.d
+    phi = [0] * len(x)
+    one = r[0] / r[0]
+
+    def recurse(j, m, p_z, p_o, p_i):
+        m = extend(m, p_z, p_o, p_i, steps)
+        if v[j] is not INTERNAL:
+            for i in range(2, len(m) + 1):
+                w = sum(element.w for element in unwind(m, i, steps))
+                m_i = m[i - 1]
+                phi[m_i.d] += w * (m_i.o - m_i.z) * v[j]
+        else:
+            h, c = (a[j], b[j]) if x[d[j]] <= t[j] else (b[j], a[j])
+            i_z = i_o = one
+            k = _find_first(m, d[j])
+            if k is not None:
+                i_z, i_o = m[k - 1].z, m[k - 1].o
+                m = unwind(m, k, steps)
+            recurse(h, m, i_z * r[h] / r[j], i_o, d[j])
+            recurse(c, m, i_z * r[c] / r[j], 0, d[j])
+
+    recurse(0, [], one, one, NOTHING)
+    return phi
+
+
+def extend(m: list, p_z, p_o, p_i, steps: Counter) -> list:
+    """EXTEND: the subsets of the path grow by a feature, by fractions of zeros and ones."""
+    l = len(m) + 1  # noqa: E741 - the paper's name
+    one = p_z / p_z  # keeps the kind of number: fractions must not meet floats
+    m = [*map(replace, m), _Element(p_i, p_z, p_o, one if l == 1 else one - one)]
+    steps["loop"] += l - 1
+    for i in range(l - 1, 0, -1):
+        m[i].w = m[i].w + p_o * m[i - 1].w * i / l
+        m[i - 1].w = p_z * m[i - 1].w * (l - i) / l
+    return m
+
+
+def unwind(m: list, i: int, steps: Counter) -> list:
+    """UNWIND: the inverse of `extend` for element i, wherever in the path it is."""
+    l = len(m)  # noqa: E741
+    n = m[l - 1].w
+    o, z = m[i - 1].o, m[i - 1].z
+    cut = [replace(element) for element in m[: l - 1]]
+    steps["loop"] += l - 1 + l - i
+    for j in range(l - 1, 0, -1):
+        if o != 0:
+            t = cut[j - 1].w
+            cut[j - 1].w = n * l / (j * o)
+            n = t - cut[j - 1].w * z * (l - j) / l
+        else:
+            cut[j - 1].w = cut[j - 1].w * l / (z * (l - j))
+    for j in range(i, l):
+        cut[j - 1].d, cut[j - 1].z, cut[j - 1].o = m[j].d, m[j].z, m[j].o
+    return cut
+
+
+def _find_first(m, feature):
+    """Place (from 1) of the element of a feature, None if nothing is found."""
+    return next((k for k, element in enumerate(m, 1) if element.d == feature), None)

@@ -1,0 +1,146 @@
+"""Random pairs of trees: does an attribution fall although the model relies more on the feature?
+
+As in figure 1, features are binary, the trees are complete (each path tests all M features in an
+order of its own), and the data set has one row a leaf, labelled with the leaf's value. Such a tree
+is a function on the cube {0, 1}^M and a choice of features at the nodes. In a pair (f, f') feature
+0 matters more in f': for all S without 0, v'(S + 0) - v'(S) >= v(S + 0) - v(S), where v is the
+expectation E[f | x_S] at x = (1, ..., 1) for the output, and the drop of the mean squared error for
+the gain. An attribution of feature 0 that is smaller in f' violates the consistency of section 3.
+
+All numbers are whole ones or halves, quarters, ... of such, so float64 rounds nothing: means of
+2^k integers, and Shapley values times M!.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import factorial
+
+import numpy as np
+
+# Leaves are drawn from -LARGEST .. LARGEST.
+LARGEST = 8
+
+
+def violations(M: int, n_pairs: int, seed: int) -> dict[tuple[str, str], int]:
+    """Pairs in which the attribution of feature 0 falls, by task and method.
+
+    Parameters
+    ----------
+    M : int
+        Number of features.
+    n_pairs : int
+        Pairs for each of the two premises, after rejection.
+    seed : int
+    """
+    rng = np.random.default_rng([seed, M])
+    found = {}
+    for task, game in (("output", output_game), ("gain", gain_game)):
+        old, new = _pairs(rng, M, n_pairs, game)
+        before, after = shapley(game(old), M), shapley(game(new), M)
+        found[task, "SHAP"] = int((after < before).sum())
+        trees = [[Orders.draw(rng, M) for _ in range(n_pairs)] for _ in range(2)]
+        measures = {"output": {"path": path_output}, "gain": {"path": path_gain}}[task]
+        measures |= {"split count": split_count} if task == "gain" else {}
+        for method, measure in measures.items():
+            changes = [
+                measure(g, more) - measure(f, less)
+                for f, g, less, more in zip(old, new, *trees, strict=True)
+            ]
+            place = (task, method) if method == "path" else (method, method)
+            found[place] = int(sum(c < 0 for c in changes))
+    return found
+
+
+class Orders:
+    """Which feature each node of a complete tree tests: `feature`, and the subtrees 0 and 1."""
+
+    def __init__(self, feature, below):
+        self.feature, self.below = feature, below
+
+    @classmethod
+    def draw(cls, rng, M, left=None):
+        """At each node one of the features that are left, all with the same chance."""
+        left = tuple(range(M)) if left is None else left
+        if not left:
+            return None
+        j = left[int(rng.integers(len(left)))]
+        rest = tuple(k for k in left if k != j)
+        return cls(j, [cls.draw(rng, M, rest) for _ in range(2)])
+
+
+def output_game(f) -> dict[tuple, np.ndarray]:
+    """E[f | x_S] at x = (1, ..., 1) of each cube (n, 2, ..., 2), by S."""
+    M = f.ndim - 1
+    return {S: _mean(f, S)[(slice(None), *_ones(M, S))] for S in _subsets(M)}
+
+
+def gain_game(f) -> dict[tuple, np.ndarray]:
+    """Drop of the mean squared error when S is known: the variance of E[f | x_S], by S."""
+    M = f.ndim - 1
+    means = {S: _mean(f, S).reshape(len(f), -1) for S in _subsets(M)}
+    return {S: (m**2).mean(axis=1) - means[()][:, 0] ** 2 for S, m in means.items()}
+
+
+def shapley(v, M) -> np.ndarray:
+    """Shapley value of feature 0 by Eq. 2, times M!."""
+    weight = {S: factorial(len(S)) * factorial(M - len(S) - 1) for S in v if 0 not in S}
+    return sum(w * (v[0, *S] - v[S]) for S, w in weight.items())
+
+
+def path_output(f, tree) -> float:
+    """Path attribution of feature 0 to f(1, ..., 1): the step of the mean where 0 is tested."""
+    known = {}
+    while tree.feature != 0:
+        known[tree.feature] = 1
+        tree = tree.below[1]
+    return _at(f, {**known, 0: 1}).mean() - _at(f, known).mean()
+
+
+def path_gain(f, tree, known=()) -> float:
+    """Path attribution of feature 0 to the gain: the sum over the nodes that test it."""
+    if tree is None:
+        return 0.0
+    j = tree.feature
+    sides = [(*known, (j, value)) for value in (0, 1)]
+    if j == 0:
+        low, high = (_at(f, dict(side)).mean() for side in sides)
+        return 0.5 ** len(known) * ((high - low) / 2) ** 2
+    return sum(path_gain(f, tree.below[value], sides[value]) for value in (0, 1))
+
+
+def split_count(f, tree) -> int:
+    """Nodes that test feature 0; f plays no part."""
+    if tree is None:
+        return 0
+    return (tree.feature == 0) + sum(split_count(f, below) for below in tree.below)
+
+
+def _pairs(rng, M, n_pairs, game):
+    """Draw functions and keep the pairs in which feature 0 matters more in the second."""
+    kept = []
+    while sum(len(f) for f, _ in kept) < n_pairs:
+        f, g = rng.integers(-LARGEST, LARGEST + 1, (2, n_pairs, *[2] * M)).astype(float)
+        v, w = game(f), game(g)
+        more = [w[0, *S] - w[S] >= v[0, *S] - v[S] for S in v if 0 not in S]
+        keep = np.all(more, axis=0)
+        kept.append((f[keep], g[keep]))
+    old, new = zip(*kept, strict=True)
+    return np.concatenate(old)[:n_pairs], np.concatenate(new)[:n_pairs]
+
+
+def _subsets(M):
+    return [S for size in range(M + 1) for S in combinations(range(M), size)]
+
+
+def _mean(f, S):
+    unknown = tuple(j + 1 for j in range(f.ndim - 1) if j not in S)
+    return f.mean(axis=unknown, keepdims=True)
+
+
+def _ones(M, S):
+    return [1 if j in S else 0 for j in range(M)]
+
+
+def _at(f, known):
+    return f[tuple(known.get(j, slice(None)) for j in range(f.ndim))]

@@ -1,0 +1,123 @@
+"""Trees that are built or drawn, as `Forest`: no data, only shapes, covers and leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.forest import LEAF, Forest
+
+
+def leaf(value, cover: float = 1.0) -> tuple:
+    """A leaf; the value is a number or one number an output."""
+    return np.atleast_1d(np.asarray(value, float)), float(cover)
+
+
+def split(feature: int, left: tuple, right: tuple, threshold: float = 0.5) -> tuple:
+    """An inner node over two nodes that `leaf` or `split` made."""
+    return feature, threshold, left, right
+
+
+def forest_of(roots, n_features: int, **fields) -> Forest:
+    """Lay trees into a Forest, nodes in preorder.
+
+    Values of inner nodes are means of the leaves, impurities variances summed over the outputs
+    when all rows of a leaf have its value.
+    """
+    rows, offsets = [], [0]
+    for root in roots:
+        _lay(root, rows)
+        offsets.append(len(rows))
+    names = ("feature", "threshold", "left", "right", "value", "cover", "square")
+    arrays = dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True))
+    spread = arrays.pop("square") - arrays["value"] ** 2
+    n_outputs = arrays["value"].shape[1]
+    given = {
+        "feature_names": [f"x{j}" for j in range(n_features)],
+        "output_names": [f"output {c}" for c in range(n_outputs)],
+        "criterion": "squared_error",
+        "impurity": np.maximum(spread.sum(axis=1), 0.0),
+        "aggregate": "sum",
+    }
+    return Forest(**arrays, tree_offsets=offsets, **{**given, **fields})
+
+
+def random_forest(rng, n_features, depth, n_outputs=1, n_trees=1, n_unused=0) -> Forest:
+    """Splits drawn for rows of 0 to 3: features repeat on paths, some leaves cannot be reached.
+
+    Covers and leaves are small whole numbers, so that sums of them are exact. The last `n_unused`
+    features, which come on top of `n_features`, are not tested.
+    """
+
+    def draw(depth):
+        if depth == 0 or rng.random() < 0.15:
+            return leaf(rng.integers(-8, 9, n_outputs), rng.integers(1, 9))
+        threshold = rng.integers(3) + 0.5
+        return split(int(rng.integers(n_features)), draw(depth - 1), draw(depth - 1), threshold)
+
+    trees = [split(t % n_features, draw(depth - 1), draw(depth - 1), 1.5) for t in range(n_trees)]
+    return forest_of(trees, n_features + n_unused)
+
+
+def random_rows(rng, n_rows, n_features) -> np.ndarray:
+    """Rows of 0 to 3 for `random_forest`."""
+    return rng.integers(0, 4, (n_rows, n_features)).astype(float)
+
+
+def caterpillar(depth: int, seed: int = 0, n_features: int | None = None) -> Forest:
+    """One long path, right at every node, with a leaf of 1 to 3 rows hanging off each.
+
+    Feature ``d % n_features`` (by default another at each depth) is tested at depth d, at a
+    threshold that rises when it comes again.
+    """
+    rng = np.random.default_rng(seed)
+    n_features = n_features or depth
+    node = leaf(rng.integers(1, 9))
+    for d in reversed(range(depth)):
+        hanging = leaf(rng.integers(-8, 9), rng.integers(1, 4))
+        node = split(d % n_features, hanging, node, d // n_features + 0.5)
+    return forest_of([node], n_features)
+
+
+def caterpillar_rows(depth: int, seed: int = 0, n_features: int | None = None) -> np.ndarray:
+    """Two rows: one that goes all the way, and one that passes each test with probability 0.9."""
+    n_features = n_features or depth
+    tests = -(-depth // n_features)
+    passes = np.random.default_rng([seed, 1]).random(n_features) < 0.9
+    return np.stack([np.full(n_features, float(tests)), tests * passes.astype(float)])
+
+
+def broom(handle: int, height: int, seed: int = 0, n_trees: int = 1) -> Forest:
+    """A path of `handle` splits, at whose end a complete tree of that height hangs.
+
+    Depth D = handle + height, L = handle + 2^height leaves; each level tests its own feature.
+    """
+    rng = np.random.default_rng(seed)
+
+    def bristles(d):
+        if d == handle + height:
+            return leaf(rng.integers(-8, 9))
+        return split(d, bristles(d + 1), bristles(d + 1))
+
+    def tree():
+        node = bristles(handle)
+        for d in reversed(range(handle)):
+            node = split(d, leaf(rng.integers(-8, 9)), node)
+        return node
+
+    return forest_of([tree() for _ in range(n_trees)], handle + height)
+
+
+def _lay(node, rows):
+    """Append a node and all below it; its place, with mean, cover and mean square."""
+    here = len(rows)
+    if len(node) == 2:
+        value, cover = node
+        rows.append((LEAF, 0.0, -1, -1, value, cover, value**2))
+        return here
+    feature, threshold, left, right = node
+    rows.append(None)
+    a, b = _lay(left, rows), _lay(right, rows)
+    cover = rows[a][5] + rows[b][5]
+    mean, square = ((rows[a][5] * rows[a][k] + rows[b][5] * rows[b][k]) / cover for k in (4, 6))
+    rows[here] = (feature, threshold, a, b, mean, cover, square)
+    return here

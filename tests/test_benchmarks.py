@@ -1,0 +1,174 @@
+"""Benchmarks: peers have the parts that the worker calls, and the table says what was not timed.
+
+No test depends on a time.
+"""
+
+import ast
+import importlib
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+BENCHMARKS = ROOT / "benchmarks"
+PEERS = sorted((BENCHMARKS / "peers").glob("*.py"))
+PINS = sorted((BENCHMARKS / "peers").glob("*.txt"))
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    """Import one module of benchmarks/, which is no package."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    before = set(sys.modules)
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(BENCHMARKS)):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def take_reference():
+    spec = importlib.util.spec_from_file_location("take", ROOT / "docs" / "take_reference.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("path", PEERS, ids=lambda p: p.stem)
+def test_every_peer_has_the_same_parts(path):
+    body = ast.parse(path.read_text()).body
+    functions = {n.name: [a.arg for a in n.args.args] for n in body if hasattr(n, "args")}
+    names = {t.id for n in body if isinstance(n, ast.Assign) for t in n.targets}
+    assert {"PACKAGE", "THREADS"} <= names
+    construct = ["model", "X", "measure", "variant", "background", "threads"]
+    assert functions["construct"] == construct
+    assert functions["explain"] == ["explainer", "X"]
+    assert functions["arranged"] == ["raw"]
+
+
+@pytest.mark.parametrize("path", PINS, ids=lambda p: p.stem)
+def test_every_requirement_is_pinned_and_names_no_host(path):
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+    assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[A-Za-z0-9.+]+", line) for line in lines)
+
+
+def test_every_entrant_is_installed_by_its_environment(bench):
+    environments, races = bench("environments"), bench("tree_shap").RACES
+    workloads = bench("workloads").WORKLOADS
+    assert sorted(environments.PYTHONS) == [path.stem for path in PINS]
+    entered = set()
+    for race in races.values():
+        assert race.workload in workloads
+        for entrant in getattr(race, "entrants", ()):
+            peer = (BENCHMARKS / "peers" / f"{entrant.peer}.py").read_text()
+            package = re.search(r'PACKAGE = "(.+)"', peer)[1]
+            pins = (BENCHMARKS / "peers" / f"{entrant.environment}.txt").read_text()
+            assert f"\n{package}==" in pins, entrant
+            assert (entrant.rows or 1) <= workloads[race.workload].rows
+            entered.add(entrant.peer)
+    assert entered == {path.stem for path in PEERS}
+
+
+def test_an_interpreter_that_is_missing_or_another_is_refused(bench, monkeypatch, tmp_path):
+    environments = bench("environments")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(environments.NotInstalledError, match="name one with PEER_PYTHON_999"):
+        environments.find_interpreter("9.99")
+    monkeypatch.setenv("PEER_PYTHON_999", sys.executable)
+    with pytest.raises(environments.NotInstalledError, match=r"is no Python 9\.99"):
+        environments.find_interpreter("9.99")
+
+
+def test_only_the_kernel_is_scaled_to_all_rows(bench):
+    rounds = [{"construct": [c, c], "explain": [e, 2 * e]} for c, e in [(90, 90), (3, 1), (3, 1)]]
+    found = bench("race").medians(rounds, scale=10)
+    assert found == {"kernel": [10, 20], "end to end": [13, 23]}
+
+
+@pytest.fixture
+def small(bench, monkeypatch):
+    """A race on few rows and trees, with the peers of our own environment."""
+    race, workloads, environments = bench("race"), bench("workloads"), bench("environments")
+
+    def run(library, parameters, peers, measure="tree_shap", **options):
+        workload = workloads.Workload("small", library, parameters, small_data, rows=30)
+        monkeypatch.setitem(workloads.WORKLOADS, "small", workload)
+        entrants = tuple(race.Entrant(peer, environment, rows=20) for peer, environment in peers)
+        return race.Race("small", entrants, {}, measure, rounds=1, **options).run()
+
+    def python_of(name):
+        if name == "ours":
+            return sys.executable
+        raise environments.NotInstalledError("no such thing")
+
+    monkeypatch.setattr(environments, "python_of", python_of)
+    return run
+
+
+def small_data():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((300, 5)).astype(np.float32)
+    return X, np.digitize(X[:, 0] + X[:, 1] * X[:, 2], [-0.5, 0.5])
+
+
+# XGBoost computes in single precision: some 300 sums of float32 (eps 6e-8) are within 2e-5.
+@pytest.mark.parametrize(
+    ("library", "parameters", "peer", "measure", "background", "tolerance"),
+    [
+        ("sklearn", {"n_estimators": 5, "max_depth": 5}, "shap", "tree_shap", 0, 1e-10),
+        ("sklearn", {"n_estimators": 5}, "treeinterpreter", "saabas", 0, 1e-12),
+        ("xgboost", {"n_trees": 5}, "xgboost", "tree_shap", 0, 2e-5),
+        ("xgboost", {"n_trees": 5}, "xgboost", "saabas", 0, 2e-5),
+        ("xgboost", {"n_trees": 5}, "shap", "tree_shap_interventional", 10, 2e-5),
+        ("lightgbm", {"n_trees": 5, "num_leaves": 7}, "lightgbm", "tree_shap", 0, 1e-10),
+    ],
+)
+def test_both_sides_explain_the_same(
+    small, library, parameters, peer, measure, background, tolerance
+):
+    if library == "sklearn":
+        parameters = {"estimator": "ExtraTreesClassifier", **parameters}
+    rows = small(library, parameters, [(peer, "ours")], measure, background=background)
+    assert {(r["threads"], r["mode"], r["clock"]) for r in rows} == {
+        (n, mode, clock)
+        for n in (1, 2)
+        for mode in ("kernel", "end to end")
+        for clock in ("cpu", "wall")
+    }
+    for row in rows:
+        assert float(row["difference"]) < tolerance and row["note"] == ""
+        assert float(row["ours_s"]) > 0 and float(row["peer_s"]) > 0
+
+
+def test_peers_that_are_missing_or_fail_are_said(small, bench, take_reference, tmp_path):
+    parameters = {"estimator": "ExtraTreesClassifier", "n_estimators": 2}
+    # lightgbm's file cannot explain a forest of scikit-learn.
+    peers = [("lightgbm", "ours"), ("woodelf", "nowhere"), ("shap", "ours")]
+    rows = small("sklearn", parameters, peers, threads=(1,))
+    notes = {row["peer"]: row["note"] for row in rows}
+    assert notes["woodelf"] == "not installed here: no such thing"
+    assert notes["lightgbm"].startswith("failed: ") and notes["shap"] == ""
+    from splitcredit import storage
+
+    storage.write_rows(tmp_path / "bench.csv", rows, bench("pairs").COLUMNS)
+    read = storage.read_rows(tmp_path / "bench.csv")
+    summary, table = take_reference.bench_summary(read), take_reference.bench_table(read)
+    for text in (summary, table):
+        assert "woodelf: not installed here: no such thing" in text
+        assert len({line.count("|") for line in text.splitlines() if "|" in line}) == 1
+    assert table.count("| shap ") == 2 and "x shap |" in summary
+    assert all(bench("run").line(row) for row in rows)
+
+
+def test_worker_answers_errors_and_ends_with_its_input():
+    command = [sys.executable, str(BENCHMARKS / "worker.py"), "no_such_peer"]
+    done = subprocess.run(
+        command, input='{"do": "run"}\n', capture_output=True, text=True, check=True, cwd=os.sep
+    )
+    assert "ModuleNotFoundError" in done.stdout and done.stdout.count("\n") == 1

@@ -1,0 +1,202 @@
+"""Boosted models of all libraries to `Forest`: equal scores, and the values of inner nodes."""
+
+import math
+
+import numpy as np
+import pytest
+
+import twins
+from forests import BOOSTED, boosted, raw_score, rows_on_thresholds
+from splitcredit import explain, to_forest
+from splitcredit.convert import _nodes
+from splitcredit.importances import mdi
+
+SKLEARN = [n for n in BOOSTED if n.startswith(("gradient", "histogram"))]
+XGBOOST = [n for n in BOOSTED if n.startswith("xgboost")]
+LIGHTGBM = [n for n in BOOSTED if n.startswith("lightgbm")]
+# Basis: rounding. XGBoost adds up in float32, 6e-8 a step; the others in float64.
+TOLERANCE = {"xgboost": 1e-5, "lightgbm": 1e-12, "gradient": 1e-12, "histogram": 1e-12}
+
+
+def tolerance(name):
+    """Of predictions, as a share of the largest."""
+    return next(t for library, t in TOLERANCE.items() if name.startswith(library))
+
+
+def awkward_rows(name, n=300):
+    """Rows on and beside thresholds, half of their values from the training rows."""
+    model, X, _ = boosted(name)
+    rng = np.random.default_rng(3)
+    rows = X[rng.integers(len(X), size=n)]
+    return np.where(rng.random(rows.shape) < 0.5, rows_on_thresholds(to_forest(model), n), rows)
+
+
+@pytest.mark.parametrize("name", BOOSTED)
+def test_scores_are_those_of_the_library(name):
+    model, X, _ = boosted(name)
+    ours, theirs = to_forest(model).predict(X), raw_score(model, X)
+    assert twins.largest_error(ours, theirs) <= tolerance(name)
+
+
+@pytest.mark.parametrize("name", BOOSTED)
+def test_rows_on_the_thresholds_and_beside_them_go_where_the_library_sends_them(name):
+    """With NaN in a tenth of the drawn values, where the model has a rule for it."""
+    model, _, _ = boosted(name)
+    X = awkward_rows(name)
+    assert np.isnan(X).any() == (to_forest(model).missing_left is not None)
+    ours, theirs = to_forest(model).predict(X), raw_score(model, X)
+    assert twins.largest_error(ours, theirs) <= tolerance(name)
+
+
+@pytest.mark.parametrize("name", BOOSTED)
+def test_one_row_on_every_threshold(name):
+    """Each split decides about a training row whose value is its threshold or a step beside it."""
+    model, X, _ = boosted(name)
+    forest = to_forest(model)
+    inner = np.flatnonzero((forest.feature >= 0) & np.isfinite(forest.threshold))[:400]
+    rows = [X[:1]]
+    for k in inner:
+        t = forest.threshold[k].astype(forest.x_dtype)
+        for value in (t, np.nextafter(t, t.dtype.type(-9e9)), np.nextafter(t, t.dtype.type(9e9))):
+            row = X[k % len(X)].copy()
+            row[forest.feature[k]] = value
+            rows.append(row[None])
+    X = np.concatenate(rows)
+    ours, theirs = forest.predict(X), raw_score(model, X)
+    assert twins.largest_error(ours, theirs) <= tolerance(name)
+
+
+def below(forest, k):
+    """Leaves below node k."""
+    if forest.feature[k] < 0:
+        return [k]
+    return below(forest, forest.left[k]) + below(forest, forest.right[k])
+
+
+@pytest.mark.parametrize("name", BOOSTED)
+def test_inner_nodes_have_mean_and_variance_of_the_leaves_below(name):
+    """By definition, from the leaves of each node.
+
+    The tolerance is that of covers in float32: XGBoost's parents are off by 6e-8 from the sum of
+    their leaves, which moves weights by as much for each level.
+    """
+    forest = to_forest(boosted(name)[0])
+    scale = np.abs(forest.value).max()
+    own = forest.criterion != "leaf variance"
+    assert own == name.startswith("gradient")
+    for k in range(0, forest.n_nodes, 3):
+        leaves = below(forest, k)
+        weights = forest.cover[leaves] / math.fsum(forest.cover[leaves])
+        for c in range(forest.n_outputs):
+            mean = math.fsum(weights * forest.value[leaves, c])
+            assert abs(mean - forest.value[k, c]) <= 1e-6 * scale
+        variance = math.fsum(
+            math.fsum(weights * (forest.value[leaves, c] - forest.value[k, c]) ** 2)
+            for c in range(forest.n_outputs)
+        )
+        assert own or abs(variance - forest.impurity[k]) <= 1e-6 * scale**2
+
+
+def test_the_variance_of_large_equal_values_is_0():
+    """A difference of two mean squares would leave 1e4 here."""
+    left, right = np.array([1, 3, -1, -1, -1]), np.array([2, 4, -1, -1, -1])
+    cover = np.array([3.0, 2.0, 1.0, 0.7, 1.3])
+    value = np.array([0.0, 0.0, 1e10 / 3, 1e10 / 3, 1e10 / 3])
+    mean, variance = _nodes.summaries(left, right, cover, value, np.array([0]), "model")
+    assert (mean == 1e10 / 3).all() and (variance == 0).all()
+
+
+def test_a_split_without_cover_is_refused():
+    """Two trees; in the second both children of the second split have cover 0."""
+    left = np.array([-1, 2, 4, -1, -1, -1])
+    right = np.array([-1, 3, 5, -1, -1, -1])
+    cover = np.array([1.0, 3.0, 0.0, 3.0, 0.0, 0.0])
+    with pytest.raises(ValueError, match=r"tree 1 of this Mine has a split.*without rows of weig"):
+        _nodes.summaries(left, right, cover, np.ones(6), np.array([0, 1]), "Mine")
+
+
+@pytest.mark.parametrize("name", BOOSTED)
+def test_every_measure_works_on_it(name):
+    """Saabas and TreeSHAP add up to the score, local MDI to the decrease from roots to leaves."""
+    model, X, _ = boosted(name)
+    X = X[::40]
+    for method in ("saabas", "tree_shap"):
+        attribution = explain(model, X, method)
+        error = twins.largest_error(attribution.totals(), to_forest(model).predict(X))
+        # TreeSHAP takes a child's share of the two children, Saabas the stored means.
+        assert error <= 1e-12
+    forest = to_forest(model)
+    local = explain(forest, X, "local_mdi").values
+    assert twins.largest_error(local[:, :, 0], twins.local_mdi(forest, X)) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", [n for n in BOOSTED if not n.startswith("gradient")])
+def test_the_decreases_of_leaf_variance_add_up_to_the_variance_of_each_tree(name):
+    forest = to_forest(boosted(name)[0])
+    total = forest.impurity[forest.tree_offsets[:-1]].mean()
+    # Covers of XGBoost are float32.
+    assert mdi.importance(forest).values.sum() == pytest.approx(total, rel=1e-6, abs=1e-300)
+
+
+@pytest.mark.parametrize("name", LIGHTGBM)
+def test_tree_shap_equals_lightgbm(name):
+    model, X, _ = boosted(name)
+    ours = explain(model, X[::10], "tree_shap")
+    theirs = model.booster_.predict(X[::10], pred_contrib=True)
+    theirs = theirs.reshape(len(ours.values), ours.values.shape[2], -1).transpose(0, 2, 1)
+    if "random forest" in name:  # LightGBM adds the trees up here, though it predicts their mean
+        theirs = theirs / model.booster_.current_iteration()
+    assert twins.largest_error(ours.values, theirs[:, :-1]) <= 1e-9
+    assert twins.largest_error(ours.baseline, theirs[0, -1]) <= 1e-9
+
+
+@pytest.mark.parametrize("name", XGBOOST)
+@pytest.mark.parametrize("method", ["saabas", "tree_shap"])
+def test_attributions_equal_xgboost(name, method):
+    """Basis: sums in float32."""
+    import xgboost
+
+    model, X, _ = boosted(name)
+    ours = explain(model, X[::10], method)
+    theirs = model.get_booster().predict(
+        xgboost.DMatrix(X[::10]), pred_contribs=True, approx_contribs=method == "saabas"
+    )
+    theirs = theirs.reshape(len(ours.values), ours.values.shape[2], -1).transpose(0, 2, 1)
+    scale = np.abs(theirs).max()
+    assert np.abs(ours.values - theirs[:, :-1]).max() <= 1e-5 * scale
+    assert np.abs(ours.baseline - theirs[0, -1]).max() <= 1e-5 * scale
+
+
+# Shap knows no NaN, and of GradientBoosting neither a start from zero nor three classes.
+KNOWN_TO_SHAP = [n for n in SKLEARN if "NaN" not in n and "zero" not in n]
+KNOWN_TO_SHAP.remove("gradient boosting, three classes, wine")
+
+
+@pytest.mark.parametrize("name", KNOWN_TO_SHAP)
+def test_tree_shap_equals_shap(name):
+    import shap
+
+    model, X, _ = boosted(name)
+    explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
+    ours = explain(model, X[::10], "tree_shap")
+    theirs = explainer.shap_values(X[::10], check_additivity=False)
+    assert twins.largest_error(ours.values, theirs.reshape(ours.values.shape)) <= 1e-9
+    base = np.ravel(explainer.expected_value)
+    assert twins.largest_error(ours.baseline, base) <= 1e-9
+
+
+def test_labels():
+    forest = to_forest(boosted("xgboost, three classes, wine")[0])
+    assert forest.output_names == ("0", "1", "2")
+    for library in ("xgboost", "lightgbm", "gradient boosting", "histogram"):
+        assert to_forest(boosted(f"{library}, binary, cancer")[0]).output_names == ("1",)
+        assert to_forest(boosted(f"{library}, diabetes")[0]).output_names == ("output",)
+
+
+def test_a_tree_of_one_class_leaves_the_others_alone():
+    for library in ("xgboost", "lightgbm", "gradient boosting", "histogram"):
+        forest = to_forest(boosted(f"{library}, three classes, wine")[0])
+        tree = np.repeat(np.arange(forest.n_trees), np.diff(forest.tree_offsets))
+        for c in range(3):
+            assert (forest.value[tree % 3 != c, c] == 0).all()
+            assert (forest.value[tree % 3 == c, c] != 0).any()

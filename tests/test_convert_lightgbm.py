@@ -1,0 +1,190 @@
+"""LightGBM models to `Forest`: missing values, rounds, long texts, files, refusals."""
+
+import lightgbm
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import twins
+from forests import boosted
+from splitcredit import to_forest
+from splitcredit.convert.lightgbm import _pieces, read
+from splitcredit.forest import array_hash
+from test_forest import assert_equal_forests
+
+
+def train(parameters, X, y, rounds=3, **options):
+    """A small Booster on one thread."""
+    parameters = {"num_leaves": 5, "num_threads": 1, "verbose": -1, "seed": 0, **parameters}
+    return lightgbm.train(parameters, lightgbm.Dataset(X, y, **options), rounds)
+
+
+def drawn(n=200, p=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, p)), rng
+
+
+def test_without_missing_values_in_training_NaN_counts_as_0():
+    X, rng = drawn()
+    booster = train({}, X, X[:, 0] - X[:, 1], rounds=20)
+    forest = to_forest(booster)
+    inner = forest.feature >= 0
+    np.testing.assert_array_equal(forest.missing_left[inner], forest.threshold[inner] >= 0)
+    assert set(forest.missing_left[inner]) == {False, True}
+    X[rng.random(X.shape) < 0.5] = np.nan
+    assert twins.largest_error(forest.predict(X)[:, 0], booster.predict(X)) <= 1e-12
+    np.testing.assert_array_equal(forest.predict(X), forest.predict(np.nan_to_num(X)))
+
+
+@pytest.mark.parametrize(
+    "objective",
+    ["regression_l1", "huber", "poisson", "tweedie", "gamma", "cross_entropy", "binary"],
+)
+def test_scores_of_other_objectives(objective):
+    """What the training starts from is in the first tree, in units of the score."""
+    X, _ = drawn()
+    y = np.exp(X[:, 0] / 3)
+    y = (y > 1).astype(float) if objective in ("binary", "cross_entropy") else y
+    booster = train({"objective": objective}, X, y)
+    theirs = booster.predict(X, raw_score=True)
+    assert twins.largest_error(to_forest(booster).predict(X)[:, 0], theirs) <= 1e-12
+
+
+def test_a_class_that_never_occurs_has_trees_of_one_node():
+    X, rng = drawn()
+    booster = train({"objective": "multiclass", "num_class": 4}, X, rng.integers(0, 3, len(X)))
+    forest = to_forest(booster)
+    assert (np.diff(forest.tree_offsets)[3::4] == 1).all()
+    theirs = booster.predict(X, raw_score=True)
+    assert twins.largest_error(forest.predict(X), theirs) <= 1e-12
+
+
+def test_the_rounds_are_those_that_predict_uses():
+    X, rng = drawn()
+    noise = rng.normal(size=len(X))
+    data = lightgbm.Dataset(X[:120], noise[:120])
+    booster = lightgbm.train(
+        {"num_leaves": 5, "num_threads": 1, "verbose": -1},
+        data,
+        60,
+        valid_sets=[lightgbm.Dataset(X[120:], noise[120:], reference=data)],
+        callbacks=[lightgbm.early_stopping(5, verbose=False)],
+        keep_training_booster=True,
+    )
+    assert 0 < booster.best_iteration < booster.current_iteration()
+    forest = to_forest(booster)
+    assert forest.n_trees == booster.best_iteration
+    assert twins.largest_error(forest.predict(X)[:, 0], booster.predict(X)) <= 1e-12
+
+
+def test_wrapper_and_Booster_give_the_same_forest():
+    model, _, _ = boosted("lightgbm, binary, cancer")
+    assert_equal_forests(to_forest(model), to_forest(model.booster_))
+
+
+def test_a_text_in_pieces_gives_the_same_forest_as_a_file(tmp_path):
+    X, _ = drawn(2000, 4)
+    booster = train({"num_leaves": 31}, X, X[:, 0] * X[:, 1], rounds=150)
+    assert len(_pieces(booster)) > 1
+    booster.save_model(tmp_path / "model.txt")
+    forest = to_forest(booster)
+    assert forest.n_trees == 150
+    assert_equal_forests(read(tmp_path / "model.txt"), forest)
+    assert twins.largest_error(forest.predict(X)[:, 0], booster.predict(X)) <= 1e-12
+
+
+def test_a_Booster_read_from_text_gives_the_same_forest():
+    booster = boosted("lightgbm, NaN, wine")[0].booster_
+    again = lightgbm.Booster(model_str=booster.model_to_string())
+    assert_equal_forests(to_forest(again), to_forest(booster))
+
+
+def test_node_arrays_are_those_of_the_dumped_trees():
+    """LightGBM's own dump, walked from each root."""
+    booster = boosted("lightgbm, NaN, diabetes")[0].booster_
+    forest = to_forest(booster)
+
+    def compare(node, k):
+        if "leaf_value" in node:
+            assert (forest.value[k, 0], forest.feature[k]) == (node["leaf_value"], -1)
+            assert forest.cover[k] == node["leaf_count"]
+            return
+        assert forest.feature[k] == node["split_feature"]
+        assert forest.threshold[k] == node["threshold"]
+        assert forest.cover[k] == node["internal_count"]
+        compare(node["left_child"], forest.left[k])
+        compare(node["right_child"], forest.right[k])
+
+    trees = booster.dump_model()["tree_info"]
+    for tree, root in zip(trees, forest.tree_offsets[:-1], strict=True):
+        compare(tree["tree_structure"], root)
+
+
+def test_labels_come_from_the_model():
+    X, _ = drawn()
+    frame = pd.DataFrame(X, columns=["größe", "b", "c"])
+    y = np.array(["low", "mid", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    model = lightgbm.LGBMClassifier(n_estimators=2, n_jobs=1, verbose=-1).fit(frame, y)
+    forest = to_forest(model, X)
+    assert forest.names_given and forest.feature_names == ("größe", "b", "c")
+    assert forest.output_names == ("high", "low", "mid")
+    assert forest.training_hash == array_hash(X)
+    with pytest.raises(ValueError, match="same names in another order"):
+        forest.predict(frame[["c", "größe", "b"]])
+    assert to_forest(model.booster_).output_names == ("0", "1", "2")
+    bare = to_forest(train({}, X, X[:, 0]))
+    assert not bare.names_given and bare.feature_names == ("Column_0", "Column_1", "Column_2")
+    two = lightgbm.LGBMClassifier(n_estimators=2, n_jobs=1, verbose=-1).fit(X, y == "low")
+    assert to_forest(two).output_names == ("True",)
+    assert to_forest(two.booster_).output_names == ("1",)
+
+
+def test_names_in_which_LightGBM_may_have_replaced_blanks_are_not_compared():
+    X, _ = drawn()
+    frame = pd.DataFrame(X, columns=["sepal length (cm)", "b", "c"])
+    forest = to_forest(train({}, frame, X[:, 0]))
+    assert forest.feature_names[0] == "sepal_length_(cm)" and not forest.names_given
+    np.testing.assert_array_equal(forest.predict(frame), forest.predict(X))
+
+
+def test_a_dart_model_is_refused():
+    X, _ = drawn()
+    with pytest.raises(ValueError, match=r"this Booster was made with boosting='dart': fit with"):
+        to_forest(train({"boosting": "dart"}, X, X[:, 0]))
+
+
+def test_linear_leaves_are_refused():
+    X, _ = drawn()
+    message = r"tree 0 of this Booster has linear functions .* fit with linear_tree=False"
+    with pytest.raises(ValueError, match=message):
+        to_forest(train({"linear_tree": True}, X, X[:, 0]))
+
+
+def test_zero_as_a_missing_value_is_refused():
+    X, _ = drawn()
+    X[::3, 1] = 0.0
+    message = r"tree \d of this Booster splits feature 'Column_\d' with 0 as a missing value: put"
+    with pytest.raises(ValueError, match=message):
+        to_forest(train({"zero_as_missing": True}, X, X[:, 1]))
+
+
+def test_splits_by_categories_are_refused_with_tree_and_feature():
+    X, rng = drawn()
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
+    frame["colour"] = pd.Categorical(rng.choice(["red", "green", "blue"], len(X)))
+    y = 5 * X[:, 0] + (frame["colour"] == "red")
+    model = lightgbm.LGBMRegressor(n_estimators=60, num_leaves=2, n_jobs=1, verbose=-1)
+    message = r"tree [1-9]\d* of this LGBMRegressor splits feature 'colour' by categories: encode"
+    with pytest.raises(ValueError, match=message):
+        to_forest(model.fit(frame, y))
+
+
+def test_unfitted_models_and_other_things_are_refused(tmp_path):
+    with pytest.raises(NotFittedError, match=r"this LGBMRegressor is not fitted: call fit\(X, y\)"):
+        to_forest(lightgbm.LGBMRegressor())
+    with pytest.raises(TypeError, match="cannot convert Dataset to a Forest: give the Booster"):
+        to_forest(lightgbm.Dataset(np.zeros((3, 2))))
+    (tmp_path / "a.txt").write_text("else\n")
+    with pytest.raises(ValueError, match=r"a\.txt is no model of LightGBM: give it what"):
+        read(tmp_path / "a.txt")

@@ -1,0 +1,330 @@
+"""XGBoost models to `Forest`: the formats of its releases, base scores, rounds, refusals."""
+
+import copy
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost
+from sklearn.exceptions import NotFittedError
+
+import twins
+from forests import boosted, raw_score
+from splitcredit import to_forest
+from splitcredit.convert import _ubjson
+from splitcredit.convert.xgboost import _forest, read
+from splitcredit.forest import array_hash
+from test_forest import assert_equal_forests
+
+# Made by tests/models/make_xgboost.py with each release.
+RELEASES = ("2.1.4", "3.0.5", "3.2.0", "3.4.1")
+STORED = {
+    f"{release}, {kind}": stored
+    for release in RELEASES
+    for kind, stored in json.loads(
+        (Path(__file__).parent / "models" / f"xgboost-{release}.json").read_text()
+    ).items()
+}
+FLOAT32 = 1e-5  # relative; XGBoost adds up in float32
+
+
+def train(parameters, X, y, rounds=3, **options):
+    """A small Booster on one thread."""
+    parameters = {"max_depth": 3, "nthread": 1, "seed": 0, **parameters}
+    parameters = {key: value for key, value in parameters.items() if value is not None}
+    return xgboost.train(parameters, xgboost.DMatrix(X, y, **options), rounds)
+
+
+def read_content(content):
+    """Forest of a model as decoded JSON."""
+    return _forest(content, "model")
+
+
+def drawn(n=120, p=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, p)), rng
+
+
+SUMS = [name for name in STORED if "dropout" not in name]
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_every_release_gives_the_margins_it_printed(name, tmp_path):
+    stored = STORED[name]
+    (tmp_path / "model.json").write_text(json.dumps(stored["model"]))
+    forest = read(tmp_path / "model.json")
+    ours = forest.predict(np.array(stored["rows"], dtype=float))
+    assert twins.largest_error(ours, stored["margins"]) <= FLOAT32
+    assert (forest.cover_kind, forest.x_dtype, forest.strict) == ("sum_hessian", "float32", True)
+
+
+def test_the_stored_models_have_all_forms_of_the_base_score():
+    """Text of one number, of a list, one number a class; and nodes cut off by pruning."""
+    scores = {
+        name: s["model"]["learner"]["learner_model_param"]["base_score"]
+        for name, s in STORED.items()
+    }
+    assert scores["2.1.4, classes"] == "5E-1"
+    assert scores["3.2.0, binary, given base"] == "[2.5E-1]"
+    assert len(set(json.loads(scores["3.4.1, classes"]))) == 3
+    for release in RELEASES:
+        model = STORED[f"{release}, pruned"]["model"]["learner"]["gradient_booster"]["model"]
+        assert any(tree["tree_param"]["num_deleted"] != "0" for tree in model["trees"])
+
+
+@pytest.mark.parametrize("name", [n for n in SUMS if n.startswith(xgboost.__version__)])
+def test_file_and_Booster_give_the_same_forest(name, tmp_path):
+    booster = xgboost.Booster()
+    booster.load_model(bytearray(json.dumps(STORED[name]["model"]).encode()))
+    for ending in ("json", "ubj"):
+        booster.save_model(tmp_path / f"model.{ending}")
+        assert_equal_forests(read(tmp_path / f"model.{ending}"), to_forest(booster))
+
+
+OBJECTIVES = {
+    "reg:squarederror": "real",
+    "reg:squaredlogerror": "positive",
+    "reg:pseudohubererror": "real",
+    "reg:absoluteerror": "real",
+    "reg:quantileerror": "real",
+    "reg:logistic": "two",
+    "binary:logistic": "two",
+    "binary:logitraw": "two",
+    "binary:hinge": "two",
+    "count:poisson": "positive",
+    "reg:gamma": "positive",
+    "reg:tweedie": "positive",
+    "survival:cox": "positive",
+    "survival:aft": "positive",
+    "multi:softmax": "three",
+    "multi:softprob": "three",
+    "rank:ndcg": "three",
+    "rank:map": "two",
+    "rank:pairwise": "three",
+}
+
+
+@pytest.mark.parametrize("given", [{}, {"base_score": 0.3}])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_the_base_score_of_every_objective(objective, given):
+    X, rng = drawn()
+    y = {
+        "real": X[:, 0],
+        "positive": np.exp(X[:, 0] / 3) + 0.1,
+        "two": (X[:, 0] > 0.2).astype(float),
+        "three": rng.integers(0, 3, len(X)).astype(float),
+    }[OBJECTIVES[objective]]
+    parameters = {"objective": objective, "max_depth": 2, "nthread": 1, **given}
+    parameters |= {"num_class": 3} if objective.startswith("multi") else {}
+    parameters |= {"quantile_alpha": 0.4} if "quantile" in objective else {}
+    data = xgboost.DMatrix(X, y)
+    if objective == "survival:aft":
+        data.set_float_info("label_lower_bound", y)
+        data.set_float_info("label_upper_bound", y)
+    if objective.startswith("rank"):
+        data.set_group([len(y)])
+    booster = xgboost.train(parameters, data, 2)
+    theirs = booster.predict(xgboost.DMatrix(X), output_margin=True).reshape(len(X), -1)
+    assert twins.largest_error(to_forest(booster).predict(X), theirs) <= FLOAT32
+
+
+def test_an_objective_of_ones_own_has_the_base_score_as_margin():
+    X, _ = drawn()
+    y = X[:, 0] - X[:, 1]
+    booster = xgboost.train(
+        {"max_depth": 2, "nthread": 1, "base_score": 0.75},
+        xgboost.DMatrix(X, y),
+        2,
+        obj=lambda margin, data: (margin - data.get_label(), np.ones(len(margin))),
+    )
+    theirs = booster.predict(xgboost.DMatrix(X), output_margin=True)
+    assert twins.largest_error(to_forest(booster).predict(X)[:, 0], theirs) <= FLOAT32
+
+
+def test_leaf_values_and_thresholds_are_those_of_the_model():
+    stored = STORED["3.2.0, regression"]["model"]
+    forest = read_content(stored)
+    k = 0
+    for tree in stored["learner"]["gradient_booster"]["model"]["trees"]:
+        for left, condition in zip(tree["left_children"], tree["split_conditions"], strict=True):
+            found = forest.value[k, 0] if left == -1 else forest.threshold[k]
+            assert found == float(np.float32(condition))
+            k += 1
+    assert k == forest.n_nodes
+
+
+def test_a_wrapper_gives_the_rounds_it_predicts_with_a_Booster_all():
+    X, rng = drawn()
+    noise = rng.normal(size=len(X))
+    model = xgboost.XGBRegressor(
+        n_estimators=40, early_stopping_rounds=5, n_jobs=1, num_parallel_tree=2, subsample=0.5
+    )
+    model.fit(X[:80], noise[:80], eval_set=[(X[80:], noise[80:])], verbose=False)
+    used = model.best_iteration + 1
+    assert used < model.get_booster().num_boosted_rounds()
+    forest, every = to_forest(model), to_forest(model.get_booster())
+    assert (forest.n_trees, every.n_trees) == (
+        2 * used,
+        2 * model.get_booster().num_boosted_rounds(),
+    )
+    assert twins.largest_error(forest.predict(X), raw_score(model, X)) <= FLOAT32
+    theirs = model.get_booster().predict(xgboost.DMatrix(X), output_margin=True)
+    assert twins.largest_error(every.predict(X)[:, 0], theirs) <= FLOAT32
+
+
+def test_labels_come_from_the_model():
+    X, _ = drawn()
+    frame = pd.DataFrame(X, columns=["größe", "a b", "c"])
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    model = xgboost.XGBClassifier(n_estimators=2, max_depth=2, n_jobs=1).fit(frame, y)
+    forest = to_forest(model, X)
+    assert forest.names_given and forest.feature_names == ("größe", "a b", "c")
+    assert forest.output_names == ("0", "1", "2")
+    assert forest.training_hash == array_hash(X)
+    with pytest.raises(ValueError, match="same names in another order"):
+        forest.predict(frame[["c", "größe", "a b"]])
+    bare = to_forest(train({}, X, X[:, 0]))
+    assert not bare.names_given and bare.feature_names == ("x0", "x1", "x2")
+    assert bare.output_names == ("output",)
+    assert to_forest(train({"objective": "binary:logistic"}, X, y > 1)).output_names == ("1",)
+
+
+def test_wrapper_and_Booster_give_the_same_forest():
+    model, _, _ = boosted("xgboost, binary, cancer")
+    assert_equal_forests(to_forest(model), to_forest(model.get_booster()))
+
+
+def test_conversion_leaves_the_model_alone():
+    booster = boosted("xgboost, NaN, wine")[0].get_booster()
+    before = bytes(booster.save_raw("ubj"))
+    to_forest(booster)
+    assert bytes(booster.save_raw("ubj")) == before
+
+
+REFUSED = {
+    "gblinear": (
+        {"booster": "gblinear", "max_depth": None},
+        "booster='gblinear', which is no sum of trees known here: fit with booster='gbtree'",
+    ),
+    "dart": (
+        {"booster": "dart"},
+        "which weights its trees: fit with booster='gbtree' and without dr",
+    ),
+    "vector leaves": (
+        {"multi_strategy": "multi_output_tree", "tree_method": "hist"},
+        "predicts 2 targets: fit one model for each target",
+    ),
+    "two targets": ({}, "predicts 2 targets: fit one model for each target"),
+    "two quantiles": (
+        {"objective": "reg:quantileerror", "quantile_alpha": [0.1, 0.9]},
+        "predicts 2 targets: fit one model for each target",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals_name_model_and_remedy(name):
+    parameters, message = REFUSED[name]
+    X, _ = drawn()
+    y = X[:, :2] if name in ("vector leaves", "two targets") else X[:, 0]
+    with pytest.raises(ValueError, match=f"this Booster .*{message}"):
+        to_forest(train(parameters, X, y))
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_dropout_is_refused_wherever_a_release_keeps_the_weights(release):
+    """From 3.4 on such a model calls itself gbtree."""
+    with pytest.raises(
+        ValueError, match=r"and dropout, which weights its trees: fit with.*without"
+    ):
+        read_content(STORED[f"{release}, dropout"]["model"])
+
+
+def test_vector_leaves_of_several_classes_are_refused():
+    """One target, but a vector in each leaf."""
+    X, rng = drawn()
+    parameters = {"objective": "multi:softprob", "num_class": 3, "tree_method": "hist"}
+    parameters["multi_strategy"] = "multi_output_tree"
+    booster = train(parameters, X, rng.integers(0, 3, len(X)))
+    with pytest.raises(
+        ValueError, match=r"tree 0 of this Booster has 3 values in each leaf .*: fit"
+    ):
+        to_forest(booster)
+
+
+def test_splits_by_categories_are_refused_with_tree_and_feature():
+    X, rng = drawn()
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
+    frame["colour"] = pd.Categorical(rng.choice(["red", "green", "blue"], len(X)))
+    y = 5 * X[:, 0] + (frame["colour"] == "red")
+    model = xgboost.XGBRegressor(n_estimators=60, max_depth=1, n_jobs=1, enable_categorical=True)
+    message = (
+        r"tree [1-9]\d* of this XGBRegressor splits feature 'colour' by categories: encode it as"
+    )
+    with pytest.raises(ValueError, match=message):
+        to_forest(model.fit(frame, y))
+
+
+def test_another_missing_value_is_refused():
+    X, _ = drawn()
+    model = xgboost.XGBRegressor(n_estimators=2, n_jobs=1, missing=-1.0).fit(X, X[:, 0])
+    message = r"this XGBRegressor takes -1\.0 for a missing value.*put NaN into X in its place"
+    with pytest.raises(ValueError, match=message):
+        to_forest(model)
+
+
+def test_unfitted_and_empty_models_are_refused():
+    with pytest.raises(NotFittedError, match=r"this XGBClassifier is not fitted: call fit\(X, y\)"):
+        to_forest(xgboost.XGBClassifier())
+    X, _ = drawn()
+    with pytest.raises(ValueError, match="this Booster has no trees: fit at least one round"):
+        to_forest(train({}, X, X[:, 0], rounds=0))
+    with pytest.raises(TypeError, match="cannot convert DMatrix to a Forest: give the Booster"):
+        to_forest(xgboost.DMatrix(X))
+
+
+def test_unknown_objectives_and_boosters_are_refused():
+    stored = copy.deepcopy(STORED["3.2.0, regression"]["model"])
+    stored["learner"]["objective"]["name"] = "reg:new"
+    with pytest.raises(
+        ValueError, match=r"this model was fitted with the objective 'reg:new'.*: f"
+    ):
+        read_content(stored)
+    stored["learner"]["gradient_booster"]["name"] = "gbnew"
+    with pytest.raises(
+        ValueError, match=r"booster='gbnew', which is no sum of trees known here: fit with"
+    ):
+        read_content(stored)
+
+
+def test_other_files_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"model\.bin ends in neither \.json nor \.ubj"):
+        read(tmp_path / "model.bin")
+    (tmp_path / "a.ubj").write_bytes(b"{L\0\0\0\0\0\0\0\x07learner{")
+    with pytest.raises(ValueError, match="not a model in UBJSON"):
+        read(tmp_path / "a.ubj")
+
+
+def test_ubjson_reads_what_json_reads():
+    """The whole document, typed arrays decoded."""
+    booster = boosted("xgboost, NaN, wine")[0].get_booster()
+
+    def plain(value):
+        if isinstance(value, _ubjson.Typed):
+            return _ubjson.joined([value]).tolist()
+        if isinstance(value, dict):
+            return {k: plain(v) for k, v in value.items()}
+        return [plain(v) for v in value] if isinstance(value, list) else value
+
+    def rounded(value):
+        """Numbers with a point as float32, of which JSON has the shortest decimals."""
+        if isinstance(value, dict):
+            return {k: rounded(v) for k, v in value.items()}
+        if isinstance(value, list):
+            return [rounded(v) for v in value]
+        return float(np.float32(value)) if isinstance(value, float) else value
+
+    binary = plain(_ubjson.read(bytes(booster.save_raw("ubj"))))
+    assert binary == rounded(json.loads(booster.save_raw("json")))

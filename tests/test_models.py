@@ -1,0 +1,153 @@
+"""Models: what recipes may give, equal fits, and rows explained by a model that never saw them."""
+
+import subprocess
+import sys
+from argparse import Namespace
+
+import numpy as np
+import pytest
+
+from splitcredit import attribution, cross_fitted, datasets, models, storage, to_forest
+from splitcredit.cross_fitted import CrossFitted
+from splitcredit.forest import Forest
+from splitcredit.importances import function_of
+from splitcredit.jobs import explain, fit
+
+LARGEST_SEED = 2**32 - 1
+RECIPE = {"estimator": "ExtraTreesClassifier", "n_estimators": 5, "max_depth": 4, "folds": 3}
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return datasets.load({"dataset": "iris"})
+
+
+@pytest.mark.parametrize("name", models.ESTIMATORS)
+def test_fits_are_equal_and_take_any_seed(name, iris):
+    """Rows and columns are drawn, so that the seed matters."""
+    recipe = {"estimator": name, "max_depth": 3, "random_state": LARGEST_SEED}
+    if name.startswith(("XGB", "LGBM")):
+        recipe |= {"n_estimators": 5, "subsample": 0.5, "colsample_bytree": 0.5}
+    if name.startswith("LGBM"):
+        recipe["subsample_freq"] = 1
+    first, second = (models.fit(recipe, iris.X, iris.y).predict(iris.X) for _ in range(2))
+    assert np.array_equal(first, second)
+    assert set(recipe) - {"estimator"} <= models.parameters(name)
+
+
+@pytest.mark.parametrize("name", ["XGBRegressor", "LGBMRegressor"])
+def test_boosting_keeps_to_one_thread(name, iris):
+    assert models.fit({"estimator": name, "n_estimators": 1}, iris.X, iris.y).n_jobs == 1
+    assert "n_jobs" not in models.parameters(name)
+
+
+def test_libraries_are_loaded_when_a_recipe_asks_for_them():
+    code = (
+        "import sys; from splitcredit import models;"
+        "print([n for n in ('sklearn', 'xgboost', 'lightgbm') if n in sys.modules]);"
+        "models.parameters('DecisionTreeClassifier');"
+        "print([n for n in ('xgboost', 'lightgbm') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["[]", "[]"]
+
+
+def test_folds_are_of_equal_size_and_depend_on_recipe_and_repeat_only():
+    fold = models.folds(RECIPE, 50)
+    assert np.bincount(fold).tolist() == [17, 17, 16]
+    assert np.array_equal(fold, models.folds({**RECIPE}, 50))
+    assert not np.array_equal(fold, models.folds(RECIPE, 50, repeat=1))
+    assert not np.array_equal(fold, models.folds({**RECIPE, "max_depth": 5}, 50))
+    assert models.folds({"estimator": "XGBRegressor"}, 50) is None
+
+
+@pytest.mark.parametrize("k", [1, 51])
+def test_impossible_folds_are_refused(k):
+    with pytest.raises(ValueError, match=rf"folds: {k} is not in 2\.\.50"):
+        models.folds({**RECIPE, "folds": k}, 50)
+
+
+def fitted(tmp_path, data, recipe):
+    """Run the jobs as the workflow does; returns a function that explains."""
+    run = {"key": "d+m", "data_key": "d", "model": recipe, "repeat": 0}
+    storage.write_json(tmp_path / "plan.json", [run])
+    storage.write_bundle(tmp_path / "data.npz", {"d": data})
+    files = {"plan": tmp_path / "plan.json", "data": tmp_path / "data.npz"}
+    fit.run(Namespace(**files, out=tmp_path / "models.npz"))
+
+    def explained(**recipe):
+        out = tmp_path / "explained.npz"
+        explain.run(Namespace(**files, models=tmp_path / "models.npz", recipe=recipe, out=out))
+        return storage.read_bundle(out, attribution)["d+m"]
+
+    return explained
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        {"measure": "tree_shap"},
+        {"measure": "saabas", "output": "predicted"},
+        {"measure": "local_mdi"},
+        {"measure": "tree_shap_interventional", "output": 1},
+    ],
+    ids=lambda m: m["measure"],
+)
+def test_a_row_is_explained_by_the_model_fitted_without_its_fold(tmp_path, iris, measure):
+    """The same bits: also the baseline, the explained output and the background of the rest."""
+    found = fitted(tmp_path, iris, RECIPE)(**measure)
+    compute = function_of(measure["measure"])
+    options = {k: v for k, v in measure.items() if k != "measure"}
+    fold = models.folds(RECIPE, len(iris.X))
+    for f in range(3):
+        rest, own = fold != f, np.flatnonzero(fold == f)
+        forest = to_forest(models.fit(RECIPE, iris.X[rest], iris.y[rest]))
+        if "interventional" in measure["measure"]:
+            options["background"] = iris.X[rest]
+        expected = compute(forest, iris.X[own], **options)
+        assert np.array_equal(found.values[own], expected.values)
+        baseline = np.broadcast_to(expected.baseline, found.baseline[own].shape)
+        assert np.array_equal(found.baseline[own], baseline)
+        if expected.output_index is not None:
+            assert np.array_equal(found.output_index[own], expected.output_index)
+    assert found.output_names == expected.output_names
+    assert found.parameters["folds"] == 3
+
+
+def test_without_folds_the_model_explains_the_rows_it_was_fitted_on(tmp_path, iris):
+    recipe = {k: v for k, v in RECIPE.items() if k != "folds"}
+    found = fitted(tmp_path, iris, recipe)(measure="saabas")
+    forest = to_forest(models.fit(recipe, iris.X, iris.y))
+    assert np.array_equal(found.values, function_of("saabas")(forest, iris.X).values)
+    assert found.baseline.shape == (3,)
+
+
+def test_a_global_measure_has_nothing_to_do_with_folds(tmp_path, iris):
+    with pytest.raises(ValueError, match=r"mdi explains no single rows.*without `folds`"):
+        fitted(tmp_path, iris, RECIPE)(measure="mdi")
+
+
+def test_folds_that_lose_a_class_are_refused(tmp_path, iris):
+    rare = iris.take(np.r_[0:50, 50:51])
+    with pytest.raises(ValueError, match="different classes: use fewer folds"):
+        fitted(tmp_path, rare, {**RECIPE, "folds": 2})(measure="saabas")
+
+
+def test_a_bundle_holds_forests_and_cross_fitted_ones(tmp_path, iris):
+    forest = to_forest(models.fit({"estimator": "DecisionTreeClassifier"}, iris.X, iris.y))
+    both = {"one": forest, "two": CrossFitted((forest, forest), np.arange(150) % 2)}
+    storage.write_bundle(tmp_path / "models.npz", both)
+    read = storage.read_bundle(tmp_path / "models.npz", cross_fitted)
+    assert isinstance(read["one"], Forest)
+    assert isinstance(read["two"], CrossFitted)
+    assert np.array_equal(read["two"].fold, both["two"].fold)
+    for found in (read["one"], *read["two"].forests):
+        assert found.to_arrays().keys() == forest.to_arrays().keys()
+        for name, array in forest.to_arrays().items():
+            assert np.array_equal(found.to_arrays()[name], array), name
+
+
+def test_a_fold_without_a_forest_is_refused(iris):
+    forest = to_forest(models.fit({"estimator": "DecisionTreeClassifier"}, iris.X, iris.y))
+    with pytest.raises(ValueError, match=r"fold must lie in 0\.\.0: one forest a fold"):
+        CrossFitted((forest,), np.array([0, 1]))
