@@ -91,6 +91,42 @@ class Attribution:
         frame.insert(1, "output", np.tile(names, n))
         return frame
 
+    def to_shap(self, X=None):
+        """As a ``shap.Explanation``, for shap's plots; needs shap.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame (n_samples, n_features), optional
+            The rows that were explained: plots show their values.
+
+        Returns
+        -------
+        shap.Explanation
+            Values are (n_samples, n_features), or (n_samples, n_features, n_outputs) if there are
+            several outputs; then take one for plots that show one: ``explanation[:, :, 0]``.
+
+        Raises
+        ------
+        ValueError
+            If X has not the shape of the rows that were explained.
+        """
+        import shap
+
+        n, p, k = self.values.shape
+        data = None if X is None else np.asarray(X)
+        if data is not None and data.shape != (n, p):
+            raise ValueError(
+                f"X has shape {data.shape}, and {(n, p)} was explained: pass the same rows"
+            )
+        base = np.broadcast_to(self.baseline, (n, k)).copy()
+        return shap.Explanation(
+            values=self.values[:, :, 0] if k == 1 else self.values,
+            base_values=base[:, 0] if k == 1 else base,
+            data=data,
+            feature_names=list(self.feature_names),
+            output_names=None if k == 1 else list(self.output_names),
+        )
+
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Every field as an array that `numpy.savez` can store; None is left out."""
         arrays = {

@@ -13,8 +13,8 @@ from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.leaf_patterns import (
+    CONDITION,
     ENTRY,
-    condition,
     hash_slots,
     histogram,
     merged,
@@ -41,7 +41,7 @@ def add_groups(edges, groups, value, XT, ZT, tasks, weights, out) -> None:
     n_rows, shape = XT.shape[1], (1 << BITS, features.shape[1], value.shape[1])
     step = max(1, min(len(decisions), CHUNK // (1 + n_rows + 8 * int(np.prod(shape)))))
     codes, table = np.empty((step, n_rows), np.uint8), np.empty((step, *shape))
-    paths = np.empty((step, BITS), condition(XT.dtype))
+    paths = np.empty((step, BITS), CONDITION)
     for first in range(0, len(decisions), step):
         some = slice(first, first + step)
         shared = decisions[some], features[some], starts[first : first + step + 1], leaves

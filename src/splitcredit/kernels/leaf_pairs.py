@@ -6,7 +6,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.leaf_patterns import condition, failures, merged
+from splitcredit.kernels.leaf_patterns import CONDITION, failures, merged
 
 # Leaves at a time: bounds the memory for their paths.
 CHUNK = 256
@@ -19,7 +19,7 @@ def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
     """
     for first in range(0, len(leaves), CHUNK):
         some = leaves[first : first + CHUNK]
-        paths = np.empty((len(some), len(weights) - 1), condition(XT.dtype))
+        paths = np.empty((len(some), len(weights) - 1), CONDITION)
         sizes = np.empty(len(some), np.int64)
         _merge(edges, some, len(XT), paths, sizes)
         _blocks(paths, sizes, some, value, XT, ZT, tasks, weights, out)

@@ -33,6 +33,12 @@ _PLACE = np.zeros(64, np.int64)
 _PLACE[[(int(_DE_BRUIJN) << i & (2**64 - 1)) >> 58 for i in range(64)]] = range(64)
 
 
+# One merged condition: a number passes if ``low < x <= high``; low is NaN if there is none.
+CONDITION = np.dtype(
+    [("low", "f8"), ("high", "f8"), ("feature", "i4"), ("missing", "?")], align=True
+)
+
+
 def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
     """Add what leaves give to the rows, one leaf after the other, to `out`.
 
@@ -54,19 +60,13 @@ def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
     words = (ZT.shape[1] + 63) // 64
     bytes_a_leaf = ZT.shape[1] * ENTRY.itemsize + widest * (24 + 8 * words)
     step = max(1, min(len(leaves), CHUNK // bytes_a_leaf))
-    paths, sizes = np.empty((step, widest), condition(XT.dtype)), np.empty((step, 2), np.int64)
+    paths, sizes = np.empty((step, widest), CONDITION), np.empty((step, 2), np.int64)
     entries = np.empty((step, ZT.shape[1]), ENTRY)
     failing = np.empty((step, widest, words), np.uint64)
     for first in range(0, len(leaves), step):
         some = leaves[first : first + step]
         _count(edges, some, ZT, paths, entries, failing, sizes)
         _blocks(paths, entries, failing, sizes, some, value, XT, tasks, weights, out)
-
-
-def condition(x_dtype) -> np.dtype:
-    """One merged condition: a number passes if ``low < x <= high``; low is NaN if there is none."""
-    fields = [("low", x_dtype), ("high", x_dtype), ("feature", "i4"), ("missing", "?")]
-    return np.dtype(fields, align=True)
 
 
 @kernel(parallel=True)

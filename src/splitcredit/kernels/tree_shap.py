@@ -16,7 +16,7 @@ import numpy as np
 
 from splitcredit.kernels import tree_shap_blocks, tree_shap_patterns, tree_shap_rows
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import once_a_forest
+from splitcredit.kernels.nodes import once_a_forest, readonly
 
 _ATTRIBUTE = {
     "blocks": tree_shap_blocks.attribute,
@@ -74,6 +74,8 @@ def expected_value(forest) -> np.ndarray:
 def _attribute(forest, X, outputs, rows, algorithm):
     out = np.zeros((len(rows), forest.n_features, len(outputs)))
     chosen = _choose(forest, len(outputs), len(rows)) if algorithm == "auto" else algorithm
+    # One type for the compiled code; float32 and their thresholds lose nothing.
+    X = readonly(np.array(X, np.float64))
     _ATTRIBUTE[chosen](forest, outputs, X, rows, out)
     if forest.aggregate == "mean":
         out /= forest.n_trees

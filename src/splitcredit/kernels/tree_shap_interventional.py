@@ -83,8 +83,8 @@ def _blocks(start, stop):
 def _run(forest, planned, X, background, value, tasks, n_wanted):
     """Sums over leaves and background rows, in one order for every row, then means."""
     edges, groups, rest, long, most = planned
-    # Copies, so that they are of one type for the compiled code.
-    value, XT, ZT = (np.array(a, order="C") for a in (value, X.T, background.T))
+    # Copies, so that the compiled code meets one type; float32 and their thresholds lose nothing.
+    value, XT, ZT = (np.array(a, np.float64, order="C") for a in (value, X.T, background.T))
     tasks = np.array(tasks, np.int64).reshape(-1, 4)
     out = np.zeros((forest.n_features, n_wanted, len(X)))
     given = value, XT, ZT, tasks, _weights(most), out
@@ -137,7 +137,7 @@ def _edges(forest):
     A number passes if it is at most the threshold (which is `lowered`) and the node is a `left`
     child, or neither; NaN passes if `missing`.
     """
-    fields = [("threshold", forest.x_dtype), ("parent", "i4"), ("feature", "i4")]
+    fields = [("threshold", "f8"), ("parent", "i4"), ("feature", "i4")]
     edges = np.zeros(forest.n_nodes, np.dtype([*fields, ("left", "?"), ("missing", "?")], True))
     edges["parent"] = -1
     inner = np.flatnonzero(forest.feature >= 0)
