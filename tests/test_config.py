@@ -54,7 +54,7 @@ def test_presets_are_valid(preset):
         ),
         (
             {"importances": {"x": {"measure": "shap"}}},
-            r"importances.x.measure: unknown measure 'shap': available are local_mdi",
+            r"importances.x.measure: unknown measure 'shap': available are air",
         ),
         (
             {"metrics": {"row_correlation": {"score": "signed"}}},

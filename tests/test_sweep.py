@@ -85,7 +85,7 @@ def test_variants_are_names_for_settings():
     ("axes", "message"),
     [
         ({"data": "led"}, "axis model is missing; name a recipe of model"),
-        ({**BASE, "data": "lead"}, "'lead' is not in datasets; there are breast_cancer"),
+        ({**BASE, "data": "lead"}, "'lead' is not in datasets; there are ad_data"),
         ({**BASE, "model.trees": 3}, "model.trees: ExtraTreesClassifier has no such parameter"),
         ({**BASE, "depth": 3}, "axis 'depth' is not known; allowed are data, model, repeat"),
         ({**BASE, "importance.output": 0}, "axis 'importance.output' is not known"),

@@ -246,11 +246,18 @@ def test_every_algorithm_gives_the_same(name, algorithm):
     assert twins.largest_error(ours, expected) <= twins.ROUNDING
 
 
-def test_the_choice_of_the_algorithm_needs_no_more_than_trees_and_rows():
-    shallow, deep = MADE["fractions"], MADE["deep"]
-    assert kernel._choose(shallow, 1, 1) == kernel._choose(deep, 1, 1) == "rows"
-    assert kernel._choose(shallow, 1, 100) == kernel._choose(deep, 1, 10**6) == "blocks"
-    assert kernel._choose(random_forest(0, n_trees=5, depth=3), 1, 10**5) == "patterns"
+@pytest.mark.parametrize("name", [*DRAWN, *MADE])
+def test_rows_and_blocks_give_the_same_bytes(name):
+    forest = MADE[name] if name in MADE else DRAWN[name]()
+    X = rows_on_thresholds(forest, 50)
+    blocks = explain(forest, X, algorithm="blocks").values
+    assert explain(forest, X, algorithm="rows").values.tobytes() == blocks.tobytes()
+
+
+def test_what_a_row_gets_does_not_depend_on_the_number_of_rows():
+    shallow = random_forest(0, n_trees=5, depth=3)
+    assert [kernel._choose(shallow, n) for n in (1, 10**6)] == ["patterns"] * 2
+    assert [kernel._choose(MADE["deep"], n) for n in (1, 10**6)] == ["rows", "blocks"]
 
 
 def test_algorithms_that_do_not_exist_or_do_not_fit_are_refused():

@@ -1,8 +1,9 @@
 """Importances: one file a measure, found by its file name.
 
 A local measure's file has ``explain(forest, X, **parameters) -> Attribution``; a global one's has
-``importance(forest, **parameters) -> Importance``. File name, name in the
-configuration and ``Attribution.method`` are the same word.
+``importance(forest, **parameters) -> Importance``, or ``importance(estimator, X, y, ...)`` if it
+fits a model of its own. File name, name in the configuration and ``Attribution.method`` are the
+same word.
 """
 
 from __future__ import annotations

@@ -18,9 +18,8 @@ def explain(forest, X, output="all", algorithm="auto") -> Attribution:
     output : "all", "predicted", or the name or index of one output
         ``"predicted"`` explains, for each row, its own predicted class.
     algorithm : {"auto", "blocks", "patterns", "rows"}
-        All are exact; they differ in time, and in results by rounding. ``"auto"`` takes the one
-        that costs least for these trees and this number of rows: ``"rows"`` for single rows,
-        ``"patterns"`` for many rows and trees of depth 8 at most, else ``"blocks"``.
+        All are exact; they differ in time. ``"auto"`` takes ``"patterns"`` for shallow trees, else
+        ``"rows"`` for few rows and ``"blocks"`` for more, which give the same bytes.
 
     Returns
     -------

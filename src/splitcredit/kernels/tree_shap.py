@@ -5,7 +5,7 @@ expectation of the tree when a set of features is known and unknown splits are a
 All three give it exactly, up to rounding:
 
 ``"blocks"``    quadrature for blocks of rows at once (`tree_shap_blocks`)
-``"patterns"``  tables over all outcomes of the splits, for shallow trees and many rows
+``"patterns"``  tables over all outcomes of the splits, for shallow trees
                 (`tree_shap_patterns`)
 ``"rows"``      quadrature row by row, for few rows (`tree_shap_rows`)
 """
@@ -41,7 +41,7 @@ def tree_shap(forest, X, outputs=None, algorithm="auto") -> np.ndarray:
     """
     outputs = np.arange(forest.n_outputs) if outputs is None else np.asarray(outputs, np.int64)
     rows = np.arange(len(X))
-    if len(outputs) == forest.n_outputs > 1 and _adds_up(forest):
+    if len(outputs) == forest.n_outputs > 1 and adds_up(forest):
         # What the outputs are credited with adds up to nothing: one of them need not be explained.
         most = _attribute(forest, X, outputs[:-1], rows, algorithm)
         return np.concatenate([most, -most.sum(axis=2, keepdims=True)], axis=2)
@@ -53,7 +53,7 @@ def tree_shap_one(forest, X, output, algorithm="auto") -> np.ndarray:
 
     Rows with the same output are explained together.
     """
-    if forest.n_outputs == 2 and _adds_up(forest):
+    if forest.n_outputs == 2 and adds_up(forest):
         first = _attribute(forest, X, np.zeros(1, np.int64), np.arange(len(X)), algorithm)[:, :, 0]
         return np.where(output[:, None] == 0, first, -first)
     out = np.empty(X.shape)
@@ -73,7 +73,7 @@ def expected_value(forest) -> np.ndarray:
 
 def _attribute(forest, X, outputs, rows, algorithm):
     out = np.zeros((len(rows), forest.n_features, len(outputs)))
-    chosen = _choose(forest, len(outputs), len(rows)) if algorithm == "auto" else algorithm
+    chosen = _choose(forest, len(rows)) if algorithm == "auto" else algorithm
     # One type for the compiled code; float32 and their thresholds lose nothing.
     X = readonly(np.array(X, np.float64))
     _ATTRIBUTE[chosen](forest, outputs, X, rows, out)
@@ -82,15 +82,19 @@ def _attribute(forest, X, outputs, rows, algorithm):
     return out
 
 
-def _choose(forest, n_outputs, n_rows):
-    """The algorithm that costs least; it depends on the trees and the number of rows alone."""
-    if n_rows <= FEW_ROWS:
-        return "rows"
-    return "patterns" if tree_shap_patterns.pays(forest, n_outputs, n_rows) else "blocks"
+def _choose(forest, n_rows):
+    """The algorithm that costs least.
+
+    ``"blocks"`` and ``"rows"`` give a row the same bytes, and ``"patterns"`` is chosen by the trees
+    alone: so what a row gets does not depend on the rows beside it.
+    """
+    if tree_shap_patterns.pays(forest):
+        return "patterns"
+    return "rows" if n_rows <= FEW_ROWS else "blocks"
 
 
 @once_a_forest
-def _adds_up(forest):
+def adds_up(forest) -> bool:
     """Whether the outputs of all leaves add up to the same, but for rounding."""
     totals = forest.value[forest.feature < 0].sum(axis=1)
     rounding = 4 * np.finfo(float).eps * np.abs(forest.value).max() * forest.n_outputs

@@ -358,9 +358,8 @@ def _two_sums(entries, terms, e, d, points, n_triples, g, scale):
 
 @kernel(inline=True)
 def _credit_low(entries, terms, entry, d, lane_data, total, phi, n_outputs):
-    """Credit a node and its two children."""
+    """Credit the two children of a node, and then the node, as if they were taken one by one."""
     output = terms[entry.terms].output
-    credit(d, lane_data, total, 0, 1.0, phi, entry.feature * n_outputs + output)
     for child, row in ((entry.first, 1), (entry.second, 2)):
         if child >= 0:
             below = entries[child]
@@ -368,3 +367,4 @@ def _credit_low(entries, terms, entry, d, lane_data, total, phi, n_outputs):
             difference = term.first_value - term.second_value
             to = below.feature * n_outputs + output
             credit(d + row, lane_data, total, row, difference, phi, to)
+    credit(d, lane_data, total, 0, 1.0, phi, entry.feature * n_outputs + output)

@@ -72,6 +72,7 @@ def share(entry, d, lanes, n_triples, points, lane_data, frames, scale):
 
 @kernel()
 def fill_share(d, g, lanes, lane_data, high, low, frames):
+    """Share q of rows that go to the first child and of the others, while o = 1."""
     b0, b1, b2 = low
     a0, a1, a2 = high[0] - b0, high[1] - b1, high[2] - b2
     for lane in range(lanes):

@@ -27,6 +27,8 @@ CHUNK = 1 << 23
 # Nanoseconds, measured: quadrature of one node for a row, three points; one split of one pattern
 # of a table; one split and one number of a table for a row.
 _NODE, _FILL, _SPLIT, _NUMBER = 2.5, 8.0, 0.25, 0.6
+# Depth up to which tables are taken of their own accord, and the rows for which they must pay.
+SHALLOW, MANY = 5, 2000
 # Trees that are cut to see what tables would cost.
 _SAMPLE = 16
 
@@ -83,32 +85,58 @@ def attribute(forest, outputs, X, rows, out) -> None:
         )
     any_nan = bool(np.isnan(X).any())
     nodes = nodes_of(forest)
-    value = np.ascontiguousarray(forest.value[:, outputs])
-    # Bound on the numbers in the tables of one tree: a group for every leaf.
-    leaves = np.add.reduceat(forest.feature < 0, forest.tree_offsets[:-1])
-    room = np.cumsum(leaves * (len(outputs) << BITS) * BITS)
+    for groups, tables, starts in _chunks(forest, outputs, nodes):
+        _look_up(nodes, groups, tables, starts, X, any_nan, rows, out)
+
+
+def _chunks(forest, outputs, nodes):
+    """Groups with their tables, a chunk of trees each; those of small forests are kept."""
+    kept, key = _kept(forest), tuple(outputs.tolist())
+    if key in kept:
+        return kept[key]
+    made = _make(forest, outputs, nodes)
+    if _room(forest, outputs)[-1] > CHUNK:
+        return made
+    kept[key] = list(made)
+    return kept[key]
+
+
+@once_a_forest
+def _kept(forest):
+    """Tables by outputs: for few rows it takes longer to fill them than to look into them."""
+    return {}
+
+
+def _room(forest, outputs):
+    """Bound on the numbers in the tables up to each tree: a group for every leaf."""
+    leaves = np.add.reduceat(forest.feature < 0, forest.tree_offsets[:-1], dtype=np.int64)
+    return np.cumsum(leaves * (len(outputs) << BITS) * BITS)
+
+
+def _make(forest, outputs, nodes):
+    value, room = np.ascontiguousarray(forest.value[:, outputs]), _room(forest, outputs)
     first = 0
     while first < forest.n_trees:
         before = room[first - 1] if first else 0
         last = max(first + 1, int(np.searchsorted(room, before + CHUNK, side="right")))
         groups = _groups(nodes, value, forest.tree_offsets[first : last + 1])
         if len(groups.n_splits):
-            tables, starts = _tables(groups)
-            _look_up(nodes, groups, tables, starts, X, any_nan, rows, out)
+            yield groups, *_tables(groups)
         first = last
 
 
-def pays(forest, n_outputs, n_rows) -> bool:
-    """Whether tables cost less than quadrature for so many rows, by the measured constants."""
-    if _depth(forest) > BITS:
+@once_a_forest
+def pays(forest) -> bool:
+    """Whether tables cost less than quadrature for `MANY` rows, by the measured constants."""
+    if _depth(forest) > SHALLOW:
         return False
     offsets = forest.tree_offsets[: _SAMPLE + 1]
     groups = _groups(nodes_of(forest), forest.value[: offsets[-1], :1].copy(), offsets)
     patterns = np.left_shift(1, groups.n_splits.astype(np.int64))
-    fill = _FILL * n_outputs * (patterns * groups.n_splits).sum()
-    look = _SPLIT * groups.n_splits.sum() + _NUMBER * n_outputs * groups.n_features.sum()
-    quadrature = _NODE * n_outputs * np.count_nonzero(forest.feature[: offsets[-1]] >= 0)
-    return bool(fill + n_rows * look < n_rows * quadrature)
+    fill = _FILL * (patterns * groups.n_splits).sum()
+    look = _SPLIT * groups.n_splits.sum() + _NUMBER * groups.n_features.sum()
+    quadrature = _NODE * np.count_nonzero(forest.feature[: offsets[-1]] >= 0)
+    return bool(fill + MANY * look < MANY * quadrature)
 
 
 @once_a_forest

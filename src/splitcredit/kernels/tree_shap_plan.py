@@ -58,7 +58,8 @@ class Plan(NamedTuple):
     Parameters
     ----------
     entries : `ENTRY` records
-        Nodes of each tree in an order in which parents come before their children.
+        Nodes of each tree, each before all that is below its second child, and that before all
+        below its first: backwards, this is the order in which blocks credit nodes.
     terms : `TERM` records
     starts : int64 (n_trees + 1, 2)
         First entry and first term of each tree; it has none if all outputs are constant over it.
@@ -250,7 +251,7 @@ def _write_entries(nodes, root, origin, varies, n_features, start, triads, entri
         triads[e - start[0], 0], triads[e - start[0], 1], triads[e - start[0], 2] = node, a, b
         term += entries[e].n_terms
         most, deepest = max(most, unique + (last[j] == 0)), max(deepest, d + 1)
-        for child, varying, first in ((b, in_b, 0), (a, in_a, 1)):
+        for child, varying, first in ((a, in_a, 1), (b, in_b, 0)):
             if varying:
                 stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = child, d + 1, e, first
                 top += 1

@@ -1,7 +1,8 @@
 """Path-dependent TreeSHAP by exact quadrature for few rows: one row at a time.
 
-The same formulas as in `tree_shap_blocks`, which derives them, without what it costs to set up
-loops over many rows: down the entries of a tree in their order with A, and back up with Q.
+The formulas of `tree_shap_blocks`, which derives them, in the same order of operations, so that a
+row gets the same bytes; without what it costs to set up loops over many rows. Down the entries of a
+tree in their order with A, and back up with Q.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ def _rows(plan, triples, points, weights, X, rows, out):
     n_entries = (starts[1:, 0] - starts[:-1, 0]).max()
     n_terms = (starts[1:, 1] - starts[:-1, 1]).max()
     for i in prange(len(rows)):
-        A, q = np.empty((n_entries, most)), np.empty((n_entries, most))
+        A = np.empty((n_entries, most))
+        q = np.empty((3, n_entries, most))  # if x goes second, if first; as it goes
         scale = np.empty((n_entries, most))  # 1 / h^2
         Q = np.empty((n_terms, most))
-        edge = np.empty((n_entries, 3))  # o below the edge into the entry, s, o z (s - r)
+        edge = np.empty((n_entries, 4))  # o below the edge into the entry, s, o z (s - r), o
         depth = np.empty(n_entries, np.int64)
         inside = np.ones(depths.max() + 1)  # o below the edge into a depth of the path
         for t in range(len(triples)):
@@ -80,33 +82,48 @@ def _down(entries, e, start, rule, points, X, row, A, q, scale, edge, depth, ins
     o, z, ratio, x = inside[entry.above], entry.z, entry.ratio, X[row, entry.column]
     left = entry.missing_left if x != x else x <= entry.threshold
     s = 1.0 if left != entry.first_is_right else 0.0
-    edge[own, 1], edge[own, 2] = s, o * z * (s - ratio)
+    edge[own, 1], edge[own, 2], edge[own, 3] = s, o * z * (s - ratio), o
     for k in range(TRIPLE * rule):
-        t = points[rule, k]
-        inverse = 1.0 if entry.above == 0 else 1 / (t + (1 - t) * z)
+        t, inverse = points[rule, k], 1.0
+        low = (1 - t) * ratio
+        if entry.above > 0:
+            inverse = 1 / (t + (1 - t) * z)
+            low = (1 - t) * z * ratio * inverse
+        high = t * inverse + low
         scale[own, k] = inverse * inverse
-        q[own, k] = (t * s + (1 - t) * z * ratio) * inverse if o > 0 else ratio
+        q[0, own, k], q[1, own, k] = low, high
+        q[2, own, k] = low + s * (high - low) if o > 0 else ratio
     for child, is_first in ((entry.first, True), (entry.second, False)):
         if child >= 0:
             below = child - start
             edge[below, 0], depth[below] = o * (s if is_first else 1 - s), depth[own] + 1
             for k in range(TRIPLE * rule):
-                A[below, k] = A[own, k] * (q[own, k] if is_first else 1 - q[own, k])
+                A[below, k] = A[own, k] * (q[2, own, k] if is_first else 1 - q[2, own, k])
 
 
 @kernel(inline=True)
 def _up(entries, terms, e, start, first_term, rule, A, q, scale, edge, Q, i, out):
     """Q of the terms of an entry, and what they credit to its feature."""
     entry, own = entries[e], e - start
+    # As in blocks, where a root is never taken together with its parent.
+    bottom = own > 0 and entry.first < 0 and entry.second < 0
     for place in range(entry.n_terms):
         term, at = terms[entry.terms + place], entry.terms + place - first_term
         # The terms of the children with the same output, if it varies there.
         one = entries[entry.first].terms + place - first_term if place < entry.n_first else -1
         two = entries[entry.second].terms + term.second - first_term if term.second >= 0 else -1
-        total = 0.0
-        for k in range(TRIPLE * rule):
-            first = Q[one, k] if one >= 0 else term.first_value
-            second = Q[two, k] if two >= 0 else term.second_value
-            total += scale[own, k] * A[own, k] * (first - second)
-            Q[at, k] = second + q[own, k] * (first - second)
-        out[i, entry.feature, term.output] += edge[own, 2] * total
+        total, w = 0.0, term.first_value - term.second_value
+        for g in range(rule):
+            part = 0.0
+            for k in range(g * TRIPLE, (g + 1) * TRIPLE):
+                second = Q[two, k] if two >= 0 else term.second_value
+                difference = (Q[one, k] if one >= 0 else term.first_value) - second
+                weight = scale[own, k] * A[own, k]
+                part += weight if one < 0 and two < 0 else weight * difference
+                Q[at, k] = second + q[2, own, k] * difference
+                if bottom and edge[own, 3] > 0:
+                    low = second + q[0, own, k] * w
+                    Q[at, k] = low + edge[own, 1] * (second + q[1, own, k] * w - low)
+            total += part * w if one < 0 and two < 0 and not bottom else part
+        credit = edge[own, 2] * total
+        out[i, entry.feature, term.output] += credit * w if bottom else credit

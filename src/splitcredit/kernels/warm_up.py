@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from splitcredit.forest import Forest
 from splitcredit.kernels import (
     local_mdi,
+    mda,
     mdi,
+    oob,
     predict,
     saabas,
+    saabas_by_bag,
     sage,
     tree_shap,
+    tree_shap_by_bag,
     tree_shap_interventional,
 )
 
@@ -49,3 +55,17 @@ def warm_up() -> None:
             tree_shap_interventional.tree_shap_interventional(stump, X, index, X, limits)
         for imputer in (sage.MarginalImputer, sage.ConditionalImputer):
             imputer(stump, X, X)(index, np.ones((2, 1), np.bool_))
+        _warm_up_bags(stump, X)
+
+
+def _warm_up_bags(stump, X):
+    """The kernels that tell in-bag from out-of-bag rows."""
+    bagged = replace(stump, inbag=np.ones((1, 2), np.uint8))
+    y, outputs = np.array([0, 1]), np.array([0, 1])
+    sums = oob.node_sums(bagged, X, y)
+    oob.penalized_gini(bagged, sums, np.zeros(1, oob.SCORE))
+    oob.contributions_times_targets(bagged, sums, oob.INBAG)
+    saabas_by_bag.saabas_by_bag(bagged, X, outputs, True)
+    tree_shap_by_bag.tree_shap_by_bag(bagged, X, outputs, True)
+    unbagged = replace(stump, inbag=np.zeros((1, 2), np.uint8))
+    mda.loss_increases(unbagged, X, y, lambda tree, n: np.array([[1, 0]]))

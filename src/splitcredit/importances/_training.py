@@ -1,0 +1,121 @@
+"""What measures share that need the rows each tree was grown on: checks of the training data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.forest import array_hash
+from splitcredit.importances.sage import _targets
+
+ROWS = ("inbag", "oob")
+# Criteria whose node values are class fractions or means.
+_OF_MEANS = ("gini", "entropy", "log_loss", "squared_error", "friedman_mse", "poisson")
+# Largest distance of a node's value from the mean of y, as a share of the largest value: far above
+# the rounding of sums of float64, far below what one wrong row makes.
+_SAME_MEAN = 1e-9
+
+
+def training_rows(forest, X) -> np.ndarray:
+    """The prepared training rows of a bagged forest.
+
+    Parameters
+    ----------
+    forest : Forest
+    X : array-like or DataFrame (n_train, n_features)
+
+    Raises
+    ------
+    ValueError
+        If the forest was grown without bootstrap, or X does not fit it or is not what it was
+        grown on.
+    """
+    if forest.inbag is None:
+        raise ValueError(
+            "this forest does not know which rows each tree was grown on: fit one with "
+            "bootstrap=True, or give Forest(inbag=...)"
+        )
+    rows = forest.prepare(X)
+    n_train = forest.inbag.shape[1]
+    if len(rows) != n_train:
+        raise ValueError(
+            f"X has {len(rows)} rows, the forest was grown on {n_train}: pass the training rows, "
+            "all of them in their order"
+        )
+    if forest.training_hash is not None and array_hash(X) != forest.training_hash:
+        raise ValueError(
+            "X is not what the forest was grown on (its hash differs): pass the training rows "
+            "unchanged and in their order"
+        )
+    return rows
+
+
+def training_data(forest, X, y) -> tuple[np.ndarray, np.ndarray]:
+    """The prepared training rows, and their classes by index or targets.
+
+    Raises
+    ------
+    ValueError
+        As `training_rows`, and if y does not fit X or the forest.
+    """
+    rows = training_rows(forest, X)
+    return rows, _targets(forest, y, len(rows))
+
+
+def sums_of_nodes(forest, X, y):
+    """In-bag and out-of-bag sums of all nodes; see `kernels.oob.NodeSums`.
+
+    Raises
+    ------
+    ValueError
+        As `training_data`, and if a node has no in-bag row, or values that are not the means of y:
+        then X and y cannot be the training data.
+    """
+    from splitcredit.kernels import oob
+
+    sums = oob.node_sums(forest, *training_data(forest, X, y))
+    if (sums.rows[oob.INBAG] == 0).any():
+        raise ValueError(
+            "X is not what the forest was grown on (no in-bag row comes to some node): pass the "
+            "training rows unchanged and in their order"
+        )
+    _check_means(forest, sums.targets[oob.INBAG], sums.rows[oob.INBAG], sums.centre)
+    return sums
+
+
+def _check_means(forest, targets, rows, centre):
+    """Compare values with means of y, where fits without weights keep such values."""
+    if forest.criterion not in _OF_MEANS or not np.array_equal(forest.cover, rows):
+        return
+    gap = np.abs(targets / rows[:, None] + centre - forest.value).max()
+    if gap > _SAME_MEAN * np.abs(forest.value).max():
+        raise ValueError(
+            "y is not what the forest was grown on (its means differ from the values of nodes): "
+            "pass the training targets unchanged and in their order"
+        )
+
+
+def check_choice(name, given, allowed) -> None:
+    """Raise a ValueError that lists what is allowed, if it is something else."""
+    if given not in allowed:
+        raise ValueError(f"{name}={given!r}: available are {', '.join(map(repr, allowed))}")
+
+
+def output_indices(forest, output) -> list[int]:
+    """Outputs that ``output`` asks for: "all", or the name or index of one.
+
+    Raises
+    ------
+    ValueError
+        If there is no such output.
+    """
+    if isinstance(output, str) and output == "all":
+        return list(range(forest.n_outputs))
+    if isinstance(output, str) and output in forest.output_names:
+        return [forest.output_names.index(output)]
+    is_index = isinstance(output, (int, np.integer)) and not isinstance(output, bool)
+    if is_index and 0 <= output < forest.n_outputs:
+        return [int(output)]
+    raise ValueError(
+        f"output={output!r} is not 'all', an index below {forest.n_outputs}, or a name in "
+        f"{list(forest.output_names)}"
+    )

@@ -1,0 +1,70 @@
+"""MDA: out-of-bag permutation importance (Breiman 2001)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.attribution import Importance
+from splitcredit.importances._training import training_data
+
+
+def importance(forest, X, y, scaled: bool = False, random_state: int = 0) -> Importance:
+    """Mean decrease of accuracy when a feature is permuted among each tree's out-of-bag rows.
+
+    Parameters
+    ----------
+    forest : Forest
+        Bagged.
+    X : array-like or DataFrame (n_train, n_features)
+        The training rows, in their order.
+    y : (n_train,)
+        Class labels, or numbers for a regressor, whose squared error takes the place of the share
+        of wrong predictions.
+    scaled : bool
+        Divide by the standard error over the trees, as the R package randomForest does unless
+        told otherwise. Features without any variation keep their raw value, 0 for unused ones.
+    random_state : int
+        Seed of the permutations; see `permutations`.
+
+    Returns
+    -------
+    Importance
+        The standard error is that over the trees: their standard deviation (divided by their
+        number, not one less) over the root of their number; 0 if `scaled`.
+
+    Raises
+    ------
+    ValueError
+        If the forest is not bagged, X and y are not its training data, or no tree has an
+        out-of-bag row.
+
+    Notes
+    -----
+    Trees vote with the class that is largest in the leaf. Trees without out-of-bag rows are left
+    out, features that a tree does not test count 0 in it.
+    """
+    from splitcredit.kernels import mda
+
+    rows, y = training_data(forest, X, y)
+    increases = mda.loss_increases(forest, rows, y, permutations(forest.n_features, random_state))
+    told = increases[~np.isnan(increases).any(axis=1)]
+    if len(told) == 0:
+        raise ValueError("no tree has an out-of-bag row: grow more trees, or draw fewer rows each")
+    values, error = told.mean(axis=0), told.std(axis=0) / np.sqrt(len(told))
+    if scaled:
+        values, error = values / np.where(error > 0, error, 1.0), None
+    parameters = {"scaled": bool(scaled), "random_state": int(random_state)}
+    return Importance(values, forest.feature_names, "mda", parameters, error)
+
+
+def permutations(n_features: int, random_state: int):
+    """Function of a tree and a number n of rows that gives an order of these for every feature.
+
+    Each tree has a generator of its own, so its orders do not depend on the other trees.
+    """
+
+    def of_tree(tree, n):
+        rng = np.random.default_rng([random_state, tree])
+        return rng.permuted(np.tile(np.arange(n), (n_features, 1)), axis=1)
+
+    return of_tree

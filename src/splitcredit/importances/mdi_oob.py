@@ -1,0 +1,69 @@
+"""MDI-oob: MDI as a sum of Saabas' contributions, over rows that did not grow the tree."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.attribution import Importance
+from splitcredit.importances._training import ROWS, check_choice, output_indices, sums_of_nodes
+
+
+def importance(
+    forest, X, y, rows: str = "oob", output="all", divide_by: str = "rows"
+) -> Importance:
+    """Mean over trees of sum_i f_{T,k}(x_i) y_i / n over their in-bag or out-of-bag rows i.
+
+    f_{T,k} is what Saabas' method credits to feature k in tree T, called CFC in loecher2022; its
+    node means are those of the in-bag rows. y is one-hot for a classifier.
+
+    Parameters
+    ----------
+    forest : Forest
+        Bagged.
+    X : array-like or DataFrame (n_train, n_features)
+        The training rows, in their order.
+    y : (n_train,)
+    rows : {"oob", "inbag"}
+        ``"oob"`` is MDI-oob of Li et al. (2019); ``"inbag"``, each row as often as it was drawn,
+        is MDI: Gini's for all classes, the variance's for one output.
+    output : "all", or the name or index of one output
+        Products are added over the outputs. A single class is loecher2022, Eq. 22 and 23.
+    divide_by : {"rows", "targets"}
+        What n is: the number of the rows (Eq. 10), or the sum of their y (Eq. 11), which for a
+        class is the number of the rows in it. The second differs by a factor a tree, so it is
+        proportional to MDI only in the limit, not equal as printed.
+
+    Returns
+    -------
+    Importance
+        Out-of-bag values may be negative. A tree without such rows, or without such rows of the
+        class, adds 0.
+
+    Raises
+    ------
+    ValueError
+        If the forest is not bagged, X and y are not its training data, or there is no such choice.
+    """
+    from splitcredit.kernels import oob
+
+    check_choice("rows", rows, ROWS)
+    check_choice("divide_by", divide_by, ("rows", "targets"))
+    chosen = output_indices(forest, output)
+    sums = sums_of_nodes(forest, X, y)
+    kind = ROWS.index(rows)
+    products = oob.contributions_times_targets(forest, sums, kind)
+    n = _divisors(forest, sums, kind, divide_by)[:, None, :]
+    shares = np.divide(products, n, out=np.zeros_like(products), where=n != 0)
+    values = shares[:, :, chosen].sum(axis=2).mean(axis=0)
+    output = output if isinstance(output, str) else int(output)
+    parameters = {"rows": rows, "output": output, "divide_by": divide_by}
+    return Importance(values, forest.feature_names, "mdi_oob", parameters)
+
+
+def _divisors(forest, sums, kind, divide_by):
+    """The number n of every tree and output, (n_trees, n_outputs)."""
+    roots = forest.tree_offsets[:-1]
+    rows, targets = sums.rows[kind][roots], sums.targets[kind][roots]
+    if divide_by == "rows":
+        return np.repeat(rows[:, None], forest.n_outputs, axis=1)
+    return targets + rows[:, None] * sums.centre

@@ -1,0 +1,248 @@
+"""In-bag and out-of-bag rows of every node, and the node scores of loecher2022 made of them.
+
+One pass takes every training row down every tree and counts it at its leaf, then adds children to
+their parents. All scores of a forest are made of these sums alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+
+from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.nodes import BLOCK, child_of, enter, goes_left, once_a_forest, packed
+
+# In this order along the first axis of the sums.
+INBAG, OOB = 0, 1
+CORRECTIONS = ("none", "own", "oob")
+
+# One penalised Gini score.
+SCORE = np.dtype(
+    [
+        ("alpha", np.float64),
+        ("penalty", np.float64),
+        ("weights", np.int64),  # INBAG or OOB
+        ("min_child_oob", np.int64),
+        ("min_child_inbag", np.int64),
+        ("correction", np.int64),  # place in CORRECTIONS
+        ("per_row", np.int64),
+    ]
+)
+
+
+class NodeSums(NamedTuple):
+    """Sums over the rows of every node: the in-bag ones first, then the out-of-bag ones.
+
+    In-bag rows count as often as they were drawn, out-of-bag rows once.
+
+    Parameters
+    ----------
+    rows : float64 (2, n_nodes)
+        Numbers of rows.
+    targets : float64 (2, n_nodes, n_outputs)
+        Sums of y: one-hot for a classifier, for a regressor y minus `centre`.
+    squares : float64 (2, n_nodes)
+        Sums of the squares of the same, over all outputs.
+    centre : float
+        Mean of y for a regressor, so that variances do not cancel; 0 for a classifier.
+    """
+
+    rows: np.ndarray
+    targets: np.ndarray
+    squares: np.ndarray
+    centre: float
+
+
+def node_sums(forest, X, y) -> NodeSums:
+    """The sums of all nodes of a bagged forest.
+
+    Parameters
+    ----------
+    forest : Forest
+        With `inbag`.
+    X : prepared training rows
+    y : int64 or float64 (n_samples,)
+        Index of the class of each row for a classifier, the target for a regressor.
+    """
+    is_class = forest.n_outputs > 1
+    centre = 0.0 if is_class else float(y.mean())
+    column = y.astype(np.int64) if is_class else np.zeros(len(y), np.int64)
+    value = np.ones(len(y)) if is_class else y - centre
+    rows, squares = np.zeros((2, forest.n_nodes)), np.zeros((2, forest.n_nodes))
+    targets = np.zeros((2, forest.n_nodes, forest.n_outputs))
+    sums = rows, targets, squares
+    _at_leaves(*_nodes(forest), forest.inbag, X, column, value, *sums)
+    _add_to_parents(forest.feature, forest.left, forest.right, forest.tree_offsets, *sums)
+    return NodeSums(rows, targets, squares, centre)
+
+
+@once_a_forest
+def _nodes(forest):
+    """Packed inner nodes, roots, where NaN goes, and the forest's own number of each node."""
+    number = np.argsort(forest.feature < 0, kind="stable")  # the order of `packed`
+    return (*packed(forest), number)
+
+
+def penalized_gini(forest, sums, scores) -> np.ndarray:
+    """Penalised Gini scores of every tree, float64 (n_trees, n_scores, n_features).
+
+    With m_in, m_oob the mean targets of a node (class fractions p for a classifier, D of them) and
+    v = sum_d mean((y_d - m_d)^2), which is sum_d p_d (1 - p_d) there, the impurity of a node is
+
+        PG(alpha, lambda) = alpha v_oob + (1 - alpha) v_in + lambda / 2 sum_d (m_oob,d - m_in,d)^2
+
+    Eq. 1 of loecher2022, where the one penalty of two classes is half the sum over both. A split
+    on feature k adds w(t) PG(t) - w(l) PG(l) - w(r) PG(r) to k, with w the number of in-bag or of
+    out-of-bag rows. The bias correction (Eq. 2, 5) multiplies v by n / (n - 1), n being the node's
+    number of rows of its own kind, or of out-of-bag rows for both.
+
+    Parameters
+    ----------
+    forest : Forest
+    sums : NodeSums
+    scores : SCORE array (n_scores,)
+    """
+    f = forest
+    return _penalized_gini(
+        f.feature, f.left, f.right, f.tree_offsets, *sums[:3], scores, f.n_features
+    )
+
+
+def contributions_times_targets(forest, sums, kind) -> np.ndarray:
+    """Sum of f_{T,k}(x_i) y_i over the in-bag or out-of-bag rows i of every tree T.
+
+    loecher2022, Eq. 8 and 10: at a split on k, every row of a child adds its y times the in-bag
+    mean of the child minus that of the parent.
+
+    Parameters
+    ----------
+    forest : Forest
+    sums : NodeSums
+    kind : INBAG or OOB
+
+    Returns
+    -------
+    float64 (n_trees, n_features, n_outputs)
+    """
+    totals = sums.targets[kind] + sums.rows[kind][:, None] * sums.centre
+    f = forest
+    rows, targets = sums.rows[INBAG], sums.targets[INBAG]
+    return _products(
+        f.feature, f.left, f.right, f.tree_offsets, rows, targets, totals, f.n_features
+    )
+
+
+@kernel(parallel=True)
+def _at_leaves(nodes, roots, missing_left, number, inbag, X, column, value, rows, targets, squares):
+    """Add every row to its leaf in every tree; one tree is one thread's."""
+    n = len(X)
+    for t in prange(len(roots)):
+        at, walking = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
+        leaf = np.empty(BLOCK, np.int32)
+        for first in range(0, n, BLOCK):
+            stop = min(n, first + BLOCK)
+            leaf[:] = roots[t]
+            active = enter(nodes, roots[t], first, stop, at, walking)
+            while active > 0:
+                going = 0
+                for a in range(active):
+                    i, k = walking[a], at[a]
+                    left = goes_left(X[i, nodes[k].feature], nodes, missing_left, k)
+                    child = child_of(nodes, k, left)
+                    leaf[i - first] = child
+                    at[going], walking[going] = child, i
+                    going += child < len(nodes)
+                active = going
+            for i in range(first, stop):
+                k, times = number[leaf[i - first]], float(inbag[t, i])
+                kind, weight = (INBAG, times) if times > 0 else (OOB, 1.0)
+                rows[kind, k] += weight
+                targets[kind, k, column[i]] += weight * value[i]
+                squares[kind, k] += weight * value[i] * value[i]
+
+
+@kernel(parallel=True)
+def _add_to_parents(feature, left, right, offsets, rows, targets, squares):
+    for t in prange(len(offsets) - 1):
+        for k in range(offsets[t + 1] - 1, offsets[t] - 1, -1):
+            if feature[k] >= 0:
+                a, b = left[k], right[k]
+                for kind in range(2):
+                    rows[kind, k] = rows[kind, a] + rows[kind, b]
+                    squares[kind, k] = squares[kind, a] + squares[kind, b]
+                    for c in range(targets.shape[2]):
+                        targets[kind, k, c] = targets[kind, a, c] + targets[kind, b, c]
+
+
+@kernel(parallel=True)
+def _penalized_gini(feature, left, right, offsets, rows, targets, squares, scores, n_features):
+    n_trees = len(offsets) - 1
+    out = np.zeros((n_trees, len(scores), n_features))
+    for t in prange(n_trees):
+        root, stop = offsets[t], offsets[t + 1]
+        parts = np.empty((stop - root, 3))
+        _fill_parts(root, rows, targets, squares, parts)
+        weighted = np.empty(stop - root)
+        for s in range(len(scores)):
+            score = scores[s]
+            whole = rows[score.weights, root] if score.per_row else 1.0
+            for k in range(root, stop):
+                n = rows[score.weights, k]
+                pg = _impurity(score, rows[INBAG, k], rows[OOB, k], parts, k - root)
+                weighted[k - root] = n * pg if n > 0 else 0.0
+            for k in range(root, stop):
+                if feature[k] >= 0 and whole > 0:
+                    a, b = left[k], right[k]
+                    few = min(rows[OOB, a], rows[OOB, b]) < score.min_child_oob
+                    few |= min(rows[INBAG, a], rows[INBAG, b]) < score.min_child_inbag
+                    if not few:
+                        gain = weighted[k - root] - weighted[a - root] - weighted[b - root]
+                        out[t, s, feature[k]] += gain / whole
+    return out
+
+
+@kernel()
+def _fill_parts(root, rows, targets, squares, parts):
+    """Fill v_in, v_oob and the squared distance of the means, 0 without out-of-bag rows."""
+    for own in range(len(parts)):
+        k = root + own
+        n_in, n_oob = rows[INBAG, k], max(rows[OOB, k], 1.0)
+        v_in, v_oob, distance = squares[INBAG, k] / n_in, squares[OOB, k] / n_oob, 0.0
+        for c in range(targets.shape[2]):
+            m_in, m_oob = targets[INBAG, k, c] / n_in, targets[OOB, k, c] / n_oob
+            v_in -= m_in * m_in
+            v_oob -= m_oob * m_oob
+            distance += (m_oob - m_in) * (m_oob - m_in)
+        parts[own, 0], parts[own, 1] = v_in, v_oob
+        parts[own, 2] = distance if rows[OOB, k] > 0 else 0.0
+
+
+@kernel(inline=True)
+def _impurity(score, n_in, n_oob, parts, own):
+    v_in, v_oob = parts[own, 0], parts[own, 1]
+    if score.correction > 0:
+        v_oob *= _corrected(n_oob)
+        v_in *= _corrected(n_in if score.correction == 1 else n_oob)
+    return score.alpha * v_oob + (1 - score.alpha) * v_in + score.penalty / 2 * parts[own, 2]
+
+
+@kernel(inline=True)
+def _corrected(n):
+    """The factor n / (n - 1), and 1 for a single row, whose variance is 0 in any case."""
+    return n / (n - 1) if n > 1 else 1.0
+
+
+@kernel(parallel=True)
+def _products(feature, left, right, offsets, rows, targets, totals, n_features):
+    n_trees, n_outputs = len(offsets) - 1, targets.shape[1]
+    out = np.zeros((n_trees, n_features, n_outputs))
+    for t in prange(n_trees):
+        for k in range(offsets[t], offsets[t + 1]):
+            if feature[k] >= 0:
+                for child in (left[k], right[k]):
+                    for c in range(n_outputs):
+                        rise = targets[child, c] / rows[child] - targets[k, c] / rows[k]
+                        out[t, feature[k], c] += rise * totals[child, c]
+    return out

@@ -1,0 +1,68 @@
+"""Saabas' method where each tree speaks for its in-bag or its out-of-bag rows only."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.nodes import (
+    BLOCK,
+    child_of,
+    goes_left,
+    once_a_forest,
+    packed,
+    readonly,
+    reordered,
+)
+
+
+def saabas_by_bag(forest, X, outputs, inbag) -> np.ndarray:
+    """Saabas attributions, zero where a row is not of the kind, mean over all trees.
+
+    Parameters
+    ----------
+    forest : Forest
+        With `inbag`.
+    X : prepared training rows
+    outputs : int64 (n_explained,)
+    inbag : bool
+        Whether trees speak for the rows drawn for them (each once), or for the others.
+
+    Returns
+    -------
+    float64 (n_samples, n_features, n_explained)
+    """
+    value = readonly(np.ascontiguousarray(reordered(forest)[:, outputs]))
+    return _saabas(*_nodes(forest), value, forest.inbag, inbag, X) / forest.n_trees
+
+
+_nodes = once_a_forest(packed)
+
+
+@kernel(parallel=True)
+def _saabas(nodes, roots, missing_left, value, counts, inbag, X):
+    n, n_features = X.shape
+    n_outputs = value.shape[1]
+    out = np.zeros((n, n_features, n_outputs))
+    for block in prange((n + BLOCK - 1) // BLOCK):
+        at, rows = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
+        for t in range(len(roots)):
+            active = 0
+            if roots[t] < len(nodes):
+                for i in range(block * BLOCK, min(n, block * BLOCK + BLOCK)):
+                    if (counts[t, i] > 0) == inbag:
+                        at[active], rows[active] = roots[t], i
+                        active += 1
+            while active > 0:
+                going = 0
+                for a in range(active):
+                    i, k = rows[a], at[a]
+                    j = nodes[k].feature
+                    child = child_of(nodes, k, goes_left(X[i, j], nodes, missing_left, k))
+                    for c in range(n_outputs):
+                        out[i, j, c] += value[child, c] - value[k, c]
+                    at[going], rows[going] = child, i
+                    going += child < len(nodes)
+                active = going
+    return out

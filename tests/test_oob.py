@@ -1,0 +1,240 @@
+"""Node scores by in-bag and out-of-bag rows: penalised Gini, UFI, MDI-oob."""
+
+from dataclasses import replace
+from functools import cache
+
+import numba
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+import twins
+import twins_oob
+from forests import fitted, whole_numbers
+from splitcredit import to_forest
+from splitcredit.importances import mdi, mdi_oob, penalized_gini, ufi
+
+PRESETS = penalized_gini.PRESETS
+NEED_TRAINING_DATA = [penalized_gini.importance, ufi.importance, mdi_oob.importance]
+
+
+def _small(kind, seed=0, **parameters):
+    """A small bagged forest, deep enough for nodes without out-of-bag rows."""
+    X, y = whole_numbers("values" if kind == "values" else "classes", 60, 5, seed)
+    y = (y > 0).astype(int) if kind == "two classes" else y
+    y = np.where(y == 2, "c", np.where(y == 1, "b", "a")) if kind == "three names" else y
+    model = RandomForestRegressor if kind == "values" else RandomForestClassifier
+    model = model(4, random_state=seed, max_features=2, **parameters).fit(X, y)
+    return to_forest(model, X), X, y
+
+
+def _rare():
+    """Trees that saw one class only, beside others."""
+    X = np.arange(8.0)[:, None] * np.ones((1, 2))
+    y = np.array([0, 0, 0, 0, 0, 0, 0, 1])
+    model = RandomForestClassifier(12, random_state=0).fit(X, y)
+    return to_forest(model, X), X, y
+
+
+def _one_row_drawn_all():
+    """A tree without out-of-bag rows beside one with them."""
+    forest, X, y = _small("two classes")
+    counts = np.array(forest.inbag)
+    counts[0] += counts[0] == 0
+    return replace(forest, inbag=counts), X, y
+
+
+CASES = {
+    "two classes": lambda: _small("two classes"),
+    "three names": lambda: _small("three names", seed=1),
+    "values": lambda: _small("values", seed=2),
+    "few rows drawn": lambda: _small("two classes", seed=3, max_samples=0.3),
+    "trees of one class": _rare,
+    "a tree without out-of-bag rows": _one_row_drawn_all,
+}
+
+
+@cache
+def case(name):
+    """Forest, X and y of one case."""
+    return CASES[name]()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_all_presets_at_once_equal_the_twin(name):
+    forest, X, y = case(name)
+    found = penalized_gini.importances(forest, X, y)
+    assert list(found) == list(PRESETS)
+    for preset, settings in PRESETS.items():
+        twin = twins_oob.penalized_gini(forest, X, y, **settings)
+        assert twins.largest_error(found[preset].values, twin) <= twins.ROUNDING, preset
+        alone = penalized_gini.importance(forest, X, y, preset)
+        assert alone.values.tobytes() == found[preset].values.tobytes()
+        assert alone.parameters == {"preset": preset, **settings}
+
+
+SETTINGS = [
+    {"alpha": 0.25, "penalty": 3.0, "correction": "own", "min_child_oob": 1},
+    {"weights": "inbag", "min_child_oob": 1, "min_child_inbag": 2, "correction": "oob"},
+    {"weights": "inbag", "min_child_oob": 3, "per_row": True, "alpha": 0.5, "penalty": 1.0},
+]
+
+
+@pytest.mark.parametrize("given", SETTINGS)
+@pytest.mark.parametrize("name", CASES)
+def test_other_settings_equal_the_twin(name, given):
+    forest, X, y = case(name)
+    settings = PRESETS["pg_10"] | given
+    found = penalized_gini.importance(forest, X, y, "pg_10", **given)
+    twin = twins_oob.penalized_gini(forest, X, y, **settings)
+    assert twins.largest_error(found.values, twin) <= twins.ROUNDING
+    assert found.parameters == {"preset": "pg_10", **settings}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_ufi_equals_its_twin(name):
+    forest, X, y = case(name)
+    found = ufi.importance(forest, X, y).values
+    assert twins.largest_error(found, twins_oob.ufi(forest, X, y)) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("divide_by", ["rows", "targets"])
+@pytest.mark.parametrize("rows", ["oob", "inbag"])
+@pytest.mark.parametrize("name", CASES)
+def test_mdi_oob_equals_its_twin(name, rows, divide_by):
+    forest, X, y = case(name)
+    given = {"rows": rows, "divide_by": divide_by}
+    for output in ("all", forest.n_outputs - 1, forest.output_names[0]):
+        columns = {"all": None, forest.output_names[0]: [0]}.get(output, [forest.n_outputs - 1])
+        found = mdi_oob.importance(forest, X, y, output=output, **given)
+        twin = twins_oob.restricted_products(forest, X, y, columns=columns, **given)
+        assert twins.largest_error(found.values, twin) <= twins.ROUNDING
+
+
+BAGGED = ["forest, gini, cancer", "forest, NaN", "forest, entropy, digits"]
+
+
+@cache
+def bagged(name):
+    """Forest and training data of a fitted model, with 2, 3 or 10 classes."""
+    model, X, y = fitted(name)
+    return to_forest(model, X), X, y
+
+
+@pytest.mark.parametrize("name", BAGGED)
+def test_pg_051_with_oob_weights_is_mdi_oob(name):
+    """Not printed; loecher2022, contribution 1 says it of PG(1, 2)."""
+    forest, X, y = bagged(name)
+    pg = penalized_gini.importance(forest, X, y, "mdi_oob").values
+    np.testing.assert_allclose(pg, mdi_oob.importance(forest, X, y).values, rtol=0, atol=1e-12)
+
+
+def test_pg_12_is_not_mdi_oob():
+    """The counter-example to loecher2022, section 6: another order of the features, other signs."""
+    rng = np.random.default_rng(0)
+    X = np.stack([rng.integers(0, j + 1, 300) for j in range(1, 11)], axis=1).astype(float)
+    y = (rng.random(300) < 0.3 + 0.4 * X[:, 0]).astype(int)
+    forest = to_forest(RandomForestClassifier(20, max_features=3, random_state=0).fit(X, y), X)
+    claimed = penalized_gini.importance(forest, X, y, "pg_12", per_row=True).values
+    theirs = mdi_oob.importance(forest, X, y).values
+    for factor in (0.5, 1.0):
+        assert twins.largest_error(factor * claimed, theirs) > 0.1
+    assert np.argmin(claimed) != np.argmin(theirs) or claimed.sum() * theirs.sum() < 0
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_pg_12_is_the_decrease_of_the_squared_error_about_in_bag_means(name):
+    """loecher2022, Eq. 18 to 21, for one-hot y; for a single column of two classes it is half."""
+    forest, X, y = case(name)
+    found = penalized_gini.importance(forest, X, y, "pg_12", per_row=True).values
+    assert twins.largest_error(found, twins_oob.squared_error(forest, X, y)) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", BAGGED)
+def test_eq_10_over_in_bag_rows_is_mdi(name):
+    """Gini MDI for all classes, half of it for one of two; whatever the criterion of the fit."""
+    forest, X, y = bagged(name)
+    found = mdi_oob.importance(forest, X, y, rows="inbag").values
+    gini = penalized_gini.importance(forest, X, y, "mdi_inbag").values
+    np.testing.assert_allclose(found, gini, rtol=0, atol=1e-12)
+    if forest.criterion == "gini":
+        np.testing.assert_allclose(found, mdi.importance(forest).values, rtol=0, atol=1e-12)
+    if forest.n_outputs == 2:
+        one = mdi_oob.importance(forest, X, y, rows="inbag", output=1).values
+        np.testing.assert_allclose(2 * one, found, rtol=0, atol=1e-12)
+
+
+def test_eq_10_of_a_regressor_is_variance_mdi():
+    forest, X, y = case("values")
+    found = mdi_oob.importance(forest, X, y, rows="inbag").values
+    assert twins.largest_error(found, mdi.importance(forest).values) <= twins.ROUNDING
+
+
+def test_eq_11_is_eq_10_over_the_in_bag_share_of_the_class():
+    forest, X, y = bagged("forest, gini, cancer")
+    for tree in list(twins_oob.trees(forest))[:3]:
+        share = np.average(y, weights=tree.inbag[0])
+        ten, eleven = (
+            mdi_oob.importance(tree, X, y, "inbag", 1, by).values for by in ("rows", "targets")
+        )
+        np.testing.assert_allclose(share * eleven, ten, rtol=0, atol=1e-12)
+
+
+def test_fits_with_weights_count_rows_without_them():
+    """Their node values are no means of y, which is not held against y."""
+    model, X, y = fitted("extra-trees, bagged, cancer")  # with class weights
+    forest = to_forest(model, X)
+    found = penalized_gini.importance(forest, X, y, "ufi").values
+    plain = replace(forest, value=np.zeros_like(forest.value), cover=2 * forest.cover)
+    assert found.tobytes() == penalized_gini.importance(plain, X, y, "ufi").values.tobytes()
+
+
+def test_one_thread_and_two_give_the_same_bytes():
+    forest, X, y = bagged("forest, entropy, digits")
+    found, threads = set(), numba.get_num_threads()
+    try:
+        for n in (1, 2):
+            numba.set_num_threads(n)
+            scores = penalized_gini.importances(forest, X, y)
+            found.add(b"".join(s.values.tobytes() for s in scores.values()))
+    finally:
+        numba.set_num_threads(threads)
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("function", NEED_TRAINING_DATA)
+def test_what_is_not_the_training_data_is_refused(function):
+    forest, X, y = case("two classes")
+    with pytest.raises(ValueError, match=r"does not know which rows.*fit one with bootstrap=True"):
+        function(replace(forest, inbag=None), X, y)
+    with pytest.raises(ValueError, match=r"X has 59 rows, the forest was grown on 60"):
+        function(forest, X[1:], y[1:])
+    with pytest.raises(ValueError, match=r"not what the forest was grown on \(its hash differs\)"):
+        function(forest, X[::-1], y)
+    unknown = replace(forest, training_hash=None)
+    with pytest.raises(ValueError, match=r"no in-bag row comes to some node"):
+        function(unknown, np.zeros_like(X), y)
+    with pytest.raises(ValueError, match=r"y is not what the forest was grown on"):
+        function(forest, X, y[::-1])
+    with pytest.raises(ValueError, match=r"y has shape \(59,\)"):
+        function(forest, X, y[1:])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"preset": "pg"}, "preset='pg': available are 'pg_10'"),
+        ({"weights": "all"}, "weights='all': available are 'inbag', 'oob'"),
+        ({"correction": "both"}, "correction='both': available are 'none', 'own', 'oob'"),
+        ({"weights": "inbag", "min_child_oob": 0}, "min_child_oob=0 with in-bag weights"),
+    ],
+)
+def test_settings_that_there_are_not_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        penalized_gini.importance(*case("two classes"), **given)
+
+
+def test_choices_of_mdi_oob_that_there_are_not_are_refused():
+    for given in ({"rows": "all"}, {"divide_by": "n"}, {"output": 2}, {"output": True}):
+        with pytest.raises(ValueError, match=next(iter(given))):
+            mdi_oob.importance(*case("two classes"), **given)

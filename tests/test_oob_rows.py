@@ -1,0 +1,203 @@
+"""What each tree says of its in-bag or out-of-bag rows: CFC and SHAP by bag, MDA; and AIR."""
+
+from dataclasses import replace
+from functools import cache, partial
+
+import numba
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+import twins
+import twins_oob
+from forests import fitted, whole_numbers
+from splitcredit import explain, to_forest
+from splitcredit.importances import air, mda, saabas_by_bag, tree_shap_by_bag
+
+BY_BAG = {
+    "saabas": (saabas_by_bag, twins.saabas),
+    "tree_shap": (tree_shap_by_bag, twins.tree_shap_exact),
+}
+
+
+@cache
+def case(name):
+    """Forest, training rows and targets."""
+    X, y = whole_numbers("values" if name == "values" else "classes", 60, 5, 4)
+    y = (y > 0).astype(int) if name == "two classes" else y
+    model = RandomForestRegressor if name == "values" else RandomForestClassifier
+    model = model(4, random_state=0, max_depth=5).fit(X, y)
+    forest = to_forest(model, X)
+    if name == "a tree without out-of-bag rows":
+        counts = np.array(forest.inbag)
+        counts[1] += 1
+        forest = replace(forest, inbag=counts)
+    return forest, X, y
+
+
+CASES = ["two classes", "three classes", "values", "a tree without out-of-bag rows"]
+
+
+@pytest.mark.parametrize("rows", ["inbag", "oob"])
+@pytest.mark.parametrize("method", BY_BAG)
+@pytest.mark.parametrize("name", CASES)
+def test_attributions_by_bag_equal_the_twin(name, method, rows):
+    forest, X, _ = case(name)
+    measure, explained = BY_BAG[method]
+    found = measure.attribute(forest, X, rows)
+    twin = twins_oob.by_bag(forest, X, rows, explained)
+    assert twins.largest_error(found.values, twin) <= twins.ROUNDING
+    assert found.method == f"{method}_by_bag" and not found.baseline.any()
+
+
+@pytest.mark.parametrize("method", BY_BAG)
+@pytest.mark.parametrize("name", ["forest, gini, cancer", "forest, NaN", "forest, NaN, regression"])
+def test_in_bag_and_out_of_bag_add_up_to_the_forest(name, method):
+    """With more rows than a span, NaN, and trees without a split."""
+    model, X, _ = fitted(name)
+    forest = to_forest(model, X)
+    parts = [BY_BAG[method][0].attribute(forest, X, rows).values for rows in ("inbag", "oob")]
+    assert all(part.any() for part in parts)
+    assert twins.largest_error(sum(parts), explain(forest, X, method).values) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("method", BY_BAG)
+def test_one_output_is_its_column_of_all(method):
+    forest, X, _ = case("three classes")
+    every = BY_BAG[method][0].attribute(forest, X)
+    for c, label in enumerate(forest.output_names):
+        for output in (c, label):
+            one = BY_BAG[method][0].attribute(forest, X, output=output)
+            assert one.output_names == (label,)
+            error = twins.largest_error(one.values[:, :, 0], every.values[:, :, c])
+            assert error <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("weigh_by", ["absolute", "y", "centred_y"])
+@pytest.mark.parametrize("output", ["all", 0])
+@pytest.mark.parametrize("name", CASES)
+def test_importances_are_means_over_rows(name, output, weigh_by):
+    forest, X, y = case(name)
+    for measure, _ in BY_BAG.values():
+        values = measure.attribute(forest, X, "oob", output).values
+        targets = np.array(twins_oob.one_hot(forest, y), float)
+        targets = targets if output == "all" else targets[:, :1]
+        expected = np.zeros(forest.n_features)
+        for c in range(values.shape[2]):
+            for k in range(forest.n_features):
+                phi, target = values[:, k, c], targets[:, c]
+                weight = {"absolute": np.sign(phi), "y": target}.get(
+                    weigh_by, target - target.mean()
+                )
+                expected[k] += (phi * weight).sum() / len(X)
+        found = measure.importance(forest, X, y, "oob", output, weigh_by)
+        assert twins.largest_error(found.values, expected) <= twins.ROUNDING
+        assert found.parameters == {"rows": "oob", "output": output, "weigh_by": weigh_by}
+
+
+def test_weighted_contributions_tell_a_useless_feature_from_a_useful_one():
+    """loecher2022, Fig. 5: in-bag a number of the row looks useful, out-of-bag and weighted not."""
+    rng = np.random.default_rng(0)
+    X = np.stack([rng.integers(0, 2, 400), rng.permutation(400)], axis=1).astype(float)
+    y = X[:, 0] * 0.4 + 0.3 > rng.random(400)
+    model = RandomForestRegressor(50, random_state=0, max_features=1).fit(X, y.astype(float))
+    forest = to_forest(model, X)
+    score = partial(tree_shap_by_bag.importance, forest, X, y.astype(float), weigh_by="y")
+    inside, outside = score(rows="inbag").values, score(rows="oob").values
+    assert inside[1] > inside[0]
+    assert abs(outside[1]) < 0.2 * outside[0]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_mda_equals_the_twin(name):
+    forest, X, y = case(name)
+    orders = mda.permutations(forest.n_features, 3)
+    by_tree = twins_oob.loss_increases(forest, X, y, orders)
+    by_tree = by_tree[~np.isnan(by_tree).any(axis=1)]
+    raw = mda.importance(forest, X, y, random_state=3)
+    assert twins.largest_error(raw.values, by_tree.mean(axis=0)) <= twins.ROUNDING
+    error = by_tree.std(axis=0) / len(by_tree) ** 0.5
+    assert twins.largest_error(raw.standard_error, error) <= twins.ROUNDING
+    scaled = mda.importance(forest, X, y, scaled=True, random_state=3)
+    expected = [v / e if e else v for v, e in zip(by_tree.mean(axis=0), error, strict=True)]
+    assert twins.largest_error(scaled.values, expected) <= 1e3 * twins.ROUNDING
+    assert not scaled.standard_error.any() and scaled.values[-1] == 0.0
+
+
+def test_mda_with_nan_equals_the_twin():
+    model, X, y = fitted("forest, NaN")
+    forest = to_forest(model, X)
+    by_tree = twins_oob.loss_increases(forest, X, y, mda.permutations(forest.n_features, 0))
+    found = mda.importance(forest, X, y).values
+    assert twins.largest_error(found, by_tree.mean(axis=0)) <= twins.ROUNDING
+
+
+def test_mda_without_any_out_of_bag_row_is_refused():
+    forest, X, y = case("two classes")
+    with pytest.raises(ValueError, match="no tree has an out-of-bag row"):
+        mda.importance(replace(forest, inbag=np.ones_like(forest.inbag)), X, y)
+
+
+@pytest.mark.parametrize("measure", [mda, saabas_by_bag, tree_shap_by_bag])
+def test_what_is_not_the_training_data_is_refused(measure):
+    forest, X, y = case("two classes")
+    with pytest.raises(ValueError, match=r"does not know which rows.*fit one with bootstrap=True"):
+        measure.importance(replace(forest, inbag=None), X, y)
+    with pytest.raises(ValueError, match="X has 59 rows, the forest was grown on 60"):
+        measure.importance(forest, X[1:], y[1:])
+    with pytest.raises(ValueError, match="its hash differs"):
+        measure.importance(forest, X[::-1], y)
+
+
+@pytest.mark.parametrize("given", [{"rows": "all"}, {"weigh_by": "x"}, {"output": "d"}])
+def test_choices_that_there_are_not_are_refused(given):
+    for measure, _ in BY_BAG.values():
+        with pytest.raises(ValueError, match=f"{next(iter(given))}="):
+            measure.importance(*case("two classes"), **given)
+
+
+def test_one_thread_and_two_give_the_same_bytes():
+    model, X, y = fitted("forest, gini, cancer")
+    forest = to_forest(model, X)
+    found, threads = set(), numba.get_num_threads()
+    try:
+        for n in (1, 2):
+            numba.set_num_threads(n)
+            values = [m.attribute(forest, X).values for m, _ in BY_BAG.values()]
+            values.append(mda.importance(forest, X, y).values)
+            found.add(b"".join(v.tobytes() for v in values))
+    finally:
+        numba.set_num_threads(threads)
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("kind", ["classes", "values"])
+def test_air_is_mdi_minus_that_of_the_shadows(kind):
+    X, y = whole_numbers(kind, 80, 4)
+    model = RandomForestClassifier if kind == "classes" else RandomForestRegressor
+    model = model(5, max_features=3, random_state=1)
+    found = air.importance(model, X, y, random_state=2)
+    order = np.random.default_rng(2).permutation(80)
+    own = model.fit(np.hstack([X, X[order]]), y)
+    trees = [e.tree_.compute_feature_importances(normalize=False) for e in own.estimators_]
+    mean = 80 * np.mean(trees, axis=0)
+    assert twins.largest_error(found.values, mean[:4] - mean[4:]) <= twins.ROUNDING
+    assert found.values[-1] == 0.0 and found.feature_names == ("x0", "x1", "x2", "x3")
+
+
+def test_air_leaves_the_estimator_alone_and_takes_names():
+    X, y = whole_numbers("classes", 80, 3)
+    model = RandomForestClassifier(3, random_state=0)
+    found = air.importance(model, pd.DataFrame(X, columns=list("abc")), y)
+    assert not hasattr(model, "estimators_") and found.feature_names == ("a", "b", "c")
+    assert found.values.tobytes() == air.importance(model, X, y).values.tobytes()
+    assert found.parameters == {"random_state": 0} and found.method == "air"
+
+
+def test_air_refuses_what_it_cannot_fit():
+    forest, X, y = case("two classes")
+    with pytest.raises(TypeError, match="Forest cannot be fitted: pass an unfitted estimator"):
+        air.importance(forest, X, y)
+    with pytest.raises(ValueError, match=r"X has 1 dimension\(s\), expected 2"):
+        air.importance(RandomForestClassifier(), X[:, 0], y)

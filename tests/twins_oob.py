@@ -1,0 +1,185 @@
+"""Slow twins of what loecher2022 measures by in-bag and out-of-bag rows, from the definitions.
+
+Numbers are fractions where the definition has no root, so that a twin is off by its last rounding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+import twins
+
+
+def one_hot(forest, y) -> list[list[Fraction]]:
+    """Targets as one column a class by its name, or as the one number of a regressor."""
+    if forest.n_outputs == 1:
+        return [[Fraction(float(v))] for v in y]
+    return [[Fraction(str(v) == name) for name in forest.output_names] for v in y]
+
+
+def rows_at_nodes(forest, X) -> tuple[list, list]:
+    """For every node: its in-bag rows, repeated as often as drawn, and its out-of-bag rows."""
+    inbag, oob = ([[] for _ in range(forest.n_nodes)] for _ in range(2))
+    for i, row in enumerate(X):
+        for t, path in enumerate(twins.paths(forest, row)):
+            times = int(forest.inbag[t, i])
+            for k in path:
+                inbag[k] += times * [i]
+                oob[k] += [i] if times == 0 else []
+    return inbag, oob
+
+
+def _mean(targets, rows):
+    return [sum(column) / len(rows) for column in zip(*(targets[i] for i in rows), strict=True)]
+
+
+def _spread(targets, rows, centre):
+    """Mean squared distance of the targets from a centre, summed over the outputs."""
+    total = sum((a - b) ** 2 for i in rows for a, b in zip(targets[i], centre, strict=True))
+    return total / len(rows)
+
+
+def _factor(n):
+    return Fraction(n, n - 1) if n > 1 else Fraction(1)
+
+
+def impurity(targets, inbag, oob, alpha, penalty, correction) -> Fraction:
+    """PG of one node: loecher2022, Eq. 1, 2 and 5. The penalty of two classes is half the sum."""
+    alpha, penalty = Fraction(alpha), Fraction(penalty)
+    inside = _mean(targets, inbag)
+    outside = _mean(targets, oob) if oob else inside
+    own = {"none": (0, 0), "own": (len(oob), len(inbag)), "oob": (len(oob), len(oob))}[correction]
+    v_oob = _spread(targets, oob, outside) * _factor(own[0]) if oob else Fraction(0)
+    v_in = _spread(targets, inbag, inside) * _factor(own[1])
+    distance = sum((a - b) ** 2 for a, b in zip(outside, inside, strict=True))
+    return alpha * v_oob + (1 - alpha) * v_in + penalty / 2 * distance
+
+
+def ufi_impurity(targets, inbag, oob) -> Fraction:
+    """Zhou and Hooker (2019): sum_d p_d (1 - q_d) of in-bag p and out-of-bag q; see `ufi`."""
+    p, q = _mean(targets, inbag), _mean(targets, oob)
+    if len(p) > 1:
+        return sum(a * (1 - b) for a, b in zip(p, q, strict=True))
+    return _spread(targets, inbag, p) + _spread(targets, oob, p)
+
+
+def decreases(forest, X, node_impurity, weights, keep, per_row) -> np.ndarray:
+    """Weighted decreases of an impurity, by the feature that a node tests; mean over the trees.
+
+    `node_impurity(inbag rows, oob rows)`; `keep(inbag, oob)` of both children says whether a split
+    counts. A node without rows of the kind that weighs has weight and product 0.
+    """
+    inbag, oob = rows_at_nodes(forest, X)
+    weighing = inbag if weights == "inbag" else oob
+
+    def weighted(k):
+        n = len(weighing[k])
+        return n * node_impurity(inbag[k], oob[k]) if n else Fraction(0)
+
+    total = [Fraction(0)] * forest.n_features
+    for t in range(forest.n_trees):
+        root = forest.tree_offsets[t]
+        for k in range(root, forest.tree_offsets[t + 1]):
+            if forest.feature[k] >= 0:
+                pair = forest.left[k], forest.right[k]
+                if len(weighing[root]) and all(keep(len(inbag[c]), len(oob[c])) for c in pair):
+                    gain = weighted(k) - weighted(pair[0]) - weighted(pair[1])
+                    total[forest.feature[k]] += gain / (len(weighing[root]) if per_row else 1)
+    return np.array([float(v / forest.n_trees) for v in total])
+
+
+def penalized_gini(forest, X, y, **s) -> np.ndarray:
+    """Penalised Gini with all its settings given."""
+    targets = one_hot(forest, y)
+    return decreases(
+        forest,
+        X,
+        lambda a, b: impurity(targets, a, b, s["alpha"], s["penalty"], s["correction"]),
+        s["weights"],
+        lambda n_in, n_oob: n_in >= s["min_child_inbag"] and n_oob >= s["min_child_oob"],
+        s["per_row"],
+    )
+
+
+def ufi(forest, X, y) -> np.ndarray:
+    """UFI by in-bag weights, per row; splits with a child without out-of-bag rows left out."""
+    targets = one_hot(forest, y)
+    node = lambda a, b: ufi_impurity(targets, a, b)  # noqa: E731
+    return decreases(forest, X, node, "inbag", lambda n_in, n_oob: n_oob > 0, True)
+
+
+def squared_error(forest, X, y) -> np.ndarray:
+    """loecher2022, Eq. 18: decrease of the out-of-bag squared error about the in-bag means."""
+    targets = one_hot(forest, y)
+    node = lambda a, b: _spread(targets, b, _mean(targets, a))  # noqa: E731
+    return decreases(forest, X, node, "oob", lambda n_in, n_oob: True, True)
+
+
+def restricted_products(forest, X, y, rows="oob", columns=None, divide_by="rows") -> np.ndarray:
+    """loecher2022, Eq. 8 with 10 or 11: row by row, the mean of f_{T,k}(x_i) y_i; trees' mean."""
+    targets = one_hot(forest, y)
+    inbag, oob = rows_at_nodes(forest, X)
+    chosen = oob if rows == "oob" else inbag
+    total = [Fraction(0)] * forest.n_features
+    for t, root in enumerate(forest.tree_offsets[:-1]):
+        end = forest.tree_offsets[t + 1]
+        means = {k: _mean(targets, inbag[k]) for k in range(root, end)}
+        for c in columns if columns is not None else range(forest.n_outputs):
+            n = len(chosen[root])
+            if divide_by == "targets":
+                n = sum(targets[i][c] for i in chosen[root])
+            for k in range(root, end):
+                if forest.feature[k] >= 0 and n:
+                    for child in (forest.left[k], forest.right[k]):
+                        rise = means[child][c] - means[k][c]
+                        summed = sum(rise * targets[i][c] for i in chosen[child])
+                        total[forest.feature[k]] += summed / n
+    return np.array([float(v / forest.n_trees) for v in total])
+
+
+def trees(forest):
+    """Each tree as a forest of its own."""
+    for t, root in enumerate(forest.tree_offsets[:-1]):
+        nodes = slice(root, forest.tree_offsets[t + 1])
+        own = {k: getattr(forest, k)[nodes] for k in ("feature", "threshold", "value", "cover")}
+        own |= {k: np.where(forest.feature[nodes] < 0, -1, getattr(forest, k)[nodes] - root)
+                for k in ("left", "right")}  # fmt: skip
+        for k in ("impurity", "missing_left"):
+            own[k] = None if getattr(forest, k) is None else getattr(forest, k)[nodes]
+        offsets = [0, len(own["feature"])]
+        yield replace(forest, **own, tree_offsets=offsets, inbag=forest.inbag[t : t + 1])
+
+
+def by_bag(forest, X, rows, explained) -> np.ndarray:
+    """Attributions of each tree for its rows of the kind, summed and divided by all trees."""
+    total = np.zeros((len(X), forest.n_features, forest.n_outputs))
+    for tree in trees(forest):
+        mine = np.flatnonzero((tree.inbag[0] > 0) == (rows == "inbag"))
+        total[mine] += np.asarray(explained(tree, X[mine]), float)
+    return total / forest.n_trees
+
+
+def loss_increases(forest, X, y, permutations) -> np.ndarray:
+    """MDA tree by tree, Breiman (2001): loss with a feature permuted, minus loss without."""
+    out = np.full((forest.n_trees, forest.n_features), np.nan)
+    for t, tree in enumerate(trees(forest)):
+        mine = np.flatnonzero(tree.inbag[0] == 0)
+        if len(mine) == 0:
+            continue
+        orders = permutations(t, len(mine))
+        before = _loss(tree, X[mine], y[mine])
+        for j in range(forest.n_features):
+            permuted = X[mine].copy()
+            permuted[:, j] = permuted[orders[j], j]
+            out[t, j] = _loss(tree, permuted, y[mine]) - before
+    return out
+
+
+def _loss(tree, X, y):
+    told = twins.predict(tree, X)
+    if tree.n_outputs == 1:
+        return np.mean((told[:, 0] - y) ** 2)
+    return np.mean([tree.output_names[c] != str(v) for c, v in zip(told.argmax(1), y, strict=True)])
