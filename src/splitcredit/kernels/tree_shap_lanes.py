@@ -65,13 +65,13 @@ def share(entry, d, lanes, n_triples, points, lane_data, frames, scale):
     """Fill q and 1 / h^2 of a node."""
     for g in range(n_triples):
         taken, not_taken = constants(entry, d, points, n_triples, g, scale)
-        fill_share(d, g, lanes, lane_data, taken, not_taken, frames)
+        _fill_share(d, g, lanes, lane_data, taken, not_taken, frames)
         if entry.above > 0:
-            outside_share(entry, d, g, lanes, lane_data, frames)
+            _outside_share(entry, d, g, lanes, lane_data, frames)
 
 
 @kernel()
-def fill_share(d, g, lanes, lane_data, high, low, frames):
+def _fill_share(d, g, lanes, lane_data, high, low, frames):
     """Share q of rows that go to the first child and of the others, while o = 1."""
     b0, b1, b2 = low
     a0, a1, a2 = high[0] - b0, high[1] - b1, high[2] - b2
@@ -83,7 +83,7 @@ def fill_share(d, g, lanes, lane_data, high, low, frames):
 
 
 @kernel()
-def outside_share(entry, d, g, lanes, lane_data, frames):
+def _outside_share(entry, d, g, lanes, lane_data, frames):
     """Share q of rows that have left the node's feature above (o = 0)."""
     ratio = entry.ratio
     for lane in range(lanes):
@@ -184,11 +184,11 @@ def combine(in_first, term, d, g, frames, scale, sums, own, place, other_place, 
     k = g * TRIPLE
     c0, c1, c2 = scale[d, k], scale[d, k + 1], scale[d, k + 2]
     if in_first and term.second >= 0:
-        combine_both(d, g, frames, c0, c1, c2, sums, own, place, 1 - own, other_place, total)
+        _combine_both(d, g, frames, c0, c1, c2, sums, own, place, 1 - own, other_place, total)
     elif in_first:
-        combine_first(d, g, frames, c0, c1, c2, sums, own, place, term.second_value, total)
+        _combine_first(d, g, frames, c0, c1, c2, sums, own, place, term.second_value, total)
     elif term.second >= 0:
-        combine_second(
+        _combine_second(
             d,
             g,
             frames,
@@ -204,13 +204,13 @@ def combine(in_first, term, d, g, frames, scale, sums, own, place, other_place, 
             total,
         )
     else:
-        combine_none(
+        _combine_none(
             d, g, frames, c0, c1, c2, sums, own, place, term.first_value, term.second_value, total
         )
 
 
 @kernel()
-def combine_both(d, g, frames, c0, c1, c2, sums, own, place, other, second, total):
+def _combine_both(d, g, frames, c0, c1, c2, sums, own, place, other, second, total):
     keep = 0.0 if g == 0 else 1.0
     for lane in range(total.shape[1]):
         v0, v1 = sums[other, second, g, lane], sums[other, second, g, LANES + lane]
@@ -226,7 +226,7 @@ def combine_both(d, g, frames, c0, c1, c2, sums, own, place, other, second, tota
 
 
 @kernel()
-def combine_first(d, g, frames, c0, c1, c2, sums, own, place, v, total):
+def _combine_first(d, g, frames, c0, c1, c2, sums, own, place, v, total):
     keep = 0.0 if g == 0 else 1.0
     for lane in range(total.shape[1]):
         d0, d1 = sums[own, place, g, lane] - v, sums[own, place, g, LANES + lane] - v
@@ -240,7 +240,7 @@ def combine_first(d, g, frames, c0, c1, c2, sums, own, place, v, total):
 
 
 @kernel()
-def combine_second(d, g, frames, c0, c1, c2, sums, own, place, u, other, second, total):
+def _combine_second(d, g, frames, c0, c1, c2, sums, own, place, u, other, second, total):
     keep = 0.0 if g == 0 else 1.0
     for lane in range(total.shape[1]):
         v0, v1 = sums[other, second, g, lane], sums[other, second, g, LANES + lane]
@@ -255,7 +255,7 @@ def combine_second(d, g, frames, c0, c1, c2, sums, own, place, u, other, second,
 
 
 @kernel()
-def combine_none(d, g, frames, c0, c1, c2, sums, own, place, u, v, total):
+def _combine_none(d, g, frames, c0, c1, c2, sums, own, place, u, v, total):
     w = u - v
     keep = 0.0 if g == 0 else 1.0
     for lane in range(total.shape[1]):
