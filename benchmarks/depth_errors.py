@@ -4,7 +4,7 @@
 
 Run it with an interpreter that has the peer, numpy and scikit-learn; the project need not be
 installed. The trees are given as plain arrays, the exact values come from fractions. Rows go to
-recorded/depth_errors.csv, in place of those of the same method and version; the artefact
+config/recorded/depth_errors.csv, in place of those of the same method and version; the artefact
 lundberg2017/algorithms reads them (columns ``tree, depth, method, version, error``). Recorded were
 shapiq 1.8.0 and xgboost 3.4.1, which replaced its extend/unwind by a rule of 8 quadrature points.
 """
@@ -21,7 +21,7 @@ sys.path.insert(0, str(HERE.parent / "src"))
 from splitcredit import storage  # noqa: E402
 from splitcredit.papers.lundberg2017 import _deep, _peers  # noqa: E402
 
-FILE = HERE / "recorded" / "depth_errors.csv"
+FILE = HERE.parent / "config" / "recorded" / "depth_errors.csv"
 COLUMNS = ("tree", "depth", "method", "version", "error")
 
 
