@@ -84,10 +84,7 @@ rule timings:
     resources:
         mem_mb=1000,
         runtime=10,
-    params:
-        directory="results/timing/claims",
     message:
         "Claims that depend on the clock"
     shell:
-        "python -m splitcredit --threads {threads} timings --directory {params.directory:q}"
-        " --out {output:q} > {log:q} 2>&1"
+        "python -m splitcredit --threads {threads} timings --out {output:q} > {log:q} 2>&1"

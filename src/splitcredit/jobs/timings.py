@@ -9,13 +9,12 @@ from splitcredit import claims, storage
 
 def add_arguments(parser):
     """Arguments of the job."""
-    parser.add_argument("--directory", required=True, help="holds the judgements, JSON")
-    parser.add_argument("--out", required=True)
+    parser.add_argument("--out", required=True, help="beside it timing/claims holds them, JSON")
 
 
 def run(arguments):
     """Do the job."""
-    gather(arguments.directory, arguments.out)
+    gather(Path(arguments.out).parent / "timing" / "claims", arguments.out)
 
 
 def gather(directory, out) -> None:
