@@ -13,12 +13,9 @@ import twins
 import twins_oob
 from forests import fitted, whole_numbers
 from splitcredit import explain, to_forest
-from splitcredit.importances import air, mda, saabas_by_bag, tree_shap_by_bag
+from splitcredit.importances import air, by_bag, mda
 
-BY_BAG = {
-    "saabas": (saabas_by_bag, twins.saabas),
-    "tree_shap": (tree_shap_by_bag, twins.tree_shap_exact),
-}
+BY_BAG = {"saabas": twins.saabas, "tree_shap": twins.tree_shap_exact}
 
 
 @cache
@@ -44,11 +41,10 @@ CASES = ["two classes", "three classes", "values", "a tree without out-of-bag ro
 @pytest.mark.parametrize("name", CASES)
 def test_attributions_by_bag_equal_the_twin(name, method, rows):
     forest, X, _ = case(name)
-    measure, explained = BY_BAG[method]
-    found = measure.attribute(forest, X, rows)
-    twin = twins_oob.by_bag(forest, X, rows, explained)
+    found = by_bag.attribute(forest, X, method, rows)
+    twin = twins_oob.by_bag(forest, X, rows, BY_BAG[method])
     assert twins.largest_error(found.values, twin) <= twins.ROUNDING
-    assert found.method == f"{method}_by_bag" and not found.baseline.any()
+    assert found.method == "by_bag" and not found.baseline.any()
 
 
 @pytest.mark.parametrize("method", BY_BAG)
@@ -57,7 +53,7 @@ def test_in_bag_and_out_of_bag_add_up_to_the_forest(name, method):
     """With more rows than a span, NaN, and trees without a split."""
     model, X, _ = fitted(name)
     forest = to_forest(model, X)
-    parts = [BY_BAG[method][0].attribute(forest, X, rows).values for rows in ("inbag", "oob")]
+    parts = [by_bag.attribute(forest, X, method, rows).values for rows in ("inbag", "oob")]
     assert all(part.any() for part in parts)
     assert twins.largest_error(sum(parts), explain(forest, X, method).values) <= twins.ROUNDING
 
@@ -65,10 +61,10 @@ def test_in_bag_and_out_of_bag_add_up_to_the_forest(name, method):
 @pytest.mark.parametrize("method", BY_BAG)
 def test_one_output_is_its_column_of_all(method):
     forest, X, _ = case("three classes")
-    every = BY_BAG[method][0].attribute(forest, X)
+    every = by_bag.attribute(forest, X, method)
     for c, label in enumerate(forest.output_names):
         for output in (c, label):
-            one = BY_BAG[method][0].attribute(forest, X, output=output)
+            one = by_bag.attribute(forest, X, method, output=output)
             assert one.output_names == (label,)
             error = twins.largest_error(one.values[:, :, 0], every.values[:, :, c])
             assert error <= twins.ROUNDING
@@ -79,8 +75,8 @@ def test_one_output_is_its_column_of_all(method):
 @pytest.mark.parametrize("name", CASES)
 def test_importances_are_means_over_rows(name, output, weigh_by):
     forest, X, y = case(name)
-    for measure, _ in BY_BAG.values():
-        values = measure.attribute(forest, X, "oob", output).values
+    for method in BY_BAG:
+        values = by_bag.attribute(forest, X, method, "oob", output).values
         targets = np.array(twins_oob.one_hot(forest, y), float)
         targets = targets if output == "all" else targets[:, :1]
         expected = np.zeros(forest.n_features)
@@ -91,9 +87,10 @@ def test_importances_are_means_over_rows(name, output, weigh_by):
                     weigh_by, target - target.mean()
                 )
                 expected[k] += (phi * weight).sum() / len(X)
-        found = measure.importance(forest, X, y, "oob", output, weigh_by)
+        found = by_bag.importance(forest, X, y, method, "oob", output, weigh_by)
         assert twins.largest_error(found.values, expected) <= twins.ROUNDING
-        assert found.parameters == {"rows": "oob", "output": output, "weigh_by": weigh_by}
+        parameters = {"method": method, "rows": "oob", "output": output, "weigh_by": weigh_by}
+        assert found.parameters == parameters
 
 
 def test_weighted_contributions_tell_a_useless_feature_from_a_useful_one():
@@ -103,7 +100,7 @@ def test_weighted_contributions_tell_a_useless_feature_from_a_useful_one():
     y = X[:, 0] * 0.4 + 0.3 > rng.random(400)
     model = RandomForestRegressor(50, random_state=0, max_features=1).fit(X, y.astype(float))
     forest = to_forest(model, X)
-    score = partial(tree_shap_by_bag.importance, forest, X, y.astype(float), weigh_by="y")
+    score = partial(by_bag.importance, forest, X, y.astype(float), weigh_by="y")
     inside, outside = score(rows="inbag").values, score(rows="oob").values
     assert inside[1] > inside[0]
     assert abs(outside[1]) < 0.2 * outside[0]
@@ -139,7 +136,7 @@ def test_mda_without_any_out_of_bag_row_is_refused():
         mda.importance(replace(forest, inbag=np.ones_like(forest.inbag)), X, y)
 
 
-@pytest.mark.parametrize("measure", [mda, saabas_by_bag, tree_shap_by_bag])
+@pytest.mark.parametrize("measure", [mda, by_bag])
 def test_what_is_not_the_training_data_is_refused(measure):
     forest, X, y = case("two classes")
     with pytest.raises(ValueError, match=r"does not know which rows.*fit one with bootstrap=True"):
@@ -150,11 +147,12 @@ def test_what_is_not_the_training_data_is_refused(measure):
         measure.importance(forest, X[::-1], y)
 
 
-@pytest.mark.parametrize("given", [{"rows": "all"}, {"weigh_by": "x"}, {"output": "d"}])
+@pytest.mark.parametrize(
+    "given", [{"method": "sage"}, {"rows": "all"}, {"weigh_by": "x"}, {"output": "d"}]
+)
 def test_choices_that_there_are_not_are_refused(given):
-    for measure, _ in BY_BAG.values():
-        with pytest.raises(ValueError, match=f"{next(iter(given))}="):
-            measure.importance(*case("two classes"), **given)
+    with pytest.raises(ValueError, match=f"{next(iter(given))}="):
+        by_bag.importance(*case("two classes"), **given)
 
 
 def test_one_thread_and_two_give_the_same_bytes():
@@ -164,7 +162,7 @@ def test_one_thread_and_two_give_the_same_bytes():
     try:
         for n in (1, 2):
             numba.set_num_threads(n)
-            values = [m.attribute(forest, X).values for m, _ in BY_BAG.values()]
+            values = [by_bag.attribute(forest, X, method).values for method in BY_BAG]
             values.append(mda.importance(forest, X, y).values)
             found.add(b"".join(v.tobytes() for v in values))
     finally:

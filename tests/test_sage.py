@@ -295,9 +295,9 @@ def test_gains_of_the_same_draws_equal_those_of_sage_importance(loss):
 
 
 BAD = [
-    ({"loss": "hinge"}, r"loss='hinge': expected 'cross_entropy' or 'mse'"),
-    ({"imputer": "mean"}, r"imputer='mean': expected 'marginal' or 'conditional'"),
-    ({"method": "kernel"}, r"method='kernel': expected 'sampled' or 'exact'"),
+    ({"loss": "hinge"}, r"loss='hinge': available are 'cross_entropy', 'mse'"),
+    ({"imputer": "mean"}, r"imputer='mean': available are 'marginal', 'conditional'"),
+    ({"method": "kernel"}, r"method='kernel': available are 'sampled', 'exact'"),
     ({"threshold": 0}, r"threshold=0: expected a number between 0 and 1"),
     ({"n_permutations": 1}, r"n_permutations=1: expected a whole number, at least 2"),
     ({"n_permutations": 1e3}, r"n_permutations=1000.0: expected a whole number, at least 2"),

@@ -1,4 +1,4 @@
-"""What converters of boosted trees share: libraries keep values for the leaves only."""
+"""What converters share, most of it for boosted trees: their libraries keep values of leaves."""
 
 from __future__ import annotations
 

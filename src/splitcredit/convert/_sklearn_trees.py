@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.tree import BaseDecisionTree
 from sklearn.utils import get_tags
 
+from splitcredit.convert import _nodes
+
 # What holds for all of them.
 KIND = {"strict": False, "x_dtype": "float32", "cover_kind": "weighted_n_node_samples"}
 
@@ -113,9 +115,7 @@ def stacked(trees, n_outputs, missing, features=None, columns=None) -> dict:
         if missing:
             arrays["missing_left"][nodes] = tree.missing_go_to_left
     arrays["tree_offsets"] = offsets
-    for array in arrays.values():
-        array.flags.writeable = False  # handed over: Forest need not copy them
-    return arrays
+    return _nodes.frozen(arrays)
 
 
 def _inbag(model):

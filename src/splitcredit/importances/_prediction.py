@@ -87,18 +87,29 @@ def _select(forest, X, output) -> tuple[np.ndarray, np.ndarray | None]:
     ValueError
         If there is no such output; the message lists what there is.
     """
-    if isinstance(output, str) and output == "all":
-        return np.arange(forest.n_outputs), None
     if isinstance(output, str) and output == "predicted":
         from splitcredit.kernels import predict
 
         return np.zeros(0, np.int64), predict.predict(forest, X).argmax(axis=1)
+    return chosen_outputs(forest, output, "'all', 'predicted'"), None
+
+
+def chosen_outputs(forest, output, words="'all'") -> np.ndarray:
+    """Outputs that ``"all"``, or the name or index of one, asks for, int64.
+
+    Raises
+    ------
+    ValueError
+        If there is no such output; the message lists what there is, `words` among it.
+    """
+    if isinstance(output, str) and output == "all":
+        return np.arange(forest.n_outputs)
     if isinstance(output, str) and output in forest.output_names:
-        return np.array([forest.output_names.index(output)]), None
+        return np.array([forest.output_names.index(output)])
     if _is_index(output) and 0 <= output < forest.n_outputs:
-        return np.array([int(output)]), None
+        return np.array([int(output)])
     raise ValueError(
-        f"output={output!r} is not one of 'all', 'predicted', an index below {forest.n_outputs}, "
+        f"output={output!r} is not one of {words}, an index below {forest.n_outputs}, "
         f"or a name in {list(forest.output_names)}"
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.forest import array_hash
-from splitcredit.importances.sage import _targets
 
 ROWS = ("inbag", "oob")
 # Criteria whose node values are class fractions or means.
@@ -58,7 +57,7 @@ def training_data(forest, X, y) -> tuple[np.ndarray, np.ndarray]:
         As `training_rows`, and if y does not fit X or the forest.
     """
     rows = training_rows(forest, X)
-    return rows, _targets(forest, y, len(rows))
+    return rows, targets_of(forest, y, len(rows))
 
 
 def sums_of_nodes(forest, X, y):
@@ -100,22 +99,31 @@ def check_choice(name, given, allowed) -> None:
         raise ValueError(f"{name}={given!r}: available are {', '.join(map(repr, allowed))}")
 
 
-def output_indices(forest, output) -> list[int]:
-    """Outputs that ``output`` asks for: "all", or the name or index of one.
+def targets_of(forest, y, n) -> np.ndarray:
+    """Index of the class of each of n rows, int64, or the numbers of a regressor, float64.
 
     Raises
     ------
     ValueError
-        If there is no such output.
+        If y is of another length, or holds what the model cannot mean.
     """
-    if isinstance(output, str) and output == "all":
-        return list(range(forest.n_outputs))
-    if isinstance(output, str) and output in forest.output_names:
-        return [forest.output_names.index(output)]
-    is_index = isinstance(output, (int, np.integer)) and not isinstance(output, bool)
-    if is_index and 0 <= output < forest.n_outputs:
-        return [int(output)]
-    raise ValueError(
-        f"output={output!r} is not 'all', an index below {forest.n_outputs}, or a name in "
-        f"{list(forest.output_names)}"
-    )
+    y = np.asarray(y)
+    if y.shape != (n,):
+        raise ValueError(f"y has shape {y.shape}, expected ({n},): one target for each row of X")
+    if forest.n_outputs > 1:
+        labels, position = np.unique(y, return_inverse=True)
+        classes = {name: c for c, name in enumerate(forest.output_names)}
+        unknown = [str(label) for label in labels if str(label) not in classes]
+        if unknown:
+            raise ValueError(
+                f"y holds {unknown[:5]}, which are no classes of the model: pass labels among "
+                f"{list(classes)[:10]}"
+            )
+        return np.array([classes[str(label)] for label in labels])[position]
+    try:
+        y = y.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("y is not numeric, but the model has one output: pass numbers") from None
+    if not np.isfinite(y).all():
+        raise ValueError("y holds NaN or infinities: leave those rows out")
+    return y

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.attribution import Importance
-from splitcredit.importances._training import ROWS, check_choice, output_indices, sums_of_nodes
+from splitcredit.importances._prediction import chosen_outputs
+from splitcredit.importances._training import ROWS, check_choice, sums_of_nodes
 
 
 def importance(
@@ -48,7 +49,7 @@ def importance(
 
     check_choice("rows", rows, ROWS)
     check_choice("divide_by", divide_by, ("rows", "targets"))
-    chosen = output_indices(forest, output)
+    chosen = chosen_outputs(forest, output)
     sums = sums_of_nodes(forest, X, y)
     kind = ROWS.index(rows)
     products = oob.contributions_times_targets(forest, sums, kind)

@@ -9,6 +9,7 @@ import numpy as np
 
 from splitcredit.attribution import Importance
 from splitcredit.importances._prediction import prepared_background
+from splitcredit.importances._training import check_choice, targets_of
 
 # Probabilities below are raised to this, as in sage-importance: keeps the loss finite. Lowering
 # those near 1 as well, as it does, would only blur the theory.
@@ -91,13 +92,13 @@ def importance(
     entropy and the Bayes classifier the values are ln 2 times those of sutera2021, Eq. 4.
     """
     loss = loss or ("cross_entropy" if forest.n_outputs > 1 else "mse")
-    _check_choice("loss", loss, ("cross_entropy", "mse"))
-    _check_choice("imputer", imputer, ("marginal", "conditional"))
-    _check_choice("method", method, ("sampled", "exact"))
+    check_choice("loss", loss, ("cross_entropy", "mse"))
+    check_choice("imputer", imputer, ("marginal", "conditional"))
+    check_choice("method", method, ("sampled", "exact"))
     X = forest.prepare(X)
     if len(X) == 0:
         raise ValueError("X has no rows: SAGE is a mean over rows, pass at least one")
-    y = _targets(forest, y, len(X))
+    y = targets_of(forest, y, len(X))
     background = X if background is None else prepared_background(forest, background)
     losses = _losses(forest, X, y, background, loss, imputer)
     parameters = {"loss": loss, "imputer": imputer, "method": method}
@@ -195,35 +196,6 @@ def _gains(losses, rows, ranks):
         by_rank = -np.diff(pairs.reshape(-1, p + 1), axis=1)
         gains[a : a + step] = np.take_along_axis(by_rank, some, axis=1)
     return gains
-
-
-def _targets(forest, y, n):
-    """Index of the class of each row, or the numbers of a regressor."""
-    y = np.asarray(y)
-    if y.shape != (n,):
-        raise ValueError(f"y has shape {y.shape}, expected ({n},): one target for each row of X")
-    if forest.n_outputs > 1:
-        labels, position = np.unique(y, return_inverse=True)
-        classes = {name: c for c, name in enumerate(forest.output_names)}
-        unknown = [str(label) for label in labels if str(label) not in classes]
-        if unknown:
-            raise ValueError(
-                f"y holds {unknown[:5]}, which are no classes of the model: pass labels among "
-                f"{list(classes)[:10]}"
-            )
-        return np.array([classes[str(label)] for label in labels])[position]
-    try:
-        y = y.astype(np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("y is not numeric, but the model has one output: pass numbers") from None
-    if not np.isfinite(y).all():
-        raise ValueError("y holds NaN or infinities: leave those rows out")
-    return y
-
-
-def _check_choice(name, given, allowed):
-    if given not in allowed:
-        raise ValueError(f"{name}={given!r}: expected {' or '.join(map(repr, allowed))}")
 
 
 def _check_probabilities(forest, X):

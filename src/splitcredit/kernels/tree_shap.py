@@ -18,6 +18,9 @@ from splitcredit.kernels import tree_shap_blocks, tree_shap_patterns, tree_shap_
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import once_a_forest, readonly
 
+# Each adds the attributions of X[rows] for some outputs, summed over the trees, to `out`: called as
+# ``attribute(forest, outputs, X, rows, out)``, with X float64 and prepared, outputs and rows int64,
+# out float64 (len(rows), n_features, len(outputs)).
 _ATTRIBUTE = {
     "blocks": tree_shap_blocks.attribute,
     "patterns": tree_shap_patterns.attribute,
@@ -41,11 +44,7 @@ def tree_shap(forest, X, outputs=None, algorithm="auto") -> np.ndarray:
     """
     outputs = np.arange(forest.n_outputs) if outputs is None else np.asarray(outputs, np.int64)
     rows = np.arange(len(X))
-    if len(outputs) == forest.n_outputs > 1 and adds_up(forest):
-        # What the outputs are credited with adds up to nothing: one of them need not be explained.
-        most = _attribute(forest, X, outputs[:-1], rows, algorithm)
-        return np.concatenate([most, -most.sum(axis=2, keepdims=True)], axis=2)
-    return _attribute(forest, X, outputs, rows, algorithm)
+    return sparing_one(forest, outputs, lambda some: _attribute(forest, X, some, rows, algorithm))
 
 
 def tree_shap_one(forest, X, output, algorithm="auto") -> np.ndarray:
@@ -53,7 +52,7 @@ def tree_shap_one(forest, X, output, algorithm="auto") -> np.ndarray:
 
     Rows with the same output are explained together.
     """
-    if forest.n_outputs == 2 and adds_up(forest):
+    if forest.n_outputs == 2 and _adds_up(forest):
         first = _attribute(forest, X, np.zeros(1, np.int64), np.arange(len(X)), algorithm)[:, :, 0]
         return np.where(output[:, None] == 0, first, -first)
     out = np.empty(X.shape)
@@ -61,6 +60,18 @@ def tree_shap_one(forest, X, output, algorithm="auto") -> np.ndarray:
         rows = np.flatnonzero(output == c)
         out[rows] = _attribute(forest, X, np.array([c], np.int64), rows, algorithm)[:, :, 0]
     return out
+
+
+def sparing_one(forest, outputs, explain) -> np.ndarray:
+    """What ``explain(outputs)`` gives, (n_samples, n_features, len(outputs)).
+
+    If these are all outputs and they add up to the same at every leaf, what they are credited with
+    adds up to nothing, and one of them need not be explained.
+    """
+    if not (len(outputs) == forest.n_outputs > 1 and _adds_up(forest)):
+        return explain(outputs)
+    most = explain(outputs[:-1])
+    return np.concatenate([most, -most.sum(axis=2, keepdims=True)], axis=2)
 
 
 def expected_value(forest) -> np.ndarray:
@@ -94,7 +105,7 @@ def _choose(forest, n_rows):
 
 
 @once_a_forest
-def adds_up(forest) -> bool:
+def _adds_up(forest) -> bool:
     """Whether the outputs of all leaves add up to the same, but for rounding."""
     totals = forest.value[forest.feature < 0].sum(axis=1)
     rounding = 4 * np.finfo(float).eps * np.abs(forest.value).max() * forest.n_outputs

@@ -34,6 +34,7 @@ Q of a second child is held on the other of the two stacks.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numba import prange
@@ -57,20 +58,32 @@ from splitcredit.kernels.tree_shap_lanes import (
 from splitcredit.kernels.tree_shap_plan import plans
 
 
-def attribute(forest, outputs, X, rows, out) -> None:
-    """Add the attributions of some rows of X, summed over the trees, to `out`.
-
-    A block starts from what is in `out`, so that the sum over trees is made in one order,
-    wherever the plans of the forest end.
+class Space(NamedTuple):
+    """Where a traversal keeps its numbers, for one tree at a time.
 
     Parameters
     ----------
-    forest : Forest
-    outputs : int64 (n_explained,)
-    X : prepared rows
-    rows : int64 (n,)
-        Rows of X to explain.
-    out : float64 (n, n_features, n_explained)
+    frames : float64 (depths, threes, 6 * LANES)
+        A and then q of three points.
+    sums : float64 (2, places, threes, 3 * LANES)
+        Q, on two stacks.
+    lane_data : float64 (3, depths, LANES)
+        o below the edge into the depth, s, and o z (s - r).
+    scale : float64 (depths, points)
+        1 / h^2.
+    """
+
+    frames: np.ndarray
+    sums: np.ndarray
+    lane_data: np.ndarray
+    scale: np.ndarray
+
+
+def attribute(forest, outputs, X, rows, out) -> None:
+    """Add attributions to `out`; see `tree_shap`.
+
+    A block starts from what is in `out`, so that the sum over trees is made in one order,
+    wherever the plans of the forest end.
     """
     any_nan = bool(np.isnan(X).any())
     for plan in plans(forest, outputs):
@@ -115,30 +128,11 @@ def _blocks(plan, triples, points, weights, X, any_nan, rows, out):
                 x[j, lane] = X[rows[start + lane], j]
                 for c in range(n_outputs):
                     phi[j * n_outputs + c, lane] = out[start + lane, j, c]
-        frames = np.empty((deepest, most, 2 * TRIPLE * LANES))  # A and q of three points
-        sums = np.empty((2, held, most, TRIPLE * LANES))  # Q
-        lane_data = np.zeros((3, deepest, LANES))  # o below the edge into the depth, s, o z (s - r)
-        scale = np.empty((deepest, most * TRIPLE))  # 1 / h^2
-        total = np.zeros((3, lanes))
+        space, total = workspace(deepest, most, held), np.zeros((3, lanes))
         for t in range(len(triples)):
             if starts[t, 0] < starts[t + 1, 0]:
-                start_tree(weights, triples[t], frames, lane_data)
-                traverse(
-                    entries,
-                    terms,
-                    starts[t, 0],
-                    triples[t],
-                    points,
-                    any_nan,
-                    n_outputs,
-                    x,
-                    phi,
-                    frames,
-                    sums,
-                    lane_data,
-                    scale,
-                    total,
-                )
+                tree = starts[t, 0], triples[t], n_outputs
+                traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, total)
         for lane in range(lanes):
             for j in range(p):
                 for c in range(n_outputs):
@@ -146,37 +140,44 @@ def _blocks(plan, triples, points, weights, X, any_nan, rows, out):
 
 
 @kernel()
-def start_tree(weights, rule, frames, lane_data):
-    """A and o at the root."""
-    lane_data[0, 0, :] = 1.0
-    for k in range(rule * TRIPLE):
-        at = k % TRIPLE * LANES
-        frames[0, k // TRIPLE, at : at + LANES] = weights[rule, k]
+def workspace(deepest, most, held):
+    """Room for trees of these depths, threes of points and places; see `Space`."""
+    return Space(
+        np.empty((deepest, most, 2 * TRIPLE * LANES)),
+        np.empty((2, held, most, TRIPLE * LANES)),
+        np.zeros((3, deepest, LANES)),
+        np.empty((deepest, most * TRIPLE)),
+    )
 
 
 @kernel()
-def traverse(
-    entries,
-    terms,
-    root,
-    n_triples,
-    points,
-    any_nan,
-    n_outputs,
-    x,
-    phi,
-    frames,
-    sums,
-    lane_data,
-    scale,
-    total,
-):
+def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, total):
     """Take one block of rows through one tree.
 
     No views of arrays are made in here: numba would count references to them, at a cost greater
     than that of the arithmetic.
+
+    Parameters
+    ----------
+    entries, terms : of a plan
+    tree : (first entry, threes of points, number of outputs)
+    points, weights : see `rules`
+    any_nan : bool
+        Whether some row holds NaN.
+    x : float64 (n_features, lanes)
+    phi : float64 (n_features * n_outputs, lanes)
+        Added to.
+    space : Space
+    total : float64 (3, lanes)
+        Finite numbers, overwritten.
     """
+    root, n_triples, n_outputs = tree
+    frames, sums, lane_data, scale = space
     lanes, deepest = x.shape[1], len(frames)
+    lane_data[0, 0, :] = 1.0
+    for k in range(n_triples * TRIPLE):
+        first = k % TRIPLE * LANES
+        frames[0, k // TRIPLE, first : first + LANES] = weights[n_triples, k]
     at = np.empty(deepest, np.int64)
     phase = np.empty(deepest, np.int64)
     stack = np.empty(deepest, np.int64)  # the one that Q of the entry goes to

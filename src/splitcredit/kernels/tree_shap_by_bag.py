@@ -11,9 +11,10 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.tree_shap import adds_up
-from splitcredit.kernels.tree_shap_blocks import LANES, TRIPLE, rules, start_tree, traverse, triples
-from splitcredit.kernels.tree_shap_plan import CHUNK, nodes_of, plan_of
+from splitcredit.kernels.nodes import readonly
+from splitcredit.kernels.tree_shap import sparing_one
+from splitcredit.kernels.tree_shap_blocks import LANES, rules, traverse, triples, workspace
+from splitcredit.kernels.tree_shap_plan import plans
 
 # Rows of one thread at a time: of so many, out-of-bag rows fill a block or more.
 SPAN = 512
@@ -22,46 +23,20 @@ SPAN = 512
 def tree_shap_by_bag(forest, X, outputs, inbag) -> np.ndarray:
     """TreeSHAP attributions, zero where a row is not of the kind, mean over all trees.
 
-    Parameters
-    ----------
-    forest : Forest
-        With `inbag`.
-    X : prepared training rows
-    outputs : int64 (n_explained,)
-    inbag : bool
-        Whether trees speak for the rows drawn for them (each once), or for the others.
-
-    Returns
-    -------
-    float64 (n_samples, n_features, n_explained)
+    Parameters and what is returned are those of `saabas_by_bag.saabas_by_bag`.
     """
-    if len(outputs) == forest.n_outputs > 1 and adds_up(forest):
-        # What the outputs are credited with adds up to nothing: one of them need not be explained.
-        most = _summed(forest, X, outputs[:-1], inbag) / forest.n_trees
-        return np.concatenate([most, -most.sum(axis=2, keepdims=True)], axis=2)
-    return _summed(forest, X, outputs, inbag) / forest.n_trees
+    X = readonly(np.array(X, np.float64))  # one type for the compiled code
+    return sparing_one(forest, outputs, lambda some: _mean(forest, X, some, inbag))
 
 
-def _summed(forest, X, outputs, inbag):
-    """Sum over the trees, (n_samples, n_features, n_explained)."""
+def _mean(forest, X, outputs, inbag):
+    """Mean over all trees, (n_samples, n_features, n_explained)."""
     out = np.zeros((len(X), forest.n_features, len(outputs)))
     any_nan = bool(np.isnan(X).any())
-    for first, plan in _plans(forest, outputs):
-        counts = forest.inbag[first : first + len(plan.starts) - 1]
+    for plan in plans(forest, outputs):
+        counts = forest.inbag[plan.first : plan.first + len(plan.starts) - 1]
         _spans(plan, triples(plan), *rules(plan), X, any_nan, counts, inbag, out)
-    return out
-
-
-def _plans(forest, outputs):
-    """First tree and plan of each chunk of trees in which something varies."""
-    nodes, offsets, first = nodes_of(forest), forest.tree_offsets, 0
-    while first < forest.n_trees:
-        room = (offsets[first:] - offsets[first]) * len(outputs)
-        last = first + max(1, int(np.searchsorted(room, CHUNK, side="right")) - 1)
-        plan = plan_of(nodes, forest.value, offsets[first : last + 1], outputs, forest.n_features)
-        if len(plan.entries):
-            yield first, plan
-        first = last
+    return out / forest.n_trees
 
 
 @kernel(parallel=True)
@@ -71,10 +46,7 @@ def _spans(plan, triples, points, weights, X, any_nan, counts, inbag, out):
     entries, terms, starts = plan.entries, plan.terms, plan.starts
     deepest, most, held = plan.depths.max() + 2, triples.max(), plan.places.max()
     for span in prange((n + SPAN - 1) // SPAN):
-        frames = np.empty((deepest, most, 2 * TRIPLE * LANES))
-        sums = np.empty((2, held, most, TRIPLE * LANES))
-        lane_data = np.zeros((3, deepest, LANES))
-        scale = np.empty((deepest, most * TRIPLE))
+        space = workspace(deepest, most, held)
         rows = np.empty(SPAN, np.int64)
         for t in range(len(triples)):
             if starts[t, 0] == starts[t + 1, 0]:
@@ -91,23 +63,8 @@ def _spans(plan, triples, points, weights, X, any_nan, counts, inbag, out):
                 for lane in range(lanes):
                     for j in range(p):
                         x[j, lane] = X[rows[start + lane], j]
-                start_tree(weights, triples[t], frames, lane_data)
-                traverse(
-                    entries,
-                    terms,
-                    starts[t, 0],
-                    triples[t],
-                    points,
-                    any_nan,
-                    n_outputs,
-                    x,
-                    phi,
-                    frames,
-                    sums,
-                    lane_data,
-                    scale,
-                    total,
-                )
+                tree = starts[t, 0], triples[t], n_outputs
+                traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, total)
                 for lane in range(lanes):
                     for j in range(p):
                         for c in range(n_outputs):

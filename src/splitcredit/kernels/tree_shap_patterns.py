@@ -15,7 +15,7 @@ from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import once_a_forest
-from splitcredit.kernels.tree_shap_blocks import LANES, TRIPLE, rules, start_tree, traverse, triples
+from splitcredit.kernels.tree_shap_blocks import LANES, rules, traverse, triples, workspace
 from splitcredit.kernels.tree_shap_plan import Nodes, nodes_of, plan_of
 
 # Splits in a group; with more, tables outgrow the caches and take longer to fill.
@@ -62,16 +62,7 @@ class Groups(NamedTuple):
 
 
 def attribute(forest, outputs, X, rows, out) -> None:
-    """Add the attributions of some rows of X, summed over the trees, to `out`.
-
-    Parameters
-    ----------
-    forest : Forest
-    outputs : int64 (n_explained,)
-    X : prepared rows
-    rows : int64 (n,)
-        Rows of X to explain.
-    out : float64 (n, n_features, n_explained)
+    """Add attributions to `out`; see `tree_shap`.
 
     Raises
     ------
@@ -297,27 +288,9 @@ def _fill_tables(plan, triples, points, weights, n_splits, n_features, starts, n
             for lane in range(lanes):
                 for b in range(BITS):
                     x[b, lane] = 1 - ((first + lane) >> b & 1)
-            frames = np.empty((deepest, most, 2 * TRIPLE * LANES))
-            sums = np.empty((2, held, most, TRIPLE * LANES))
-            lane_data = np.zeros((3, deepest, LANES))
-            scale, total = np.empty((deepest, most * TRIPLE)), np.zeros((3, lanes))
-            start_tree(weights, triples[g], frames, lane_data)
-            traverse(
-                entries,
-                terms,
-                first_entries[g],
-                triples[g],
-                points,
-                False,
-                n_outputs,
-                x,
-                phi,
-                frames,
-                sums,
-                lane_data,
-                scale,
-                total,
-            )
+            space, total = workspace(deepest, most, held), np.zeros((3, lanes))
+            tree = first_entries[g], triples[g], n_outputs
+            traverse(entries, terms, tree, points, weights, False, x, phi, space, total)
             for j in range(width):
                 at = starts[g] + j * n_patterns + first
                 tables[at : at + lanes] = phi[j]

@@ -69,6 +69,8 @@ class Plan(NamedTuple):
         Most inner nodes on a path.
     places : int32 (n_trees,)
         Most sums held at a time on one stack.
+    first : int
+        Number of the first tree in the forest.
     """
 
     entries: np.ndarray
@@ -77,6 +79,7 @@ class Plan(NamedTuple):
     n_features: np.ndarray
     depths: np.ndarray
     places: np.ndarray
+    first: int
 
 
 class Nodes(NamedTuple):
@@ -130,21 +133,22 @@ def _plans(forest, outputs):
     while first < forest.n_trees:
         room = (offsets[first:] - offsets[first]) * len(outputs)
         last = first + max(1, int(np.searchsorted(room, CHUNK, side="right")) - 1)
-        plan = plan_of(nodes, forest.value, offsets[first : last + 1], outputs, forest.n_features)
+        part = offsets[first : last + 1]
+        plan = plan_of(nodes, forest.value, part, outputs, forest.n_features, first)
         if len(plan.entries):
             yield plan
         first = last
 
 
-def plan_of(nodes, value, offsets, outputs, n_features) -> Plan:
-    """The plan of the trees between the first and the last of `offsets`."""
+def plan_of(nodes, value, offsets, outputs, n_features, first=0) -> Plan:
+    """The plan of the trees between the first and the last of `offsets`, from tree `first` on."""
     shape = offsets[-1] - offsets[0], len(outputs)
     varies, constant = np.empty(shape, np.bool_), np.empty(shape)
     counts = _find_varying(nodes, value, offsets, outputs, varies, constant)
     starts = np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(counts, axis=0)])
     entries, terms = np.empty(starts[-1, 0], ENTRY), np.empty(starts[-1, 1], TERM)
     found = _fill(nodes, offsets, varies, constant, starts, n_features, entries, terms)
-    return Plan(entries, terms, starts, *np.ascontiguousarray(found.T))
+    return Plan(entries, terms, starts, *np.ascontiguousarray(found.T), first)
 
 
 @kernel(parallel=True)

@@ -16,17 +16,7 @@ from splitcredit.kernels.tree_shap_plan import plans
 
 
 def attribute(forest, outputs, X, rows, out) -> None:
-    """Add the attributions of some rows of X, summed over the trees, to `out`.
-
-    Parameters
-    ----------
-    forest : Forest
-    outputs : int64 (n_explained,)
-    X : prepared rows
-    rows : int64 (n,)
-        Rows of X to explain.
-    out : float64 (n, n_features, n_explained)
-    """
+    """Add attributions to `out`; see `tree_shap`."""
     for plan in plans(forest, outputs):
         _rows(plan, triples(plan), *rules(plan), X, rows, out)
 

@@ -1,0 +1,117 @@
+"""Saabas and TreeSHAP where each tree speaks for its in-bag or out-of-bag rows (loecher2022).
+
+``method="saabas"`` is the paper's CFC_in and CFC_oob, ``"tree_shap"`` its SHAP_in and SHAP_oob.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.attribution import Attribution, Importance
+from splitcredit.importances._prediction import chosen_outputs
+from splitcredit.importances._training import ROWS, check_choice, training_data, training_rows
+
+METHODS = ("saabas", "tree_shap")
+WEIGHTS = ("absolute", "y", "centred_y")
+
+
+def importance(
+    forest,
+    X,
+    y,
+    method: str = "tree_shap",
+    rows: str = "oob",
+    output="all",
+    weigh_by: str = "absolute",
+) -> Importance:
+    """Mean over the training rows of |phi_i| or y_i phi_i of what `attribute` gives.
+
+    Parameters
+    ----------
+    forest : Forest
+        Bagged.
+    X : array-like or DataFrame (n_train, n_features)
+        The training rows, in their order.
+    y : (n_train,)
+        Class labels, one-hot below, or numbers for a regressor.
+    method : {"saabas", "tree_shap"}
+    rows : {"oob", "inbag"}
+    output : "all", or the name or index of one output
+        Added over the outputs; for two classes, both have the same absolute values.
+    weigh_by : {"absolute", "y", "centred_y"}
+        ``"y"``: weighted CFC or SHAP, whose values may be negative. ``"centred_y"``: y minus its
+        mean.
+
+    Returns
+    -------
+    Importance
+
+    Raises
+    ------
+    ValueError
+        If the forest is not bagged, X and y are not its training data, or there is no such choice.
+    """
+    attribution = attribute(forest, X, method, rows, output)
+    check_choice("weigh_by", weigh_by, WEIGHTS)
+    _, y = training_data(forest, X, y)
+    values = attribution.values
+    if weigh_by == "absolute":
+        found = np.abs(values).mean(axis=0).sum(axis=1)
+    else:
+        targets = np.eye(forest.n_outputs)[y] if forest.n_outputs > 1 else y[:, None]
+        if weigh_by == "centred_y":
+            targets = targets - targets.mean(axis=0)
+        chosen = [forest.output_names.index(name) for name in attribution.output_names]
+        found = (values * targets[:, None, chosen]).mean(axis=0).sum(axis=1)
+    parameters = attribution.parameters | {"weigh_by": weigh_by}
+    return Importance(found, forest.feature_names, attribution.method, parameters)
+
+
+def attribute(forest, X, method: str = "tree_shap", rows: str = "oob", output="all") -> Attribution:
+    """Attributions of every training row, by the trees that it is in or out of the bag of.
+
+    In-bag rows count once, however often they were drawn. The sum over these trees is divided by
+    the number of all trees, as in the paper, so in-bag and out-of-bag values add up to the
+    attributions of the forest.
+
+    Parameters
+    ----------
+    forest : Forest
+        Bagged.
+    X : array-like or DataFrame (n_train, n_features)
+        The training rows, in their order.
+    method : {"saabas", "tree_shap"}
+    rows : {"oob", "inbag"}
+    output : "all", or the name or index of one output
+
+    Returns
+    -------
+    Attribution
+        The baseline is 0: the values do not add up to a prediction.
+
+    Raises
+    ------
+    ValueError
+        If the forest is not bagged, X is not its training data, or there is no such choice.
+    """
+    from splitcredit.kernels import saabas_by_bag, tree_shap_by_bag
+
+    check_choice("method", method, METHODS)
+    check_choice("rows", rows, ROWS)
+    kernel = {
+        "saabas": saabas_by_bag.saabas_by_bag,
+        "tree_shap": tree_shap_by_bag.tree_shap_by_bag,
+    }[method]
+    outputs = chosen_outputs(forest, output)
+    return Attribution(
+        values=kernel(forest, training_rows(forest, X), outputs, rows == "inbag"),
+        baseline=np.zeros(len(outputs)),
+        feature_names=forest.feature_names,
+        output_names=[forest.output_names[c] for c in outputs],
+        method="by_bag",
+        parameters={
+            "method": method,
+            "rows": rows,
+            "output": output if isinstance(output, str) else int(output),
+        },
+    )
