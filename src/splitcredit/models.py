@@ -53,13 +53,17 @@ def fit(recipe: dict, X, y, repeat: int = 0):
     repeat : int
         Number of the fit; see `splitcredit.seeds`.
     """
+    return unfitted(recipe, repeat).fit(X, y)
+
+
+def unfitted(recipe: dict, repeat: int = 0):
+    """The estimator that `fit` fits, before it is fitted: the same seed, on one thread."""
     given = {k: v for k, v in recipe.items() if k not in ("estimator", "folds")}
     library = ESTIMATORS[recipe["estimator"]]
     # LightGBM keeps its seed in 31 bits.
     bits = 31 if library == "lightgbm" else 32
     given["random_state"] = seeds.derive(recipe, repeat, "model") % 2**bits
-    fixed = _FIXED.get(library, {})
-    return _estimator(recipe["estimator"])(**given, **fixed).fit(X, y)
+    return _estimator(recipe["estimator"])(**given, **_FIXED.get(library, {}))
 
 
 def folds(recipe: dict, n_samples: int, repeat: int = 0) -> np.ndarray | None:

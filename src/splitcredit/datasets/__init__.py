@@ -29,6 +29,8 @@ class Dataset:
     y : (n_samples,), int64 classes or float64 values
     feature_names : tuple of str
     class_names : tuple of str, empty for regression
+    relevant : tuple of int
+        Of drawn data: the features that y depends on. Empty if there are none, or nobody knows.
     source : dict of str to str
         Of real data: ``file``, ``sha256``, ``route``, ``target``, and ``note``, what differs from
         the original data. Empty if they are drawn or come with scikit-learn.
@@ -38,6 +40,7 @@ class Dataset:
     y: np.ndarray
     feature_names: tuple[str, ...]
     class_names: tuple[str, ...] = ()
+    relevant: tuple[int, ...] = ()
     source: dict[str, str] = field(default_factory=dict)
 
     def take(self, rows) -> Dataset:
@@ -51,14 +54,16 @@ class Dataset:
             "y": self.y,
             "feature_names": np.array(self.feature_names, dtype=str),
             "class_names": np.array(self.class_names, dtype=str),
+            "relevant": np.array(self.relevant, dtype=np.int64),
             "source": np.array(json.dumps(self.source, sort_keys=True)),
         }
 
     @classmethod
     def from_arrays(cls, arrays) -> Dataset:
         """Inverse of `to_arrays`."""
-        names = {k: tuple(arrays[k].tolist()) for k in ("feature_names", "class_names")}
-        return cls(arrays["X"], arrays["y"], **names, source=json.loads(str(arrays["source"])))
+        names = ("feature_names", "class_names", "relevant")
+        given = {name: tuple(arrays[name].tolist()) for name in names}
+        return cls(arrays["X"], arrays["y"], **given, source=json.loads(str(arrays["source"])))
 
 
 def available() -> list[str]:

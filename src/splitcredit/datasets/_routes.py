@@ -251,6 +251,20 @@ def read_table(original: Original, columns, rows: int, separator: str = ","):
     return table, describe(found)
 
 
+def check_share(share) -> None:
+    """Raise a ValueError unless it is a share of the rows that `sample` can draw."""
+    if not 0 < share <= 1:
+        raise ValueError(f"share is {share}: expected a number above 0 and at most 1")
+
+
+def sample(table, share: float, random):
+    """A share of the rows of a table, drawn without replacement and kept in order."""
+    if share == 1:
+        return table
+    kept = random.choice(len(table), size=max(1, round(share * len(table))), replace=False)
+    return table.iloc[sorted(kept)]
+
+
 def parse(content: bytes, separator: str = ","):
     """CSV as a DataFrame; numbers are the floats nearest to the text (with pandas 3)."""
     import pandas as pd

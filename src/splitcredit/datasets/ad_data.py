@@ -35,13 +35,9 @@ def load(target: str = "Class", share: float = 1.0, random_state: int = 0) -> Da
     """
     if target not in TARGETS:
         raise ValueError(f"ad_data has no target {target!r}: expected one of {', '.join(TARGETS)}")
-    if not 0 < share <= 1:
-        raise ValueError(f"share is {share}: expected a number above 0 and at most 1")
+    _routes.check_share(share)
     table, source = _routes.read_table(ORIGINAL, (*NOT_FOR_TAU, "Genotype", "Class"), rows=333)
-    if share < 1:
-        generator = np.random.default_rng(random_state)
-        kept = generator.choice(len(table), size=max(1, round(share * len(table))), replace=False)
-        table = table.iloc[np.sort(kept)]
+    table = _routes.sample(table, share, np.random.default_rng(random_state))
     numeric = table.drop(columns=["Genotype", "Class"])
     if target == "Class":
         y, class_names = table["Class"].map(CLASSES.index).to_numpy(np.int64), CLASSES

@@ -31,11 +31,33 @@ FEATURES = ("Age", "Sex", "Pclass", "PassengerId")
 SEXES = ("female", "male")
 
 
-def load() -> Dataset:
-    """Load the data set; Sex is 0 for female and 1 for male, Pclass 1 to 3."""
+def load(share: float = 1.0, shuffled: str = "", random_state: int = 0) -> Dataset:
+    """Load the data set; Sex is 0 for female and 1 for male, Pclass 1 to 3.
+
+    Parameters
+    ----------
+    share : float in (0, 1]
+        Share of the rows, drawn without replacement and kept in order.
+    shuffled : str
+        A feature whose values are shuffled among the rows; none if empty.
+    random_state : int
+        Seed of both draws.
+
+    Raises
+    ------
+    ValueError
+        If there is no such feature, or `share` is out of range.
+    """
+    _routes.check_share(share)
+    if shuffled and shuffled not in FEATURES:
+        known = ", ".join(FEATURES)
+        raise ValueError(f"titanic has no feature {shuffled!r} to shuffle: expected one of {known}")
     table, source = _routes.read_table(ORIGINAL, (*FEATURES, "Survived"), rows=891)
-    table = table[table["Age"].notna()]
+    random = np.random.default_rng(random_state)
+    table = _routes.sample(table[table["Age"].notna()], share, random)
     features = table[list(FEATURES)].assign(Sex=table["Sex"].map(SEXES.index))
+    if shuffled:
+        features[shuffled] = random.permutation(features[shuffled].to_numpy())
     return Dataset(
         X=np.ascontiguousarray(features, dtype=np.float64),
         y=table["Survived"].to_numpy(np.int64),

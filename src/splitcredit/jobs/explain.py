@@ -1,6 +1,7 @@
 """Compute one measure for every model of one batch, over the rows it was fitted on.
 
-Where the model is cross-fitted, each row is explained by the forest that did not see it.
+Where the model is cross-fitted, each row is explained by the forest that did not see it. A measure
+that fits a model of its own is given the unfitted estimator in the place of the forest.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 
-from splitcredit import cross_fitted, storage
+from splitcredit import cross_fitted, models, seeds, storage
 from splitcredit.cross_fitted import CrossFitted
 from splitcredit.datasets import Dataset
 from splitcredit.importances import function_of
@@ -30,25 +31,40 @@ def run(arguments):
     data = storage.read_bundle(arguments.data, Dataset)
     computed = {}
     for run in storage.read_json(arguments.plan):
-        key = run["key"]
-        model = storage.read_bundle(arguments.models, cross_fitted, {key})[key]
-        computed[key] = _explained(compute, model, data[run["data_key"]], recipe)
-        print(f"explained {key}: {computed[key]}", flush=True)
+        key, rows = run["key"], data[run["data_key"]]
+        given = recipe | _seed(compute, arguments.recipe, run["repeat"])
+        if "estimator" in _parameters(compute):
+            found = compute(models.unfitted(run["model"], run["repeat"]), rows.X, rows.y, **given)
+        else:
+            model = storage.read_bundle(arguments.models, cross_fitted, {key})[key]
+            found = _explained(compute, model, rows, given)
+        computed[key] = found
+        print(f"explained {key}: {found}", flush=True)
     storage.write_bundle(arguments.out, computed)
+
+
+def _parameters(compute):
+    return inspect.signature(compute).parameters
+
+
+def _seed(compute, recipe, repeat):
+    """A seed, for measures that draw."""
+    asks = "random_state" in _parameters(compute)
+    return {"random_state": seeds.derive(recipe, repeat, "importance")} if asks else {}
 
 
 def _explained(compute, model, data, recipe):
     if not isinstance(model, CrossFitted):
-        return compute(model, **_given(compute, data, data), **recipe)
+        return compute(model, **_rows(compute, data, data), **recipe)
 
     def of_fold(forest, held_out, fitted_on):
-        given = _given(compute, data.take(held_out), data.take(fitted_on))
-        return compute(forest, **given, **recipe)
+        rows = _rows(compute, data.take(held_out), data.take(fitted_on))
+        return compute(forest, **rows, **recipe)
 
     return model.explain(of_fold)
 
 
-def _given(compute, data, fitted_on):
+def _rows(compute, data, fitted_on):
     """The rows to explain and those the model was fitted on, for what the measure asks."""
     known = {"X": data.X, "y": data.y, "background": fitted_on.X}
-    return {k: v for k, v in known.items() if k in inspect.signature(compute).parameters}
+    return {k: v for k, v in known.items() if k in _parameters(compute)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from splitcredit.attribution import Importance
+from splitcredit.metrics import _global
 
 
 def measure(attributions, importances=None, normalize: bool = True) -> pd.DataFrame:
@@ -27,12 +27,7 @@ def measure(attributions, importances=None, normalize: bool = True) -> pd.DataFr
     """
     frames = []
     for name in importances or attributions:
-        scores = attributions[name]
-        if isinstance(scores, Importance):
-            values, error = scores.values, scores.standard_error
-        else:
-            values = np.abs(scores.values[:, :, 0]).mean(axis=0)
-            error = np.zeros_like(values)
+        values, error = _global.global_scores(attributions[name])
         total = np.abs(values).sum() if normalize else 1.0
         columns = {"importance": name, "feature": np.arange(len(values))}
         columns |= {"value": values / total, "standard_error": error / total}

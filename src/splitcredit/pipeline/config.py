@@ -127,7 +127,7 @@ def _line(error) -> str:
 
 
 # What a measure or metric is given by the job, not by its recipe.
-_ROWS = {"forest", "X", "y", "background"}
+_ROWS = {"forest", "estimator", "X", "y", "background"}
 _MEASURED = {"attributions", "data"}
 
 # Kind of recipe -> its section of the configuration, the key that names its file or class, and the

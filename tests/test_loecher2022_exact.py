@@ -1,0 +1,302 @@
+"""loecher2022: figure 1, the identities and the bias of 8.3 (s12 to s17; of s13 the identity)."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+import twins
+import twins_oob
+from forests import whole_numbers
+from splitcredit import claims, to_forest
+from splitcredit.figures import style
+from splitcredit.papers.loecher2022 import (
+    _by_rows,
+    _identities,
+    _useless_split,
+    figure1,
+    identities,
+)
+
+# Figure 1 as printed: the caption's terms, and the values of the nodes on the path.
+TERMS = {"baseline": "22.60", "RM": "-2.64", "LSTAT": "-5.04", "NOX": "-1.96"}
+NODES = ("22.60", "19.96", "14.91", "12.95")
+
+
+# Figure 1
+
+
+@pytest.fixture(scope="module")
+def table1():
+    return figure1.compute({})
+
+
+def test_figure1_rounds_to_print(table1):
+    cells = {**TERMS, "prediction": "12.95"}
+    printed = [{"cell": f"term={term}", "printed": text} for term, text in cells.items()]
+    rows = [{k: str(v) for k, v in row.items()} for row in table1.to_dict("records")]
+    judged = claims.judge("loecher2022", "figure1", printed, rows, [])
+    assert [c["verdict"] for c in judged] == ["equal"] * 5
+    assert [f"{float(v):.2f}" for v in figure1.PATH] == list(NODES)
+
+
+def test_figure1_printed_numbers_cannot_be_unrounded(table1):
+    """The terms give 12.96, not 12.95, and the nodes 5.05 for LSTAT, not 5.04."""
+    whole = table1.set_index("term")["value"]["sum of printed terms"]
+    assert whole == float(sum(Fraction(t) for t in TERMS.values())) == 12.96
+    assert Fraction(NODES[1]) - Fraction(NODES[2]) == Fraction("5.05")
+
+
+def test_figure1_leaves_off_the_path_keep_the_means():
+    forest = figure1.blog_forest()
+    for k in np.flatnonzero(forest.feature >= 0):
+        children = [forest.left[k], forest.right[k]]
+        assert forest.cover[children].sum() == forest.cover[k]
+        mean = np.average(forest.value[children, 0], weights=forest.cover[children])
+        assert mean == pytest.approx(forest.value[k, 0], rel=twins.ROUNDING)
+    x = np.array([figure1.HOUSE])
+    assert twins.predict(forest, x)[0, 0] == float(figure1.PATH[-1])
+    assert (forest.value > 0).all()
+
+
+def test_figure1_real_tree_is_taken_apart_along_its_path(table1):
+    """Differences of the means of the patients in the nodes, from the data themselves."""
+    data = figure1.load_diabetes(scaled=False)
+    forest, x = figure1.real_forest()
+    (path,) = twins.paths(forest, x[0])
+    rows = np.array([twins.paths(forest, row)[0] for row in data.data], dtype=object)
+    means = [np.mean([y for y, p in zip(data.target, rows, strict=True) if k in p]) for k in path]
+    terms = table1.set_index("term")["value"].filter(like="diabetes")
+    assert len({forest.feature[k] for k in path[:-1]}) == 3
+    np.testing.assert_allclose(terms, [means[0], *np.diff(means), means[-1]], rtol=1e-10)
+
+
+def test_figure1_draws_both_paths(table1):
+    with style():
+        figure = figure1.draw(table1)
+    left, right = ([t.get_text() for t in axis.texts] for axis in figure.axes)
+    for text in ("−2.64", "−5.04", "−1.96", "prediction: 12.95", "mean of all 506 rows: 22.60"):
+        assert text in left
+    assert "+49.76" in right and "age > 26.5" in right
+    assert "ours" in figure._supxlabel.get_text()
+
+
+# The identities
+
+
+@pytest.fixture(scope="module")
+def table():
+    return identities.compute({}, n_forests=1, n_trees=3, n_trees_counter=30, n_draws=20_000)
+
+
+def verdicts(table, statement):
+    """Verdict of each variant of a statement."""
+    return {
+        f["variant"]: claims.statement_verdict(f["value"], f["limit"], f["kind"])
+        for f in identities.statements(table)
+        if f["statement"] == statement
+    }
+
+
+def small(n_classes=2, seed=0):
+    """A small bagged forest, full depth, with its model and training data."""
+    X, y = whole_numbers("classes" if n_classes else "values", 40, 4, seed)
+    y = np.minimum(y, n_classes - 1) if n_classes else y
+    model = RandomForestClassifier if n_classes else RandomForestRegressor
+    model = model(3, random_state=seed, max_features=2).fit(X, y)
+    return model, to_forest(model, X), X, y
+
+
+def small_pg(forest, X, y, **given):
+    """Penalised Gini by fractions, per row."""
+    settings = {"correction": "none", "min_child_inbag": 0, "min_child_oob": 0, "per_row": True}
+    return twins_oob.penalized_gini(forest, X, y, **{**settings, **given})
+
+
+def decrease(forest, X, y, c, node, weights):
+    """Decrease of node(p_in, p_oob) of class c, by fractions."""
+    targets = twins_oob.one_hot(forest, y)
+
+    def impurity(inbag, oob):
+        p_in = sum(targets[i][c] for i in inbag) / len(inbag)
+        return node(p_in, sum(targets[i][c] for i in oob) / len(oob) if oob else 0)
+
+    return twins_oob.decreases(forest, X, impurity, weights, lambda n_in, n_oob: True, True)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, None])
+def test_sums_over_rows_equal_the_twins(n_classes):
+    """Of the artefact's own other side, which reads scikit-learn's trees."""
+    model, forest, X, y = small(n_classes)
+    trees = _by_rows.trees(model, X, y)
+    cfc = [_by_rows.contributions(tree) for tree in trees]
+    pairs = list(zip(trees, cfc, strict=True))
+    for kind in ("inbag", "oob"):
+        twin = twins_oob.restricted_products(forest, X, y, kind)
+        ours = np.mean([_by_rows.eq10(*pair, kind) for pair in pairs], axis=0).sum(axis=1)
+        assert twins.largest_error(ours, twin) <= twins.ROUNDING
+        if n_classes:
+            twin = twins_oob.restricted_products(forest, X, y, kind, [1], "targets")
+            ours = np.mean([_by_rows.eq11(*pair, kind)[:, 1] for pair in pairs], axis=0)
+            assert twins.largest_error(ours, twin) <= twins.ROUNDING
+    eq18 = np.mean([_by_rows.eq18(tree) for tree in trees], axis=0).sum(axis=1)
+    assert twins.largest_error(eq18, twins_oob.squared_error(forest, X, y)) <= twins.ROUNDING
+    if n_classes:
+        ufi = [
+            _by_rows.decrease(tree, _by_rows.zhou_hooker(tree), "inbag", needs_outside=True)
+            for tree in trees
+        ]
+        twin = twins_oob.ufi(forest, X, y)
+        assert twins.largest_error(np.mean(ufi, axis=0)[:, 0], twin) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, None])
+def test_s12_mdi_is_the_covariance_of_cfc_and_y(table, n_classes):
+    assert verdicts(table, "s12") == {"MDI": "within", "sum is zero": "within"}
+    model, forest, X, y = small(n_classes)
+    theirs = [e.tree_.compute_feature_importances(normalize=False) for e in model.estimators_]
+    twin = twins_oob.restricted_products(forest, X, y, "inbag")
+    assert twins.largest_error(twin, np.mean(theirs, axis=0)) <= twins.ROUNDING
+    if n_classes == 2:
+        one = twins_oob.restricted_products(forest, X, y, "inbag", [1])
+        assert twins.largest_error(2 * one, twin) <= twins.ROUNDING
+    for tree in _by_rows.trees(model, X, y):
+        f, drawn = _by_rows.contributions(tree), tree.times["inbag"]
+        for k, c in np.ndindex(f.shape[1:]):
+            covariance = np.cov(f[:, k, c], tree.targets[:, c], ddof=0, fweights=drawn.astype(int))
+            assert covariance[0, 1] == pytest.approx(_by_rows.covariance(tree, f)[k, c], abs=1e-12)
+            assert np.average(f[:, k, c], weights=drawn) == pytest.approx(0, abs=1e-12)
+
+
+def test_s13_eq_11_is_eq_10_over_the_mean_of_y_of_each_tree(table):
+    """Only there: over several trees, and as "MDI =", it is not."""
+    assert verdicts(table, "s13") == {"identity": "within", "as printed": "differs"}
+    _, forest, X, y = small()
+    ratios = []
+    for tree in twins_oob.trees(forest):
+        ten, eleven = (
+            twins_oob.restricted_products(tree, X, y, "inbag", [1], by)
+            for by in ("rows", "targets")
+        )
+        share = np.average(y, weights=tree.inbag[0])
+        assert twins.largest_error(share * eleven, ten) <= twins.ROUNDING
+        ratios.append(1 / share)
+    assert min(ratios) > 1 and np.ptp(ratios) > 0.01
+
+
+def test_s14_pg_12_is_eq_18_and_not_mdi_oob(table):
+    assert verdicts(table, "s14") == {
+        "Eq. 18": "within",
+        "section 6, breast_cancer": "differs",
+        "section 6, noisy_features": "differs",
+    }
+    for n_classes in (2, 3):
+        _, forest, X, y = small(n_classes)
+        pg_12 = small_pg(forest, X, y, alpha=1, penalty=2, weights="oob")
+        assert twins.largest_error(pg_12, twins_oob.squared_error(forest, X, y)) <= twins.ROUNDING
+        mdi_oob = twins_oob.restricted_products(forest, X, y)
+        best = pg_12 @ mdi_oob / (pg_12 @ pg_12)
+        for factor in (1.0, 0.5, best):
+            assert twins.largest_error(factor * pg_12, mdi_oob) > 0.05
+
+
+def test_s14_difference_is_what_the_theory_says():
+    """2 sum f y less the decrease of sum p_in^2 is Eq. 18; in-bag these two are equal."""
+    _, forest, X, y = small()
+    found = {}
+    for kind in ("inbag", "oob"):
+        squares = sum(decrease(forest, X, y, c, lambda p, q: -(p**2), kind) for c in (0, 1))
+        found[kind] = squares, twins_oob.restricted_products(forest, X, y, kind)
+    assert twins.largest_error(*found["inbag"]) <= twins.ROUNDING
+    squares, products = found["oob"]
+    error = twins.largest_error(2 * products - squares, twins_oob.squared_error(forest, X, y))
+    assert error <= twins.ROUNDING < twins.largest_error(squares, products)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_s15_pg_051_is_ufi_and_with_other_weights_mdi_oob(table, n_classes):
+    expected = {"in-bag weights": "within", "MDI-oob, out-of-bag weights": "within"}
+    assert verdicts(table, "s15") == expected
+    _, forest, X, y = small(n_classes)
+    half = {"alpha": 0.5, "penalty": 1}
+    inbag = small_pg(forest, X, y, **half, weights="inbag", min_child_oob=1)
+    oob = small_pg(forest, X, y, **half, weights="oob")
+    ufi, mdi_oob = twins_oob.ufi(forest, X, y), twins_oob.restricted_products(forest, X, y)
+    assert twins.largest_error(inbag, ufi) <= twins.ROUNDING
+    assert twins.largest_error(oob, mdi_oob) <= twins.ROUNDING
+    assert twins.largest_error(ufi, mdi_oob) > 0.05
+
+
+def mean_gain(n_left, n_right, p, corrected):
+    """Mean over all labels of the rows, each worth its probability; doubled Gini, per row."""
+
+    def gini(labels):
+        n, q = len(labels), Fraction(sum(labels), len(labels))
+        return 2 * q * (1 - q) * (Fraction(n, n - 1) if corrected and n > 1 else 1)
+
+    n, total = n_left + n_right, Fraction(0)
+    for y in product((0, 1), repeat=n):
+        left, right = y[:n_left], y[n_left:]
+        after = (n_left * gini(left) + n_right * gini(right)) / n
+        total += p ** sum(y) * (1 - p) ** (n - sum(y)) * (gini(y) - after)
+    return total
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (2, 4), (1, 5), (6, 1), (1, 1)])
+def test_s16_bias_without_correction_and_with_children_of_one_row(table, shape):
+    assert verdicts(table, "s16") == {
+        "without correction": "within",
+        "with correction": "within",
+        "with correction, a child of one row": "differs",
+        "size of that bias": "within",
+        "formulas": "within",
+    }
+    p, singles = Fraction(3, 10), shape.count(1)
+    bias = 2 * p * (1 - p) / sum(shape)
+    assert mean_gain(*shape, p, corrected=False) == bias
+    assert mean_gain(*shape, p, corrected=True) == singles * bias
+    for score, mean in (("pg_10", bias), ("pg_hat_10", singles * bias)):
+        assert _useless_split.expected(score, *shape, 0.3) == pytest.approx(float(mean))
+
+
+def test_s16_numbers_of_children_of_one_row():
+    assert _useless_split.expected("pg_hat_10", 1, 11, 0.3) == pytest.approx(0.035)
+    assert _useless_split.expected("pg_hat_10", 1, 1, 0.5) == pytest.approx(0.5)
+    gains = _useless_split.gains_of_outcomes(3, 4)
+    # All ones left and none right: G = 2 (3/7) (4/7) and, corrected, 7/6 of it.
+    assert gains["pg_10"][3, 0] == pytest.approx(24 / 49)
+    assert gains["pg_hat_10"][3, 0] == pytest.approx(4 / 7)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_s17_squares_and_products_of_fractions_are_impurities(table, n_classes):
+    assert verdicts(table, "s17") == {
+        "-p_in^2": "within",
+        "-p_in p_oob": "within",
+        "Eq. 22 as printed": "differs",
+        "Eq. 23 as printed": "differs",
+    }
+    _, forest, X, y = small(n_classes)
+    for c in range(n_classes):
+        for kind, node in (("inbag", lambda p, q: -p * p), ("oob", lambda p, q: -p * q)):
+            ours = decrease(forest, X, y, c, node, kind)
+            twin = twins_oob.restricted_products(forest, X, y, kind, [c])
+            assert twins.largest_error(ours, twin) <= twins.ROUNDING
+
+
+def test_table_holds_every_case(table):
+    keys = table[table["part"] == "identity"]
+    assert set(keys["data"]) == set(identities.cases(0)) and set(keys["depth"].dropna()) == {3}
+    named = {q for quantities in identities.IDENTITIES.values() for q in quantities}
+    assert named == set(keys["quantity"])
+    assert set(keys.loc[keys["data"] == "diabetes", "quantity"]) == {
+        _identities.SKLEARN,
+        _identities.EQ10,
+        _identities.COVARIANCE,
+        _identities.ZERO,
+        _identities.CFC,
+        _identities.EQ18,
+    }
+    assert list(table.columns) == identities.COLUMNS
