@@ -5,6 +5,7 @@ rule measure:
         plan="results/plans/{experiment}/{batch}.json",
         data="results/data/{experiment}/{batch}.npz",
         importances=W.metric_inputs,
+        models=W.metric_models,
     output:
         "results/metrics/{experiment}/{batch}/{metric}.csv",
     log:
@@ -24,8 +25,8 @@ rule measure:
         "{wildcards.metric} of {wildcards.experiment}, batch {wildcards.batch}"
     shell:
         "python -m splitcredit --threads {threads} measure --plan {input.plan:q}"
-        " --data {input.data:q} --names {params.names:q} --importances {input.importances:q}"
-        " --recipe {params.recipe:q} --out {output:q} > {log:q} 2>&1"
+        " --data {input.data:q} --models {input.models:q} --names {params.names:q}"
+        " --importances {input.importances:q} --recipe {params.recipe:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule collect:

@@ -16,7 +16,7 @@ import numpy as np
 from splitcredit import registry, seeds
 from splitcredit.datasets._places import look_in
 
-__all__ = ["Dataset", "available", "from_sklearn", "load", "loader", "look_in", "original"]
+__all__ = ["Dataset", "available", "from_sklearn", "load", "loader", "look_in", "originals"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +31,9 @@ class Dataset:
     class_names : tuple of str, empty for regression
     relevant : tuple of int
         Of drawn data: the features that y depends on. Empty if there are none, or nobody knows.
+    n_training : int, optional
+        Models are fitted on so many rows, the first, and the others are explained. If it is not
+        given, all rows are both.
     source : dict of str to str
         Of real data: ``file``, ``sha256``, ``route``, ``target``, and ``note``, what differs from
         the original data. Empty if they are drawn or come with scikit-learn.
@@ -41,11 +44,22 @@ class Dataset:
     feature_names: tuple[str, ...]
     class_names: tuple[str, ...] = ()
     relevant: tuple[int, ...] = ()
+    n_training: int | None = None
     source: dict[str, str] = field(default_factory=dict)
 
     def take(self, rows) -> Dataset:
         """The data set of some rows: their numbers, or bool (n_samples,)."""
-        return replace(self, X=self.X[rows], y=self.y[rows])
+        return replace(self, X=self.X[rows], y=self.y[rows], n_training=None)
+
+    @property
+    def training(self) -> Dataset:
+        """The rows that models are fitted on."""
+        return self if self.n_training is None else self.take(slice(self.n_training))
+
+    @property
+    def explained(self) -> Dataset:
+        """The rows that are explained."""
+        return self if self.n_training is None else self.take(slice(self.n_training, None))
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Every field as an array that `numpy.savez` can store."""
@@ -55,6 +69,7 @@ class Dataset:
             "feature_names": np.array(self.feature_names, dtype=str),
             "class_names": np.array(self.class_names, dtype=str),
             "relevant": np.array(self.relevant, dtype=np.int64),
+            "n_training": np.array(-1 if self.n_training is None else self.n_training),
             "source": np.array(json.dumps(self.source, sort_keys=True)),
         }
 
@@ -63,6 +78,8 @@ class Dataset:
         """Inverse of `to_arrays`."""
         names = ("feature_names", "class_names", "relevant")
         given = {name: tuple(arrays[name].tolist()) for name in names}
+        n_training = int(arrays["n_training"])
+        given["n_training"] = None if n_training < 0 else n_training
         return cls(arrays["X"], arrays["y"], **given, source=json.loads(str(arrays["source"])))
 
 
@@ -76,12 +93,12 @@ def loader(name: str):
     return registry.load(__name__, name, "data set").load
 
 
-def original(recipe: dict):
-    """The `_routes.Original` that the data set of a recipe comes from, None if from no file."""
+def originals(recipe: dict) -> list:
+    """Every `_routes.Original` that the data set of a recipe comes from, none if from no file."""
     module = registry.load(__name__, recipe["dataset"], "data set")
-    if hasattr(module, "original"):
-        return module.original(**{k: v for k, v in recipe.items() if k != "dataset"})
-    return getattr(module, "ORIGINAL", None)
+    if hasattr(module, "originals"):
+        return module.originals(**{k: v for k, v in recipe.items() if k != "dataset"})
+    return [module.ORIGINAL] if hasattr(module, "ORIGINAL") else []
 
 
 def load(recipe: dict, repeat: int = 0) -> Dataset:

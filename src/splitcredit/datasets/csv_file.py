@@ -12,11 +12,11 @@ import numpy as np
 from splitcredit.datasets import Dataset, _routes
 
 
-def original(path: str = "", sha256: str | None = None, **_) -> _routes.Original:
+def originals(path: str = "", sha256: str | None = None, **_) -> list[_routes.Original]:
     """The file that a recipe names; it may be any, unless its SHA-256 is given."""
     if not path:
         raise ValueError("csv_file needs a path, and a target")
-    return _routes.Original(_routes.Form(str(path), sha256))
+    return [_routes.Original(_routes.Form(str(path), sha256))]
 
 
 def load(
@@ -50,7 +50,8 @@ def load(
     ValueError
         If a column does not exist, is not numeric or has blanks; each is named.
     """
-    found = _routes.find(original(path, sha256))
+    (original,) = originals(path, sha256)
+    found = _routes.find(original)
     table = _routes.parse(found.content, separator)
     _known(table, [target], path)
     columns = list(features) if features else [name for name in table.columns if name != target]

@@ -1,4 +1,4 @@
-"""Compute one measure for every model of one batch, over the rows it was fitted on.
+"""Compute one measure for every model of one batch, over the rows it was fitted on, or the test.
 
 Where the model is cross-fitted, each row is explained by the forest that did not see it. A measure
 that fits a model of its own is given the unfitted estimator in the place of the forest.
@@ -34,7 +34,8 @@ def run(arguments):
         key, rows = run["key"], data[run["data_key"]]
         given = recipe | _seed(compute, arguments.recipe, run["repeat"])
         if "estimator" in _parameters(compute):
-            found = compute(models.unfitted(run["model"], run["repeat"]), rows.X, rows.y, **given)
+            estimator = models.unfitted(run["model"], run["repeat"])
+            found = compute(estimator, rows.training.X, rows.training.y, **given)
         else:
             model = storage.read_bundle(arguments.models, cross_fitted, {key})[key]
             found = _explained(compute, model, rows, given)
@@ -55,7 +56,7 @@ def _seed(compute, recipe, repeat):
 
 def _explained(compute, model, data, recipe):
     if not isinstance(model, CrossFitted):
-        return compute(model, **_rows(compute, data, data), **recipe)
+        return compute(model, **_rows(compute, data.explained, data.training), **recipe)
 
     def of_fold(forest, held_out, fitted_on):
         rows = _rows(compute, data.take(held_out), data.take(fitted_on))

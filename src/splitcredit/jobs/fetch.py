@@ -17,6 +17,6 @@ def add_arguments(parser):
 def run(arguments):
     """Do the job; that a file cannot be had is said, and is no failure."""
     datasets.look_in(**arguments.places)
-    originals = {datasets.original(recipe) for _, recipe in arguments.recipes}
-    for original in sorted(originals - {None}, key=lambda o: o.form.name):
+    originals = {o for _, recipe in arguments.recipes for o in datasets.originals(recipe)}
+    for original in sorted(originals, key=lambda o: o.form.name):
         print(_fetch.fetch(original), flush=True)

@@ -30,6 +30,10 @@ def run(arguments):
 
 
 def _fitted(recipe, data, repeat):
+    if data.n_training is not None:
+        if "folds" in recipe:
+            raise ValueError("folds: these rows are split for training and test already")
+        data = data.training
     fold = models.folds(recipe, len(data.X), repeat)
     if fold is None:
         return to_forest(models.fit(recipe, data.X, data.y, repeat), X_train=data.X)

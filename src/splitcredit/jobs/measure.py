@@ -7,7 +7,7 @@ import json
 
 import pandas as pd
 
-from splitcredit import attribution, seeds, storage
+from splitcredit import attribution, cross_fitted, models, seeds, storage
 from splitcredit.datasets import Dataset
 from splitcredit.metrics import metric
 
@@ -16,8 +16,11 @@ def add_arguments(parser):
     """Arguments of the job."""
     parser.add_argument("--plan", required=True)
     parser.add_argument("--data", required=True)
-    parser.add_argument("--names", nargs="+", required=True, help="of the importances, in order")
-    parser.add_argument("--importances", nargs="+", required=True, help="their files")
+    parser.add_argument(
+        "--models", nargs="*", default=[], help="only for metrics that ask for the forest"
+    )
+    parser.add_argument("--names", nargs="*", default=[], help="of the importances, in order")
+    parser.add_argument("--importances", nargs="*", default=[], help="their files")
     parser.add_argument("--recipe", type=json.loads, required=True)
     parser.add_argument("--out", required=True)
 
@@ -31,15 +34,22 @@ def run(arguments):
     frames = []
     for run in storage.read_json(arguments.plan):
         attributions = {name: bundle[run["key"]] for name, bundle in bundles.items()}
-        given = _given(compute, data[run["data_key"]], arguments.recipe, run["repeat"])
+        given = {k: v for k, v in arguments.recipe.items() if k != "metric"}
+        asked = inspect.signature(compute).parameters
+        for name, value in _known(arguments, data[run["data_key"]], run):
+            if name in asked:
+                given[name] = value()
         frame = compute(attributions, **given)
         frame.insert(0, "run", run["key"])
         frames.append(frame)
     storage.write_table(arguments.out, pd.concat(frames, ignore_index=True))
 
 
-def _given(compute, data, recipe, repeat):
-    """Parameters of the metric, and the rows and a seed if it asks for them."""
-    known = {"data": data, "random_state": seeds.derive(recipe, repeat, "metric")}
-    asked = {k: v for k, v in known.items() if k in inspect.signature(compute).parameters}
-    return {k: v for k, v in recipe.items() if k != "metric"} | asked
+def _known(arguments, data, run):
+    """What a metric may ask for, by name, as functions that get it."""
+    key, recipe, repeat = run["key"], run["model"], run["repeat"]
+    yield "data", lambda: data.explained
+    yield "training", lambda: data.training
+    yield "random_state", lambda: seeds.derive(arguments.recipe, repeat, "metric")
+    yield "forest", lambda: storage.read_bundle(*arguments.models, cross_fitted, {key})[key]
+    yield "refit", lambda: lambda X, y: models.fit(recipe, X, y, repeat)

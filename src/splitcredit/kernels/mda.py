@@ -8,6 +8,9 @@ from numba import prange
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.tree_shap_plan import nodes_of
 
+# Numbers of permutations that are held at once, at most, unless one tree has more: 64 MB.
+ORDERS = 8_000_000
+
 
 def loss_increases(forest, X, y, permutations) -> np.ndarray:
     """Mean loss of permuted rows minus that of the rows, float64 (n_trees, n_features).
@@ -29,19 +32,18 @@ def loss_increases(forest, X, y, permutations) -> np.ndarray:
     """
     nodes, is_class = nodes_of(forest), forest.n_outputs > 1
     told = forest.value.argmax(axis=1).astype(np.float64) if is_class else forest.value[:, 0].copy()
-    target = y.astype(np.float64)
     out = np.full((forest.n_trees, forest.n_features), np.nan)
-    for t in range(forest.n_trees):
-        rows = np.flatnonzero(forest.inbag[t] == 0)
-        if len(rows) == 0:
-            continue
-        root, stop = forest.tree_offsets[t], forest.tree_offsets[t + 1]
-        own = forest.feature[root:stop]
-        used = np.unique(own[own >= 0]).astype(np.int64)
-        orders = permutations(t, len(rows))
-        out[t] = 0.0
-        arguments = (*nodes[:6], root, X, target, told, is_class)
-        out[t, used] = _increases(*arguments, rows, used, orders[used])
+    n_rows = [np.flatnonzero(forest.inbag[t] == 0) for t in range(forest.n_trees)]
+    # Orders of many trees are held at once, so that threads share trees, but not of all of them.
+    at_once = max(1, ORDERS // max(1, forest.n_features * len(X)))
+    for first in range(0, forest.n_trees, at_once):
+        trees = np.arange(first, min(first + at_once, forest.n_trees))
+        rows = [n_rows[t] for t in trees]
+        orders = [permutations(t, len(r)).ravel() for t, r in zip(trees, rows, strict=True)]
+        starts = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
+        held = (np.concatenate(rows), starts, np.concatenate(orders))
+        offsets = forest.tree_offsets
+        _increases(*nodes[:6], offsets, X, y.astype(np.float64), told, is_class, trees, *held, out)
     return out
 
 
@@ -53,39 +55,50 @@ def _increases(
     left,
     right,
     missing_left,
-    root,
+    offsets,
     X,
     target,
     told,
     is_class,
+    trees,
     rows,
-    used,
+    starts,
     orders,
+    out,
 ):
-    out, n = np.zeros(len(used)), len(rows)
-    place = np.zeros(X.shape[1], np.int64)
-    place[used] = np.arange(len(used))
-    before, tested = np.empty(n), np.zeros((n, len(used)), np.bool_)
-    for a in range(n):
-        i, k = rows[a], root
-        while feature[k] >= 0:
-            tested[a, place[feature[k]]] = True
-            k = _child(column, threshold, left, right, missing_left, X, k, i)
-        before[a] = _loss(told[k], target[i], is_class)
-    for u in prange(len(used)):
-        total = 0.0
+    """Fill in the rows of `out` of some trees; orders of tree t start at n_features starts[t]."""
+    n_features = out.shape[1]
+    for t in prange(len(trees)):
+        root, stop = offsets[trees[t]], offsets[trees[t] + 1]
+        first, n = starts[t], starts[t + 1] - starts[t]
+        if n == 0:
+            continue
+        before, tested = np.empty(n), np.zeros((n, n_features), np.bool_)
         for a in range(n):
-            i, other = rows[a], rows[orders[u, a]]
-            # A row whose path does not test the feature, or that keeps its value, keeps its leaf.
-            if not tested[a, u] or X[i, used[u]] == X[other, used[u]]:
-                continue
-            k = root
+            i, k = rows[first + a], root
             while feature[k] >= 0:
-                given = other if feature[k] == used[u] else i
-                k = _child(column, threshold, left, right, missing_left, X, k, given)
-            total += _loss(told[k], target[i], is_class) - before[a]
-        out[u] = total / n
-    return out
+                tested[a, feature[k]] = True
+                k = _child(column, threshold, left, right, missing_left, X, k, i)
+            before[a] = _loss(told[k], target[i], is_class)
+        used = np.zeros(n_features, np.bool_)
+        for k in range(root, stop):
+            if feature[k] >= 0:
+                used[feature[k]] = True
+        for u in range(n_features):
+            total = 0.0
+            for a in range(n if used[u] else 0):
+                i = rows[first + a]
+                other = rows[first + orders[n_features * first + u * n + a]]
+                # A row whose path does not test the feature, or that keeps its value, keeps its
+                # leaf.
+                if not tested[a, u] or X[i, u] == X[other, u]:
+                    continue
+                k = root
+                while feature[k] >= 0:
+                    given = other if feature[k] == u else i
+                    k = _child(column, threshold, left, right, missing_left, X, k, given)
+                total += _loss(told[k], target[i], is_class) - before[a]
+            out[trees[t], u] = total / n
 
 
 @kernel(inline=True)

@@ -128,7 +128,7 @@ def _line(error) -> str:
 
 # What a measure or metric is given by the job, not by its recipe.
 _ROWS = {"forest", "estimator", "X", "y", "background"}
-_MEASURED = {"attributions", "data"}
+_MEASURED = {"attributions", "data", "training", "forest", "refit"}
 
 # Kind of recipe -> its section of the configuration, the key that names its file or class, and the
 # parameters that the file or class takes.

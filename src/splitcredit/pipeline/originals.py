@@ -29,33 +29,34 @@ class Originals:
         datasets.look_in(**self.places)
         self._looked_up: dict = {}
 
-    def look_up(self, recipe):
-        """What there is for a data recipe: None if it needs no file, else Found or the error."""
+    def look_up(self, recipe) -> list:
+        """What there is of the files that a data recipe needs: of each Found, or the error."""
         key = self.file(recipe)
         if key not in self._looked_up:
-            self._looked_up[key] = _find(_original(recipe))
+            self._looked_up[key] = [_find(original) for original in _originals(recipe)]
         return self._looked_up[key]
 
     @staticmethod
     def file(recipe) -> str:
-        """Name and checksum of the file that a recipe needs, as text; empty if it needs none."""
-        original = _original(recipe)
-        return canonical([original.form.name, original.form.sha256]) if original else ""
+        """Names and checksums of the files that a recipe needs, as text; empty if none."""
+        forms = [original.form for original in _originals(recipe)]
+        return canonical([[form.name, form.sha256] for form in forms]) if forms else ""
 
     def missing(self, recipe) -> str:
         """Why the data of a recipe cannot be had, in one line; empty if they can."""
-        found = self.look_up(recipe)
-        return found.line if isinstance(found, _routes.NotAvailableError) else ""
+        errors = (f for f in self.look_up(recipe) if isinstance(f, _routes.NotAvailableError))
+        return " ".join(error.line for error in errors)
 
-    def note(self, recipe) -> str:
-        """What of the data differs from the original; empty if nothing does."""
-        found = self.look_up(recipe)
-        return "" if found is None or self.missing(recipe) else found.form.note
+    def noted(self, recipe):
+        """The file of a recipe that differs from the original, None if there is none."""
+        if self.missing(recipe):
+            return None
+        return next((found for found in self.look_up(recipe) if found.form.note), None)
 
     def files(self, recipes) -> list[str]:
-        """Files of the recipes that need one and have it, each once."""
-        found = [self.look_up(recipe) for recipe in recipes if not self.missing(recipe)]
-        return sorted({str(f.path) for f in found if f})
+        """Files of the recipes that need some and have them, each once."""
+        there = [recipe for recipe in recipes if not self.missing(recipe)]
+        return sorted({str(found.path) for recipe in there for found in self.look_up(recipe)})
 
 
 class RealData:
@@ -95,8 +96,8 @@ class RealData:
         for name, recipe in self.needed(artefact):
             if self.originals.missing(recipe):
                 causes[name] = f"data set {name} is not available, see results/sources.csv"
-            elif note := self.originals.note(recipe):
-                causes[name] = f"data set {name}: {note}"
+            elif noted := self.originals.noted(recipe):
+                causes[name] = f"data set {name}: {noted.form.note}"
         return causes
 
     def impossible(self) -> dict[str, str]:
@@ -113,9 +114,8 @@ class RealData:
         for name, recipe in self.needed():
             if why := self.originals.missing(recipe):
                 lines.append(f"data set {name}: {why} {self._consequences(name)}")
-            elif note := self.originals.note(recipe):
-                route = self.originals.look_up(recipe).route
-                lines.append(f"data set {name}: {note} ({route}).")
+            elif noted := self.originals.noted(recipe):
+                lines.append(f"data set {name}: {noted.form.note} ({noted.route}).")
         return lines
 
     def _used(self, artefact):
@@ -157,15 +157,15 @@ def _name(point):
     return point.run.data_key.partition("@")[0]
 
 
-def _original(recipe):
+def _originals(recipe):
     try:
-        return datasets.original(recipe)
+        return datasets.originals(recipe)
     except ValueError as error:
         raise ConfigError(f"datasets: {error}") from None
 
 
 def _find(original):
     try:
-        return _routes.find(original) if original else None
+        return _routes.find(original)
     except _routes.NotAvailableError as error:
         return error

@@ -6,9 +6,11 @@ The methods that take `wildcards` are input and parameter functions of the rules
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 
+from splitcredit import metrics
 from splitcredit.pipeline import config as configuration
 from splitcredit.pipeline import plans
 from splitcredit.pipeline.originals import Originals, RealData
@@ -119,6 +121,12 @@ class Workflow:
         files = self.plans[wildcards.experiment].metric(wildcards.metric)[1].values()
         folder = f"results/importances/{wildcards.experiment}/{wildcards.batch}"
         return [f"{folder}/{file}.npz" for file in files]
+
+    def metric_models(self, wildcards):
+        """The models of a batch, for a metric that asks for the forest."""
+        recipe, _ = self.plans[wildcards.experiment].metric(wildcards.metric)
+        asks = "forest" in inspect.signature(metrics.metric(recipe["metric"])).parameters
+        return [f"results/models/{wildcards.experiment}/{wildcards.batch}.npz"] if asks else []
 
     def metric_tables(self, wildcards):
         """Tables of one metric over all batches and settings of an experiment."""
