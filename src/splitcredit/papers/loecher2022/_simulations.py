@@ -14,7 +14,8 @@ from splitcredit.datasets.mixed_categories import CATEGORIES, FEATURES
 from splitcredit.figures import COLOURS
 
 SCORES = "loecher2022_mixed/scores"
-NULL, POWER = "null", "power"
+# Not "null": as text in a table that reads as missing.
+NULL, POWER = "null case", "power case"
 RELEVANT = "x2"
 # Standard errors beyond which a mean is not called zero, or a difference not called noise.
 K = 3.0
@@ -37,7 +38,7 @@ def summary(inputs, case, importances) -> pd.DataFrame:
     ----------
     inputs : dict of DataFrame
         ``loecher2022_mixed/scores``.
-    case : {"null", "power"}
+    case : {"null case", "power case"}
     importances : list of str
 
     Returns

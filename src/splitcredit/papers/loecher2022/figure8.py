@@ -27,7 +27,7 @@ def compute(inputs) -> pd.DataFrame:
 def draw(table):
     """Power left, null right; in each, in-bag and out-of-bag."""
     panels = [
-        (importance, case, f"{case}: mean y SHAP, {name}")
+        (importance, case, f"{case}: y SHAP, {name}")
         for case in (POWER, NULL)
         for importance, name in WEIGHTED.items()
     ]
