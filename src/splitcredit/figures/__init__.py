@@ -31,8 +31,13 @@ def style():
 
 def save(figure, path) -> None:
     """Write a figure; the suffix of the path says in which format."""
+    import matplotlib
+
     path = Path(path)
-    with storage.atomic(path) as temporary:
+    # After it has saved a figure without a layout engine, matplotlib gives it the style's, and the
+    # next file would be another picture.
+    as_drawn = matplotlib.rc_context({"figure.constrained_layout.use": False})
+    with as_drawn, storage.atomic(path) as temporary:
         # Dates and, in PNG, the version would make equal pictures differ.
         metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
         figure.savefig(temporary, metadata=metadata)

@@ -104,8 +104,8 @@ def draw(table, panels, title):
     """Four panels of boxes: quartiles, whiskers at 5 and 95 %, the mean as a point."""
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, len(panels), figsize=(2.9 * len(panels), 3.3), layout="none")
-    figure.subplots_adjust(left=0.045, right=0.995, bottom=0.2, top=0.8, wspace=0.3)
+    figure, axes = plt.subplots(1, len(panels), figsize=(2.9 * len(panels), 3.4), layout="none")
+    figure.subplots_adjust(left=0.04, right=0.995, bottom=0.2, top=0.78, wspace=0.3)
     for axis, (importance, case, name) in zip(axes, panels, strict=True):
         boxes(axis, of(table, importance, case), RELEVANT if case == POWER else None)
         _diamonds(axis, table, importance)
