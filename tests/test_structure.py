@@ -23,7 +23,7 @@ ORDER = [
     ["forest", "attribution", "cross_fitted"],
     ["convert", "kernels"],
     ["datasets", "models"],
-    ["importances"],
+    ["importances", "faithfulness"],
     ["metrics"],
     ["figures", "claims_page"],
     ["papers"],

@@ -13,6 +13,9 @@ from splitcredit.kernels import (
     mdi,
     oob,
     predict,
+    prediction_gap,
+    prediction_gap_greedy,
+    prediction_gap_plan,
     saabas,
     saabas_by_bag,
     sage,
@@ -56,6 +59,7 @@ def warm_up() -> None:
         for imputer in (sage.MarginalImputer, sage.ConditionalImputer):
             imputer(stump, X, X)(index, np.ones((2, 1), np.bool_))
         _warm_up_bags(stump, X)
+        _warm_up_gaps(stump)
 
 
 def _warm_up_bags(stump, X):
@@ -69,3 +73,11 @@ def _warm_up_bags(stump, X):
     tree_shap_by_bag.tree_shap_by_bag(bagged, X, outputs, True)
     unbagged = replace(stump, inbag=np.zeros((1, 2), np.uint8))
     mda.loss_increases(unbagged, X, y, lambda tree, n: np.array([[1, 0]]))
+
+
+def _warm_up_gaps(stump):
+    """The kernels of the exact prediction gap."""
+    plan = prediction_gap_plan.plan(stump, 0)
+    x, tails = np.zeros((1, 1)), np.array([[0.25, 0.0, 0.0]])
+    prediction_gap.gaps(plan, x, tails, np.zeros(1, np.int64), np.ones((1, 1), np.bool_))
+    prediction_gap_greedy.greedy(plan, x, tails, 1e-12)

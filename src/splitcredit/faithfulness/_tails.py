@@ -1,0 +1,92 @@
+"""Tail probabilities of perturbed values at the thresholds of a forest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.faithfulness.perturbations import Empirical, Marginal
+
+
+def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
+    """Probability that a perturbed value lies on the other side of each cut.
+
+    That is the small one of the two probabilities at a cut if the noise has median 0, so nothing is
+    lost by keeping it alone.
+
+    Parameters
+    ----------
+    cuts : Cuts
+        Of the plan; see `kernels.prediction_gap_plan`.
+    forest : Forest
+    perturbation : noise or Marginal
+    X : prepared rows (n_samples, n_features)
+    wanted : bool (n_samples, n_features)
+        Features that are perturbed; the others' probabilities are left 0.
+    scales : float64 (n_features,)
+
+    Returns
+    -------
+    float64 (n_samples, n_cuts + 2), with 0 for the cuts at infinity
+
+    Notes
+    -----
+    Noise with a density is compared as a real number with the thresholds as the model has them:
+    that the model casts the value to `x_dtype` first shifts them by half a unit in the last place
+    at most. `Empirical` and `Marginal` values are cast, and decide as in the model.
+    """
+    out = np.zeros((len(X), len(cuts.lowered)))
+    rows, k = np.nonzero((wanted & (scales > 0))[:, cuts.feature])
+    feature = cuts.feature[k]
+    x = X[rows, feature].astype(np.float64)
+    left = x <= cuts.lowered[k]
+    if isinstance(perturbation, Marginal):
+        below = _shares(cuts, forest, perturbation)
+        chance = np.where(left, below[1][k], below[0][k])
+    elif isinstance(perturbation, Empirical):
+        at_most = _counted(perturbation, x, scales[feature], cuts.lowered[k], forest.x_dtype)
+        values = len(perturbation.values)
+        chance = np.where(left, values - at_most, at_most) / values
+    else:
+        with np.errstate(over="ignore"):
+            z = (cuts.threshold[k] - x) / scales[feature]
+        chance = _beyond(perturbation, z, left, forest.strict)
+    out[rows, k] = chance
+    return out
+
+
+def _beyond(noise, z, left, strict):
+    """P(Z goes right of z) for rows that are left of it, else P(Z goes left of z)."""
+    goes_left = noise.probability_below if strict else noise.probability_at_most
+    goes_right = noise.probability_at_least if strict else noise.probability_above
+    chance = np.empty(len(z))
+    chance[left], chance[~left] = goes_right(z[left]), goes_left(z[~left])
+    return chance
+
+
+def _shares(cuts, forest, marginal):
+    """Shares of a feature's values that go left and right at each cut."""
+    with np.errstate(over="ignore"):
+        values = np.sort(marginal.rows.astype(forest.x_dtype), axis=0)
+    at_most = np.zeros(len(cuts.feature), np.int64)
+    for j in np.unique(cuts.feature):
+        of_j = slice(cuts.first[j], cuts.first[j + 1])
+        at_most[of_j] = np.searchsorted(values[:, j], cuts.lowered[of_j], side="right")
+    return at_most / len(values), (len(values) - at_most) / len(values)
+
+
+def _counted(noise, x, scale, lowered, x_dtype):
+    """How many values of the sample send a row left, as the model itself would decide."""
+    atoms = noise.atoms
+
+    def goes_left(k):
+        with np.errstate(over="ignore"):
+            return (x + scale * atoms[k]).astype(x_dtype) <= lowered
+
+    with np.errstate(over="ignore"):
+        k = np.searchsorted(atoms, (lowered - x) / scale, side="right")
+    while True:  # rounding puts the first guess off by an atom or so
+        up = (k < len(atoms)) & goes_left(np.minimum(k, len(atoms) - 1))
+        down = (k > 0) & ~goes_left(np.maximum(k - 1, 0))
+        if not (up | down).any():
+            return noise.counts[k]
+        k = k + up - down

@@ -1,0 +1,201 @@
+"""Perturbations: what takes the place of the value of a perturbed feature.
+
+Noise adds to it: x + scale * Z. It has ``probability_below(t)``, P(Z < t), and
+``probability_at_most``, ``probability_above`` and ``probability_at_least`` in the same way, and
+``draw(random, shape)``. Any object with these is a perturbation. P(Z < t) should be accurate
+(relatively) where it is small, and so should P(Z > t); the noises here have median 0 and are.
+
+`Marginal` replaces the value instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+class _Continuous:
+    """Noise without atoms, symmetric about 0: all follows from ``_tail(t)``, P(Z < t)."""
+
+    def probability_below(self, t):
+        """P(Z < t), float64 of t's shape."""
+        return self._tail(np.asarray(t, np.float64))
+
+    def probability_above(self, t):
+        """P(Z > t), float64 of t's shape."""
+        return self._tail(-np.asarray(t, np.float64))
+
+    probability_at_most = probability_below
+    probability_at_least = probability_above
+
+
+@dataclass(frozen=True)
+class Normal(_Continuous):
+    """Standard normal noise; the standard deviation is the scale."""
+
+    @staticmethod
+    def _tail(t):
+        from scipy.special import ndtr
+
+        return ndtr(t)
+
+    def draw(self, random: np.random.Generator, shape):
+        """Independent values of Z, float64 of the shape."""
+        return random.standard_normal(shape)
+
+
+@dataclass(frozen=True)
+class Laplace(_Continuous):
+    """Laplace noise with density exp(-|z|) / 2: a standard deviation of sqrt(2) scales."""
+
+    @staticmethod
+    def _tail(t):
+        small = 0.5 * np.exp(-np.abs(t))
+        return np.where(t < 0, small, 1.0 - small)
+
+    def draw(self, random: np.random.Generator, shape):
+        """Independent values of Z, float64 of the shape."""
+        return random.laplace(size=shape)
+
+
+@dataclass(frozen=True)
+class Uniform(_Continuous):
+    """Uniform noise on (-half_width, half_width): a standard deviation of half_width / sqrt(3).
+
+    Parameters
+    ----------
+    half_width : float
+        In units of the scale.
+    """
+
+    half_width: float = 1.0
+
+    def __post_init__(self):
+        if not (np.isfinite(self.half_width) and self.half_width > 0):
+            raise ValueError(f"half_width is {self.half_width!r}, expected a number above 0")
+
+    def _tail(self, t):
+        inside = np.clip(t, -self.half_width, self.half_width)
+        return (self.half_width + inside) / (2 * self.half_width)
+
+    def draw(self, random: np.random.Generator, shape):
+        """Independent values of Z, float64 of the shape."""
+        return random.uniform(-self.half_width, self.half_width, shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Empirical:
+    """Noise drawn from a sample, each value equally likely.
+
+    Parameters
+    ----------
+    values : float64 (n_values,)
+
+    Notes
+    -----
+    The exact gap counts the values z for which the model, given x + scale * z (added in float64 and
+    cast to the forest's `x_dtype`), decides one way: ties with thresholds are as the model's.
+    """
+
+    values: np.ndarray
+    atoms: np.ndarray = field(init=False, repr=False)
+    counts: np.ndarray = field(init=False, repr=False)
+
+    def __post_init__(self):
+        values = np.sort(np.asarray(self.values, np.float64), axis=None)
+        if np.ndim(self.values) != 1 or len(values) == 0 or not np.isfinite(values).all():
+            raise ValueError("values must be finite numbers, one dimension, at least one")
+        atoms, first = np.unique(values, return_index=True)
+        for name, array in (
+            ("values", np.array(self.values, np.float64)),
+            ("atoms", atoms),
+            ("counts", np.append(first, len(values))),  # counts[k]: values below the k-th atom
+        ):
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    def _share(self, k):
+        return self.counts[k] / len(self.values)
+
+    def _share_from(self, k):
+        return (len(self.values) - self.counts[k]) / len(self.values)
+
+    def probability_below(self, t):
+        """P(Z < t), float64 of t's shape."""
+        return self._share(np.searchsorted(self.atoms, t, side="left"))
+
+    def probability_at_most(self, t):
+        """P(Z <= t), float64 of t's shape."""
+        return self._share(np.searchsorted(self.atoms, t, side="right"))
+
+    def probability_above(self, t):
+        """P(Z > t), float64 of t's shape."""
+        return self._share_from(np.searchsorted(self.atoms, t, side="right"))
+
+    def probability_at_least(self, t):
+        """P(Z >= t), float64 of t's shape."""
+        return self._share_from(np.searchsorted(self.atoms, t, side="left"))
+
+    def draw(self, random: np.random.Generator, shape):
+        """Independent values of Z, float64 of the shape."""
+        return random.choice(self.values, shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Marginal:
+    """Replacement by a value of the same feature from other rows, independently for each feature.
+
+    Parameters
+    ----------
+    rows : array-like or DataFrame (n_rows, n_features)
+        Whose values are drawn, each equally likely. No scale applies.
+    """
+
+    rows: np.ndarray
+
+    def __post_init__(self):
+        rows = np.array(self.rows, np.float64)
+        if rows.ndim != 2 or len(rows) == 0 or not np.isfinite(rows).all():
+            raise ValueError("rows must be finite numbers (n_rows, n_features), at least one row")
+        rows.flags.writeable = False
+        object.__setattr__(self, "rows", rows)
+
+    def draw(self, random: np.random.Generator, shape):
+        """Independent values for every feature, float64; `shape` ends with n_features."""
+        n_features = self.rows.shape[1]
+        if np.ndim(shape) == 0 or shape[-1] != n_features:
+            raise ValueError(f"shape is {shape}, expected (..., {n_features}): a value a feature")
+        return self.rows[random.integers(len(self.rows), size=shape), np.arange(n_features)]
+
+
+def checked_scale(perturbation, scale, n_features) -> np.ndarray:
+    """Scale of every feature's noise, float64 (n_features,).
+
+    Parameters
+    ----------
+    perturbation : noise or Marginal
+    scale : float or (n_features,)
+        0 leaves a feature as it is.
+    n_features : int
+
+    Raises
+    ------
+    ValueError
+        If a scale is negative or not finite, or is given to a `Marginal`, or the `Marginal` has
+        another number of features.
+    """
+    scales = np.asarray(scale, np.float64)
+    if scales.ndim > 1 or (scales.ndim == 1 and len(scales) != n_features):
+        raise ValueError(f"scale has shape {scales.shape}, expected a number or ({n_features},)")
+    if not np.isfinite(scales).all() or (scales < 0).any():
+        raise ValueError(f"scale is {scale!r}, expected finite numbers, 0 or more")
+    if isinstance(perturbation, Marginal):
+        if (scales != 1).any():
+            raise ValueError("Marginal replaces values: no scale applies, leave it at 1")
+        if perturbation.rows.shape[1] != n_features:
+            raise ValueError(
+                f"Marginal has rows of {perturbation.rows.shape[1]} features, the model was "
+                f"fitted on {n_features}"
+            )
+    return np.array(np.broadcast_to(scales, n_features))

@@ -1,0 +1,88 @@
+"""Rankings of features, row by row, and the sets of their first features."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def checked(rankings, n_rows: int, n_features: int) -> np.ndarray:
+    """Rankings as an array.
+
+    Parameters
+    ----------
+    rankings : int (n_rows, n_ranked)
+        Features of each row, the most important first; at most all of them.
+    n_rows, n_features : int
+
+    Returns
+    -------
+    int64 (n_rows, n_ranked)
+
+    Raises
+    ------
+    ValueError
+        If the shape is wrong, or a row does not name different features.
+    """
+    array = np.asarray(rankings)
+    if array.ndim != 2 or len(array) != n_rows or array.shape[1] > n_features:
+        raise ValueError(
+            f"rankings have shape {array.shape}, expected {n_rows} rows "
+            f"of at most {n_features} features"
+        )
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"rankings are {array.dtype}, expected the indices of features")
+    array = array.astype(np.int64)
+    if array.size and (array.min() < 0 or array.max() >= n_features):
+        raise ValueError(f"rankings name features outside 0..{n_features - 1}")
+    if (np.diff(np.sort(array, axis=1), axis=1) == 0).any():
+        raise ValueError("a row of the rankings names a feature twice")
+    return array
+
+
+def first(rankings, k: int, n_features: int) -> np.ndarray:
+    """Sets of the first k features of each row.
+
+    Parameters
+    ----------
+    rankings : int64 (n_rows, n_ranked), see `checked`
+    k : int
+    n_features : int
+
+    Returns
+    -------
+    bool (n_rows, n_features)
+
+    Raises
+    ------
+    ValueError
+        If the rankings do not have k features.
+    """
+    if not 1 <= k <= rankings.shape[1]:
+        raise ValueError(f"k={k} is not in 1..{rankings.shape[1]}, the features in the rankings")
+    masks = np.zeros((len(rankings), n_features), np.bool_)
+    np.put_along_axis(masks, rankings[:, :k], True, axis=1)
+    return masks
+
+
+def of_attribution(attribution) -> np.ndarray:
+    """Rankings by absolute attribution, the largest first; of equal ones the lowest index.
+
+    Parameters
+    ----------
+    attribution : Attribution, with one output
+
+    Returns
+    -------
+    int64 (n_samples, n_features)
+
+    Raises
+    ------
+    ValueError
+        If there are several outputs.
+    """
+    if attribution.values.shape[2] != 1:
+        raise ValueError(
+            f"{attribution.method} explains {attribution.values.shape[2]} outputs: rankings are "
+            "of one, choose it with output="
+        )
+    return np.argsort(-np.abs(attribution.values[:, :, 0]), axis=1, kind="stable")

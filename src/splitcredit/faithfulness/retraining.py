@@ -1,0 +1,84 @@
+"""Predictions of models fitted again without the most important features of a row.
+
+Source: gajewski2025, Comparison vs SHAP with Feature Removing, second method, and table 5; after
+remove-and-retrain (Hooker et al. 2019).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.faithfulness.rankings import checked, first
+
+
+def removed_predictions(fit, X_train, y_train, X_test, rankings, k, models=None) -> np.ndarray:
+    """Prediction of each test row by a model fitted without the row's first k features.
+
+    Rows without the same features share one fit.
+
+    Parameters
+    ----------
+    fit : callable (X, y) -> fitted model with ``predict(X)``
+        Given the training columns that are left, in their order.
+    X_train : float (n_train, n_features)
+    y_train : (n_train,)
+    X_test : float (n_test, n_features)
+    rankings : int (n_test, n_ranked)
+        Features of each test row, the most important first.
+    k : int, 0 to n_features - 1
+        0 removes nothing.
+    models : dict, optional
+        Fits by the sorted tuple of the features removed. Those in it are used, new ones are added:
+        pass one to all calls with the same `fit` and training data.
+
+    Returns
+    -------
+    float64 (n_test,)
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit each other, or no feature would be left.
+    """
+    X_train, X_test = np.asarray(X_train), np.asarray(X_test)
+    n_features = X_train.shape[1]
+    if X_test.ndim != 2 or X_test.shape[1] != n_features:
+        raise ValueError(f"X_test has shape {X_test.shape}, expected {n_features} features")
+    models = {} if models is None else models
+    out = np.empty(len(X_test))
+    for removed, rows in removed_sets(rankings, k, len(X_test), n_features).items():
+        left = np.setdiff1d(np.arange(n_features), removed)
+        if removed not in models:
+            models[removed] = fit(X_train[:, left], y_train)
+        out[rows] = np.asarray(models[removed].predict(X_test[np.ix_(rows, left)])).reshape(-1)
+    return out
+
+
+def removed_sets(rankings, k, n_rows, n_features) -> dict[tuple[int, ...], np.ndarray]:
+    """The different sets of first k features, each with the rows whose set it is.
+
+    Parameters
+    ----------
+    rankings : int (n_rows, n_ranked)
+    k, n_rows, n_features : int
+
+    Returns
+    -------
+    dict of sorted tuple of int to int64 array of rows, in the order of the tuples
+    """
+    rankings = checked(rankings, n_rows, n_features)
+    if not 0 <= k < n_features:
+        raise ValueError(f"k={k} is not in 0..{n_features - 1}: a feature must be left")
+    masks = first(rankings, k, n_features) if k else np.zeros((n_rows, n_features), np.bool_)
+    sets: dict[tuple[int, ...], list[int]] = {}
+    for row, mask in enumerate(masks):
+        sets.setdefault(tuple(np.flatnonzero(mask).tolist()), []).append(row)
+    return {removed: np.array(rows) for removed, rows in sorted(sets.items())}
+
+
+def squared_errors(predictions, y) -> np.ndarray:
+    """Squared error of each row, float64 of the shape of the predictions (n_rows, ...)."""
+    predictions, y = np.asarray(predictions, float), np.asarray(y, float)
+    if y.shape != predictions.shape[:1]:
+        raise ValueError(f"y has shape {y.shape}, and there are {len(predictions)} predictions")
+    return (predictions - y.reshape(-1, *[1] * (predictions.ndim - 1))) ** 2

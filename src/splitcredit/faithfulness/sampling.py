@@ -1,0 +1,170 @@
+"""Squared prediction gaps by Monte Carlo and quasi-Monte Carlo sampling, and their error.
+
+Source: gajewski2025, Equation (2), Experimental Setup and Results. The noise is that of `noise`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.convert import to_forest
+from splitcredit.faithfulness.noise import noise_pool, noise_stream
+from splitcredit.faithfulness.perturbations import Normal, checked_scale
+from splitcredit.faithfulness.prediction_gap import chosen_features, only_output, refuse_nan
+from splitcredit.kernels.prediction_gap_sampling import sampled_gaps
+
+# Iteration counts of gajewski2025, Measurements.
+COUNTS = (100, 500, 1000, 2000, 4000, 6000, 8000, 10000, 15000, 20000, 25000, 30000, 35000)
+# Values of noise made at a time for literal draws: 64 MB.
+_CHUNK = 1 << 24
+
+
+def pg2_sampled(
+    model,
+    X,
+    features,
+    counts=COUNTS,
+    scale=1.0,
+    kind="mc",
+    random_state=0,
+    *,
+    output=None,
+    numbers=None,
+    draws="nested",
+    n_streams=64,
+    pool=None,
+) -> np.ndarray:
+    """Squared prediction gap of pairs of a row and a set of features, by sampling.
+
+    Source: gajewski2025, Equation (2) and Experimental Setup. The mean of (f(x) - f(x'))^2 over
+    x' = x + noise in the perturbed features, cast to the type in which the model compares.
+
+    Parameters
+    ----------
+    model : fitted model or Forest
+    X : array-like or DataFrame (n_pairs, n_features)
+    features : bool (n_features,) or (n_pairs, n_features), or list of names or indices
+        Which are perturbed: the same for all rows, or row by row; as in `prediction_gap.pg2`.
+    counts : sequence of int, rising
+        Numbers of samples.
+    scale : float or (n_features,)
+        Standard deviation of the noise, in units of the features.
+    kind : {"mc", "halton"}
+    random_state : int
+    output : str or int, optional
+        Name or index; may be left out if there is one.
+    numbers : int (n_pairs,), optional
+        Number of each pair, 0, 1, ... without it. Its noise depends on the number and not on the
+        pairs that are computed together: pass numbers to compute some pairs apart.
+    draws : {"nested", "literal"}
+        ``"nested"``: the estimate from n samples uses the first n of stream ``number % n_streams``
+        of a pool. ``"literal"``: fresh noise for each pair and each count, as the paper has it;
+        hours at full scale.
+    n_streams : int
+    pool : float32 (n_streams, n_columns, n_available), optional
+        For ``"nested"``, a `noise_pool` made before, or other noise that is to be multiplied by
+        the scale; `kind`, `n_streams` and `random_state` are not used then.
+
+    Returns
+    -------
+    float64 (n_pairs, n_counts), in squared units of the prediction
+
+    Raises
+    ------
+    ValueError
+        If the arguments do not fit the model or each other, or a perturbed value is NaN.
+    """
+    if draws not in ("nested", "literal"):
+        raise ValueError(f"draws={draws!r}: available are 'nested', 'literal'")
+    pairs = checked_pairs(model, X, features, scale, output)
+    counts, n_pairs = checked_counts(counts), len(pairs[2])
+    numbers = np.arange(n_pairs) if numbers is None else np.asarray(numbers, np.int64)
+    if numbers.shape != (n_pairs,) or (numbers < 0).any():
+        raise ValueError(f"numbers must be {n_pairs} whole numbers from 0, one a pair")
+    if draws == "literal":
+        return _literal(*pairs, counts, kind, random_state, numbers)
+    widest = int(pairs[3].sum(axis=1).max(initial=0))
+    if pool is None:
+        pool = noise_pool(kind, widest, counts[-1], n_streams, random_state)
+    pool = _checked_pool(pool, widest, counts[-1])
+    return sampled_gaps(*pairs, pool, numbers % len(pool), counts)
+
+
+def nmae(estimates, exact):
+    """Normalised mean absolute error: gajewski2025, Accuracy.
+
+    Parameters
+    ----------
+    estimates : float (n_pairs,) or (n_pairs, n_counts)
+    exact : float (n_pairs,)
+
+    Returns
+    -------
+    float, or float64 (n_counts,)
+        Sum of the absolute differences over the sum of the absolute exact values.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, or all exact values are 0.
+    """
+    estimates, exact = np.asarray(estimates, float), np.asarray(exact, float)
+    if exact.ndim != 1 or len(estimates) != len(exact):
+        raise ValueError(f"{len(estimates)} estimates of {exact.shape} exact values")
+    whole = np.abs(exact).sum()
+    if whole == 0:
+        raise ValueError("all exact values are 0: the error has nothing to be a share of")
+    differences = np.abs(estimates.T - exact).sum(axis=-1) / whole
+    return float(differences) if differences.ndim == 0 else differences
+
+
+def _literal(forest, output, X, perturbed, scale, counts, kind, random_state, numbers):
+    """Estimates from fresh noise for each pair and count."""
+    out = np.empty((len(X), len(counts)))
+    widths = perturbed.sum(axis=1)
+    for c, count in enumerate(counts.tolist()):
+        together = max(1, _CHUNK // (count * max(1, widths.max(initial=0))))
+        for start in range(0, len(X), together):
+            some = slice(start, start + together)
+            own = widths[some]
+            pool = np.zeros((len(own), own.max(), count), np.float32)
+            for s, (number, width) in enumerate(zip(numbers[some].tolist(), own, strict=True)):
+                key = np.random.SeedSequence(random_state, spawn_key=(count, number))
+                pool[s, :width] = noise_stream(kind, width, count, key)
+            pairs = X[some], perturbed[some], scale, pool, np.arange(len(own))
+            out[some, c] = sampled_gaps(forest, output, *pairs, counts[c : c + 1])[:, 0]
+    return out
+
+
+def checked_counts(counts) -> np.ndarray:
+    """Rising numbers of samples, int64 (n_counts,); ValueError if they are not."""
+    counts = np.asarray(counts, np.int64)
+    if counts.ndim != 1 or len(counts) == 0 or counts[0] < 1 or (np.diff(counts) < 1).any():
+        raise ValueError("counts must be numbers of samples from 1, each larger than the last")
+    return counts
+
+
+def _checked_pool(pool, n_columns, n_samples):
+    pool = np.ascontiguousarray(pool, np.float32)
+    if pool.ndim != 3 or pool.shape[1] < n_columns or pool.shape[2] < n_samples or not len(pool):
+        raise ValueError(
+            f"the pool has shape {pool.shape}, and what is asked for needs streams "
+            f"of {n_columns} columns and {n_samples} samples"
+        )
+    return pool
+
+
+def checked_pairs(model, X, features, scale, output):
+    """Forest, index of the output, prepared rows, masks and scales: arguments of `pg2_sampled`.
+
+    Raises
+    ------
+    ValueError
+        If the arguments do not fit the model, or a perturbed value is NaN.
+    """
+    forest = to_forest(model)
+    X = forest.prepare(X)
+    perturbed = chosen_features(forest, features, len(X))
+    refuse_nan(forest, X, perturbed)
+    scales = checked_scale(Normal(), scale, forest.n_features)
+    return forest, only_output(forest, output), X, perturbed, scales

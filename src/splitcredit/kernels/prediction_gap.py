@@ -1,0 +1,293 @@
+"""The exact prediction gap PG^2 of gajewski2025, as a sum over pairs of leaves.
+
+Let g_u be the value of leaf u less that of the leaf of the same tree that x is in, and P(u, v) the
+probability that the perturbed x is in both u and v. Then PG^2 is the sum of P(u, v) g_u g_v: base,
+f(x)^2 and E f(x')^2, which would cancel, never appear. Leaves that x cannot come to when only the
+features of S move, and those with g_u = 0, have no part; leaves of one tree exclude each other.
+
+P(u, v) is P(v) times a product over the features of u: the share of v's interval that u's covers.
+P(v) is not 0, so neither are the widths that are divided by. Summed over the leaves u of one tree
+this is E[g(x') | x' in v]. It is worked out from the leaves of that tree up to its root for many v
+at a time: the share belongs to a node, and all leaves below the node have it in common.
+
+**Intervals and x.** Each cut has one number: the probability that the perturbed value goes where x
+does not. An interval that lies below x is a difference of two such numbers, so is one above x, and
+one with x inside is what two of them leave; so nothing small is a difference of numbers near 1.
+
+**Trees that cancel each other** leave a sum far below its terms; it is then worked out with twice
+the digits (`prediction_gap_twofold`). Boosted trees of real data have not been seen to need it.
+
+A pair of a row and a set is one thread's, and the order of its sums depends on nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+
+from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.nodes import readonly
+from splitcredit.kernels.prediction_gap_shares import (
+    AROUND,
+    BLOCK,
+    add_trees,
+    fill,
+    interval,
+    width,
+)
+from splitcredit.kernels.prediction_gap_twofold import gap_twofold, minus
+
+TWO_53 = 2.0**53
+# Leaves less probable than this are left out: what they are worth is far below 1e-60 times the
+# squared value of any leaf, and numbers of that size would be denormal when multiplied.
+NEGLIGIBLE = 1e-200
+# Trees cancel each other if the mean square of their sum is below this part of the sum of their
+# mean squares.
+CANCELLED = 0.01
+# Pairs that share working memory, one thread's work.
+PAIRS = 16
+
+STEP = np.dtype(
+    [
+        ("gap", "f8"),  # g_u of a leaf
+        ("gap_low", "f8"),  # what rounding took from it
+        ("factors", "i4"),  # first factor, and one behind the last
+        ("factors_end", "i4"),
+        ("level", "i4"),  # of the sum that it adds to
+        ("leaf", "?"),
+        ("fresh", "?"),  # whether that sum begins with it
+    ],
+    align=True,
+)
+FACTOR = np.dtype(
+    [("low", "f8"), ("high", "f8"), ("feature", "i4"), ("slot", "i4"), ("kind", "i4")], align=True
+)
+WAITING = np.dtype([("node", "i4"), ("level", "i4"), ("probability", "f8")], align=True)
+ACTIVE = np.dtype(
+    [("gap", "f8"), ("gap_low", "f8"), ("probability", "f8"), ("node", "i4")], align=True
+)
+
+
+class Work(NamedTuple):
+    """Working memory of one thread."""
+
+    found: np.ndarray  # STEP: what is met on the way down the trees
+    found_end: np.ndarray  # of each tree
+    steps: np.ndarray  # STEP: what is to be done on the way up
+    steps_end: np.ndarray
+    active: np.ndarray  # ACTIVE leaves
+    active_end: np.ndarray
+    factors: np.ndarray  # FACTOR
+    waiting: np.ndarray  # WAITING: nodes to go to
+    touched: np.ndarray  # whether the sum of a level has begun
+    slot: np.ndarray  # of each feature in the table, -1 without
+    table: np.ndarray  # (n_slots, 5, BLOCK)
+    sums: np.ndarray  # (depth + 4, BLOCK): by level, two products in the making, ones
+
+
+def gaps(plan, X, tails, rows, chosen) -> np.ndarray:
+    """PG^2 of pairs of a row and a set of features.
+
+    Parameters
+    ----------
+    plan : prediction_gap_plan.Plan
+    X : float64 (n_samples, n_features)
+        Not NaN where chosen.
+    tails : float64 (n_samples, n_cuts + 2)
+        Probability that the perturbed value goes where x does not, at each cut.
+    rows : int64 (n_pairs,)
+    chosen : bool (n_pairs, n_features)
+
+    Returns
+    -------
+    float64 (n_pairs,)
+    """
+    out = np.zeros(len(rows))
+    if len(plan.roots):
+        _gaps(*forest_of(plan), *one_type(X, tails, rows, chosen), out)
+    return out / plan.divisor
+
+
+def forest_of(plan):
+    """Arrays of a plan, as the kernels take them."""
+    return plan.nodes, plan.sides, plan.roots, plan.cuts.lowered, plan.cuts.first, plan.depth
+
+
+def one_type(*arrays):
+    """Arrays marked read-only, whatever was given: one compilation."""
+    return [readonly(np.ascontiguousarray(a).view()) for a in arrays]
+
+
+@kernel(parallel=True)
+def _gaps(nodes, sides, roots, lowered, first, depth, X, tails, rows, chosen, out):
+    for block in prange((len(rows) + PAIRS - 1) // PAIRS):
+        work = workspace(len(nodes), len(sides), len(roots), X.shape[1], depth)
+        own, middle = np.empty(len(roots)), np.empty(X.shape[1])
+        for i in range(block * PAIRS, min(len(rows), block * PAIRS + PAIRS)):
+            x, far = X[rows[i]], tails[rows[i]]
+            stand(nodes, roots, lowered, first, x, far, own, middle)
+            out[i] = gap(nodes, sides, roots, lowered, x, far, chosen[i], own, middle, work)
+
+
+@kernel()
+def workspace(n_nodes, n_sides, n_trees, n_features, depth):
+    """Working memory for forests of such a size."""
+    sums = np.zeros((depth + 4, BLOCK))
+    sums[-1] = 1.0
+    return Work(
+        np.empty(n_nodes, STEP),
+        np.empty(n_trees, np.int64),
+        np.empty(n_nodes, STEP),
+        np.empty(n_trees, np.int64),
+        np.empty(n_nodes, ACTIVE),
+        np.empty(n_trees, np.int64),
+        np.empty(n_sides + 1, FACTOR),
+        np.empty(depth + 2, WAITING),
+        np.empty(depth + 2, np.bool_),
+        np.full(n_features, -1, np.int32),
+        np.empty((min(n_features, n_sides), 5, BLOCK)),
+        sums,
+    )
+
+
+@kernel()
+def stand(nodes, roots, lowered, first, x, tails, own, middle):
+    """Where x is: the value of its leaf in every tree; and what is to count as the lower half.
+
+    Any probability will do that lies between the two tails next to x.
+    """
+    for t in range(len(roots)):
+        k = np.int64(roots[t])
+        while nodes[k].feature >= 0:
+            k = _way(nodes[k], x[nodes[k].feature])
+        own[t] = nodes[k].value
+    for j in range(len(middle)):
+        low, high = first[j], first[j + 1]
+        while low < high:
+            half = (low + high) >> 1
+            if x[j] > lowered[half]:
+                low = half + 1
+            else:
+                high = half
+        below = tails[low - 1] if low > first[j] else 0.0
+        above = tails[low] if low < first[j + 1] else 0.0
+        middle[j] = 0.5
+        if below > 0.5 or above > 0.5:  # a number whose difference from 1 is exact as well
+            middle[j] = np.ceil(below * TWO_53) / TWO_53
+
+
+@kernel()
+def _way(node, value):
+    """Where a value goes; NaN goes where the model sends it."""
+    left = value <= node.threshold or (value != value and node.missing_left)
+    return np.int64(node.left if left else node.right)
+
+
+@kernel()
+def gap(nodes, sides, roots, lowered, x, tails, chosen, own, middle, work):
+    """PG^2 of one row and set; `own` and `middle` as `stand` gives them."""
+    n_factors = _down(nodes, sides, roots, lowered, x, tails, chosen, own, middle, work)
+    _up(work)
+    sums, active, total, squares = work.sums, work.active, 0.0, 0.0
+    n = work.active_end[-1]
+    for begin in range(0, n, BLOCK):
+        end = min(n, begin + BLOCK)
+        fill(nodes, sides, lowered, x, tails, chosen, middle, work, begin, end)
+        add_trees(work, begin, end)
+        for v in range(begin, end):
+            share, g = active[v].probability, active[v].gap
+            total += share * g * (g + 2.0 * sums[0, v - begin])
+            squares += share * g * g
+    if total < CANCELLED * squares:
+        total = gap_twofold(nodes, sides, lowered, x, tails, chosen, middle, work)
+    for i in range(n_factors):
+        work.slot[work.factors[i].feature] = -1
+    return max(total, 0.0)  # the mean of a square: below 0 by rounding only
+
+
+@kernel()
+def _down(nodes, sides, roots, lowered, x, tails, chosen, own, middle, work):
+    """List the nodes where factors or active leaves are, parents before children.
+
+    Numba counts references to the arrays that a function is given, which takes longer than all
+    that is done at a node: hence one long function that calls others with numbers only.
+    """
+    found, factors, active, waiting = work.found, work.factors, work.active, work.waiting
+    n, n_found, n_factors = 0, 0, 0
+    for t in range(len(roots)):
+        waiting[0].node, waiting[0].level, waiting[0].probability = roots[t], 0, 1.0
+        n_waiting = 1
+        while n_waiting > 0:
+            n_waiting -= 1
+            here = waiting[n_waiting]
+            k, level, p = here.node, here.level, here.probability
+            node, before = nodes[k], n_factors
+            for s in range(node.settled, node.settled_end):
+                side, factor = sides[s], factors[n_factors]
+                j, a, b = side.feature, side.low, side.high
+                if chosen[j]:
+                    kind, low, high = interval(x[j], lowered[a], lowered[b], tails[a], tails[b])
+                    factor.kind, factor.low, factor.high, factor.feature = kind, low, high, j
+                    p *= width(kind, low, high, middle[j])
+                    n_factors += kind != AROUND or low != 0.0 or high != 0.0
+            leaf, distance = node.feature < 0, node.value - own[t]
+            if p < NEGLIGIBLE or (leaf and distance == 0.0):
+                n_factors = before
+                continue
+            if leaf or n_factors > before:
+                step = found[n_found]
+                step.gap, step.gap_low = minus(node.value, own[t])
+                step.leaf, step.level = leaf, level
+                step.factors, step.factors_end = before, n_factors
+                n_found += 1
+            if leaf:
+                active[n].gap, active[n].gap_low = minus(node.value, own[t])
+                active[n].probability, active[n].node = p, k
+                n += 1
+                continue
+            level += n_factors > before
+            j = node.feature
+            both = chosen[j]
+            if both:
+                behind = waiting[n_waiting]
+                behind.node, behind.level, behind.probability = node.right, level, p
+                n_waiting += 1
+            ahead = waiting[n_waiting]
+            ahead.node, ahead.level = node.left if both else _way(node, x[j]), level
+            ahead.probability = p
+            n_waiting += 1
+        work.found_end[t], work.active_end[t] = n_found, n
+    return n_factors
+
+
+@kernel()
+def _up(work):
+    """Reverse the lists, so that children come before parents, and leave out barren nodes.
+
+    Features of factors get a place in the table.
+    """
+    found, steps, touched = work.found, work.steps, work.touched
+    factors, slot = work.factors, work.slot
+    first, n_steps, used = 0, 0, 0
+    for t in range(len(work.found_end)):
+        for level in range(len(touched)):
+            touched[level] = level == 0
+        for i in range(work.found_end[t] - 1, first - 1, -1):
+            level, leaf = found[i].level, found[i].leaf
+            if not leaf and not touched[level + 1]:
+                continue
+            if not leaf:
+                touched[level + 1] = False
+            steps[n_steps] = found[i]
+            steps[n_steps].fresh = not touched[level]
+            touched[level] = True
+            n_steps += 1
+            for f in range(found[i].factors, found[i].factors_end):
+                j = factors[f].feature
+                if slot[j] < 0:
+                    slot[j] = used
+                    used += 1
+                factors[f].slot = slot[j]
+        first, work.steps_end[t] = work.found_end[t], n_steps

@@ -1,0 +1,76 @@
+"""Greedy rankings by the exact prediction gap: one row's search is one thread's."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.prediction_gap import forest_of, gap, one_type, stand, workspace
+
+
+def greedy(plan, X, tails, tolerance) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rankings by the largest PG^2 of the features so far and one more.
+
+    Parameters
+    ----------
+    plan : prediction_gap_plan.Plan
+    X : float64 (n_samples, n_features), without NaN
+    tails : float64 (n_samples, n_cuts + 2); see `prediction_gap.gaps`
+    tolerance : float
+        Gaps that are less than the largest by at most this part of it are equal to it.
+
+    Returns
+    -------
+    rankings : int64 (n_samples, n_features)
+    gaps : float64 (n_samples, n_features)
+    tied : bool (n_samples, n_features)
+    """
+    n, d = X.shape
+    gaps = np.zeros((n, d))
+    rankings, tied = np.tile(np.arange(d), (n, 1)), np.tile(np.arange(d) < d - 1, (n, 1))
+    if len(plan.roots):
+        _greedy(*forest_of(plan), *one_type(X, tails), 1.0 - tolerance, rankings, gaps, tied)
+    return rankings, gaps / plan.divisor, tied
+
+
+@kernel(parallel=True)
+def _greedy(nodes, sides, roots, lowered, first, depth, X, tails, nearly, rankings, gaps, tied):
+    for i in prange(len(X)):
+        work = workspace(len(nodes), len(sides), len(roots), X.shape[1], depth)
+        own, middle = np.empty(len(roots)), np.empty(X.shape[1])
+        chosen, tried = np.zeros(X.shape[1], np.bool_), np.empty(X.shape[1])
+        x, far, so_far = X[i], tails[i], 0.0
+        stand(nodes, roots, lowered, first, x, far, own, middle)
+        for step in range(X.shape[1]):
+            for j in range(X.shape[1]):
+                if chosen[j]:
+                    tried[j] = -1.0
+                elif first[j] == first[j + 1]:  # no split tests it, so it adds nothing
+                    tried[j] = so_far
+                else:
+                    chosen[j] = True
+                    tried[j] = gap(nodes, sides, roots, lowered, x, far, chosen, own, middle, work)
+                    chosen[j] = False
+            best = _first_of_largest(tried, nearly)
+            rankings[i, step], gaps[i, step] = best, tried[best]
+            tied[i, step] = _next_of_largest(tried, nearly, best)
+            chosen[best], so_far = True, tried[best]
+
+
+@kernel()
+def _first_of_largest(tried, nearly):
+    """Lowest index whose value counts as the largest."""
+    j = 0
+    while tried[j] < tried.max() * nearly:
+        j += 1
+    return j
+
+
+@kernel()
+def _next_of_largest(tried, nearly, best):
+    """Whether another value counts as the largest."""
+    another = False
+    for j in range(best + 1, len(tried)):
+        another |= tried[j] >= tried.max() * nearly
+    return another

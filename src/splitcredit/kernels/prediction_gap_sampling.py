@@ -1,0 +1,118 @@
+"""Prediction gaps by sampling: means of ``(f(x) - f(x'))^2`` or ``|f(x) - f(x')|`` over noise.
+
+For one pair of a row x and a set of perturbed features, the trees are restricted to these features
+first (`restricted_trees`), and then evaluated on a block of samples at a time. The base and all
+that x' does not change cancel without rounding.
+
+Sums of a block are made in `PARTS` parts, the same for every list of counts: a mean over the first
+n samples depends on those samples alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.nodes import readonly
+from splitcredit.kernels.restricted_trees import add_all, nodes_of, restrict, space
+
+# Samples in one block: those of ten features stay in the first cache.
+BLOCK = 512
+# Partial sums of a block.
+PARTS = 8
+
+
+def sampled_gaps(
+    forest, output, X, perturbed, scale, pool, streams, counts, absolute=False
+) -> np.ndarray:
+    """Means of the squared or absolute prediction gap over the first samples of a stream.
+
+    Parameters
+    ----------
+    forest : Forest
+    output : int
+    X : prepared rows (n_pairs, n_features)
+        Without NaN in perturbed features.
+    perturbed : bool (n_pairs, n_features)
+    scale : float64 (n_features,)
+        What the noise of each feature is multiplied by.
+    pool : float32 (n_streams, n_columns, n_available)
+        Noise; column j is that of the j-th perturbed feature, in the order of the features.
+    streams : int64 (n_pairs,)
+    counts : int64 (n_counts,), rising, from 1 to n_available
+    absolute : bool
+
+    Returns
+    -------
+    float64 (n_pairs, n_counts)
+    """
+    out = np.zeros((len(X), len(counts)))
+    # Pairs of one stream follow each other, and every thread gets some of all sizes.
+    order = np.argsort(streams, kind="stable")
+    # Views that cannot be written to: one type for the compiled code, whatever was given.
+    given = [readonly(a.view()) for a in (X, perturbed, streams, order, scale, pool, counts)]
+    _means(nodes_of(forest, output), *given, absolute, out)
+    if forest.aggregate == "mean":
+        out /= forest.n_trees if absolute else forest.n_trees**2
+    return out
+
+
+@kernel(parallel=True)
+def _means(nodes, X, perturbed, streams, order, scale, pool, counts, absolute, out):
+    """Fill `out`; each pair is one thread's."""
+    for at in prange(len(order)):
+        pair = order[at]
+        _pair_means(nodes, X, perturbed, streams, pair, scale, pool, counts, absolute, out)
+
+
+@kernel()
+def _pair_means(nodes, X, perturbed, streams, pair, scale, pool, counts, absolute, out):
+    stream = streams[pair]
+    columns = np.full(X.shape[1], -1, np.int32)
+    n_columns = 0
+    for j in range(X.shape[1]):
+        if perturbed[pair, j]:
+            columns[j] = n_columns
+            n_columns += 1
+    trees = space(nodes)
+    n_trees = restrict(nodes, X, pair, columns, trees)
+    if n_trees == 0:
+        return
+    x = np.empty((n_columns, BLOCK), X.dtype)
+    gap = np.empty(BLOCK)
+    left, right = np.empty(BLOCK, nodes.value.dtype), np.empty(BLOCK, nodes.value.dtype)
+    total, c, last = 0.0, 0, counts[-1]
+    for first in range(0, last, BLOCK):
+        n = min(BLOCK, last - first)
+        for j in range(X.shape[1]):
+            if columns[j] >= 0:
+                _perturb(X[pair, j], scale[j], pool, stream, columns[j], first, n, x)
+        add_all(nodes, columns, trees, n_trees, x, n, gap, left, right)
+        while c < len(counts) and counts[c] <= first + n:
+            out[pair, c] = (total + _sum(gap, counts[c] - first, absolute)) / counts[c]
+            c += 1
+        total += _sum(gap, n, absolute)
+
+
+@kernel()
+def _perturb(x, scale, pool, stream, column, first, n, out):
+    """Samples of one feature, in the type in which the forest compares."""
+    centre, scale = np.float64(x), np.float64(scale)
+    for i in range(n):
+        out[column, i] = centre + scale * pool[stream, column, first + i]
+
+
+@kernel()
+def _sum(gap, n, absolute):
+    """Sum of squares or absolute values of the first n, in `PARTS` parts."""
+    parts, whole = np.zeros(PARTS), n - n % PARTS
+    for i in range(0, whole, PARTS):
+        for p in range(PARTS):
+            parts[p] += abs(gap[i + p]) if absolute else gap[i + p] * gap[i + p]
+    for i in range(whole, n):
+        parts[i - whole] += abs(gap[i]) if absolute else gap[i] * gap[i]
+    total = 0.0
+    for p in range(PARTS):
+        total += parts[p]
+    return total

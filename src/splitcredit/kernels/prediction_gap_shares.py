@@ -1,0 +1,153 @@
+"""Shares of many leaves' intervals that the nodes of a tree cover, and sums of their products.
+
+What they are for is in `kernels/prediction_gap.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.kernels.compiled import kernel
+
+# Leaves v that are worked on together; their intervals and sums stay in the caches.
+BLOCK = 256
+# Which side of x an interval lies on.
+BELOW, ABOVE, AROUND = 0, 1, 2
+# Columns of the table: v's interval in the lower tail, in the upper tail, and 1 / width.
+LOWER, UPPER, INVERSE = 0, 2, 4
+
+# What is left of an interval around x, of probability 0, when the tails are taken off 1.
+ROUNDING = 2.0**-52
+
+
+@kernel()
+def interval(value, low_cut, high_cut, low_tail, high_tail):
+    """Which side of x an interval lies on, and its two ends in that tail (or one in each)."""
+    if value <= low_cut:
+        return ABOVE, high_tail, low_tail
+    if value > high_cut:
+        return BELOW, low_tail, high_tail
+    return AROUND, low_tail, high_tail
+
+
+@kernel()
+def width(kind, low, high, middle):
+    """Probability of an interval. `middle` splits one around x: what is below, of all that is."""
+    if kind == AROUND:
+        inside = max(middle - low, 0.0) + max((1.0 - middle) - high, 0.0)
+        return inside if inside > ROUNDING else 0.0
+    return max(high - low, 0.0)
+
+
+@kernel()
+def fill(nodes, sides, lowered, x, tails, chosen, middle, work, begin, end):
+    """The intervals of the leaves begin..end in the table."""
+    slot, table, active = work.slot, work.table, work.active
+    for j in range(len(slot)):
+        if slot[j] >= 0:
+            _write_all(table, slot[j], middle[j])
+    for i in range(begin, end):
+        k, v = active[i].node, i - begin
+        for s in range(nodes[k].box, nodes[k].box_end):
+            j, a, b = sides[s].feature, sides[s].low, sides[s].high
+            if chosen[j] and slot[j] >= 0:
+                kind, low, high = interval(x[j], lowered[a], lowered[b], tails[a], tails[b])
+                _write(table, slot[j], v, kind, low, high, middle[j])
+
+
+@kernel()
+def _write_all(table, slot, middle):
+    """Leaves that do not test the feature."""
+    table[slot, LOWER] = 0.0
+    table[slot, LOWER + 1] = middle
+    table[slot, UPPER] = 0.0
+    table[slot, UPPER + 1] = 1.0 - middle
+    table[slot, INVERSE] = 1.0
+
+
+@kernel()
+def _write(table, slot, v, kind, low, high, middle):
+    """One leaf's interval. What it does not have of a tail is written as from 1 to 1: empty."""
+    around = kind == AROUND
+    table[slot, LOWER, v] = 1.0 if kind == ABOVE else low
+    table[slot, LOWER + 1, v] = 1.0 if kind == ABOVE else middle if around else high
+    table[slot, UPPER, v] = 1.0 if kind == BELOW else high if around else low
+    table[slot, UPPER + 1, v] = 1.0 if kind == BELOW else 1.0 - middle if around else high
+    table[slot, INVERSE, v] = 1.0 / width(kind, low, high, middle)
+
+
+@kernel()
+def add_trees(work, begin, end):
+    """Sum over the trees before that of v of E[g(x') | x' in v], for the active leaves begin..end.
+
+    The first row of the sums has the results.
+    """
+    sums = work.sums
+    for v in range(end - begin):
+        sums[0, v] = 0.0
+    first = 0
+    for t in range(len(work.steps_end)):
+        start = work.active_end[t]
+        if start >= end:
+            break
+        _add_steps(work, first, work.steps_end[t], max(0, start - begin), end - begin)
+        first = work.steps_end[t]
+
+
+@kernel()
+def _add_steps(work, first, last, begin, end):
+    """Work out one tree: row `into` becomes keep * itself + share * number * row `source`.
+
+    The loops stand in one function, because numba counts references to the arrays that another
+    would be given, and index from unsigned numbers, so that they become vector instructions.
+    """
+    steps, factors, table, sums = work.steps, work.factors, work.table, work.sums
+    begin, end, ones = np.uint64(begin), np.uint64(end), len(sums) - 1
+    for s in range(first, last):
+        step = steps[s]
+        number, source, level = 1.0, step.level + 1, step.level
+        if step.leaf:
+            number, source = step.gap, ones
+        kept = 0.0 if step.fresh else 1.0
+        if step.factors == step.factors_end:
+            for v in range(begin, end):
+                sums[level, v] = kept * sums[level, v] + number
+        for f in range(step.factors, step.factors_end):
+            into, keep = level, kept
+            if f + 1 < step.factors_end:  # a product in the making, in one of two rows by turns
+                into, keep = ones - 1 - (f & 1), 0.0
+            factor = factors[f]
+            slot, low, high, kind = factor.slot, factor.low, factor.high, factor.kind
+            if kind == AROUND:
+                for v in range(begin, end):
+                    lower = _positive(
+                        table[slot, LOWER + 1, v] - _larger(table[slot, LOWER, v], low)
+                    )
+                    upper = _positive(
+                        table[slot, UPPER + 1, v] - _larger(table[slot, UPPER, v], high)
+                    )
+                    share = (_positive(lower) + _positive(upper)) * table[slot, INVERSE, v]
+                    sums[into, v] = keep * sums[into, v] + share * (number * sums[source, v])
+            else:
+                tail = LOWER if kind == BELOW else UPPER
+                for v in range(begin, end):
+                    top = _smaller(table[slot, tail + 1, v], high)
+                    covered = top - _larger(table[slot, tail, v], low)
+                    share = _positive(covered) * table[slot, INVERSE, v]
+                    sums[into, v] = keep * sums[into, v] + share * (number * sums[source, v])
+            number, source = 1.0, into
+
+
+@kernel()
+def _larger(a, b):
+    return a if a > b else b
+
+
+@kernel()
+def _smaller(a, b):
+    return a if a < b else b
+
+
+@kernel()
+def _positive(a):
+    return a if a > 0.0 else 0.0

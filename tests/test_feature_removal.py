@@ -1,0 +1,183 @@
+"""Randomising, remove-and-retrain and the paired bootstrap: gajewski2025, tables 4 and 5."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+
+import forests
+import twins
+import twins_prediction_gap_sampling as slow
+from splitcredit import to_forest
+from splitcredit.faithfulness import bootstrap, randomising, rankings, retraining
+
+
+@cache
+def case():
+    """Forest, rows, targets and rankings."""
+    model, X, y = forests.fitted("forest, squared error, diabetes")
+    order = np.argsort(np.random.default_rng(0).random(X.shape), axis=1)
+    return to_forest(model), X, y, order
+
+
+def test_randomised_predictions_equal_the_definition():
+    forest, X, y, order = case()
+    X, y, order, reference = X[:6], y[:6], order[:6], X[50:90]
+    found = randomising.randomised_rmse(forest, X, y, order, [1, 3], reference, 8, random_state=3)
+    for i in range(6):
+        picks = np.random.default_rng(np.random.SeedSequence(3, spawn_key=(i,)))
+        picks = picks.integers(40, size=(8, 10))
+        draws = reference[picks, np.arange(10)]
+        for c, k in enumerate((1, 3)):
+            twin = slow.randomised(forest, X[i], set(order[i, :k]), draws)
+            assert found.predictions[i, c] == pytest.approx(twin, rel=twins.ROUNDING)
+    assert found.squared_errors.tobytes() == ((found.predictions - y[:, None]) ** 2).tobytes()
+    assert found.rmse.tobytes() == np.sqrt(found.squared_errors.mean(axis=0)).tobytes()
+
+
+def test_randomised_rows_do_not_depend_on_their_group(monkeypatch):
+    forest, X, y, order = case()
+    given = forest, X, y, order, [1, 2], X
+    whole = randomising.randomised_rmse(*given, n_draws=20)
+    chosen = np.array([400, 3, 17])
+    some = randomising.randomised_rmse(*given, n_draws=20, rows=chosen)
+    assert some.predictions.tobytes() == whole.predictions[chosen].tobytes()
+    monkeypatch.setattr(randomising, "_CHUNK", 90)
+    again = randomising.randomised_rmse(*given, n_draws=20)
+    assert again.predictions.tobytes() == whole.predictions.tobytes()
+
+
+def test_rankings_are_compared_on_the_same_draws():
+    """The same features removed in another order: the same numbers."""
+    forest, X, y, order = case()
+    turned = order[:, [2, 0, 1]]
+    a = randomising.randomised_rmse(forest, X, y, order, [3], X)
+    b = randomising.randomised_rmse(forest, X, y, turned, [3], X)
+    assert a.predictions.tobytes() == b.predictions.tobytes()
+
+
+def test_random_draws_have_the_distribution_of_the_reference():
+    """One stump: the mean prediction is the share of the reference above the threshold."""
+    forest = forests.grow([forests.split(0, 0.0, forests.leaf(0.0), forests.leaf(1.0))], 2)
+    reference = np.array([[-1.0, 5.0], [1.0, 5.0], [2.0, 5.0], [3.0, -5.0]])
+    X, y = np.full((50, 2), -1.0), np.zeros(50)
+    given = [[0, 1]] * 50, [1], reference, 500
+    found = randomising.randomised_rmse(forest, X, y, *given)
+    assert abs(found.predictions.mean() - 0.75) < 5 * np.sqrt(0.75 * 0.25 / 25_000)
+    kept = randomising.randomised_rmse(forest, X, y, [[1, 0]] * 50, [1], reference, 500)
+    assert (kept.predictions == 0).all() and kept.rmse == 0
+
+
+def test_rows_targets_and_rankings_are_put_together_as_given():
+    """As the authors' code does it: rows of one set, targets and rankings of another."""
+    forest, X, y, order = case()
+    mixed = randomising.randomised_rmse(forest, X[:9], y[9:18], order[9:18], [1], X)
+    own = randomising.randomised_rmse(forest, X[:9], y[:9], order[9:18], [1], X)
+    assert mixed.predictions.tobytes() == own.predictions.tobytes()
+    assert mixed.rmse != own.rmse
+
+
+def test_randomising_refuses_what_does_not_fit():
+    forest, X, y, order = case()
+    function = randomising.randomised_rmse
+    with pytest.raises(ValueError, match=r"y has shape \(3,\)"):
+        function(forest, X, y[:3], order, [1], X)
+    with pytest.raises(ValueError, match="expected 442 rows"):
+        function(forest, X, y, order[:3], [1], X)
+    with pytest.raises(ValueError, match="0 draws from 442 rows"):
+        function(forest, X, y, order, [1], X, 0)
+    with pytest.raises(ValueError, match=r"k=11 is not in 1\.\.10"):
+        function(forest, X, y, order, [11], X)
+    with pytest.raises(ValueError, match="2 outputs"):
+        function(forests.stump(), np.zeros((1, 3)), [0.0], [[0]], [1], np.zeros((1, 3)))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (np.zeros((2, 4), int), "names a feature twice"),
+        (np.array([[0, 4], [0, 1]]), r"outside 0\.\.3"),
+        (np.array([[0.0], [1.0]]), "float64, expected the indices"),
+        (np.zeros(2, int), r"shape \(2,\)"),
+        (np.tile(np.arange(5), (2, 1)), r"shape \(2, 5\)"),
+    ],
+)
+def test_what_is_no_ranking_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        rankings.checked(given, 2, 4)
+
+
+def test_retrained_predictions_equal_fits_row_by_row():
+    _, X, y, order = case()
+    order = np.where(np.arange(442)[:, None] % 3 == 0, order[0], order)
+    train, test = slice(0, 300), slice(300, 340)
+    fits = []
+
+    def fit(X, y):
+        fits.append(X.shape)
+        return LinearRegression().fit(X, y)
+
+    models = {}
+    for k in (0, 1, 3):
+        given = X[train], y[train], X[test], order[test], k
+        found = retraining.removed_predictions(fit, *given, models=models)
+        for i, row in enumerate(X[test]):
+            removed = set(order[test][i, :k])
+            twin = slow.retrained(lambda *a: LinearRegression().fit(*a), *given[:2], row, removed)
+            assert found[i] == pytest.approx(twin, rel=1e-10)
+        errors = retraining.squared_errors(found, y[test])
+        assert errors.tobytes() == ((found - y[test]) ** 2).tobytes()
+    subsets = {tuple(sorted(order[i, :k])) for i in range(300, 340) for k in (0, 1, 3)}
+    assert set(models) == subsets and len(fits) == len(subsets)
+    retraining.removed_predictions(fit, *given, models=models)
+    assert len(fits) == len(subsets)
+    retraining.removed_predictions(fit, *given)
+    assert len(fits) > len(subsets)
+
+
+def test_removed_sets_are_unordered_and_hold_each_row_once():
+    sets = retraining.removed_sets([[0, 2, 1], [2, 0, 1], [1, 0, 2]], 2, 3, 3)
+    assert {k: v.tolist() for k, v in sets.items()} == {(0, 1): [2], (0, 2): [0, 1]}
+    with pytest.raises(ValueError, match="a feature must be left"):
+        retraining.removed_sets([[0, 1, 2]], 3, 1, 3)
+
+
+def test_bootstrap_equals_its_definition_and_pairs_the_rows():
+    rng = np.random.default_rng(0)
+    b = rng.exponential(size=80) * 100
+    a = b + rng.normal(size=80) + 1.0
+    found = bootstrap.bootstrap_difference(a, b, n=400, random_state=5)
+    picks = np.random.default_rng(5).integers(80, size=(400, 80))
+    differences = [np.sqrt(a[p].mean()) - np.sqrt(b[p].mean()) for p in picks]
+    assert found.estimate == pytest.approx(np.sqrt(a.mean()) - np.sqrt(b.mean()), rel=1e-12)
+    np.testing.assert_allclose(found[1:], np.quantile(differences, [0.025, 0.975]), rtol=1e-12)
+    means = bootstrap.bootstrap_difference(a, b, "mean")
+    assert 0.5 < means.low < means.estimate < means.high < 1.5  # errors themselves vary by 100
+
+
+def test_bootstrap_covers_the_truth_as_often_as_it_says():
+    rng, hits = np.random.default_rng(1), 0
+    for _ in range(200):
+        a, b = rng.normal(0.3, 1, 60), rng.normal(0, 1, 60)
+        low, high = bootstrap.bootstrap_difference(a, b, "mean", 300, level=0.9)[1:]
+        hits += low <= 0.3 <= high
+    assert 165 <= hits <= 195
+
+
+def test_bootstrap_does_not_depend_on_how_many_it_draws_at_a_time(monkeypatch):
+    a, b = np.arange(30.0), np.arange(30.0)[::-1] + 1
+    whole = bootstrap.bootstrap_difference(a, b, n=100)
+    monkeypatch.setattr(bootstrap, "_CHUNK", 100)
+    assert bootstrap.bootstrap_difference(a, b, n=100) == whole
+
+
+def test_bootstrap_refuses_what_does_not_fit():
+    for a, b, given, message in (
+        (np.ones(3), np.ones(2), {}, r"shapes \(3,\) and \(2,\)"),
+        (np.ones(0), np.ones(0), {}, "the same rows"),
+        (np.ones(3), np.ones(3), {"statistic": "mae"}, "available are 'rmse', 'mean'"),
+        (np.ones(3), np.ones(3), {"level": 95}, "level=95"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            bootstrap.bootstrap_difference(a, b, **given)

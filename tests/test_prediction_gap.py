@@ -1,0 +1,451 @@
+"""The exact prediction gap, PGI^2 and PGU^2, and the rankings made from it."""
+
+from functools import cache
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.ensemble import RandomForestClassifier
+from xgboost import XGBRegressor
+
+import twins_prediction_gap as slow
+from forests import caterpillar, grow, leaf, single_leaf, split
+from splitcredit import to_forest
+from splitcredit.faithfulness.greedy import greedy_ranking
+from splitcredit.faithfulness.optimum import best_ranking
+from splitcredit.faithfulness.perturbations import (
+    Empirical,
+    Laplace,
+    Marginal,
+    Normal,
+    Uniform,
+    checked_scale,
+)
+from splitcredit.faithfulness.prediction_gap import pg2, pgi2, pgi2_curve, pgu2, pgu2_curve
+from splitcredit.kernels.compiled import threads
+
+# The bar of the project, for gaps that are not next to nothing, whatever the trees cancel.
+ACCURACY, LEAST = 1e-12, 1e-60
+# Shares of a sample, and the ends of a uniform, are off by a rounding of 1.
+OF_ONE = 1e-15
+NOISES = {
+    "normal": (Normal(), slow.normal_below),
+    "laplace": (Laplace(), slow.laplace_below),
+    "uniform": (Uniform(2.0), slow.uniform_below(2.0)),
+}
+GRID = np.array([-1.0, -0.5, -0.25, 0.0, 0.1, 0.3, 0.5, 0.7, 1.0])
+
+
+def random_case(seed):
+    """A forest, a row, features to perturb and scales; ties of every kind are common."""
+    rng = np.random.default_rng(seed)
+    d, n_outputs = int(rng.integers(1, 6)), int(rng.integers(1, 3))
+    tied = rng.random() < 0.3
+
+    def value():
+        return rng.choice([-1.0, 0.0, 2.0], n_outputs) if tied else rng.normal(size=n_outputs)
+
+    def tree(depth):
+        if depth == 0 or rng.random() < 0.1:
+            return leaf(value(), float(rng.integers(1, 9)))
+        own = {"missing_left": bool(rng.random() < 0.5)}
+        children = tree(depth - 1), tree(depth - 1)
+        return split(int(rng.integers(d)), rng.choice(GRID), *children, **own)
+
+    fields = {"strict": bool(rng.random() < 0.5), "aggregate": str(rng.choice(["mean", "sum"]))}
+    fields |= {"x_dtype": str(rng.choice(["float32", "float64"])), "missing": rng.random() < 0.5}
+    n_trees, depth = int(rng.integers(1, 5)), int(rng.integers(1, 5))
+    has_nan = fields["missing"]
+    forest = grow([tree(depth) for _ in range(n_trees)], d, **fields)
+    x = np.where(rng.random(d) < 0.5, rng.choice(GRID, d), rng.normal(size=d))
+    chosen = rng.random(d) < 0.7
+    if np.flatnonzero(chosen).size > 3:  # so few that all cells can be listed
+        chosen[np.flatnonzero(chosen)[3:]] = False
+    if has_nan:
+        x[~chosen & (rng.random(d) < 0.3)] = np.nan
+    scales = rng.choice([0.05, 0.1, 0.3, 1.0, 3.0], d)
+    if rng.random() < 0.3:  # far from all thresholds
+        x, scales = x + 2.0, scales * 0.5
+    return forest, x, chosen, scales, int(rng.integers(n_outputs))
+
+
+def assert_gap(ours, exact, size, absolute=0.0):
+    """Within the bar; `size` is the gap if no tree took back what others give."""
+    assert np.isfinite(ours) and ours >= 0
+    bound = max(ACCURACY * exact, LEAST, absolute * size)
+    assert abs(ours - exact) <= bound, (ours, exact, size)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("block", range(10))
+def test_random_ensembles_by_enumeration(noise, block):
+    perturbation, below = NOISES[noise]
+    for seed in range(25 * block, 25 * block + 25):
+        forest, x, chosen, scales, output = random_case(seed)
+        ours = pg2(forest, x[None], chosen, perturbation, scales, output)[0]
+        exact = slow.pg2(forest, x, chosen, below, scales, output)
+        assert_gap(ours, *exact, absolute=OF_ONE if noise == "uniform" else 0.0)
+
+
+@pytest.mark.parametrize("block", range(5))
+def test_values_from_a_sample_by_enumeration(block):
+    """Noise and replacement with atoms, many of them on thresholds; 0.1 + 0.2 is not 0.3."""
+    for seed in range(20 * block, 20 * block + 20):
+        forest, x, chosen, _, output = random_case(1000 + seed)
+        rng = np.random.default_rng(seed)
+        d = forest.n_features
+        sample, scales = (
+            rng.choice([-0.4, -0.2, 0.0, 0.2, 0.2, 0.25, 0.6], 5),
+            rng.choice([1, 2], d),
+        )
+        ours = pg2(forest, x[None], chosen, Empirical(sample), scales, output)[0]
+        x_cast = x.astype(forest.x_dtype).astype(float)
+        values = [x_cast[j] + scales[j] * sample for j in range(d)]
+        assert_gap(ours, *slow.pg2_of_values(forest, x, chosen, values, output), OF_ONE)
+        rows = rng.choice(GRID, (6, d))
+        ours = pg2(forest, x[None], chosen, Marginal(rows), output=output)[0]
+        assert_gap(ours, *slow.pg2_of_values(forest, x, chosen, list(rows.T), output), OF_ONE)
+
+
+@cache
+def boosted():
+    """XGBoost on data like red wine's: correlated, positive, in few distinct values; and rows."""
+    rng = np.random.default_rng(0)
+    X = np.exp(rng.normal(size=(500, 7)) @ rng.normal(size=(7, 7)) / 4).round(1)
+    y = (X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=500)).round()
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = XGBRegressor(n_estimators=30, max_depth=4, learning_rate=0.2, n_jobs=1).fit(X, y)
+    return to_forest(model), X
+
+
+def pairs(n, seed=0):
+    """Rows of `boosted`, and a set of features for each, all sizes."""
+    forest, X = boosted()
+    rng = np.random.default_rng(seed)
+    size = 1 + np.arange(n) % forest.n_features
+    place = rng.permuted(np.tile(np.arange(forest.n_features), (n, 1)), axis=1)
+    return forest, X[rng.integers(len(X), size=n)], place < size[:, None]
+
+
+@pytest.mark.parametrize("noise", [Normal(), Laplace(), Uniform(1.5), "empirical", "marginal"])
+def test_sampling_agrees(noise):
+    """Mean of squared z-scores of 20 independent estimates: chi-squared, 20 degrees of freedom."""
+    forest, X, masks = pairs(20, seed=1)
+    if noise == "empirical":
+        noise = Empirical(np.random.default_rng(3).normal(size=50).round(2))
+    rows = boosted()[1]
+    noise = Marginal(rows) if noise == "marginal" else noise
+    scale = 1.0 if isinstance(noise, Marginal) else 0.3
+    exact = pg2(forest, X, masks, noise, scale)
+    random = np.random.default_rng(2)
+    z = []
+    for x, mask, gap in zip(X, masks, exact, strict=True):
+        drawn = noise.draw(random, (4000, len(x)))
+        moved = drawn if isinstance(noise, Marginal) else x + scale * drawn
+        moved = np.where(mask, moved, x)
+        squares = (forest.predict(moved)[:, 0] - forest.predict(x[None])[0, 0]) ** 2
+        z.append((squares.mean() - gap) / (squares.std() / np.sqrt(4000) or 1.0))
+    assert np.mean(np.square(z)) < stats.chi2.ppf(1 - 1e-6, 20) / 20
+
+
+def test_one_feature_of_a_fitted_model_by_its_cells():
+    """A function of one feature is a step function: predicted cell by cell."""
+    forest, X, _ = pairs(10)
+    for j in range(forest.n_features):
+        cuts = np.unique(forest.threshold[forest.feature == j])
+        below = np.nextafter(cuts.astype(np.float32), np.float32(-np.inf))
+        places = np.concatenate([below, [cuts[-1] + 1]])
+        for x in X:
+            moved = np.tile(x, (len(places), 1))
+            moved[:, j] = places
+            squares = (forest.predict(moved)[:, 0] - forest.predict(x[None])[0, 0]) ** 2
+            z = (np.concatenate([[-np.inf], cuts, [np.inf]]) - np.float32(x[j])) / 0.3
+            mass = np.where(z[:-1] > 0, -np.diff(stats.norm.sf(z)), np.diff(stats.norm.cdf(z)))
+            ours = pg2(forest, x[None], [j], scale=0.3)[0]
+            assert ours == pytest.approx(squares @ mass, rel=1e-9)
+
+
+def test_same_bytes_for_any_threads_order_and_grouping():
+    forest, X, masks = pairs(101)
+    with threads(1):
+        one = pg2(forest, X, masks, scale=0.3)
+    with threads(2):
+        assert pg2(forest, X, masks, scale=0.3).tobytes() == one.tobytes()
+    order = np.random.default_rng(5).permutation(len(X))
+    assert pg2(forest, X[order], masks[order], scale=0.3).tobytes() == one[order].tobytes()
+    for noise in (None, Laplace(), Uniform()):
+        whole = pg2(forest, X, masks, noise)
+        alone = [pg2(forest, X[i : i + 1], masks[i], noise)[0] for i in range(len(X))]
+        assert np.array(alone).tobytes() == whole.tobytes()
+    with threads(1):
+        ranking = greedy_ranking(forest, X)
+    with threads(2):
+        again = greedy_ranking(forest, X[order])
+    assert again.gaps.tobytes() == ranking.gaps[order].tobytes()
+    assert np.array_equal(again.rankings, ranking.rankings[order])
+
+
+def test_trees_that_cancel_keep_their_digits():
+    """Two trees take each other back but beyond a far threshold."""
+    near = split(0, 0.5, leaf(0.0), leaf(3.0))
+    back = split(0, 0.5, leaf(0.0), split(0, 11.0, leaf(-3.0), leaf(-2.0)))
+    for x_dtype in ("float32", "float64"):
+        forest = grow([near, back], 2, aggregate="sum", x_dtype=x_dtype)
+        gap, size = slow.pg2(forest, np.zeros(2), np.ones(2, bool), slow.normal_below, [1.0, 1.0])
+        assert size > 1e24 * gap
+        assert pg2(forest, np.zeros((1, 2)), [0, 1])[0] == pytest.approx(gap, rel=ACCURACY)
+
+
+def test_more_features_than_bits_in_a_word():
+    rng = np.random.default_rng(0)
+    far = (3, 64, 65, 99, 128)
+
+    def tree(depth):
+        if depth == 0:
+            return leaf(rng.normal())
+        return split(int(rng.choice(far)), rng.choice(GRID), tree(depth - 1), tree(depth - 1))
+
+    forest = grow([tree(4) for _ in range(4)], 130)
+    x, scales = rng.normal(size=130), np.full(130, 0.5)
+    for chosen in ([64], [64, 128], [65, 99, 128], [3, 64, 65]):
+        mask = np.isin(np.arange(130), chosen)
+        exact = slow.pg2(forest, x, mask, slow.normal_below, scales)
+        assert_gap(pg2(forest, x[None], chosen, scale=0.5)[0], *exact)
+        others = np.isin(np.arange(130), chosen) | ~np.isin(np.arange(130), far)
+        assert_gap(pg2(forest, x[None], others, scale=0.5)[0], *exact)
+
+
+def test_deep_paths_and_many_leaves():
+    """More leaves than a block, and a path that comes to each feature many times."""
+    for forest in (caterpillar(40, 2, seed=3), caterpillar(300, 3, seed=1)):
+        x = np.full(forest.n_features, 0.3)
+        mask = np.arange(forest.n_features) == 1
+        exact = slow.pg2(forest, x, mask, slow.normal_below, np.ones(forest.n_features))
+        assert pg2(forest, x[None], mask)[0] == pytest.approx(exact[0], rel=1e-11)
+
+
+def test_forms_of_features():
+    forest, X, _ = pairs(4)
+    mask = np.isin(np.arange(7), [1, 4])
+    found = pg2(forest, X, mask)
+    names = [forest.feature_names[j] for j in (4, 1)]
+    for same in ([1, 4], [4, 1], np.array([1, 4]), np.tile(mask, (4, 1)), names):
+        assert pg2(forest, X, same).tobytes() == found.tobytes()
+    assert (pg2(forest, X, []) == 0).all()
+    assert (pg2(forest, X, mask, scale=0.0) == 0).all()
+    stays = np.where(np.arange(7) == 4, 0.0, 1.0)
+    assert pg2(forest, X, mask, scale=stays) == pytest.approx(pg2(forest, X, [1]), rel=1e-12)
+    assert pg2(forest, X[:0], mask).shape == (0,)
+
+
+def test_forests_that_never_split():
+    X = np.zeros((2, 3))
+    assert (pg2(single_leaf(2), X, [0, 1], output=1) == 0).all()
+    ranking = greedy_ranking(single_leaf(2), X, output=0)
+    assert ranking.rankings.tolist() == [[0, 1, 2]] * 2 and ranking.tied_share == 1.0
+    assert best_ranking(single_leaf(2), X, output=0).rankings.tolist() == [[0, 1, 2]] * 2
+
+
+def test_classifiers_have_a_gap_for_each_output():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    model = RandomForestClassifier(5, random_state=0).fit(X, (X[:, 0] + X[:, 1] > 0).astype(int))
+    gaps = [pg2(model, X[:9], [0, 2], output=c) for c in (0, 1, "1")]
+    assert gaps[1].tobytes() == gaps[2].tobytes()
+    np.testing.assert_allclose(gaps[0], gaps[1], rtol=1e-10)  # the two fractions add up to 1
+    with pytest.raises(ValueError, match="2 outputs: choose one"):
+        pg2(model, X, [0])
+    for wrong in (7, "all", "predicted"):
+        with pytest.raises(ValueError, match=f"output={wrong!r}"):
+            pg2(model, X, [0], output=wrong)
+
+
+def test_curves_are_gaps_of_the_first_and_the_last():
+    forest, X, _ = pairs(5)
+    rankings = np.random.default_rng(0).permuted(np.tile(np.arange(7), (5, 1)), axis=1)
+    important, rest = (curve(forest, X, rankings, scale=0.3) for curve in (pgi2_curve, pgu2_curve))
+    for i in range(5):
+        for k in range(1, 8):
+            first, others = list(rankings[i, :k]), list(rankings[i, k:])
+            assert important[i, k - 1] == pg2(forest, X[i : i + 1], first, scale=0.3)[0]
+            assert rest[i, k - 1] == pg2(forest, X[i : i + 1], others, scale=0.3)[0]
+    assert np.array_equal(pgi2(forest, X, rankings, scale=0.3), important.mean(axis=1))
+    assert np.array_equal(pgu2(forest, X, rankings, scale=0.3), rest.mean(axis=1))
+
+
+def test_pgi_and_pgu_are_not_the_same():
+    """One feature matters. Ranked first, it moves every PGI set and no PGU set; last, PGU's all."""
+    forest = grow([split(0, 0.5, leaf(0.0), leaf(1.0))], 3)
+    x, one = np.zeros((1, 3)), pg2(forest, np.zeros((1, 3)), [0])[0]
+    assert one == pytest.approx(stats.norm.sf(0.5), rel=1e-14)
+    assert pgi2(forest, x, [[0, 1, 2]]) == pytest.approx(one, rel=1e-14)
+    assert pgu2(forest, x, [[0, 1, 2]]) == 0
+    assert pgi2(forest, x, [[1, 2, 0]]) == pytest.approx(one / 3, rel=1e-14)
+    assert pgu2(forest, x, [[1, 2, 0]]) == pytest.approx(2 * one / 3, rel=1e-14)
+
+
+def test_greedy_takes_the_largest_gap_and_the_lowest_index():
+    forest, X, _ = pairs(6)
+    found = greedy_ranking(forest, X, scale=0.3)
+    for i, ranking in enumerate(found.rankings):
+        for k, chosen in enumerate(ranking):
+            left = [j for j in range(7) if j not in ranking[:k]]
+            gaps = [pg2(forest, X[i : i + 1], [*ranking[:k], j], scale=0.3)[0] for j in left]
+            assert chosen == left[int(np.argmax(gaps))] and found.gaps[i, k] == max(gaps)
+    assert np.array_equal(found.pgi2, pgi2(forest, X, found.rankings, scale=0.3))
+
+
+def test_greedy_reports_ties():
+    trees = [split(j, 0.5, leaf(0.0), leaf(1.0)) for j in (2, 3, 4)]
+    trees[2] = split(4, 0.25, leaf(0.0), leaf(1.0))
+    found = greedy_ranking(grow(trees, 6), np.zeros((2, 6)))
+    assert found.rankings.tolist() == [[4, 2, 3, 0, 1, 5]] * 2
+    assert found.tied.tolist() == [[False, True, False, True, True, False]] * 2
+    assert found.tied_share == 1.0
+
+
+def test_optimum_is_the_best_of_all_orders():
+    """Also where the greedy order is not: the first of equals in lexicographic order."""
+    rng = np.random.default_rng(0)
+    trees = [split(j, 0.4, leaf(0.0), leaf(float(v))) for j, v in enumerate([1, -1, 1, 0.6])]
+    trees.append(split(1, 0.4, leaf(0.0), split(3, 0.4, leaf(0.0), leaf(5.0))))
+    forest = grow(trees, 5, aggregate="sum")
+    X = rng.normal(size=(12, 5)) / 4
+    best = best_ranking(forest, X, scale=0.4)
+    orders = list(permutations(range(5)))
+    every = np.stack([pgi2(forest, X, np.tile(o, (12, 1)), scale=0.4) for o in orders])
+    for i in range(12):
+        largest = every[:, i].max()
+        first = next(
+            o for o, v in zip(orders, every[:, i], strict=True) if v > largest * (1 - 1e-14)
+        )
+        assert tuple(best.rankings[i]) == first
+    assert np.array_equal(best.pgi2, pgi2(forest, X, best.rankings, scale=0.4))
+    greedy = greedy_ranking(forest, X, scale=0.4).pgi2
+    assert (greedy <= best.pgi2 * (1 + 1e-12)).all() and (greedy < 0.99 * best.pgi2).any()
+
+
+def test_optimum_refuses_many_features():
+    forest = grow([split(0, 0.5, leaf(0.0), leaf(1.0))], 17)
+    with pytest.raises(ValueError, match=r"17 features.*greedy_ranking"):
+        best_ranking(forest, np.zeros((1, 17)))
+
+
+def test_nan_is_refused_where_it_is_perturbed_only():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    model = XGBRegressor(n_estimators=3, max_depth=3, n_jobs=1).fit(X, np.nan_to_num(X).sum(axis=1))
+    x = np.array([[0.0, 0.0, 0.0], [0.1, np.nan, 0.2]])
+    assert (pg2(model, x, [0, 2]) > 0).all()
+    with pytest.raises(ValueError, match=r"NaN in row 1, feature 'f1'|NaN in row 1, feature 'x1'"):
+        pg2(model, x, [0, 1])
+    for ranked in (greedy_ranking, best_ranking):
+        with pytest.raises(ValueError, match="NaN in row 1"):
+            ranked(model, x)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"features": [9]}, "9 is neither an index below 7"),
+        ({"features": ["pH"]}, "'pH' is neither"),
+        ({"features": np.ones((2, 7), bool)}, r"mask \(2, 7\), expected \(7,\) or \(3, 7\)"),
+        ({"scale": -1.0}, "0 or more"),
+        ({"scale": np.nan}, "finite"),
+        ({"scale": [1.0, 2.0]}, r"a number or \(7,\)"),
+        ({"perturbation": Marginal(np.zeros((2, 7))), "scale": 2.0}, "no scale"),
+        ({"perturbation": Marginal(np.zeros((2, 4)))}, "rows of 4 features"),
+        ({"output": "one"}, "output='one'"),
+    ],
+)
+def test_errors_say_what_is_wrong(arguments, message):
+    forest, X, _ = pairs(3)
+    with pytest.raises(ValueError, match=message):
+        pg2(forest, X, **{"features": [0], **arguments})
+
+
+@pytest.mark.parametrize(
+    ("rankings", "message"),
+    [
+        (np.zeros((3, 7), int), "twice"),
+        (np.arange(6)[None].repeat(3, 0), "expected all 7"),
+        (np.arange(7)[None].repeat(2, 0), "3 rows"),
+        (np.arange(7.0)[None].repeat(3, 0), "indices"),
+        (np.arange(1, 8)[None].repeat(3, 0), r"0\.\.6"),
+    ],
+)
+def test_rankings_are_checked(rankings, message):
+    forest, X, _ = pairs(3)
+    for measure in (pgi2, pgu2):
+        with pytest.raises(ValueError, match=message):
+            measure(forest, X, rankings)
+
+
+@pytest.mark.parametrize(
+    ("noise", "known"),
+    [(Normal(), stats.norm), (Laplace(), stats.laplace), (Uniform(2.0), stats.uniform(-2, 4))],
+)
+def test_noises_have_their_probabilities_in_both_tails(noise, known):
+    t = np.linspace(-12, 12, 49)
+    for below in (noise.probability_below, noise.probability_at_most):
+        np.testing.assert_allclose(below(t), known.cdf(t), rtol=1e-13)
+    for above in (noise.probability_above, noise.probability_at_least):
+        np.testing.assert_allclose(above(t), known.sf(t), rtol=1e-13)
+    drawn = noise.draw(np.random.default_rng(0), (100, 50))
+    assert stats.kstest(drawn.ravel(), known.cdf).pvalue > 1e-4
+
+
+def test_a_sample_is_counted():
+    noise = Empirical([2.0, 1.0, 1.0, 4.0])
+    t = np.array([0.0, 1.0, 2.0, 3.0, 4.0, np.inf])
+    assert noise.probability_below(t).tolist() == [0, 0, 0.5, 0.75, 0.75, 1]
+    assert noise.probability_at_most(t).tolist() == [0, 0.5, 0.75, 0.75, 1, 1]
+    assert noise.probability_above(t).tolist() == [1, 0.5, 0.25, 0.25, 0, 0]
+    assert noise.probability_at_least(t).tolist() == [1, 1, 0.5, 0.25, 0.25, 0]
+    assert set(noise.draw(np.random.default_rng(0), 100)) == {1.0, 2.0, 4.0}
+    rows = np.arange(6.0).reshape(3, 2)
+    drawn = Marginal(rows).draw(np.random.default_rng(0), (50, 2))
+    assert set(drawn[:, 0]) == {0.0, 2.0, 4.0} and set(drawn[:, 1]) == {1.0, 3.0, 5.0}
+    assert checked_scale(noise, 0.5, 3).tolist() == [0.5] * 3
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: Uniform(0.0),
+        lambda: Empirical([]),
+        lambda: Empirical([[1.0]]),
+        lambda: Empirical([np.nan]),
+        lambda: Marginal([1.0]),
+        lambda: Marginal([[np.inf]]),
+        lambda: Marginal([[1.0, 2.0]]).draw(np.random.default_rng(0), (3, 3)),
+    ],
+)
+def test_perturbations_check_what_they_are_given(wrong):
+    with pytest.raises(ValueError, match=r"expected|must be"):
+        wrong()
+
+
+@pytest.mark.parametrize("as_printed", [True, False])
+def test_algorithm_1_divides_0_by_0(as_printed):
+    """gajewski2025, line 17; ours is finite for the same row and sets."""
+    forest, X = boosted()
+    small = to_forest(_first_trees(forest, 4))
+    for chosen in ([0], [0, 1, 2, 3, 4, 5, 6]):
+        mask = np.isin(np.arange(7), chosen)
+        paper = slow.Algorithm1(small, X[0], mask, 0.3, as_printed)
+        assert paper.pairs == np.count_nonzero(small.feature < 0) ** 2
+        assert paper.not_a_number > 0.02 * paper.pairs
+        assert np.isnan(paper.total)
+        assert np.isfinite(pg2(small, X[:1], mask, scale=0.3)).all()
+
+
+def _first_trees(forest, n):
+    from dataclasses import replace
+
+    end = forest.tree_offsets[n]
+    arrays = ("feature", "threshold", "left", "right", "value", "cover", "impurity", "missing_left")
+    own = {k: getattr(forest, k)[:end] for k in arrays if getattr(forest, k) is not None}
+    return replace(forest, **own, tree_offsets=forest.tree_offsets[: n + 1])

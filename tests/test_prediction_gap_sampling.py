@@ -1,0 +1,284 @@
+"""Sampled prediction gaps: against the definition, and what they must not depend on."""
+
+from dataclasses import replace
+from functools import cache
+
+import numba
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from scipy.stats import qmc
+from xgboost import XGBRegressor
+
+import forests
+import twins
+import twins_prediction_gap_sampling as slow
+from splitcredit import to_forest
+from splitcredit.faithfulness import noise, openxai, sampling
+
+ONE_OUTPUT = {name: make for name, make in forests.DRAWN.items() if make().n_outputs == 1}
+MADE = {
+    **ONE_OUTPUT,
+    "leaves in single precision": lambda: forests.random_forest(
+        21, depth=4, x_dtype="float32", aggregate="sum", strict=True, leaves="pure"
+    ),
+    **{
+        f"float32, height {h}": lambda h=h: forests.random_forest(
+            30 + h, n_trees=5, depth=h, x_dtype="float32", aggregate="sum"
+        )
+        for h in (1, 2, 3, 4, 5)
+    },
+}
+
+
+def sets(n_pairs, n_features, seed=0):
+    """Sets of features of all sizes, none and all among them."""
+    rng = np.random.default_rng(seed)
+    masks = np.zeros((n_pairs, n_features), bool)
+    for pair, mask in enumerate(masks):
+        mask[rng.permutation(n_features)[: pair % (n_features + 1)]] = True
+    return masks
+
+
+@cache
+def boosted():
+    """A boosted forest as in gajewski2025, and standardised rows."""
+    X, y = forests.whole_numbers("values", 300, 7)
+    X = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
+    model = XGBRegressor(n_estimators=20, max_depth=4, learning_rate=0.2, random_state=0)
+    return to_forest(model.fit(X, y)), X
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+@pytest.mark.parametrize("name", MADE)
+def test_means_equal_the_twin(name, absolute):
+    """Rows lie on thresholds and beside them, and noise is often 0 or leads to others."""
+    forest = MADE[name]()
+    n_pairs, n_samples = 24, 30
+    X = forests.rows_on_thresholds(forest, n_pairs)
+    X[np.abs(X) > 1e30] = 1.0  # differences of leaves, not of noise, are in question
+    masks = sets(n_pairs, forest.n_features) & ~np.isnan(X)
+    rng = np.random.default_rng(1)
+    pool = rng.choice([0, 0, 0.5, -0.5, 0.25, 1, *rng.normal(size=9)], (5, masks.shape[1], 30))
+    pool = pool.astype(np.float32)
+    scale = rng.choice([1.0, 0.5, 1.7], forest.n_features)
+    counts = [1, 7, 16, n_samples]
+    pairs = sampling.checked_pairs(forest, X, masks, scale, None)
+    streams = np.arange(n_pairs) % 5
+    found = sampling.sampled_gaps(*pairs, pool, streams, np.array(counts), absolute)
+    for pair in range(n_pairs):
+        features = np.flatnonzero(masks[pair])
+        for c, count in enumerate(counts):
+            own = pool[pair % 5, :, :count]
+            twin = slow.mean_gap(forest, X[pair], features, scale, own, absolute)
+            assert found[pair, c] == pytest.approx(twin, rel=1e-12, abs=1e-30)
+    squares = sampling.pg2_sampled(forest, X, masks, counts, scale, pool=pool)
+    assert absolute or squares.tobytes() == found.tobytes()
+
+
+def test_thresholds_decide_as_the_model_does():
+    """0.1 is no float32 value: the row's neighbours decide, after the cast, by < or <=."""
+    for strict in (False, True):
+        for x_dtype in ("float32", "float64"):
+            tree = forests.split(0, 0.1, forests.leaf(0.0), forests.leaf(1.0))
+            forest = forests.grow([tree], 1, strict=strict, x_dtype=x_dtype)
+            below = forest.predict([[0.0]])[0, 0]
+            for target in (0.1, np.float32(0.1), np.nextafter(0.1, 1), np.nextafter(0.1, 0)):
+                step = float(target)
+                pool = np.full((1, 1, 1), 1.0, np.float32)
+                found = sampling.pg2_sampled(forest, [[0.0]], [0], [1], step, pool=pool)
+                assert found[0, 0] == (forest.predict([[step]])[0, 0] - below) ** 2
+
+
+def test_means_agree_with_predictions_of_the_samples():
+    forest, X = boosted()
+    masks, scale = sets(16, X.shape[1], 3), 0.3
+    pool = noise.noise_pool("mc", X.shape[1], 1500, 4, 5)
+    found = sampling.pg2_sampled(forest, X[:16], masks, [1000, 1500], scale, pool=pool)
+    for pair, mask in enumerate(masks):
+        moved = np.repeat(forest.prepare(X[pair : pair + 1]).astype(float), 1500, axis=0)
+        moved[:, mask] += scale * pool[pair % 4, : mask.sum()].T
+        squares = (forest.predict(moved) - forest.predict(X[pair : pair + 1]))[:, 0] ** 2
+        means = [squares[:1000].mean(), squares.mean()]
+        np.testing.assert_allclose(found[pair], means, rtol=1e-9, atol=1e-24)
+
+
+def test_a_stump_has_the_gap_that_follows_from_the_normal_distribution():
+    forest = forests.grow([forests.split(1, 0.3, forests.leaf(0.0), forests.leaf(2.0))], 2)
+    exact = 4.0 * ndtr((0.1 - 0.3) / 0.5)
+    given = dict(X=[[9.0, 0.1]] * 64, features=[1], counts=[100, 20_000], scale=0.5)
+    mc = sampling.pg2_sampled(forest, kind="mc", **given)
+    halton = sampling.pg2_sampled(forest, kind="halton", **given)
+    spread = np.sqrt(exact * (4.0 - exact) / 20_000)
+    assert np.abs(mc[:, 1] - exact).max() < 5 * spread
+    assert np.abs(halton[:, 1] - exact).max() < 0.2 * spread
+    assert len(np.unique(mc[:, 1])) > 50  # streams differ
+
+
+@pytest.mark.parametrize("draws", ["nested", "literal"])
+@pytest.mark.parametrize("kind", noise.KINDS)
+def test_pairs_depend_on_their_number_and_not_on_counts_groups_or_threads(kind, draws):
+    forest, X = boosted()
+    X, masks, counts = X[:20], sets(20, X.shape[1], 3), [100, 513, 1024]
+    given = dict(scale=0.3, kind=kind, draws=draws, random_state=7, n_streams=8)
+    whole = sampling.pg2_sampled(forest, X, masks, counts, **given)
+    for chosen in ([100], [513], [100, 1024]):
+        some = sampling.pg2_sampled(forest, X, masks, chosen, **given)
+        assert some.tobytes() == whole[:, np.isin(counts, chosen)].tobytes()
+    numbers = np.random.default_rng(0).permutation(20)
+    for group in np.split(numbers, [1, 9]):
+        own = X[group], masks[group], counts
+        some = sampling.pg2_sampled(forest, *own, numbers=group, **given)
+        assert some.tobytes() == whole[group].tobytes()
+    threads = numba.get_num_threads()
+    try:
+        for n in (1, 2):
+            numba.set_num_threads(n)
+            again = sampling.pg2_sampled(forest, X, masks, counts, **given)
+            assert again.tobytes() == whole.tobytes()
+    finally:
+        numba.set_num_threads(threads)
+
+
+def test_literal_draws_are_fresh_for_every_count():
+    forest, X = boosted()
+    given = dict(features=np.ones((1, 7), bool), scale=0.3)
+    nested = sampling.pg2_sampled(forest, X[:1], counts=[100, 101], **given)
+    fresh = sampling.pg2_sampled(forest, X[:1], counts=[100, 101], draws="literal", **given)
+    largest = 101 * nested[0, 1] - 100 * nested[0, 0]  # the one sample more
+    assert largest >= 0
+    assert abs(nested[0, 1] - nested[0, 0]) < abs(fresh[0, 1] - fresh[0, 0])
+    assert len({*nested[0], *fresh[0]}) == 4
+
+
+@pytest.mark.parametrize("kind", noise.KINDS)
+def test_a_smaller_pool_is_the_corner_of_a_larger_one(kind):
+    large, small = noise.noise_pool(kind, 5, 200, 4, 3), noise.noise_pool(kind, 2, 50, 3, 3)
+    assert small.tobytes() == large[:3, :2, :50].tobytes()
+    assert large.dtype == np.float32 and np.isfinite(large).all()
+    assert len(np.unique(large[:, :, 0])) == 20
+    assert not np.array_equal(large, noise.noise_pool(kind, 5, 200, 4, 4))
+
+
+def test_first_columns_of_a_halton_sequence_are_the_sequence_in_fewer_dimensions():
+    def points(d):
+        return qmc.Halton(d, scramble=True, seed=np.random.default_rng(2)).random(500)
+
+    for d in (1, 3, 11):
+        assert points(17)[:, :d].tobytes() == points(d).tobytes()
+
+
+def test_noise_is_standard_normal():
+    for kind, tolerance in (("mc", 0.02), ("halton", 0.002)):
+        pool = noise.noise_pool(kind, 3, 10_000, 3).astype(float)
+        assert np.abs(pool.mean(axis=(0, 2))).max() < tolerance
+        assert np.abs(pool.std(axis=(0, 2)) - 1).max() < tolerance
+        for stream in pool:
+            assert np.abs(np.corrcoef(stream) - np.eye(3)).max() < 0.06
+
+
+def test_nan_is_refused_where_it_is_perturbed_and_followed_elsewhere():
+    forest = MADE["NaN, float32"]()
+    X = np.zeros((1, forest.n_features))
+    X[0, 2] = np.nan
+    masks = np.ones((1, forest.n_features), bool)
+    with pytest.raises(ValueError, match=r"NaN in row 0, feature 'x2', which is to be perturbed"):
+        sampling.pg2_sampled(forest, X, masks, [1])
+    masks[0, 2] = False
+    assert sampling.pg2_sampled(forest, X, masks, [200]) > 0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"kind": "sobol"}, "kind='sobol': available are 'mc', 'halton'"),
+        ({"draws": "fresh"}, "draws='fresh': available are"),
+        ({"counts": [5, 5]}, "each larger than the last"),
+        ({"counts": []}, "numbers of samples from 1"),
+        ({"scale": -1.0}, "scale is -1.0"),
+        ({"features": [0, 7]}, "features: 7 is neither an index below 7"),
+        ({"features": np.ones((2, 3), bool)}, r"features is a mask \(2, 3\)"),
+        ({"numbers": [0, -1]}, "numbers must be 2 whole numbers"),
+        (
+            {"pool": np.zeros((2, 7, 5), np.float32)},
+            r"\(2, 7, 5\).* 2 columns and 10 samples",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(given, message):
+    forest, X = boosted()
+    with pytest.raises(ValueError, match=message):
+        sampling.pg2_sampled(forest, X[:2], **{"features": [0, 1], "counts": [10], **given})
+
+
+def test_one_of_several_outputs_is_chosen():
+    forest = forests.DRAWN["sum with a base"]()
+    X, features = forests.rows_on_thresholds(forest, 4), [0, 2, 3]
+    found = sampling.pg2_sampled(forest, X, features, [20], 0.5, output="class 2")
+    alone = replace(forest, value=forest.value[:, 2:], base=[0.0], output_names=["class 2"])
+    assert found.tobytes() == sampling.pg2_sampled(alone, X, features, [20], 0.5).tobytes()
+    with pytest.raises(ValueError, match="the model has 3 outputs"):
+        sampling.pg2_sampled(forest, X, features, [20])
+
+
+def test_nmae_is_the_sum_of_differences_over_the_sum_of_exact_values():
+    exact = np.array([1.0, 0.0, 3.0])
+    estimates = np.array([[1.5, 1.0], [0.5, 0.0], [2.0, 3.0]])
+    assert sampling.nmae(estimates, exact).tolist() == [0.5, 0.0]
+    assert sampling.nmae(estimates[:, 0], exact) == 0.5
+    with pytest.raises(ValueError, match="all exact values are 0"):
+        sampling.nmae(exact, np.zeros(3))
+    with pytest.raises(ValueError, match="2 estimates"):
+        sampling.nmae(exact[:2], exact)
+
+
+def rankings_of(n, d, seed=0):
+    return np.argsort(np.random.default_rng(seed).random((n, d)), axis=1)
+
+
+def test_pgi_perturbs_what_is_important_and_pgu_the_rest():
+    """OpenXAI's issue 28: with one feature that matters, each is 0 just where the other is not."""
+    forest = forests.grow([forests.split(2, 0.0, forests.leaf(0.0), forests.leaf(1.0))], 4)
+    X, named, other = np.zeros((5, 4)), [[2, 0, 1, 3]] * 5, [[0, 1, 3, 2]] * 5
+    gaps = {
+        (which, first): openxai.gaps_by_k(forest, X, ranking, 1.0, 200, which)
+        for which in ("important", "unimportant")
+        for first, ranking in (("named", named), ("other", other))
+    }
+    assert (gaps["important", "named"] > 0.3).all()
+    assert (gaps["unimportant", "named"] == 0).all()
+    assert (gaps["important", "other"] > 0).all(axis=0).tolist() == [False, False, False, True]
+    assert (gaps["unimportant", "other"] > 0).all(axis=0).tolist() == [True, True, True, False]
+    assert (openxai.pgi_sampled(forest, X, named, 1.0) > 0.3).all()
+    assert (openxai.pgu_sampled(forest, X, named, 1.0) == 0).all()
+
+
+def test_pgi_and_pgu_equal_the_definition():
+    forest, X = boosted()
+    X, d, n = X[:6], 7, 40
+    rankings, pool = rankings_of(6, d), noise.noise_pool("mc", d, n)
+    for function, kept in ((openxai.pgi_sampled, False), (openxai.pgu_sampled, True)):
+        found = function(forest, X, rankings, 0.5, n)
+        for i, ranking in enumerate(rankings):
+            total = 0.0
+            for k in range(1, d + 1):
+                chosen = ranking[k:] if kept else ranking[:k]
+                own = pool[(i * d + k - 1) % 64]
+                total += slow.mean_gap(forest, X[i], chosen, np.full(d, 0.5), own, absolute=True)
+            assert found[i] == pytest.approx(total / d, rel=twins.ROUNDING)
+
+
+def test_gaps_by_k_take_squares_some_k_and_halton():
+    forest, X = boosted()
+    rankings = rankings_of(6, 7)
+    found = openxai.gaps_by_k(
+        forest, X[:6], rankings, 0.3, 64, ks=[2, 5], absolute=False, kind="halton", random_state=4
+    )
+    features = [np.isin(range(7), rankings[i, :k]) for i in range(6) for k in (2, 5)]
+    twice = np.repeat(X[:6], 2, axis=0)
+    same = sampling.pg2_sampled(forest, twice, features, [64], 0.3, "halton", 4)
+    assert found.tobytes() == same.tobytes()
+    with pytest.raises(ValueError, match="perturbed='top': available are"):
+        openxai.gaps_by_k(forest, X[:6], rankings, 0.3, 64, "top")
+    with pytest.raises(ValueError, match=r"k=8 is not in 1\.\.7"):
+        openxai.gaps_by_k(forest, X[:6], rankings, 0.3, 64, ks=[8])
