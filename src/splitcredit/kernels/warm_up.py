@@ -16,6 +16,7 @@ from splitcredit.kernels import (
     prediction_gap,
     prediction_gap_greedy,
     prediction_gap_plan,
+    prediction_gap_sampling,
     saabas,
     saabas_by_bag,
     sage,
@@ -59,7 +60,7 @@ def warm_up() -> None:
         for imputer in (sage.MarginalImputer, sage.ConditionalImputer):
             imputer(stump, X, X)(index, np.ones((2, 1), np.bool_))
         _warm_up_bags(stump, X)
-        _warm_up_gaps(stump)
+        _warm_up_gaps(stump, X)
 
 
 def _warm_up_bags(stump, X):
@@ -75,9 +76,14 @@ def _warm_up_bags(stump, X):
     mda.loss_increases(unbagged, X, y, lambda tree, n: np.array([[1, 0]]))
 
 
-def _warm_up_gaps(stump):
-    """The kernels of the exact prediction gap."""
+def _warm_up_gaps(stump, X):
+    """The kernels of the exact prediction gap, and of the sampled one: shallow trees and none."""
     plan = prediction_gap_plan.plan(stump, 0)
     x, tails = np.zeros((1, 1)), np.array([[0.25, 0.0, 0.0]])
     prediction_gap.gaps(plan, x, tails, np.zeros(1, np.int64), np.ones((1, 1), np.bool_))
     prediction_gap_greedy.greedy(plan, x, tails, 1e-12)
+    noise, masks = np.zeros((1, 1, 1), np.float32), np.ones((2, 1), np.bool_)
+    streams, counts = np.zeros(2, np.int64), np.array([1])
+    for forest in (stump, replace(stump, value=np.full((3, 2), 0.1))):
+        pool = (np.ones(1), noise, streams, counts)
+        prediction_gap_sampling.sampled_gaps(forest, 0, X, masks, *pool)
