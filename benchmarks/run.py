@@ -20,7 +20,7 @@ from splitcredit.papers.sutera2021 import theorems
 
 ROOT = Path(__file__).resolve().parents[1]
 # Threads last: idle ones that still spin would count as CPU time of what follows.
-MODULES = ("sutera2021", "loecher2022", "tree_shap", "threads")
+MODULES = ("sutera2021", "loecher2022", "gajewski2025", "tree_shap", "threads")
 
 
 def main(module=None, *names):
