@@ -14,7 +14,7 @@ SNAKEMAKE = PATH="$(BIN):$$PATH" snakemake $(OVERLAY) $(ARGUMENTS) \
   --workflow-profile workflow/profiles/default --cores $(CORES)
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce quick fetch sutera2021 lundberg2017 loecher2022 sweep test lint format environment lock bench reference clean
+.PHONY: help reproduce quick fetch sutera2021 lundberg2017 loecher2022 gajewski2025 sweep test lint format environment lock bench reference clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_\/% ]+:.*## /{printf "  make %-38s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,10 +28,10 @@ quick: ## the same pipeline, scaled down
 fetch: environment ## get the files of real data sets that no data directory has
 	$(SNAKEMAKE) fetch
 
-sutera2021 lundberg2017 loecher2022: environment fetch ## one paper
+sutera2021 lundberg2017 loecher2022 gajewski2025: environment fetch ## one paper
 	$(SNAKEMAKE) $@
 
-sutera2021/% lundberg2017/% loecher2022/%: environment fetch ## one artefact
+sutera2021/% lundberg2017/% loecher2022/% gajewski2025/%: environment fetch ## one artefact
 	$(SNAKEMAKE) $(subst /,_,$@)
 
 sweep: environment fetch ## one experiment: make sweep EXPERIMENT=name

@@ -30,6 +30,9 @@ REFERENCE = ROOT / "docs" / "reference"
         ("10", None, "not comparable"),
         ("0.5", float("nan"), "differs"),
         ("1e3", 1000.2, "equal"),
+        ("3.346e+08", 334_562_000.0, "equal"),
+        ("3.346e+08", 334_651_000.0, "differs"),
+        ("1.3e+05", 125_000.0, "differs"),
     ],
 )
 def test_rounding_means_that_ours_rounds_to_the_printed_text(printed, ours, expected):
@@ -129,6 +132,19 @@ def test_a_reduced_scale_is_not_compared():
     table = [{"name": "a", "value": "0.5"}]
     (claim,) = judge("p", "t", PRINTED, table, [], incomparable="preset tiny")
     assert (claim["verdict"], claim["cause"]) == ("not comparable", "preset tiny")
+
+
+def test_a_rule_can_say_that_a_cell_cannot_be_compared():
+    """Then columns that its basis needs may be empty, and ours is shown all the same."""
+    table = [{"name": "a", "value": "0.7", "standard_error": ""}]
+    rules = [{"basis": "monte-carlo", "k": 3}, {"where": {"name": "a"}, "incomparable": "machine"}]
+    (claim,) = judge("p", "t", PRINTED, table, rules)
+    assert (claim["verdict"], claim["cause"]) == ("not comparable", "machine")
+    assert (claim["ours"], claim["printed"]) == ("0.7", "0.5")
+    (claim,) = judge("p", "t", PRINTED, table, rules[:1], incomparable="preset tiny")
+    assert claim["cause"] == "preset tiny"
+    with pytest.raises(ValueError, match="differs"):
+        judge("p", "t", PRINTED, table, rules[:1])
 
 
 def test_the_page_shows_every_claim_and_escapes_text():

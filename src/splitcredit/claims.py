@@ -104,8 +104,7 @@ def verdict(printed: str, ours, basis: Basis) -> str:
     ours = float(ours)
     if not math.isfinite(ours):
         return "differs"
-    digits = max(-expected.as_tuple().exponent, 0)
-    if Decimal(f"{ours:.{digits}f}") == expected:
+    if _rounded(ours, expected.as_tuple().exponent) == expected:
         return "equal"
     half = half_unit(printed)
     if basis.kind == "monte-carlo":
@@ -121,6 +120,13 @@ def verdict(printed: str, ours, basis: Basis) -> str:
     return "differs"
 
 
+def _rounded(value: float, exponent: int) -> Decimal:
+    """A number rounded to so many digits, half to even: 1e`exponent` is the last unit."""
+    if exponent <= 0:
+        return Decimal(f"{value:.{-exponent}f}")
+    return Decimal(f"{Decimal(value).scaleb(-exponent):.0f}").scaleb(exponent)
+
+
 def parse_cell(cell: str) -> dict[str, str]:
     """``"dataset=iris;statistic=mean"`` as a mapping.
 
@@ -134,7 +140,8 @@ def rules_for(rules: list[dict], variant: str, cell: str) -> dict:
     """The judging rules that hold for a cell, later ones over earlier ones.
 
     Each rule may name a ``variant`` and ``where`` (values of the cell); the rest of it is what
-    it sets: ``basis``, ``k``, ``cause``, ``test``.
+    it sets: ``basis``, ``k``, ``cause``, ``test``, and ``incomparable``, why the cells cannot be
+    compared.
     """
     keys = parse_cell(cell)
     merged: dict = {}
@@ -345,10 +352,17 @@ def _not_comparable(text, cause):
     }
 
 
+def _number(text):
+    return math.nan if text == "" else float(text)
+
+
 def _claim(text, row, rule, incomparable):
+    if "incomparable" in rule:
+        own = {"ours": row["value"], "test": rule.get("test", "")}
+        return {**_not_comparable(text, rule["incomparable"]), **own}
     kind = rule.get("basis", "rounding")
     needed = {"seeds": ("low", "high"), "monte-carlo": ("standard_error",)}.get(kind, ())
-    basis = Basis(kind, k=rule.get("k", math.nan), **{n: float(row[n]) for n in needed})
+    basis = Basis(kind, k=rule.get("k", math.nan), **{n: _number(row[n]) for n in needed})
     found = verdict(text, None if incomparable else row["value"], basis)
     explain = found in ("differs", "not comparable") or rule.get("always", False)
     return {

@@ -1,0 +1,51 @@
+"""Rankings by the greedy PG^2 method of gajewski2025, as attributions that sort into them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.attribution import Attribution
+
+
+def explain(forest, X, sigma: float, output=None) -> Attribution:
+    """Rank the features of each row: feature after feature, the largest PG^2 with those before.
+
+    Source: gajewski2025, Feature ranking. See `faithfulness.greedy`.
+
+    Parameters
+    ----------
+    forest : Forest
+    X : array-like or DataFrame (n_samples, n_features)
+    sigma : float
+        Standard deviation of the normal noise, in units of the features.
+    output : str or int, optional
+        Name or index; may be left out if there is one.
+
+    Returns
+    -------
+    Attribution
+        Of one output. Values are places, not shares of anything: n_features for the first feature
+        of the ranking, 1 for the last. The baseline is 0. ``parameters`` holds `sigma` and
+        ``tied_share``, the share of rows where another feature would have done as well in some
+        place.
+
+    Raises
+    ------
+    ValueError
+        If X does not fit the forest or holds NaN, or there is no such output.
+    """
+    from splitcredit.faithfulness.greedy import greedy_ranking
+    from splitcredit.faithfulness.prediction_gap import only_output
+
+    found = greedy_ranking(forest, X, scale=sigma, output=output)
+    n, d = found.rankings.shape
+    values = np.empty((n, d))
+    np.put_along_axis(values, found.rankings, np.arange(d, 0, -1.0)[None], axis=1)
+    return Attribution(
+        values=values[:, :, None],
+        baseline=np.zeros(1),
+        feature_names=forest.feature_names,
+        output_names=[forest.output_names[only_output(forest, output)]],
+        method="pg2_greedy",
+        parameters={"sigma": float(sigma), "tied_share": found.tied_share},
+    )

@@ -1,0 +1,109 @@
+"""What metrics of rankings share: names in tables, PGI^2, and leads over a reference."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.faithfulness.bootstrap import bootstrap_difference
+from splitcredit.faithfulness.prediction_gap import Setting
+from splitcredit.faithfulness.rankings import of_attribution
+
+# Resamples behind the intervals of leads: their ends are off by some 1.5 % of their width.
+RESAMPLES = 2000
+# Sets of features are bits of an integer, as far as these go.
+_BITS = 62
+
+
+def label(name: str) -> str:
+    """Name of an importance's ranking in tables."""
+    return "shap" if name == "tree_shap" else name
+
+
+def rankings(attributions, reference: str | None = None) -> dict[str, np.ndarray]:
+    """Rankings of all importances by their names in tables, int64 (n_rows, n_features) each.
+
+    ValueError if `reference` is not the name of an importance.
+    """
+    if reference is not None and reference not in attributions:
+        known = ", ".join(attributions)
+        raise ValueError(f"reference={reference!r}: the run has {known}")
+    return {label(name): of_attribution(found) for name, found in attributions.items()}
+
+
+def greedy(attributions) -> dict:
+    """The importances that are greedy rankings, by their own names."""
+    return {name: a for name, a in attributions.items() if a.method == "pg2_greedy"}
+
+
+def pgi2(forest, X, ranked, sigma) -> dict[str, np.ndarray]:
+    """PGI^2 of several rankings of the same rows, with normal noise.
+
+    The same bytes as `prediction_gap.pgi2`, but a set that several rankings begin with, such as
+    that of all features, is measured once.
+
+    Parameters
+    ----------
+    forest : Forest
+    X : prepared rows (n_rows, n_features)
+    ranked : dict of str to int64 (at least n_rows, n_features)
+        Of these rows and, maybe, more.
+    sigma : float
+        Standard deviation of the noise, in units of the features.
+
+    Returns
+    -------
+    dict of str to float64 (n_rows,), in squared units of the prediction
+    """
+    n, d = X.shape
+    places = [np.argsort(ranking[:n], axis=1) for ranking in ranked.values()]
+    firsts = np.arange(1, d + 1)[:, None]
+    masks = np.concatenate([place[:, None, :] < firsts for place in places], axis=1)
+    same = _first_of_same(masks)
+    # What is there already is replaced by the empty set, whose gap takes no time.
+    masks &= (same == np.arange(masks.shape[1]))[:, :, None]
+    gaps = np.take_along_axis(Setting(forest, None, sigma, None).gaps(X, masks), same, axis=1)
+    parts = np.split(gaps, len(ranked), axis=1)
+    return {name: part.mean(axis=1) for name, part in zip(ranked, parts, strict=True)}
+
+
+def _first_of_same(masks):
+    """Index of the first set that equals each, in its row: int64 (n_rows, n_sets)."""
+    n, n_sets, d = masks.shape
+    if d > _BITS:
+        return np.broadcast_to(np.arange(n_sets), (n, n_sets))
+    bits = masks @ (1 << np.arange(d))
+    return (bits[:, :, None] == bits[:, None, :]).argmax(axis=2)
+
+
+def lead(values, reference, statistic: str, random_state: int) -> dict[str, float]:
+    """Statistic of `values` minus that of the reference: ``lead``, and its interval.
+
+    Parameters
+    ----------
+    values, reference : float (n_rows,)
+        Of the same rows, see `bootstrap_difference`.
+    statistic : {"mean", "rmse"}
+    random_state : int
+        The same gives the same resamples.
+
+    Returns
+    -------
+    dict
+        ``lead``, ``low`` and ``high``: 95 % of the resamples of the rows.
+    """
+    if values is reference:
+        return dict.fromkeys(("lead", "low", "high"), 0.0)
+    found = bootstrap_difference(values, reference, statistic, RESAMPLES, random_state)
+    return {"lead": found.estimate, "low": found.low, "high": found.high}
+
+
+def rmse_error(squared_errors) -> float:
+    """Standard error of an RMSE, from the spread of the squared errors over the rows.
+
+    The delta method: standard deviation of the squared errors over the square root of the number
+    of rows, over twice the RMSE. Rows count as drawn at random, independently.
+    """
+    errors = np.asarray(squared_errors, float)
+    if len(errors) < 2 or not errors.any():
+        return float("nan")
+    return float(errors.std(ddof=1) / np.sqrt(len(errors)) / (2 * np.sqrt(errors.mean())))

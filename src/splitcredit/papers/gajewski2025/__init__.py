@@ -1,0 +1,1 @@
+"""Gajewski et al. (2025): estimating feature importance faithfulness for tree models."""

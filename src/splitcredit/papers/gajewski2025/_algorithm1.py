@@ -1,0 +1,100 @@
+"""Algorithm 1 as printed, to count where it divides 0 by 0; and the pairs of leaves that matter."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def undefined_share(forest, x, chosen, sigma, as_printed) -> float:
+    """Share of the pairs of leaves whose probability line 17 makes NaN.
+
+    Parameters
+    ----------
+    forest : Forest with one output
+    x : float32 (n_features,)
+    chosen : bool (n_features,)
+    sigma : float
+    as_printed : bool
+        Begin with l = infinity (line 1); else with minus infinity, as must be meant.
+    """
+    low = np.full(forest.n_features, math.inf if as_printed else -math.inf)
+    state = low, np.full(forest.n_features, math.inf), np.ones(forest.n_features)
+    counted = [0, 0]
+
+    def factor(q):
+        if chosen[q]:
+            below = [_normal((end[q] - float(x[q])) / sigma) for end in state[:2]]
+            return below[1] - below[0]
+        return float(state[0][q] <= x[q] < state[1][q])
+
+    def visit(k, prod, inside):
+        q = forest.feature[k]
+        if q < 0:
+            if inside:
+                counted[0] += 1
+                counted[1] += math.isnan(prod)
+            else:
+                visit_all(prod, True)
+            return
+        for child, side in ((forest.left[k], 1), (forest.right[k], 0)):
+            saved = [values[q] for values in state]
+            nearer = min if side else max
+            state[side][q] = nearer(saved[side], forest.threshold[k])
+            state[2][q] = factor(q)
+            # Line 17.
+            visit(child, np.float64(prod) / saved[2] * state[2][q], inside)
+            for values, before in zip(state, saved, strict=True):
+                values[q] = before
+
+    def visit_all(prod, inside):
+        for root in forest.tree_offsets[:-1]:
+            visit(int(root), prod, inside)
+
+    with np.errstate(all="ignore"):
+        visit_all(1.0, False)
+    return counted[1] / counted[0]
+
+
+def _normal(z):
+    return 0.5 * math.erfc(-z / math.sqrt(2))
+
+
+def active_leaves(forest, x, chosen) -> np.ndarray:
+    """How many leaves of each tree x can come to that give another value than its own.
+
+    Only the chosen features move. int64 (n_trees,).
+    """
+    found = []
+    for root in forest.tree_offsets[:-1]:
+        reached, waiting = [], [int(root)]
+        own = _leaf(forest, x, int(root))
+        while waiting:
+            k = waiting.pop()
+            q = forest.feature[k]
+            if q < 0:
+                reached.append(forest.value[k, 0] != forest.value[own, 0])
+            elif chosen[q]:
+                waiting += [int(forest.left[k]), int(forest.right[k])]
+            else:
+                waiting.append(_child(forest, x, k))
+        found.append(sum(reached))
+    return np.array(found)
+
+
+def pairs(leaves) -> int:
+    """Pairs of leaves of different trees, and each leaf with itself."""
+    total = int(leaves.sum())
+    return (total**2 - int((leaves**2).sum())) // 2 + total
+
+
+def _leaf(forest, x, k):
+    while forest.feature[k] >= 0:
+        k = _child(forest, x, k)
+    return k
+
+
+def _child(forest, x, k):
+    left = x[forest.feature[k]] < forest.threshold[k]
+    return int(forest.left[k] if left else forest.right[k])

@@ -1,0 +1,83 @@
+"""Table 1: iterations that take as long as the exact algorithm, and their errors.
+
+How many iterations take as long depends on machine and program, so here stand our errors at the
+printed numbers of iterations. Our own numbers are in `timings`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from splitcredit.papers.gajewski2025._curves import ERRORS
+from splitcredit.papers.gajewski2025._settings import (
+    METHODS,
+    PRINTED_ITERATIONS,
+    SIGMAS,
+    finding,
+)
+from splitcredit.papers.gajewski2025._tables import counted
+
+_QUANTITIES = {"mc": "mc", "halton": "qmc"}
+# Introduction: about so much at equal time. Basis: rounding, half a unit of the last digit.
+STATED = {
+    ("single", "mc"): (0.13, 0.005),
+    ("single", "qmc"): (0.05, 0.005),
+    ("bigger", "mc"): (0.01, 0.005),
+    ("bigger", "qmc"): (0.002, 0.0005),
+}
+
+
+def compute(inputs) -> pd.DataFrame:
+    """Errors at the printed numbers of iterations.
+
+    Parameters
+    ----------
+    inputs : dict of DataFrame
+        ``gajewski2025_sampling/sampling_error``.
+
+    Returns
+    -------
+    DataFrame
+        ``dataset``, ``model``, ``sigma``, ``quantity``; ``value``: the NMAE for ``mc_nmae`` and
+        ``qmc_nmae``, missing if it was not computed at that number, and always for
+        ``mc_iterations`` and ``qmc_iterations``; ``printed_iterations``; ``standard_error`` of the
+        difference from print, whose pairs and noise are other draws of the same kind.
+    """
+    errors = inputs[ERRORS].rename(columns={"data": "dataset"})
+    key = ["dataset", "model", "sigma", "method", "iterations"]
+    errors = errors.set_index(key)[["value", "standard_error"]]
+    rows = []
+    for (dataset, model), printed in PRINTED_ITERATIONS.items():
+        for k, sigma in enumerate(SIGMAS):
+            for method, short in _QUANTITIES.items():
+                at = (dataset, model, sigma, method, printed[method][k])
+                value, error = errors.loc[at] if at in errors.index else (np.nan, np.nan)
+                row = {"dataset": dataset, "model": model, "sigma": sigma}
+                row["printed_iterations"] = printed[method][k]
+                rows.append({**row, "quantity": f"{short}_iterations"})
+                spread = {"standard_error": np.sqrt(2) * error}
+                rows.append({**row, "quantity": f"{short}_nmae", "value": value, **spread})
+    columns = ["dataset", "model", "sigma", "quantity", "value", "printed_iterations"]
+    return pd.DataFrame(rows, columns=[*columns, "standard_error"])
+
+
+def statements(table) -> list[dict]:
+    """s05: typical errors; s06: bigger models have smaller ones; s07: so have wider noises."""
+    rows = table[table["quantity"].str.endswith("_nmae")]
+    rows = rows.assign(method=rows["quantity"].str.removesuffix("_nmae"))
+    found = []
+    for (model, method), (stated, half) in STATED.items():
+        own = rows[(rows["model"] == model) & (rows["method"] == method)]
+        words = f"|median NMAE at the printed iterations - {stated}|"
+        off = abs(own["value"].median() - stated)
+        found.append(finding("s05", f"{model}, {method}", words, off, half, "at most"))
+    wide = rows.pivot(index=["dataset", "sigma", "method"], columns="model", values="value")
+    words = "settings in which the bigger model's NMAE is not the smaller one"
+    found.append(counted("s06", "stated", words, ~(wide["bigger"] < wide["single"]), 0, "at most"))
+    mc = rows[rows["method"] == "mc"]
+    for model, own in mc.groupby("model", sort=False):
+        steps = np.diff(own.pivot(index="dataset", columns="sigma", values="value"), axis=1)
+        words = f"steps of sigma at which {METHODS['mc']}'s NMAE does not fall"
+        found.append(counted("s07", model, words, ~(steps.ravel() < 0), 0, "at most"))
+    return found

@@ -1,0 +1,537 @@
+"""gajewski2025: metrics of rankings, of models and of sampling, against plain loops."""
+
+import hashlib
+import json
+import struct
+from argparse import Namespace
+from functools import cache
+from itertools import combinations, pairwise, permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from xgboost import XGBRegressor
+
+from splitcredit import attribution, datasets, models, storage, to_forest
+from splitcredit.attribution import Attribution
+from splitcredit.datasets import Dataset, _places, _routes
+from splitcredit.faithfulness import bootstrap, noise, openxai, optimum, prediction_gap, sampling
+from splitcredit.faithfulness.greedy import TIE
+from splitcredit.faithfulness.rankings import of_attribution
+from splitcredit.importances import function_of
+from splitcredit.jobs import collect, measure
+from splitcredit.metrics import (
+    _rankings,
+    metric,
+    model_card,
+    sampling_error,
+    topk_agreement,
+)
+
+ROOT = Path(__file__).resolve().parents[1]
+SIGMAS = (0.3, 1.0)
+
+
+def drawn(n=70, d=4, seed=0):
+    """Rows on a grid, so that values meet thresholds, and a target with interactions."""
+    random = np.random.default_rng(seed)
+    X = random.integers(-4, 5, size=(n, d)) / 2
+    y = X[:, 0] * X[:, 1] + X[:, 1] + 0.3 * X[:, 2] + random.normal(size=n)
+    return Dataset(X, y, tuple(f"x{j}" for j in range(d)), n_training=n - 12)
+
+
+def ranked(forest, X, sigmas=SIGMAS):
+    found = {"tree_shap": function_of("tree_shap")(forest, X, output="predicted")}
+    greedy = function_of("pg2_greedy")
+    return found | {f"greedy_sigma{s}": greedy(forest, X, sigma=s) for s in sigmas}
+
+
+@cache
+def case():
+    """Forest, data and attributions of the rows of the test."""
+    data = drawn()
+    model = RandomForestRegressor(5, max_depth=4, random_state=0)
+    forest = to_forest(model.fit(data.training.X, data.training.y))
+    return forest, data, ranked(forest, data.explained.X)
+
+
+@cache
+def tree_with_ties():
+    """A tree that tests two of five features: the order of the others is open."""
+    data = drawn(d=5)
+    model = DecisionTreeRegressor(max_depth=2, random_state=0)
+    forest = to_forest(model.fit(data.training.X, data.training.y))
+    return forest, data, ranked(forest, data.explained.X)
+
+
+def cell(table, **keys):
+    for key, value in keys.items():
+        table = table[table[key] == value]
+    assert len(table) == 1
+    return table.iloc[0]
+
+
+# Rankings.
+
+
+def test_greedy_attributions_sort_into_the_ranking():
+    forest, data, found = case()
+    X = data.explained.X
+    for sigma in SIGMAS:
+        greedy = found[f"greedy_sigma{sigma}"]
+        order = of_attribution(greedy)
+        assert sorted(greedy.values[0, :, 0]) == [1, 2, 3, 4]
+        for row, features in zip(X, order, strict=True):
+            chosen = []
+            for feature in features:
+                left = [j for j in range(4) if j not in chosen]
+                gaps = [prediction_gap.pg2(forest, [row], [*chosen, j], scale=sigma) for j in left]
+                assert feature == left[int(np.argmax(np.array(gaps) >= max(gaps) * (1 - TIE)))]
+                chosen.append(int(feature))
+    again = Attribution.from_arrays(greedy.to_arrays())
+    assert again.parameters == {"sigma": 1.0, "tied_share": greedy.parameters["tied_share"]}
+
+
+def test_rankings_are_by_absolute_values_equal_ones_by_index():
+    values = np.array([[[-1.0], [2.0], [-2.0], [0.0]]])
+    found = Attribution(values, [0.0], list("abcd"), ["o"], "m")
+    assert of_attribution(found).tolist() == [[1, 2, 0, 3]]
+    several = Attribution(np.zeros((1, 4, 2)), [0.0, 0.0], list("abcd"), ["o", "p"], "m")
+    with pytest.raises(ValueError, match="m explains 2 outputs"):
+        of_attribution(several)
+
+
+def test_an_unknown_reference_is_refused():
+    forest, data, found = case()
+    with pytest.raises(ValueError, match="reference='shap': the run has tree_shap, greedy"):
+        metric("pgi2")(found, forest, data.explained, SIGMAS, reference="shap")
+
+
+# Agreement.
+
+
+def greedy_choices(forest, row, sigma, slack=0.0, chosen=()):
+    """First three features of all greedy rankings of one row, by every way to break ties."""
+    left = [j for j in range(forest.n_features) if j not in chosen]
+    if len(chosen) == 3:
+        return [chosen]
+    gaps = np.array([prediction_gap.pg2(forest, [row], [*chosen, j], scale=sigma) for j in left])
+    found = []
+    for j, gap in zip(left, gaps[:, 0], strict=True):
+        if gap >= gaps.max() * (1 - TIE) - slack:
+            found += greedy_choices(forest, row, sigma, slack, (*chosen, j))
+    return found
+
+
+def sorted_choices(scores):
+    """All orders that sort the scores."""
+    orders = permutations(range(len(scores)))
+    return [o for o in orders if all(scores[a] >= scores[b] * (1 - TIE) for a, b in pairwise(o))]
+
+
+@pytest.mark.parametrize("which", [tree_with_ties, case])
+def test_agreement_and_its_bounds_are_those_of_all_ways_to_break_ties(which, monkeypatch):
+    monkeypatch.setattr(topk_agreement, "SINGLE", 0.02)
+    forest, data, found = which()
+    X = data.explained.X
+    slack = 0.02 * forest.predict(X)[:, 0] ** 2
+    table = metric("topk_agreement")(found, forest, data.explained)
+    scores = np.abs(found["tree_shap"].values[:, :, 0])
+    for sigma in SIGMAS:
+        name = f"greedy_sigma{sigma}"
+        orders = [sorted_choices(row) for row in scores]
+        ways = {
+            ending: [greedy_choices(forest, x, sigma, s) for x, s in zip(X, allowed, strict=True)]
+            for ending, allowed in (("", 0 * slack), ("_single", slack))
+        }
+        for k in (1, 2, 3):
+            row = cell(table, ranking=name, k=k)
+            for ending, of_rows in ways.items():
+                agree = [
+                    [set(a[:k]) == set(b[:k]) for a in own for b in other]
+                    for own, other in zip(of_rows, orders, strict=True)
+                ]
+                assert row[f"low{ending}"] == pytest.approx(np.mean([all(a) for a in agree]))
+                assert row[f"high{ending}"] == pytest.approx(np.mean([any(a) for a in agree]))
+            own, other = of_attribution(found[name]), of_attribution(found["tree_shap"])
+            same = [set(a[:k]) == set(b[:k]) for a, b in zip(own, other, strict=True)]
+            assert row["value"] == pytest.approx(np.mean(same))
+            assert row["low"] <= row["value"] <= row["high"]
+    assert (table["low_single"] < table["high_single"]).any()
+    if which is tree_with_ties:
+        last = table[table["k"] == 3]
+        assert (last["low"] == 0).all() and (last["tied"] == 1).all() and (last["high"] > 0.4).all()
+
+
+# PGI.
+
+
+def pgi2_by_hand(forest, X, ranking, sigma):
+    return np.array(
+        [
+            np.mean(
+                [
+                    prediction_gap.pg2(forest, [x], [int(j) for j in order[:k]], scale=sigma)[0]
+                    for k in range(1, len(order) + 1)
+                ]
+            )
+            for x, order in zip(X, ranking, strict=True)
+        ]
+    )
+
+
+def test_pgi2_is_a_mean_over_rows_and_numbers_of_features():
+    forest, data, found = case()
+    table = metric("pgi2")(found, forest, data.explained, SIGMAS, n_rows=7, random_state=2)
+    X = data.explained.X[:7]
+    for sigma in SIGMAS:
+        ours = {n: pgi2_by_hand(forest, X, of_attribution(a)[:7], sigma) for n, a in found.items()}
+        for name, values in ours.items():
+            row = cell(table, sigma_metric=sigma, ranking=_rankings.label(name))
+            base = ours["tree_shap"]
+            given = values, base, "mean", _rankings.RESAMPLES
+            interval = bootstrap.bootstrap_difference(*given, random_state=2)
+            assert row["value"] == pytest.approx(values.mean(), rel=1e-12)
+            assert row["lead"] == pytest.approx((values - base).mean(), rel=1e-9, abs=1e-12)
+            assert row["low"] == pytest.approx(interval.low, rel=1e-9, abs=1e-12)
+            assert row["high"] == pytest.approx(interval.high, rel=1e-9, abs=1e-12)
+            assert row["n_rows"] == 7
+    assert set(table["ranking"]) == {"shap", "greedy_sigma0.3", "greedy_sigma1.0"}
+
+
+def test_rankings_share_sets_without_a_difference():
+    forest, data, found = case()
+    X, ranked_ = forest.prepare(data.explained.X), _rankings.rankings(found)
+    for name, values in _rankings.pgi2(forest, X, ranked_, 0.3).items():
+        alone = prediction_gap.pgi2(forest, X, ranked_[name], scale=0.3)
+        assert values.tobytes() == alone.tobytes()
+
+
+def test_the_optimum_is_that_of_all_orders():
+    forest, data, found = case()
+    table = metric("pgi2_optimum")(found, forest, data.explained, [0.3], n_rows=6)
+    X = data.explained.X[:6]
+    orders = np.array(list(permutations(range(4))))
+    values = [pgi2_by_hand(forest, np.tile(x, (24, 1)), orders, 0.3) for x in X]
+    best = np.max(values, axis=1)
+    for name, a in found.items():
+        own = pgi2_by_hand(forest, X, of_attribution(a)[:6], 0.3)
+        row = cell(table, ranking=_rankings.label(name))
+        assert row["value"] == pytest.approx(own.mean() / best.mean(), rel=1e-12)
+        assert row["median"] == pytest.approx(np.median(own / best), rel=1e-12)
+        assert row["quantile5"] == pytest.approx(np.quantile(own / best, 0.05), rel=1e-12)
+        assert row["optimal"] == np.mean(own >= best * (1 - 1e-9))
+        assert (row["sigma_metric"], row["n_rows"]) == (0.3, 6)
+
+
+def test_sampled_and_exact_gaps_are_compared_row_by_row():
+    forest, data, found = case()
+    table = metric("pgi_agreement")(found, forest, data.explained, [0.3], 30, random_state=5)
+    X = data.explained.X
+    sampled, exact = {}, {}
+    for name, a in found.items():
+        order, label = of_attribution(a), _rankings.label(name)
+        given = {"n_samples": 30, "random_state": 5}
+        sampled[label] = openxai.pgi_sampled(forest, X, order, 0.3, **given)
+        exact[label] = pgi2_by_hand(forest, X, order, 0.3)
+        row = cell(table, quantity="spearman", ranking=label)
+        assert row["value"] == pytest.approx(spearmanr(sampled[label], exact[label])[0])
+    for a, b in combinations(exact, 2):
+        alike, unequal = 0, []
+        for i in range(12):
+            gap = exact[a][i] - exact[b][i]
+            ours = 0 if abs(gap) <= 1e-12 * exact[a][i] else np.sign(gap)
+            same = ours == np.sign(sampled[a][i] - sampled[b][i])
+            alike += same
+            unequal += [same] if ours else []
+        row = cell(table, quantity="alike", ranking=a, other=b)
+        assert (row["value"], row["n_rows"]) == (pytest.approx(alike / 12), 12)
+        row = cell(table, quantity="alike_unequal", ranking=a, other=b)
+        assert (row["value"], row["n_rows"]) == (pytest.approx(np.mean(unequal)), len(unequal))
+
+
+# Removing features.
+
+
+@pytest.mark.parametrize("features", ["test", "training"])
+def test_randomised_error_by_hand(features):
+    forest, data, found = case()
+    test, training = data.explained, data.training
+    table = metric("randomised_error")(
+        found, forest, test, training, "tree_shap", (1, 3), 7, features, random_state=4
+    )
+    rows, marginals = (test.X, test.X) if features == "test" else (training.X, training.X)
+    for name, a in found.items():
+        order = of_attribution(a)
+        for k in (1, 3):
+            errors, halves = [], []
+            for i in range(len(test.y)):
+                told = []
+                seeds = np.random.SeedSequence(4).generate_state(2)
+                for n, seed in zip((4, 3), seeds, strict=True):
+                    own = np.random.SeedSequence(int(seed), spawn_key=(i,))
+                    picks = np.random.default_rng(own).integers(len(marginals), size=(n, 4))
+                    x = np.tile(rows[i], (n, 1))
+                    for j in order[i, :k]:
+                        x[:, j] = marginals[picks[:, j], j]
+                    told.append(forest.predict(x)[:, 0])
+                errors.append((np.mean(np.concatenate(told)) - test.y[i]) ** 2)
+                halves.append((told[0].mean() - told[1].mean()) ** 2 / 4)
+            row = cell(table, ranking=_rankings.label(name), k=k)
+            rmse = np.sqrt(np.mean(errors))
+            assert row["value"] == pytest.approx(rmse, rel=1e-12)
+            by_draws = np.sqrt(np.dot(errors, halves)) / len(errors) / rmse
+            assert row["draws_error"] == pytest.approx(by_draws, rel=1e-9)
+            spread = np.std(errors, ddof=1) / np.sqrt(len(errors)) / (2 * rmse)
+            assert row["standard_error"] == pytest.approx(spread, rel=1e-9)
+    _leads_are_differences(table)
+
+
+def test_the_error_of_the_draws_is_what_seeds_show():
+    forest, data, found = case()
+    given = {"tree_shap": found["tree_shap"]}, forest, data.explained, data.training
+    options = {"reference": "tree_shap", "ks": [2], "n_draws": 10}
+    tables = [metric("randomised_error")(*given, **options, random_state=s) for s in range(40)]
+    values, errors = np.array([t[["value", "draws_error"]].iloc[0] for t in tables]).T
+    # A standard deviation of 40 values is off by 11 %, one time in three.
+    assert 0.6 < np.std(values, ddof=1) / np.sqrt(np.mean(errors**2)) < 1.5
+
+
+def test_randomising_needs_a_known_choice_and_enough_rows():
+    forest, data, found = case()
+    measure_, test = metric("randomised_error"), data.explained
+    with pytest.raises(ValueError, match="features='train': expected one of test, training"):
+        measure_(found, forest, test, data.training, "tree_shap", [1], features="train")
+    with pytest.raises(ValueError, match="3 training rows for 12"):
+        few = data.take(range(3))
+        measure_(found, forest, test, few, "tree_shap", [1], features="training")
+    with pytest.raises(ValueError, match="n_draws is 0"):
+        measure_(found, forest, test, data.training, "tree_shap", [1], n_draws=0)
+
+
+def _leads_are_differences(table):
+    for k, rows in table.groupby("k"):
+        base = cell(table, ranking="shap", k=k)
+        assert np.allclose(rows["lead"], rows["value"] - base["value"], atol=1e-12)
+        assert (rows["low"] <= rows["lead"]).all() and (rows["lead"] <= rows["high"]).all()
+        assert base["low"] == base["high"] == 0
+
+
+def test_removed_error_by_hand(capsys):
+    _, data, found = case()
+    test, training = data.explained, data.training
+    fits = []
+
+    def refit(X, y):
+        fits.append(X.shape)
+        return DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, y)
+
+    table = metric("removed_error")(found, test, training, refit, "tree_shap", (1, 2))
+    every = set()
+    for name, a in found.items():
+        order = of_attribution(a)
+        for k in (1, 2):
+            errors, removed = [], set()
+            for i in range(len(test.y)):
+                left = sorted(set(range(4)) - set(order[i, :k].tolist()))
+                model = DecisionTreeRegressor(max_depth=3, random_state=0)
+                model.fit(training.X[:, left], training.y)
+                errors.append((model.predict(test.X[i : i + 1, left])[0] - test.y[i]) ** 2)
+                removed.add(tuple(left))
+            every |= removed
+            row = cell(table, ranking=_rankings.label(name), k=k)
+            assert row["value"] == pytest.approx(np.sqrt(np.mean(errors)), rel=1e-12)
+            assert row["n_fits"] == len(removed)
+    _leads_are_differences(table)
+    assert len(fits) == len(every)
+    assert f"{len(every)} models fitted up to k=2" in capsys.readouterr().out
+
+
+# Models.
+
+
+def hash_by_recursion(model):
+    """The hash of the trees, from XGBoost's JSON."""
+    content = json.loads(bytes(model.get_booster().save_raw("json")))
+    lines = []
+    for tree in content["learner"]["gradient_booster"]["model"]["trees"]:
+        level = [0]
+        while level:
+            below = []
+            for i in level:
+                number = struct.pack(">f", tree["split_conditions"][i]).hex()
+                left, right = tree["left_children"][i], tree["right_children"][i]
+                if left == -1:
+                    lines.append(f"{i}:leaf:{number}")
+                else:
+                    lines.append(f"{i}:{tree['split_indices'][i]}:{number}:{left}:{right}")
+                    below += [left, right]
+            level = below
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest(), lines
+
+
+def test_a_model_card_names_the_model():
+    data = drawn()
+    model = XGBRegressor(n_estimators=3, max_depth=3, n_jobs=1)
+    model.fit(data.training.X, data.training.y)
+    forest, found = to_forest(model), case()[2]
+    table = metric("model_card")(found, forest, data.explained, data.training)
+    card = dict(zip(table["quantity"], table["value"], strict=True))
+    expected, lines = hash_by_recursion(model)
+    assert model_card.dump(forest).split("\n") == lines and card["dump_sha256"] == expected
+    leaves = sum(":leaf:" in line for line in lines)
+    numbers = [card[name] for name in ("n_trees", "nodes", "leaves")]
+    assert numbers == ["3", str(len(lines)), str(leaves)]
+    splits = {tuple(line.split(":")[1:3]) for line in lines if ":leaf:" not in line}
+    assert card["distinct_thresholds"] == str(len(splits))
+    for name, rows in (("test", data.explained), ("training", data.training)):
+        rmse = np.sqrt(np.mean((model.predict(rows.X).astype(float) - rows.y) ** 2))
+        assert card[f"{name}_rmse"] == f"{rmse:.6g}"
+    assert card["target_sd"] == f"{data.explained.y.std():.6g}"
+    tied = found["greedy_sigma0.3"].parameters["tied_share"]
+    assert float(card["tied_share greedy_sigma0.3"]) == pytest.approx(tied, rel=1e-5)
+    labels = DecisionTreeClassifier(max_depth=1).fit(data.X, data.y > 0)
+    with pytest.raises(ValueError, match="2 outputs"):
+        metric("model_card")({}, to_forest(labels), data, data)
+
+
+PUBLISHED = {
+    ("bigger", "red_wine"): (32, 0.2, 0.8, 4),
+    ("bigger", "california_housing"): (40, 0.1, 0.01, 4),
+    ("bigger", "parkinson"): (40, 0.2, 0.8, 4),
+    ("single", "california_housing"): (1, 0.9, 0.9, 3),
+    ("single", "parkinson"): (1, 0.9, 0.9, 3),
+}
+
+
+@pytest.mark.parametrize("which", PUBLISHED, ids="-".join)
+def test_retrained_models_have_the_published_hashes(which, monkeypatch):
+    folders = tuple(str(ROOT / folder) for folder in _places.DIRECTORIES)
+    monkeypatch.setattr(_places.settings, "directories", folders)
+    monkeypatch.setattr(_places.settings, "routes", ("directory",))
+    kind, name = which
+    of = {"parkinson": "parkinsons"}.get(name, name)
+    try:
+        data = datasets.load({"dataset": "standardised_split", "of": of, "split": "authors"})
+    except _routes.NotAvailableError as error:
+        pytest.skip(f"no data directory has the file: {error.line}")
+    n, eta, share, depth = PUBLISHED[which]
+    recipe = {"estimator": "XGBRegressor", "n_estimators": n, "tree_method": "hist"}
+    recipe |= {"learning_rate": eta, "subsample": share, "max_depth": depth, "random_state": 42}
+    forest = to_forest(models.fit(recipe, data.training.X, data.training.y))
+    table = metric("model_card")({}, forest, data.explained, data.training)
+    card = dict(zip(table["quantity"], table["value"], strict=True))
+    # A row a model and data set, or a cell a quantity: either way the values stand in the text.
+    text = (ROOT / "config" / "claims" / "gajewski2025_models.csv").read_text()
+    lines = [line for line in text.splitlines() if kind in line and name in line]
+    for quantity in ("n_trees", "nodes", "leaves", "distinct_thresholds", "dump_sha256"):
+        assert any(card[quantity] in line.split(",") for line in lines), quantity
+    assert any(card["test_rmse"] in line.split(",") for line in lines)
+
+
+# Sampling.
+
+
+def test_pairs_have_all_sizes_equally_often():
+    rows, sets = sampling_error.pairs(9, 4, 402, 1)
+    assert np.bincount(sets.sum(axis=1)).tolist() == [0, 100, 100, 100, 100]
+    assert sets.shape == (400, 4) and (rows.min(), rows.max()) == (0, 8)
+    # Each feature is in half of the pairs of size 2, with a standard error of 0.05.
+    assert np.abs(sets[100:200].mean(axis=0) - 0.5).max() < 0.2
+    with pytest.raises(ValueError, match="n_pairs is 3: at least one a size, 4"):
+        sampling_error.pairs(9, 4, 3)
+
+
+def test_sampling_errors_by_hand_whatever_the_chunks(monkeypatch, capsys):
+    forest, data, _ = case()
+    given = {}, forest, data.explained, (0.3, 1.0), 140, (20, 300)
+    table = metric("sampling_error")(*given, random_state=6)
+    monkeypatch.setattr(sampling_error, "CHUNK", 33)
+    assert metric("sampling_error")(*given, random_state=6).equals(table)
+    assert "sigma 1.0, halton, 33 of 140 pairs" in capsys.readouterr().out
+    rows, sets = sampling_error.pairs(12, 4, 140, 6)
+    seeds = np.random.SeedSequence(6).generate_state(2).tolist()
+    for sigma in (0.3, 1.0):
+        for method in ("mc", "halton"):
+            pool = noise.noise_pool(method, 4, 300, 64, seeds)
+            off, whole = np.zeros((64, 2)), np.zeros(64)
+            for i, (r, s) in enumerate(zip(rows, sets, strict=True)):
+                x = data.explained.X[r : r + 1]
+                exact = prediction_gap.pg2(forest, x, s, scale=sigma)[0]
+                one = {"numbers": [i], "pool": pool, "scale": sigma}
+                estimates = sampling.pg2_sampled(forest, x, s, (20, 300), **one)[0]
+                off[i % 64] += np.abs(estimates - exact)
+                whole[i % 64] += exact
+            for c, count in enumerate((20, 300)):
+                row = cell(table, sigma=sigma, method=method, iterations=count)
+                error = off[:, c].sum() / whole.sum()
+                assert row["value"] == pytest.approx(error, rel=1e-9)
+                assert row["exact_mean"] == pytest.approx(whole.sum() / 140, rel=1e-12)
+                more = off[:, c] - error * whole
+                expected = np.sqrt((more**2).sum() * 64 / 63) / whole.sum()
+                assert row["standard_error"] == pytest.approx(expected, rel=1e-9)
+                assert row["n_pairs"] == 140
+    assert table["value"].max() < 0.5
+
+
+# Jobs.
+
+
+def test_jobs_give_metrics_the_forest_the_refit_and_the_rows(tmp_path):
+    """Of a data set with too many features for the optimum, too: its rows stay, empty."""
+    wide = drawn(d=13)
+    recipe = {"estimator": "DecisionTreeRegressor", "max_depth": 3}
+    forest = to_forest(models.fit(recipe, wide.training.X, wide.training.y))
+    found = ranked(forest, wide.explained.X, [0.3])
+    run = {"key": "r", "data_key": "d", "model": recipe, "repeat": 0}
+    storage.write_json(tmp_path / "plan.json", [run])
+    storage.write_bundle(tmp_path / "data.npz", {"d": wide})
+    storage.write_bundle(tmp_path / "models.npz", {"r": forest})
+    for name, a in found.items():
+        storage.write_bundle(tmp_path / f"{name}.npz", {"r": a})
+    tables = {}
+    for recipe in (
+        {"metric": "removed_error", "reference": "tree_shap", "ks": [1]},
+        {"metric": "randomised_error", "reference": "tree_shap", "ks": [1], "n_draws": 4},
+        {"metric": "pgi2_optimum", "sigmas": [0.3, 1.0]},
+        {"metric": "model_card"},
+    ):
+        name = recipe["metric"]
+        measure.run(
+            Namespace(
+                plan=tmp_path / "plan.json",
+                data=tmp_path / "data.npz",
+                models=[tmp_path / "models.npz"],
+                names=list(found),
+                importances=[tmp_path / f"{name}.npz" for name in found],
+                recipe=recipe,
+                out=tmp_path / "b" / f"{name}.csv",
+            )
+        )
+        point = {"metrics": {name: name}, "batch": "b", "run": "r", "axes": {"data": "wide"}}
+        storage.write_json(tmp_path / "points.json", [point])
+        out = tmp_path / f"{name}.csv"
+        given = {"points": tmp_path / "points.json", "metric": name, "directory": tmp_path}
+        collect.run(Namespace(**given, out=out))
+        tables[name] = storage.read_table(out)
+    assert tables["removed_error"]["value"].gt(0).all() and len(tables["removed_error"]) == 2
+    assert tables["randomised_error"]["data"].tolist() == ["wide"] * 2
+    empty = tables["pgi2_optimum"]
+    assert len(empty) == 4 and empty["value"].isna().all() and (empty["n_rows"] == 0).all()
+    card = storage.read_rows(tmp_path / "model_card.csv")
+    assert {row["quantity"]: row["value"] for row in card}["n_trees"] == "1"
+    assert isinstance(attribution.from_arrays(found["tree_shap"].to_arrays()), Attribution)
+
+
+def test_a_ranking_that_is_best_of_all_orders_is_optimal():
+    forest, data, _ = case()
+    best = optimum.best_ranking(forest, data.explained.X, scale=1.0).rankings
+    values = np.empty((*best.shape, 1))
+    np.put_along_axis(values[:, :, 0], best, np.arange(4, 0, -1.0)[None], axis=1)
+    given = {"best": Attribution(values, [0.0], data.feature_names, ["o"], "m")}
+    row = metric("pgi2_optimum")(given, forest, data.explained, [1.0]).iloc[0]
+    assert row["value"] == pytest.approx(1, rel=1e-12)
+    assert row["optimal"] == row["median"] == row["quantile5"] == 1
