@@ -7,33 +7,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from splitcredit.faithfulness.prediction_gap import Setting
+from splitcredit.faithfulness.rankings import Rankings
 
 # Gaps that differ by a smaller part are equal: rounding must not choose between features.
 TIE = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
-class GreedyRanking:
-    """Rankings of the features of some rows.
+class GreedyRankings(Rankings):
+    """Rankings made feature after feature.
 
     Parameters
     ----------
-    rankings : int64 (n_samples, n_features)
-        The most important feature first.
-    gaps : float64 (n_samples, n_features)
-        PG^2 of the first k features in column k - 1.
     tied : bool (n_samples, n_features)
         Whether another feature would have done as well in that place.
     """
 
-    rankings: np.ndarray
-    gaps: np.ndarray
     tied: np.ndarray
-
-    @property
-    def pgi2(self) -> np.ndarray:
-        """PGI^2 under the perturbation that the rankings were made with, float64 (n_samples,)."""
-        return self.gaps.mean(axis=1)
 
     @property
     def tied_share(self) -> float:
@@ -41,7 +31,7 @@ class GreedyRanking:
         return float(self.tied.any(axis=1).mean()) if len(self.tied) else 0.0
 
 
-def greedy_ranking(model, X, perturbation=None, scale=1.0, output=None) -> GreedyRanking:
+def greedy_ranking(model, X, perturbation=None, scale=1.0, output=None) -> GreedyRankings:
     """Rank the features of each row by the greedy PG^2 method of gajewski2025.
 
     Place k goes to the feature i that makes PG^2 of the k - 1 features before and i the largest;
@@ -54,7 +44,7 @@ def greedy_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Greed
 
     Returns
     -------
-    GreedyRanking
+    GreedyRankings
 
     Raises
     ------
@@ -70,4 +60,4 @@ def greedy_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Greed
         prediction_gap_greedy.greedy(setting.plan, *setting.at(X[rows], wanted[rows]), TIE)
         for rows in setting.chunks(X, wanted) or [slice(0, 0)]
     ]
-    return GreedyRanking(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    return GreedyRankings(*(np.concatenate(parts) for parts in zip(*found, strict=True)))

@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from splitcredit.faithfulness.greedy import TIE
 from splitcredit.faithfulness.prediction_gap import CHUNK, Setting
+from splitcredit.faithfulness.rankings import Rankings
 
 # 2**16 sets take seconds a row; each further feature doubles time and memory.
 MOST_FEATURES = 16
 
 
-@dataclass(frozen=True, eq=False)
-class Optimum:
-    """The best rankings of some rows.
-
-    Parameters
-    ----------
-    rankings : int64 (n_samples, n_features)
-        The most important feature first.
-    gaps : float64 (n_samples, n_features)
-        PG^2 of the first k features in column k - 1.
-    """
-
-    rankings: np.ndarray
-    gaps: np.ndarray
-
-    @property
-    def pgi2(self) -> np.ndarray:
-        """The largest PGI^2 that any ranking has, float64 (n_samples,)."""
-        return self.gaps.mean(axis=1)
-
-
-def best_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Optimum:
+def best_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Rankings:
     """Ranking of each row's features with the largest PGI^2 (gajewski2025, Eq. 3) of all orders.
 
     PG^2 of all 2^d sets of features, and the best way from the empty set to all of them, one
@@ -48,7 +26,7 @@ def best_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Optimum
 
     Returns
     -------
-    Optimum
+    Rankings
 
     Raises
     ------
@@ -69,7 +47,7 @@ def best_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Optimum
     found = [
         _best_orders(setting.gaps(X[i : i + step], masks), d) for i in range(0, n, step) or [0]
     ]
-    return Optimum(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    return Rankings(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 
 def _best_orders(gaps, d):

@@ -2,7 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Rankings:
+    """Rankings of the features of some rows, and what the first of them move the prediction by.
+
+    Parameters
+    ----------
+    rankings : int64 (n_samples, n_features)
+        The most important feature first.
+    gaps : float64 (n_samples, n_features)
+        PG^2 of the first k features in column k - 1.
+    """
+
+    rankings: np.ndarray
+    gaps: np.ndarray
+
+    @property
+    def pgi2(self) -> np.ndarray:
+        """PGI^2 under the perturbation that they were made with, float64 (n_samples,)."""
+        return self.gaps.mean(axis=1)
 
 
 def checked(rankings, n_rows: int, n_features: int) -> np.ndarray:

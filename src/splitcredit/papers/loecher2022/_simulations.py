@@ -19,6 +19,17 @@ NULL, POWER = "null case", "power case"
 RELEVANT = "x2"
 # Standard errors beyond which a mean is not called zero, or a difference not called noise.
 K = 3.0
+PANELS = {
+    "mdi_rows": "MDI (rows x impurity)",
+    "shap": "mean |SHAP|",
+    "pg_051_inbag": "PG(0.5, 1) (rows x impurity)",
+    "air": "AIR (rows x impurity)",
+}
+FOOLED = {"mdi_rows": "MDI", "shap": "SHAP"}
+UNBIASED = {"pg_051_inbag": "PG(0.5, 1)", "air": "AIR"}
+# Not in the paper's figures.
+BESIDE = {"pg_hat_10": "PGhat(1, 0)", "mda": "MDA", "shap_oob_y": "y SHAP, out-of-bag"}
+BIASED = {"pg_hat_051": "PGhat(0.5, 1)", "pg_12": "PG(1, 2)"}
 _QUANTILES = {"low": 0.05, "lower": 0.25, "median": 0.5, "upper": 0.75, "high": 0.95}
 
 
@@ -66,8 +77,18 @@ def summary(inputs, case, importances) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def with_r(table, recorded, case) -> pd.DataFrame:
-    """The table with R's numbers below: forests that split categories by subsets."""
+def compute(inputs, case, recorded) -> pd.DataFrame:
+    """Table of figure 6 or 7: see `summary`, and R's numbers below.
+
+    Parameters
+    ----------
+    inputs : dict of DataFrame
+        ``loecher2022_mixed/scores``.
+    case : {"null case", "power case"}
+    recorded : path or None
+        Table of R's numbers, measured once, of forests that split categories by subsets.
+    """
+    table = summary(inputs, case, [*PANELS, *BESIDE, *BIASED])
     if not recorded:
         return table
     known = pd.DataFrame(storage.read_rows(recorded)).query("case == @case")

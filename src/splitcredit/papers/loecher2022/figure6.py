@@ -6,35 +6,24 @@ import numpy as np
 import pandas as pd
 
 from splitcredit.papers.loecher2022 import _simulations
-from splitcredit.papers.loecher2022._simulations import NULL, K, finding, unbiased
+from splitcredit.papers.loecher2022._simulations import (
+    BESIDE,
+    FOOLED,
+    NULL,
+    PANELS,
+    UNBIASED,
+    K,
+    finding,
+    unbiased,
+)
 
-PANELS = {
-    "mdi_rows": "MDI (rows x impurity)",
-    "shap": "mean |SHAP|",
-    "pg_051_inbag": "PG(0.5, 1) (rows x impurity)",
-    "air": "AIR (rows x impurity)",
-}
-FOOLED = {"mdi_rows": "MDI", "shap": "SHAP"}
-UNBIASED = {"pg_051_inbag": "PG(0.5, 1)", "air": "AIR"}
-# Not in the paper's figure.
-BESIDE = {"pg_hat_10": "PGhat(1, 0)", "mda": "MDA", "shap_oob_y": "y SHAP, out-of-bag"}
-BIASED = {"pg_hat_051": "PGhat(0.5, 1)", "pg_12": "PG(1, 2)"}
 # Coded as numbers, more values mean more possible splits, and most has the continuous one.
 ORDER = ("x2", "x3", "x4", "x5", "x1")
 
 
 def compute(inputs, recorded=None) -> pd.DataFrame:
-    """Distributions over the replications; see `_simulations.summary`.
-
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``loecher2022_mixed/scores``.
-    recorded : path, optional
-        Table of R's numbers, measured once.
-    """
-    table = _simulations.summary(inputs, NULL, [*PANELS, *BESIDE, *BIASED])
-    return _simulations.with_r(table, recorded, NULL)
+    """Distributions over the replications; see `_simulations.compute`."""
+    return _simulations.compute(inputs, NULL, recorded)
 
 
 def draw(table):

@@ -5,22 +5,21 @@ from __future__ import annotations
 import pandas as pd
 
 from splitcredit.papers.loecher2022 import _simulations
-from splitcredit.papers.loecher2022._simulations import POWER, RELEVANT, K, finding, of
-from splitcredit.papers.loecher2022.figure6 import BESIDE, BIASED, FOOLED, PANELS, UNBIASED
+from splitcredit.papers.loecher2022._simulations import (
+    FOOLED,
+    PANELS,
+    POWER,
+    RELEVANT,
+    UNBIASED,
+    K,
+    finding,
+    of,
+)
 
 
 def compute(inputs, recorded=None) -> pd.DataFrame:
-    """Distributions over the replications; see `_simulations.summary`.
-
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``loecher2022_mixed/scores``.
-    recorded : path, optional
-        Table of R's numbers, measured once.
-    """
-    table = _simulations.summary(inputs, POWER, [*PANELS, *BESIDE, *BIASED])
-    return _simulations.with_r(table, recorded, POWER)
+    """Distributions over the replications; see `_simulations.compute`."""
+    return _simulations.compute(inputs, POWER, recorded)
 
 
 def draw(table):
