@@ -197,7 +197,9 @@ def test_reference_has_every_statement_with_evidence():
 
 def test_reference_tolerances_follow_from_their_basis():
     for row in reference():
-        if claims.number(row["printed"]) is None or row["ours"] == "":
+        if row["verdict"] == "not comparable":
+            continue
+        if claims.number(row["printed"]) is None:
             assert row["tolerance"] == ""
             continue
         half = 0.5 * 10.0 ** Decimal(row["printed"]).as_tuple().exponent

@@ -328,7 +328,9 @@ def apart(name, relative, where=""):
         if own:
             printed = float(cell["printed"])
             half = claims.half_unit(cell["printed"])
-            found.append(abs(float(own[0]["value"]) - printed) > half + relative * abs(printed))
+            # A share that ends in 5 is off by half a unit, and an ulp.
+            allowed = half * (1 + 1e-9) + relative * abs(printed)
+            found.append(abs(float(own[0]["value"]) - printed) > allowed)
     return sum(found), len(found)
 
 
@@ -424,8 +426,16 @@ def test_table4_published_is_print():
 def test_table4_described_is_not_what_was_printed():
     table = reference("table4").set_index(["variant", "dataset", "k", "ranking"])["value"]
     for dataset, k in product(DATASETS, (1, 2, 3)):
-        # The mix-up makes the error larger than any honest one.
-        assert table["published", dataset, k, "shap"] > table["described", dataset, k, "shap"]
+        # Done as the text says, randomising what SHAP ranks first does more harm; with rows mixed
+        # up, on housing, less.
+        for sigma in ("0.1", "0.3"):
+            greedy = f"greedy_sigma{sigma}"
+            described, published = (
+                table[variant, dataset, k, greedy] - table[variant, dataset, k, "shap"]
+                for variant in ("described", "published")
+            )
+            assert described < 0
+            assert dataset != "california_housing" or published > 0
 
 
 def test_s10_and_s14_of_the_reference_run():
