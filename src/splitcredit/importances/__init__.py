@@ -2,8 +2,9 @@
 
 A local measure's file has ``explain(forest, X, **parameters) -> Attribution``; a global one's has
 ``importance(forest, **parameters) -> Importance``, or ``importance(estimator, X, y, ...)`` if it
-fits a model of its own. File name, name in the configuration and ``Attribution.method`` are the
-same word.
+fits a model of its own; one that only ranks has ``rank(forest, X, **parameters) -> Attribution``,
+whose values say the order and nothing else. File name, name in the configuration and
+``Attribution.method`` are the same word.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from splitcredit import registry
 from splitcredit.attribution import Attribution
 from splitcredit.convert import to_forest
 
+KINDS = ("explain", "importance", "rank")
+
 
 def available(function: str = "explain") -> list[str]:
-    """Names of the measures that have `function` (``"explain"`` or ``"importance"``)."""
+    """Names of the measures that have `function`, one of `KINDS`."""
     return [n for n in registry.names(__name__) if hasattr(_load(n), function)]
 
 
@@ -33,9 +36,9 @@ def measure(name: str, function: str = "explain"):
 
 
 def function_of(name: str):
-    """The function of one measure, local or global; ValueError lists what there is."""
+    """The function of one measure, of whichever kind; ValueError lists what there is."""
     module = _load(name)
-    return module.explain if hasattr(module, "explain") else module.importance
+    return next(getattr(module, kind) for kind in KINDS if hasattr(module, kind))
 
 
 def explain(model, X, method: str = "tree_shap", **parameters) -> Attribution:

@@ -7,7 +7,7 @@ import numpy as np
 from splitcredit.attribution import Attribution
 
 
-def explain(forest, X, sigma: float, output=None) -> Attribution:
+def rank(forest, X, sigma: float, output=None) -> Attribution:
     """Rank the features of each row: feature after feature, the largest PG^2 with those before.
 
     Source: gajewski2025, Feature ranking. See `faithfulness.greedy`.
