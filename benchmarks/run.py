@@ -50,7 +50,8 @@ def line(row) -> str:
         return f"{text}: {row['note']}"
     target = f" (target {row['target']}x)" if row["target"] else ""
     notes = "".join(f"; {row[name]}" for name in ("difference", "note") if row.get(name))
-    return f"{text}: {row['ratio']}x{target}, ours {row['ours_s']} s{notes}"
+    ours = f", ours {row['ours_s']} s" if "ours_s" in row else ""
+    return f"{text}: {row['ratio']}x{target}{ours}{notes}"
 
 
 def statements(rows) -> list[dict]:

@@ -73,7 +73,7 @@ def bench_table(rows) -> str:
             peer += f", {row['peer_rows']} rows"
         if row["note"]:
             peer += f" ({row['note']})"
-        times = (f"{float(row[name]):.3g} s" for name in ("ours_s", "peer_s"))
+        times = (f"{float(row[name]):.3g} s" if row[name] else "" for name in ("ours_s", "peer_s"))
         ratios = (f"{float(row[name]):.3g}x" if row[name] else "" for name in ("ratio", "target"))
         names = (row["benchmark"], row["scope"], peer, row["mode"], row["threads"])
         lines.append(f"| {' | '.join([*names, *times, *ratios, row['difference']])} |")
