@@ -41,13 +41,17 @@ def statements(table) -> list[dict]:
     found = []
     for variant, rows in table.groupby("variant", sort=False):
         own = rows[rows["ranking"] != SHAP]
-        for dataset in LIKE_SHAP:
+        for dataset in own["dataset"].unique():
+            if dataset not in LIKE_SHAP:
+                continue
             some = own[own["dataset"] == dataset]
             apart = (some["lead_low"] > 0) | (some["lead_high"] < 0)
             words = "settings in which the 95 % interval of the lead over SHAP leaves out 0"
             found.append(counted("s11", f"{variant}, {dataset}", words, apart, 0, "at most"))
         named = own["ranking"].isin([GREEDY[0.1], GREEDY[0.3]])
         some = own[(own["dataset"] == BETTER) & named]
+        if some.empty:
+            continue
         shap = rows[(rows["dataset"] == BETTER) & (rows["ranking"] == SHAP)].set_index("k")
         share = some["lead"] / shap["value"].reindex(some["k"]).to_numpy()
         words = "smallest lead of sigma 0.1 and 0.3 over SHAP, as a share of SHAP's error"
