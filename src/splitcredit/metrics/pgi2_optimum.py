@@ -15,23 +15,13 @@ _NEAR = 1e-9
 _MEASURED = ("value", "median", "quantile5", "optimal")
 
 
-def measure(
-    attributions, forest, data, sigmas, n_rows: int | None = None, random_state: int = 0
-) -> pd.DataFrame:
+def measure(attributions, forest, data, sigmas, n_rows: int | None = None) -> pd.DataFrame:
     """PGI^2 of rankings as a share of the best, with normal noise.
 
     Parameters
     ----------
-    attributions : dict of str to Attribution, each with one output
-    forest : Forest
-    data : Dataset
-        The rows that are ranked.
-    sigmas : sequence of float
-        Standard deviations of the noise that is measured with, in units of the features.
-    n_rows : int, optional
-        Take only so many rows, the first.
-    random_state : int
-        Not used: nothing is drawn.
+    attributions, forest, data, sigmas, n_rows
+        See `pgi2.measure`.
 
     Returns
     -------

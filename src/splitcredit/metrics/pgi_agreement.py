@@ -28,16 +28,10 @@ def measure(
 
     Parameters
     ----------
-    attributions : dict of str to Attribution, each with one output
-    forest : Forest
-    data : Dataset
-        The rows that are ranked.
-    sigmas : sequence of float
-        Standard deviations of the noise, in units of the features.
+    attributions, forest, data, sigmas, n_rows
+        See `pgi2.measure`.
     n_samples : int
         Samples for each row and number of features.
-    n_rows : int, optional
-        Take only so many rows, the first.
     random_state : int
         Of the samples. Rankings are compared on the same.
 

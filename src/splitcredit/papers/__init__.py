@@ -14,6 +14,28 @@ import pkgutil
 from splitcredit import registry
 
 
+def finding(statement, variant, measured, value, limit, kind="at most") -> dict:
+    """What decides a finding in words, as `splitcredit.claims.judge_statements` takes it.
+
+    Parameters
+    ----------
+    statement : str
+        Its id.
+    variant : str
+        What it is judged for.
+    measured : str
+        In words.
+    value : float or None
+        None if it is measured elsewhere, or cannot be.
+    limit : float
+    kind : {"at most", "at least"}
+        What `value` must be of `limit`.
+    """
+    found = {"statement": statement, "variant": variant, "measured": measured}
+    value = None if value is None else float(value)
+    return {**found, "value": value, "limit": float(limit), "kind": kind}
+
+
 def available() -> list[str]:
     """All artefacts, as PAPER/ARTEFACT."""
     papers = [m.name for m in pkgutil.iter_modules(__path__)]

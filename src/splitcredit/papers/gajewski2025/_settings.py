@@ -36,9 +36,3 @@ def recipe_of(dataset: str, model: str) -> dict:
     """Recipe of the model that the authors saved, for `splitcredit.models.fit`."""
     own = SINGLE if model == "single" else {**SAVED_MODELS[dataset, model], "max_depth": 4}
     return {"estimator": "XGBRegressor", "tree_method": "hist", "random_state": 42, **own}
-
-
-def finding(statement, variant, measured, value, limit, kind) -> dict:
-    """One finding, as `splitcredit.claims.judge_statements` takes it."""
-    found = {"statement": statement, "variant": variant, "measured": measured}
-    return {**found, "value": float(value), "limit": float(limit), "kind": kind}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from splitcredit.papers.gajewski2025._settings import finding
+from splitcredit.papers import finding
 
 _SETTING = ["variant", "dataset", "model"]
 

@@ -9,13 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from splitcredit.papers import finding
 from splitcredit.papers.gajewski2025._curves import ERRORS
-from splitcredit.papers.gajewski2025._settings import (
-    METHODS,
-    PRINTED_ITERATIONS,
-    SIGMAS,
-    finding,
-)
+from splitcredit.papers.gajewski2025._settings import METHODS, PRINTED_ITERATIONS, SIGMAS
 from splitcredit.papers.gajewski2025._tables import counted
 
 _QUANTITIES = {"mc": "mc", "halton": "qmc"}

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from splitcredit.papers.gajewski2025._settings import GREEDY, finding
+from splitcredit.papers import finding
+from splitcredit.papers.gajewski2025._settings import GREEDY
 from splitcredit.papers.gajewski2025._tables import over_splits, share
 
 INPUTS = ("gajewski2025_single/topk_agreement", "gajewski2025_bigger/topk_agreement")

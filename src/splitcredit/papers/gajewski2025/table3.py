@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from splitcredit.papers import finding
 from splitcredit.papers.gajewski2025 import _pgi2
-from splitcredit.papers.gajewski2025._settings import GREEDY, SHAP, finding
+from splitcredit.papers.gajewski2025._settings import GREEDY, SHAP
 
 EXPERIMENT = "gajewski2025_bigger"
 _SETTING = ["variant", "dataset", "model", *_pgi2.KEYS]

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from splitcredit.papers import finding
 from splitcredit.papers.gajewski2025 import _removal
-from splitcredit.papers.gajewski2025._settings import GREEDY, SHAP, finding
+from splitcredit.papers.gajewski2025._settings import GREEDY, SHAP
 from splitcredit.papers.gajewski2025._tables import counted
 
 LIKE_SHAP = ("red_wine", "parkinson")

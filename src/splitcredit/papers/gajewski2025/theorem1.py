@@ -14,8 +14,9 @@ import pandas as pd
 
 from splitcredit.faithfulness.prediction_gap import pg2
 from splitcredit.figures import COLOURS
+from splitcredit.papers import finding
 from splitcredit.papers.gajewski2025 import _algorithm1, _ensembles, _enumeration
-from splitcredit.papers.gajewski2025._settings import SIGMAS, finding
+from splitcredit.papers.gajewski2025._settings import SIGMAS
 
 # Basis: rounding. A gap is a sum of some hundred products of float64 of at most its size.
 ROUNDING = 1e-12

@@ -12,6 +12,7 @@ import pandas as pd
 from splitcredit import storage
 from splitcredit.datasets.mixed_categories import CATEGORIES, FEATURES
 from splitcredit.figures import COLOURS
+from splitcredit.papers import finding
 
 SCORES = "loecher2022_mixed/scores"
 # Not "null": as text in a table that reads as missing.
@@ -96,12 +97,6 @@ def compute(inputs, case, recorded) -> pd.DataFrame:
     columns = ["value", "deviation", "first"]
     known[columns] = known[columns].apply(pd.to_numeric)
     return pd.concat([table, known[["case", "importance", "feature", *columns]]], ignore_index=True)
-
-
-def finding(statement, variant, measured, value, limit, kind) -> dict:
-    """One finding, as `splitcredit.claims.judge_statements` takes it."""
-    found = {"statement": statement, "variant": variant, "measured": measured}
-    return {**found, "value": float(value), "limit": float(limit), "kind": kind}
 
 
 def unbiased(statement, table, names) -> list[dict]:

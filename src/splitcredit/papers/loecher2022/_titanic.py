@@ -11,6 +11,7 @@ import pandas as pd
 
 from splitcredit.datasets.titanic import FEATURES
 from splitcredit.figures import COLOURS
+from splitcredit.papers import finding
 
 SCORES = "loecher2022_titanic/scores"
 AS_THEY_ARE, SHUFFLED, FEWER = "passengers", "PassengerId shuffled", "571 rows"
@@ -101,12 +102,6 @@ def like_shuffled(statement, table, names) -> list[dict]:
         ratio = abs(own["value"]) / max(abs(shuffled["least"]), abs(shuffled["most"]))
         found.append(finding(statement, name, words, ratio, 1.0, "at most"))
     return found
-
-
-def finding(statement, variant, measured, value, limit, kind) -> dict:
-    """One finding, as `splitcredit.claims.judge_statements` takes it."""
-    found = {"statement": statement, "variant": variant, "measured": measured}
-    return {**found, "value": float(value), "limit": float(limit), "kind": kind}
 
 
 def _named(name, feature, case):

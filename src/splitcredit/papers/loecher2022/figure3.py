@@ -13,10 +13,10 @@ import pandas as pd
 
 from splitcredit import storage
 from splitcredit.figures import COLOURS
+from splitcredit.papers import finding
 from splitcredit.papers.loecher2022 import _titanic
 from splitcredit.papers.loecher2022._titanic import (
     SHUFFLED,
-    finding,
     like_shuffled,
     near_zero,
     of_sex,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from splitcredit.papers import finding
 from splitcredit.papers.loecher2022 import _simulations
 from splitcredit.papers.loecher2022._simulations import (
     BESIDE,
@@ -13,7 +14,6 @@ from splitcredit.papers.loecher2022._simulations import (
     PANELS,
     UNBIASED,
     K,
-    finding,
     unbiased,
 )
 

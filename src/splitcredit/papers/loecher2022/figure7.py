@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from splitcredit.papers import finding
 from splitcredit.papers.loecher2022 import _simulations
 from splitcredit.papers.loecher2022._simulations import (
     FOOLED,
@@ -12,7 +13,6 @@ from splitcredit.papers.loecher2022._simulations import (
     RELEVANT,
     UNBIASED,
     K,
-    finding,
     of,
 )
 

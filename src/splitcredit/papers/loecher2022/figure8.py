@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from splitcredit.papers import finding
 from splitcredit.papers.loecher2022 import _simulations
-from splitcredit.papers.loecher2022._simulations import NULL, POWER, RELEVANT, finding, of, unbiased
+from splitcredit.papers.loecher2022._simulations import NULL, POWER, RELEVANT, of, unbiased
 
 WEIGHTED = {"shap_inbag_y": "in-bag", "shap_oob_y": "out-of-bag"}
 RAW = {"shap": "SHAP", "shap_inbag": "SHAP, in-bag", "shap_oob": "SHAP, out-of-bag"}

@@ -15,6 +15,7 @@ from sklearn.datasets import load_diabetes
 
 from splitcredit import models
 from splitcredit.datasets import breast_cancer, digits, noisy_features, wine
+from splitcredit.papers import finding
 from splitcredit.papers.loecher2022 import _identities as of
 from splitcredit.papers.loecher2022 import _useless_split
 
@@ -171,7 +172,7 @@ def statements(table) -> list[dict]:
     """s12 to s17; of s13 only the identity, and s14 in a form that does not hold."""
     identity = table[table["part"] == "identity"].groupby("quantity")["value"].max()
     found = [
-        _finding(*key, MEASURED[key], identity[list(quantities)].max(), ROUNDING)
+        finding(*key, MEASURED[key], identity[list(quantities)].max(), ROUNDING)
         for key, quantities in IDENTITIES.items()
     ]
     found += _of_equivalence(table[table["part"] == "counter-example"])
@@ -187,7 +188,7 @@ def _of_equivalence(table):
         measured = "largest difference of MDI-oob and PG(1,2) or its half, the closer one; "
         measured += f"MDI-oob is {value['largest MDI-oob']:.2g} at most, its correlation with "
         measured += f"PG(1,2) {value['correlation of PG(1,2) and MDI-oob']:.4f}"
-        found.append(_finding("s14", f"section 6, {name}", measured, least, ROUNDING))
+        found.append(finding("s14", f"section 6, {name}", measured, least, ROUNDING))
     return found
 
 
@@ -215,12 +216,7 @@ def _of_bias(table):
     ):
         formula = rows["expected"] if formula is None else formula
         distance = ((rows["value"] - formula).abs() / rows["standard_error"]).max()
-        found.append(_finding("s16", variant, measured + simulated, distance, DEVIATION))
+        found.append(finding("s16", variant, measured + simulated, distance, DEVIATION))
     error = (table["exact"] - table["expected"]).abs().max()
     measured = "largest error of the formulas against the enumeration of all outcomes"
-    return [*found, _finding("s16", "formulas", measured, error, ROUNDING)]
-
-
-def _finding(statement, variant, measured, value, limit):
-    finding = {"statement": statement, "variant": variant, "measured": measured}
-    return {**finding, "value": float(value), "limit": limit, "kind": "at most"}
+    return [*found, finding("s16", "formulas", measured, error, ROUNDING)]

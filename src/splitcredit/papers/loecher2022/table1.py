@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from splitcredit import storage
+from splitcredit.papers import finding
 
 ALL, FIRST = 50, 10
 # Replications behind the printed numbers (section 4.2).
@@ -93,7 +94,7 @@ def statements(table) -> list[dict]:
     for variant, column in (("all features", "lead"), ("first ten features", "lead_first_ten")):
         lead = (rivals[column] / rivals[f"{column}_error"]).min()
         words = f"smallest lead of PGhat(0.5, 1) over the other nine in standard errors, {variant}"
-        found.append(_finding("s10", variant, words, lead, K, "at least"))
+        found.append(finding("s10", variant, words, lead, K, "at least"))
     own = rows.loc["pg_hat_oob(1,0)"]
     others = rows.loc[list(COMPETITORS)]
     errors = np.hypot(others["deviation"], own["deviation"]) / np.sqrt(PRINTED_REPLICATIONS)
@@ -101,14 +102,9 @@ def statements(table) -> list[dict]:
     words = (
         "largest lead of MDA, SHAP or AIR over PGhat(1, 0) in standard errors of the paper's table"
     )
-    return [*found, _finding("s11", "stated", words, behind, K, "at most")]
+    return [*found, finding("s11", "stated", words, behind, K, "at most")]
 
 
 def _mean(values):
     """Mean and its standard error."""
     return float(values.mean()), float(values.std() / np.sqrt(len(values)))
-
-
-def _finding(statement, variant, measured, value, limit, kind):
-    found = {"statement": statement, "variant": variant, "measured": measured}
-    return {**found, "value": float(value), "limit": float(limit), "kind": kind}

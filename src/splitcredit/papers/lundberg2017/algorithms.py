@@ -17,6 +17,7 @@ import pandas as pd
 import splitcredit
 from splitcredit import storage
 from splitcredit.importances import tree_shap
+from splitcredit.papers import finding
 from splitcredit.papers.lundberg2017 import (
     _algorithms,
     _algorithms_figure,
@@ -48,14 +49,7 @@ STATED = {
 # What the steps of a sweep are divided by, because it grows along.
 SHARES = {"D": " for each inner node", "log2 L": " for each leaf"}
 # Decided by the artefact `speed`, apart from all that does not depend on the clock.
-TIMED = {
-    "statement": "s05",
-    "variant": "timing",
-    "measured": "seconds for one row and for a batch",
-    "value": None,
-    "limit": 1.0,
-    "kind": "at most",
-}
+TIMED = finding("s05", "timing", "seconds for one row and for a batch", None, 1.0)
 # Depth at which float64 is judged: where extend/unwind has lost most of its digits.
 DEEP = 60
 
@@ -128,9 +122,9 @@ def _s02(table):
     )
     missing = "largest error of E[f] + sum of phi = f(x)"
     return [
-        _finding("s02", "fractions", f"{missing}, Algorithm 2 in fractions", exact, 0.0),
-        _finding("s02", "splitcredit", f"{missing}, ours, relative", ours, ROUNDING),
-        _finding("s02", "missingness", "largest |phi| of a feature no tree tests", unused, 0.0),
+        finding("s02", "fractions", f"{missing}, Algorithm 2 in fractions", exact, 0.0),
+        finding("s02", "splitcredit", f"{missing}, ours, relative", ours, ROUNDING),
+        finding("s02", "missingness", "largest |phi| of a feature no tree tests", unused, 0.0),
     ]
 
 
@@ -138,13 +132,13 @@ def _s03(table):
     slopes = _slopes(table)
     steps = _with_bounds(table, _steps.EQ2)
     words = "calls of G over their bound T (2L - 1) 2^M, largest"
-    found = [_finding("s03", "bound", words, steps.max(), 1.0)]
+    found = [finding("s03", "bound", words, steps.max(), 1.0)]
     for sweep, words in (("M", "log2 calls of G against M"), ("T", "log calls of G against log T")):
         stated = STATED[sweep, _steps.EQ2]
         found.append(_slope("s03", sweep, words, slopes[sweep, _steps.EQ2], stated))
     # That it is as bad as stated, not better.
     words, slope = "slope of log2 calls of G against M", slopes["M", _steps.EQ2]
-    return [*found, _finding("s03", "exponential", words, slope, 1.0 - FIT, "at least")]
+    return [*found, finding("s03", "exponential", words, slope, 1.0 - FIT, "at least")]
 
 
 def _s04(table):
@@ -155,20 +149,20 @@ def _s04(table):
         ("splitcredit, shallow", "splitcredit - Eq. 2", ROUNDING),
     ):
         words = f"largest relative difference, {quantity}"
-        found.append(_finding("s04", variant, words, _equality(table, quantity), limit))
+        found.append(finding("s04", variant, words, _equality(table, quantity), limit))
     shown = table[table["part"] == "error"]
     for variant, method, rows in (
         (f"float64, depth {DEEP}", PRINTED_ALGORITHM, shown[shown["depth"] == DEEP]),
         ("splitcredit, to depth 150", "splitcredit", shown),
     ):
         value = rows.loc[rows["method"] == method, "value"].max()
-        found.append(_finding("s04", variant, f"largest error of {method}", value, ROUNDING))
+        found.append(finding("s04", variant, f"largest error of {method}", value, ROUNDING))
     for method, words in (
         (_steps.ALGORITHM_2, "steps over T L (3 D^2 + 7 D) / 2, largest"),
         (_steps.OURS, "splitcredit's steps over T L (D + 1) / 2, largest"),
     ):
         value = _with_bounds(table, method).max()
-        found.append(_finding("s04", f"bound, {method}", words, value, 1.0))
+        found.append(finding("s04", f"bound, {method}", words, value, 1.0))
     excess = table.loc[table["part"] == "finite size", "value"].iloc[0]
     slopes = _slopes(table)
     for (sweep, method), stated in STATED.items():
@@ -180,12 +174,7 @@ def _s04(table):
 
 
 def _slope(statement, sweep, words, value, stated):
-    return _finding(statement, f"exponent of {sweep}", f"slope of {words}", value, stated + FIT)
-
-
-def _finding(statement, variant, measured, value, limit, kind="at most"):
-    finding = {"statement": statement, "variant": variant, "measured": measured}
-    return {**finding, "value": float(value), "limit": float(limit), "kind": kind}
+    return finding(statement, f"exponent of {sweep}", f"slope of {words}", value, stated + FIT)
 
 
 def _equality(table, quantity):

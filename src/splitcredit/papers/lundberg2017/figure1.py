@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import pandas as pd
 
+from splitcredit.papers import finding
 from splitcredit.papers.lundberg2017 import _attributions, _consistency, _figure1
 from splitcredit.papers.lundberg2017._algorithms import INTERNAL, Tree
 
@@ -125,16 +126,18 @@ def statements(table) -> list[dict]:
     measured = "smallest {} of cough's attribution from A to B, relative"
     rest = f"exceptions among other leaf values, increase / AND from 0.01 to {HOLDS_UP_TO}"
     found = [
-        _finding("falls", measured.format("fall (path, splits)"), falls, MARGIN, "at least"),
-        _finding("rises", measured.format("rise (SHAP)"), rises, MARGIN, "at least"),
-        _finding("other leaf values", rest, exceptions, 0.0, "at most"),
+        finding("s01", "falls", measured.format("fall (path, splits)"), falls, MARGIN, "at least"),
+        finding("s01", "rises", measured.format("rise (SHAP)"), rises, MARGIN, "at least"),
+        finding("s01", "other leaf values", rest, exceptions, 0.0, "at most"),
     ]
     pairs = table[table["part"] == "pairs"]
     for (task, method), rows in pairs.groupby(["task", "method"], sort=False):
         count, kind = rows["value"].sum(), "at most" if method == "SHAP" else "at least"
         measured = f"falls in {rows['n'].sum():.0f} random pairs where the feature matters more"
         name = method if task == method else f"{method} of the {task}"
-        found.append(_finding(f"pairs, {name}", measured, count, float(kind == "at least"), kind))
+        found.append(
+            finding("s01", f"pairs, {name}", measured, count, float(kind == "at least"), kind)
+        )
     return found
 
 
@@ -186,8 +189,3 @@ def _marginals(name, tree):
 
 def _number(value):
     return {"value": float(value), "exact": str(value)}
-
-
-def _finding(variant, measured, value, limit, kind):
-    finding = {"statement": "s01", "variant": variant, "measured": measured}
-    return {**finding, "value": float(value), "limit": limit, "kind": kind}

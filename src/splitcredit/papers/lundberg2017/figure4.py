@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from splitcredit.papers import finding
 from splitcredit.papers.lundberg2017._clustering import CLUSTERED, DATASETS, datasets_of
 
 MODES = {"in_sample": "in-sample", "out_of_fold": "out-of-fold"}
@@ -161,23 +162,19 @@ def statements(table) -> list[dict]:
             # Neither of the two knows the model, so both modes are the same.
             chosen = chosen[chosen["mode"] == "in_sample"]
         for (dataset, mode), rows in chosen.groupby(["dataset", "mode"], sort=False):
-            found.append(_finding(statement, dataset, mode, rows))
+            found.append(_judged(statement, dataset, mode, rows))
     return found
 
 
-def _finding(statement, dataset, mode, rows):
+def _judged(statement, dataset, mode, rows):
     best = statement == "s08"
     row = rows.loc[rows["low"].idxmax() if best else rows["low"].idxmin()]
     first, second = (CLUSTERED[row[c]][0] for c in ("clustered", "versus"))
     which = "largest" if best else "smallest"
-    return {
-        "statement": statement,
-        "variant": dataset if best else f"{dataset}, {MODES[mode]}",
-        "measured": (
-            f"{which} lead of the area over three linkages, {first} less {second}, less two "
-            f"standard errors over {row['n_repeats']} repeats (stand-in data)"
-        ),
-        "value": float(row["low"]) if np.isfinite(row["low"]) else None,
-        "limit": 0.0,
-        "kind": "at most" if best else "at least",
-    }
+    variant = dataset if best else f"{dataset}, {MODES[mode]}"
+    measured = (
+        f"{which} lead of the area over three linkages, {first} less {second}, less two "
+        f"standard errors over {row['n_repeats']} repeats (stand-in data)"
+    )
+    value = row["low"] if np.isfinite(row["low"]) else None
+    return finding(statement, variant, measured, value, 0.0, "at most" if best else "at least")

@@ -18,6 +18,7 @@ from splitcredit.convert import to_forest
 from splitcredit.figures import COLOURS
 from splitcredit.importances import saabas, tree_shap
 from splitcredit.models import fit
+from splitcredit.papers import finding
 from splitcredit.papers.lundberg2017 import _steps, _trees
 
 # "A fraction of a second".
@@ -193,14 +194,8 @@ def _curves(axis, table):
 def statements(table) -> list[dict]:
     """s05: one row, and the batch, by ours."""
     rows = table[(table["part"] == "rows") & (table["method"] == "splitcredit, TreeSHAP")]
+    words = "CPU seconds, one thread"
     return [
-        {
-            "statement": "s05",
-            "variant": f"{row.model}, {row.rows:.0f} row(s)",
-            "measured": "CPU seconds, one thread",
-            "value": float(row.value),
-            "limit": FRACTION,
-            "kind": "at most",
-        }
+        finding("s05", f"{row.model}, {row.rows:.0f} row(s)", words, row.value, FRACTION)
         for row in rows.itertuples()
     ]

@@ -8,6 +8,7 @@ import pandas as pd
 from splitcredit import theory
 from splitcredit.datasets import led
 from splitcredit.figures import COLOURS
+from splitcredit.papers import finding
 
 KS = range(1, 8)
 # Segments that the text names, numbered from 0.
@@ -121,14 +122,5 @@ def masking(table) -> list[dict]:
             ("", "smallest step from K to K + 1 of the share of 1 and 4", steps.min(), "at least"),
             (", others", "largest change of another share from K = 1 to 7", gains.max(), "at most"),
         ):
-            found.append(
-                {
-                    "statement": "s16",
-                    "variant": f"{measure}{variant}",
-                    "measured": measured,
-                    "value": float(value),
-                    "limit": 0.0,
-                    "kind": kind,
-                }
-            )
+            found.append(finding("s16", f"{measure}{variant}", measured, value, 0.0, kind))
     return found

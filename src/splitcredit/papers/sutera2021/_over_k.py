@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from splitcredit.figures import COLOURS
+from splitcredit.papers import finding
 
 _PAIRS = {
     ("local_mdi", "saabas"): ("local MDI, Saabas", COLOURS["blue"]),
@@ -60,13 +61,6 @@ def statements(table, dataset) -> list[dict]:
         "s19": ("smallest lead of Saabas-TreeSHAP over the other pairs", margin.min(), 0.0),
     }
     return [
-        {
-            "statement": name,
-            "variant": dataset,
-            "measured": measured,
-            "value": float(value),
-            "limit": limit,
-            "kind": "at least",
-        }
+        finding(name, dataset, measured, value, limit, "at least")
         for name, (measured, value, limit) in findings.items()
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from splitcredit.papers import finding
 from splitcredit.papers.sutera2021 import _led
 
 _MEASURES = {"mdi": {"forest": "mdi"}, "sage": {"forest": "sage_exact", "sampled": "sage"}}
@@ -39,14 +40,7 @@ def statements(table) -> list[dict]:
         "K = 1 to 7": ("smallest correlation of the shares", correlations.min(), 0.9, "at least"),
     }
     found = [
-        {
-            "statement": "s15",
-            "variant": variant,
-            "measured": measured,
-            "value": float(value),
-            "limit": bound,
-            "kind": kind,
-        }
+        finding("s15", variant, measured, value, bound, kind)
         for variant, (measured, value, bound, kind) in close.items()
     ]
     return found + _led.masking(table)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from splitcredit.figures import COLOURS
+from splitcredit.papers import finding
 
 PANELS = {
     "led": "Led",
@@ -73,13 +74,6 @@ def statements(table) -> list[dict]:
     rows = rows[rows["versus"] == "tree_shap"]
     shares = 100 * (rows["value"] < 0.5).groupby(rows["dataset"], sort=False).mean()
     return [
-        {
-            "statement": "s21",
-            "variant": dataset,
-            "measured": "samples correlating below 0.5 (%)",
-            "value": float(share),
-            "limit": 10.0,
-            "kind": "at most",
-        }
+        finding("s21", dataset, "samples correlating below 0.5 (%)", share, 10.0)
         for dataset, share in shares.items()
     ]

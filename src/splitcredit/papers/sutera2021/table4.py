@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from splitcredit.papers import finding
+
 STATISTICS = ("mean", "std", "frac>=0.9", "frac>=0.75")
 _KEYS = ["variant", "versus", "dataset", "correlation", "statistic"]
 
@@ -44,16 +46,8 @@ def statements(table) -> list[dict]:
             ("fourth largest share of a data set (%)", 3, 90.0),
             ("smallest share of a data set (%)", 5, 80.0),
         ):
-            found.append(
-                {
-                    "statement": "s20",
-                    "variant": f"{correlation}, {limit:g} %",
-                    "measured": measured,
-                    "value": float(least.iloc[place]),
-                    "limit": limit,
-                    "kind": "at least",
-                }
-            )
+            variant = f"{correlation}, {limit:g} %"
+            found.append(finding("s20", variant, measured, least.iloc[place], limit, "at least"))
     return found
 
 
