@@ -1,6 +1,6 @@
 """Real data sets: known facts, features aligned with the target, and a user's own CSV.
 
-Where no data directory has a file, its tests are skipped and say so.
+Where no data directory has a file, its tests are skipped; see `real_data`.
 """
 
 from pathlib import Path
@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from real_data import load, look_here
 from splitcredit import datasets
 from splitcredit.datasets import Dataset, _places, _routes, csv_file, parkinsons, titanic
 
@@ -17,16 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 @pytest.fixture(autouse=True)
 def settings(monkeypatch):
     """The default directories, of this checkout; settings as they were, afterwards."""
-    folders = tuple(str(ROOT / folder) for folder in _places.DIRECTORIES)
-    monkeypatch.setattr(_places.settings, "directories", folders)
-    monkeypatch.setattr(_places.settings, "routes", ("directory",))
-
-
-def load(name, **parameters):
-    try:
-        return datasets.load({"dataset": name, **parameters})
-    except _routes.NotAvailableError as error:
-        pytest.skip(f"no data directory has the file: {error.line}")
+    look_here(monkeypatch)
 
 
 def column(data, name):

@@ -15,9 +15,10 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import XGBRegressor
 
-from splitcredit import attribution, datasets, models, storage, to_forest
+from real_data import load, look_here
+from splitcredit import attribution, models, storage, to_forest
 from splitcredit.attribution import Attribution
-from splitcredit.datasets import Dataset, _places, _routes
+from splitcredit.datasets import Dataset
 from splitcredit.faithfulness import bootstrap, noise, openxai, optimum, prediction_gap, sampling
 from splitcredit.faithfulness.greedy import TIE
 from splitcredit.faithfulness.rankings import of_attribution
@@ -409,15 +410,10 @@ PUBLISHED = {
 
 @pytest.mark.parametrize("which", PUBLISHED, ids="-".join)
 def test_retrained_models_have_the_published_hashes(which, monkeypatch):
-    folders = tuple(str(ROOT / folder) for folder in _places.DIRECTORIES)
-    monkeypatch.setattr(_places.settings, "directories", folders)
-    monkeypatch.setattr(_places.settings, "routes", ("directory",))
+    look_here(monkeypatch)
     kind, name = which
     of = {"parkinson": "parkinsons"}.get(name, name)
-    try:
-        data = datasets.load({"dataset": "standardised_split", "of": of, "split": "authors"})
-    except _routes.NotAvailableError as error:
-        pytest.skip(f"no data directory has the file: {error.line}")
+    data = load("standardised_split", of=of, split="authors")
     n, eta, share, depth = PUBLISHED[which]
     recipe = {"estimator": "XGBRegressor", "n_estimators": n, "tree_method": "hist"}
     recipe |= {"learning_rate": eta, "subsample": share, "max_depth": depth, "random_state": 42}

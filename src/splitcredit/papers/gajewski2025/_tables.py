@@ -32,7 +32,8 @@ def over_splits(frames, keys) -> pd.DataFrame:
     rows = pd.concat(frames, ignore_index=True).rename(columns={"data": "dataset"})
     for bound in ("least", "most"):
         rows[bound] = rows[bound].fillna(rows["value"]) if bound in rows else rows["value"]
-    means = ["lead", "lead_low", "lead_high", "standard_error", "tied"]
+    means = ["lead", "lead_low", "lead_high", "standard_error"]
+    means += ["tied", "low_single", "high_single"]
     grouped = rows.groupby([*_SETTING, *keys], sort=False)
     found = {"value": ("value", "mean"), "low": ("least", "min"), "high": ("most", "max")}
     found |= {"deviation": ("value", "std"), "n_splits": ("value", "size")}

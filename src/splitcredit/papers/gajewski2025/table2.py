@@ -31,7 +31,9 @@ def compute(inputs) -> pd.DataFrame:
     -------
     DataFrame
         ``variant``, ``dataset``, ``model``, ``sigma``, ``k``; ``value``, ``low``, ``high``,
-        ``deviation``, ``n_splits``, see `_tables.over_splits`; ``tied``, share of rows with ties.
+        ``deviation``, ``n_splits``, see `_tables.over_splits`; ``tied``, share of rows with ties;
+        ``low_single`` and ``high_single``, bounds if gaps tie that single precision may not tell
+        apart (see `splitcredit.metrics.topk_agreement`), means over the splits.
     """
     sigmas = {ranking: sigma for sigma, ranking in GREEDY.items()}
     frames = []

@@ -2,9 +2,9 @@
 
 scikit-learn and R grow different trees here. R makes a node a leaf when none of the mtry features
 that it drew can split it; scikit-learn goes on drawing until one can. With mtry 2 of 4 features,
-two of which have two and three values, that is 143 nodes a tree in R and 255 in scikit-learn, and
-another order by MDI: in R Sex is first, in scikit-learn PassengerId. The diamonds are R's. The text
-does not say which program made the figure.
+two of which have two and three values, R's trees are much smaller, and the order by MDI is another:
+in R Sex is first, in scikit-learn PassengerId. The diamonds are R's. The text does not say which
+program made the figure.
 """
 
 from __future__ import annotations

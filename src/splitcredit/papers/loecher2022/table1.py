@@ -47,8 +47,7 @@ K = 3.0
 def compute(inputs, recorded=None) -> pd.DataFrame:
     """Mean AUC of every score.
 
-    The author's program pools all replications into one curve; that differs from their mean by
-    0.003 at most.
+    The author's program pools the scores of all replications into one curve instead.
 
     Parameters
     ----------
