@@ -38,6 +38,18 @@ def test_zip_goes_side_by_side():
     assert found == [(1, 10), (2, 20)]
 
 
+def test_a_preset_keeps_the_first_repeats_of_every_block():
+    blocks = [
+        {"grid": {**BASE, "repeat": {"first": 3, "last": 9}, "model.max_features": [1, 2]}},
+        {"zip": {**BASE, "repeat": [5, 5, 7, 8], "data.n_samples": [10, 20, 30, 40]}},
+        {"grid": {**BASE, "data.noise": 0.1}},
+    ]
+    points = sweep.expand(configured(*blocks, most_repeats=2), "e")
+    assert [p.axes.get("repeat") for p in points] == [3, 3, 4, 4, 5, 5, 7, None]
+    everything = {p.run.key for p in sweep.expand(configured(*blocks), "e")}
+    assert {p.run.key for p in points} < everything
+
+
 def test_more_random_draws_keep_the_first_ones():
     axes = {
         **BASE,

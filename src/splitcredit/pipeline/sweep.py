@@ -70,7 +70,7 @@ def expand(config: dict, name: str) -> list[Point]:
     points, seen = [], set()
     for number, block in enumerate(experiment["sweep"]):
         place = f"experiments.{name}.sweep.{number}"
-        for axes in _combinations(block, place, name):
+        for axes in _combinations(block, place, name, experiment.get("most_repeats")):
             text = canonical(axes)
             if text not in seen:
                 seen.add(text)
@@ -87,7 +87,7 @@ def batches(config: dict, name: str, points: list[Point]) -> list[list[Run]]:
     experiment = config["experiments"][name]
     size_of = {}
     for block in experiment["sweep"]:
-        for axes in _combinations(block, name, name):
+        for axes in _combinations(block, name, name, experiment.get("most_repeats")):
             size_of.setdefault(canonical(axes), block.get("batch_size", 1))
     settings: dict[str, set] = {}
     runs, sizes = {}, {}
@@ -107,7 +107,23 @@ def batches(config: dict, name: str, points: list[Point]) -> list[list[Run]]:
     ]
 
 
-def _combinations(block, place, name):
+def _combinations(block, place, name, most_repeats):
+    """Axes of every point of a block; of the repeats only the first so many, if a number is given.
+
+    Draws of a ``random`` block are no repeats.
+    """
+    repeats = dict.fromkeys(_values(_axes(block).get("repeat", 0)))
+    kept = set(itertools.islice(repeats, most_repeats))
+    for axes in _all_combinations(block, place, name):
+        if "random" in block or axes.get("repeat", 0) in kept:
+            yield axes
+
+
+def _axes(block):
+    return block.get("grid") or block.get("zip") or {}
+
+
+def _all_combinations(block, place, name):
     if "grid" in block:
         axes = {k: _values(v) for k, v in block["grid"].items()}
         for values in itertools.product(*axes.values()):
