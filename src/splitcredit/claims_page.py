@@ -25,7 +25,7 @@ th, td { text-align: left; padding: .15rem .7rem .15rem 0; border-bottom: 1px so
 th { font-weight: 600; border-bottom: 1px solid #999; }
 td.n { text-align: right; font-variant-numeric: tabular-nums; }
 .v { padding: 0 .45rem; border-radius: .6rem; white-space: nowrap; }
-.data td { overflow-wrap: anywhere; }
+.data td, td.long { overflow-wrap: anywhere; } td.long { min-width: 5rem; }
 .equal { background: #d4ede0; } .within { background: #dcebf7; } .direction { background: #eee6f5; }
 .differs { background: #fbe0d2; } .not-comparable { background: #eee; }
 details > summary { cursor: pointer; font-weight: 600; margin: .6rem 0; }
@@ -152,11 +152,13 @@ def _values(variant, rows):
     for row in rows:
         why = "; ".join(escape(row[k]) for k in ("cause", "test") if row[k])
         width = f"{row['tolerance']} ({row['basis']})" if row["tolerance"] else row["basis"]
+        kind = "long" if number(row["printed"]) is None else "n"
         lines.append(
             f"<tr><td>{escape(_cell(row))}</td>"
-            f'<td class="n">{escape(row["printed"])}</td>'
-            f'<td class="n">{escape(_short(row["ours"], row["printed"]))}</td>'
-            f"<td>{escape(width)}</td><td>{_badge(row['verdict'])}</td><td>{why}</td></tr>"
+            f'<td class="{kind}">{escape(row["printed"])}</td>'
+            f'<td class="{kind}">{escape(_short(row["ours"], row["printed"]))}</td>'
+            f"<td>{escape(width)}</td><td>{_badge(row['verdict'])}</td>"
+            f'<td class="long">{why}</td></tr>'
         )
     return "\n".join([*lines, "</table></details>"])
 
