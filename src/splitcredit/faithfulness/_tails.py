@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splitcredit.faithfulness.perturbations import Empirical, Marginal
+from splitcredit.faithfulness.perturbations import Empirical, Marginal, Uniform
 
 
 def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
@@ -46,6 +46,8 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
         at_most = _counted(perturbation, x, scales[feature], cuts.lowered[k], forest.x_dtype)
         values = len(perturbation.values)
         chance = np.where(left, values - at_most, at_most) / values
+    elif isinstance(perturbation, Uniform):
+        chance = _within(perturbation.half_width, cuts.threshold[k], x, scales[feature], left)
     else:
         with np.errstate(over="ignore"):
             z = (cuts.threshold[k] - x) / scales[feature]
@@ -61,6 +63,46 @@ def _beyond(noise, z, left, strict):
     chance = np.empty(len(z))
     chance[left], chance[~left] = goes_right(z[left]), goes_left(z[~left])
     return chance
+
+
+def _within(half_width, threshold, x, scale, left):
+    """What is left of uniform noise beyond each threshold, to full precision at its very edge.
+
+    There rounding of (threshold - x) / scale would be all that is left. So it is a sum of two
+    numbers here: the rounded one and, with errors of its own far below, what rounding took.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        far, far_rest = _difference(threshold, x)
+        z = far / scale
+        product, product_rest = _product(z, scale)
+        rest = ((far - product) - product_rest + far_rest) / scale
+    # Numbers too large to split lie far outside.
+    rest = np.where(np.isfinite(rest), rest, 0.0)
+    away = np.where(left, -1.0, 1.0)
+    inside = (half_width + away * z) + away * rest
+    return np.clip(inside, 0.0, 2.0 * half_width) / (2.0 * half_width)
+
+
+def _difference(a, b):
+    """a - b, and what rounding took from it (Knuth's two-sum)."""
+    d = a - b
+    back = d - a
+    return d, (a - (d - back)) - (b + back)
+
+
+def _product(a, b):
+    """a * b, and what rounding took from it (Dekker's product)."""
+    p = a * b
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    rest = ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return p, rest
+
+
+def _halves(a):
+    """a as a sum of two numbers of at most 26 bits (Veltkamp)."""
+    c = (2.0**27 + 1.0) * a
+    high = c - (c - a)
+    return high, a - high
 
 
 def _shares(cuts, forest, marginal):
