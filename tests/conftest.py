@@ -11,4 +11,4 @@ def pytest_configure(config):
     if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
         from splitcredit.kernels.warm_up import warm_up
 
-        warm_up()
+        warm_up(processes=os.cpu_count())

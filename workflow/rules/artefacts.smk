@@ -2,6 +2,7 @@
 # "timing/" for what depends on the clock, which runs alone.
 rule table:
     input:
+        ancient(W.table_compiled),
         sources=W.table_sources,
         files=W.table_files,
         tables=W.artefact_inputs,

@@ -10,14 +10,15 @@ rule warm_up:
         "results/timing/jobs/warm_up.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
+    # More would have nothing to do.
+    threads: min(workflow.cores, 4)
     resources:
         mem_mb=2000,
         runtime=10,
     message:
         "Compiling the kernels"
     shell:
-        "python -m splitcredit --threads {threads} warm-up --out {output:q} > {log:q} 2>&1"
+        "python -m splitcredit warm-up --processes {threads} --out {output:q} > {log:q} 2>&1"
 
 
 rule explain:

@@ -1,6 +1,7 @@
 # Metrics of importances, and their tables over whole experiments.
 rule measure:
     input:
+        ancient(W.metric_compiled),
         sources=W.metric_sources,
         plan="results/plans/{experiment}/{batch}.json",
         data="results/data/{experiment}/{batch}.npz",

@@ -7,6 +7,7 @@ from splitcredit import storage
 
 def add_arguments(parser):
     """Arguments of the job."""
+    parser.add_argument("--processes", type=int, default=1, help="to compile in (default 1)")
     parser.add_argument("--out", required=True)
 
 
@@ -15,5 +16,5 @@ def run(arguments):
     from splitcredit.kernels.compiled import cache_directory
     from splitcredit.kernels.warm_up import warm_up
 
-    warm_up()
+    warm_up(processes=arguments.processes)
     storage.write_text(arguments.out, f"compiled into {cache_directory().name}\n")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 
 import numpy as np
 
@@ -26,44 +28,84 @@ from splitcredit.kernels import (
 )
 
 
-def warm_up() -> None:
-    """Compile every kernel, or load it from the cache, by a call on a stump."""
-    for x_dtype in ("float32", "float64"):
-        stump = Forest(
-            feature=[0, -1, -1],
-            threshold=[0.5, 0, 0],
-            left=[1, -1, -1],
-            right=[2, -1, -1],
-            missing_left=[False] * 3,
-            value=[[0.5, 0.5], [1, 0], [0, 1]],
-            cover=[2, 1, 1],
-            impurity=[1, 0, 0],
-            tree_offsets=[0, 3],
-            feature_names=("x0",),
-            output_names=("0", "1"),
-            x_dtype=x_dtype,
-        )
-        X = stump.prepare(np.array([[0.0], [1.0]]))
-        index = np.array([0, 1])
-        mdi.mdi_per_tree(stump)
-        local_mdi.local_mdi(stump, X)
-        predict.predict(stump, X)
-        saabas.saabas(stump, X)
-        saabas.saabas_one(stump, X, index)
-        for algorithm in tree_shap.ALGORITHMS:
-            tree_shap.tree_shap(stump, X, algorithm=algorithm)
-        tree_shap.tree_shap_one(stump, X, index)
-        tree_shap.expected_value(stump)
-        tree_shap_interventional.tree_shap_interventional_one(stump, X, index, X)
-        for limits in ((0, 64), (0, 0)):  # leaves of deep trees
-            tree_shap_interventional.tree_shap_interventional(stump, X, index, X, limits)
-        for imputer in (sage.MarginalImputer, sage.ConditionalImputer):
-            imputer(stump, X, X)(index, np.ones((2, 1), np.bool_))
-        _warm_up_bags(stump, X)
-        _warm_up_gaps(stump, X)
+X_DTYPES = ("float32", "float64")
 
 
-def _warm_up_bags(stump, X):
+def warm_up(processes: int = 1) -> None:
+    """Compile every kernel, or load it from the cache, by calls on a stump.
+
+    Parameters
+    ----------
+    processes : int
+        How many to share the work: LLVM compiles one function at a time in each.
+    """
+    if processes > 1:
+        # Not forked: the threads of a parent that has run a kernel would be missing.
+        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+            for _ in pool.map(_call, range(len(PARTS))):
+                pass
+    # Whatever is not in the cache by now, as two processes can take an entry from each other.
+    for part in range(len(PARTS)):
+        _call(part)
+
+
+def _call(part):
+    for x_dtype in X_DTYPES:
+        stump = _stump(x_dtype)
+        PARTS[part](stump, stump.prepare(np.array([[0.0], [1.0]])))
+
+
+def _stump(x_dtype):
+    return Forest(
+        feature=[0, -1, -1],
+        threshold=[0.5, 0, 0],
+        left=[1, -1, -1],
+        right=[2, -1, -1],
+        missing_left=[False] * 3,
+        value=[[0.5, 0.5], [1, 0], [0, 1]],
+        cover=[2, 1, 1],
+        impurity=[1, 0, 0],
+        tree_offsets=[0, 3],
+        feature_names=("x0",),
+        output_names=("0", "1"),
+        x_dtype=x_dtype,
+    )
+
+
+def _patterns(stump, X):
+    tree_shap.tree_shap(stump, X, algorithm="patterns")
+
+
+def _blocks(stump, X):
+    for algorithm in ("blocks", "rows"):
+        tree_shap.tree_shap(stump, X, algorithm=algorithm)
+    tree_shap.tree_shap_one(stump, X, np.array([0, 1]))
+
+
+def _sampling(stump, X):
+    """Of trees with values in single and in double precision."""
+    noise, masks = np.zeros((1, 1, 1), np.float32), np.ones((2, 1), np.bool_)
+    streams, counts = np.zeros(2, np.int64), np.array([1])
+    for forest in (stump, replace(stump, value=np.full((3, 2), 0.1))):
+        pool = (np.ones(1), noise, streams, counts)
+        prediction_gap_sampling.sampled_gaps(forest, 0, X, masks, *pool)
+
+
+def _interventional(stump, X):
+    index = np.array([0, 1])
+    tree_shap_interventional.tree_shap_interventional_one(stump, X, index, X)
+    for limits in ((0, 64), (0, 0)):  # leaves of deep trees
+        tree_shap_interventional.tree_shap_interventional(stump, X, index, X, limits)
+
+
+def _gaps(stump, X):
+    plan = prediction_gap_plan.plan(stump, 0)
+    x, tails = np.zeros((1, 1)), np.array([[0.25, 0.0, 0.0]])
+    prediction_gap.gaps(plan, x, tails, np.zeros(1, np.int64), np.ones((1, 1), np.bool_))
+    prediction_gap_greedy.greedy(plan, x, tails, 1e-12)
+
+
+def _bags(stump, X):
     """The kernels that tell in-bag from out-of-bag rows."""
     bagged = replace(stump, inbag=np.ones((1, 2), np.uint8))
     y, outputs = np.array([0, 1]), np.array([0, 1])
@@ -76,14 +118,17 @@ def _warm_up_bags(stump, X):
     mda.loss_increases(unbagged, X, y, lambda tree, n: np.array([[1, 0]]))
 
 
-def _warm_up_gaps(stump, X):
-    """The kernels of the exact prediction gap, and of the sampled one: shallow trees and none."""
-    plan = prediction_gap_plan.plan(stump, 0)
-    x, tails = np.zeros((1, 1)), np.array([[0.25, 0.0, 0.0]])
-    prediction_gap.gaps(plan, x, tails, np.zeros(1, np.int64), np.ones((1, 1), np.bool_))
-    prediction_gap_greedy.greedy(plan, x, tails, 1e-12)
-    noise, masks = np.zeros((1, 1, 1), np.float32), np.ones((2, 1), np.bool_)
-    streams, counts = np.zeros(2, np.int64), np.array([1])
-    for forest in (stump, replace(stump, value=np.full((3, 2), 0.1))):
-        pool = (np.ones(1), noise, streams, counts)
-        prediction_gap_sampling.sampled_gaps(forest, 0, X, masks, *pool)
+def _others(stump, X):
+    index = np.array([0, 1])
+    mdi.mdi_per_tree(stump)
+    local_mdi.local_mdi(stump, X)
+    predict.predict(stump, X)
+    saabas.saabas(stump, X)
+    saabas.saabas_one(stump, X, index)
+    tree_shap.expected_value(stump)
+    for imputer in (sage.MarginalImputer, sage.ConditionalImputer):
+        imputer(stump, X, X)(index, np.ones((2, 1), np.bool_))
+
+
+# The longest first, so that processes end at about the same time.
+PARTS = (_patterns, _sampling, _blocks, _interventional, _bags, _gaps, _others)

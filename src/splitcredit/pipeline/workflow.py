@@ -19,6 +19,8 @@ from splitcredit.pipeline.sources import sources
 EXPERIMENTS = "config/experiments"
 SCHEMA = "workflow/schemas/config.schema.yaml"
 CLAIMS = "config/claims"
+# Written once the kernels are compiled; a job that came before would compile its own.
+COMPILED = "results/logs/warm_up.txt"
 
 
 class Workflow:
@@ -54,6 +56,11 @@ class Workflow:
     def job(*modules):
         """Source files of a job, as inputs of its rule: an edit then reruns it."""
         return sources("splitcredit.__main__", *(f"splitcredit.{m}" for m in modules))
+
+    @staticmethod
+    def compiled(files):
+        """What a job with these sources waits for, if kernels are among them."""
+        return [COMPILED] if any(Path(file).parent.name == "kernels" for file in files) else []
 
     # Data
 
@@ -112,6 +119,10 @@ class Workflow:
         recipe, _ = self.plans[wildcards.experiment].metric(wildcards.metric)
         return self.job("jobs.measure", f"metrics.{recipe['metric']}")
 
+    def metric_compiled(self, wildcards):
+        """What shows that the kernels of a metric are compiled."""
+        return self.compiled(self.metric_sources(wildcards))
+
     def metric_names(self, wildcards):
         """Names of the importances that a metric reads."""
         return list(self.plans[wildcards.experiment].metric(wildcards.metric)[1])
@@ -167,6 +178,10 @@ class Workflow:
         """Sources of an artefact's table."""
         names = [recipe["dataset"] for recipe in self._counted(wildcards).values()]
         return self.job("jobs.table", self._module(wildcards), *(f"datasets.{n}" for n in names))
+
+    def table_compiled(self, wildcards):
+        """What shows that the kernels of an artefact are compiled."""
+        return self.compiled(self.table_sources(wildcards))
 
     def figure_sources(self, wildcards):
         """Sources of an artefact's picture."""
