@@ -90,7 +90,7 @@ def test_random_ensembles_by_enumeration(noise, block):
 
 @pytest.mark.parametrize("strict", [True, False])
 def test_uniform_noise_at_its_edge(strict):
-    """Thresholds a few roundings inside and outside of what the noise can reach; from both sides."""
+    """Thresholds a few roundings inside and outside of what the noise can reach."""
     for x, scale, half_width in ((0.3, 0.1, 2.0), (-7.1, 0.7, 1.0 / 3), (1e5, 3e3, 1.7)):
         for side in (-1, 1):
             edge = x + side * half_width * scale

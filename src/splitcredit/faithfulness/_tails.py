@@ -84,14 +84,14 @@ def _within(half_width, threshold, x, scale, left):
 
 
 def _difference(a, b):
-    """a - b, and what rounding took from it (Knuth's two-sum)."""
+    """Difference, and what rounding took from it (Knuth's two-sum)."""
     d = a - b
     back = d - a
     return d, (a - (d - back)) - (b + back)
 
 
 def _product(a, b):
-    """a * b, and what rounding took from it (Dekker's product)."""
+    """Product, and what rounding took from it (Dekker's product)."""
     p = a * b
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
     rest = ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
@@ -99,7 +99,7 @@ def _product(a, b):
 
 
 def _halves(a):
-    """a as a sum of two numbers of at most 26 bits (Veltkamp)."""
+    """Two numbers of at most 26 bits that add up to a (Veltkamp)."""
     c = (2.0**27 + 1.0) * a
     high = c - (c - a)
     return high, a - high

@@ -27,7 +27,6 @@ from splitcredit.kernels import (
     tree_shap_interventional,
 )
 
-
 X_DTYPES = ("float32", "float64")
 
 
