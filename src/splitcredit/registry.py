@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from functools import cache
 
 
 def names(package: str) -> list[str]:
     """Public modules of a package, without importing them."""
+    return list(_names(package))
+
+
+@cache
+def _names(package):
     path = importlib.import_module(package).__path__
     return sorted(m.name for m in pkgutil.iter_modules(path) if not m.name.startswith("_"))
 

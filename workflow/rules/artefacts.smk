@@ -3,7 +3,6 @@
 rule table:
     input:
         ancient(W.table_compiled),
-        sources=W.table_sources,
         files=W.table_files,
         tables=W.artefact_inputs,
     output:
@@ -19,6 +18,7 @@ rule table:
         mem_mb=2000,
         runtime=10,
     params:
+        sources=W.table_sources,
         names=W.artefact_names,
         parameters=W.artefact_parameters,
         places=W.table_places,
@@ -33,7 +33,6 @@ rule table:
 
 rule figure:
     input:
-        sources=W.figure_sources,
         style="src/splitcredit/figures/splitcredit.mplstyle",
         table="results/{clock}tables/{paper}/{artefact}.csv",
     output:
@@ -49,6 +48,8 @@ rule figure:
     resources:
         mem_mb=2000,
         runtime=10,
+    params:
+        sources=W.figure_sources,
     message:
         "Figure {wildcards.paper}/{wildcards.artefact}"
     shell:

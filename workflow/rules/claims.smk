@@ -1,7 +1,6 @@
 # Printed values against ours: one file an artefact, then the table, its summary and its page.
 rule judge:
     input:
-        sources=W.judge_sources,
         printed=W.printed,
         statements=W.stated,
         table=W.judged_table,
@@ -18,6 +17,7 @@ rule judge:
         mem_mb=1000,
         runtime=10,
     params:
+        sources=W.judge_sources,
         rules=W.claim_rules,
         evidence=W.evidence,
         decided=W.decided,
@@ -37,7 +37,6 @@ rule judge:
 
 rule claims:
     input:
-        sources=W.job("jobs.claims"),
         judged=W.judgements(clock=False),
         figures=W.pictures(),
         data="results/sources.csv",
@@ -56,6 +55,7 @@ rule claims:
         mem_mb=1000,
         runtime=10,
     params:
+        sources=W.job("jobs.claims"),
         titles=W.titles(),
         preset=W.config["preset"],
     message:
@@ -70,7 +70,6 @@ rule claims:
 # What depends on the clock, apart: of the artefacts and, if they were run, of the benchmarks.
 rule timings:
     input:
-        sources=W.job("jobs.timings"),
         judged=W.judgements(clock=True),
     output:
         "results/claims_timing.csv",
@@ -84,6 +83,8 @@ rule timings:
     resources:
         mem_mb=1000,
         runtime=10,
+    params:
+        sources=W.job("jobs.timings"),
     message:
         "Claims that depend on the clock"
     shell:

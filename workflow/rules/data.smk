@@ -1,7 +1,6 @@
 # Data sets, loaded or drawn: those of one batch in one file.
 rule data:
     input:
-        sources=W.data_sources,
         files=W.data_files,
         plan="results/plans/{experiment}/{batch}.json",
     output:
@@ -17,6 +16,7 @@ rule data:
         mem_mb=1000,
         runtime=10,
     params:
+        sources=W.data_sources,
         places=W.data_places,
     message:
         "Data sets of {wildcards.experiment}, batch {wildcards.batch}"
@@ -31,14 +31,13 @@ localrules:
 
 
 rule fetch:
-    input:
-        sources=W.job("jobs.fetch"),
     log:
         "results/logs/fetch.log",
     conda:
         "../../environment.yml"
     threads: 1
     params:
+        sources=W.job("jobs.fetch"),
         recipes=W.real_data(),
         places=W.places(),
     message:
@@ -50,7 +49,6 @@ rule fetch:
 
 rule sources:
     input:
-        sources=W.real_data_sources(),
         files=W.real_data_files(),
     output:
         "results/sources.csv",
@@ -65,6 +63,7 @@ rule sources:
         mem_mb=1000,
         runtime=10,
     params:
+        sources=W.real_data_sources(),
         recipes=W.real_data(),
         places=W.places(),
     message:

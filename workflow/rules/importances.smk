@@ -1,7 +1,5 @@
 # Importances, by the numba core.
 rule warm_up:
-    input:
-        sources=W.job("jobs.warm_up"),
     output:
         "results/logs/warm_up.txt",
     log:
@@ -15,6 +13,8 @@ rule warm_up:
     resources:
         mem_mb=2000,
         runtime=10,
+    params:
+        sources=W.job("jobs.warm_up"),
     message:
         "Compiling the kernels"
     shell:
@@ -25,7 +25,6 @@ rule explain:
     input:
         # That the kernels are compiled matters, not when.
         ancient("results/logs/warm_up.txt"),
-        sources=W.importance_sources,
         plan="results/plans/{experiment}/{batch}.json",
         models="results/models/{experiment}/{batch}.npz",
         data="results/data/{experiment}/{batch}.npz",
@@ -42,6 +41,7 @@ rule explain:
         mem_mb=4000,
         runtime=60,
     params:
+        sources=W.importance_sources,
         recipe=W.importance_recipe,
     message:
         "{wildcards.importance} of {wildcards.experiment}, batch {wildcards.batch}"

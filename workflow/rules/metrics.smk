@@ -2,7 +2,6 @@
 rule measure:
     input:
         ancient(W.metric_compiled),
-        sources=W.metric_sources,
         plan="results/plans/{experiment}/{batch}.json",
         data="results/data/{experiment}/{batch}.npz",
         importances=W.metric_inputs,
@@ -20,6 +19,7 @@ rule measure:
         mem_mb=2000,
         runtime=30,
     params:
+        sources=W.metric_sources,
         recipe=W.metric_recipe,
         names=W.metric_names,
     message:
@@ -32,7 +32,6 @@ rule measure:
 
 rule collect:
     input:
-        sources=W.job("jobs.collect"),
         points="results/plans/{experiment}.json",
         tables=W.metric_tables,
     output:
@@ -48,6 +47,7 @@ rule collect:
         mem_mb=2000,
         runtime=10,
     params:
+        sources=W.job("jobs.collect"),
         directory="results/metrics/{experiment}",
     message:
         "{wildcards.metric} of {wildcards.experiment} as one table"

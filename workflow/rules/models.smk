@@ -5,7 +5,6 @@ LIBRARIES = ("sklearn", "xgboost", "lightgbm")
 # Models, fitted and converted to Forests; deleted once all importances are computed.
 rule fit:
     input:
-        sources=W.job("jobs.fit", *(f"convert.{library}" for library in LIBRARIES)),
         plan="results/plans/{experiment}/{batch}.json",
         data="results/data/{experiment}/{batch}.npz",
     output:
@@ -20,6 +19,8 @@ rule fit:
     resources:
         mem_mb=4000,
         runtime=60,
+    params:
+        sources=W.job("jobs.fit", *(f"convert.{library}" for library in LIBRARIES)),
     message:
         "Models of {wildcards.experiment}, batch {wildcards.batch}"
     shell:

@@ -1,12 +1,15 @@
 """Which source files a job depends on: the import closure of its entry module.
 
-Snakemake sees no edit in an imported module unless the file is an input of the rule. The closure
-is found by reading import statements, those inside functions included; nothing is imported.
+Snakemake sees no edit in an imported module. So a digest of all of them is a parameter of the rule:
+dozens of inputs a job would keep the scheduler busy, and a fresh checkout would count as an edit.
+The closure is found by reading import statements, those inside functions included; nothing is
+imported.
 """
 
 from __future__ import annotations
 
 import ast
+import hashlib
 from functools import cache
 from pathlib import Path
 
@@ -36,6 +39,17 @@ def sources(*modules: str) -> list[str]:
             waiting += _imported(path)
     here = Path.cwd()
     return sorted(str(p.relative_to(here)) if p.is_relative_to(here) else str(p) for p in found)
+
+
+@cache
+def digest(*modules: str) -> str:
+    """Sixteen hexadecimal digits that change with any of the `sources` of the modules."""
+    text = hashlib.sha256()
+    for file in sources(*modules):
+        path = Path(file).resolve()
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        text.update(f"{path.relative_to(_ROOT)} {content}\n".encode())
+    return text.hexdigest()[:16]
 
 
 def _file(module: str) -> Path:

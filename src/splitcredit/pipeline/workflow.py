@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import inspect
 import json
+from functools import cache
 from pathlib import Path
 
 from splitcredit import metrics
 from splitcredit.pipeline import config as configuration
 from splitcredit.pipeline import plans
 from splitcredit.pipeline.originals import Originals, RealData
-from splitcredit.pipeline.sources import sources
+from splitcredit.pipeline.sources import digest, sources
 
 EXPERIMENTS = "config/experiments"
 SCHEMA = "workflow/schemas/config.schema.yaml"
@@ -43,6 +44,7 @@ class Workflow:
         self.originals = Originals(self.config)
         self.plans = plans.make(self.config, "results/plans", self.originals.missing)
         self.artefacts = self.config["artefacts"]
+        self.wanted = [n for n, a in self.artefacts.items() if not a.get("optional", False)]
         self.real = RealData(self.config, self.plans, self.originals)
         self.made = [name for name in self.artefacts if name not in self.real.left_out]
         self.figures = [name for name in self.made if self.artefacts[name].get("figure")]
@@ -54,12 +56,13 @@ class Workflow:
 
     @staticmethod
     def job(*modules):
-        """Source files of a job, as inputs of its rule: an edit then reruns it."""
-        return sources("splitcredit.__main__", *(f"splitcredit.{m}" for m in modules))
+        """Digest of the sources of a job, as a parameter of its rule: an edit then reruns it."""
+        return digest("splitcredit.__main__", *(f"splitcredit.{m}" for m in modules))
 
     @staticmethod
-    def compiled(files):
+    def compiled(*modules):
         """What a job with these sources waits for, if kernels are among them."""
+        files = sources(*(f"splitcredit.{m}" for m in modules))
         return [COMPILED] if any(Path(file).parent.name == "kernels" for file in files) else []
 
     # Data
@@ -116,12 +119,15 @@ class Workflow:
 
     def metric_sources(self, wildcards):
         """Sources of a metric."""
-        recipe, _ = self.plans[wildcards.experiment].metric(wildcards.metric)
-        return self.job("jobs.measure", f"metrics.{recipe['metric']}")
+        return self.job(*self._metric_modules(wildcards))
 
     def metric_compiled(self, wildcards):
         """What shows that the kernels of a metric are compiled."""
-        return self.compiled(self.metric_sources(wildcards))
+        return self.compiled(*self._metric_modules(wildcards))
+
+    def _metric_modules(self, wildcards):
+        recipe, _ = self.plans[wildcards.experiment].metric(wildcards.metric)
+        return "jobs.measure", f"metrics.{recipe['metric']}"
 
     def metric_names(self, wildcards):
         """Names of the importances that a metric reads."""
@@ -176,12 +182,15 @@ class Workflow:
 
     def table_sources(self, wildcards):
         """Sources of an artefact's table."""
-        names = [recipe["dataset"] for recipe in self._counted(wildcards).values()]
-        return self.job("jobs.table", self._module(wildcards), *(f"datasets.{n}" for n in names))
+        return self.job(*self._table_modules(wildcards))
 
     def table_compiled(self, wildcards):
         """What shows that the kernels of an artefact are compiled."""
-        return self.compiled(self.table_sources(wildcards))
+        return self.compiled(*self._table_modules(wildcards))
+
+    def _table_modules(self, wildcards):
+        names = [recipe["dataset"] for recipe in self._counted(wildcards).values()]
+        return "jobs.table", self._module(wildcards), *(f"datasets.{n}" for n in names)
 
     def figure_sources(self, wildcards):
         """Sources of an artefact's picture."""
@@ -253,6 +262,10 @@ class Workflow:
         """One file of an artefact; what depends on the clock lies apart."""
         return f"results/{'timing/' if self.on_clock(name) else ''}{folder}/{name}.{kind}"
 
+    def everything(self):
+        """All files of all artefacts but the optional ones."""
+        return [file for name in self.wanted for file in self.outputs(name)]
+
     def outputs(self, name):
         """All files of one artefact; of one that is left out, only its judgement."""
         files = [self.path("tables", name, "csv")] if name in self.made else []
@@ -274,7 +287,8 @@ class Workflow:
             paper, artefact = name.split("/")
             if name in self.made:
                 found[f"{paper}_{artefact}"] = self.outputs(name)
-            found[paper] = [*found.get(paper, []), *self.outputs(name)]
+            if name in self.wanted:
+                found[paper] = [*found.get(paper, []), *self.outputs(name)]
         for name, experiment in self.config["experiments"].items():
             if not self.plans[name].points:
                 continue
@@ -291,8 +305,7 @@ class Workflow:
 
     @staticmethod
     def _claims(wildcards):
-        path = Path(CLAIMS, f"{wildcards.paper}.yaml")
-        return configuration.read_yaml(path) if path.exists() else {}
+        return _claims_of(wildcards.paper)
 
     def _artefact(self, wildcards):
         return self.artefacts[f"{wildcards.paper}/{wildcards.artefact}"]
@@ -304,3 +317,9 @@ class Workflow:
     @staticmethod
     def _printed_file(name):
         return Path(CLAIMS, f"{name.replace('/', '_')}.csv")
+
+
+@cache
+def _claims_of(paper):
+    path = Path(CLAIMS, f"{paper}.yaml")
+    return configuration.read_yaml(path) if path.exists() else {}

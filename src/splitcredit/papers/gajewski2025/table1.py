@@ -6,6 +6,8 @@ printed numbers of iterations. Our own numbers are in `timings`.
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 
@@ -35,26 +37,26 @@ def compute(inputs) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``dataset``, ``model``, ``sigma``, ``quantity``; ``value``: the NMAE for ``mc_nmae`` and
-        ``qmc_nmae``, missing if it was not computed at that number, and always for
+        ``variant``, ``dataset``, ``model``, ``sigma``, ``quantity``; ``value``: the NMAE for
+        ``mc_nmae`` and ``qmc_nmae``, missing if it was not computed at that number, and always for
         ``mc_iterations`` and ``qmc_iterations``; ``printed_iterations``; ``standard_error`` of the
         difference from print, whose pairs and noise are other draws of the same kind.
     """
     errors = inputs[ERRORS].rename(columns={"data": "dataset"})
-    key = ["dataset", "model", "sigma", "method", "iterations"]
+    key = ["variant", "dataset", "model", "sigma", "method", "iterations"]
+    variants = errors["variant"].unique()
     errors = errors.set_index(key)[["value", "standard_error"]]
     rows = []
-    for (dataset, model), printed in PRINTED_ITERATIONS.items():
-        for k, sigma in enumerate(SIGMAS):
-            for method, short in _QUANTITIES.items():
-                at = (dataset, model, sigma, method, printed[method][k])
-                value, error = errors.loc[at] if at in errors.index else (np.nan, np.nan)
-                row = {"dataset": dataset, "model": model, "sigma": sigma}
-                row["printed_iterations"] = printed[method][k]
-                rows.append({**row, "quantity": f"{short}_iterations"})
-                spread = {"standard_error": np.sqrt(2) * error}
-                rows.append({**row, "quantity": f"{short}_nmae", "value": value, **spread})
-    columns = ["dataset", "model", "sigma", "quantity", "value", "printed_iterations"]
+    for variant, (dataset, model) in product(variants, PRINTED_ITERATIONS):
+        printed = PRINTED_ITERATIONS[dataset, model]
+        for (k, sigma), method in product(enumerate(SIGMAS), _QUANTITIES):
+            at = (variant, dataset, model, sigma, method, printed[method][k])
+            value, error = errors.loc[at] if at in errors.index else (np.nan, np.nan)
+            row = dict(zip(key, at, strict=True)) | {"printed_iterations": printed[method][k]}
+            rows.append({**row, "quantity": f"{_QUANTITIES[method]}_iterations"})
+            row |= {"value": value, "standard_error": np.sqrt(2) * error}
+            rows.append({**row, "quantity": f"{_QUANTITIES[method]}_nmae"})
+    columns = ["variant", "dataset", "model", "sigma", "quantity", "value", "printed_iterations"]
     return pd.DataFrame(rows, columns=[*columns, "standard_error"])
 
 
@@ -63,17 +65,22 @@ def statements(table) -> list[dict]:
     rows = table[table["quantity"].str.endswith("_nmae")]
     rows = rows.assign(method=rows["quantity"].str.removesuffix("_nmae"))
     found = []
+    for variant, own in rows.groupby("variant", sort=False):
+        found += _findings(variant, own)
+    return found
+
+
+def _findings(variant, rows):
     for (model, method), (stated, half) in STATED.items():
         own = rows[(rows["model"] == model) & (rows["method"] == method)]
         words = f"|median NMAE at the printed iterations - {stated}|"
         off = abs(own["value"].median() - stated)
-        found.append(finding("s05", f"{model}, {method}", words, off, half, "at most"))
+        yield finding("s05", f"{variant}, {model}, {method}", words, off, half, "at most")
     wide = rows.pivot(index=["dataset", "sigma", "method"], columns="model", values="value")
     words = "settings in which the bigger model's NMAE is not the smaller one"
-    found.append(counted("s06", "stated", words, ~(wide["bigger"] < wide["single"]), 0, "at most"))
+    yield counted("s06", variant, words, ~(wide["bigger"] < wide["single"]), 0, "at most")
     mc = rows[rows["method"] == "mc"]
     for model, own in mc.groupby("model", sort=False):
         steps = np.diff(own.pivot(index="dataset", columns="sigma", values="value"), axis=1)
         words = f"steps of sigma at which {METHODS['mc']}'s NMAE does not fall"
-        found.append(counted("s07", model, words, ~(steps.ravel() < 0), 0, "at most"))
-    return found
+        yield counted("s07", f"{variant}, {model}", words, ~(steps.ravel() < 0), 0, "at most")

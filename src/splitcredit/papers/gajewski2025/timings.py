@@ -21,6 +21,7 @@ from splitcredit.papers.gajewski2025._settings import (
     METHODS,
     MODELS,
     PRINTED_ITERATIONS,
+    PUBLISHED,
     SIGMAS,
     recipe_of,
 )
@@ -56,6 +57,7 @@ def compute(inputs, recipes, pairs: int, repeats: int, trees: list[int], sizes) 
     from splitcredit.kernels.compiled import threads
 
     errors = inputs[ERRORS].rename(columns={"data": "dataset"})
+    errors = errors[errors["variant"] == PUBLISHED]
     found = []
     with threads(1):
         for name, recipe in recipes.items():
