@@ -16,6 +16,7 @@ from splitcredit.papers.gajewski2025 import (
     _ensembles,
     _enumeration,
     _settings,
+    grid_search,
     timings,
 )
 from splitcredit.papers.gajewski2025._settings import (
@@ -209,6 +210,26 @@ def test_models_over_splits_keep_text_that_is_the_same(inputs):
     own = rows.loc[("described", "red_wine", "single")]
     assert own.loc["dump_sha256", "value"] is None
     assert own.loc["n_trees", ["value", "low", "high"]].tolist() == [401.5, 401, 402]
+
+
+def test_a_grid_search_says_where_the_parameters_stand():
+    """Made errors: the deeper, the better; then the parameters in the order of the grid."""
+    axes = config.read_yaml(ROOT / "config" / "experiments" / "gajewski2025_grid_search.yaml")
+    grid = axes["sweep"][0]["grid"]
+    names = ["data", "model", *(f"model.{p}" for p in grid_search.PARAMETERS)]
+    rows = pd.DataFrame(list(product(*(grid[name] for name in names))), columns=names)
+    rows["value"], rows["deviation"] = np.arange(len(rows)) - 1e4 * rows["model.max_depth"], 0.1
+    table = grid_search.compute({grid_search.ERRORS: rows})
+    assert len(table) == 2400 and (table.groupby(["dataset", "model"])["rank"].max() == 400).all()
+    best = table[table["rank"] == 1]
+    assert (best[grid_search.PARAMETERS] == [4, 0.01, 0.01]).all(axis=None)
+    chosen = table[table["chosen"] != ""].set_index(["dataset", "model", "chosen"])
+    chosen = chosen.sort_index()["rank"]
+    # Eta 0.2 is the third of ten, subsample 0.9 the last of ten and 0.8 the one before.
+    assert chosen["red_wine", "bigger"].to_dict() == {"text": 30, "saved": 29}
+    assert chosen["california_housing", "bigger"].to_dict() == {"text": 30, "saved": 11}
+    assert chosen["red_wine", "single"].to_dict() == {"text": 100, "saved": 200}
+    assert chosen["parkinson", "single"].to_dict() == {"text, saved": 200}
 
 
 def test_curves_that_are_as_stated_say_so(inputs):

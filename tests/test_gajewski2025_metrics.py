@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import XGBRegressor
 
@@ -372,6 +373,23 @@ def hash_by_recursion(model):
                     below += [left, right]
             level = below
     return hashlib.sha256("\n".join(lines).encode()).hexdigest(), lines
+
+
+def test_cross_validated_errors_are_those_of_a_grid_search():
+    data, grid = drawn(), {"max_depth": [1, 3], "learning_rate": [0.1, 0.9]}
+    recipe = {"estimator": "XGBRegressor", "n_estimators": 5, "random_state": 42}
+    search = GridSearchCV(models.unfitted(recipe), grid, scoring="neg_root_mean_squared_error")
+    known = search.fit(data.training.X, data.training.y).cv_results_
+    for i, parameters in enumerate(known["params"]):
+
+        def refit(X, y, own=recipe | parameters):
+            return models.fit(own, X, y)
+
+        (row,) = metric("cross_validated_error")({}, data.training, refit).to_dict("records")
+        assert row["value"] == pytest.approx(-known["mean_test_score"][i], rel=1e-12)
+        # scikit-learn's is of the population.
+        assert row["deviation"] == pytest.approx(known["std_test_score"][i] * (5 / 4) ** 0.5)
+        assert row["n_folds"] == 5
 
 
 def test_a_model_card_names_the_model():

@@ -12,7 +12,7 @@ import yaml
 
 from splitcredit import __version__, papers
 from splitcredit.pipeline import config
-from splitcredit.pipeline.sources import sources
+from splitcredit.pipeline.sources import digest, sources
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "splitcredit"
@@ -73,6 +73,14 @@ def test_sources_follow_imports_and_leave_the_rest_out(monkeypatch):
     assert "src/splitcredit/kernels/tree_shap.py" not in found
     assert "src/splitcredit/importances/tree_shap.py" not in found
     assert not any("papers" in f or "metrics" in f for f in found)
+
+
+def test_digest_depends_on_the_text_of_the_sources_alone(tmp_path, monkeypatch):
+    modules = "splitcredit.jobs.explain", "splitcredit.importances.saabas"
+    here = digest(*modules)
+    assert here == digest.__wrapped__(*modules) != digest("splitcredit.jobs.explain")
+    monkeypatch.chdir(tmp_path)
+    assert digest.__wrapped__(*modules) == here
 
 
 def test_sources_of_an_unknown_module_are_refused():
