@@ -14,6 +14,9 @@ at a time: the share belongs to a node, and all leaves below the node have it in
 does not. An interval that lies below x is a difference of two such numbers, so is one above x, and
 one with x inside is what two of them leave; so nothing small is a difference of numbers near 1.
 
+**Leaves that cannot matter.** With small noise most leaves are so improbable that all of them together
+are below the last digit of the result. They are left out, by a bound and not by a guess (`_thin`).
+
 **Trees that cancel each other** leave a sum far below its terms; it is then worked out with twice
 the digits (`prediction_gap_twofold`). Boosted trees of real data have not been seen to need it.
 
@@ -46,6 +49,9 @@ NEGLIGIBLE = 1e-200
 # Trees cancel each other if the mean square of their sum is below this part of the sum of their
 # mean squares.
 CANCELLED = 0.01
+# What leaves that are left out may be worth together, as a part of the sum of the mean squares of the
+# trees: over `CANCELLED`, less than the last digit of the gap.
+UNSEEN = 2.0**-60
 # Pairs that share working memory, one thread's work.
 PAIRS = 16
 
@@ -189,6 +195,7 @@ def _way(node, value):
 def gap(nodes, sides, roots, lowered, x, tails, chosen, own, middle, work):
     """PG^2 of one row and set; `own` and `middle` as `stand` gives them."""
     n_factors = _down(nodes, sides, roots, lowered, x, tails, chosen, own, middle, work)
+    _thin(work)
     _up(work)
     sums, active, total, squares = work.sums, work.active, 0.0, 0.0
     n = work.active_end[-1]
@@ -201,10 +208,19 @@ def gap(nodes, sides, roots, lowered, x, tails, chosen, own, middle, work):
             total += share * g * (g + 2.0 * sums[0, v - begin])
             squares += share * g * g
     if total < CANCELLED * squares:
+        _free(work, n_factors)
+        _down(nodes, sides, roots, lowered, x, tails, chosen, own, middle, work)
+        _up(work)
         total = gap_twofold(nodes, sides, lowered, x, tails, chosen, middle, work)
+    _free(work, n_factors)
+    return max(total, 0.0)  # the mean of a square: below 0 by rounding only
+
+
+@kernel()
+def _free(work, n_factors):
+    """Take the places in the table from the features of the factors."""
     for i in range(n_factors):
         work.slot[work.factors[i].feature] = -1
-    return max(total, 0.0)  # the mean of a square: below 0 by rounding only
 
 
 @kernel()
@@ -263,8 +279,44 @@ def _down(nodes, sides, roots, lowered, x, tails, chosen, own, middle, work):
 
 
 @kernel()
+def _thin(work):
+    """Leave out leaves that together cannot change the last digit.
+
+    Let a and b be the sums of g over the trees in leaves that stay and in those that go. The gap
+    loses E[b (2a + b)], at most 2 G E[|b|], G being the sum over the trees of the largest |g|.
+    """
+    found, active, squares, largest, first = work.found, work.active, 0.0, 0.0, 0
+    for t in range(len(work.active_end)):
+        of_tree = 0.0
+        for v in range(first, work.active_end[t]):
+            g = abs(active[v].gap)
+            squares += active[v].probability * g * g
+            of_tree = max(of_tree, g)
+        first = work.active_end[t]
+        largest += of_tree
+    if first == 0:
+        return
+    least = UNSEEN * squares / (2.0 * largest * first)
+    f, n, first = 0, 0, 0
+    for t in range(len(work.active_end)):
+        end = work.active_end[t]
+        for v in range(first, end):
+            while not found[f].leaf:
+                f += 1
+            if active[v].probability * abs(active[v].gap) < least:
+                found[f].level = -1
+            else:
+                active[n] = active[v]
+                n += 1
+            f += 1
+        first, work.active_end[t] = end, n
+
+
+@kernel()
 def _up(work):
     """Reverse the lists, so that children come before parents, and leave out barren nodes.
+
+    Those are nodes without a leaf below, and the leaves that were left out (level -1).
 
     Features of factors get a place in the table.
     """
@@ -276,7 +328,7 @@ def _up(work):
             touched[level] = level == 0
         for i in range(work.found_end[t] - 1, first - 1, -1):
             level, leaf = found[i].level, found[i].leaf
-            if not leaf and not touched[level + 1]:
+            if level < 0 or (not leaf and not touched[level + 1]):
                 continue
             if not leaf:
                 touched[level + 1] = False
