@@ -162,6 +162,10 @@ def test_agreement_and_its_bounds_are_those_of_all_ways_to_break_ties(which, mon
             same = [set(a[:k]) == set(b[:k]) for a, b in zip(own, other, strict=True)]
             assert row["value"] == pytest.approx(np.mean(same))
             assert row["low"] <= row["value"] <= row["high"]
+    alone = metric("topk_agreement")(found, forest, data.explained, bounds=False)
+    assert alone.columns.tolist() == table.columns.tolist()
+    assert alone["value"].equals(table["value"])
+    assert alone[["low", "high", "tied", "low_single", "high_single"]].isna().all(axis=None)
     assert (table["low_single"] < table["high_single"]).any()
     if which is tree_with_ties:
         last = table[table["k"] == 3]

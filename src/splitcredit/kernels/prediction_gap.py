@@ -14,8 +14,8 @@ at a time: the share belongs to a node, and all leaves below the node have it in
 does not. An interval that lies below x is a difference of two such numbers, so is one above x, and
 one with x inside is what two of them leave; so nothing small is a difference of numbers near 1.
 
-**Leaves that cannot matter.** With small noise most leaves are so improbable that all of them together
-are below the last digit of the result. They are left out, by a bound and not by a guess (`_thin`).
+**Leaves that cannot matter.** With small noise most leaves are so improbable that all of them
+together are below the last digit of the result. They are left out, by a bound (`_thin`).
 
 **Trees that cancel each other** leave a sum far below its terms; it is then worked out with twice
 the digits (`prediction_gap_twofold`). Boosted trees of real data have not been seen to need it.
@@ -49,8 +49,8 @@ NEGLIGIBLE = 1e-200
 # Trees cancel each other if the mean square of their sum is below this part of the sum of their
 # mean squares.
 CANCELLED = 0.01
-# What leaves that are left out may be worth together, as a part of the sum of the mean squares of the
-# trees: over `CANCELLED`, less than the last digit of the gap.
+# What leaves that are left out may be worth together, as a part of the sum of the mean squares of
+# the trees: over `CANCELLED`, less than the last digit of the gap.
 UNSEEN = 2.0**-60
 # Pairs that share working memory, one thread's work.
 PAIRS = 16

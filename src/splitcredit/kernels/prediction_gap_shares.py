@@ -126,7 +126,7 @@ def _add_steps(work, first, last, begin, end):
                     upper = _positive(
                         table[slot, UPPER + 1, v] - _larger(table[slot, UPPER, v], high)
                     )
-                    share = (_positive(lower) + _positive(upper)) * table[slot, INVERSE, v]
+                    share = (lower + upper) * table[slot, INVERSE, v]
                     sums[into, v] = keep * sums[into, v] + share * (number * sums[source, v])
             else:
                 tail = LOWER if kind == BELOW else UPPER

@@ -20,10 +20,13 @@ from splitcredit.metrics import _rankings
 MOST_FEATURES = 62
 # Rounding of such a program, as a part of c^2: four times the half unit of single precision.
 SINGLE = 4 * 2.0**-24
-COLUMNS = ("ranking", "k", "value", "low", "high", "tied", "low_single", "high_single")
+_OVER_TIES = ("low", "high", "tied", "low_single", "high_single")
+COLUMNS = ("ranking", "k", "value", *_OVER_TIES)
 
 
-def measure(attributions, forest, data, reference="tree_shap", ks=(1, 2, 3)) -> pd.DataFrame:
+def measure(
+    attributions, forest, data, reference="tree_shap", ks=(1, 2, 3), bounds: bool = True
+) -> pd.DataFrame:
     """Share of the rows whose first k features are, as a set, those of the reference.
 
     Parameters
@@ -36,6 +39,8 @@ def measure(attributions, forest, data, reference="tree_shap", ks=(1, 2, 3)) -> 
     reference : str
         An importance; its features are ranked by absolute value.
     ks : sequence of int
+    bounds : bool
+        Whether to follow ties, which takes as long as ranking does; what comes of it is NaN if not.
 
     Returns
     -------
@@ -60,16 +65,22 @@ def measure(attributions, forest, data, reference="tree_shap", ks=(1, 2, 3)) -> 
     rows, squares = [], (forest.predict(data.X)[:, 0] - forest.base[0]) ** 2
     for name, found in _rankings.greedy(attributions).items():
         ranked, sigma = of_attribution(found), found.parameters["sigma"]
-        reached = _reached(forest, X, sigma, max(ks), SINGLE * squares)
+        if bounds:
+            reached = _reached(forest, X, sigma, max(ks), SINGLE * squares)
         for k in ks:
-            own, other = first(ranked, k, d), first(of_reference, k, d)
-            row, sets, sharp, tied = reached[k - 1]
-            choices = [masks[row] for masks in _choices(scores, k)]
-            agreement = _agreement(sets, *choices)
-            shares = (own == other).all(axis=1), *_bounds(row, *agreement, sharp, len(X)), tied
-            shares += _bounds(row, *agreement, np.ones_like(sharp), len(X))
-            rows.append((_rankings.label(name), k, *(share.mean() for share in shares)))
-    return pd.DataFrame(rows, columns=COLUMNS)
+            same = (first(ranked, k, d) == first(of_reference, k, d)).all(axis=1)
+            shares = _over_ties(reached[k - 1], _choices(scores, k), len(X)) if bounds else ()
+            rows.append((_rankings.label(name), k, *(np.mean(share) for share in (same, *shares))))
+    columns = COLUMNS if bounds else COLUMNS[:3]
+    return pd.DataFrame(rows, columns=columns).reindex(columns=COLUMNS)
+
+
+def _over_ties(reached, choices, n_rows):
+    """Rows that count in each of `_OVER_TIES`, bool (n_rows,) each."""
+    row, sets, sharp, tied = reached
+    agreement = _agreement(sets, *(masks[row] for masks in choices))
+    exact = _bounds(row, *agreement, sharp, n_rows)
+    return *exact, tied, *_bounds(row, *agreement, np.ones_like(sharp), n_rows)
 
 
 def _choices(scores, k):
