@@ -9,7 +9,7 @@ rule warm_up:
     conda:
         "../../environment.yml"
     # More would have nothing to do.
-    threads: min(workflow.cores, 4)
+    threads: 4
     resources:
         mem_mb=2000,
         runtime=10,
