@@ -11,6 +11,8 @@ import pytest
 import yaml
 
 from splitcredit import __version__, papers
+from splitcredit.kernels import warm_up
+from splitcredit.kernels.parts import PARTS
 from splitcredit.pipeline import config
 from splitcredit.pipeline.sources import digest, sources
 
@@ -81,6 +83,17 @@ def test_digest_depends_on_the_text_of_the_sources_alone(tmp_path, monkeypatch):
     assert here == digest.__wrapped__(*modules) != digest("splitcredit.jobs.explain")
     monkeypatch.chdir(tmp_path)
     assert digest.__wrapped__(*modules) == here
+
+
+def test_every_kernel_that_is_called_is_of_one_part_and_every_part_is_compiled():
+    kernels = SOURCE / "kernels"
+    parallel = {p.stem for p in kernels.glob("*.py") if "@kernel(parallel=True)" in p.read_text()}
+    named = [module for own in PARTS.values() for module in own]
+    reached = {Path(p).stem for p in sources(*(f"splitcredit.kernels.{m}" for m in named))}
+    assert len(named) == len(set(named)) and parallel <= reached
+    assert all(callable(getattr(warm_up, f"_{part}")) for part in PARTS)
+    with pytest.raises(ValueError, match="no part 'all': there are patterns"):
+        warm_up.compile_part("all")
 
 
 def test_sources_of_an_unknown_module_are_refused():

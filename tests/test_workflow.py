@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import yaml
 
+from splitcredit.kernels.parts import PARTS
+
 ROOT = Path(__file__).resolve().parents[1]
 NEEDED = ("Snakefile", "workflow", "config", "src", "environment.yml")
 MINI = {
@@ -156,8 +158,10 @@ def test_an_edited_kernel_changes_the_numbers_of_those_who_use_it(tmp_path):
     (plan,) = (project / "results" / "plans" / "mini").glob("*.json")
     target = f"results/importances/mini/{plan.stem}/local_mdi.npz"
     # Compiling all other kernels beforehand would only cost time here.
-    (project / "results" / "logs").mkdir()
-    (project / "results" / "logs" / "warm_up.txt").touch()
+    compiled = project / "results" / "logs" / "warm_up"
+    compiled.mkdir(parents=True)
+    for part in PARTS:
+        (compiled / f"{part}.txt").touch()
     arguments = (target, "--allowed-rules", "data", "fit", "explain")
     snakemake(project, *arguments)
     before = values(project / target)

@@ -24,3 +24,4 @@ wildcard_constraints:
     artefact="[^/]+",
     importance="[^/]+",
     metric="[^/]+",
+    part="[a-z]+",

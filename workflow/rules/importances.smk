@@ -1,30 +1,30 @@
 # Importances, by the numba core.
 rule warm_up:
     output:
-        "results/logs/warm_up.txt",
+        "results/logs/warm_up/{part}.txt",
     log:
-        "results/logs/warm_up.log",
+        "results/logs/warm_up/{part}.log",
     benchmark:
-        "results/timing/jobs/warm_up.tsv"
+        "results/timing/jobs/warm_up/{part}.tsv"
     conda:
         "../../environment.yml"
-    # More would have nothing to do.
-    threads: 4
+    threads: 1
     resources:
         mem_mb=2000,
         runtime=10,
     params:
         sources=W.job("jobs.warm_up"),
     message:
-        "Compiling the kernels"
+        "Compiling the kernels: {wildcards.part}"
     shell:
-        "python -m splitcredit warm-up --processes {threads} --out {output:q} > {log:q} 2>&1"
+        "python -m splitcredit --threads {threads} warm-up --part {wildcards.part}"
+        " --out {output:q} > {log:q} 2>&1"
 
 
 rule explain:
     input:
         # That the kernels are compiled matters, not when.
-        ancient("results/logs/warm_up.txt"),
+        ancient(W.importance_compiled),
         plan="results/plans/{experiment}/{batch}.json",
         models="results/models/{experiment}/{batch}.npz",
         data="results/data/{experiment}/{batch}.npz",

@@ -12,6 +12,8 @@ rule measure:
         "results/logs/measure/{experiment}/{batch}/{metric}.log",
     benchmark:
         "results/timing/jobs/measure/{experiment}/{batch}/{metric}.tsv"
+    # Some take minutes, and should not be what a run ends with.
+    priority: 1
     conda:
         "../../environment.yml"
     threads: 1

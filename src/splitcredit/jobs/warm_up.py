@@ -1,4 +1,4 @@
-"""Compile every kernel into the cache, so that no other job pays for it."""
+"""Compile one part of the kernels into the cache, so that no other job pays for it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from splitcredit import storage
 
 def add_arguments(parser):
     """Arguments of the job."""
-    parser.add_argument("--processes", type=int, default=1, help="to compile in (default 1)")
+    parser.add_argument("--part", required=True)
     parser.add_argument("--out", required=True)
 
 
 def run(arguments):
     """Do the job."""
     from splitcredit.kernels.compiled import cache_directory
-    from splitcredit.kernels.warm_up import warm_up
+    from splitcredit.kernels.warm_up import compile_part
 
-    warm_up(processes=arguments.processes)
+    compile_part(arguments.part)
     storage.write_text(arguments.out, f"compiled into {cache_directory().name}\n")

@@ -26,6 +26,7 @@ from splitcredit.kernels import (
     tree_shap_by_bag,
     tree_shap_interventional,
 )
+from splitcredit.kernels.parts import PARTS
 
 X_DTYPES = ("float32", "float64")
 
@@ -41,17 +42,20 @@ def warm_up(processes: int = 1) -> None:
     if processes > 1:
         # Not forked: the threads of a parent that has run a kernel would be missing.
         with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-            for _ in pool.map(_call, range(len(PARTS))):
+            for _ in pool.map(compile_part, PARTS):
                 pass
     # Whatever is not in the cache by now, as two processes can take an entry from each other.
-    for part in range(len(PARTS)):
-        _call(part)
+    for part in PARTS:
+        compile_part(part)
 
 
-def _call(part):
+def compile_part(part: str) -> None:
+    """Compile one of the `PARTS`, or load it from the cache; ValueError if there is none such."""
+    if part not in PARTS:
+        raise ValueError(f"no part {part!r}: there are {', '.join(PARTS)}")
     for x_dtype in X_DTYPES:
         stump = _stump(x_dtype)
-        PARTS[part](stump, stump.prepare(np.array([[0.0], [1.0]])))
+        globals()[f"_{part}"](stump, stump.prepare(np.array([[0.0], [1.0]])))
 
 
 def _stump(x_dtype):
@@ -79,6 +83,7 @@ def _blocks(stump, X):
     for algorithm in ("blocks", "rows"):
         tree_shap.tree_shap(stump, X, algorithm=algorithm)
     tree_shap.tree_shap_one(stump, X, np.array([0, 1]))
+    tree_shap.expected_value(stump)
 
 
 def _sampling(stump, X):
@@ -117,17 +122,15 @@ def _bags(stump, X):
     mda.loss_increases(unbagged, X, y, lambda tree, n: np.array([[1, 0]]))
 
 
-def _others(stump, X):
+def _walks(stump, X):
     index = np.array([0, 1])
     mdi.mdi_per_tree(stump)
     local_mdi.local_mdi(stump, X)
-    predict.predict(stump, X)
     saabas.saabas(stump, X)
     saabas.saabas_one(stump, X, index)
-    tree_shap.expected_value(stump)
     for imputer in (sage.MarginalImputer, sage.ConditionalImputer):
         imputer(stump, X, X)(index, np.ones((2, 1), np.bool_))
 
 
-# The longest first, so that processes end at about the same time.
-PARTS = (_patterns, _sampling, _blocks, _interventional, _bags, _gaps, _others)
+def _predict(stump, X):
+    predict.predict(stump, X)

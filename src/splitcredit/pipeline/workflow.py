@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from splitcredit import metrics
+from splitcredit.kernels.parts import PARTS
 from splitcredit.pipeline import config as configuration
 from splitcredit.pipeline import plans
 from splitcredit.pipeline.originals import Originals, RealData
@@ -20,8 +21,6 @@ from splitcredit.pipeline.sources import digest, sources
 EXPERIMENTS = "config/experiments"
 SCHEMA = "workflow/schemas/config.schema.yaml"
 CLAIMS = "config/claims"
-# Written once the kernels are compiled; a job that came before would compile its own.
-COMPILED = "results/logs/warm_up.txt"
 
 
 class Workflow:
@@ -61,9 +60,11 @@ class Workflow:
 
     @staticmethod
     def compiled(*modules):
-        """What a job with these sources waits for, if kernels are among them."""
+        """What shows that the kernels of a job are compiled: before, it would compile its own."""
         files = sources(*(f"splitcredit.{m}" for m in modules))
-        return [COMPILED] if any(Path(file).parent.name == "kernels" for file in files) else []
+        kernels = {Path(file).stem for file in files if Path(file).parent.name == "kernels"}
+        parts = [part for part, own in PARTS.items() if not kernels.isdisjoint(own)]
+        return [f"results/logs/warm_up/{part}.txt" for part in parts]
 
     # Data
 
@@ -108,8 +109,15 @@ class Workflow:
 
     def importance_sources(self, wildcards):
         """Sources of a measure."""
+        return self.job(*self._importance_modules(wildcards))
+
+    def importance_compiled(self, wildcards):
+        """What shows that the kernels of a measure are compiled."""
+        return self.compiled(*self._importance_modules(wildcards))
+
+    def _importance_modules(self, wildcards):
         recipe = self.plans[wildcards.experiment].importance(wildcards.importance)
-        return self.job("jobs.explain", f"importances.{recipe['measure']}")
+        return "jobs.explain", f"importances.{recipe['measure']}"
 
     # Metrics
 
