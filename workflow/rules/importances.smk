@@ -1,4 +1,8 @@
 # Importances, by the numba core.
+
+
+# Once, and not after edits: Snakemake would run all that waits for this anew. Jobs whose kernels were
+# edited compile them.
 rule warm_up:
     output:
         "results/logs/warm_up/{part}.txt",
@@ -12,8 +16,6 @@ rule warm_up:
     resources:
         mem_mb=2000,
         runtime=10,
-    params:
-        sources=W.job("jobs.warm_up"),
     message:
         "Compiling the kernels: {wildcards.part}"
     shell:
