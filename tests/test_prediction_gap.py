@@ -103,6 +103,19 @@ def test_uniform_noise_at_its_edge(strict):
                 assert_gap(ours, *exact)
 
 
+@pytest.mark.parametrize("sigma", [0.05, 0.11, 0.2, 0.7])
+def test_trees_that_cancel_but_for_a_leaf_that_cannot_matter_otherwise(sigma):
+    """The leaf beyond 1, of probability 1e-91 to 0.07, is all that is left of the gap."""
+    beyond = split(0, 1.0, leaf(-1.0), leaf(3.0))
+    trees = [split(0, 0.0, leaf(0.0), leaf(1.0)), split(0, 0.0, leaf(0.0), beyond)]
+    forest, x = grow(trees, 1, aggregate="sum"), np.array([-0.01])
+    ours = pg2(forest, x[None], [0], scale=sigma)[0]
+    chosen, scales = np.array([True]), np.array([sigma])
+    exact = slow.pg2(forest, x, chosen, slow.normal_below, scales)
+    assert exact[0] == pytest.approx(16 * stats.norm.sf(1.01 / sigma), rel=1e-6)
+    assert abs(ours - exact[0]) <= ACCURACY * exact[0]
+
+
 @pytest.mark.parametrize("block", range(5))
 def test_values_from_a_sample_by_enumeration(block):
     """Noise and replacement with atoms, many of them on thresholds; 0.1 + 0.2 is not 0.3."""

@@ -69,7 +69,8 @@ def _within(half_width, threshold, x, scale, left):
     """What is left of uniform noise beyond each threshold, to full precision at its very edge.
 
     There rounding of (threshold - x) / scale would be all that is left. So it is a sum of two
-    numbers here: the rounded one and, with errors of its own far below, what rounding took.
+    numbers here: the rounded one and, with errors of its own far below, what rounding took. All are
+    arrays; `kernels/prediction_gap_twofold.py` does the like with single numbers, compiled.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         far, far_rest = _difference(threshold, x)

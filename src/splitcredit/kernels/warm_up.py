@@ -55,7 +55,7 @@ def compile_part(part: str) -> None:
         raise ValueError(f"no part {part!r}: there are {', '.join(PARTS)}")
     for x_dtype in X_DTYPES:
         stump = _stump(x_dtype)
-        globals()[f"_{part}"](stump, stump.prepare(np.array([[0.0], [1.0]])))
+        CALLS[part](stump, stump.prepare(np.array([[0.0], [1.0]])))
 
 
 def _stump(x_dtype):
@@ -134,3 +134,15 @@ def _walks(stump, X):
 
 def _predict(stump, X):
     predict.predict(stump, X)
+
+
+CALLS = {
+    "patterns": _patterns,
+    "sampling": _sampling,
+    "bags": _bags,
+    "blocks": _blocks,
+    "interventional": _interventional,
+    "walks": _walks,
+    "gaps": _gaps,
+    "predict": _predict,
+}

@@ -11,11 +11,7 @@ import pandas as pd
 
 from splitcredit.figures import COLOURS
 from splitcredit.papers import finding
-from splitcredit.papers.gajewski2025._settings import (
-    DATASETS,
-    METHODS,
-    MODELS,
-)
+from splitcredit.papers.gajewski2025._settings import DATASETS, METHODS, MODELS
 
 ERRORS = "gajewski2025_sampling/sampling_error"
 # Limits of the axes in print.
