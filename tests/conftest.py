@@ -1,6 +1,9 @@
-"""Settings that must stand before numba is imported, and compiled kernels before workers start."""
+"""Settings before numba is imported, compiled kernels before workers start, figures closed."""
 
 import os
+import sys
+
+import pytest
 
 # The tests compare one thread with two, on any machine: also with one core.
 os.environ.setdefault("NUMBA_NUM_THREADS", "2")
@@ -12,3 +15,11 @@ def pytest_configure(config):
         from splitcredit.kernels.warm_up import warm_up
 
         warm_up(processes=os.cpu_count())
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    """Close what a test has drawn: pyplot keeps all, and warns at a number that tests add up to."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

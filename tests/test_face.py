@@ -79,7 +79,6 @@ def test_plots_of_shap_work(frame, plot):
             explanation = explanation[:, "age"]
         getattr(shap.plots, plot)(explanation, show=False)
         assert plt.gcf().axes
-        plt.close("all")
 
 
 def test_rows_that_were_not_explained_are_refused(frame):
