@@ -14,27 +14,24 @@ SNAKEMAKE = PATH="$(BIN):$$PATH" snakemake $(OVERLAY) $(ARGUMENTS) \
   --workflow-profile workflow/profiles/default --cores $(CORES)
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce quick fetch sutera2021 lundberg2017 loecher2022 gajewski2025 sweep test lint format environment lock bench reference clean
+.PHONY: help reproduce quick sutera2021 lundberg2017 loecher2022 gajewski2025 sweep test lint format environment lock bench reference clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_\/% ]+:.*## /{printf "  make %-38s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-reproduce: environment fetch ## build the environment and run everything at the papers' scale
+reproduce: environment ## build the environment and run everything at the papers' scale
 	$(SNAKEMAKE)
 
 quick: ## the same pipeline, scaled down
 	$(MAKE) reproduce PRESET=quick
 
-fetch: environment ## get the files of real data sets that no data directory has
-	$(SNAKEMAKE) fetch
-
-sutera2021 lundberg2017 loecher2022 gajewski2025: environment fetch ## one paper
+sutera2021 lundberg2017 loecher2022 gajewski2025: environment ## one paper
 	$(SNAKEMAKE) $@
 
-sutera2021/% lundberg2017/% loecher2022/% gajewski2025/%: environment fetch ## one artefact
+sutera2021/% lundberg2017/% loecher2022/% gajewski2025/%: environment ## one artefact
 	$(SNAKEMAKE) $(subst /,_,$@)
 
-sweep: environment fetch ## one experiment: make sweep EXPERIMENT=name
+sweep: environment ## one experiment: make sweep EXPERIMENT=name
 	$(SNAKEMAKE) experiment_$(EXPERIMENT)
 
 test: environment ## build the environment and run the tests

@@ -25,7 +25,7 @@ def test_presets_are_valid(preset):
 @pytest.mark.parametrize(
     ("over", "message"),
     [
-        ({"sed": 1}, r"configuration: unknown key sed; allowed are artefacts, data_directories"),
+        ({"sed": 1}, r"configuration: unknown key sed; allowed are artefacts, datasets"),
         ({"preset": "huge"}, r"preset: 'huge' is not allowed; allowed are tiny, quick, full"),
         ({"paper_scale": "yes"}, r"paper_scale: 'yes' is not allowed; expected boolean"),
         (

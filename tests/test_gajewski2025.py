@@ -271,25 +271,6 @@ def test_figures_are_drawn(k, inputs, tmp_path):
     assert (tmp_path / "figure.svg").stat().st_size > 1000
 
 
-def without_split_and_housing(inputs):
-    """What is sampled where the authors' split and a data set cannot be had."""
-    name = "gajewski2025_sampling/sampling_error"
-    rows = inputs[name].query("variant == 'described' and data != 'california_housing'")
-    return {**inputs, name: rows}
-
-
-@pytest.mark.parametrize("k", range(1, 8))
-def test_figures_are_drawn_of_what_is_there(k, inputs, tmp_path):
-    own = artefact(f"figure{k}")
-    table = own.compute(without_split_and_housing(inputs))
-    assert table.empty == (k in (4, 5))
-    with figures.style():
-        figures.save(own.draw(table), tmp_path / "figure.svg")
-    assert (tmp_path / "figure.svg").stat().st_size > 1000
-    if k > 1:
-        assert {f["variant"].split(",")[0] for f in own.statements(table)} <= {"described"}
-
-
 # The theorem.
 
 
@@ -366,9 +347,6 @@ def test_timings_are_taken_and_drawn(inputs, tmp_path, monkeypatch):
     assert (table["part"] == "exponent").sum() == 2
     with figures.style():
         figures.save(timings.draw(table), tmp_path / "timings.svg")
-    less = without_split_and_housing(inputs)
-    table = timings.compute(less, {"red_wine": {}}, 20, 1, [2, 3], [1])
-    assert table.loc[table["quantity"] == "NMAE, closest", "value"].notna().all()
 
 
 # The reference run.

@@ -16,8 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import XGBRegressor
 
-from real_data import load, look_here
-from splitcredit import attribution, models, storage, to_forest
+from splitcredit import attribution, datasets, models, storage, to_forest
 from splitcredit.attribution import Attribution
 from splitcredit.datasets import Dataset
 from splitcredit.faithfulness import bootstrap, noise, openxai, optimum, prediction_gap, sampling
@@ -431,11 +430,10 @@ PUBLISHED = {
 
 
 @pytest.mark.parametrize("which", PUBLISHED, ids="-".join)
-def test_retrained_models_have_the_published_hashes(which, monkeypatch):
-    look_here(monkeypatch)
+def test_retrained_models_have_the_published_hashes(which):
     kind, name = which
     of = {"parkinson": "parkinsons"}.get(name, name)
-    data = load("standardised_split", of=of, split="authors")
+    data = datasets.load({"dataset": "standardised_split", "of": of, "split": "authors"})
     n, eta, share, depth = PUBLISHED[which]
     recipe = {"estimator": "XGBRegressor", "n_estimators": n, "tree_method": "hist"}
     recipe |= {"learning_rate": eta, "subsample": share, "max_depth": depth, "random_state": 42}

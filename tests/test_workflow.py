@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 import yaml
 
+from splitcredit import storage
 from splitcredit.kernels.parts import PARTS
 
 ROOT = Path(__file__).resolve().parents[1]
-NEEDED = ("Snakefile", "workflow", "config", "src", "environment.yml")
+NEEDED = ("Snakefile", "workflow", "config", "data", "src", "environment.yml")
 MINI = {
     "importances": ["local_mdi", "saabas"],
     "metrics": ["row_correlation_summary"],
@@ -123,6 +124,37 @@ def test_bad_configuration_is_one_readable_line(project, arguments, text, messag
     assert done.returncode == 1
     assert message in done.stdout
     assert "Traceback" not in done.stdout
+
+
+def test_a_missing_file_of_ones_own_is_one_line_before_the_first_job(project):
+    text = "datasets: {mine: {dataset: csv_file, path: mine.csv, target: y}}\n"
+    (project / "mine.yaml").write_text(text)
+    done = snakemake(project, "-n", "--configfile", "mine.yaml", check=False)
+    assert done.returncode == 1
+    assert "configuration: datasets.mine: mine.csv: no such file" in done.stdout
+    (project / "mine.csv").write_text("a,y\n1,2\n")
+    snakemake(project, "-n", "--configfile", "mine.yaml")
+
+
+def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(tmp_path):
+    project = copy_to(tmp_path, NEEDED)
+    table = project / "data" / "red_wine.csv.gz"
+    table.write_bytes(table.read_bytes()[:5000])
+    targets = ("gajewski2025_models", "sutera2021_table2")
+    overlay = ("--configfile", "config/tiny.yaml")
+    done = snakemake(project, *targets, *overlay, check=False)
+    assert done.returncode == 1
+    page = (project / "results" / "claims.html").read_text()
+    assert "red_wine.csv.gz cannot be read" in page and "restore the file" in page
+    # What does not depend on it was made, and is judged on the page.
+    assert (project / "results" / "claims" / "sutera2021" / "table2.json").exists()
+    rows = storage.read_rows(project / "results" / "claims.csv")
+    assert {row["artefact"] for row in rows} == {"table2"}
+
+    # With the table back, the same command makes the rest.
+    shutil.copy(ROOT / "data" / "red_wine.csv.gz", table)
+    jobs = jobs_of(snakemake(project, "-n", *targets, *overlay).stdout)
+    assert jobs["table"] == 1
 
 
 def test_adding_a_value_computes_only_what_is_new_and_batches_do_not_matter(project):

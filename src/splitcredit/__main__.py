@@ -6,9 +6,9 @@ import argparse
 import importlib
 import os
 import sys
+import traceback
 
 JOBS = {
-    "fetch": "get the files of real data sets that no directory has",
     "data": "load or draw one data set",
     "fit": "fit the models of one batch and convert them to Forests",
     "explain": "compute one measure for the models of one batch",
@@ -17,11 +17,14 @@ JOBS = {
     "table": "compute the table of one artefact",
     "figure": "draw one artefact",
     "judge": "hold the printed values of one artefact against ours",
-    "sources": "list where the real data came from",
     "claims": "gather all judgements into the claims table and page",
+    "check": "fail if a value differs from print without a known cause",
     "timings": "gather the judgements that depend on the clock",
     "warm-up": "compile the kernels",
 }
+
+# Last line of what a job prints, so that its log shows whether it ended well.
+FINISHED = "finished"
 
 
 def main(arguments=None) -> int:
@@ -38,7 +41,14 @@ def main(arguments=None) -> int:
     module = importlib.import_module(f"splitcredit.jobs.{known.job.replace('-', '_')}")
     job = argparse.ArgumentParser(prog=f"splitcredit {known.job}", description=module.__doc__)
     module.add_arguments(job)
-    module.run(job.parse_args(rest))
+    try:
+        module.run(job.parse_args(rest))
+    except Exception as error:
+        traceback.print_exc()
+        # The claims page quotes the last line of the log of a job that did not finish.
+        print(f"{known.job}: {type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+    print(FINISHED, flush=True)
     return 0
 
 

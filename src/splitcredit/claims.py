@@ -21,7 +21,7 @@ COLUMNS = (
     "test",
 )
 BASES = ("rounding", "monte-carlo", "seeds", "sign")
-VERDICTS = ("equal", "within", "direction", "differs", "not comparable")
+VERDICTS = ("equal", "within", "direction", "differs", "unexplained", "not comparable")
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def rules_for(rules: list[dict], variant: str, cell: str) -> dict:
     return merged
 
 
-def judge(paper, artefact, printed, table, rules, incomparable=None, lacking=None) -> list[dict]:
+def judge(paper, artefact, printed, table, rules, incomparable=None) -> list[dict]:
     """Hold every printed value of an artefact against its table.
 
     Parameters
@@ -168,43 +168,28 @@ def judge(paper, artefact, printed, table, rules, incomparable=None, lacking=Non
         See `rules_for`.
     incomparable : str, optional
         Why nothing of this artefact can be compared, e.g. a reduced scale; empty if it can.
-    lacking : dict of str to str, optional
-        Data sets that cannot be had, or are not the paper's, and why. Cells that name one cannot
-        be compared and need no row in the table; an empty table lacks all.
 
     Returns
     -------
     list of dict, one a variant and cell, keys `COLUMNS`
+        A value that differs is ``"unexplained"`` unless a rule gives the cause and the test that
+        shows it.
 
     Raises
     ------
     ValueError
-        If a cell is not in the table exactly once, or a value differs and no rule gives the cause
-        and the test that shows it.
+        If a cell is not in the table exactly once.
     """
     variants = list(dict.fromkeys(row.get("variant", "published") for row in table))
-    if lacking and not table:
-        variants = ["published"]
     claims = []
     for variant in variants:
         rows = [row for row in table if row.get("variant", variant) == variant]
         for line in printed:
             cell, text = line["cell"], line["printed"]
-            cause = _lacking(cell, table, lacking or {})
-            if cause and not _matching(rows, parse_cell(cell)):
-                claim = _not_comparable(text, cause)
-            else:
-                row = _row(rows, cell, f"{paper}/{artefact}, {variant}")
-                rule = rules_for(rules, variant, cell)
-                claim = _claim(text, row, rule, cause or incomparable)
-            if claim["verdict"] == "differs" and not (claim["cause"] and claim["test"]):
-                raise ValueError(
-                    f"{paper}/{artefact}, {variant}, {cell}: ours {row['value']} differs from the "
-                    f"printed {text}: find out why, and add cause and test to config/claims"
-                )
-            claims.append(
-                {"paper": paper, "artefact": artefact, "variant": variant, "cell": cell, **claim}
-            )
+            row = _row(rows, cell, f"{paper}/{artefact}, {variant}")
+            claim = _claim(text, row, rules_for(rules, variant, cell), incomparable)
+            place = {"paper": paper, "artefact": artefact, "variant": variant, "cell": cell}
+            claims.append(_explained({**place, **claim}))
     return claims
 
 
@@ -249,11 +234,8 @@ def judge_statements(paper, artefact, findings, statements, rules, incomparable=
     Returns
     -------
     list of dict, keys `COLUMNS`
-
-    Raises
-    ------
-    ValueError
-        If a statement has no test, or does not hold and no cause is given.
+        A statement that does not hold is ``"unexplained"`` unless a rule gives the cause and the
+        test that shows it.
     """
     claims = []
     for finding in findings:
@@ -265,52 +247,30 @@ def judge_statements(paper, artefact, findings, statements, rules, incomparable=
         unjudged = finding["value"] is None
         explain = found == "differs" or unjudged
         cause = rule.get("cause", "") if explain else incomparable or ""
-        if not rule.get("test") or (found == "differs" and not cause):
-            raise ValueError(
-                f"{paper}/{artefact}, {cell} ({variant}): {finding['measured']} is "
-                f"{finding['value']}, asked is {kind} {finding['limit']}: "
-                "a statement needs a test, and a cause if it does not hold, in config/claims"
-            )
-        claims.append(
-            {
-                "paper": paper,
-                "artefact": artefact,
-                "variant": variant,
-                "cell": cell,
-                "printed": statements[cell],
-                "ours": finding["measured"] + ("" if unjudged else f": {finding['value']:.4g}"),
-                "tolerance": f"{kind} {finding['limit']:.4g}",
-                "basis": "rounding" if kind == "at most" else "sign",
-                "verdict": found,
-                "cause": cause,
-                "test": rule["test"],
-            }
-        )
+        claim = {
+            "paper": paper,
+            "artefact": artefact,
+            "variant": variant,
+            "cell": cell,
+            "printed": statements[cell],
+            "ours": finding["measured"] + ("" if unjudged else f": {finding['value']:.4g}"),
+            "tolerance": f"{kind} {finding['limit']:.4g}",
+            "basis": "rounding" if kind == "at most" else "sign",
+            "verdict": found,
+            "cause": cause,
+            "test": rule.get("test", ""),
+        }
+        claims.append(_explained(claim))
     return claims
 
 
-def undecided(paper, artefact, ids, statements, lacking) -> list[dict]:
-    """Rows of the findings in words that are not decided for want of data.
-
-    Parameters
-    ----------
-    paper, artefact : str
-    ids : list of str
-    statements : dict of str to str
-        The findings in words, by id.
-    lacking : dict of str to str
-        As for `judge`.
-    """
-    cause = "; ".join(lacking.values())
+def unexplained(claims) -> list[str]:
+    """One line for each claim that differs without a known cause: its place, print and ours."""
     return [
-        {
-            "paper": paper,
-            "artefact": artefact,
-            "variant": "stated",
-            "cell": cell,
-            **_not_comparable(statements[cell], cause),
-        }
-        for cell in ids
+        f"{c['paper']}/{c['artefact']}, {c['variant']}, {c['cell']}: "
+        f"printed {c['printed']!r}, ours {c['ours']}"
+        for c in claims
+        if c["verdict"] == "unexplained"
     ]
 
 
@@ -319,25 +279,22 @@ def is_statement(claim) -> bool:
     return re.fullmatch(r"s\d\d", claim["cell"]) is not None
 
 
+def _explained(claim):
+    """The claim, its verdict changed to unexplained if it differs without cause or test."""
+    if claim["verdict"] == "differs" and not (claim["cause"] and claim["test"]):
+        return {**claim, "verdict": "unexplained"}
+    return claim
+
+
 def _row(rows, cell, place):
     keys = parse_cell(cell)
     for key in keys:
         if rows and key not in rows[0]:
             raise ValueError(f"{place}: the table has no column {key!r}, which {cell!r} names")
-    found = _matching(rows, keys)
-    if len(found) != 1:
-        raise ValueError(f"{place}: {len(found)} rows of the table are {cell!r}, expected one")
-    return found[0]
-
-
-def _matching(rows, keys):
-    return [row for row in rows if all(row.get(k) == v for k, v in keys.items())]
-
-
-def _lacking(cell, table, lacking):
-    """Why the data of a cell cannot be compared; empty if they can."""
-    named = [cause for name, cause in lacking.items() if name in parse_cell(cell).values()]
-    return "; ".join(named if table else lacking.values())
+    matching = [row for row in rows if all(row.get(k) == v for k, v in keys.items())]
+    if len(matching) != 1:
+        raise ValueError(f"{place}: {len(matching)} rows of the table are {cell!r}, expected one")
+    return matching[0]
 
 
 def _not_comparable(text, cause):

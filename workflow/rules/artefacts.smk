@@ -21,14 +21,13 @@ rule table:
         sources=W.table_sources,
         names=W.artefact_names,
         parameters=W.artefact_parameters,
-        places=W.table_places,
     message:
         "Table of {wildcards.paper}/{wildcards.artefact}"
     shell:
         "python -m splitcredit --threads {threads} table"
         " --artefact {wildcards.paper}/{wildcards.artefact} --names {params.names:q}"
         " --inputs {input.tables:q} --parameters {params.parameters:q}"
-        " --places {params.places:q} --out {output:q} > {log:q} 2>&1"
+        " --out {output:q} > {log:q} 2>&1"
 
 
 rule figure:

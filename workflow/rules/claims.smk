@@ -22,7 +22,6 @@ rule judge:
         evidence=W.evidence,
         decided=W.decided,
         incomparable=W.incomparable,
-        lacking=W.data_causes,
     message:
         "Claims of {wildcards.paper}/{wildcards.artefact}"
     shell:
@@ -31,7 +30,6 @@ rule judge:
         " --printed {input.printed:q} --rules {params.rules:q}"
         " --statements {input.statements:q} --evidence {params.evidence:q}"
         " --decided {params.decided} --incomparable {params.incomparable:q}"
-        " --lacking {params.lacking:q}"
         " --out {output:q} > {log:q} 2>&1"
 
 
@@ -39,7 +37,6 @@ rule claims:
     input:
         judged=W.judgements(clock=False),
         figures=W.pictures(),
-        data="results/sources.csv",
     output:
         table="results/claims.csv",
         summary="results/claims.md",
@@ -63,7 +60,7 @@ rule claims:
     shell:
         "python -m splitcredit --threads {threads} claims --judged {input.judged:q}"
         " --figures {input.figures:q} --titles {params.titles:q} --preset {params.preset}"
-        " --data {input.data:q} --table {output.table:q} --summary {output.summary:q} --page {output.page:q}"
+        " --table {output.table:q} --summary {output.summary:q} --page {output.page:q}"
         " > {log:q} 2>&1"
 
 
@@ -89,3 +86,29 @@ rule timings:
         "Claims that depend on the clock"
     shell:
         "python -m splitcredit --threads {threads} timings --out {output:q} > {log:q} 2>&1"
+
+
+# The last job of a run: a value that differs without a known cause fails it.
+localrules:
+    check,
+
+
+rule check:
+    input:
+        claims=[rules.claims.output.table, *rules.timings.output],
+        everything=W.everything(),
+    output:
+        "results/verdict.txt",
+    log:
+        "results/logs/check.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    params:
+        sources=W.job("jobs.check"),
+        page=rules.claims.output.page,
+    message:
+        "Looking for values that differ without a known cause"
+    shell:
+        "python -m splitcredit --threads {threads} check --claims {input.claims:q}"
+        " --page {params.page:q} --log {log:q} --out {output:q}"

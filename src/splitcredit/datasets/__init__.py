@@ -1,22 +1,21 @@
 """Data sets: one file each, found by its file name, with ``load(**parameters) -> Dataset``.
 
-A loader that draws rows takes ``random_state``; the others are the same for every repeat. A real
-data set that comes from a file declares it as ``ORIGINAL``; where such files are searched is set by
-`look_in`, and how they get there is told in docs/data.md.
+A loader that draws rows takes ``random_state``; the others are the same for every repeat. The file
+of a real data set is declared as ``TABLE``, or by a function ``files`` of the parameters of
+``load``.
 """
 
 from __future__ import annotations
 
 import inspect
-import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from splitcredit import registry, seeds
-from splitcredit.datasets._places import look_in
 
-__all__ = ["Dataset", "available", "from_sklearn", "load", "loader", "look_in", "originals"]
+__all__ = ["Dataset", "available", "files", "from_sklearn", "load", "loader"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +33,6 @@ class Dataset:
     n_training : int, optional
         Models are fitted on so many rows, the first, and the others are explained. If it is not
         given, all rows are both.
-    source : dict of str to str
-        Of real data: ``file``, ``sha256``, ``route``, ``target``, and ``note``, what differs from
-        the original data. Empty if they are drawn or come with scikit-learn.
     """
 
     X: np.ndarray
@@ -45,7 +41,6 @@ class Dataset:
     class_names: tuple[str, ...] = ()
     relevant: tuple[int, ...] = ()
     n_training: int | None = None
-    source: dict[str, str] = field(default_factory=dict)
 
     def take(self, rows) -> Dataset:
         """The data set of some rows: their numbers, or bool (n_samples,)."""
@@ -70,7 +65,6 @@ class Dataset:
             "class_names": np.array(self.class_names, dtype=str),
             "relevant": np.array(self.relevant, dtype=np.int64),
             "n_training": np.array(-1 if self.n_training is None else self.n_training),
-            "source": np.array(json.dumps(self.source, sort_keys=True)),
         }
 
     @classmethod
@@ -80,7 +74,7 @@ class Dataset:
         given = {name: tuple(arrays[name].tolist()) for name in names}
         n_training = int(arrays["n_training"])
         given["n_training"] = None if n_training < 0 else n_training
-        return cls(arrays["X"], arrays["y"], **given, source=json.loads(str(arrays["source"])))
+        return cls(arrays["X"], arrays["y"], **given)
 
 
 def available() -> list[str]:
@@ -93,12 +87,14 @@ def loader(name: str):
     return registry.load(__name__, name, "data set").load
 
 
-def originals(recipe: dict) -> list:
-    """Every `_routes.Original` that the data set of a recipe comes from, none if from no file."""
+def files(recipe: dict) -> list[Path]:
+    """The files that the data set of a recipe is read from; none if it is drawn or comes with a
+    library.
+    """
     module = registry.load(__name__, recipe["dataset"], "data set")
-    if hasattr(module, "originals"):
-        return module.originals(**{k: v for k, v in recipe.items() if k != "dataset"})
-    return [module.ORIGINAL] if hasattr(module, "ORIGINAL") else []
+    if hasattr(module, "files"):
+        return module.files(**{k: v for k, v in recipe.items() if k != "dataset"})
+    return [module.TABLE.path] if hasattr(module, "TABLE") else []
 
 
 def load(recipe: dict, repeat: int = 0) -> Dataset:

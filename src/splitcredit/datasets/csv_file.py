@@ -1,22 +1,21 @@
-"""Any CSV with a named outcome: the data of whoever has them.
-
-The file is searched in the configured directories.
-"""
+"""Any CSV with a named outcome: the data of whoever has them."""
 
 from __future__ import annotations
 
+import hashlib
+import io
 from pathlib import Path
 
 import numpy as np
 
-from splitcredit.datasets import Dataset, _routes
+from splitcredit.datasets import Dataset
 
 
-def originals(path: str = "", sha256: str | None = None, **_) -> list[_routes.Original]:
-    """The file that a recipe names; it may be any, unless its SHA-256 is given."""
+def files(path: str = "", **_) -> list[Path]:
+    """The file that a recipe names."""
     if not path:
         raise ValueError("csv_file needs a path, and a target")
-    return [_routes.Original(_routes.Form(str(path), sha256))]
+    return [Path(path).expanduser()]
 
 
 def load(
@@ -32,7 +31,7 @@ def load(
     Parameters
     ----------
     path : str
-        From one of the configured directories, or absolute.
+        From the working directory, or absolute.
     target : str
         Column of the outcome.
     features : list of str, optional
@@ -45,14 +44,13 @@ def load(
 
     Raises
     ------
-    NotAvailableError
-        If there is no such file.
     ValueError
-        If a column does not exist, is not numeric or has blanks; each is named.
+        If there is no such file, it has another checksum, or a column does not exist, is not
+        numeric or has blanks; each is named.
     """
-    (original,) = originals(path, sha256)
-    found = _routes.find(original)
-    table = _routes.parse(found.content, separator)
+    import pandas as pd
+
+    table = pd.read_csv(io.BytesIO(_content(path, sha256)), sep=separator)
     _known(table, [target], path)
     columns = list(features) if features else [name for name in table.columns if name != target]
     _known(table, columns, path)
@@ -69,8 +67,19 @@ def load(
         y=y.astype(np.int64 if classes else np.float64),
         feature_names=tuple(columns),
         class_names=class_names,
-        source={**_routes.describe(found), "target": target},
     )
+
+
+def _content(path, sha256):
+    (file,) = files(path)
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{file} cannot be read ({error.strerror})") from None
+    actual = hashlib.sha256(content).hexdigest()
+    if sha256 not in (None, actual):
+        raise ValueError(f"{file}: its SHA-256 is {actual}, not {sha256}")
+    return content
 
 
 def _known(table, names, path):

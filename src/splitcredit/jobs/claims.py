@@ -9,10 +9,10 @@ from splitcredit import claims, claims_page, storage
 
 def add_arguments(parser):
     """Arguments of the job."""
-    parser.add_argument("--judged", nargs="+", required=True)
+    parser.add_argument("--judged", nargs="*", default=[])
     parser.add_argument("--titles", type=json.loads, default={}, help="titles of the artefacts")
     parser.add_argument("--figures", nargs="*", default=[], help="pictures to show, SVG")
-    parser.add_argument("--data", required=True, help="where the real data came from, CSV")
+    parser.add_argument("--incomplete", type=json.loads, default=[], help="what failed, and why")
     parser.add_argument("--preset", required=True)
     parser.add_argument("--table", required=True)
     parser.add_argument("--summary", required=True)
@@ -24,6 +24,7 @@ def run(arguments):
     rows = [row for path in arguments.judged for row in storage.read_json(path)]
     storage.write_rows(arguments.table, rows, claims.COLUMNS)
     storage.write_text(arguments.summary, claims_page.summary(rows))
-    data = storage.read_rows(arguments.data)
-    page = claims_page.page(rows, arguments.titles, arguments.figures, arguments.preset, data)
+    page = claims_page.page(
+        rows, arguments.titles, arguments.figures, arguments.preset, arguments.incomplete
+    )
     storage.write_text(arguments.page, page)

@@ -10,14 +10,13 @@ from splitcredit import claims, papers, storage
 def add_arguments(parser):
     """Arguments of the job."""
     parser.add_argument("--artefact", required=True, help="PAPER/ARTEFACT")
-    parser.add_argument("--table", nargs="?", help="none if its data cannot be had")
+    parser.add_argument("--table", required=True)
     parser.add_argument("--printed", nargs="?", help="its printed values")
     parser.add_argument("--rules", type=json.loads, default=[], help="how they are judged")
     parser.add_argument("--statements", nargs="?", help="what the paper states")
     parser.add_argument("--evidence", type=json.loads, default={}, help="tests and causes, by id")
     parser.add_argument("--decided", nargs="*", default=[], help="ids decided by this artefact")
     parser.add_argument("--incomparable", nargs="?", default="")
-    parser.add_argument("--lacking", type=json.loads, default={}, help="causes, by data set")
     parser.add_argument("--out", required=True)
 
 
@@ -28,10 +27,8 @@ def run(arguments):
     if arguments.printed:
         # As text: the digits that are printed decide what equal means.
         printed = storage.read_rows(arguments.printed)
-        table = storage.read_rows(arguments.table) if arguments.table else []
-        judged += claims.judge(
-            *name, printed, table, arguments.rules, arguments.incomparable, arguments.lacking
-        )
+        table = storage.read_rows(arguments.table)
+        judged += claims.judge(*name, printed, table, arguments.rules, arguments.incomparable)
     if arguments.decided:
         rows = storage.read_rows(arguments.statements)
         stated = {row["id"]: row["statement"] for row in rows}
@@ -39,20 +36,14 @@ def run(arguments):
         judged += claims.judge_statements(
             *name, findings, stated, arguments.evidence, arguments.incomparable
         )
-        undecided = set(arguments.decided) - {f["statement"] for f in findings}
-        judged += claims.undecided(*name, sorted(undecided), stated, arguments.lacking)
     storage.write_json(arguments.out, judged)
 
 
 def _findings(arguments):
-    """What the artefact measured; of data that cannot be had, nothing."""
-    if not arguments.table:
-        return []
+    """What the artefact measured, for each statement that it decides."""
     table = storage.read_table(arguments.table)
     findings = papers.artefact(arguments.artefact).statements(table)
-    found, decided = {f["statement"] for f in findings}, set(arguments.decided)
-    if found - decided or (decided - found and not arguments.lacking):
-        raise ValueError(
-            f"{arguments.artefact} decides {sorted(found)}, not {sorted(arguments.decided)}"
-        )
+    measured, decided = {f["statement"] for f in findings}, set(arguments.decided)
+    if measured != decided:
+        raise ValueError(f"{arguments.artefact} decides {sorted(measured)}, not {sorted(decided)}")
     return findings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from splitcredit import datasets, papers, storage
+from splitcredit import papers, storage
 
 
 def add_arguments(parser):
@@ -13,13 +13,11 @@ def add_arguments(parser):
     parser.add_argument("--names", nargs="*", default=[], help="of the inputs, in order")
     parser.add_argument("--inputs", nargs="*", default=[], help="their files")
     parser.add_argument("--parameters", type=json.loads, default={})
-    parser.add_argument("--places", type=json.loads, default={}, help="where data are searched")
     parser.add_argument("--out", required=True)
 
 
 def run(arguments):
     """Do the job."""
-    datasets.look_in(**arguments.places)
     files = zip(arguments.names, arguments.inputs, strict=True)
     inputs = {name: storage.read_table(path) for name, path in files}
     table = papers.artefact(arguments.artefact).compute(inputs, **arguments.parameters)

@@ -159,6 +159,19 @@ def check_recipe(kind: str, recipe: dict, place: str) -> None:
                 f"{place}.{parameter}: {recipe[key]} has no such parameter; "
                 f"allowed are {', '.join(sorted(allowed)) or 'none'}"
             )
+    if kind == "data":
+        _check_files(recipe, place)
+
+
+def _check_files(recipe, place):
+    """Raise ConfigError unless the files of a data recipe exist."""
+    try:
+        files = datasets.files(recipe)
+    except ValueError as error:
+        raise ConfigError(f"{place}: {error}") from None
+    for file in files:
+        if not file.is_file():
+            raise ConfigError(f"{place}: {file}: no such file (working directory {Path.cwd()})")
 
 
 def check_names(config: dict) -> None:

@@ -6,7 +6,7 @@ a sweep adds jobs and changes none, and results, which do not depend on the batc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from splitcredit import storage
@@ -22,13 +22,10 @@ class Plan:
     points : list of Point
     batches : dict of str to list of Run
         Runs of each job, by the name of its plan file.
-    without : list of Point
-        Those that are left out because their data cannot be had.
     """
 
     points: list[sweep.Point]
     batches: dict[str, list[sweep.Run]]
-    without: list[sweep.Point] = field(default_factory=list)
 
     @property
     def batch_of(self) -> dict[str, str]:
@@ -57,7 +54,7 @@ class Plan:
         return {f: r for p in self.points for f, r in getattr(p, section).values()}
 
 
-def make(config: dict, directory, missing=lambda recipe: "") -> dict[str, Plan]:
+def make(config: dict, directory) -> dict[str, Plan]:
     """Plans of all experiments; writes the plan files that are not there yet.
 
     Parameters
@@ -67,21 +64,17 @@ def make(config: dict, directory, missing=lambda recipe: "") -> dict[str, Plan]:
     directory : path
         Where plan files are kept: ``EXPERIMENT/BATCH.json`` holds the runs of a job, and
         ``EXPERIMENT.json`` the points of the experiment.
-    missing : callable of dict to str
-        Why the data of a recipe cannot be had, empty if they can: points without data are left
-        out, and batches that hold some are given up.
     """
-    return {name: _plan(config, name, Path(directory), missing) for name in config["experiments"]}
+    return {name: _plan(config, name, Path(directory)) for name in config["experiments"]}
 
 
-def _plan(config, name, directory, missing):
-    expanded = sweep.expand(config, name)
-    points = [p for p in expanded if not missing(p.run.data)]
+def _plan(config, name, directory):
+    points = sweep.expand(config, name)
     wanted = {p.run.key for p in points}
     batches = {}
     for path in sorted((directory / name).glob("*.json")):
         runs = [sweep.Run(**run) for run in storage.read_json(path)]
-        if wanted & {run.key for run in runs} and not any(missing(run.data) for run in runs):
+        if wanted & {run.key for run in runs}:
             batches[path.stem] = runs
     known = {run.key for runs in batches.values() for run in runs}
     new = [p for p in points if p.run.key not in known]
@@ -89,8 +82,7 @@ def _plan(config, name, directory, missing):
         batch = storage.digest(sorted(run.key for run in runs))
         batches[batch] = runs
         storage.write_json(directory / name / f"{batch}.json", [run.to_json() for run in runs])
-    without = [p for p in expanded if missing(p.run.data)]
-    plan = Plan(points=points, batches=batches, without=without)
+    plan = Plan(points=points, batches=batches)
     _write_if_new(directory / f"{name}.json", _index(plan))
     return plan
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import inspect
 import json
+import shlex
 from functools import cache
 from pathlib import Path
 
-from splitcredit import metrics
+from splitcredit import datasets, metrics
+from splitcredit.__main__ import FINISHED
 from splitcredit.kernels.parts import PARTS
 from splitcredit.pipeline import config as configuration
 from splitcredit.pipeline import plans
-from splitcredit.pipeline.originals import Originals, RealData
 from splitcredit.pipeline.sources import digest, sources
 
 EXPERIMENTS = "config/experiments"
@@ -40,13 +41,10 @@ class Workflow:
 
     def __init__(self, config, files=()):
         self.config = configuration.load(config, EXPERIMENTS, SCHEMA, files)
-        self.originals = Originals(self.config)
-        self.plans = plans.make(self.config, "results/plans", self.originals.missing)
+        self.plans = plans.make(self.config, "results/plans")
         self.artefacts = self.config["artefacts"]
         self.wanted = [n for n, a in self.artefacts.items() if not a.get("optional", False)]
-        self.real = RealData(self.config, self.plans, self.originals)
-        self.made = [name for name in self.artefacts if name not in self.real.left_out]
-        self.figures = [name for name in self.made if self.artefacts[name].get("figure")]
+        self.figures = [name for name, a in self.artefacts.items() if a.get("figure")]
         self.judged = [
             name
             for name, artefact in self.artefacts.items()
@@ -75,28 +73,7 @@ class Workflow:
 
     def data_files(self, wildcards):
         """Files that the data sets of a batch come from."""
-        return self.originals.files(self._batch_recipes(wildcards))
-
-    def data_places(self, wildcards):
-        """Where the job searches them, as JSON; nothing for a batch that needs no file."""
-        return json.dumps(self.originals.places if self.data_files(wildcards) else {})
-
-    def places(self):
-        """Where files are searched, as JSON."""
-        return json.dumps(self.originals.places)
-
-    def real_data(self):
-        """Data recipes in use that need a file, as (name, recipe) pairs in JSON."""
-        return json.dumps(self.real.needed())
-
-    def real_data_files(self):
-        """Their files."""
-        return self.originals.files(recipe for _, recipe in self.real.needed())
-
-    def real_data_sources(self):
-        """Sources of the list of them."""
-        names = sorted({recipe["dataset"] for _, recipe in self.real.needed()})
-        return self.job("jobs.sources", *(f"datasets.{name}" for name in names))
+        return _files(self._batch_recipes(wildcards))
 
     def _batch_recipes(self, wildcards):
         return [run.data for run in self.plans[wildcards.experiment].batches[wildcards.batch]]
@@ -180,13 +157,7 @@ class Workflow:
     def table_files(self, wildcards):
         """Files that an artefact reads: of the data sets it counts itself, and what is recorded."""
         recorded = self._artefact(wildcards).get("recorded")
-        files = self.originals.files(self._counted(wildcards).values())
-        return [*files, *([recorded] if recorded else [])]
-
-    def table_places(self, wildcards):
-        """Where its job searches them, as JSON."""
-        real = self.originals.files(self._counted(wildcards).values())
-        return json.dumps(self.originals.places if real else {})
+        return [*_files(self._counted(wildcards).values()), *([recorded] if recorded else [])]
 
     def table_sources(self, wildcards):
         """Sources of an artefact's table."""
@@ -240,13 +211,8 @@ class Workflow:
         return f"preset {self.config['preset']}: sizes are not those of the paper"
 
     def judged_table(self, wildcards):
-        """Table of an artefact, unless it is left out for want of data."""
-        name = f"{wildcards.paper}/{wildcards.artefact}"
-        return [self.path("tables", name, "csv")] if name in self.made else []
-
-    def data_causes(self, wildcards):
-        """Why values of some data sets of an artefact cannot be held against print, as JSON."""
-        return json.dumps(self.real.causes(f"{wildcards.paper}/{wildcards.artefact}"))
+        """Table of an artefact."""
+        return self.path("tables", f"{wildcards.paper}/{wildcards.artefact}", "csv")
 
     def titles(self):
         """Titles of all artefacts, as JSON."""
@@ -259,6 +225,54 @@ class Workflow:
     def pictures(self):
         """Pictures for the claims page."""
         return [self.path("figures", n, "svg") for n in self.figures if not self.on_clock(n)]
+
+    def page_after_failure(self, table, summary, page):
+        """Command that writes the claims page from the artefacts that were made."""
+        incomplete = self.incomplete()
+        unfinished = {row["artefact"] for row in incomplete}
+        made = [n for n in self.wanted if n not in unfinished and not self.on_clock(n)]
+        judged = [self.path("claims", n, "json") for n in made if n in self.judged]
+        figures = [self.path("figures", n, "svg") for n in made if n in self.figures]
+        words = ["python", "-m", "splitcredit", "claims", "--judged", *judged]
+        words += ["--figures", *figures, "--titles", self.titles()]
+        words += ["--incomplete", json.dumps(incomplete), "--preset", self.config["preset"]]
+        words += ["--table", table, "--summary", summary, "--page", page]
+        return shlex.join(words)
+
+    def incomplete(self):
+        """Artefacts that are not made, each with the log of the job that failed and its reason."""
+        rows = []
+        for name in self.wanted:
+            steps = list(self._steps(name))
+            failed = next((log for _, log in steps if _reason(log)), "")
+            if failed or not all(Path(output).exists() for output, _ in steps if output):
+                reason = _reason(failed) if failed else "none of its jobs failed, but not all ran"
+                rows.append({"artefact": name, "log": failed, "reason": reason})
+        return rows
+
+    def _steps(self, name):
+        """(output, log) of every job behind an artefact, in the order of the flow; no output for
+        fits, whose models are temporary.
+        """
+        logs = "results/logs"
+        for wanted in self.artefacts[name].get("inputs", []):
+            experiment, _, metric = wanted.partition("/")
+            plan = self.plans[experiment]
+            for batch, file in plan.metric_files(metric):
+                place = f"{experiment}/{batch}"
+                yield f"results/data/{place}.npz", f"{logs}/data/{place}.log"
+                yield "", f"{logs}/fit/{place}.log"
+                for measure in plan.metric(file)[1].values():
+                    place_of = f"{place}/{measure}"
+                    yield f"results/importances/{place_of}.npz", f"{logs}/explain/{place_of}.log"
+                yield f"results/metrics/{place}/{file}.csv", f"{logs}/measure/{place}/{file}.log"
+            yield f"results/experiments/{wanted}.csv", f"{logs}/collect/{wanted}.log"
+        clock = "timing/" if self.on_clock(name) else ""
+        yield self.path("tables", name, "csv"), f"{logs}/{clock}table/{name}.log"
+        if name in self.figures:
+            yield self.path("figures", name, "svg"), f"{logs}/{clock}figure/{name}.log"
+        if name in self.judged:
+            yield self.path("claims", name, "json"), f"{logs}/{clock}judge/{name}.log"
 
     # Targets
 
@@ -275,41 +289,31 @@ class Workflow:
         return [file for name in self.wanted for file in self.outputs(name)]
 
     def outputs(self, name):
-        """All files of one artefact; of one that is left out, only its judgement."""
-        files = [self.path("tables", name, "csv")] if name in self.made else []
+        """All files of one artefact."""
+        files = [self.path("tables", name, "csv")]
         if name in self.figures:
             files += [self.path("figures", name, kind) for kind in ("svg", "png")]
         if name in self.judged:
             files.append(self.path("claims", name, "json"))
-        if self.real.needed(name):
-            files.append("results/sources.csv")
         return files
 
     def targets(self):
-        """Names of artefacts, papers and experiments, and the files that each stands for.
-
-        Those that cannot be made for want of data are in `RealData.impossible` instead.
-        """
+        """Names of artefacts, papers and experiments, and the files that each stands for."""
         found = {}
         for name in self.artefacts:
             paper, artefact = name.split("/")
-            if name in self.made:
-                found[f"{paper}_{artefact}"] = self.outputs(name)
+            found[f"{paper}_{artefact}"] = self.outputs(name)
             if name in self.wanted:
                 found[paper] = [*found.get(paper, []), *self.outputs(name)]
         for name, experiment in self.config["experiments"].items():
-            if not self.plans[name].points:
-                continue
             tables = [f"results/experiments/{name}/{m}.csv" for m in experiment["metrics"]]
             found[f"experiment_{name}"] = tables
         return found
 
     def _counted(self, wildcards):
-        """Recipes of the data sets that an artefact counts itself, of those that can be had."""
-        wanted = {
-            n: self.config["datasets"][n] for n in self._artefact(wildcards).get("datasets", [])
-        }
-        return {n: recipe for n, recipe in wanted.items() if not self.originals.missing(recipe)}
+        """Recipes of the data sets that an artefact counts itself."""
+        names = self._artefact(wildcards).get("datasets", [])
+        return {name: self.config["datasets"][name] for name in names}
 
     @staticmethod
     def _claims(wildcards):
@@ -325,6 +329,24 @@ class Workflow:
     @staticmethod
     def _printed_file(name):
         return Path(CLAIMS, f"{name.replace('/', '_')}.csv")
+
+
+def _reason(log):
+    """Last line of the log of a job that did not finish; empty if it did, or never started."""
+    path = Path(log)
+    if not path.is_file():
+        return ""
+    lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    if not lines:
+        return "the job was stopped before it printed anything"
+    return "" if lines[-1] == FINISHED else lines[-1]
+
+
+def _files(recipes):
+    """Files that data recipes are read from, each once; relative if below the working directory."""
+    paths = {path.absolute() for recipe in recipes for path in datasets.files(recipe)}
+    here = Path.cwd()
+    return sorted(str(p.relative_to(here) if p.is_relative_to(here) else p) for p in paths)
 
 
 @cache

@@ -55,10 +55,6 @@ def draw(table):
     """
     from matplotlib import pyplot as plt
 
-    if table.empty:
-        figure = plt.figure(figsize=(6, 1.5))
-        figure.text(0.5, 0.5, "no curves: the data set is not available", ha="center")
-        return figure
     sigmas, variants = sorted(table["sigma"].unique()), table["variant"].unique().tolist()
     panels = [(variant, sigma) for variant in variants for sigma in sigmas]
     n_columns = len(sigmas) if len(sigmas) > 1 else len(variants)

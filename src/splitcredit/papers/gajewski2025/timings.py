@@ -84,9 +84,7 @@ def _settings(dataset, model, data, errors, pairs, repeats):
         yield {**key, "method": "exact", "quantity": "a pair", "value": seconds["exact"]}
         for method in METHODS:
             own = errors[(errors["dataset"] == dataset) & (errors["model"] == model)]
-            published = own[own["variant"] == PUBLISHED]
-            # Without the authors' split there are only the errors on one of our own.
-            own = own if published.empty else published
+            own = own[own["variant"] == PUBLISHED]
             own = own[(own["sigma"] == sigma) & (own["method"] == method)]
             nmae = own.set_index("iterations")["value"].sort_index()
             a_pair, a_sample = seconds[method]
