@@ -51,13 +51,14 @@ format: environment ## put package and workflow into their format
 environment: ## only build the environment
 	@PYTHON="$(PYTHON)" INSTALLER="$(INSTALLER)" workflow/environment.sh $(VENV)
 
-lock: environment ## resolve the dependencies anew (needs uv)
+lock: environment ## resolve the dependencies anew (needs uv), and write environment.yml
 	for name in requirements requirements-tools; do \
 	  $(BIN)/uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	    --no-annotate --quiet --upgrade -o $$name.lock \
 	    $$([ $$name = requirements ] && echo "--all-extras pyproject.toml" || \
 	      echo "-c requirements.lock requirements-tools.in") || exit 1; \
 	done
+	$(BIN)/python workflow/make_environment_yml.py
 
 bench: environment ## time the core against its peers, into results/timing/bench.csv
 	$(BIN)/python benchmarks/environments.py

@@ -130,17 +130,6 @@ def test_locks_hold_what_the_project_pins_and_name_no_host():
     assert tools["setuptools"] == locked["setuptools"]
 
 
-def test_environment_for_conda_is_in_step_with_the_lock():
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    makefile = (ROOT / "Makefile").read_text()
-    python = re.search(r"--python-version (\S+)", makefile)[1]
-    assert f"python={python}" in environment["dependencies"]
-    assert project["requires-python"] == f">={python},<3.14"
-    (pip,) = [d["pip"] for d in environment["dependencies"] if isinstance(d, dict)]
-    assert pip == ["-r requirements.lock", "--no-deps -e ."]
-
-
 def test_versions_agree():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())

@@ -4,7 +4,7 @@
 #   workflow/environment.sh [DIRECTORY]        default: .venv
 #
 # PYTHON     interpreter to use (default: the first of python3.11 ... python3.13, python3 that fits)
-# INSTALLER  auto (uv, or pip where uv cannot be installed), uv or pip
+# INSTALLER  auto (uv, or pip where uv does not get through), uv or pip
 #
 # A stamp holds the checksum of everything the environment depends on, so a second call does nothing.
 set -euo pipefail
@@ -17,21 +17,44 @@ case $installer in auto | uv | pip) ;; *)
     ;;
 esac
 
-fits() { "$1" -c 'import sys, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; }
-find_python() {
-    if [ -n "${PYTHON:-}" ]; then
-        fits "$PYTHON" && echo "$PYTHON" && return
-        echo "PYTHON=$PYTHON is not a Python 3.11 to 3.13 with the venv module" >&2
-        return 1
+# Prints the version where it fits, with "bare" behind it where venv would fail. ensurepip is asked
+# for too: Debian keeps it apart, and without it `import venv` works and `python -m venv` does not.
+# A name in PATH that cannot be run (a shim of pyenv with no version behind it) prints nothing.
+probe='
+import sys
+if (3, 11) <= sys.version_info[:2] <= (3, 13):
+    bare = ""
+    try:
+        import ensurepip, venv
+    except ImportError:
+        bare = " bare"
+    print("%d.%d%s" % (sys.version_info[0], sys.version_info[1], bare))
+'
+python=
+bare=
+candidates=(python3.11 python3.12 python3.13 python3)
+[ -z "${PYTHON:-}" ] || candidates=("$PYTHON")
+for candidate in "${candidates[@]}"; do
+    version=$("$candidate" -c "$probe" 2>/dev/null) || continue
+    case $version in
+    *bare) bare=${bare:-$candidate ${version% bare}} ;;
+    3.*) python=$candidate && break ;;
+    esac
+done
+if [ -z "$python" ]; then
+    if [ -n "$bare" ]; then
+        echo "${bare% *} has no venv or no ensurepip: install them (on Debian and Ubuntu: apt install python${bare##* }-venv)" >&2
+    elif [ -n "${PYTHON:-}" ]; then
+        echo "PYTHON=$PYTHON is not a Python 3.11 to 3.13" >&2
+    else
+        echo "no Python 3.11 to 3.13 found: install one, or name it with PYTHON=/path/to/python" >&2
     fi
-    for candidate in python3.11 python3.12 python3.13 python3; do
-        fits "$candidate" && echo "$candidate" && return
-    done
-    echo "no Python 3.11 to 3.13 with the venv module found: install one, or name it with PYTHON=/path/to/python" >&2
-    return 1
-}
-python=$(find_python)
-stamp=$({ cat requirements.lock requirements-tools.lock pyproject.toml "$0" && "$python" -VV && pwd; } | cksum)
+    exit 1
+fi
+
+settings=workflow/uv_settings.py
+stamp=$({ cat requirements.lock requirements-tools.lock pyproject.toml "$0" "$settings" &&
+    "$python" -VV && pwd; } | cksum)
 [ "$(cat "$venv/.complete" 2>/dev/null)" = "$stamp" ] && exit 0
 
 echo "building $venv with $("$python" -V) (installer: $installer)"
@@ -39,28 +62,41 @@ echo "building $venv with $("$python" -V) (installer: $installer)"
 "$python" -m venv --clear "$venv"
 bin=$venv/bin
 pip() { "$bin/python" -m pip --disable-pip-version-check "$@"; }
-# setuptools comes from the lock too, so that the one source distribution among the packages
+# setuptools comes from the lock too, so that the source distributions among the packages
 # and this package itself are built without fetching anything outside the locks.
 lock_of() { awk -v name="$1" '/^[^ #]/ { keep = index($0, name "==") == 1 } keep' requirements-tools.lock; }
 lock_of setuptools >"$venv/setuptools.lock"
 pip install --quiet --require-hashes -r "$venv/setuptools.lock"
-if [ "$installer" != pip ]; then
+
+by_uv() {
     lock_of uv >"$venv/uv.lock"
-    if pip install --quiet --require-hashes -r "$venv/uv.lock"; then
-        installer=uv
-    elif [ "$installer" = uv ]; then
-        echo "uv cannot be installed; run again with INSTALLER=pip" >&2
+    pip install --quiet --require-hashes -r "$venv/uv.lock" || return
+    # In a shell of its own, so that what is set for uv is not set for anything else.
+    (
+        eval "$(pip config list | "$bin/python" "$settings")" || exit
+        "$bin/uv" pip install --quiet --python "$bin/python" --no-build-isolation "$@"
+    )
+}
+by_pip() { pip install --quiet --no-build-isolation "$@"; }
+if [ "$installer" = pip ]; then
+    by_pip --require-hashes -r requirements.lock
+elif ! by_uv --require-hashes -r requirements.lock; then
+    if [ "$installer" = uv ]; then
+        echo "uv cannot be installed, or does not get the packages; run again with INSTALLER=pip" >&2
         exit 1
-    else
-        echo "uv cannot be installed here: going on with pip"
-        installer=pip
     fi
+    echo "uv cannot be installed here, or does not get the packages: going on with pip"
+    by_pip --require-hashes -r requirements.lock
 fi
-if [ "$installer" = uv ]; then
-    install() { "$bin/uv" pip install --quiet --python "$bin/python" --no-build-isolation "$@"; }
-else
-    install() { pip install --quiet --no-build-isolation "$@"; }
+# Nothing is fetched for this one.
+by_pip --no-deps --no-index --editable .
+# The one library that no package brings along: wheels of LightGBM take it from the system.
+if ! "$bin/python" -c 'import lightgbm' 2>"$venv/lightgbm.log"; then
+    if grep -q libgomp "$venv/lightgbm.log"; then
+        echo "LightGBM needs libgomp: install it (on Debian and Ubuntu: apt install libgomp1)" >&2
+    else
+        cat "$venv/lightgbm.log" >&2
+    fi
+    exit 1
 fi
-install --require-hashes -r requirements.lock
-install --no-deps --editable .
 echo "$stamp" >"$venv/.complete"
