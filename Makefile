@@ -1,20 +1,22 @@
 # Thin wrappers; on a cluster call snakemake directly (see README.md).
-# PRESET=full|quick|tiny, CORES=all|N, VENV=directory, PYTHON, INSTALLER=auto|uv|pip, and
-# ARGUMENTS for snakemake can be given on the command line.
+# PRESET=full|quick|tiny, CONFIG=file of your own, CORES=all|N, VENV=directory, PYTHON,
+# INSTALLER=auto|uv|pip, and ARGUMENTS for snakemake can be given on the command line.
 PRESET ?= full
+CONFIG ?=
 CORES ?= all
 VENV ?= .venv
 ARGUMENTS ?=
 
-# The base configuration is the full preset; the others are laid on it.
-OVERLAY = $(if $(filter full,$(PRESET)),,--configfile config/$(PRESET).yaml)
+# config/config.yaml is the full preset; the others are laid on it, and a file of your own on both.
+CONFIGURATION = $(if $(filter full,$(PRESET)),,config/presets/$(PRESET).yaml) $(CONFIG)
 BIN = $(abspath $(VENV))/bin
 # Options that take several values stand first, or they would take the target for one more.
-SNAKEMAKE = PATH="$(BIN):$$PATH" snakemake $(OVERLAY) $(ARGUMENTS) \
+SNAKEMAKE = PATH="$(BIN):$$PATH" python workflow/run.py \
+  $(addprefix --configfile ,$(strip $(CONFIGURATION))) $(ARGUMENTS) \
   --workflow-profile workflow/profiles/default --cores $(CORES)
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce quick sutera2021 lundberg2017 loecher2022 gajewski2025 sweep test lint format environment lock bench reference clean
+.PHONY: help reproduce quick sweep test lint format environment lock bench reference clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_\/% ]+:.*## /{printf "  make %-38s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,12 +26,6 @@ reproduce: environment ## build the environment and run everything at the papers
 
 quick: ## the same pipeline, scaled down
 	$(MAKE) reproduce PRESET=quick
-
-sutera2021 lundberg2017 loecher2022 gajewski2025: environment ## one paper
-	$(SNAKEMAKE) $@
-
-sutera2021/% lundberg2017/% loecher2022/% gajewski2025/%: environment ## one artefact
-	$(SNAKEMAKE) $(subst /,_,$@)
 
 sweep: environment ## one experiment: make sweep EXPERIMENT=name
 	$(SNAKEMAKE) experiment_$(EXPERIMENT)
@@ -70,3 +66,9 @@ reference: ## copy the claims and pictures of a full run to docs/reference, for 
 
 clean: ## delete all results
 	rm -rf results/* .snakemake
+
+# Every other target is one of the workflow: a paper (make sutera2021) or an artefact of it
+# (make sutera2021/table4).
+.DEFAULT:
+	@$(MAKE) --no-print-directory environment
+	$(SNAKEMAKE) $(subst /,_,$@)

@@ -4,7 +4,7 @@
 
 Run it with an interpreter that has the peer, numpy and scikit-learn; the project need not be
 installed. The trees are given as plain arrays, the exact values come from fractions. Rows go to
-config/recorded/depth_errors.csv, in place of those of the same method and version; the artefact
+recorded/depth_errors.csv of the paper, in place of those of the same method and version; artefact
 lundberg2017/algorithms reads them (columns ``tree, depth, method, version, error``). Recorded were
 shapiq 1.8.0 and xgboost 3.4.1, which replaced its extend/unwind by a rule of 8 quadrature points.
 """
@@ -18,10 +18,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "src"))
 
-from splitcredit import storage  # noqa: E402
-from splitcredit.papers.lundberg2017 import _deep, _peers  # noqa: E402
+from reproduction import storage  # noqa: E402
+from reproduction.papers.lundberg2017 import _deep, _peers  # noqa: E402
+from reproduction.planning.places import PAPERS  # noqa: E402
 
-FILE = HERE.parent / "config" / "recorded" / "depth_errors.csv"
+FILE = PAPERS / "lundberg2017" / "recorded" / "depth_errors.csv"
 COLUMNS = ("tree", "depth", "method", "version", "error")
 
 

@@ -8,9 +8,10 @@ from platform import python_version
 import numpy as np
 
 from pairs import Pair
-from splitcredit import datasets, to_forest
+from reproduction import datasets
+from reproduction.models import fit
+from splitcredit import to_forest
 from splitcredit.importances import by_bag, penalized_gini
-from splitcredit.models import fit
 
 RECIPE = {"estimator": "RandomForestClassifier", "max_features": 3, "random_state": 0}
 # Of shap, which explains one tree after the other.

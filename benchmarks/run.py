@@ -1,7 +1,7 @@
 """Run the benchmarks: python benchmarks/run.py [MODULE [RACE ...]], or `make bench`.
 
-Writes results/timing/bench.csv (`ratio` is the peer's time over ours) and the statements about
-cost that they decide, results/claims_timing.csv; a run of one module writes bench_MODULE.csv.
+Writes results/timing/bench.csv (`ratio` is the peer's time over ours) and the judgments of the
+statements about cost, results/timing/bench_claims.csv; a run of one module writes bench_MODULE.csv.
 No test depends on a time.
 """
 
@@ -14,9 +14,9 @@ from pathlib import Path
 import numba
 
 from pairs import COLUMNS
-from splitcredit import claims, storage
-from splitcredit.jobs import timings
-from splitcredit.papers.sutera2021 import theorems
+from reproduction import claims, storage
+from reproduction.papers.sutera2021 import theorems
+from reproduction.planning.places import PAPERS
 
 ROOT = Path(__file__).resolve().parents[1]
 # Threads last: idle ones that still spin would count as CPU time of what follows.
@@ -37,9 +37,8 @@ def main(module=None, *names):
     storage.write_rows(ROOT / "results" / "timing" / file, rows, COLUMNS)
     judged = statements(rows)
     if judged:
-        folder = ROOT / "results" / "timing" / "claims"
-        storage.write_json(folder / "bench.json", judged)
-        timings.gather(folder, ROOT / "results" / "claims_timing.csv")
+        path = ROOT / "results" / "timing" / "bench_claims.csv"
+        storage.write_rows(path, judged, claims.COLUMNS)
 
 
 def line(row) -> str:
@@ -65,7 +64,7 @@ def statements(rows) -> list[dict]:
         for timed in theorems.TIMED
         if ratios[timed["statement"]]
     ]
-    stated = storage.read_rows(ROOT / "config" / "claims" / "sutera2021_statements.csv")
+    stated = storage.read_rows(PAPERS / "sutera2021" / "claims" / "statements.csv")
     evidence = {s: {"test": "benchmarks/sutera2021.py", "cause": "see bench.csv"} for s in ratios}
     texts = {row["id"]: row["statement"] for row in stated}
     return claims.judge_statements("sutera2021", "theorems", findings, texts, evidence)

@@ -9,10 +9,10 @@ from importlib.metadata import version
 import numpy as np
 
 from pairs import Pair
+from reproduction.datasets import digits, led
+from reproduction.models import fit
 from splitcredit import to_forest
-from splitcredit.datasets import digits, led
 from splitcredit.kernels import local_mdi, mdi, saabas, tree_shap
-from splitcredit.models import fit
 
 RECIPE = {
     "estimator": "ExtraTreesClassifier",

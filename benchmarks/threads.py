@@ -7,10 +7,10 @@ from importlib.metadata import version
 import numba
 
 from pairs import Pair
+from reproduction.datasets import digits
+from reproduction.models import fit
 from splitcredit import to_forest
-from splitcredit.datasets import digits
 from splitcredit.kernels import local_mdi, saabas, tree_shap
-from splitcredit.models import fit
 
 
 def benchmarks():

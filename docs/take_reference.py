@@ -9,7 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from splitcredit import storage
+from reproduction import storage
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS, REFERENCE = ROOT / "results", ROOT / "docs" / "reference"

@@ -19,9 +19,9 @@ from forests import (
     stump,
     whole_numbers,
 )
+from reproduction.storage import read_bundle, write_bundle
 from splitcredit import Attribution, explain, to_forest
-from splitcredit.importances import available, measure
-from splitcredit.storage import read_bundle, write_bundle
+from splitcredit.importances import available, get_method
 
 
 def assert_same(ours, expected, name):
@@ -35,7 +35,7 @@ def assert_same(ours, expected, name):
 
 LOCAL, GLOBAL = available("explain"), available("importance")
 # Measures that divide the prediction among the features.
-OF_PREDICTION = [n for n in LOCAL if "output" in inspect.signature(measure(n)).parameters]
+OF_PREDICTION = [n for n in LOCAL if "output" in inspect.signature(get_method(n)).parameters]
 
 
 def bagged(kind):
@@ -57,7 +57,7 @@ def call(name, function, forest, X, y, *rows):
 
     A measure that fits a model of its own is given one like that of the forest.
     """
-    f = measure(name, function)
+    f = get_method(name, function)
     known = {"X": X, "X_train": X, "y_train": y, "y": y, "background": X[:20], "random_state": 0}
     parameters = list(inspect.signature(f).parameters.values())
     forest = unfitted(forest) if parameters[0].name == "estimator" else forest
@@ -69,7 +69,7 @@ def call(name, function, forest, X, y, *rows):
 
 def explained(forest, X, method, **parameters):
     """`explain`, against the first rows of X themselves where a measure asks for a background."""
-    if "background" in inspect.signature(measure(method)).parameters:
+    if "background" in inspect.signature(get_method(method)).parameters:
         parameters["background"] = np.asarray(X)[:20]
     return explain(forest, X, method, **parameters)
 
@@ -324,10 +324,10 @@ def test_contradictory_labels_are_refused(change, message):
 
 
 def test_unknown_measures_are_refused_with_the_list_of_those_there_are():
-    with pytest.raises(ValueError, match=r"unknown measure 'lime': available are .*tree_shap"):
+    with pytest.raises(ValueError, match=r"unknown method 'lime': available are .*tree_shap"):
         explain(stump(), np.zeros((1, 3)), method="lime")
-    with pytest.raises(ValueError, match=r"unknown measure 'saabas': available are .*mdi"):
-        measure("saabas", "importance")
+    with pytest.raises(ValueError, match=r"unknown method 'saabas': available are .*mdi"):
+        get_method("saabas", "importance")
 
 
 def test_explain_converts_models_itself():

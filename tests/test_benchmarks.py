@@ -154,7 +154,7 @@ def test_peers_that_are_missing_or_fail_are_said(small, bench, take_reference, t
     notes = {row["peer"]: row["note"] for row in rows}
     assert notes["woodelf"] == "not installed here: no such thing"
     assert notes["lightgbm"].startswith("failed: ") and notes["shap"] == ""
-    from splitcredit import storage
+    from reproduction import storage
 
     storage.write_rows(tmp_path / "bench.csv", rows, bench("pairs").COLUMNS)
     read = storage.read_rows(tmp_path / "bench.csv")

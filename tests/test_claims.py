@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from splitcredit import claims, claims_page, storage
-from splitcredit.claims import Basis, judge, parse_cell, rules_for, tolerance, verdict
+from reproduction import claims, claims_page, storage
+from reproduction.claims import Basis, judge, parse_cell, rules_for, tolerance, verdict
+from reproduction.planning import configuration
+from reproduction.planning.places import PAPERS
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -106,7 +108,7 @@ def test_the_check_ends_with_status_1_and_names_what_is_unexplained(tmp_path):
         command = ["check", "--claims", "claims.csv", "--page", "claims.html"]
         command += ["--log", "check.log", "--out", "verdict.txt"]
         done = subprocess.run(
-            [sys.executable, "-m", "splitcredit", *command],
+            [sys.executable, "-m", "reproduction", *command],
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
             text=True,
@@ -194,8 +196,8 @@ def test_the_page_shows_every_claim_and_escapes_text():
 
 
 def test_every_printed_value_has_a_cell_once():
-    for path in sorted((ROOT / "config" / "claims").glob("*.csv")):
-        if path.stem.endswith("_statements"):
+    for path in sorted(PAPERS.glob("*/claims/*.csv")):
+        if path.stem == "statements":
             continue
         rows = storage.read_rows(path)
         cells = [row["cell"] for row in rows]
@@ -204,7 +206,7 @@ def test_every_printed_value_has_a_cell_once():
 
 
 def test_tests_named_as_evidence_exist():
-    for path in sorted((ROOT / "config" / "claims").glob("*.yaml")):
+    for path in sorted(PAPERS.glob("*/claims/rules.yaml")):
         for rules in yaml.safe_load(path.read_text()).values():
             for rule in rules.values() if isinstance(rules, dict) else rules:
                 file, _, name = rule.get("test", "tests/test_claims.py::" + __name__).partition(
@@ -216,10 +218,9 @@ def test_tests_named_as_evidence_exist():
 
 
 def test_every_statement_that_an_artefact_decides_has_a_test():
-    artefacts = yaml.safe_load((ROOT / "config" / "full.yaml").read_text())["artefacts"]
-    for name, artefact in artefacts.items():
+    for name, artefact in configuration.artefacts().items():
         paper = name.partition("/")[0]
-        rules = yaml.safe_load((ROOT / "config" / "claims" / f"{paper}.yaml").read_text())
+        rules = yaml.safe_load((PAPERS / paper / "claims" / "rules.yaml").read_text())
         for statement in artefact.get("statements", []):
             assert rules["statements"][statement]["test"], f"{name}: {statement}"
 
@@ -283,7 +284,7 @@ def _basis(claim):
     columns = {"seeds": ("low", "high"), "monte-carlo": ("standard_error",)}
     needed = {name: float(row[name]) for name in columns.get(claim["basis"], ())}
     if claim["basis"] == "monte-carlo":
-        rules = yaml.safe_load((ROOT / "config" / "claims" / f"{claim['paper']}.yaml").read_text())
+        rules = yaml.safe_load((PAPERS / claim["paper"] / "claims" / "rules.yaml").read_text())
         rule = claims.rules_for(rules[claim["artefact"]], claim["variant"], claim["cell"])
         needed["k"] = rule["k"]
     return Basis(claim["basis"], **needed)

@@ -6,11 +6,12 @@ import pytest
 from scipy.cluster import hierarchy
 from scipy.spatial import distance
 
-from splitcredit import Attribution, datasets, explain, models, papers, storage, to_forest
-from splitcredit.cross_fitted import CrossFitted
-from splitcredit.figures import save, style
-from splitcredit.metrics import _dendrogram, metric
-from splitcredit.pipeline import config
+from reproduction import datasets, models, papers, storage
+from reproduction.cross_fitted import CrossFitted
+from reproduction.figures import save, style
+from reproduction.metrics import _dendrogram, metric
+from reproduction.planning import configuration as config
+from splitcredit import Attribution, explain, to_forest
 
 LINKAGES = ("average", "complete", "ward")
 
@@ -370,7 +371,7 @@ def test_figures_are_drawn_from_their_tables_and_the_same_each_time(small, tmp_p
 
 
 def test_the_configuration_is_the_papers():
-    full = config.read_yaml(config.Path(__file__).parents[1] / "config" / "full.yaml")
+    full = config.read_yaml(config.Path(__file__).parents[1] / "config" / "config.yaml")
     model = full["models"]["xgboost_lundberg2017"]
     assert (model["n_estimators"], model["max_depth"], model["learning_rate"]) == (300, 6, 0.01)
     assert full["metrics"]["clustering_r2"]["linkages"] == [*LINKAGES]

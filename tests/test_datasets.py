@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from splitcredit import datasets
-from splitcredit.datasets import (
+from reproduction import datasets
+from reproduction.datasets import (
     Dataset,
     _tables,
     ad_data,

@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-OPTIONS = ["--configfile", "config/tiny.yaml", "--cores", "1"]
+OPTIONS = ["--configfile", "config/presets/tiny.yaml", "--cores", "1"]
 OPTIONS += ["--workflow-profile", "workflow/profiles/default"]
 # What environment.sh and a stub call, besides Python. No git: an unpacked archive has none.
 TOOLS = ("awk", "bash", "cat", "chmod", "cksum", "cp", "dirname", "grep", "mkdir", "rm", "sh")

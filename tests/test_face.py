@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import splitcredit
-from splitcredit.figures import style
+from reproduction.figures import style
 
 METHODS = ("tree_shap", "saabas", "local_mdi")
 

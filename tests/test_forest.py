@@ -9,9 +9,9 @@ from scipy import sparse
 
 import twins
 from forests import DRAWN, grow, leaf, random_forest, rows_on_thresholds, split, stump
+from reproduction.storage import read_bundle, write_bundle
 from splitcredit import Forest
 from splitcredit.forest import array_hash
-from splitcredit.storage import read_bundle, write_bundle
 
 
 def assert_equal_forests(a, b):

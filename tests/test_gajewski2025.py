@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 import twins_prediction_gap as twins
-from splitcredit import claims, datasets, figures, papers, storage
-from splitcredit.papers.gajewski2025 import (
+from reproduction import claims, datasets, figures, papers, storage
+from reproduction.papers.gajewski2025 import (
     _algorithm1,
     _ensembles,
     _enumeration,
@@ -19,7 +19,7 @@ from splitcredit.papers.gajewski2025 import (
     grid_search,
     timings,
 )
-from splitcredit.papers.gajewski2025._settings import (
+from reproduction.papers.gajewski2025._settings import (
     DATASETS,
     MODELS,
     PRINTED_ITERATIONS,
@@ -27,10 +27,11 @@ from splitcredit.papers.gajewski2025._settings import (
     recipe_of,
     stated_recipe,
 )
-from splitcredit.pipeline import config
+from reproduction.planning import configuration as config
+from reproduction.planning.places import PAPERS
 
 ROOT = Path(__file__).resolve().parents[1]
-CLAIMS = ROOT / "config" / "claims"
+CLAIMS = PAPERS / "gajewski2025" / "claims"
 REFERENCE = ROOT / "docs" / "reference" / "tables" / "gajewski2025"
 COUNTS = [100, 500, 1000, 2000, 4000, 6000, 8000, 10000, 15000, 20000]
 RANKINGS = [_settings.SHAP, *_settings.GREEDY.values()]
@@ -65,8 +66,8 @@ def of_statement(name, statement, table=None):
 def judged(name, table, tmp_path):
     """Cells held against a table as the job does, none allowed to be missing or twice."""
     storage.write_table(tmp_path / "table.csv", table)
-    printed = storage.read_rows(CLAIMS / f"gajewski2025_{name}.csv")
-    rules = yaml.safe_load((CLAIMS / "gajewski2025.yaml").read_text())[name]
+    printed = storage.read_rows(CLAIMS / f"{name}.csv")
+    rules = yaml.safe_load((CLAIMS / "rules.yaml").read_text())[name]
     rules = [{"cause": "made", "test": "none"}, *rules]
     rows = storage.read_rows(tmp_path / "table.csv")
     return claims.judge("gajewski2025", name, printed, rows, rules)
@@ -167,13 +168,13 @@ def inputs():
 @pytest.mark.parametrize("name", ["table1", "table2", "table3", "table4", "table5", "table6"])
 def test_every_printed_cell_is_one_row_of_each_variant(name, inputs, tmp_path):
     found = judged(name, artefact(name).compute(inputs), tmp_path)
-    n = len(storage.read_rows(CLAIMS / f"gajewski2025_{name}.csv"))
+    n = len(storage.read_rows(CLAIMS / f"{name}.csv"))
     assert len(found) == 2 * n
 
 
 def test_printed_iterations_are_those_of_the_cells():
     printed = {}
-    for row in storage.read_rows(CLAIMS / "gajewski2025_table1.csv"):
+    for row in storage.read_rows(CLAIMS / "table1.csv"):
         cell = claims.parse_cell(row["cell"])
         if cell["quantity"].endswith("_iterations"):
             method = {"mc": "mc", "qmc": "halton"}[cell["quantity"].split("_")[0]]
@@ -356,7 +357,7 @@ def apart(name, relative, where=""):
     """Cells of variant published that are not print's to a relative tolerance, of how many."""
     table = reference(name).query("variant == 'published'")
     table = table.query(where) if where else table
-    cells = storage.read_rows(CLAIMS / f"gajewski2025_{name}.csv")
+    cells = storage.read_rows(CLAIMS / f"{name}.csv")
     rows = table.astype(str).to_dict("records")
     found = []
     for cell in cells:
@@ -379,7 +380,7 @@ def test_models_of_the_stated_parameters_are_others():
             for variant in ("published", "described")
         )
         assert published != described
-    for row in storage.read_rows(CLAIMS / "gajewski2025_models.csv"):
+    for row in storage.read_rows(CLAIMS / "models.csv"):
         cell = claims.parse_cell(row["cell"])
         if cell["quantity"] == "dump_sha256":
             key = cell["dataset"], cell["model"], "published", "dump_sha256"
@@ -400,7 +401,7 @@ def test_the_single_tree_of_housing_has_the_printed_errors():
     rows = "variant == 'published' and dataset == 'california_housing' and model == 'single'"
     table = reference("table1").query(rows)
     ours = table.set_index(["sigma", "quantity"])
-    for row in storage.read_rows(CLAIMS / "gajewski2025_table1.csv"):
+    for row in storage.read_rows(CLAIMS / "table1.csv"):
         cell = claims.parse_cell(row["cell"])
         if (cell["dataset"], cell["model"]) == ("california_housing", "single"):
             own = ours.loc[float(cell["sigma"]), cell["quantity"]]
@@ -438,7 +439,7 @@ def test_table2_single_trees_tie_in_single_precision():
     ours, outside = table.set_index(["dataset", "sigma", "k"]), 0
     cells = [
         (claims.parse_cell(row["cell"]), row["printed"])
-        for row in storage.read_rows(CLAIMS / "gajewski2025_table2.csv")
+        for row in storage.read_rows(CLAIMS / "table2.csv")
     ]
     cells = [c for c in cells if c[0]["model"] == "single" and c[0]["dataset"] != "red_wine"]
     for cell, text in cells:
@@ -451,7 +452,7 @@ def test_table2_single_trees_tie_in_single_precision():
 
 def test_recipes_in_code_are_those_of_the_experiments():
     """`timings` fits its own models; `grid_search` names those of the text."""
-    recipes = config.read_yaml(ROOT / "config" / "full.yaml")["models"]
+    recipes = config.read_yaml(ROOT / "config" / "config.yaml")["models"]
     sampled = config.read_yaml(ROOT / "config" / "experiments" / "gajewski2025_sampling.yaml")
     in_code = {"published": recipe_of, "described": stated_recipe}
     for block in sampled["sweep"]:

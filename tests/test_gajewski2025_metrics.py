@@ -16,21 +16,23 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import XGBRegressor
 
-from splitcredit import attribution, datasets, models, storage, to_forest
-from splitcredit.attribution import Attribution
-from splitcredit.datasets import Dataset
-from splitcredit.faithfulness import bootstrap, noise, openxai, optimum, prediction_gap, sampling
-from splitcredit.faithfulness.greedy import TIE
-from splitcredit.faithfulness.rankings import of_attribution
-from splitcredit.importances import function_of
-from splitcredit.jobs import collect, measure
-from splitcredit.metrics import (
+from reproduction import datasets, models, storage
+from reproduction.datasets import Dataset
+from reproduction.metrics import (
     _rankings,
     metric,
     model_card,
     sampling_error,
     topk_agreement,
 )
+from reproduction.planning.places import PAPERS
+from reproduction.stages import collect, measure
+from splitcredit import attribution, to_forest
+from splitcredit.attribution import Attribution
+from splitcredit.faithfulness import bootstrap, noise, openxai, optimum, prediction_gap, sampling
+from splitcredit.faithfulness.greedy import TIE
+from splitcredit.faithfulness.rankings import of_attribution
+from splitcredit.importances import function_of
 
 ROOT = Path(__file__).resolve().parents[1]
 SIGMAS = (0.3, 1.0)
@@ -441,7 +443,7 @@ def test_retrained_models_have_the_published_hashes(which):
     table = metric("model_card")({}, forest, data.explained, data.training)
     card = dict(zip(table["quantity"], table["value"], strict=True))
     # A row a model and data set, or a cell a quantity: either way the values stand in the text.
-    text = (ROOT / "config" / "claims" / "gajewski2025_models.csv").read_text()
+    text = (PAPERS / "gajewski2025" / "claims" / "models.csv").read_text()
     lines = [line for line in text.splitlines() if kind in line and name in line]
     for quantity in ("n_trees", "nodes", "leaves", "distinct_thresholds", "dump_sha256"):
         assert any(card[quantity] in line.split(",") for line in lines), quantity

@@ -9,12 +9,12 @@ import pytest
 import twins
 from forests import DRAWN, FITTED, fitted, grow, leaf, rows_on_thresholds, split, stump
 from splitcredit import explain, to_forest
-from splitcredit.importances import measure
+from splitcredit.importances import get_method
 
 
 def global_mdi(forest, *arguments):
     """Global MDI as an array."""
-    return measure("mdi", "importance")(forest, *arguments).values
+    return get_method("mdi", "importance")(forest, *arguments).values
 
 
 BAGGED = ["forest, gini, cancer", "forest, squared error, diabetes", "extra-trees, bagged, cancer"]

@@ -7,18 +7,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from splitcredit import attribution, claims, datasets, models, papers, storage
+from reproduction import claims, datasets, models, papers, storage
+from reproduction.datasets import Dataset
+from reproduction.metrics import metric
+from reproduction.planning import configuration as config
+from reproduction.planning.places import PAPERS
+from reproduction.stages import explain
+from splitcredit import attribution
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.convert import to_forest
-from splitcredit.datasets import Dataset
 from splitcredit.importances import air, function_of
-from splitcredit.jobs import explain
-from splitcredit.metrics import metric
-from splitcredit.pipeline import config
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference" / "tables" / "loecher2022"
-FULL = config.read_yaml(ROOT / "config" / "full.yaml")
+FULL = config.read_yaml(ROOT / "config" / "config.yaml")
 
 
 def findings(artefact, table):
@@ -205,9 +207,9 @@ def test_s07_to_s09_in_the_power_case(simulated):
 
 
 def test_figures_of_the_simulations_are_drawn_with_and_without_what_r_gives(simulated, tmp_path):
-    from splitcredit import figures
+    from reproduction import figures
 
-    recorded = ROOT / "config" / "recorded" / "loecher2022_r.csv"
+    recorded = PAPERS / "loecher2022" / "recorded" / "r.csv"
     for name, given in (
         ("figure6", {"recorded": recorded}),
         ("figure7", {}),
@@ -278,4 +280,4 @@ def test_orders_of_table1_that_hold_in_every_run():
 
 
 def claim_rows(artefact):
-    return storage.read_rows(ROOT / "config" / "claims" / f"loecher2022_{artefact}.csv")
+    return storage.read_rows(PAPERS / "loecher2022" / "claims" / f"{artefact}.csv")

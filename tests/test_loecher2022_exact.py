@@ -10,15 +10,16 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 import twins
 import twins_oob
 from forests import whole_numbers
-from splitcredit import claims, to_forest
-from splitcredit.figures import style
-from splitcredit.papers.loecher2022 import (
+from reproduction import claims
+from reproduction.figures import style
+from reproduction.papers.loecher2022 import (
     _by_rows,
     _identities,
     _useless_split,
     figure1,
     identities,
 )
+from splitcredit import to_forest
 
 # Figure 1 as printed: the caption's terms, and the values of the nodes on the path.
 TERMS = {"baseline": "22.60", "RM": "-2.64", "LSTAT": "-5.04", "NOX": "-1.96"}

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from splitcredit import claims, papers
+from reproduction import claims, papers
 
 speed = papers.artefact("lundberg2017/speed")
 

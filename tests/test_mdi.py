@@ -9,14 +9,14 @@ import pytest
 import twins
 from forests import DRAWN, FITTED, fitted, grow, leaf, single_leaf, split, stump
 from splitcredit import to_forest
-from splitcredit.importances import measure
+from splitcredit.importances import get_method
 
 TWINS = {"none": twins.mdi, "trees": twins.mdi_normalised_by_tree}
 
 
 def importance(forest, *arguments, **parameters):
     """MDI as an array."""
-    return measure("mdi", "importance")(forest, *arguments, **parameters).values
+    return get_method("mdi", "importance")(forest, *arguments, **parameters).values
 
 
 @pytest.mark.parametrize("normalize", TWINS)

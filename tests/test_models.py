@@ -7,11 +7,13 @@ from argparse import Namespace
 import numpy as np
 import pytest
 
-from splitcredit import attribution, cross_fitted, datasets, models, storage, to_forest
-from splitcredit.cross_fitted import CrossFitted
+from reproduction import cross_fitted, datasets, models, storage
+from reproduction.cross_fitted import CrossFitted
+from reproduction.stages import importances as explain
+from reproduction.stages import models as fit
+from splitcredit import attribution, to_forest
 from splitcredit.forest import Forest
 from splitcredit.importances import function_of
-from splitcredit.jobs import explain, fit
 
 LARGEST_SEED = 2**32 - 1
 RECIPE = {"estimator": "ExtraTreesClassifier", "n_estimators": 5, "max_depth": 4, "folds": 3}
@@ -43,7 +45,7 @@ def test_boosting_keeps_to_one_thread(name, iris):
 
 def test_libraries_are_loaded_when_a_recipe_asks_for_them():
     code = (
-        "import sys; from splitcredit import models;"
+        "import sys; from reproduction import models;"
         "print([n for n in ('sklearn', 'xgboost', 'lightgbm') if n in sys.modules]);"
         "models.parameters('DecisionTreeClassifier');"
         "print([n for n in ('xgboost', 'lightgbm') if n in sys.modules])"
@@ -70,9 +72,9 @@ def test_impossible_folds_are_refused(k):
 def fitted(tmp_path, data, recipe):
     """Run the jobs as the workflow does; returns a function that explains."""
     run = {"key": "d+m", "data_key": "d", "model": recipe, "repeat": 0}
-    storage.write_json(tmp_path / "plan.json", [run])
+    storage.write_json(tmp_path / "plan.json", {"batches": {"b": [run]}, "points": []})
     storage.write_bundle(tmp_path / "data.npz", {"d": data})
-    files = {"plan": tmp_path / "plan.json", "data": tmp_path / "data.npz"}
+    files = {"plan": tmp_path / "plan.json", "batch": "b", "data": tmp_path / "data.npz"}
     fit.run(Namespace(**files, out=tmp_path / "models.npz"))
 
     def explained(**recipe):
@@ -86,23 +88,23 @@ def fitted(tmp_path, data, recipe):
 @pytest.mark.parametrize(
     "measure",
     [
-        {"measure": "tree_shap"},
-        {"measure": "saabas", "output": "predicted"},
-        {"measure": "local_mdi"},
-        {"measure": "tree_shap_interventional", "output": 1},
+        {"importance": "tree_shap"},
+        {"importance": "saabas", "output": "predicted"},
+        {"importance": "local_mdi"},
+        {"importance": "tree_shap_interventional", "output": 1},
     ],
-    ids=lambda m: m["measure"],
+    ids=lambda m: m["importance"],
 )
 def test_a_row_is_explained_by_the_model_fitted_without_its_fold(tmp_path, iris, measure):
     """The same bits: also the baseline, the explained output and the background of the rest."""
     found = fitted(tmp_path, iris, RECIPE)(**measure)
-    compute = function_of(measure["measure"])
-    options = {k: v for k, v in measure.items() if k != "measure"}
+    compute = function_of(measure["importance"])
+    options = {k: v for k, v in measure.items() if k != "importance"}
     fold = models.folds(RECIPE, len(iris.X))
     for f in range(3):
         rest, own = fold != f, np.flatnonzero(fold == f)
         forest = to_forest(models.fit(RECIPE, iris.X[rest], iris.y[rest]))
-        if "interventional" in measure["measure"]:
+        if "interventional" in measure["importance"]:
             options["background"] = iris.X[rest]
         expected = compute(forest, iris.X[own], **options)
         assert np.array_equal(found.values[own], expected.values)
@@ -116,7 +118,7 @@ def test_a_row_is_explained_by_the_model_fitted_without_its_fold(tmp_path, iris,
 
 def test_without_folds_the_model_explains_the_rows_it_was_fitted_on(tmp_path, iris):
     recipe = {k: v for k, v in RECIPE.items() if k != "folds"}
-    found = fitted(tmp_path, iris, recipe)(measure="saabas")
+    found = fitted(tmp_path, iris, recipe)(importance="saabas")
     forest = to_forest(models.fit(recipe, iris.X, iris.y))
     assert np.array_equal(found.values, function_of("saabas")(forest, iris.X).values)
     assert found.baseline.shape == (3,)
@@ -124,13 +126,13 @@ def test_without_folds_the_model_explains_the_rows_it_was_fitted_on(tmp_path, ir
 
 def test_a_global_measure_has_nothing_to_do_with_folds(tmp_path, iris):
     with pytest.raises(ValueError, match=r"mdi explains no single rows.*without `folds`"):
-        fitted(tmp_path, iris, RECIPE)(measure="mdi")
+        fitted(tmp_path, iris, RECIPE)(importance="mdi")
 
 
 def test_folds_that_lose_a_class_are_refused(tmp_path, iris):
     rare = iris.take(np.r_[0:50, 50:51])
     with pytest.raises(ValueError, match="different classes: use fewer folds"):
-        fitted(tmp_path, rare, {**RECIPE, "folds": 2})(measure="saabas")
+        fitted(tmp_path, rare, {**RECIPE, "folds": 2})(importance="saabas")
 
 
 def test_a_bundle_holds_forests_and_cross_fitted_ones(tmp_path, iris):

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from reproduction.metrics import metric
+from reproduction.metrics.row_correlation import row_correlations
 from splitcredit import Attribution
-from splitcredit.metrics import metric
-from splitcredit.metrics.row_correlation import row_correlations
 
 
 def attribution(values, method):

@@ -13,9 +13,10 @@ from sklearn.tree import DecisionTreeClassifier
 import twins
 import twins_sage
 from forests import DRAWN, fitted, grow, leaf, rows_on_thresholds, split, stump, whole_numbers
-from splitcredit import Importance, theory, to_forest
-from splitcredit.datasets import led
-from splitcredit.importances import sage as measure
+from reproduction import theory
+from reproduction.datasets import led
+from splitcredit import Importance, to_forest
+from splitcredit.importances import sage as sage_method
 from splitcredit.importances.sage import importance
 from splitcredit.kernels import sage as kernel
 
@@ -186,8 +187,8 @@ def test_threads_chunks_and_tables_leave_the_bytes_alone(run, imputer, method, m
     finally:
         numba.set_num_threads(threads)
     for module, name, size in (
-        (measure, "PAIRS", 1),
-        (measure, "PAIRS", 1000),
+        (sage_method, "PAIRS", 1),
+        (sage_method, "PAIRS", 1000),
         (kernel, "CHUNK", 700),
         (kernel, "TABLE", 0),
     ):
@@ -242,7 +243,7 @@ def test_labels_and_parameters():
 
 def test_features_of_equal_importance_end_in_a_warning(monkeypatch):
     """Their values never differ by 40 standard errors."""
-    monkeypatch.setattr(measure, "MOST", 1024)
+    monkeypatch.setattr(sage_method, "MOST", 1024)
     inner = split(1, 0.5, leaf(0.0), leaf(12.0))
     forest = grow([split(0, 0.5, leaf(0.0), inner)], 2)
     X = [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -282,7 +283,7 @@ def test_gains_of_the_same_draws_equal_those_of_sage_importance(loss):
     rng, orders = np.random.default_rng(1), np.tile(np.arange(7), (200, 1))
     for order in orders:
         rng.shuffle(order)
-    losses = measure._losses(
+    losses = sage_method._losses(
         forest,
         forest.prepare(LED.X),
         LED.y,
@@ -290,7 +291,7 @@ def test_gains_of_the_same_draws_equal_those_of_sage_importance(loss):
         loss.replace(" ", "_"),
         "marginal",
     )
-    ours = measure._gains(losses, rows, np.argsort(orders, axis=1))
+    ours = sage_method._gains(losses, rows, np.argsort(orders, axis=1))
     assert np.abs(ours - theirs).max() <= 2e-12
 
 

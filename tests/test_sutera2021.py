@@ -6,22 +6,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from splitcredit import claims, datasets, explain, models, papers, storage, to_forest
-from splitcredit.importances import measure
-from splitcredit.metrics import metric
-from splitcredit.metrics.row_correlation import row_correlations
-from splitcredit.papers.sutera2021 import _led
-from splitcredit.pipeline import config
+from reproduction import claims, datasets, models, papers, storage
+from reproduction.metrics import metric
+from reproduction.metrics.row_correlation import row_correlations
+from reproduction.papers.sutera2021 import _led
+from reproduction.planning import configuration as config
+from reproduction.planning.places import PAPERS
+from splitcredit import explain, to_forest
+from splitcredit.importances import get_method
 
 ROOT = Path(__file__).resolve().parents[1]
-CLAIMS = ROOT / "config" / "claims"
-FULL = config.read_yaml(ROOT / "config" / "full.yaml")
+CLAIMS = PAPERS / "sutera2021" / "claims"
+FULL = config.read_yaml(ROOT / "config" / "config.yaml")
 REFERENCE = ROOT / "docs" / "reference" / "tables" / "sutera2021"
 SMALL = ("led", "iris", "wine", "breast_cancer")
 
 
 def printed(table):
-    return storage.read_rows(CLAIMS / f"sutera2021_{table}.csv")
+    return storage.read_rows(CLAIMS / f"{table}.csv")
 
 
 def as_text(frame):
@@ -148,7 +150,7 @@ def test_led_draws_use_all_digits_equally():
 def test_figure7_draws_six_panels_of_sorted_lines():
     import pandas as pd
 
-    from splitcredit.figures import style
+    from reproduction.figures import style
 
     figure7 = papers.artefact("sutera2021/figure7")
     rows = [
@@ -200,7 +202,9 @@ def test_finite_forests_approach_the_limit_on_led(limits):
     data = datasets.load({"dataset": "led"})
     for k in (1, 4, 7):
         recipe = {**FULL["models"]["extra_trees"], "max_features": k, "random_state": 1}
-        values = measure("mdi", "importance")(to_forest(models.fit(recipe, data.X, data.y))).values
+        values = get_method("mdi", "importance")(
+            to_forest(models.fit(recipe, data.X, data.y))
+        ).values
         assert np.abs(values / values.sum() - limits[k]["mdi"]).max() < 4 * 0.004
 
 

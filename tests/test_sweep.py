@@ -4,12 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from splitcredit.pipeline import config, plans, sweep
-from splitcredit.seeds import derive
+from reproduction.planning import configuration as config
+from reproduction.planning import plans, sweep
+from reproduction.seeds import derive
 
 ROOT = Path(__file__).resolve().parents[1]
-FULL = config.read_yaml(ROOT / "config" / "full.yaml")
+FULL = config.read_yaml(ROOT / "config" / "config.yaml")
 BASE = {"data": "led_sampled", "model": "extra_trees"}
+
+
+def planned(configuration, folder):
+    """The plan of the experiment, written to a file as the job does."""
+    plans.write(configuration, "e", folder / "e.json")
+    return plans.make(configuration, "e", folder / "e.json")
 
 
 def configured(*blocks, **experiment):
@@ -128,11 +135,9 @@ def test_adding_a_value_anywhere_adds_batches_and_changes_none(tmp_path, axis):
         "repeat": [0, 1],
     }
     block = {"grid": axes, "batch_size": 3}
-    before = plans.make(configured(block), tmp_path)["e"]
-    files = {p: p.read_bytes() for p in tmp_path.glob("e/*.json")}
+    before = planned(configured(block), tmp_path)
     more = {"grid": {**axes, axis: [*axes[axis], 7]}, "batch_size": 3}
-    after = plans.make(configured(more), tmp_path)["e"]
-    assert {p: p.read_bytes() for p in files} == files
+    after = plans.make(configured(more), "e", tmp_path / "e.json")
     assert before.batches.items() <= after.batches.items()
     old = {run.key for runs in before.batches.values() for run in runs}
     new = [run.key for b, runs in after.batches.items() if b not in before.batches for run in runs]
@@ -144,7 +149,7 @@ def test_batch_size_groups_runs_and_nothing_else(tmp_path):
     keys = []
     for size in (1, 3, 100):
         block = {"grid": {**BASE, "repeat": {"first": 0, "last": 9}}, "batch_size": size}
-        plan = plans.make(configured(block), tmp_path / str(size))["e"]
+        plan = plans.make(configured(block), "e", tmp_path / "none.json")
         assert max(len(runs) for runs in plan.batches.values()) == min(size, 10)
         keys.append({run.key for runs in plan.batches.values() for run in runs})
     assert keys[0] == keys[1] == keys[2]

@@ -12,9 +12,10 @@ from scipy import stats
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from splitcredit import explain, theory
-from splitcredit.datasets.led import SEGMENTS
-from splitcredit.papers.sutera2021 import theorems
+from reproduction import theory
+from reproduction.datasets.led import SEGMENTS
+from reproduction.papers.sutera2021 import theorems
+from splitcredit import explain
 
 # Basis: rounding. Each number is a sum of at most some hundred float64 of size 4 or less, so it is
 # off by some 1e-14 at most; what should differ differs by 1e-5 or more.

@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 import yaml
 
-from splitcredit import storage
+from reproduction import storage
+from reproduction.planning import configuration
 from splitcredit.kernels.parts import PARTS
 
 ROOT = Path(__file__).resolve().parents[1]
+STAGES = {"plans", "data", "models", "importances", "metrics", "experiments", "tables", "figures"}
+STAGES |= {"judgments", "claims", "timings", "check", "kernels"}
 NEEDED = ("Snakefile", "workflow", "config", "data", "src", "environment.yml")
 MINI = {
     "importances": ["local_mdi", "saabas"],
@@ -60,14 +63,14 @@ def write_experiment(project, experiment):
     (project / "config" / "experiments" / "mini.yaml").write_text(text)
 
 
-def snakemake(project, *arguments, check=True):
+def snakemake(project, *arguments, check=True, profile=True):
     """Run snakemake in the copy; returns the completed process with all output in stdout."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "PYTHONPATH": str((project / "src").resolve())}
-    profile = ["--workflow-profile", "workflow/profiles/default"]
+    environment = {**os.environ, "PATH": path}
+    options = ["--workflow-profile", "workflow/profiles/default"] if profile else []
     cores = [] if "--cores" in arguments else ["--cores", "1"]
     done = subprocess.run(
-        ["snakemake", *profile, *cores, *arguments],
+        ["snakemake", *options, *cores, *arguments],
         cwd=project,
         env=environment,
         text=True,
@@ -95,17 +98,57 @@ def test_front_and_workflow_have_a_default_target_that_makes_everything(project)
     whole = jobs_of(snakemake(project, "-n", "-s", "workflow/Snakefile").stdout)
     assert whole.pop("all") == 1
     assert front == whole
-    assert {"data", "fit", "explain", "measure", "collect", "table", "figure", "judge"} < set(front)
+    assert STAGES <= set(front)
     assert front["claims"] == 1
 
 
 def test_everything_has_a_named_target(project):
     names = snakemake(project, "--list").stdout.split()
-    artefacts = yaml.safe_load((ROOT / "config" / "full.yaml").read_text())["artefacts"]
-    for artefact in artefacts:
+    for artefact in configuration.artefacts():
         assert artefact.replace("/", "_") in names
         assert artefact.partition("/")[0] in names
     assert {"all", "experiment_mini", "claims"} <= set(names)
+
+
+def files_below(folder):
+    return {p: p.stat().st_mtime_ns for p in folder.rglob("*") if ".snakemake" not in p.parts}
+
+
+@pytest.mark.parametrize("arguments", [("--list",), ("-n",), ("--lint",)])
+def test_reading_the_workflow_writes_nothing(project, arguments):
+    before = files_below(project)
+    snakemake(project, *arguments, check="--lint" not in arguments)
+    after = files_below(project)
+    assert {p for p in after if before.get(p) != after[p] and p.is_file()} == set()
+
+
+def test_the_workflow_runs_from_any_directory(tmp_path):
+    """Paths of the project are its own, those of results are the working directory's."""
+    arguments = ["-s", str(ROOT / "workflow" / "Snakefile"), "--directory", str(tmp_path / "here")]
+    snakemake(tmp_path, *arguments, "sutera2021_table2", profile=False)
+    assert (tmp_path / "here" / "results" / "judgments" / "sutera2021" / "table2.json").exists()
+    done = snakemake(tmp_path, *arguments, "sutera2021_table2", profile=False)
+    assert "Nothing to be done" in done.stdout
+
+
+def test_the_workflow_can_be_a_module_of_another(tmp_path):
+    """As the catalog of Snakemake workflows has it."""
+    (tmp_path / "Snakefile").write_text(
+        f"""
+configfile: "mine.yaml"
+module splitcredit:
+    snakefile: "{ROOT / "workflow" / "Snakefile"}"
+    config: config
+use rule * from splitcredit as splitcredit_*
+rule mine:
+    default_target: True
+    input: rules.splitcredit_sutera2021_table2.input
+"""
+    )
+    (tmp_path / "mine.yaml").write_text("preset: tiny\npaper_scale: false\n")
+    snakemake(tmp_path, profile=False)
+    judged = storage.read_json(tmp_path / "results" / "judgments" / "sutera2021" / "table2.json")
+    assert {row["verdict"] for row in judged} == {"equal"}
 
 
 @pytest.mark.parametrize(
@@ -141,25 +184,25 @@ def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(tmp_path):
     table = project / "data" / "red_wine.csv.gz"
     table.write_bytes(table.read_bytes()[:5000])
     targets = ("gajewski2025_models", "sutera2021_table2")
-    overlay = ("--configfile", "config/tiny.yaml")
+    overlay = ("--configfile", "config/presets/tiny.yaml")
     done = snakemake(project, *targets, *overlay, check=False)
     assert done.returncode == 1
     page = (project / "results" / "claims.html").read_text()
     assert "red_wine.csv.gz cannot be read" in page and "restore the file" in page
     # What does not depend on it was made, and is judged on the page.
-    assert (project / "results" / "claims" / "sutera2021" / "table2.json").exists()
+    assert (project / "results" / "judgments" / "sutera2021" / "table2.json").exists()
     rows = storage.read_rows(project / "results" / "claims.csv")
     assert {row["artefact"] for row in rows} == {"table2"}
 
     # With the table back, the same command makes the rest.
     shutil.copy(ROOT / "data" / "red_wine.csv.gz", table)
     jobs = jobs_of(snakemake(project, "-n", *targets, *overlay).stdout)
-    assert jobs["table"] == 1
+    assert jobs["tables"] == 1
 
 
 def test_adding_a_value_computes_only_what_is_new_and_batches_do_not_matter(project):
     first = jobs_of(snakemake(project, "experiment_mini").stdout)
-    assert (first["fit"], first["explain"], first["measure"], first["collect"]) == (1, 2, 1, 1)
+    assert [first[n] for n in ("models", "importances", "metrics", "experiments")] == [1, 2, 1, 1]
     table = project / "results" / "experiments" / "mini" / "row_correlation_summary.csv"
     before = table.read_bytes()
     assert "Nothing to be done" in snakemake(project, "experiment_mini").stdout
@@ -168,8 +211,8 @@ def test_adding_a_value_computes_only_what_is_new_and_batches_do_not_matter(proj
     write_experiment(project, {**MINI, "sweep": [{"grid": axes, "batch_size": 4}]})
     second = jobs_of(snakemake(project, "experiment_mini").stdout)
     # 2 levels of noise x 2 numbers of trees = 4 new runs, in one new batch.
-    assert (second["fit"], second["explain"], second["measure"]) == (1, 2, 1)
-    logs = (project / "results" / "logs" / "fit" / "mini").glob("*.log")
+    assert [second[n] for n in ("models", "importances", "metrics")] == [1, 2, 1]
+    logs = (project / "results" / "logs" / "models" / "mini").glob("*.log")
     assert sum(log.read_text().count("fitted ") for log in logs) == 8 + 4
     after = table.read_bytes()
     assert set(before.splitlines()) < set(after.splitlines())
@@ -186,15 +229,16 @@ def test_an_edited_kernel_changes_the_numbers_of_those_who_use_it(tmp_path):
     project = copy_to(tmp_path, NEEDED)
     grid = {"data": "led", "model": "extra_trees", "model.n_estimators": 5}
     write_experiment(project, {**MINI, "sweep": [{"grid": grid}]})
-    snakemake(project, "-n")
-    (plan,) = (project / "results" / "plans" / "mini").glob("*.json")
-    target = f"results/importances/mini/{plan.stem}/local_mdi.npz"
+    plan = project / "results" / "plans" / "mini.json"
+    snakemake(project, str(plan.relative_to(project)))
+    (batch,) = storage.read_json(plan)["batches"]
+    target = f"results/importances/mini/{batch}/local_mdi.npz"
     # Compiling all other kernels beforehand would only cost time here.
-    compiled = project / "results" / "logs" / "warm_up"
+    compiled = project / "results" / "kernels"
     compiled.mkdir(parents=True)
     for part in PARTS:
         (compiled / f"{part}.txt").touch()
-    arguments = (target, "--allowed-rules", "data", "fit", "explain")
+    arguments = (target, "--allowed-rules", "plans", "data", "models", "importances")
     snakemake(project, *arguments)
     before = values(project / target)
 
@@ -204,11 +248,11 @@ def test_an_edited_kernel_changes_the_numbers_of_those_who_use_it(tmp_path):
     assert edited != text
     nodes.write_text(edited)
     jobs = jobs_of(snakemake(project, *arguments).stdout)
-    assert jobs["explain"] == 1
+    assert jobs["importances"] == 1
     assert not np.array_equal(before, values(project / target))
 
     # A change elsewhere, here in a metric, concerns nobody.
-    metric = project / "src" / "splitcredit" / "metrics" / "row_correlation.py"
+    metric = project / "src" / "reproduction" / "metrics" / "row_correlation.py"
     metric.write_text(metric.read_text() + "\n# edited\n")
     assert "Nothing to be done" in snakemake(project, *arguments).stdout
 

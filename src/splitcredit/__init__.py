@@ -12,7 +12,7 @@ _HOME = {
     "Attribution": "splitcredit.attribution",
     "Forest": "splitcredit.forest",
     "Importance": "splitcredit.attribution",
-    "explain": "splitcredit.importances",
+    "explain": "splitcredit.face",
     "to_forest": "splitcredit.convert",
 }
 

@@ -1,19 +1,20 @@
-# The checked configuration and what the rules ask of it: splitcredit.pipeline.workflow.
-from snakemake.exceptions import WorkflowError
+# The checked configuration and what the rules ask of it: reproduction.planning.workflow.
+import sys
 
-from splitcredit.pipeline.config import ConfigError
-from splitcredit.pipeline.workflow import Workflow
+from reproduction.planning.configuration import ConfigError
+from reproduction.planning.workflow import Workflow
 
 try:
-    W = Workflow(config, files=workflow.configfiles)
+    jobs = Workflow(config, files=workflow.configfiles)
 except ConfigError as error:
-    raise WorkflowError(f"configuration: {error}") from None
+    # One line: an exception would be wrapped in the lines of this file.
+    sys.exit(f"configuration: {error}")
 
 
 wildcard_constraints:
     experiment="[^/]+",
     batch="[0-9a-f]+",
-    clock="(timing/)?",
+    timing="(timing/)?",
     paper="[^/]+",
     artefact="[^/]+",
     importance="[^/]+",

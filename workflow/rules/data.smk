@@ -1,8 +1,8 @@
 # Data sets, loaded or drawn: those of one batch in one file.
 rule data:
     input:
-        files=W.data_files,
-        plan="results/plans/{experiment}/{batch}.json",
+        files=jobs.data_files,
+        plan=ancient("results/plans/{experiment}.json"),
     output:
         "results/data/{experiment}/{batch}.npz",
     log:
@@ -16,9 +16,9 @@ rule data:
         mem_mb=1000,
         runtime=10,
     params:
-        sources=W.data_sources,
+        key=jobs.data_key,
     message:
         "Data sets of {wildcards.experiment}, batch {wildcards.batch}"
     shell:
-        "python -m splitcredit --threads {threads} data --plan {input.plan:q}"
-        " --out {output:q} > {log:q} 2>&1"
+        "python -m reproduction --threads {threads} data --plan {input.plan:q}"
+        " --batch {wildcards.batch} --out {output:q} > {log:q} 2>&1"

@@ -1,41 +1,17 @@
 # Importances, by the numba core.
-
-
-# Once, and not after edits: Snakemake would run all that waits for this anew. Jobs whose kernels were
-# edited compile them.
-rule warm_up:
-    output:
-        "results/logs/warm_up/{part}.txt",
-    log:
-        "results/logs/warm_up/{part}.log",
-    benchmark:
-        "results/timing/jobs/warm_up/{part}.tsv"
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    message:
-        "Compiling the kernels: {wildcards.part}"
-    shell:
-        "python -m splitcredit --threads {threads} warm-up --part {wildcards.part}"
-        " --out {output:q} > {log:q} 2>&1"
-
-
-rule explain:
+rule importances:
     input:
         # That the kernels are compiled matters, not when.
-        ancient(W.importance_compiled),
-        plan="results/plans/{experiment}/{batch}.json",
+        ancient(jobs.importance_compiled),
+        plan=ancient("results/plans/{experiment}.json"),
         models="results/models/{experiment}/{batch}.npz",
         data="results/data/{experiment}/{batch}.npz",
     output:
         "results/importances/{experiment}/{batch}/{importance}.npz",
     log:
-        "results/logs/explain/{experiment}/{batch}/{importance}.log",
+        "results/logs/importances/{experiment}/{batch}/{importance}.log",
     benchmark:
-        "results/timing/jobs/explain/{experiment}/{batch}/{importance}.tsv"
+        "results/timing/jobs/importances/{experiment}/{batch}/{importance}.tsv"
     conda:
         "../../environment.yml"
     threads: 1
@@ -43,11 +19,12 @@ rule explain:
         mem_mb=4000,
         runtime=60,
     params:
-        sources=W.importance_sources,
-        recipe=W.importance_recipe,
+        key=jobs.importance_key,
+        recipe=jobs.importance_recipe,
     message:
         "{wildcards.importance} of {wildcards.experiment}, batch {wildcards.batch}"
     shell:
-        "python -m splitcredit --threads {threads} explain --plan {input.plan:q}"
+        "python -m reproduction --threads {threads} importances --plan {input.plan:q}"
+        " --batch {wildcards.batch}"
         " --models {input.models:q} --data {input.data:q} --recipe {params.recipe:q}"
         " --out {output:q} > {log:q} 2>&1"

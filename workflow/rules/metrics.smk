@@ -1,17 +1,17 @@
-# Metrics of importances, and their tables over whole experiments.
-rule measure:
+# Metrics of importances, models or data, by batch.
+rule metrics:
     input:
-        ancient(W.metric_compiled),
-        plan="results/plans/{experiment}/{batch}.json",
+        ancient(jobs.metric_compiled),
+        plan=ancient("results/plans/{experiment}.json"),
         data="results/data/{experiment}/{batch}.npz",
-        importances=W.metric_inputs,
-        models=W.metric_models,
+        importances=jobs.metric_inputs,
+        models=jobs.metric_models,
     output:
         "results/metrics/{experiment}/{batch}/{metric}.csv",
     log:
-        "results/logs/measure/{experiment}/{batch}/{metric}.log",
+        "results/logs/metrics/{experiment}/{batch}/{metric}.log",
     benchmark:
-        "results/timing/jobs/measure/{experiment}/{batch}/{metric}.tsv"
+        "results/timing/jobs/metrics/{experiment}/{batch}/{metric}.tsv"
     # Some take minutes, and should not be what a run ends with.
     priority: 1
     conda:
@@ -21,39 +21,13 @@ rule measure:
         mem_mb=2000,
         runtime=30,
     params:
-        sources=W.metric_sources,
-        recipe=W.metric_recipe,
-        names=W.metric_names,
+        key=jobs.metric_key,
+        recipe=jobs.metric_recipe,
+        names=jobs.metric_names,
     message:
         "{wildcards.metric} of {wildcards.experiment}, batch {wildcards.batch}"
     shell:
-        "python -m splitcredit --threads {threads} measure --plan {input.plan:q}"
+        "python -m reproduction --threads {threads} metrics --plan {input.plan:q}"
+        " --batch {wildcards.batch}"
         " --data {input.data:q} --models {input.models:q} --names {params.names:q}"
         " --importances {input.importances:q} --recipe {params.recipe:q} --out {output:q} > {log:q} 2>&1"
-
-
-rule collect:
-    input:
-        points="results/plans/{experiment}.json",
-        tables=W.metric_tables,
-    output:
-        "results/experiments/{experiment}/{metric}.csv",
-    log:
-        "results/logs/collect/{experiment}/{metric}.log",
-    benchmark:
-        "results/timing/jobs/collect/{experiment}/{metric}.tsv"
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    params:
-        sources=W.job("jobs.collect"),
-        directory="results/metrics/{experiment}",
-    message:
-        "{wildcards.metric} of {wildcards.experiment} as one table"
-    shell:
-        "python -m splitcredit --threads {threads} collect --points {input.points:q}"
-        " --metric {wildcards.metric:q} --directory {params.directory:q}"
-        " --out {output:q} > {log:q} 2>&1"

@@ -1,18 +1,14 @@
-# Converters are imported by name, where no reader of sources sees them.
-LIBRARIES = ("sklearn", "xgboost", "lightgbm")
-
-
 # Models, fitted and converted to Forests; deleted once all importances are computed.
-rule fit:
+rule models:
     input:
-        plan="results/plans/{experiment}/{batch}.json",
+        plan=ancient("results/plans/{experiment}.json"),
         data="results/data/{experiment}/{batch}.npz",
     output:
         temp("results/models/{experiment}/{batch}.npz"),
     log:
-        "results/logs/fit/{experiment}/{batch}.log",
+        "results/logs/models/{experiment}/{batch}.log",
     benchmark:
-        "results/timing/jobs/fit/{experiment}/{batch}.tsv"
+        "results/timing/jobs/models/{experiment}/{batch}.tsv"
     conda:
         "../../environment.yml"
     threads: 1
@@ -20,9 +16,10 @@ rule fit:
         mem_mb=4000,
         runtime=60,
     params:
-        sources=W.job("jobs.fit", *(f"convert.{library}" for library in LIBRARIES)),
+        key=jobs.key("reproduction.stages.models"),
     message:
         "Models of {wildcards.experiment}, batch {wildcards.batch}"
     shell:
-        "python -m splitcredit --threads {threads} fit --plan {input.plan:q}"
+        "python -m reproduction --threads {threads} models --plan {input.plan:q}"
+        " --batch {wildcards.batch}"
         " --data {input.data:q} --out {output:q} > {log:q} 2>&1"

@@ -1,0 +1,1 @@
+"""The reproduction of the papers: run from the checkout, installed by nobody."""

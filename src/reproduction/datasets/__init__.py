@@ -1,0 +1,126 @@
+"""Data sets: one file each, found by its file name, with ``load(**parameters) -> Dataset``.
+
+A loader that draws rows takes ``random_state``; the others are the same for every repeat. The file
+of a real data set is declared as ``TABLE``, or by a function ``files`` of the parameters of
+``load``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from reproduction import seeds
+from splitcredit import registry
+
+__all__ = ["Dataset", "available", "files", "from_sklearn", "load", "loader"]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Rows and target of one data set.
+
+    Parameters
+    ----------
+    X : float64 (n_samples, n_features)
+    y : (n_samples,), int64 classes or float64 values
+    feature_names : tuple of str
+    class_names : tuple of str, empty for regression
+    relevant : tuple of int
+        Of drawn data: the features that y depends on. Empty if there are none, or nobody knows.
+    n_training : int, optional
+        Models are fitted on so many rows, the first, and the others are explained. If it is not
+        given, all rows are both.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    feature_names: tuple[str, ...]
+    class_names: tuple[str, ...] = ()
+    relevant: tuple[int, ...] = ()
+    n_training: int | None = None
+
+    def take(self, rows) -> Dataset:
+        """The data set of some rows: their numbers, or bool (n_samples,)."""
+        return replace(self, X=self.X[rows], y=self.y[rows], n_training=None)
+
+    @property
+    def training(self) -> Dataset:
+        """The rows that models are fitted on."""
+        return self if self.n_training is None else self.take(slice(self.n_training))
+
+    @property
+    def explained(self) -> Dataset:
+        """The rows that are explained."""
+        return self if self.n_training is None else self.take(slice(self.n_training, None))
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Every field as an array that `numpy.savez` can store."""
+        return {
+            "X": self.X,
+            "y": self.y,
+            "feature_names": np.array(self.feature_names, dtype=str),
+            "class_names": np.array(self.class_names, dtype=str),
+            "relevant": np.array(self.relevant, dtype=np.int64),
+            "n_training": np.array(-1 if self.n_training is None else self.n_training),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays) -> Dataset:
+        """Inverse of `to_arrays`."""
+        names = ("feature_names", "class_names", "relevant")
+        given = {name: tuple(arrays[name].tolist()) for name in names}
+        n_training = int(arrays["n_training"])
+        given["n_training"] = None if n_training < 0 else n_training
+        return cls(arrays["X"], arrays["y"], **given)
+
+
+def available() -> list[str]:
+    """Names of the data sets."""
+    return registry.names(__name__)
+
+
+def loader(name: str):
+    """The ``load`` function of one data set; ValueError lists what there is."""
+    return registry.load(__name__, name, "data set").load
+
+
+def files(recipe: dict) -> list[Path]:
+    """The files that the data set of a recipe is read from; none if it is drawn or comes with a
+    library.
+    """
+    module = registry.load(__name__, recipe["dataset"], "data set")
+    if hasattr(module, "files"):
+        return module.files(**{k: v for k, v in recipe.items() if k != "dataset"})
+    return [module.TABLE.path] if hasattr(module, "TABLE") else []
+
+
+def load(recipe: dict, repeat: int = 0) -> Dataset:
+    """Load or draw the data set of a recipe.
+
+    Parameters
+    ----------
+    recipe : dict
+        ``dataset`` names the file; the rest are the parameters of its ``load``.
+    repeat : int
+        Number of the draw, for data sets that are drawn.
+    """
+    parameters = {k: v for k, v in recipe.items() if k != "dataset"}
+    load = loader(recipe["dataset"])
+    if "random_state" in inspect.signature(load).parameters:
+        parameters["random_state"] = seeds.derive(recipe, repeat, "data")
+    return load(**parameters)
+
+
+def from_sklearn(bunch, rows: int | None = None) -> Dataset:
+    """Wrap what a ``sklearn.datasets.load_...`` function returns, or its first `rows` rows."""
+    rows = slice(rows)
+    return Dataset(
+        X=np.ascontiguousarray(bunch.data[rows], dtype=np.float64),
+        y=bunch.target[rows].astype(np.int64),
+        feature_names=tuple(str(n) for n in bunch.feature_names),
+        class_names=tuple(str(n) for n in bunch.target_names),
+    )

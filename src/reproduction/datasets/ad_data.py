@@ -1,0 +1,57 @@
+"""Alzheimer's disease and proteins of the cerebrospinal fluid: 333 people, 129 numeric columns.
+
+Craig-Schapiro et al. 2011, doi 10.1371/journal.pone.0018850, as in the R package modeldata (MIT).
+A real stand-in where a paper's cohort is under access control.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reproduction.datasets import Dataset
+from reproduction.datasets._tables import Table, sample
+
+TABLE = Table(
+    "ad_data",
+    sha256="dcb16742be3fe6aa9a8967c02a6ecad72ed885c2ed55b98e88b5e9db1a91e84b",
+    shape=(333, 131),
+)
+CLASSES = ("Control", "Impaired")
+# Measured at the same visit as tau, or not proteins.
+NOT_FOR_TAU = ("tau", "p_tau", "Ab_42", "age", "male")
+TARGETS = ("Class", "tau")
+
+
+def load(target: str = "Class", share: float = 1.0, random_state: int = 0) -> Dataset:
+    """Load the data set, or a sample of its rows.
+
+    Parameters
+    ----------
+    target : {"Class", "tau"}
+        ``Class``: 0 control, 1 impaired, from all 129 numeric columns. ``tau``: the protein tau,
+        from the 124 columns that are left without tau, p_tau, Ab_42, age and male.
+    share : float in (0, 1]
+        Share of the rows, drawn without replacement and kept in order.
+    random_state : int
+        Seed of the draw; not used if `share` is 1.
+
+    Raises
+    ------
+    ValueError
+        If there is no such target, or `share` is out of range.
+    """
+    if target not in TARGETS:
+        raise ValueError(f"ad_data has no target {target!r}: expected one of {', '.join(TARGETS)}")
+    table = sample(TABLE.read(), share, np.random.default_rng(random_state))
+    numeric = table.drop(columns=["Genotype", "Class"])
+    if target == "Class":
+        y, class_names = table["Class"].map(CLASSES.index).to_numpy(np.int64), CLASSES
+    else:
+        y, class_names = numeric["tau"].to_numpy(np.float64), ()
+        numeric = numeric.drop(columns=list(NOT_FOR_TAU))
+    return Dataset(
+        X=np.ascontiguousarray(numeric, dtype=np.float64),
+        y=y,
+        feature_names=tuple(numeric.columns),
+        class_names=class_names,
+    )

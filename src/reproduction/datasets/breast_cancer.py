@@ -1,0 +1,12 @@
+"""Breast cancer Wisconsin (diagnostic): 569 x 30, 2 classes, from scikit-learn."""
+
+from __future__ import annotations
+
+from sklearn.datasets import load_breast_cancer
+
+from reproduction.datasets import Dataset, from_sklearn
+
+
+def load(rows: int | None = None) -> Dataset:
+    """Load the data set, or its first `rows` rows."""
+    return from_sklearn(load_breast_cancer(), rows)

@@ -1,0 +1,76 @@
+"""Simulated gene modules and an ordinal score: 518 x 200 as in lundberg2017, section 5.
+
+A stand-in: the paper's data (518 participants, 200 gene expression modules, CERAD score) are not
+open.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reproduction.datasets import Dataset
+
+# Shares of the rows with a score of at most 1, 2 and 3.
+THRESHOLDS = (0.28, 0.62, 0.74)
+
+
+def load(
+    n_samples: int = 518,
+    n_modules: int = 200,
+    n_factors: int = 20,
+    n_active: int = 15,
+    noise: float = 0.8,
+    signal: float = 0.35,
+    random_state: int = 0,
+) -> Dataset:
+    """Draw modules that share latent factors, and an ordinal score of 1 to 4.
+
+    Every repeat draws everything anew, the loadings and weights too:
+
+    - independent standard normal factors; each module is the sum of two different ones, drawn at
+      random and times standard normal loadings, and of normal noise;
+    - the signal is a sum over `n_active` modules, drawn at random and standardised, with standard
+      normal weights, plus one interaction: the product of the first two of them, of weight 1;
+    - latent score: the standardised signal and standard normal noise, in shares `signal` and
+      1 - `signal` of the variance; cut at its own quantiles `THRESHOLDS`.
+
+    Parameters
+    ----------
+    n_samples, n_modules, n_factors, n_active : int
+    noise : float
+        Standard deviation of the noise of a module.
+    signal : float
+        Share of the variance of the latent score that the modules explain.
+    random_state : int
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two factors, or not 2 to `n_modules` active modules.
+    """
+    if n_factors < 2 or not 2 <= n_active <= n_modules:
+        raise ValueError(
+            f"gene_modules: n_active={n_active}, n_modules={n_modules}, n_factors={n_factors}; "
+            "give at least 2 factors and 2 active modules, and no more of these than modules"
+        )
+    random = np.random.default_rng(random_state)
+    X = _modules(random, n_samples, n_modules, n_factors, noise)
+    active = _standardised(X[:, random.choice(n_modules, n_active, replace=False)])
+    explained = active @ random.standard_normal(n_active) + active[:, 0] * active[:, 1]
+    latent = np.sqrt(signal) * _standardised(explained)
+    latent += np.sqrt(1 - signal) * random.standard_normal(n_samples)
+    score = 1 + np.searchsorted(np.quantile(latent, THRESHOLDS), latent)
+    names = tuple(f"module {j + 1}" for j in range(n_modules))
+    return Dataset(X=X, y=score.astype(np.float64), feature_names=names)
+
+
+def _modules(random, n_samples, n_modules, n_factors, noise):
+    loadings = np.zeros((n_factors, n_modules))
+    for column in loadings.T:
+        column[random.choice(n_factors, 2, replace=False)] = random.standard_normal(2)
+    factors = random.standard_normal((n_samples, n_factors))
+    return factors @ loadings + noise * random.standard_normal((n_samples, n_modules))
+
+
+def _standardised(values):
+    return (values - values.mean(axis=0)) / values.std(axis=0)

@@ -1,0 +1,47 @@
+"""Five features with 2 to 20 categories or none, of which one at most tells y (Strobl et al. 2007).
+
+The null and power simulations of loecher2022, section 4.1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reproduction.datasets import Dataset
+
+# Of x2 to x5; x1 is continuous.
+CATEGORIES = (2, 4, 10, 20)
+FEATURES = ("x1", "x2", "x3", "x4", "x5")
+
+
+def load(n_samples: int = 120, effect: float = 0.0, random_state: int = 0) -> Dataset:
+    """Draw independent features and a binary y.
+
+    x1 is standard normal, x2 to x5 are uniform over their categories, coded 1, 2, ... and so taken
+    as ordered. P(y = 1) is 0.5 - `effect` where x2 is 1 and 0.5 + `effect` where it is 2.
+
+    Parameters
+    ----------
+    n_samples : int
+    effect : float in [0, 0.5]
+        0 is the null case, 0.15 the power case.
+    random_state : int
+
+    Raises
+    ------
+    ValueError
+        If `effect` is out of range.
+    """
+    if not 0 <= effect <= 0.5:
+        raise ValueError(f"mixed_categories: effect={effect} is not in [0, 0.5]")
+    random = np.random.default_rng(random_state)
+    drawn = [random.integers(1, k + 1, n_samples) for k in CATEGORIES]
+    X = np.column_stack([random.standard_normal(n_samples), *drawn]).astype(np.float64)
+    probability = np.where(X[:, 1] == 1, 0.5 - effect, 0.5 + effect)
+    return Dataset(
+        X=X,
+        y=(random.random(n_samples) < probability).astype(np.int64),
+        feature_names=FEATURES,
+        class_names=("0", "1"),
+        relevant=(1,) if effect else (),
+    )

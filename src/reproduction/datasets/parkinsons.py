@@ -1,0 +1,43 @@
+"""Parkinson's telemonitoring: 5875 x 17, target the motor UPDRS (Tsanas & Little 2009, CC BY 4.0).
+
+doi 10.24432/C5ZS3N. Features are the time and 16 measures of the voice; 42 people, several
+recordings of each.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reproduction.datasets import Dataset
+from reproduction.datasets._tables import Table
+
+TABLE = Table(
+    "parkinsons",
+    sha256="cacdc7007846c68ca852cb3dbb43b1f68b7a9edefa2336f965f6610551cd30e6",
+    shape=(5875, 22),
+)
+TARGETS = ("motor_UPDRS", "total_UPDRS")
+NO_FEATURES = ("subject#", "age", "sex", *TARGETS)
+
+
+def load(target: str = "motor_UPDRS") -> Dataset:
+    """Load the data set, for regression.
+
+    Parameters
+    ----------
+    target : {"motor_UPDRS", "total_UPDRS"}
+
+    Raises
+    ------
+    ValueError
+        If there is no such target.
+    """
+    if target not in TARGETS:
+        raise ValueError(f"parkinsons has no target {target!r}: expected {' or '.join(TARGETS)}")
+    table = TABLE.read()
+    features = table.drop(columns=list(NO_FEATURES))
+    return Dataset(
+        X=np.ascontiguousarray(features, dtype=np.float64),
+        y=table[target].to_numpy(np.float64),
+        feature_names=tuple(features.columns),
+    )

@@ -1,0 +1,52 @@
+"""Titanic: the 714 passengers of Kaggle's train.csv whose age is known, 4 features, 2 classes.
+
+The features are those of loecher2022: Age, Sex, Pclass and PassengerId, which says nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reproduction.datasets import Dataset
+from reproduction.datasets._tables import Table, sample
+
+TABLE = Table(
+    "titanic",
+    sha256="4a437fde05fe5264e1701a7387ac6fb75393772ba38bb2c9c566405af5af4bd7",
+    shape=(891, 12),
+)
+FEATURES = ("Age", "Sex", "Pclass", "PassengerId")
+SEXES = ("female", "male")
+
+
+def load(share: float = 1.0, shuffled: str = "", random_state: int = 0) -> Dataset:
+    """Load the data set; Sex is 0 for female and 1 for male, Pclass 1 to 3.
+
+    Parameters
+    ----------
+    share : float in (0, 1]
+        Share of the rows, drawn without replacement and kept in order.
+    shuffled : str
+        A feature whose values are shuffled among the rows; none if empty.
+    random_state : int
+        Seed of both draws.
+
+    Raises
+    ------
+    ValueError
+        If there is no such feature, or `share` is out of range.
+    """
+    if shuffled and shuffled not in FEATURES:
+        known = ", ".join(FEATURES)
+        raise ValueError(f"titanic has no feature {shuffled!r} to shuffle: expected one of {known}")
+    random = np.random.default_rng(random_state)
+    table = sample(TABLE.read().dropna(subset="Age"), share, random)
+    features = table[list(FEATURES)].assign(Sex=table["Sex"].map(SEXES.index))
+    if shuffled:
+        features[shuffled] = random.permutation(features[shuffled].to_numpy())
+    return Dataset(
+        X=np.ascontiguousarray(features, dtype=np.float64),
+        y=table["Survived"].to_numpy(np.int64),
+        feature_names=FEATURES,
+        class_names=("died", "survived"),
+    )

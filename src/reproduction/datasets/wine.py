@@ -1,0 +1,12 @@
+"""Wine recognition: 178 x 13, 3 classes, from scikit-learn."""
+
+from __future__ import annotations
+
+from sklearn.datasets import load_wine
+
+from reproduction.datasets import Dataset, from_sklearn
+
+
+def load(rows: int | None = None) -> Dataset:
+    """Load the data set, or its first `rows` rows."""
+    return from_sklearn(load_wine(), rows)

@@ -1,0 +1,43 @@
+"""Drawing: one style for all figures, and files without dates or random ids."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from reproduction import storage
+
+# Okabe and Ito's colours, which stay apart for colour-blind readers.
+COLOURS = {
+    "blue": "#0072B2",
+    "orange": "#E69F00",
+    "green": "#009E73",
+    "vermilion": "#D55E00",
+    "purple": "#CC79A7",
+    "sky": "#56B4E9",
+    "black": "#000000",
+}
+
+
+@contextlib.contextmanager
+def style():
+    """Draw without a screen, in the project's style, within the block."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    with matplotlib.rc_context(fname=Path(__file__).with_name("splitcredit.mplstyle")):
+        yield
+
+
+def save(figure, path) -> None:
+    """Write a figure; the suffix of the path says in which format."""
+    import matplotlib
+
+    path = Path(path)
+    # After it has saved a figure without a layout engine, matplotlib gives it the style's, and the
+    # next file would be another picture.
+    as_drawn = matplotlib.rc_context({"figure.constrained_layout.use": False})
+    with as_drawn, storage.atomic(path) as temporary:
+        # Dates and, in PNG, the version would make equal pictures differ.
+        metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
+        figure.savefig(temporary, metadata=metadata)

@@ -1,0 +1,22 @@
+"""Metrics: one file each, found by its file name, with ``compute(attributions, ...) -> DataFrame``.
+
+`attributions` maps the names of the run's importances to their `Attribution` or `Importance`. A
+metric may also ask for the run's ``data``, the rows that are explained, and ``training``, those
+that the model was fitted on (`Dataset`), for its ``forest``, for ``refit``, which fits the model of
+the run to other rows, and for ``random_state``. The rows of the result are tidy; its numbers stand
+in a column ``value``.
+"""
+
+from __future__ import annotations
+
+from splitcredit import registry
+
+
+def available() -> list[str]:
+    """Names of the metrics."""
+    return registry.names(__name__)
+
+
+def metric(name: str):
+    """The ``compute`` function of one metric; ValueError lists what there is."""
+    return registry.load(__name__, name, "metric").compute

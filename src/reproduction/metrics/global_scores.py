@@ -1,0 +1,35 @@
+"""One score a feature: global importances as they are, local ones by their mean absolute value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reproduction.metrics import _global
+
+
+def compute(attributions, importances=None, normalize: bool = True) -> pd.DataFrame:
+    """Global scores of every feature under each measure.
+
+    Parameters
+    ----------
+    attributions : dict of str to Attribution (with one output) or Importance
+    importances : list of str, optional
+        Which of them; all by default.
+    normalize : bool
+        Whether scores are divided by the sum of their absolute values.
+
+    Returns
+    -------
+    DataFrame
+        One row a measure and feature: ``importance``, ``feature`` (from 0), ``value`` and
+        ``standard_error`` (0 where nothing is sampled).
+    """
+    frames = []
+    for name in importances or attributions:
+        values, error = _global.global_scores(attributions[name])
+        total = np.abs(values).sum() if normalize else 1.0
+        columns = {"importance": name, "feature": np.arange(len(values))}
+        columns |= {"value": values / total, "standard_error": error / total}
+        frames.append(pd.DataFrame(columns))
+    return pd.concat(frames, ignore_index=True)

@@ -1,0 +1,42 @@
+"""The scores of some rows themselves, each row divided by the sum of its absolute scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+
+def compute(attributions, samples, importances=None) -> pd.DataFrame:
+    """Local scores of chosen rows under each measure.
+
+    Parameters
+    ----------
+    attributions : dict of str to Attribution, each with one output
+    samples : list of int
+        Numbers of the rows, from 0.
+    importances : list of str, optional
+        Which measures; all by default.
+
+    Returns
+    -------
+    DataFrame
+        One row a measure, sample and feature: ``importance``, ``sample``, ``feature``, ``value``;
+        absolute values add up to 1 over the features.
+    """
+    frames = []
+    for name in importances or attributions:
+        rows = attributions[name].values[samples, :, 0]
+        total = np.abs(rows).sum(axis=1, keepdims=True)
+        shares = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
+        n, p = rows.shape
+        frames.append(
+            pd.DataFrame(
+                {
+                    "importance": name,
+                    "sample": np.repeat(samples, p),
+                    "feature": np.tile(np.arange(p), n),
+                    "value": shares.ravel(),
+                }
+            )
+        )
+    return pd.concat(frames, ignore_index=True)

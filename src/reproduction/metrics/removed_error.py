@@ -1,0 +1,58 @@
+"""Error of models fitted again without the first features of each row (gajewski2025, table 5)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reproduction.metrics import _rankings
+from splitcredit.faithfulness.retraining import removed_predictions, removed_sets, squared_errors
+
+
+def compute(
+    attributions, data, training, refit, reference, ks, random_state: int = 0
+) -> pd.DataFrame:
+    """RMSE on the test of models that have not the first k features of the row.
+
+    Parameters
+    ----------
+    attributions : dict of str to Attribution, each with one output
+    data, training : Dataset
+        Rows of the test, which are ranked, and those that models are fitted on.
+    refit : callable (X, y) -> fitted model
+        Called once for each set of features that is removed; rankings and k share the fits.
+    reference : str
+        The importance that leads are over.
+    ks : sequence of int
+    random_state : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    DataFrame
+        One row a ranking and k, in units of the target: ``ranking``, ``k``, ``value``; ``lead``,
+        the value minus the reference's, and ``low`` and ``high``, its 95 % bootstrap interval over
+        resampled rows; ``standard_error`` of the value, by the spread over the rows (delta method);
+        ``n_fits``, the number of models behind the value.
+
+    Raises
+    ------
+    ValueError
+        If there is no such importance, or no feature would be left.
+    """
+    ranked, models, errors = _rankings.rankings(attributions, reference), {}, {}
+    n, d = data.X.shape
+    for k in ks:
+        for name, ranking in ranked.items():
+            found = removed_predictions(refit, training.X, training.y, data.X, ranking, k, models)
+            errors[name, k] = squared_errors(found, data.y)
+        print(f"removed_error: {len(models)} models fitted up to k={k}", flush=True)
+    rows = []
+    for (name, k), own in errors.items():
+        row = {"ranking": name, "k": k, "value": np.sqrt(own.mean())}
+        base = errors[_rankings.label(reference), k]
+        row |= _rankings.lead(own, base, "rmse", random_state)
+        row["standard_error"] = _rankings.rmse_error(own)
+        row["n_fits"] = len(removed_sets(ranked[name], k, n, d))
+        rows.append(row)
+    return pd.DataFrame(rows)

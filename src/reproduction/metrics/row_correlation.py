@@ -1,0 +1,73 @@
+"""Correlation of two measures' scores within each row, over the features."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+CORRELATIONS = ("pearson", "spearman")
+
+
+def compute(attributions, pairs, scores: str = "signed") -> pd.DataFrame:
+    """Pearson and Spearman correlation of the scores of each pair of measures, row by row.
+
+    Parameters
+    ----------
+    attributions : dict of str to Attribution, each with one output
+    pairs : list of [str, str]
+        Names of the measures to compare.
+    scores : {"signed", "absolute"}
+        Whether the scores or their absolute values are correlated.
+
+    Returns
+    -------
+    DataFrame
+        One row a pair, correlation and sample: ``versus`` (second of the pair), ``reference``
+        (first), ``correlation``, ``sample``, ``value``; NaN where one of the two is constant.
+
+    Raises
+    ------
+    ValueError
+        If a measure of a pair is missing, has several outputs, or `scores` is unknown.
+    """
+    if scores not in ("signed", "absolute"):
+        raise ValueError(f"scores={scores!r}: expected 'signed' or 'absolute'")
+    frames = []
+    for reference, versus in pairs:
+        a, b = (_matrix(attributions, name, scores) for name in (reference, versus))
+        for correlation, values in zip(CORRELATIONS, row_correlations(a, b), strict=True):
+            frames.append(
+                pd.DataFrame(
+                    {
+                        "reference": reference,
+                        "versus": versus,
+                        "correlation": correlation,
+                        "sample": np.arange(len(values)),
+                        "value": values,
+                    }
+                )
+            )
+    return pd.concat(frames, ignore_index=True)
+
+
+def row_correlations(a, b) -> tuple[np.ndarray, np.ndarray]:
+    """Pearson and Spearman correlation of the rows of two (n_samples, n_features) arrays."""
+    a, b = pd.DataFrame(a), pd.DataFrame(b)
+    constant = (a.nunique(axis=1) == 1) | (b.nunique(axis=1) == 1)
+    pearson = a.corrwith(b, axis=1).mask(constant)
+    spearman = a.rank(axis=1).corrwith(b.rank(axis=1), axis=1).mask(constant)
+    return pearson.to_numpy(), spearman.to_numpy()
+
+
+def _matrix(attributions, name, scores):
+    if name not in attributions:
+        raise ValueError(
+            f"no importances named {name!r} in this run: it has {sorted(attributions)}"
+        )
+    values = attributions[name].values
+    if values.shape[2] != 1:
+        raise ValueError(
+            f"{name} has {values.shape[2]} outputs, and a correlation by row needs one: "
+            "set output: predicted"
+        )
+    return np.abs(values[:, :, 0]) if scores == "absolute" else values[:, :, 0]

@@ -1,0 +1,136 @@
+"""Error of Monte Carlo and quasi-Monte Carlo gaps (gajewski2025, figures 1 to 7 and table 1)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from splitcredit.faithfulness.noise import noise_pool
+from splitcredit.faithfulness.prediction_gap import pg2
+from splitcredit.faithfulness.sampling import nmae, pg2_sampled
+
+METHODS = ("mc", "halton")
+N_STREAMS = 64
+# Pairs computed between two lines of progress; results do not depend on it.
+CHUNK = 4096
+
+
+def compute(
+    attributions, forest, data, sigmas, n_pairs: int, counts, random_state: int = 0
+) -> pd.DataFrame:
+    """NMAE of sampled PG^2 against the exact, by the number of samples.
+
+    Parameters
+    ----------
+    attributions : dict
+        Not used.
+    forest : Forest, with one output
+    data : Dataset
+        Rows that pairs are made with.
+    sigmas : sequence of float
+        Standard deviations of the normal noise, in units of the features.
+    n_pairs : int
+        Pairs of a row and a set of features; see `pairs`.
+    counts : sequence of int, rising
+        Numbers of samples. Estimates are nested: more samples begin with the fewer.
+    random_state : int
+        Of pairs and noise. Pairs and standardised noise are the same for all sigmas, pairs for both
+        methods; pairs share 64 independent streams of noise in turn.
+
+    Returns
+    -------
+    DataFrame
+        One row a sigma, method and count: ``sigma``, ``method`` (``mc``, ``halton``),
+        ``iterations``, ``value`` (NMAE), ``n_pairs`` drawn, ``exact_mean``, the mean exact PG^2 in
+        squared units of the prediction, and ``standard_error`` of the NMAE: that of a ratio, from
+        its spread over the 64 streams, as pairs that share one are not independent; NaN if there
+        are fewer than two.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer pairs than features, or counts do not rise.
+    """
+    rows, sets = pairs(len(data.X), forest.n_features, n_pairs, random_state)
+    X = forest.prepare(data.X)[rows]
+    exact = {
+        sigma: _in_chunks(
+            f"sigma {sigma}, exact", len(X), lambda i, s=sigma: pg2(forest, X[i], sets[i], scale=s)
+        )
+        for sigma in sigmas
+    }
+    frames = {}
+    for method in METHODS:
+        noise = np.random.SeedSequence(random_state).generate_state(2).tolist()
+        pool = noise_pool(method, forest.n_features, max(counts), N_STREAMS, noise)
+        print(f"sampling_error: noise {method}, {pool.nbytes >> 20} MB", flush=True)
+        for sigma in sigmas:
+            found = _in_chunks(
+                f"sigma {sigma}, {method}",
+                len(X),
+                lambda i, s=sigma, p=pool: _sampled(forest, X, sets, i, counts, s, p),
+            )
+            frames[sigma, method] = _frame(sigma, method, counts, found, exact[sigma])
+        del pool
+    order = [(sigma, method) for sigma in sigmas for method in METHODS]
+    return pd.concat([frames[key] for key in order], ignore_index=True)
+
+
+def pairs(n_rows: int, n_features: int, n_pairs: int, random_state: int = 0):
+    """Pairs of a row and a set of features, the sizes equally often.
+
+    Parameters
+    ----------
+    n_rows, n_features : int
+    n_pairs : int
+        ``n_pairs // n_features`` of each size 1, 2, ..., n_features.
+    random_state : int
+
+    Returns
+    -------
+    rows : int64 (n,)
+        Each drawn uniformly.
+    sets : bool (n, n_features)
+        Each drawn uniformly from those of its size; sizes rise.
+    """
+    if n_pairs < n_features:
+        raise ValueError(f"n_pairs is {n_pairs}: at least one a size, {n_features}")
+    random = np.random.default_rng(random_state)
+    sizes = np.repeat(np.arange(1, n_features + 1), n_pairs // n_features)
+    rows = random.integers(n_rows, size=len(sizes))
+    places = random.permuted(np.tile(np.arange(n_features), (len(sizes), 1)), axis=1)
+    return rows, places < sizes[:, None]
+
+
+def _in_chunks(what, n, compute):
+    """Results for slices of n pairs, joined, with a line of progress for each."""
+    found = []
+    for start in range(0, n, CHUNK):
+        found.append(compute(slice(start, min(n, start + CHUNK))))
+        print(f"sampling_error: {what}, {min(n, start + CHUNK)} of {n} pairs", flush=True)
+    return np.concatenate(found)
+
+
+def _sampled(forest, X, sets, some, counts, sigma, pool):
+    numbers = np.arange(some.start, some.stop)
+    return pg2_sampled(forest, X[some], sets[some], counts, scale=sigma, numbers=numbers, pool=pool)
+
+
+def _frame(sigma, method, counts, estimates, exact):
+    columns = {"sigma": float(sigma), "method": method, "iterations": list(counts)}
+    columns |= {"value": nmae(estimates, exact), "n_pairs": len(exact), "exact_mean": exact.mean()}
+    columns["standard_error"] = _standard_errors(estimates, exact)
+    return pd.DataFrame(columns)
+
+
+def _standard_errors(estimates, exact):
+    """Of the NMAE, float64 (n_counts,): a ratio of sums over streams."""
+    stream = np.arange(len(exact)) % N_STREAMS
+    n = min(N_STREAMS, len(exact))
+    if n < 2:
+        return np.full(estimates.shape[1], np.nan)
+    # What each pair has more than its share of the error; sums to 0.
+    more = np.abs(estimates - exact[:, None]) - nmae(estimates, exact) * np.abs(exact)[:, None]
+    sums = np.zeros((n, estimates.shape[1]))
+    np.add.at(sums, stream, more)
+    return np.sqrt((sums**2).sum(axis=0) * n / (n - 1)) / np.abs(exact).sum()

@@ -1,0 +1,100 @@
+"""Models of the experiments: recipe in, fitted estimator out."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+
+from reproduction import seeds
+
+# Estimator -> its module. Imported when a recipe asks for it: the libraries take a while to load.
+ESTIMATORS = {
+    "DecisionTreeClassifier": "sklearn.tree",
+    "DecisionTreeRegressor": "sklearn.tree",
+    "ExtraTreesClassifier": "sklearn.ensemble",
+    "ExtraTreesRegressor": "sklearn.ensemble",
+    "RandomForestClassifier": "sklearn.ensemble",
+    "RandomForestRegressor": "sklearn.ensemble",
+    "XGBClassifier": "xgboost",
+    "XGBRegressor": "xgboost",
+    "LGBMClassifier": "lightgbm",
+    "LGBMRegressor": "lightgbm",
+}
+# What every fit is given, by library: one thread, and the same trees each time.
+_FIXED = {
+    "xgboost": {"n_jobs": 1},
+    "lightgbm": {"n_jobs": 1, "deterministic": True, "force_row_wise": True, "verbosity": -1},
+}
+_NOT_GIVEN = {"n_jobs", "verbose", "verbosity", "warm_start", "deterministic", "force_row_wise"}
+
+
+def parameters(name: str) -> set[str]:
+    """Names of the parameters that a recipe with this estimator may give, `folds` among them.
+
+    Raises
+    ------
+    ValueError
+        If there is no such estimator; the message lists what there is.
+    """
+    return set(_estimator(name)().get_params()) - _NOT_GIVEN | {"folds"}
+
+
+def fit(recipe: dict, X, y, repeat: int = 0):
+    """Fit the model of a recipe, on one thread: the job is the unit of parallel work.
+
+    Parameters
+    ----------
+    recipe : dict
+        ``estimator`` names the class; the rest are its parameters, except ``folds``, which says
+        how the rows are given to fits; see `folds`.
+    X : float64 (n_samples, n_features)
+    y : (n_samples,)
+    repeat : int
+        Number of the fit; see `reproduction.seeds`.
+    """
+    return unfitted(recipe, repeat).fit(X, y)
+
+
+def unfitted(recipe: dict, repeat: int = 0):
+    """The estimator that `fit` fits, before it is fitted: the same seed, on one thread."""
+    given = {k: v for k, v in recipe.items() if k not in ("estimator", "folds")}
+    library = ESTIMATORS[recipe["estimator"]]
+    # LightGBM keeps its seed in 31 bits.
+    bits = 31 if library == "lightgbm" else 32
+    given["random_state"] = seeds.derive(recipe, repeat, "model") % 2**bits
+    return _estimator(recipe["estimator"])(**given, **_FIXED.get(library, {}))
+
+
+def folds(recipe: dict, n_samples: int, repeat: int = 0) -> np.ndarray | None:
+    """Fold of each row for a recipe with ``folds``: drawn at random, of equal sizes up to one row.
+
+    Parameters
+    ----------
+    recipe : dict
+        Its ``folds`` is the number of parts, each of which is left out by one of as many fits.
+    n_samples : int
+    repeat : int
+
+    Returns
+    -------
+    int64 (n_samples,), or None if the recipe has no ``folds``
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 folds, or more than rows.
+    """
+    k = recipe.get("folds")
+    if k is None:
+        return None
+    if not 2 <= k <= n_samples:
+        raise ValueError(f"folds: {k} is not in 2..{n_samples}, the number of rows")
+    random = np.random.default_rng(seeds.derive(recipe, repeat, "folds"))
+    return random.permutation(np.arange(n_samples) % k)
+
+
+def _estimator(name):
+    if name not in ESTIMATORS:
+        raise ValueError(f"unknown estimator {name!r}: available are {', '.join(ESTIMATORS)}")
+    return getattr(importlib.import_module(ESTIMATORS[name]), name)

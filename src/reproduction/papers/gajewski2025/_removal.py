@@ -1,0 +1,31 @@
+"""What tables 4 and 5 share: the error without the k most important features of each row.
+
+A larger error is better: the ranking names features that matter more.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from reproduction.papers.gajewski2025._tables import over_splits, with_lead
+
+KEYS = ["k", "ranking"]
+
+
+def compute(frame) -> pd.DataFrame:
+    """Errors over the splits.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Metric ``randomised_error`` or ``removed_error``.
+
+    Returns
+    -------
+    DataFrame
+        ``variant``, ``dataset``, ``model``, ``k``, ``ranking``; ``value``, the root of the mean
+        squared error over the test rows, in units of the target; ``low``, ``high``,
+        ``deviation``, ``n_splits``; ``lead`` over SHAP with the mean 95 % interval of a split,
+        ``lead_low``, ``lead_high``; ``standard_error`` of the value.
+    """
+    return over_splits([with_lead(frame)], KEYS)

@@ -1,0 +1,58 @@
+"""What tables 2 to 6 share: one row a setting, of one split (published) or more (described)."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from reproduction.papers import finding
+
+_SETTING = ["variant", "dataset", "model"]
+
+
+def over_splits(frames, keys) -> pd.DataFrame:
+    """One row a setting: means over the splits, and how far the splits go.
+
+    Parameters
+    ----------
+    frames : list of DataFrame
+        Of experiments: ``variant``, ``data``, ``model``, the keys, ``value``; and, if there are
+        any, ``least`` and ``most`` (bounds of the value of one split), ``lead``, ``lead_low`` and
+        ``lead_high`` (over SHAP, with the interval of one split), ``standard_error``.
+    keys : list of str
+        Beside variant, data set and model.
+
+    Returns
+    -------
+    DataFrame
+        ``variant``, ``dataset``, ``model``, the keys; ``value``, the mean over the splits;
+        ``low`` and ``high``, the least and the largest of one split, its bounds included;
+        ``deviation`` over the splits and ``n_splits``; and the means of the others. The mean of
+        intervals is wider than an interval of the mean.
+    """
+    rows = pd.concat(frames, ignore_index=True).rename(columns={"data": "dataset"})
+    for bound in ("least", "most"):
+        rows[bound] = rows[bound].fillna(rows["value"]) if bound in rows else rows["value"]
+    means = ["lead", "lead_low", "lead_high", "standard_error"]
+    means += ["tied", "low_single", "high_single"]
+    grouped = rows.groupby([*_SETTING, *keys], sort=False)
+    found = {"value": ("value", "mean"), "low": ("least", "min"), "high": ("most", "max")}
+    found |= {"deviation": ("value", "std"), "n_splits": ("value", "size")}
+    found |= {name: (name, "mean") for name in means if name in rows}
+    return grouped.agg(**found).reset_index()
+
+
+def with_lead(frame) -> pd.DataFrame:
+    """Rename the interval of the lead, which metrics call low and high."""
+    return frame.rename(columns={"low": "lead_low", "high": "lead_high"})
+
+
+def counted(statement, variant, words, rows, limit, kind) -> dict:
+    """A finding that counts the settings in which something holds, given as booleans."""
+    words = f"{words}, of {len(rows)}"
+    return finding(statement, variant, words, rows.sum(), limit, kind)
+
+
+def share(statement, variant, words, rows, limit=0.5) -> dict:
+    """A finding that something holds in most settings ("usually"), given as booleans."""
+    words = f"share of {len(rows)} {words}"
+    return finding(statement, variant, words, rows.mean(), limit, "at least")

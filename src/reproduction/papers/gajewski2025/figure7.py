@@ -1,0 +1,15 @@
+"""Figure 7: error of sampling against iterations, Parkinson telemonitoring, bigger model."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from reproduction.papers.gajewski2025 import _curves
+from reproduction.papers.gajewski2025._curves import draw, statements
+
+__all__ = ["compute", "draw", "statements"]
+
+
+def compute(inputs) -> pd.DataFrame:
+    """NMAE by standard deviation, method and iterations; see `_curves.compute`."""
+    return _curves.compute(inputs, "parkinson", "bigger")

@@ -1,0 +1,30 @@
+"""Table 5: error of models fitted without the k most important features of each row."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from reproduction.papers.gajewski2025 import _removal
+from reproduction.papers.gajewski2025._settings import SHAP
+from reproduction.papers.gajewski2025._tables import share
+
+
+def compute(inputs) -> pd.DataFrame:
+    """Errors over the splits, larger is better; see `_removal.compute`.
+
+    Parameters
+    ----------
+    inputs : dict of DataFrame
+        ``gajewski2025_bigger/removed_error``.
+    """
+    return _removal.compute(inputs["gajewski2025_bigger/removed_error"])
+
+
+def statements(table) -> list[dict]:
+    """s13: SHAP's first features are missed most; the paper says "suggest", so in most settings."""
+    found = []
+    for (variant, dataset), rows in table.groupby(["variant", "dataset"], sort=False):
+        behind = rows.loc[rows["ranking"] != SHAP, "lead"] < 0
+        words = "settings in which SHAP's error is larger than the greedy ranking's"
+        found.append(share("s13", f"{variant}, {dataset}", words, behind))
+    return found

@@ -1,0 +1,185 @@
+"""Both sides of every identity: the library's measures, and sums over rows from `_by_rows`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reproduction.papers.loecher2022 import _by_rows
+from splitcredit.convert.sklearn import convert
+from splitcredit.importances import mdi, mdi_oob, penalized_gini, saabas, ufi
+
+# Quantities as they appear in the table, by statement.
+SKLEARN = "MDI - scikit-learn's, not normalised"
+EQ10 = "MDI - Eq. 10, summed over the columns of y"
+COVARIANCE = "MDI - covariance of CFC and y, summed over the columns"
+EQ10_TWICE = "Gini MDI - 2 x Eq. 10, one class of two"
+COVARIANCE_TWICE = "Gini MDI - 2 x covariance of CFC and y, one class of two"
+ZERO = "mean of CFC over the bootstrap sample"
+CFC = "CFC: kernel - Eq. 8"
+EQ11 = "Eq. 11 x mean of y - Eq. 10, tree by tree"
+EQ11_KERNEL = "Eq. 11, in-bag and out-of-bag: kernel - rows"
+EQ11_PRINTED = "Eq. 11 - Eq. 10, equal as printed"
+EQ18 = "PG(1,2) - Eq. 18, summed over the columns of y"
+EQ18_HALF = "PG(1,2) / 2 - Eq. 18, one class of two"
+UFI = "UFI - mean of 1 - p_in(y) over out-of-bag rows"
+UFI_PG = "UFI - PG(0.5,1), Eq. 14, in-bag weights"
+OOB_KERNEL = "MDI-oob: kernel - rows"
+OOB_PG = "MDI-oob - PG(0.5,1), Eq. 14, out-of-bag weights"
+PG_OOB = "PG(0.5,1), out-of-bag weights: kernel - MDI-oob by rows"
+EQ22 = "Eq. 10, one class - decrease of -p_in^2"
+EQ23 = "MDI-oob, one class - decrease of -p_in p_oob"
+EQ22_PRINTED = "Eq. 22 as printed, without weights"
+EQ23_PRINTED = "Eq. 23 as printed, without weights, summed over the nodes"
+
+
+def differences(model, X, y) -> list[tuple[str, str, float, float]]:
+    """Largest difference of the two sides of each identity, on one fitted forest.
+
+    Returns
+    -------
+    list of (statement, quantity, difference, size)
+        `size` is the largest number that was compared. In units of the impurity.
+    """
+    forest, trees = convert(model, X), _by_rows.trees(model, X, y)
+    cfc = [_by_rows.contributions(tree) for tree in trees]
+    found = _of_cfc(model, X, trees, cfc) + _of_mdi(forest, model, X, y, trees, cfc)
+    pg_12 = penalized_gini.importance(forest, X, y, "pg_12", per_row=True).values
+    eq18 = _mean(_by_rows.eq18, trees)
+    found.append(("s14", EQ18, pg_12, eq18.sum(axis=1)))
+    if forest.n_outputs > 1:
+        found += _of_classes(forest, X, y, trees, cfc)
+    if forest.n_outputs == 2:
+        found.append(("s14", EQ18_HALF, pg_12 / 2, eq18[:, 1]))
+    return [(s, q, np.abs(a - b).max(), np.abs(a).max()) for s, q, a, b in found]
+
+
+def _mean(function, *lists):
+    """Mean over the trees."""
+    return np.mean([function(*each) for each in zip(*lists, strict=True)], axis=0)
+
+
+def _of_cfc(model, X, trees, cfc):
+    """Contributions of single trees, and their mean over the bootstrap sample, which is 0."""
+    found = []
+    for estimator, tree, rows in zip(model.estimators_, trees, cfc, strict=True):
+        kernel = saabas.explain(convert(estimator), X).values
+        share = tree.times["inbag"] / tree.times["inbag"].sum()
+        means = [np.einsum("i,ikd->kd", share, f) for f in (kernel, rows)]
+        found += [("s12", CFC, kernel, rows), ("s12", ZERO, np.array(means), 0.0)]
+    return found
+
+
+def _of_mdi(forest, model, X, y, trees, cfc):
+    """MDI by the library against scikit-learn, Eq. 10 and the covariance."""
+    values, product = mdi.importance(forest).values, _products(forest, X, y, "inbag")
+    theirs = [e.tree_.compute_feature_importances(normalize=False) for e in model.estimators_]
+    eq10 = _mean(lambda tree, f: _by_rows.eq10(tree, f, "inbag"), trees, cfc)
+    covariance = _mean(_by_rows.covariance, trees, cfc)
+    found = [
+        ("s12", SKLEARN, values, np.mean(theirs, axis=0)),
+        ("s12", EQ10, values, eq10.sum(axis=1)),
+        ("s12", EQ10, product, eq10.sum(axis=1)),
+        ("s12", COVARIANCE, values, covariance.sum(axis=1)),
+    ]
+    if forest.n_outputs == 2:
+        one = _products(forest, X, y, "inbag", output=1)
+        found += [
+            ("s12", EQ10_TWICE, values, 2 * eq10[:, 1]),
+            ("s12", EQ10_TWICE, values, 2 * one),
+            ("s12", COVARIANCE_TWICE, values, 2 * covariance[:, 1]),
+        ]
+    return found
+
+
+def _products(forest, X, y, rows, **given):
+    return mdi_oob.importance(forest, X, y, rows, **given).values
+
+
+def _of_classes(forest, X, y, trees, cfc):
+    """What is said of class fractions only: Eq. 11, UFI, MDI-oob, Eq. 22 and 23."""
+    p_in, p_oob = ([tree.means[kind] for tree in trees] for kind in ("inbag", "oob"))
+    found = []
+    # Of digits, the classes after the third add nothing but time.
+    for c in range(min(forest.n_outputs, 3)):
+        one = {kind: _products(forest, X, y, kind, output=c) for kind in ("inbag", "oob")}
+        found += _of_eq11(forest, X, y, trees, cfc, c)
+        squares = [-(p[:, [c]] ** 2) for p in p_in]
+        crossed = [-p[:, [c]] * q[:, [c]] for p, q in zip(p_in, p_oob, strict=True)]
+        for kind, impurity, right, printed in (
+            ("inbag", squares, EQ22, EQ22_PRINTED),
+            ("oob", crossed, EQ23, EQ23_PRINTED),
+        ):
+            by_rows = _decrease(trees, impurity, kind)
+            found.append(("s17", right, one[kind], by_rows))
+            # Eq. 22 is divided by the number of rows, Eq. 23 by nothing.
+            n = len(y) if kind == "inbag" else 1
+            bare = _decrease(trees, impurity, kind, weighted=False) / n
+            found.append(("s17", printed, one[kind], bare))
+    return found + _of_ufi(forest, X, y, trees, cfc)
+
+
+def _decrease(trees, impurities, kind, **given):
+    """Decrease of impurities of one column, mean over the trees."""
+    each = zip(trees, impurities, strict=True)
+    return np.mean([_by_rows.decrease(*pair, kind, **given)[:, 0] for pair in each], axis=0)
+
+
+def _of_eq11(forest, X, y, trees, cfc, c):
+    """Eq. 11 is Eq. 10 over the mean of y, which differs by tree."""
+    found = []
+    for kind in ("inbag", "oob"):
+        ten, eleven, share = [], [], []
+        for tree, f in zip(trees, cfc, strict=True):
+            ten.append(_by_rows.eq10(tree, f, kind)[:, c])
+            eleven.append(_by_rows.eq11(tree, f, kind)[:, c])
+            share.append([np.average(tree.targets[:, c], weights=tree.times[kind])])
+        ten, eleven, share = map(np.array, (ten, eleven, share))
+        kernel = _products(forest, X, y, kind, output=c, divide_by="targets")
+        found += [
+            ("s13", EQ11, share * eleven, ten),
+            ("s13", EQ11_KERNEL, kernel, eleven.mean(axis=0)),
+            ("s13", EQ11_PRINTED, eleven.mean(axis=0), ten.mean(axis=0)),
+        ]
+    return found
+
+
+def _of_ufi(forest, X, y, trees, cfc):
+    """UFI and MDI-oob: PG(0.5, 1) with in-bag and with out-of-bag weights."""
+    pg = [_by_rows.pg_051(tree) for tree in trees]
+    zhou_hooker = [_by_rows.zhou_hooker(tree) for tree in trees]
+    by_ufi = _decrease(trees, zhou_hooker, "inbag", needs_outside=True)
+    by_inbag = _decrease(trees, pg, "inbag", needs_outside=True)
+    by_oob = _decrease(trees, pg, "oob")
+    by_cfc = _mean(lambda tree, f: _by_rows.eq10(tree, f, "oob"), trees, cfc).sum(axis=1)
+    ours = penalized_gini.importances(forest, X, y, ("ufi", "mdi_oob"))
+    unbiased, products = ufi.importance(forest, X, y).values, _products(forest, X, y, "oob")
+    return [
+        ("s15", UFI, unbiased, by_ufi),
+        ("s15", UFI_PG, unbiased, by_inbag),
+        ("s15", UFI_PG, ours["ufi"].values, by_ufi),
+        ("s15", OOB_KERNEL, products, by_cfc),
+        ("s15", OOB_PG, products, by_oob),
+        ("s15", PG_OOB, ours["mdi_oob"].values, by_cfc),
+    ]
+
+
+def counter_example(model, X, y) -> list[tuple[str, str, float]]:
+    """How far PG(1, 2), and UFI, are from MDI-oob: (statement, quantity, value)."""
+    forest = convert(model, X)
+    theirs = mdi_oob.importance(forest, X, y).values
+    pg_12 = penalized_gini.importance(forest, X, y, "pg_12", per_row=True).values
+    unbiased = ufi.importance(forest, X, y).values
+    # What is left of MDI-oob beside the best multiple of PG(1, 2).
+    best = pg_12 @ theirs / (pg_12 @ pg_12)
+    found = [
+        ("s14", "PG(1,2) - MDI-oob", np.abs(pg_12 - theirs).max()),
+        ("s14", "PG(1,2) / 2 - MDI-oob", np.abs(pg_12 / 2 - theirs).max()),
+        ("s14", "best multiple of PG(1,2) - MDI-oob", np.abs(best * pg_12 - theirs).max()),
+        ("s14", "correlation of PG(1,2) and MDI-oob", np.corrcoef(pg_12, theirs)[0, 1]),
+        ("s14", "largest MDI-oob", np.abs(theirs).max()),
+        ("s14", "sum of PG(1,2)", pg_12.sum()),
+        ("s14", "sum of MDI-oob", theirs.sum()),
+        ("s15", "UFI - MDI-oob", np.abs(unbiased - theirs).max()),
+        ("s15", "correlation of UFI and MDI-oob", np.corrcoef(unbiased, theirs)[0, 1]),
+    ]
+    return [(s, q, float(v)) for s, q, v in found]

@@ -1,0 +1,137 @@
+"""What figures 2 to 5 and 9 share: forests on the Titanic passengers, over seeds.
+
+Beside the passengers as they are stand two controls: PassengerId shuffled among them, a new
+shuffle a seed, and the author's 571 of the 714 rows, drawn anew a seed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reproduction.datasets.titanic import FEATURES
+from reproduction.figures import COLOURS
+from reproduction.papers import finding
+
+SCORES = "loecher2022_titanic/scores"
+AS_THEY_ARE, SHUFFLED, FEWER = "passengers", "PassengerId shuffled", "571 rows"
+# Drawn from top to bottom.
+SHOWN = FEATURES
+ID, STRONGEST = "PassengerId", "Sex"
+# Up to the first share of Sex an importance is "about zero", from the second on it is sizeable.
+NEAR_ZERO, SIZEABLE = 0.03, 0.1
+_COLOURS = {AS_THEY_ARE: COLOURS["blue"], SHUFFLED: "0.65"}
+
+
+def summary(inputs, importances) -> pd.DataFrame:
+    """Scores of some measures over the seeds.
+
+    Parameters
+    ----------
+    inputs : dict of DataFrame
+        ``loecher2022_titanic/scores``.
+    importances : list of str
+
+    Returns
+    -------
+    DataFrame
+        ``case``, ``importance``, ``feature``, ``value`` (mean over the seeds), ``deviation``,
+        ``least`` and ``most`` over them, ``n``, and ``of_sex``, the mean over that of Sex.
+    """
+    rows = inputs[SCORES]
+    rows = rows[rows["importance"].isin(importances)]
+    shuffled = rows["data.shuffled"].notna() & (rows["data.shuffled"] != "")
+    case = np.where(shuffled, SHUFFLED, np.where(rows["data.share"].notna(), FEWER, AS_THEY_ARE))
+    rows = rows.assign(case=case, feature=np.array(FEATURES)[rows["feature"]])
+    grouped = rows.groupby(["case", "importance", "feature"], sort=False)["value"]
+    spread = {"deviation": "std", "least": "min", "most": "max", "n": "size"}
+    table = grouped.agg(value="mean", **spread).reset_index()
+    sex = table[table["feature"] == STRONGEST].set_index(["case", "importance"])["value"]
+    keys = pd.MultiIndex.from_frame(table[["case", "importance"]])
+    return table.assign(of_sex=table["value"].to_numpy() / sex.reindex(keys).to_numpy())
+
+
+def of_sex(table, importance, feature=ID, case=AS_THEY_ARE) -> float:
+    """Mean score of a feature over that of Sex."""
+    return float(_row(table, importance, feature, case)["of_sex"])
+
+
+def _row(table, importance, feature, case):
+    chosen = (table["importance"] == importance) & (table["case"] == case)
+    (row,) = table[chosen & (table["feature"] == feature)].to_dict("records")
+    return row
+
+
+def sizeable(statement, table, names, feature=ID, case=AS_THEY_ARE) -> list[dict]:
+    """Findings that a feature gets a sizeable part of what Sex gets, one a measure."""
+    return [
+        finding(
+            statement,
+            _named(name, feature, case),
+            f"{feature} over Sex, {name}",
+            of_sex(table, importance, feature, case),
+            SIZEABLE,
+            "at least",
+        )
+        for importance, name in names.items()
+    ]
+
+
+def near_zero(statement, table, names, case=AS_THEY_ARE) -> list[dict]:
+    """Findings that PassengerId gets next to nothing, one a measure."""
+    return [
+        finding(
+            statement,
+            _named(name, ID, case),
+            f"|PassengerId| over Sex, {name}",
+            abs(of_sex(table, importance, ID, case)),
+            NEAR_ZERO,
+            "at most",
+        )
+        for importance, name in names.items()
+    ]
+
+
+def like_shuffled(statement, table, names) -> list[dict]:
+    """Findings that PassengerId gets no more than some shuffle of it does, one a measure."""
+    found = []
+    for importance, name in names.items():
+        own = _row(table, importance, ID, AS_THEY_ARE)
+        shuffled = _row(table, importance, ID, SHUFFLED)
+        words = f"|PassengerId| over the largest of {shuffled['n']:.0f} shuffles, {name}"
+        ratio = abs(own["value"]) / max(abs(shuffled["least"]), abs(shuffled["most"]))
+        found.append(finding(statement, name, words, ratio, 1.0, "at most"))
+    return found
+
+
+def _named(name, feature, case):
+    parts = [name, *([feature] if feature != ID else []), *([case] if case != AS_THEY_ARE else [])]
+    return ", ".join(parts)
+
+
+def draw_bars(axis, table, importance, scale=1.0, cases=(AS_THEY_ARE, SHUFFLED)) -> None:
+    """Bars of one measure, the control beneath; lines are two standard deviations over seeds."""
+    height = 0.8 / len(cases)
+    for k, case in enumerate(cases):
+        rows = table[(table["importance"] == importance) & (table["case"] == case)]
+        rows = rows.set_index("feature").reindex(SHOWN)
+        places = np.arange(len(SHOWN)) + (k - (len(cases) - 1) / 2) * height
+        axis.barh(
+            places,
+            rows["value"] / scale,
+            height,
+            xerr=2 * rows["deviation"] / scale,
+            color=_COLOURS[case],
+            ecolor="0.2",
+            error_kw={"lw": 0.9},
+            label=case,
+        )
+    finish(axis)
+
+
+def finish(axis) -> None:
+    """Features from top to bottom, a line at zero."""
+    axis.axvline(0, color="0.3", lw=0.8)
+    axis.set_yticks(range(len(SHOWN)), SHOWN)
+    axis.set_ylim(len(SHOWN) - 0.4, -0.6)
+    axis.grid(False, axis="y")

@@ -1,0 +1,197 @@
+"""Figure 1: a prediction of a regression tree, taken apart along its path by Saabas' method.
+
+The paper shows a picture from a blog: a tree for prices of houses in Boston (in 1000 dollars). Its
+numbers are 22.60 - 2.64 - 5.04 - 1.96 for a prediction of 12.95, and the nodes of the path have
+22.60, 19.96, 14.91 and 12.95. The printed terms add up to 12.96, and from the printed nodes LSTAT
+would lose 5.05: all of them are rounded. `PATH` has values that round to every printed number. The
+thresholds, the numbers of rows and the values off the path are **ours**, as the text has none.
+
+Beside it a real tree, fitted to data that come with scikit-learn.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_diabetes
+
+from reproduction import models
+from reproduction.figures import COLOURS
+from splitcredit.convert.sklearn import convert
+from splitcredit.forest import LEAF, Forest
+from splitcredit.importances import saabas
+
+# Values of the nodes along the path. Each rounds to the printed node, and each difference to the
+# printed term: that of LSTAT is 5.043.
+PATH = tuple(Fraction(v) for v in ("22.597", "19.956", "14.913", "12.953"))
+# Ours: the size that trees on these 506 rows have. A row goes left on <=.
+COVERS = (506, 430, 175, 99)
+TESTS = (("RM", 6.94, "left"), ("LSTAT", 14.4, "right"), ("NOX", 0.607, "right"))
+# RM, LSTAT and NOX of a house that takes this path; ours as well.
+HOUSE = (6.0, 20.0, 0.7)
+
+RECIPE = {"estimator": "DecisionTreeRegressor", "max_depth": 3, "random_state": 0}
+# A patient whose path tests three features, two of which lower the prediction and one raises it.
+PATIENT = 24
+NAMES = {"s5": "log triglycerides", "bmi": "body mass index", "age": "age"}
+
+TITLES = {
+    "blog": "The tree of the paper's figure 1",
+    "real tree": f"A real tree: diabetes, patient {PATIENT}",
+}
+UNITS = {
+    "blog": "mean price of the houses in a node (1000 dollars)",
+    "real tree": "mean disease progression in a node (score after one year)",
+}
+UP, DOWN, ASIDE = COLOURS["blue"], COLOURS["vermilion"], "0.6"
+
+
+def compute(inputs) -> pd.DataFrame:
+    """Terms of both predictions.
+
+    Parameters
+    ----------
+    inputs : unused
+
+    Returns
+    -------
+    DataFrame
+        ``part`` (``blog`` or ``real tree``); ``step`` along the path; ``term``, where those of the
+        real tree begin with ``diabetes``; ``value`` of the term, unrounded, in units of the target;
+        ``test``, the condition that the row meets; ``node``, the mean of the target at the node
+        that the step leads to, and ``rows`` there; ``aside``, the mean in the child beside it. The
+        row ``sum of printed terms`` has the blog's terms rounded before they are added.
+    """
+    forest = blog_forest()
+    blog = _decomposed(forest, np.array([HOUSE]))
+    terms = [round(row["value"], 2) for row in blog if row["term"] != "prediction"]
+    blog.append({"term": "sum of printed terms", "value": round(sum(terms), 2)})
+    forest, x = real_forest()
+    real = _decomposed(forest, x)
+    for row in real:
+        row["term"] = f"diabetes {row['term']}"
+    rows = [{"part": "blog", **r} for r in blog] + [{"part": "real tree", **r} for r in real]
+    columns = ["part", "step", "term", "value", "test", "node", "rows", "aside"]
+    return pd.DataFrame(rows, columns=columns).astype({"step": "Int64", "rows": "Int64"})
+
+
+def blog_forest() -> Forest:
+    """The blog's tree as far as the path goes: off it hangs one leaf at each split.
+
+    A leaf off the path has what the mean of its parent leaves for it.
+    """
+    value, cover, left, right = [], [], [], []
+    n_splits = len(TESTS)
+    for d, v in enumerate(PATH):  # node d is on the path, node d + n_splits hangs beside it
+        value.append(v)
+        cover.append(COVERS[d])
+    for d, (_, _, side) in enumerate(TESTS):
+        aside = COVERS[d] - COVERS[d + 1]
+        value.append((PATH[d] * COVERS[d] - PATH[d + 1] * COVERS[d + 1]) / aside)
+        cover.append(aside)
+        children = (d + 1, d + 1 + n_splits)
+        left.append(children[side != "left"])
+        right.append(children[side == "left"])
+    leaves = [LEAF] * (n_splits + 1)
+    return Forest(
+        feature=[*range(n_splits), *leaves],
+        threshold=[t for _, t, _ in TESTS] + [0.0] * len(leaves),
+        left=left + leaves,
+        right=right + leaves,
+        value=np.array(value, dtype=float)[:, None],
+        cover=cover,
+        tree_offsets=[0, len(value)],
+        feature_names=[name for name, _, _ in TESTS],
+        output_names=["price"],
+    )
+
+
+def real_forest() -> tuple[Forest, np.ndarray]:
+    """The tree for the progression of diabetes, and the patient as an array of one row."""
+    data = load_diabetes(scaled=False, as_frame=True)
+    forest = convert(models.fit(RECIPE, data.data.rename(columns=NAMES), data.target))
+    return forest, data.data.to_numpy()[[PATIENT]]
+
+
+def _decomposed(forest, x):
+    """Baseline, contribution of each feature on the path, and prediction of one row."""
+    explained, row = saabas.explain(forest, x), forest.prepare(x)[0]
+    found, k = [_at("baseline", explained.baseline[0], forest, 0, 0)], 0
+    while (j := forest.feature[k]) != LEAF:
+        name, threshold = forest.feature_names[j], forest.threshold[k]
+        below = row[j] <= threshold
+        child, aside = (forest.left[k], forest.right[k])[:: 1 if below else -1]
+        # A feature comes once on these paths, so its contribution is one step.
+        step = _at(name, explained.values[0, j, 0], forest, child, len(found))
+        test = f"{name} {'≤' if below else '>'} {threshold:.4g}"
+        found.append({**step, "test": test, "aside": float(forest.value[aside, 0])})
+        k = child
+    return [*found, _at("prediction", forest.predict(x)[0, 0], forest, k, len(found))]
+
+
+def _at(term, value, forest, k, step):
+    place = {"node": float(forest.value[k, 0]), "rows": int(forest.cover[k])}
+    return {"step": step, "term": term, "value": float(value), **place}
+
+
+def draw(table):
+    """Both paths from top to bottom: a node stands at its mean, one level below its parent."""
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(10.4, 4.8))
+    for axis, (part, title) in zip(axes, TITLES.items(), strict=True):
+        _path(axis, table[(table["part"] == part) & table["step"].notna()])
+        axis.set_title(title, fontweight="bold")
+        axis.set_xlabel(UNITS[part])
+    note = "Left: means and terms along the path round to the printed numbers, which add up to "
+    note += "12.96; thresholds, numbers of rows and grey values are ours."
+    figure.supxlabel(note, fontsize=8, color="0.35", style="italic")
+    return figure
+
+
+def _path(axis, rows):
+    *nodes, prediction = rows.to_dict("records")
+    everywhere = [n[k] for n in nodes for k in ("node", "aside") if n[k] == n[k]]
+    low, width = min(everywhere), max(everywhere) - min(everywhere)
+    axis.set(xlim=(low - 0.5 * width, low + 1.32 * width), ylim=(len(nodes) - 0.5, -0.5))
+    top, end = nodes[0], nodes[-1]
+    _mark(axis, top, 0)
+    whole = f"mean of all {top['rows']:.0f} rows: {top['value']:.2f}"
+    axis.text(top["node"], -0.2, whole, ha="center", fontweight="bold")
+    for level, (parent, child) in enumerate(pairwise(nodes)):
+        _split(axis, parent, child, level, 0.025 * width)
+    text = f"prediction: {prediction['value']:.2f}"
+    axis.text(end["node"], len(nodes) - 0.68, text, ha="center", fontweight="bold")
+    axis.set_yticks(range(len(nodes)), [f"depth {d}" for d in range(len(nodes))])
+    axis.grid(axis="y", visible=False)
+    axis.spines["left"].set_visible(False)
+    axis.tick_params(axis="y", length=0)
+
+
+def _split(axis, parent, child, level, gap):
+    """The way to the child in colour, with what it adds, and the child off the path in grey."""
+    up, below = child["value"] > 0, level + 1
+    side, colour = (1, UP) if up else (-1, DOWN)
+    here, other = ("left", "right") if up else ("right", "left")
+    axis.plot([parent["node"], child["aside"]], [level, below], color=ASIDE, lw=0.9, zorder=1)
+    axis.plot(child["aside"], below, "o", ms=6, mfc="white", mec=ASIDE, zorder=2)
+    aside = f"{child['aside']:.2f} ({parent['rows'] - child['rows']:.0f} rows)"
+    place = {"va": "center", "fontsize": 7.5}
+    axis.text(child["aside"] - side * gap, below, aside, ha=other, color="0.4", **place)
+    arrow = {"arrowstyle": "-|>", "color": colour, "lw": 2.4, "shrinkA": 5, "shrinkB": 6}
+    axis.annotate("", (child["node"], below), (parent["node"], level), arrowprops=arrow)
+    _mark(axis, child, below)
+    node = f"{child['node']:.2f} ({child['rows']:.0f} rows)"
+    axis.text(child["node"] + side * gap, below, node, ha=here, va="center", fontsize=8)
+    beside = 0.3 * parent["node"] + 0.7 * child["node"] + side * gap
+    axis.text(beside, level + 0.4, child["test"], ha=here, va="center", fontsize=8)
+    step = f"{child['value']:+.2f}".replace("-", "−")
+    bold = {"fontweight": "bold", "color": colour, "va": "center"}
+    axis.text(beside, level + 0.62, step, ha=here, **bold)
+
+
+def _mark(axis, node, level):
+    axis.plot(node["node"], level, "o", ms=7, color="0.15", zorder=3)

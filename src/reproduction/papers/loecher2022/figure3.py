@@ -1,0 +1,93 @@
+"""Figure 3: permutation importance (MDA), MDI and CFC on the Titanic data.
+
+scikit-learn and R grow different trees here. R makes a node a leaf when none of the mtry features
+that it drew can split it; scikit-learn goes on drawing until one can. With mtry 2 of 4 features,
+two of which have two and three values, R's trees are much smaller, and the order by MDI is another:
+in R Sex is first, in scikit-learn PassengerId. The diamonds are R's. The text does not say which
+program made the figure.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from reproduction import storage
+from reproduction.figures import COLOURS
+from reproduction.papers import finding
+from reproduction.papers.loecher2022 import _titanic
+from reproduction.papers.loecher2022._titanic import (
+    SHUFFLED,
+    like_shuffled,
+    near_zero,
+    of_sex,
+    sizeable,
+)
+
+PANELS = {
+    "mda": "MDA: loss of out-of-bag accuracy",
+    "mdi_rows": "MDI (rows x Gini impurity)",
+    "cfc": "CFC: mean |contribution| to P(survived)",
+}
+FOOLED = {"mdi_rows": "MDI", "cfc": "CFC"}
+UNBIASED = {"mda": "MDA"}
+# Not in the paper's figure, which shows no other debiased measure.
+DEBIASED = {"pg_051_inbag": "PG(0.5, 1)", "air": "AIR", "pg_hat_10": "PGhat(1, 0)"}
+R = "R, randomForest"
+
+
+def compute(inputs, recorded=None) -> pd.DataFrame:
+    """Scores over the seeds; see `_titanic.summary`.
+
+    Parameters
+    ----------
+    inputs : dict of DataFrame
+        ``loecher2022_titanic/scores``.
+    recorded : path, optional
+        Table of R's numbers, measured once; rows of the case "R, randomForest".
+    """
+    table = _titanic.summary(inputs, [*PANELS, *DEBIASED, "pg_12"])
+    if recorded:
+        known = pd.DataFrame(storage.read_rows(recorded)).query("case == 'Titanic'")
+        known = known[["importance", "feature", "value"]].astype({"value": float})
+        table = pd.concat([table, known.assign(case=R)], ignore_index=True)
+    return table
+
+
+def draw(table):
+    """MDA on top, MDI left, CFC right; grey is the control."""
+    from matplotlib import pyplot as plt
+
+    figure = plt.figure(figsize=(9, 5.6), layout="none")
+    places = {"mda": (0.11, 0.6), "mdi_rows": (0.11, 0.1), "cfc": (0.62, 0.1)}
+    for (name, title), (left, bottom) in zip(PANELS.items(), places.values(), strict=True):
+        axis = figure.add_axes((left, bottom, 0.36, 0.33))
+        _titanic.draw_bars(axis, table, name)
+        _draw_r(axis, table, name)
+        axis.locator_params(axis="x", nbins=6)
+        axis.set_xlabel(title)
+    handles, labels = figure.axes[1].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="center left", bbox_to_anchor=(0.62, 0.77))
+    figure.suptitle("Titanic: PassengerId says nothing, and only MDA shows it", y=0.98)
+    return figure
+
+
+def _draw_r(axis, table, importance):
+    rows = table[(table["importance"] == importance) & (table["case"] == R)]
+    rows = rows.set_index("feature").reindex(_titanic.SHOWN).dropna(subset=["value"])
+    if len(rows):
+        places = [_titanic.SHOWN.index(f) for f in rows.index]
+        style = {"marker": "D", "ls": "", "ms": 5, "color": COLOURS["vermilion"], "mec": "white"}
+        axis.plot(rows["value"], places, label="in R (randomForest), MDI only", **style)
+
+
+def statements(table) -> list[dict]:
+    """s01 with PassengerId as it is, s02 with it shuffled."""
+    found = sizeable("s01", table, FOOLED)
+    found += sizeable("s01", table, FOOLED, feature="Age")
+    found += near_zero("s01", table, UNBIASED)
+    found += like_shuffled("s01", table, DEBIASED)
+    age = min(of_sex(table, name, "Age") for name in FOOLED) - of_sex(table, "mda", "Age")
+    words = "Age over Sex: smaller of MDI and CFC, less MDA"
+    found.append(finding("s01", "MDA, Age", words, age, 0.0, "at least"))
+    found += sizeable("s02", table, FOOLED, case=SHUFFLED)
+    return found + near_zero("s02", table, UNBIASED, case=SHUFFLED)

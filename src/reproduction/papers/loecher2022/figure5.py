@@ -1,0 +1,60 @@
+"""Figure 5: SHAP values of in-bag and out-of-bag rows, raw and weighted by y, on the Titanic data.
+
+Of each tree only the rows that it was grown on count, or only those it was not: apart, that is no
+remedy. Times y, the out-of-bag sum leaves nothing to PassengerId.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reproduction.figures import COLOURS
+from reproduction.papers.loecher2022 import _titanic
+from reproduction.papers.loecher2022._titanic import AS_THEY_ARE, near_zero, sizeable
+
+# Panel -> measure -> name.
+PANELS = {
+    "raw: mean |SHAP|": {"shap_inbag": "in-bag", "shap_oob": "out-of-bag"},
+    "weighted: mean of y SHAP": {"shap_inbag_y": "in-bag", "shap_oob_y": "out-of-bag"},
+}
+_COLOURS = {"in-bag": COLOURS["orange"], "out-of-bag": COLOURS["blue"]}
+NO_REMEDY = {"shap_inbag": "SHAP, in-bag", "shap_oob": "SHAP, out-of-bag"}
+
+
+def compute(inputs) -> pd.DataFrame:
+    """Scores over the seeds; see `_titanic.summary`."""
+    return _titanic.summary(
+        inputs, ["shap", *(name for panel in PANELS.values() for name in panel)]
+    )
+
+
+def draw(table):
+    """Raw left, weighted right; each measure over its largest mean, as in the paper."""
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True, layout="none")
+    figure.subplots_adjust(left=0.11, right=0.98, bottom=0.16, top=0.84, wspace=0.08)
+    table = table[table["case"] == AS_THEY_ARE]
+    for axis, (title, measures) in zip(axes, PANELS.items(), strict=True):
+        for k, (importance, name) in enumerate(measures.items()):
+            rows = table[table["importance"] == importance].set_index("feature")
+            rows = rows.reindex(_titanic.SHOWN)
+            largest = rows["value"].max()
+            places = np.arange(len(rows)) + (k - 0.5) * 0.4
+            errors = {"xerr": 2 * rows["deviation"] / largest, "error_kw": {"lw": 0.9}}
+            colour = {"color": _COLOURS[name], "ecolor": "0.2"}
+            axis.barh(places, rows["value"] / largest, 0.4, label=name, **colour, **errors)
+        axis.set_title(title, loc="left")
+        axis.set_xlabel("share of the largest score")
+        _titanic.finish(axis)
+    axes[0].legend(loc="lower right")
+    figure.suptitle("Titanic: SHAP by bag, 20 forests, two standard deviations", y=0.98)
+    return figure
+
+
+def statements(table) -> list[dict]:
+    """s03: apart is no remedy; s04: weighting by y is one, out-of-bag only."""
+    found = sizeable("s03", table, {"shap": "SHAP", **NO_REMEDY})
+    found += near_zero("s04", table, {"shap_oob_y": "y SHAP, out-of-bag"})
+    return found + sizeable("s04", table, {"shap_inbag_y": "y SHAP, in-bag, as before"})

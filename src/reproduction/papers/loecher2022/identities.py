@@ -1,0 +1,222 @@
+"""The equations of sections 5, 6 and 8, on random forests, and the bias of 8.3 by simulation.
+
+Each identity is measured with the library's functions on one side and plain sums over rows of
+scikit-learn's trees on the other. In print, Eq. 18 to 23 lack the weight N_n(t) / |D| of a node
+beside the sum over the nodes; it is put in, and Eq. 22 and 23 are measured without it as well.
+Eq. 11 has "MDI =" where it should have "proportional to", and section 6 says that PG(1, 2) is
+MDI-oob, which PG(0.5, 1) with out-of-bag weights is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_diabetes
+
+from reproduction import models
+from reproduction.datasets import breast_cancer, digits, noisy_features, wine
+from reproduction.papers import finding
+from reproduction.papers.loecher2022 import _identities as of
+from reproduction.papers.loecher2022 import _useless_split
+
+# Basis: rounding. Importances are at most 1 or so, and are sums over some ten thousand float64.
+ROUNDING = 1e-12
+# Largest distance of a simulated mean from its formula, in standard errors. One of 16 normal means
+# is further away with a probability of at most 0.001 (Bonferroni).
+DEVIATION = 4.0
+DEPTHS = (3, None)
+COLUMNS = "part statement quantity data depth n_left n_right p n value size".split()
+COLUMNS += ["standard_error", "exact", "expected"]
+
+
+def compute(
+    inputs,
+    n_forests: int = 3,
+    n_trees: int = 20,
+    n_trees_counter: int = 100,
+    n_draws: int = 2_000_000,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Largest error of each identity, the counter-examples and the simulated biases.
+
+    Parameters
+    ----------
+    inputs : unused
+    n_forests, n_trees : int
+        Forests for each data set and depth, and trees in each.
+    n_trees_counter : int
+        Trees of the forests that show what is not equal.
+    n_draws : int
+        Outcomes drawn for each shape of a split.
+    seed : int
+
+    Returns
+    -------
+    DataFrame
+        ``part``; ``statement``; ``quantity``; ``data``; ``depth`` (largest; empty if full); ``n``;
+        ``value``. In units of the impurity, which for ``diabetes`` is the variance of a target
+        with variance 1. Parts:
+
+        ``identity``: largest absolute difference over ``n`` forests; ``size``, the largest number
+        that was compared.
+        ``counter-example``: what the quantity says, on one forest of ``n`` trees.
+        ``simulation``: mean decrease of the score ``quantity`` over ``n`` draws at a useless split
+        with ``n_left`` and ``n_right`` out-of-bag rows and P(y = 1) = ``p``, its
+        ``standard_error``, the mean by enumeration of all outcomes, ``exact``, and by the formula,
+        ``expected``. Doubled Gini impurity, per row.
+    """
+    from splitcredit.kernels.compiled import threads
+
+    with threads(1):  # small forests: threads would wait for each other
+        rows = _measured(n_forests, n_trees, seed) + _counter_examples(n_trees_counter, seed)
+        simulated = _useless_split.simulate(n_draws, seed)
+    rows += [{"part": "simulation", "statement": "s16", **row} for row in simulated]
+    whole = {name: "Int64" for name in ("depth", "n_left", "n_right", "n")}
+    return pd.DataFrame(rows, columns=COLUMNS).astype(whole)
+
+
+def cases(seed: int) -> dict[str, tuple[str, np.ndarray, np.ndarray]]:
+    """Kind of the forest and rows: 2, 3 and 10 classes, Table 1's simulation, and a number."""
+    diabetes = load_diabetes()
+    classes = {
+        "breast_cancer": breast_cancer.load(),
+        "wine": wine.load(),
+        "digits": digits.load(rows=500),
+        "noisy_features": noisy_features.load(random_state=seed),
+    }
+    found = {name: ("Classifier", data.X, data.y) for name, data in classes.items()}
+    y = (diabetes.target - diabetes.target.mean()) / diabetes.target.std()
+    return found | {"diabetes": ("Regressor", diabetes.data, y)}
+
+
+def _fit(case, n_trees, depth, seed):
+    kind, X, y = case
+    recipe = {
+        "estimator": f"RandomForest{kind}",
+        "n_estimators": n_trees,
+        "max_features": 3,
+        "max_depth": depth,
+        "random_state": seed,
+    }
+    return models.fit(recipe, X, y), X, y
+
+
+def _measured(n_forests, n_trees, seed):
+    """The identities: largest difference over the forests of a data set and depth."""
+    found = {}
+    for repeat in range(seed, seed + n_forests):
+        for name, case in cases(repeat).items():
+            for depth in DEPTHS:
+                for s, q, error, size in of.differences(*_fit(case, n_trees, depth, repeat)):
+                    found.setdefault((s, q, name, depth), []).append((error, size))
+    rows = []
+    for (statement, quantity, name, depth), pairs in found.items():
+        value, size = np.max(pairs, axis=0)
+        key = {"statement": statement, "quantity": quantity, "data": name, "depth": depth}
+        measured = {"n": n_forests, "value": value, "size": size}
+        rows.append({"part": "identity", **key, **measured})
+    rows.sort(key=lambda row: row["statement"])
+    return rows
+
+
+def _counter_examples(n_trees, seed):
+    rows = []
+    for name, case in cases(seed).items():
+        if case[0] == "Classifier":
+            found = of.counter_example(*_fit(case, n_trees, None, seed))
+            key = {"part": "counter-example", "data": name, "n": n_trees}
+            rows += [{**key, "statement": s, "quantity": q, "value": v} for s, q, v in found]
+    return rows
+
+
+# (statement, variant): quantities of which the largest difference decides.
+IDENTITIES = {
+    ("s12", "MDI"): (
+        of.SKLEARN,
+        of.EQ10,
+        of.COVARIANCE,
+        of.EQ10_TWICE,
+        of.COVARIANCE_TWICE,
+        of.CFC,
+    ),
+    ("s12", "sum is zero"): (of.ZERO,),
+    ("s13", "identity"): (of.EQ11, of.EQ11_KERNEL),
+    ("s14", "Eq. 18"): (of.EQ18, of.EQ18_HALF),
+    ("s15", "in-bag weights"): (of.UFI, of.UFI_PG),
+    ("s15", "MDI-oob, out-of-bag weights"): (of.OOB_KERNEL, of.OOB_PG, of.PG_OOB),
+    ("s17", "-p_in^2"): (of.EQ22,),
+    ("s17", "-p_in p_oob"): (of.EQ23,),
+    # What is wrong in print.
+    ("s13", "as printed"): (of.EQ11_PRINTED,),
+    ("s17", "Eq. 22 as printed"): (of.EQ22_PRINTED,),
+    ("s17", "Eq. 23 as printed"): (of.EQ23_PRINTED,),
+}
+MEASURED = {
+    ("s12", "MDI"): "largest error of MDI = Eq. 10 = covariance, twice it for one class of two",
+    ("s12", "sum is zero"): "largest mean of a CFC over the bootstrap sample",
+    ("s13", "identity"): "largest error of Eq. 11 = Eq. 10 / mean of y of the tree",
+    ("s14", "Eq. 18"): "largest error of Eq. 18 = PG(1,2), half of it for one class of two",
+    ("s15", "in-bag weights"): "largest error of UFI = PG(0.5,1)",
+    ("s15", "MDI-oob, out-of-bag weights"): "largest error of MDI-oob = PG(0.5,1)",
+    ("s17", "-p_in^2"): "largest error with the weight of the node put in (Eq. 22)",
+    ("s17", "-p_in p_oob"): "largest error with the weight of the node put in (Eq. 23)",
+    ("s13", "as printed"): "largest difference of Eq. 10 and 11, which are only proportional",
+    ("s17", "Eq. 22 as printed"): "largest error without the weight of the node",
+    ("s17", "Eq. 23 as printed"): "largest error without the weight of the node",
+}
+# Data on which section 6 is shown not to hold.
+COUNTER_EXAMPLES = ("breast_cancer", "noisy_features")
+
+
+def statements(table) -> list[dict]:
+    """s12 to s17; of s13 only the identity, and s14 in a form that does not hold."""
+    identity = table[table["part"] == "identity"].groupby("quantity")["value"].max()
+    found = [
+        finding(*key, MEASURED[key], identity[list(quantities)].max(), ROUNDING)
+        for key, quantities in IDENTITIES.items()
+    ]
+    found += _of_equivalence(table[table["part"] == "counter-example"])
+    return found + _of_bias(table[table["part"] == "simulation"])
+
+
+def _of_equivalence(table):
+    """s14 as section 6 has it: PG(1, 2) and MDI-oob, for which neither factor is held against."""
+    found = []
+    for name in COUNTER_EXAMPLES:
+        value = table[table["data"] == name].set_index("quantity")["value"]
+        least = min(value["PG(1,2) - MDI-oob"], value["PG(1,2) / 2 - MDI-oob"])
+        measured = "largest difference of MDI-oob and PG(1,2) or its half, the closer one; "
+        measured += f"MDI-oob is {value['largest MDI-oob']:.2g} at most, its correlation with "
+        measured += f"PG(1,2) {value['correlation of PG(1,2) and MDI-oob']:.4f}"
+        found.append(finding("s14", f"section 6, {name}", measured, least, ROUNDING))
+    return found
+
+
+def _of_bias(table):
+    """s16: means of the simulation and of the enumeration against the formulas."""
+    raw, hat = (table[table["quantity"] == score] for score in _useless_split.SCORES)
+    single = hat[["n_left", "n_right"]].min(axis=1) == 1
+    simulated = f"; standard errors of {table['n'].max()} draws"
+    found = []
+    for variant, rows, formula, measured in (
+        ("without correction", raw, None, "largest distance of the mean from sigma^2 / N"),
+        ("with correction", hat[~single], 0.0, "largest distance of the mean from 0"),
+        (
+            "with correction, a child of one row",
+            hat[single],
+            0.0,
+            "largest distance of the mean from 0",
+        ),
+        (
+            "size of that bias",
+            hat[single],
+            None,
+            "the same from sigma^2 / N for each such child",
+        ),
+    ):
+        formula = rows["expected"] if formula is None else formula
+        distance = ((rows["value"] - formula).abs() / rows["standard_error"]).max()
+        found.append(finding("s16", variant, measured + simulated, distance, DEVIATION))
+    error = (table["exact"] - table["expected"]).abs().max()
+    measured = "largest error of the formulas against the enumeration of all outcomes"
+    return [*found, finding("s16", "formulas", measured, error, ROUNDING)]

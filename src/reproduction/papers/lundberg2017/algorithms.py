@@ -1,0 +1,254 @@
+"""Algorithms: the exponential and the polynomial one agree, what they cost, and where digits go.
+
+Three questions of section 4, settled without a clock: do Algorithm 1 with Eq. 2, Algorithm 2 and
+our quadrature give the same numbers; do their elementary steps grow as stated; and how far are
+implementations in floating point from fractions as trees get deep.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from importlib.metadata import packages_distributions, version
+
+import numpy as np
+import pandas as pd
+
+import splitcredit
+from reproduction import storage
+from reproduction.papers import finding
+from reproduction.papers.lundberg2017 import (
+    _algorithms,
+    _algorithms_figure,
+    _deep,
+    _exact,
+    _peers,
+    _steps,
+    _trees,
+)
+from splitcredit.importances import tree_shap
+
+# Basis: rounding. A number is the sum of some thousand products of float64 of at most its size.
+ROUNDING = 1e-12
+# Least-squares fits of exact powers are off by some units in the last place.
+FIT = 1e-9
+N_FORESTS = 40
+ROWS = 3
+METHODS = ("splitcredit", "shap", "xgboost", "algorithm_2")
+PRINTED_ALGORITHM = "Algorithm 2, float64"
+# Sweep and method: the stated exponent.
+STATED = {
+    ("M", _steps.EQ2): 1,
+    ("T", _steps.EQ2): 1,
+    ("T", _steps.ALGORITHM_2): 1,
+    ("L", _steps.ALGORITHM_2): 1,
+    ("D", _steps.ALGORITHM_2): 2,
+    ("log2 L", _steps.ALGORITHM_2): 2,
+    ("D", _steps.OURS): 1,
+}
+# What the steps of a sweep are divided by, because it grows along.
+SHARES = {"D": " for each inner node", "log2 L": " for each leaf"}
+# Decided by the artefact `speed`, apart from all that does not depend on the clock.
+TIMED = finding("s05", "timing", "seconds for one row and for a batch", None, 1.0)
+# Depth at which float64 is judged: where extend/unwind has lost most of its digits.
+DEEP = 60
+
+
+def compute(inputs, recorded: str | None = None, seed: int = 0) -> pd.DataFrame:
+    """Equalities, errors against depth, steps and their exponents.
+
+    Parameters
+    ----------
+    inputs : unused
+    recorded : str, optional
+        CSV with ``tree, depth, method, version, error`` of peers that need another environment,
+        see benchmarks/depth_errors.py.
+    seed : int
+        Of the random forests.
+
+    Returns
+    -------
+    DataFrame
+        ``part``; ``value``; and by part ``quantity`` and ``n`` (``equality``: largest error over n
+        numbers; ``exponent``, ``finite size``: slope), ``tree, depth, method, version`` (``error``:
+        largest error over the largest SHAP value), ``sweep, T, L, D, M, method`` (``steps``).
+    """
+    steps = _steps.sweeps()
+    rows = _equalities(seed)
+    rows += [{"part": "error", **row} for row in errors(recorded)]
+    rows += [{"part": "steps", **row} for row in steps]
+    for (sweep, method), slope in _steps.exponents(steps).items():
+        rows.append({"part": "exponent", "sweep": sweep, "method": method, "value": slope})
+    excess = {"sweep": "L", "method": _steps.ALGORITHM_2, "value": _steps.finite_size_of_l()}
+    rows.append({"part": "finite size", **excess})
+    columns = ["part", "quantity", "n", "tree", "depth", "method", "version", "sweep"]
+    table = pd.DataFrame(rows, columns=[*columns, "T", "L", "D", "M", "value"])
+    return table.astype({name: "Int64" for name in ("n", "depth", "T", "L", "D", "M")})
+
+
+def errors(recorded=None) -> list[dict]:
+    """Errors of all methods on deep trees, and those that another environment has recorded."""
+    names = {"algorithm_2": (PRINTED_ALGORITHM, "")}
+    names["splitcredit"] = ("splitcredit", splitcredit.__version__)
+    for peer in ("shap", "xgboost"):
+        names[peer] = (peer, version(packages_distributions()[peer][0]))
+    rows = []
+    for case in (*_deep.cases(), *_deep.real_cases()):
+        for method in METHODS:
+            name, release = names[method]
+            error = case.error(getattr(_peers, method)(case.forest, case.X))
+            key = {"tree": case.name, "depth": case.depth, "method": name, "version": release}
+            rows.append({**key, "value": error})
+    for row in storage.read_rows(recorded) if recorded else []:
+        value = float(row.pop("error"))
+        rows.append({**row, "depth": int(row["depth"]), "value": value})
+    return rows
+
+
+def draw(table):
+    """Error against depth, and steps against M, D and L."""
+    return _algorithms_figure.draw(table)
+
+
+def statements(table) -> list[dict]:
+    """s02, s03 and s04: local accuracy and missingness, costs, equality; s05 needs a clock."""
+    return [*_s02(table), *_s03(table), *_s04(table), dict(TIMED)]
+
+
+def _s02(table):
+    exact, ours, unused = (
+        _equality(table, name)
+        for name in ("additivity, fractions", "additivity, splitcredit", "unused features, any")
+    )
+    missing = "largest error of E[f] + sum of phi = f(x)"
+    return [
+        finding("s02", "fractions", f"{missing}, Algorithm 2 in fractions", exact, 0.0),
+        finding("s02", "splitcredit", f"{missing}, ours, relative", ours, ROUNDING),
+        finding("s02", "missingness", "largest |phi| of a feature no tree tests", unused, 0.0),
+    ]
+
+
+def _s03(table):
+    slopes = _slopes(table)
+    steps = _with_bounds(table, _steps.EQ2)
+    words = "calls of G over their bound T (2L - 1) 2^M, largest"
+    found = [finding("s03", "bound", words, steps.max(), 1.0)]
+    for sweep, words in (("M", "log2 calls of G against M"), ("T", "log calls of G against log T")):
+        stated = STATED[sweep, _steps.EQ2]
+        found.append(_slope("s03", sweep, words, slopes[sweep, _steps.EQ2], stated))
+    # That it is as bad as stated, not better.
+    words, slope = "slope of log2 calls of G against M", slopes["M", _steps.EQ2]
+    return [*found, finding("s03", "exponential", words, slope, 1.0 - FIT, "at least")]
+
+
+def _s04(table):
+    found = []
+    for variant, quantity, limit in (
+        ("fractions", "Algorithm 2 - Eq. 2, fractions", 0.0),
+        ("float64, shallow", "Algorithm 2 - Eq. 2, float64", ROUNDING),
+        ("splitcredit, shallow", "splitcredit - Eq. 2", ROUNDING),
+    ):
+        words = f"largest relative difference, {quantity}"
+        found.append(finding("s04", variant, words, _equality(table, quantity), limit))
+    shown = table[table["part"] == "error"]
+    for variant, method, rows in (
+        (f"float64, depth {DEEP}", PRINTED_ALGORITHM, shown[shown["depth"] == DEEP]),
+        ("splitcredit, to depth 150", "splitcredit", shown),
+    ):
+        value = rows.loc[rows["method"] == method, "value"].max()
+        found.append(finding("s04", variant, f"largest error of {method}", value, ROUNDING))
+    for method, words in (
+        (_steps.ALGORITHM_2, "steps over T L (3 D^2 + 7 D) / 2, largest"),
+        (_steps.OURS, "splitcredit's steps over T L (D + 1) / 2, largest"),
+    ):
+        value = _with_bounds(table, method).max()
+        found.append(finding("s04", f"bound, {method}", words, value, 1.0))
+    excess = table.loc[table["part"] == "finite size", "value"].iloc[0]
+    slopes = _slopes(table)
+    for (sweep, method), stated in STATED.items():
+        if method != _steps.EQ2:
+            limit = stated + (excess if (sweep, method) == ("L", _steps.ALGORITHM_2) else 0.0)
+            words = f"log steps of {method}{SHARES.get(sweep, '')} against log {sweep}"
+            found.append(_slope("s04", f"{sweep}, {method}", words, slopes[sweep, method], limit))
+    return found
+
+
+def _slope(statement, sweep, words, value, stated):
+    return finding(statement, f"exponent of {sweep}", f"slope of {words}", value, stated + FIT)
+
+
+def _equality(table, quantity):
+    rows = table[(table["part"] == "equality") & (table["quantity"] == quantity)]
+    return rows["value"].iloc[0]
+
+
+def _slopes(table):
+    rows = table[table["part"] == "exponent"]
+    return rows.set_index(["sweep", "method"])["value"].to_dict()
+
+
+def _with_bounds(table, method):
+    rows = table[(table["part"] == "steps") & (table["method"] == method)]
+    return pd.Series([_steps.bound(row) for row in rows.to_dict("records")])
+
+
+def _equalities(seed):
+    """Largest differences over random forests: features repeat, several outputs, one unused."""
+    found = {}
+    for k in range(N_FORESTS):
+        rng = np.random.default_rng([seed, k])
+        n_used, depth = int(rng.integers(2, 6)), int(rng.integers(2, 6))
+        forest = _trees.random_forest(rng, n_used, depth, 1 + k % 3, 1 + k % 2, n_unused=1)
+        X = _trees.random_rows(rng, ROWS, n_used + 1)
+        for quantity, values in _differences(forest, X).items():
+            found.setdefault(quantity, []).append(np.ravel(values))
+    rows = []
+    for quantity, parts in found.items():
+        values = np.abs(np.concatenate(parts))
+        row = {"part": "equality", "quantity": quantity, "value": float(values.max())}
+        rows.append({**row, "n": len(values)})
+    return rows
+
+
+def _differences(forest, X) -> dict[str, np.ndarray]:
+    """What should be 0, on one forest; relative to its largest number unless in fractions."""
+    eq2 = _phi(forest, X, Fraction, _algorithms.shapley_by_subsets)
+    exact = _phi(forest, X, Fraction, _algorithms.tree_shap)
+    reference = _phi(forest, X, Fraction, lambda x, tree, _: _exact.tree_shap(x, tree))
+    rounded = _phi(forest, X, float, _algorithms.tree_shap)
+    ours = tree_shap.explain(forest, X)
+    prediction, mean = _expectations(forest, X)
+    largest = float(np.abs(eq2).max()) or 1.0
+    size = float(np.abs(prediction).max()) or 1.0
+    return {
+        "Algorithm 2 - Eq. 2, fractions": exact - eq2,
+        "reference - Eq. 2, fractions": reference - eq2,
+        "Algorithm 2 - Eq. 2, float64": (rounded - eq2.astype(float)) / largest,
+        "splitcredit - Eq. 2": (ours.values - eq2.astype(float)) / largest,
+        "additivity, fractions": exact.sum(axis=1) + mean - prediction,
+        "additivity, splitcredit": (ours.totals() - prediction.astype(float)) / size,
+        "unused features, any": np.stack([exact, rounded, ours.values])[:, :, -1].astype(float),
+    }
+
+
+def _phi(forest, X, number, method):
+    """Values of all rows, features and outputs, summed over the trees."""
+    out = np.zeros((*X.shape, forest.n_outputs), dtype=object)
+    for c in range(forest.n_outputs):
+        for tree in _algorithms.trees_of(forest, c, number):
+            for n, x in enumerate(X.tolist()):
+                out[n, :, c] += method(x, tree, Counter())
+    return out
+
+
+def _expectations(forest, X):
+    """Predictions of the rows and E[f], in fractions."""
+    everything = range(X.shape[1])
+    prediction = np.zeros((len(X), forest.n_outputs), dtype=object)
+    mean = np.zeros(forest.n_outputs, dtype=object)
+    for c in range(forest.n_outputs):
+        for tree in _algorithms.trees_of(forest, c, Fraction):
+            mean[c] += _algorithms.expvalue(X[0], (), tree, Counter())
+            for n, x in enumerate(X.tolist()):
+                prediction[n, c] += _algorithms.expvalue(x, everything, tree, Counter())
+    return prediction, mean

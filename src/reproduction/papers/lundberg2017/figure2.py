@@ -1,0 +1,192 @@
+"""Figure 2: SHAP values as the average over all orders in which features become known.
+
+The paper draws one order of an unnamed model. Here a real prediction: one iris and the probability
+of one species by a tree whose path to it tests each of the four features once, so that the path
+method is exactly one of the 24 orders.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import permutations
+
+import pandas as pd
+
+from reproduction import models
+from reproduction.datasets import iris
+from reproduction.figures import COLOURS, pictures
+from reproduction.papers.lundberg2017 import _attributions
+from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree, expvalue, trees_of
+from splitcredit.convert.sklearn import convert
+
+RECIPE = {
+    "estimator": "DecisionTreeClassifier",
+    "max_depth": 4,
+    "max_features": 1,
+    "random_state": 5,
+}
+ROW, CLASS, SPECIES = 68, 1, "versicolor"
+FEATURES = ("sepal length", "sepal width", "petal length", "petal width")
+UP, DOWN = COLOURS["vermilion"], COLOURS["blue"]
+
+
+def compute(inputs) -> pd.DataFrame:
+    """Every step of every order, the path method and the SHAP values.
+
+    Parameters
+    ----------
+    inputs : unused
+
+    Returns
+    -------
+    DataFrame
+        ``part``: ``order`` (a step: E[f | x_S] grows to ``expectation`` as the feature joins S),
+        ``path`` (Saabas), ``shap`` (Eq. 2); ``order``, features from 1 on; ``position`` in it,
+        ``feature``, ``expectation``, ``value`` (step or attribution), ``exact``. The row of
+        position 0 has E[f] and no feature.
+    """
+    tree, x = explained()
+    f_x = {
+        frozenset(S): expvalue(x, S, tree, Counter())
+        for size in range(len(FEATURES) + 1)
+        for S in permutations(range(len(FEATURES)), size)
+    }
+    rows = [_row("order", "", 0, "", f_x[frozenset()], Fraction(0))]
+    for order in permutations(range(len(FEATURES))):
+        for k, i in enumerate(order):
+            before, after = f_x[frozenset(order[:k])], f_x[frozenset(order[: k + 1])]
+            rows.append(_row("order", _name(order), k + 1, FEATURES[i], after, after - before))
+    order = path_order(x, tree)
+    path, shap = _attributions.path_output(x, tree), _attributions.shap_output(x, tree)
+    for k, i in enumerate(order):
+        rows.append(_row("path", _name(order), k + 1, FEATURES[i], None, path[i]))
+    for k, i in enumerate(order):
+        rows.append(_row("shap", "", k + 1, FEATURES[i], None, shap[i]))
+    return pd.DataFrame(rows)
+
+
+def explained() -> tuple[Tree, list[float]]:
+    """The tree for the probability of the species, in fractions, and the iris."""
+    data = iris.load()
+    forest = convert(models.fit(RECIPE, data.X, data.y))
+    tree = trees_of(forest, CLASS, Fraction)[0]
+    # Shares of whole numbers of flowers, which float64 has rounded.
+    pairs = zip(tree.v, tree.r, strict=True)
+    v = [INTERNAL if v is INTERNAL else Fraction(round(v * r), int(r)) for v, r in pairs]
+    return Tree(v, tree.a, tree.b, tree.t, tree.r, tree.d), forest.prepare(data.X)[ROW].tolist()
+
+
+def path_order(x, tree: Tree) -> tuple[int, ...]:
+    """Features in the order in which the path of x tests them."""
+    order, j = [], 0
+    while tree.v[j] is INTERNAL:
+        order.append(tree.d[j])
+        j = tree.a[j] if x[tree.d[j]] <= tree.t[j] else tree.b[j]
+    return tuple(order)
+
+
+def draw(table):
+    """Left: arrows for the path's order, its reverse and the average; right: all orders."""
+    from matplotlib import pyplot as plt
+
+    figure = plt.figure(figsize=(9.2, 6.6))
+    left, right = figure.subfigures(1, 2, width_ratios=[1.25, 1])
+    steps = table[table["part"] == "order"]
+    start = steps["expectation"].iloc[0]
+    path = table.loc[table["part"] == "path", "order"].iloc[0]
+    shap = table[table["part"] == "shap"]
+    axes = left.subplots(3, 1, sharex=True)
+    for axis, order, title in (
+        (axes[0], path, "The path method: the order of the tree's path"),
+        (axes[1], path[::-1], "The same prediction in the reverse order"),
+    ):
+        _arrows(axis, start, steps[steps["order"] == order], conditional=True)
+        axis.set_title(title, loc="left")
+    _arrows(axes[2], start, shap, conditional=False)
+    axes[2].set_title("SHAP: the average over all 24 orders", loc="left", fontweight="bold")
+    axes[2].set_xlabel(f"probability of {SPECIES}, iris {ROW}")
+    _orders(right.subplots(), steps, shap, path)
+    return figure
+
+
+def _arrows(axis, start, steps, conditional):
+    """One arrow a feature from E[f] to f(x), red up and blue down."""
+    at, known = start, []
+    axis.plot([at, at], [-0.6, 0.35], color="0.5", lw=0.8, ls=":")
+    axis.text(at, -0.68, f"E[f(x)] = {start:.3f}", ha="center", fontsize=7.5)
+    for k, step in enumerate(steps.itertuples()):
+        end, y = at + step.value, k
+        colour = UP if step.value > 0 else DOWN
+        arrow = {"arrowstyle": "-|>", "color": colour, "lw": 3.2, "shrinkA": 0, "shrinkB": 0}
+        axis.annotate("", (end, y), (at, y), arrowprops={**arrow, "mutation_scale": 13})
+        axis.plot([end, end], [y - 0.3, y + 1.3], color="0.5", lw=0.8, ls=":")
+        text = f"{step.feature} {step.value:+.3f}".replace("-", "−")
+        place = max(at, end) + 0.015
+        axis.text(place, y - 0.05, text, color=colour, va="center", fontsize=8)
+        known.append(f"x$_{FEATURES.index(step.feature) + 1}$")
+        if conditional and k < len(steps) - 1:
+            reached = f"E[f(x) | {', '.join(known)}] = {end:.3f}"
+            axis.text(place, y + 0.4, reached, color="0.35", va="center", fontsize=6.5)
+        at = end
+    axis.text(
+        at, len(steps) + 0.72, f"f(x) = {at:.3f}", ha="center", fontsize=7.5, fontweight="bold"
+    )
+    axis.set(ylim=(len(steps) + 0.9, -1.3), xlim=(0.0, 1.32), yticks=[])
+    axis.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1.0])
+    axis.spines["left"].set_visible(False)
+    axis.grid(axis="y", visible=False)
+
+
+def _orders(axis, steps, shap, path):
+    """Rows: orders; columns: features; colours: what the feature adds in that order."""
+    import numpy as np
+
+    cells = steps[steps["position"] > 0].pivot_table(
+        index="order", columns="feature", values="value"
+    )[list(FEATURES)]
+    mean = shap.set_index("feature")["value"][list(FEATURES)].to_numpy()
+    image = np.vstack([cells.to_numpy(), np.full((1, len(FEATURES)), np.nan), mean])
+    limit = np.nanmax(np.abs(image))
+    axis.imshow(image, cmap=pictures.MAP, vmin=-limit, vmax=limit, aspect="auto")
+    for (row, column), value in np.ndenumerate(image):
+        if not np.isnan(value):
+            dark = abs(value) > 0.6 * limit
+            bold = "bold" if row == len(image) - 1 else "normal"
+            text = f"{value:+.3f}".replace("-", "−")
+            style = {"color": "white" if dark else "0.15", "fontsize": 6.5, "fontweight": bold}
+            axis.text(column, row, text, ha="center", va="center", **style)
+    labels = [order.replace("-", " ") for order in cells.index]
+    axis.set_yticks([*range(len(cells)), len(image) - 1], [*labels, "SHAP"], fontsize=7)
+    axis.get_yticklabels()[-1].set_fontweight("bold")
+    names = [f"{k}\n{name.replace(' ', chr(10))}" for k, name in enumerate(FEATURES, 1)]
+    axis.set_xticks(range(len(FEATURES)), names, fontsize=7.5)
+    axis.xaxis.tick_top()
+    axis.tick_params(length=0)
+    place = list(cells.index).index(path)
+    box = {"fill": False, "ec": "black", "lw": 1.8, "clip_on": False}
+    axis.add_patch(_rectangle((-0.5, place - 0.5), len(FEATURES), 1, **box))
+    axis.get_yticklabels()[place].set_fontweight("bold")
+    axis.text(len(FEATURES) - 0.4, place, "path", va="center", fontsize=7.5, fontweight="bold")
+    axis.grid(False)
+    for spine in axis.spines.values():
+        spine.set_visible(False)
+    axis.set_ylabel("order in which the features become known")
+    axis.set_title("What a feature adds, by order", loc="left")
+
+
+def _rectangle(*place, **style):
+    from matplotlib.patches import Rectangle
+
+    return Rectangle(*place, **style)
+
+
+def _row(part, order, position, feature, expectation, value):
+    number = None if expectation is None else float(expectation)
+    row = {"part": part, "order": order, "position": position, "feature": feature}
+    return {**row, "expectation": number, "value": float(value), "exact": str(value)}
+
+
+def _name(order):
+    """Features from 1 on, e.g. 4-2-1-3, which stays text in a file."""
+    return "-".join(str(i + 1) for i in order)

@@ -1,0 +1,126 @@
+"""Figure 3: supervised clustering, attributions as stacked bars in the order of a dendrogram."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reproduction.papers.lundberg2017._clustering import DATASETS, datasets_of
+
+PANELS = {"saabas": "A  path (Saabas)", "tree_shap": "B  SHAP"}
+# Of a data set's row, in inches.
+_HEIGHT = 4.5
+
+
+def compute(inputs) -> pd.DataFrame:
+    """Bars of all rows and their dendrograms, in-sample; see `reproduction.metrics.cluster_bars`.
+
+    Parameters
+    ----------
+    inputs : dict of DataFrame
+        ``lundberg2017_bars/cluster_bars``.
+    """
+    table = inputs["lundberg2017_bars/cluster_bars"].rename(columns={"data": "dataset"})
+    table = table.drop(columns=["model", "run"], errors="ignore")
+    return table.astype({"merge_left": "Int64", "merge_right": "Int64"})
+
+
+def draw(table):
+    """One row a data set; path left, SHAP right: dendrogram, bars, outcome."""
+    from matplotlib import pyplot as plt
+
+    datasets = datasets_of(table)
+    # Places are fixed: the solver of automatic layouts is off by a last bit now and then, and the
+    # same picture would not be the same bytes.
+    figure = plt.figure(figsize=(10, _HEIGHT * len(datasets)))
+    figure.set_layout_engine("none")
+    for place, dataset in enumerate(datasets):
+        top = 1 - place / len(datasets)
+        _draw_row(figure, top, 1 / len(datasets), table[table["dataset"] == dataset])
+    return figure
+
+
+def _draw_row(figure, top, height, rows):
+    from matplotlib.legend_handler import HandlerTuple
+
+    grid = figure.add_gridspec(
+        **{"nrows": 3, "ncols": len(PANELS), "height_ratios": [1, 3, 0.14], "hspace": 0.06},
+        **{"left": 0.075, "right": 0.83, "wspace": 0.05},
+        **{"top": top - 0.13 * height, "bottom": top - 0.93 * height},
+    )
+    axes = grid.subplots(sharex="col", sharey="row")
+    for column, (name, title) in zip(axes.T, PANELS.items(), strict=True):
+        panel = rows[rows["clustered"] == name].sort_values("sample")
+        _dendrogram(column[0], panel)
+        column[0].set_title(title, loc="left")
+        handles = _bars(column[1], panel.sort_values("position"))
+        _outcome(column[2], panel.sort_values("position"))
+    axes[0, 0].set_ylim(0, rows["height"].max() * 1.02)
+    axes[1, 0].set_ylabel("attribution (units of the outcome)")
+    labels = [*rows["feature"].dropna().unique(), "all others", "prediction less baseline"]
+    sides = {tuple: HandlerTuple(ndivide=None, pad=0)}
+    place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "borderaxespad": 0}
+    axes[1, -1].legend(handles, labels, handler_map=sides, **place)
+    dataset = rows["dataset"].iloc[0]
+    title = f"{DATASETS.get(dataset, dataset)}: {rows['sample'].nunique()} rows"
+    figure.text(0.075, top - 0.045 * height, title, fontsize="large", weight="bold")
+    note = "rows in the order of the dendrogram; the strip is their outcome, dark is high"
+    figure.text(0.4525, top - 0.965 * height, note, ha="center")
+
+
+def _dendrogram(axis, rows):
+    """Merges as brackets above the leaves."""
+    from matplotlib.collections import LineCollection
+
+    places = rows["position"].astype(float).tolist()
+    heights = [0.0] * len(rows)
+    brackets = []
+    merges = rows[["merge_left", "merge_right", "height"]].dropna().to_numpy().tolist()
+    for left, right, height in merges:
+        a, b = int(left), int(right)
+        corners = [(places[a], heights[a]), (places[a], height), (places[b], height)]
+        brackets.append([*corners, (places[b], heights[b])])
+        places.append((places[a] + places[b]) / 2)
+        heights.append(height)
+    axis.add_collection(LineCollection(brackets, colors="0.25", linewidths=0.3))
+    axis.set_xlim(-0.5, len(rows) - 0.5)
+    axis.axis("off")
+
+
+def _bars(axis, rows):
+    """Positive attributions stacked upwards in red, negative ones downwards in blue; their sum."""
+    import matplotlib
+    from matplotlib.patches import Patch
+
+    bars = [c for c in rows if c.startswith("bar_")]
+    shades = np.linspace(0.95, 0.35, len(bars) + 1)
+    reds, blues = (matplotlib.colormaps[name](shades) for name in ("Reds", "Blues"))
+    single = rows[bars].to_numpy().T
+    _stack(axis, [*np.maximum(single, 0), rows["rest_positive"].to_numpy()], reds)
+    _stack(axis, [*np.minimum(single, 0), rows["rest_negative"].to_numpy()], blues)
+    total = rows[[*bars, "rest_positive", "rest_negative"]].sum(axis=1).to_numpy()
+    (line,) = axis.plot(np.arange(len(rows)), total, color="black", lw=0.6, drawstyle="steps-mid")
+    handles = [(Patch(color=r), Patch(color=b)) for r, b in zip(reds, blues, strict=True)]
+    axis.grid(False, axis="x")
+    axis.tick_params(bottom=False, labelbottom=False)
+    return [*handles, line]
+
+
+def _stack(axis, parts, colours):
+    """Parts of all rows on each other, outwards from zero."""
+    tops = np.cumsum(parts, axis=0)
+    edges = np.arange(tops.shape[1] + 1) - 0.5
+    for top, bottom, colour in zip(tops, tops - parts, colours, strict=True):
+        # As an image within the SVG: thousands of edges would make a large file.
+        axis.stairs(top, edges, baseline=bottom, fill=True, color=colour, lw=0, rasterized=True)
+
+
+def _outcome(axis, rows):
+    """The outcome of each row: the darker, the higher."""
+    strip = rows["label"].to_numpy(dtype=float)[None]
+    extent = (-0.5, len(rows) - 0.5, 0, 1)
+    axis.imshow(strip, aspect="auto", cmap="Greys", extent=extent, interpolation="nearest")
+    axis.set_yticks([])
+    axis.grid(False)
+    axis.spines[:].set(visible=True, color="0.7")
+    axis.tick_params(bottom=False, labelbottom=False, left=False, labelleft=False)

@@ -1,0 +1,37 @@
+"""Table 3: the data sets, their sizes and types of features."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reproduction import datasets
+
+
+def compute(inputs, recipes) -> pd.DataFrame:
+    """Samples, features and types of features, counted on the data.
+
+    Parameters
+    ----------
+    inputs : unused
+    recipes : dict of str to dict
+        Data recipes by name; those that draw rows are drawn once.
+    """
+    rows = []
+    for name, recipe in recipes.items():
+        X = datasets.load(recipe).X
+        quantities = {
+            "samples": X.shape[0],
+            "features": X.shape[1],
+            "feature_types": feature_types(X),
+        }
+        rows += [{"dataset": name, "quantity": q, "value": v} for q, v in quantities.items()]
+    return pd.DataFrame(rows)
+
+
+def feature_types(X) -> str:
+    """Binary if X holds only 0 and 1, else the types of its columns: Integer, Real, or both."""
+    if np.isin(X, (0, 1)).all():
+        return "Binary"
+    whole = (X == np.round(X)).all(axis=0)
+    return ", ".join(n for n, any_ in (("Integer", whole.any()), ("Real", not whole.all())) if any_)

@@ -1,0 +1,17 @@
+"""Where the project's own files are, whatever the working directory."""
+
+from pathlib import Path
+
+SRC = Path(__file__).resolve().parents[2]
+ROOT = SRC.parent
+LIBRARY = SRC / "splitcredit"
+REPRODUCTION = SRC / "reproduction"
+CONFIG = ROOT / "config"
+PAPERS = REPRODUCTION / "papers"
+SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+
+
+def relative(path: Path) -> str:
+    """A path as Snakemake shows it: relative if it lies below the working directory."""
+    path, here = path.absolute(), Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -1,0 +1,106 @@
+"""Parameters of what the configuration names, read from the source: nothing is imported.
+
+Importing every loader, measure and metric, and the libraries below them, would cost seconds each
+time that Snakemake reads the workflow.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from reproduction.planning.places import LIBRARY, REPRODUCTION
+
+# Kind of recipe -> the folder of its modules, and the functions one of which a module has.
+MODULES = {
+    "dataset": (REPRODUCTION / "datasets", ("load",)),
+    "importance": (LIBRARY / "importances", ("explain", "importance", "rank")),
+    "metric": (REPRODUCTION / "metrics", ("compute",)),
+}
+ESTIMATORS = Path(__file__).with_name("estimators.json")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: its annotation as text, empty if it has none; whether it must be given."""
+
+    annotation: str
+    required: bool
+
+
+@cache
+def names(kind: str) -> tuple[str, ...]:
+    """Names of the data sets, importances, metrics or estimators that there are."""
+    if kind == "estimator":
+        return tuple(sorted(_estimators()))
+    folder, _ = MODULES[kind]
+    return tuple(sorted(p.stem for p in folder.glob("*.py") if not p.stem.startswith("_")))
+
+
+def path_of(kind: str, name: str) -> Path:
+    """The file of a data set, importance or metric.
+
+    Raises
+    ------
+    ValueError
+        If there is none; the message lists what there is.
+    """
+    if name not in names(kind):
+        raise ValueError(f"unknown {kind} {name!r}: available are {', '.join(names(kind))}")
+    return MODULES[kind][0] / f"{name}.py"
+
+
+@cache
+def parameters(kind: str, name: str) -> dict[str, Parameter]:
+    """Parameters by name, of a kind in `MODULES` or of an ``"estimator"``.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name; the message lists what there is.
+    """
+    if kind == "estimator":
+        if name not in _estimators():
+            raise ValueError(f"unknown estimator {name!r}: available are {', '.join(names(kind))}")
+        return {n: Parameter(text, False) for n, text in _estimators()[name].items()}
+    found = functions(path_of(kind, name))
+    return next(found[function] for function in MODULES[kind][1] if function in found)
+
+
+@cache
+def functions(path: Path) -> dict[str, dict[str, Parameter]]:
+    """Functions that a module defines, and the parameters of each."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {n.name: _parameters(n.args) for n in tree.body if isinstance(n, ast.FunctionDef)}
+
+
+@cache
+def has_function(path: Path, name: str) -> bool:
+    """Whether a module defines a function of that name, or imports one."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imported = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    names = {alias.asname or alias.name for node in imported for alias in node.names}
+    return name in names or name in functions(path)
+
+
+def _parameters(arguments):
+    plain = [*arguments.posonlyargs, *arguments.args]
+    no_default = [None] * (len(plain) - len(arguments.defaults))
+    pairs = [
+        *zip(plain, [*no_default, *arguments.defaults], strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    return {
+        argument.arg: Parameter(
+            ast.unparse(argument.annotation) if argument.annotation else "", default is None
+        )
+        for argument, default in pairs
+    }
+
+
+@cache
+def _estimators():
+    return json.loads(ESTIMATORS.read_text(encoding="utf-8"))

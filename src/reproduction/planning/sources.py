@@ -1,0 +1,147 @@
+"""Which source files a job depends on, and a digest of them: the key by which edits rerun jobs.
+
+Snakemake sees no edit in an imported module, so a digest of all of them is a parameter of the rule.
+The files are the import closure of the job's entry module. It is found by reading import
+statements, those inside functions included; nothing is imported. Modules that are loaded by the
+name of a file (data sets, importances, metrics, artefacts) are named by the recipes of the job, see
+`named`; converters, which are loaded by the library of a model, belong to `splitcredit.convert`.
+
+The digest ignores comments and blank lines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import tokenize
+from functools import cache
+from pathlib import Path
+
+from reproduction.planning.places import ROOT, SRC
+from reproduction.planning.signatures import MODULES
+
+# from A import B, C; from A import (B, C); import A.B: at the start of a line, indented or not.
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(?:\(([^)]*)\)|([^\n#]*))"
+    r"|import[ \t]+([^\n#]*))",
+    re.MULTILINE,
+)
+_PACKAGES = ("splitcredit", "reproduction")
+_CONVERTERS = SRC / "splitcredit" / "convert"
+# A table of the project, named where it is declared; its rows are part of the key.
+_TABLE = re.compile(r'\bTable\(\s*"(\w+)"')
+
+
+def sources(*modules: str) -> frozenset[Path]:
+    """Files that the modules need, themselves included.
+
+    Parameters
+    ----------
+    *modules : str
+        Dotted names, e.g. ``"splitcredit.importances.saabas"``.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If a module does not exist.
+    """
+    return frozenset().union(*(_closure(_file(module)) for module in modules))
+
+
+@cache
+def digest(*modules: str) -> str:
+    """Sixteen hexadecimal digits that change with any of the `sources` of the modules."""
+    text = hashlib.sha256()
+    for path in sorted(sources(*modules)):
+        text.update(f"{path.relative_to(SRC)} {_digest_of(path)}\n".encode())
+    return text.hexdigest()[:16]
+
+
+def named(recipe) -> list[str]:
+    """Modules of the data sets, importances and metrics that a recipe names, anywhere in it."""
+    texts = set(_texts(recipe))
+    return sorted(
+        ".".join(path.relative_to(SRC).with_suffix("").parts)
+        for folder, _ in MODULES.values()
+        for path in folder.glob("*.py")
+        if path.stem in texts
+    )
+
+
+def _texts(value):
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _texts(item)
+
+
+def _file(module: str) -> Path:
+    path = _find(module)
+    if path is None:
+        raise ModuleNotFoundError(f"no module {module} in {SRC}")
+    return path
+
+
+@cache
+def _find(module: str) -> Path | None:
+    path = SRC.joinpath(*module.split("."))
+    for candidate in (path.with_suffix(".py"), path / "__init__.py"):
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+@cache
+def _closure(path: Path) -> frozenset[Path]:
+    closure: set[Path] = set()
+    waiting = [path]
+    while waiting:
+        one = waiting.pop()
+        if one not in closure:
+            closure.add(one)
+            waiting += _imported(one)
+    return frozenset(closure)
+
+
+@cache
+def text_of(path: Path) -> str:
+    """Text of a source file."""
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def _imported(path: Path) -> tuple[Path, ...]:
+    modules = set()
+    for base, bracketed, plain, modules_alone in _IMPORT.findall(text_of(path)):
+        if base:
+            names = re.findall(r"(\w+)(?:[ \t]+as[ \t]+\w+)?", bracketed or plain)
+            modules |= {base, *(f"{base}.{name}" for name in names)}
+        else:
+            modules |= {part.split()[0] for part in modules_alone.split(",") if part.strip()}
+    ours = [m for m in modules if m.partition(".")[0] in _PACKAGES]
+    # Importing a.b.c runs a/__init__.py and a/b/__init__.py too.
+    parents = {".".join(m.split(".")[:i]) for m in ours for i in range(1, m.count(".") + 2)}
+    found = [p for p in map(_find, sorted({*ours, *parents})) if p is not None]
+    if path == _CONVERTERS / "__init__.py":
+        found += sorted(_CONVERTERS.glob("*.py"))
+    return tuple(found)
+
+
+@cache
+def _digest_of(path: Path) -> str:
+    text = hashlib.sha256(_without_comments(text_of(path)).encode())
+    for name in _TABLE.findall(text_of(path)):
+        table = ROOT / "data" / f"{name}.csv.gz"
+        text.update(table.read_bytes() if table.is_file() else b"missing")
+    return text.hexdigest()
+
+
+def _without_comments(text):
+    kinds = (tokenize.COMMENT, tokenize.NL)
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return "\0".join(token.string for token in tokens if token.type not in kinds)

@@ -1,0 +1,403 @@
+"""What the rules ask: inputs, parameters and sources of each job, from configuration and plans.
+
+The methods that take `wildcards` are input and parameter functions of the rules in
+``workflow/rules``. Plans are made when a rule first asks for one.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from functools import cache
+from pathlib import Path
+
+from reproduction.__main__ import FINISHED
+from reproduction.planning import configuration, plans
+from reproduction.planning.places import LIBRARY, PAPERS, REPRODUCTION, SRC, relative
+from reproduction.planning.signatures import has_function, parameters
+from reproduction.planning.sources import digest, named, sources
+from reproduction.storage import digest as digest_of
+from splitcredit.kernels.parts import PARTS
+
+
+class Workflow:
+    """The checked configuration, and what follows from it for each job.
+
+    Parameters
+    ----------
+    config : dict
+        As Snakemake merged it.
+    files : sequence of paths
+        The configuration files it was merged from.
+
+    Raises
+    ------
+    reproduction.planning.configuration.ConfigError
+    """
+
+    def __init__(self, config, files=()):
+        self.config = configuration.load(config, files)
+        self.artefacts = self.config["artefacts"]
+        self.required = [n for n, a in self.artefacts.items() if not a.get("optional", False)]
+        self.figures = [n for n in self.artefacts if has_function(self._file(n), "draw")]
+        self.judged = [
+            name
+            for name, artefact in self.artefacts.items()
+            if artefact.get("statements") or _printed_file(name).exists()
+        ]
+        self.plan = cache(self._plan)
+
+    # Sources
+
+    @staticmethod
+    def key(*modules):
+        """Digest of the sources of a job, as a parameter of its rule: an edit then reruns it."""
+        return digest("reproduction.__main__", *modules)
+
+    @staticmethod
+    def compiled(*modules):
+        """Marker files of the compile jobs that a job waits for."""
+        kernels = {p.stem for p in sources(*modules) if LIBRARY / "kernels" in p.parents}
+        parts = [part for part, own in PARTS.items() if not kernels.isdisjoint(own)]
+        return [f"results/kernels/{part}.txt" for part in parts]
+
+    # Plans
+
+    def _plan(self, experiment):
+        return plans.make(self.config, experiment, f"results/plans/{experiment}.json")
+
+    def definition(self, wildcards):
+        """An experiment and the recipes that it names, as JSON."""
+        experiment = self.config["experiments"][wildcards.experiment]
+        texts = set(_texts(experiment))
+        recipes = {
+            section: {n: r for n, r in self.config[section].items() if n in texts}
+            for section, _ in configuration.KINDS.values()
+        }
+        return json.dumps({"experiments": {wildcards.experiment: experiment}, **recipes})
+
+    def points(self, wildcards):
+        """Digest of the points of an experiment."""
+        return digest_of(self.plan(wildcards.experiment).to_json()["points"])
+
+    # Data and models
+
+    def data_key(self, wildcards):
+        """Sources of the data sets of a batch."""
+        recipes = [run.data for run in self._batch(wildcards)]
+        return self.key("reproduction.stages.data", *named(recipes))
+
+    def data_files(self, wildcards):
+        """Files of the user's that the data sets of a batch come from."""
+        return sorted({run.data["path"] for run in self._batch(wildcards) if "path" in run.data})
+
+    def _batch(self, wildcards):
+        return self.plan(wildcards.experiment).batches[wildcards.batch]
+
+    # Importances
+
+    def importance_recipe(self, wildcards):
+        """Recipe of an importance, as JSON."""
+        return json.dumps(self.plan(wildcards.experiment).importances[wildcards.importance])
+
+    def importance_key(self, wildcards):
+        """Sources of an importance."""
+        return self.key(*self._importance_modules(wildcards))
+
+    def importance_compiled(self, wildcards):
+        """Marker files of the kernels of an importance."""
+        return self.compiled(*self._importance_modules(wildcards))
+
+    def _importance_modules(self, wildcards):
+        recipe = self.plan(wildcards.experiment).importances[wildcards.importance]
+        return "reproduction.stages.importances", *named(recipe)
+
+    # Metrics
+
+    def _metric(self, wildcards):
+        return self.plan(wildcards.experiment).metrics[wildcards.metric]
+
+    def metric_recipe(self, wildcards):
+        """Recipe of a metric, as JSON."""
+        return json.dumps(self._metric(wildcards)[0])
+
+    def metric_key(self, wildcards):
+        """Sources of a metric."""
+        return self.key(*self._metric_modules(wildcards))
+
+    def metric_compiled(self, wildcards):
+        """Marker files of the kernels of a metric."""
+        return self.compiled(*self._metric_modules(wildcards))
+
+    def _metric_modules(self, wildcards):
+        return "reproduction.stages.metrics", *named(self._metric(wildcards)[0])
+
+    def metric_names(self, wildcards):
+        """Names of the importances that a metric reads."""
+        return list(self._metric(wildcards)[1])
+
+    def metric_inputs(self, wildcards):
+        """Files of the importances that a metric reads, in the order of `metric_names`."""
+        folder = f"results/importances/{wildcards.experiment}/{wildcards.batch}"
+        return [f"{folder}/{file}.npz" for file in self._metric(wildcards)[1].values()]
+
+    def metric_models(self, wildcards):
+        """The models of a batch, for a metric that takes the forest."""
+        takes_forest = "forest" in parameters("metric", self._metric(wildcards)[0]["metric"])
+        file = f"results/models/{wildcards.experiment}/{wildcards.batch}.npz"
+        return [file] if takes_forest else []
+
+    def metric_tables(self, wildcards):
+        """Tables of one metric over all batches and settings of an experiment."""
+        pairs = self.plan(wildcards.experiment).metric_files(wildcards.metric)
+        folder = f"results/metrics/{wildcards.experiment}"
+        return [f"{folder}/{batch}/{file}.csv" for batch, file in pairs]
+
+    # Artefacts
+
+    def artefact_names(self, wildcards):
+        """Inputs of an artefact, as EXPERIMENT/METRIC."""
+        return self._artefact(wildcards).get("inputs", [])
+
+    def artefact_inputs(self, wildcards):
+        """Their files."""
+        return [f"results/experiments/{name}.csv" for name in self.artefact_names(wildcards)]
+
+    def artefact_parameters(self, wildcards):
+        """Parameters of an artefact's ``compute``, as JSON."""
+        given = dict(self._artefact(wildcards).get("parameters", {}))
+        recipes = self._datasets(wildcards)
+        given |= {"recipes": recipes} if recipes else {}
+        recorded = self.recorded(wildcards)
+        given |= {"recorded": recorded[0]} if recorded else {}
+        return json.dumps(given)
+
+    def recorded(self, wildcards):
+        """The recorded table that an artefact reads, if any."""
+        name = self._artefact(wildcards).get("recorded")
+        return [relative(PAPERS / wildcards.paper / "recorded" / name)] if name else []
+
+    def table_files(self, wildcards):
+        """Files that an artefact reads: what is recorded, and data of the user's."""
+        paths = [r["path"] for r in self._datasets(wildcards).values() if "path" in r]
+        return [*self.recorded(wildcards), *paths]
+
+    def table_key(self, wildcards):
+        """Sources of an artefact's table."""
+        return self.key(*self._table_modules(wildcards))
+
+    def table_compiled(self, wildcards):
+        """Marker files of the kernels of an artefact."""
+        return self.compiled(*self._table_modules(wildcards))
+
+    def _table_modules(self, wildcards):
+        recipes = list(self._datasets(wildcards).values())
+        return "reproduction.stages.tables", self._module(wildcards), *named(recipes)
+
+    def figure_key(self, wildcards):
+        """Sources of an artefact's picture."""
+        return self.key("reproduction.stages.figures", self._module(wildcards))
+
+    @staticmethod
+    def style():
+        """The style file of all figures."""
+        return relative(REPRODUCTION / "figures" / "splitcredit.mplstyle")
+
+    # Claims
+
+    def judgment_key(self, wildcards):
+        """Sources of an artefact's judgment: those of its module only if it decides statements."""
+        decides = self.decided(wildcards)
+        modules = [self._module(wildcards)] if decides else []
+        return self.key("reproduction.stages.judgments", *modules)
+
+    def printed(self, wildcards):
+        """File of the printed values of an artefact, if it has any."""
+        path = _printed_file(f"{wildcards.paper}/{wildcards.artefact}")
+        return [relative(path)] if path.exists() else []
+
+    def stated(self, wildcards):
+        """File of the statements of a paper, if the artefact decides some."""
+        path = PAPERS / wildcards.paper / "claims" / "statements.csv"
+        return [relative(path)] if self.decided(wildcards) else []
+
+    def decided(self, wildcards):
+        """Statements that an artefact decides."""
+        return self._artefact(wildcards).get("statements", [])
+
+    def claim_rules(self, wildcards):
+        """How the printed values of an artefact are judged, as JSON."""
+        return json.dumps(_rules(wildcards.paper).get(wildcards.artefact, []))
+
+    def evidence(self, wildcards):
+        """Tests and causes of the statements that an artefact decides, as JSON."""
+        known = _rules(wildcards.paper).get("statements", {})
+        return json.dumps({s: known[s] for s in self.decided(wildcards) if s in known})
+
+    def incomparable(self, wildcards):
+        """Why the values of an artefact cannot be held against print, or nothing."""
+        if self.config["paper_scale"] or not self._artefact(wildcards).get("scaled", False):
+            return ""
+        return f"preset {self.config['preset']}: sizes are not those of the paper"
+
+    def judged_table(self, wildcards):
+        """Table of an artefact."""
+        return self.path("tables", f"{wildcards.paper}/{wildcards.artefact}", "csv")
+
+    def titles(self):
+        """Titles of all artefacts, as JSON."""
+        return json.dumps({name: a["title"] for name, a in self.artefacts.items()})
+
+    def judgments(self, timed):
+        """Judgments of the artefacts whose values are times, or of the others."""
+        return [self.path("judgments", n, "json") for n in self.judged if self.timed(n) == timed]
+
+    def pictures(self):
+        """Pictures for the claims page."""
+        return [self.path("figures", n, "svg") for n in self.figures if not self.timed(n)]
+
+    # After a failure
+
+    def page_after_failure(self, table, summary, page):
+        """Command that writes the claims page from the artefacts that were made."""
+        incomplete = self.incomplete()
+        unfinished = {row["artefact"] for row in incomplete}
+        made = [n for n in self.required if n not in unfinished and not self.timed(n)]
+        judged = [self.path("judgments", n, "json") for n in made if n in self.judged]
+        figures = [self.path("figures", n, "svg") for n in made if n in self.figures]
+        words = ["python", "-m", "reproduction", "claims", "--judged", *judged]
+        words += ["--figures", *figures, "--titles", self.titles()]
+        words += ["--incomplete", json.dumps(incomplete), "--preset", self.config["preset"]]
+        words += ["--table", table, "--summary", summary, "--page", page]
+        return shlex.join(words)
+
+    def incomplete(self):
+        """Artefacts that are not made, each with the log of the job that failed and its reason."""
+        rows = []
+        for name in self.required:
+            steps = list(self._steps(name))
+            failed = next((log for _, log in steps if _reason(log)), "")
+            if failed or not all(Path(output).exists() for output, _ in steps if output):
+                reason = _reason(failed) if failed else "none of its jobs failed, but not all ran"
+                rows.append({"artefact": name, "log": failed, "reason": reason})
+        return rows
+
+    def _steps(self, name):
+        """(output, log) of every job behind an artefact, in the order of the flow; no output for
+        fits, whose models are temporary.
+        """
+        for wanted in self.artefacts[name].get("inputs", []):
+            experiment, _, metric = wanted.partition("/")
+            plan = self.plan(experiment)
+            for batch, file in plan.metric_files(metric):
+                place = f"{experiment}/{batch}"
+                yield _step("data", place, "npz")
+                yield "", _log("models", place)
+                for importance in plan.metrics[file][1].values():
+                    yield _step("importances", f"{place}/{importance}", "npz")
+                yield _step("metrics", f"{place}/{file}", "csv")
+            yield _step("experiments", wanted, "csv")
+        stages = {"tables": "csv"}
+        stages |= {"figures": "svg"} if name in self.figures else {}
+        stages |= {"judgments": "json"} if name in self.judged else {}
+        for stage, kind in stages.items():
+            timing = "timing/" if self.timed(name) else ""
+            yield self.path(stage, name, kind), _log(f"{timing}{stage}", name)
+
+    # Targets
+
+    def timed(self, name):
+        """Whether the values of an artefact are times."""
+        return self.artefacts[name].get("timed", False)
+
+    def path(self, folder, name, kind):
+        """One file of an artefact; what depends on the clock lies apart."""
+        return f"results/{'timing/' if self.timed(name) else ''}{folder}/{name}.{kind}"
+
+    def everything(self):
+        """All files of all artefacts but the optional ones."""
+        return [file for name in self.required for file in self.outputs(name)]
+
+    def outputs(self, name):
+        """All files of one artefact."""
+        files = [self.path("tables", name, "csv")]
+        if name in self.figures:
+            files += [self.path("figures", name, kind) for kind in ("svg", "png")]
+        if name in self.judged:
+            files.append(self.path("judgments", name, "json"))
+        return files
+
+    def targets(self):
+        """Names of artefacts, papers and experiments, and the files that each stands for."""
+        files: dict = {}
+        for name in self.artefacts:
+            files[name.replace("/", "_")] = self.outputs(name)
+            if name in self.required:
+                paper = name.partition("/")[0]
+                files[paper] = [*files.get(paper, []), *self.outputs(name)]
+        for name, experiment in self.config["experiments"].items():
+            tables = [f"results/experiments/{name}/{m}.csv" for m in experiment["metrics"]]
+            files[f"experiment_{name}"] = tables
+        return files
+
+    def _datasets(self, wildcards):
+        """Recipes of the data sets that the table of an artefact reads directly."""
+        names = self._artefact(wildcards).get("datasets", [])
+        return {name: self.config["datasets"][name] for name in names}
+
+    def _artefact(self, wildcards):
+        return self.artefacts[f"{wildcards.paper}/{wildcards.artefact}"]
+
+    def _module(self, wildcards):
+        path = self._file(f"{wildcards.paper}/{wildcards.artefact}")
+        return ".".join(path.relative_to(SRC).with_suffix("").parts)
+
+    @staticmethod
+    def _file(name):
+        path = PAPERS / f"{name}.py"
+        if not path.is_file():
+            raise configuration.ConfigError(f"artefacts.{name}: no such file: {relative(path)}")
+        return path
+
+
+def _step(stage, place, kind):
+    """(output, log) of one job of a stage."""
+    return f"results/{stage}/{place}.{kind}", _log(stage, place)
+
+
+def _log(stage, place):
+    return f"results/logs/{stage}/{place}.log"
+
+
+def _reason(log):
+    """Last line of the log of a job that did not finish; empty if it did, or never started."""
+    path = Path(log)
+    if not path.is_file():
+        return ""
+    lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    if not lines:
+        return "the job was stopped before it printed anything"
+    return "" if lines[-1] == FINISHED else lines[-1]
+
+
+def _texts(value):
+    """Every text in a configuration, keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from (*_texts(key), *_texts(item))
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+
+
+def _printed_file(name):
+    paper, _, artefact = name.partition("/")
+    return PAPERS / paper / "claims" / f"{artefact}.csv"
+
+
+@cache
+def _rules(paper):
+    path = PAPERS / paper / "claims" / "rules.yaml"
+    return configuration.read_yaml(path) if path.exists() else {}

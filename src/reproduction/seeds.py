@@ -1,0 +1,51 @@
+"""Seeds that depend on the recipe alone.
+
+The seed of a fit or a draw comes from what is fitted or drawn and from the number of the repeat,
+never from the figure that asked, the batch, the worker or the order of the jobs: two figures that
+ask for the same forest get the same forest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from reproduction.storage import canonical
+
+
+def derive(recipe: dict, repeat: int, purpose: str) -> int:
+    """Seed in 0 .. 2**32 - 1 of one repeat of a recipe, for one purpose.
+
+    Parameters
+    ----------
+    recipe : dict
+        The recipe as it stands in the configuration.
+    repeat : int
+    purpose : str
+        Keeps the streams of, say, the drawing of rows and the fit of a model apart.
+
+    Returns
+    -------
+    int
+        ``recipe["random_state"]`` if it is given: an explicit seed overrides.
+    """
+    explicit = recipe.get("random_state")
+    if explicit is not None:
+        return int(explicit)
+    import numpy as np
+
+    text = hashlib.sha256(f"{canonical(_first_words(recipe))} {purpose}".encode()).digest()
+    words = np.frombuffer(text, dtype="<u4")
+    return int(np.random.SeedSequence([*words.tolist(), int(repeat)]).generate_state(1)[0])
+
+
+# Today's name of something in a recipe -> the first it had, which its seeds keep: else a new name
+# would change numbers.
+_FIRST_NAMES = {
+    "standardized_split": "standardised_split",
+    "randomized_error": "randomised_error",
+}
+
+
+def _first_words(recipe):
+    names = {key: _FIRST_NAMES.get(v, v) if isinstance(v, str) else v for key, v in recipe.items()}
+    return {"measure" if key == "importance" else key: value for key, value in names.items()}

@@ -1,0 +1,39 @@
+"""End the run with status 1 if a value differs from print and no cause is registered."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from reproduction import claims, storage
+
+_RED, _PLAIN = "\033[31m", "\033[0m"
+
+
+def add_arguments(parser):
+    """Arguments of the job."""
+    parser.add_argument("--claims", nargs="+", required=True, help="claims tables")
+    parser.add_argument("--page", required=True, help="the page to look at")
+    parser.add_argument("--log", required=True)
+    parser.add_argument("--out", required=True, help="number of values of each verdict")
+
+
+def run(arguments):
+    """Do the job."""
+    rows = [row for path in arguments.claims for row in storage.read_rows(path)]
+    lines = claims.unexplained(rows)
+    if lines:
+        lines.append(
+            f"{len(lines)} of {len(rows)} values differ from print without a known cause: see "
+            f"{arguments.page}, find out why, and add cause and test to claims/rules.yaml"
+        )
+    storage.write_text(arguments.log, "".join(f"{line}\n" for line in lines))
+    counted = {v: sum(row["verdict"] == v for row in rows) for v in claims.VERDICTS}
+    if lines:
+        red, plain = (_RED, _PLAIN) if _colored(sys.stderr) else ("", "")
+        sys.exit("\n".join(f"{red}{line}{plain}" for line in lines))
+    storage.write_text(arguments.out, "".join(f"{v}: {n}\n" for v, n in counted.items()))
+
+
+def _colored(stream):
+    return stream.isatty() and "NO_COLOR" not in os.environ

@@ -1,0 +1,23 @@
+"""Draw one artefact from its table, as SVG and PNG."""
+
+from __future__ import annotations
+
+from reproduction import papers, storage
+from reproduction.figures import save, style
+
+
+def add_arguments(parser):
+    """Arguments of the job."""
+    parser.add_argument("--artefact", required=True, help="PAPER/ARTEFACT")
+    parser.add_argument("--table", required=True)
+    parser.add_argument("--svg", required=True)
+    parser.add_argument("--png", required=True)
+
+
+def run(arguments):
+    """Do the job."""
+    table = storage.read_table(arguments.table)
+    with style():
+        figure = papers.artefact(arguments.artefact).draw(table)
+        save(figure, arguments.svg)
+        save(figure, arguments.png)

@@ -1,0 +1,49 @@
+"""Hold what one artefact prints and states against its table."""
+
+from __future__ import annotations
+
+import json
+
+from reproduction import claims, papers, storage
+
+
+def add_arguments(parser):
+    """Arguments of the job."""
+    parser.add_argument("--artefact", required=True, help="PAPER/ARTEFACT")
+    parser.add_argument("--table", required=True)
+    parser.add_argument("--printed", nargs="?", help="its printed values")
+    parser.add_argument("--rules", type=json.loads, default=[], help="how they are judged")
+    parser.add_argument("--statements", nargs="?", help="what the paper states")
+    parser.add_argument("--evidence", type=json.loads, default={}, help="tests and causes, by id")
+    parser.add_argument("--decided", nargs="*", default=[], help="ids decided by this artefact")
+    parser.add_argument("--incomparable", nargs="?", default="")
+    parser.add_argument("--out", required=True)
+
+
+def run(arguments):
+    """Do the job."""
+    name = arguments.artefact.split("/")
+    judged = []
+    if arguments.printed:
+        # As text: the digits that are printed decide what equal means.
+        printed = storage.read_rows(arguments.printed)
+        table = storage.read_rows(arguments.table)
+        judged += claims.judge(*name, printed, table, arguments.rules, arguments.incomparable)
+    if arguments.decided:
+        rows = storage.read_rows(arguments.statements)
+        stated = {row["id"]: row["statement"] for row in rows}
+        findings = _findings(arguments)
+        judged += claims.judge_statements(
+            *name, findings, stated, arguments.evidence, arguments.incomparable
+        )
+    storage.write_json(arguments.out, judged)
+
+
+def _findings(arguments):
+    """What the artefact measured, for each statement that it decides."""
+    table = storage.read_table(arguments.table)
+    findings = papers.artefact(arguments.artefact).statements(table)
+    measured, decided = {f["statement"] for f in findings}, set(arguments.decided)
+    if measured != decided:
+        raise ValueError(f"{arguments.artefact} decides {sorted(measured)}, not {sorted(decided)}")
+    return findings

@@ -1,0 +1,20 @@
+"""Compile one part of the kernels into the cache, so that no other job pays for it."""
+
+from __future__ import annotations
+
+from reproduction import storage
+
+
+def add_arguments(parser):
+    """Arguments of the job."""
+    parser.add_argument("--part", required=True)
+    parser.add_argument("--out", required=True)
+
+
+def run(arguments):
+    """Do the job."""
+    from splitcredit.kernels.compiled import cache_directory
+    from splitcredit.kernels.warm_up import compile_part
+
+    compile_part(arguments.part)
+    storage.write_text(arguments.out, f"compiled into {cache_directory().name}\n")

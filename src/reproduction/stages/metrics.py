@@ -1,0 +1,58 @@
+"""Compute one metric for every model of one batch, from its importances."""
+
+from __future__ import annotations
+
+import inspect
+import json
+
+import pandas as pd
+
+from reproduction import cross_fitted, models, seeds, storage
+from reproduction.datasets import Dataset
+from reproduction.metrics import metric
+from reproduction.planning import plans
+from splitcredit import attribution
+
+
+def add_arguments(parser):
+    """Arguments of the job."""
+    parser.add_argument("--plan", required=True)
+    parser.add_argument("--batch", required=True)
+    parser.add_argument("--data", required=True)
+    parser.add_argument(
+        "--models", nargs="*", default=[], help="only for metrics that ask for the forest"
+    )
+    parser.add_argument("--names", nargs="*", default=[], help="of the importances, in order")
+    parser.add_argument("--importances", nargs="*", default=[], help="their files")
+    parser.add_argument("--recipe", type=json.loads, required=True)
+    parser.add_argument("--out", required=True)
+
+
+def run(arguments):
+    """Do the job."""
+    compute = metric(arguments.recipe["metric"])
+    data = storage.read_bundle(arguments.data, Dataset)
+    files = dict(zip(arguments.names, arguments.importances, strict=True))
+    bundles = {name: storage.read_bundle(path, attribution) for name, path in files.items()}
+    frames = []
+    for run in plans.runs_of(arguments.plan, arguments.batch):
+        attributions = {name: bundle[run["key"]] for name, bundle in bundles.items()}
+        given = {k: v for k, v in arguments.recipe.items() if k != "metric"}
+        asked = inspect.signature(compute).parameters
+        for name, value in _known(arguments, data[run["data_key"]], run):
+            if name in asked:
+                given[name] = value()
+        frame = compute(attributions, **given)
+        frame.insert(0, "run", run["key"])
+        frames.append(frame)
+    storage.write_table(arguments.out, pd.concat(frames, ignore_index=True))
+
+
+def _known(arguments, data, run):
+    """What a metric may ask for, by name, as functions that get it."""
+    key, recipe, repeat = run["key"], run["model"], run["repeat"]
+    yield "data", lambda: data.explained
+    yield "training", lambda: data.training
+    yield "random_state", lambda: seeds.derive(arguments.recipe, repeat, "metric")
+    yield "forest", lambda: storage.read_bundle(*arguments.models, cross_fitted, {key})[key]
+    yield "refit", lambda: lambda X, y: models.fit(recipe, X, y, repeat)

@@ -1,0 +1,45 @@
+"""Fit the models of one batch and write them as Forests, with hash and in-bag counts.
+
+A recipe with ``folds`` is fitted once for each, without its rows, and becomes a `CrossFitted`.
+"""
+
+from __future__ import annotations
+
+from reproduction import models, storage
+from reproduction.cross_fitted import CrossFitted
+from reproduction.datasets import Dataset
+from reproduction.planning import plans
+from splitcredit.convert import to_forest
+
+
+def add_arguments(parser):
+    """Arguments of the job."""
+    parser.add_argument("--plan", required=True)
+    parser.add_argument("--batch", required=True)
+    parser.add_argument("--data", required=True)
+    parser.add_argument("--out", required=True)
+
+
+def run(arguments):
+    """Do the job."""
+    data = storage.read_bundle(arguments.data, Dataset)
+    forests = {}
+    for run in plans.runs_of(arguments.plan, arguments.batch):
+        dataset = data[run["data_key"]]
+        forests[run["key"]] = _fitted(run["model"], dataset, run["repeat"])
+        print(f"fitted {run['key']}: {forests[run['key']]}", flush=True)
+    storage.write_bundle(arguments.out, forests)
+
+
+def _fitted(recipe, data, repeat):
+    if data.n_training is not None:
+        if "folds" in recipe:
+            raise ValueError("folds: these rows are split for training and test already")
+        data = data.training
+    fold = models.folds(recipe, len(data.X), repeat)
+    if fold is None:
+        return to_forest(models.fit(recipe, data.X, data.y, repeat), X_train=data.X)
+    rest = [data.take(fold != f) for f in range(recipe["folds"])]
+    fits = (models.fit(recipe, part.X, part.y, repeat) for part in rest)
+    forests = [to_forest(model, X_train=part.X) for model, part in zip(fits, rest, strict=True)]
+    return CrossFitted(tuple(forests), fold)

@@ -1,0 +1,24 @@
+"""Compute the table of one artefact of a paper."""
+
+from __future__ import annotations
+
+import json
+
+from reproduction import papers, storage
+
+
+def add_arguments(parser):
+    """Arguments of the job."""
+    parser.add_argument("--artefact", required=True, help="PAPER/ARTEFACT")
+    parser.add_argument("--names", nargs="*", default=[], help="of the inputs, in order")
+    parser.add_argument("--inputs", nargs="*", default=[], help="their files")
+    parser.add_argument("--parameters", type=json.loads, default={})
+    parser.add_argument("--out", required=True)
+
+
+def run(arguments):
+    """Do the job."""
+    files = zip(arguments.names, arguments.inputs, strict=True)
+    inputs = {name: storage.read_table(path) for name, path in files}
+    table = papers.artefact(arguments.artefact).compute(inputs, **arguments.parameters)
+    storage.write_table(arguments.out, table)

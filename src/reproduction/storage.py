@@ -1,0 +1,102 @@
+"""Files that appear whole or not at all, and hold no pickle."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import hashlib
+import json
+import os
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def atomic(path):
+    """Yield a temporary path beside `path`, renamed onto it when the block ends without error."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}{path.suffix}")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path, text: str) -> None:
+    """Write `text` as UTF-8."""
+    with atomic(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_json(path, content) -> None:
+    """Write JSON with sorted keys, so that equal content is equal bytes."""
+    write_text(path, json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def read_json(path):
+    """Read one JSON file."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def write_table(path, frame) -> None:
+    """Write a DataFrame as CSV; floats in the shortest form that reads back exactly."""
+    with atomic(path) as temporary:
+        frame.to_csv(temporary, index=False, lineterminator="\n")
+
+
+def read_table(path):
+    """Read a CSV written by `write_table`; floats come back bit by bit (with pandas 3)."""
+    import pandas as pd
+
+    return pd.read_csv(path)
+
+
+def write_rows(path, rows: list[dict], columns) -> None:
+    """Write rows as CSV with these columns; a value that a row lacks is left empty."""
+    with atomic(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def read_rows(path) -> list[dict[str, str]]:
+    """Read a CSV as rows of text."""
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write_bundle(path, items: dict[str, object]) -> None:
+    """Write objects that have ``to_arrays`` into one ``.npz``, each under its key."""
+    import numpy as np
+
+    arrays = {
+        f"{key}/{name}": array
+        for key, item in items.items()
+        for name, array in item.to_arrays().items()
+    }
+    with atomic(path) as temporary:
+        np.savez(temporary, **arrays)
+
+
+def read_bundle(path, kind, keys=None) -> dict:
+    """Read a bundle written by `write_bundle`, or only some `keys`, by ``kind.from_arrays``."""
+    import numpy as np
+
+    items: dict[str, dict] = {}
+    with np.load(path, allow_pickle=False) as archive:
+        for entry in archive.files:
+            key, name = entry.rsplit("/", 1)
+            if keys is None or key in keys:
+                items.setdefault(key, {})[name] = archive[entry]
+    return {key: kind.from_arrays(arrays) for key, arrays in items.items()}
+
+
+def canonical(content) -> str:
+    """JSON text of a recipe, the same for equal content."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def digest(content, length: int = 10) -> str:
+    """First hexadecimal digits of the SHA-256 of a recipe's canonical text."""
+    return hashlib.sha256(canonical(content).encode()).hexdigest()[:length]

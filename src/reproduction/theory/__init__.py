@@ -1,0 +1,71 @@
+"""Importances of known distributions: what forests converge to (sutera2021).
+
+`distributions` holds the formulas, `games` the coalition games and their Shapley values,
+`relevance` the definitions of relevance, `theorems` both sides of what the paper proves, `families`
+the distributions to check it on. `multiway` and `limits` grow infinitely many trees by recursion
+and know none of the formulas. Entropies and informations are in bits; the one function in nats,
+`loss_game`, says so.
+"""
+
+from reproduction.theory.distributions import (
+    JointDistribution,
+    conditional_entropy,
+    conditional_impurity,
+    information,
+    local_mdi_totally_randomized,
+    mdi_totally_randomized,
+)
+from reproduction.theory.families import (
+    equal_moments,
+    random_distributions,
+    swapping_input,
+    symmetric_inputs,
+)
+from reproduction.theory.games import (
+    information_game,
+    local_game,
+    loss_game,
+    prediction_game,
+    shapley_values,
+)
+from reproduction.theory.impurities import IMPURITIES, entropy, impurity
+from reproduction.theory.limits import InfiniteForest, chances_of_best
+from reproduction.theory.multiway import MultiwayForest, mdi_best_split
+from reproduction.theory.relevance import (
+    local_change,
+    locally_relevant,
+    relevant,
+    strongly_relevant,
+)
+from reproduction.theory.theorems import cases, sage_less_mdi
+
+__all__ = [
+    "IMPURITIES",
+    "InfiniteForest",
+    "JointDistribution",
+    "MultiwayForest",
+    "cases",
+    "chances_of_best",
+    "conditional_entropy",
+    "conditional_impurity",
+    "entropy",
+    "equal_moments",
+    "impurity",
+    "information",
+    "information_game",
+    "local_change",
+    "local_game",
+    "local_mdi_totally_randomized",
+    "locally_relevant",
+    "loss_game",
+    "mdi_best_split",
+    "mdi_totally_randomized",
+    "prediction_game",
+    "random_distributions",
+    "relevant",
+    "sage_less_mdi",
+    "shapley_values",
+    "strongly_relevant",
+    "swapping_input",
+    "symmetric_inputs",
+]

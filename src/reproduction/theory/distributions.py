@@ -1,0 +1,176 @@
+"""A known distribution, and the limits of global and local MDI as formulas (sutera2021)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from reproduction.theory.impurities import impurity as impurity_of
+
+
+@dataclass(frozen=True, eq=False)
+class JointDistribution:
+    """Distribution of categorical inputs X_1 .. X_p and an output Y with finitely many values.
+
+    Parameters
+    ----------
+    probability : float64 (|X_1|, ..., |X_p|, |Y|)
+        Adds up to 1.
+    values : float64 (|Y|,), optional
+        What the values of Y are worth; only the variance needs them. Default 0, 1, 2, ...
+
+    Raises
+    ------
+    ValueError
+        If it holds negative numbers or does not add up to 1, or there is not one value for each
+        value of Y.
+    """
+
+    probability: np.ndarray
+    values: np.ndarray | None = None
+
+    def __post_init__(self):
+        table = np.array(self.probability, dtype=np.float64)
+        if (table < 0).any() or abs(table.sum() - 1) > 1e-9:
+            raise ValueError("probability must not be negative and must add up to 1")
+        values = np.arange(table.shape[-1]) if self.values is None else self.values
+        values = np.array(values, dtype=np.float64)
+        if values.shape != table.shape[-1:]:
+            raise ValueError(f"{values.size} values for {table.shape[-1]} values of Y")
+        object.__setattr__(self, "probability", table)
+        object.__setattr__(self, "values", values)
+        # One more slot at the end of each axis, the sum over that input, makes `given` a look-up.
+        for j in range(table.ndim - 1):
+            table = np.concatenate([table, table.sum(axis=j, keepdims=True)], axis=j)
+        table.setflags(write=False)
+        object.__setattr__(self, "_sums", table)
+        object.__setattr__(self, "_impurities", {})
+
+    @classmethod
+    def from_rows(cls, X, y) -> JointDistribution:
+        """The distribution in which every given row is equally likely.
+
+        Parameters
+        ----------
+        X : array-like (n, p)
+            Categories 0, 1, 2, ...
+        y : array-like (n,)
+            The sorted distinct values become those of Y.
+        """
+        X = np.asarray(X).astype(int)
+        values, codes = np.unique(np.asarray(y), return_inverse=True)
+        table = np.zeros((*(X.max(axis=0) + 1), len(values)))
+        np.add.at(table, (*X.T, codes), 1 / len(X))
+        return cls(table, values)
+
+    @property
+    def n_features(self) -> int:
+        """Number of inputs p."""
+        return self.probability.ndim - 1
+
+    @property
+    def cardinalities(self) -> tuple[int, ...]:
+        """Number of values of each input."""
+        return self.probability.shape[:-1]
+
+    def given(self, known: dict[int, int]) -> np.ndarray:
+        """P(Y, the inputs of `known` at their values), by value of Y."""
+        return self._sums[self._place(known)]
+
+    def marginal(self, features) -> np.ndarray:
+        """P(the given inputs, Y), axes in the order of the inputs, Y last."""
+        kept = tuple(slice(-1) if j in features else -1 for j in range(self.n_features))
+        return self._sums[kept]
+
+    def support(self) -> tuple[np.ndarray, np.ndarray]:
+        """The inputs x of positive probability, int (n, p), and P(V = x), (n,)."""
+        p_x = self.probability.sum(axis=-1)
+        X = np.argwhere(p_x > 0)
+        return X, p_x[tuple(X.T)]
+
+    def impurity(self, known: dict[int, int], kind: str = "entropy") -> float:
+        """Impurity of Y given the values in `known`; 0 if those never occur."""
+        # Kept, as every formula and every recursion asks for the same few.
+        place = kind, self._place(known)
+        if place not in self._impurities:
+            found = impurity_of(self.given(known), kind, self.values)
+            self._impurities[place] = float(found)
+        return self._impurities[place]
+
+    def _place(self, known):
+        return tuple([known.get(j, -1) for j in range(self.n_features)])
+
+
+def conditional_impurity(joint: JointDistribution, features, impurity="entropy") -> float:
+    """E_S{I(Y | X_S = x_S)}, the mean impurity of Y once the given inputs are known."""
+    table = joint.marginal(features)
+    rows = table.reshape(-1, table.shape[-1])
+    return float((rows.sum(axis=1) * impurity_of(rows, impurity, joint.values)).sum())
+
+
+def conditional_entropy(joint: JointDistribution, features) -> float:
+    """H(Y | the given inputs), in bits."""
+    return conditional_impurity(joint, features)
+
+
+def information(joint: JointDistribution, feature: int, given=(), impurity="entropy") -> float:
+    """I(Y; X_feature | X_given), in bits; for another impurity its mean decrease likewise."""
+    before = conditional_impurity(joint, given, impurity)
+    return before - conditional_impurity(joint, {*given, feature}, impurity)
+
+
+def mdi_totally_randomized(joint: JointDistribution, impurity="entropy") -> np.ndarray:
+    """MDI of infinitely many totally randomised trees (K = 1): sutera2021, Eq. 4.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+    impurity : {"entropy", "gini", "variance"}
+        The paper's informations are in bits; for the other impurities see its appendix F.
+
+    Returns
+    -------
+    float64 array (p,), in units of the impurity
+    """
+    p = joint.n_features
+    out = np.zeros(p)
+    for m in range(p):
+        others = [j for j in range(p) if j != m]
+        for k in range(p):
+            weight = 1 / (comb(p, k) * (p - k))
+            terms = (information(joint, m, b, impurity) for b in combinations(others, k))
+            out[m] += weight * sum(terms)
+    return out
+
+
+def local_mdi_totally_randomized(joint: JointDistribution, x, impurity="entropy") -> np.ndarray:
+    """Local MDI at `x` in the same limit: sutera2021, Eq. 10 (variance: Eq. 20).
+
+    As printed, Eq. 10, 19 and 20 sum over P(V^-m) where the subsets of size k, P_k(V^-m), are
+    meant, and lack the parentheses round the difference; Eq. 18 has x_b for x_B.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+    x : sequence of p ints
+        Should have positive probability; else the impurity of what never occurs counts as 0.
+    impurity : {"entropy", "gini", "variance"}
+
+    Returns
+    -------
+    float64 array (p,), in units of the impurity (bits for entropy); may be negative
+    """
+    p = joint.n_features
+    out = np.zeros(p)
+    for m in range(p):
+        others = [j for j in range(p) if j != m]
+        for k in range(p):
+            weight = 1 / (comb(p, k) * (p - k))
+            for b in combinations(others, k):
+                known = {j: x[j] for j in b}
+                before = joint.impurity(known, impurity)
+                out[m] += weight * (before - joint.impurity({**known, m: x[m]}, impurity))
+    return out

@@ -1,0 +1,119 @@
+"""Random distributions on which the theorems are checked by enumeration."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reproduction.theory.distributions import JointDistribution
+
+CARDINALITIES = ((2, 2), (2, 3), (2, 2, 2), (2, 3, 2), (3, 2, 2, 2))
+
+
+def random_distributions(n: int, seed: int = 0) -> list[JointDistribution]:
+    """Draw `n` distributions; those of a smaller `n` are the first of a larger one.
+
+    Every `CARDINALITIES` with each family in turn: all probabilities random; the last input
+    irrelevant; the last input relevant in one context only; 40 % of the cells 0; noisy parity.
+    Y has two or three values (parity: two), worth random numbers.
+    """
+    found = []
+    for i in range(n):
+        random = np.random.default_rng([seed, i])
+        shape = CARDINALITIES[i % len(CARDINALITIES)]
+        family = _FAMILIES[i // len(CARDINALITIES) % len(_FAMILIES)]
+        table = family(random, shape, int(random.integers(2, 4)))
+        found.append(JointDistribution(table / table.sum(), random.normal(size=table.shape[-1])))
+    return found
+
+
+def _dirichlet(random, shape):
+    return random.dirichlet(np.ones(int(np.prod(shape)))).reshape(shape)
+
+
+def _generic(random, shape, n_classes):
+    return _dirichlet(random, (*shape, n_classes))
+
+
+def _irrelevant_last(random, shape, n_classes):
+    """The last input is independent of the others and Y together."""
+    rest = _dirichlet(random, (*shape[:-1], n_classes))
+    return rest[..., None, :] * _dirichlet(random, shape[-1:])[:, None]
+
+
+def _context(random, shape, n_classes):
+    """The last input tells about Y only where X_1 > 0, and is locally irrelevant where X_1 = 0.
+
+    Relevant globally, so a case in which local irrelevance is not the global one. At X_1 = 0, Y is
+    distributed as a(z), z the inputs between; elsewhere as a(z) + change / P(X_1 > 0 | x_p). The
+    change then shows with the same size for every x_p when X_1 is not known.
+    """
+    first, *between, last = shape
+    on = random.permutation(np.linspace(0.3, 0.8, last))
+    p_first = np.zeros((first, last))
+    p_first[0], p_first[1:] = 1 - on, _dirichlet(random, (first - 1,))[:, None] * on
+    p_inputs = np.multiply.outer(_dirichlet(random, between), p_first * _dirichlet(random, (last,)))
+    p_inputs = np.moveaxis(p_inputs, -2, 0)
+
+    a = 0.5 / n_classes + 0.5 * random.dirichlet(np.ones(n_classes), size=between)
+    change = random.normal(size=n_classes)
+    change -= change.mean()
+    # No probability may fall below 0: those of a are at least 0.5 / n_classes.
+    change *= 0.5 / n_classes * on.min() / np.abs(change).max()
+    p_y = np.broadcast_to(a[None, ..., None, :], (*shape, n_classes)).copy()
+    p_y[1:] += change / on[:, None]
+    return p_inputs[..., None] * p_y
+
+
+def _zero_cells(random, shape, n_classes):
+    """40 % of the cells are 0, so some inputs never occur."""
+    table = _generic(random, shape, n_classes)
+    n_zero = int(0.4 * table.size)
+    table.ravel()[random.permutation(table.size)[:n_zero]] = 0.0
+    return table
+
+
+def _parity(random, shape, n_classes):
+    """Y is the parity of the sum of equally likely inputs, flipped with some probability."""
+    odd = np.indices(shape).sum(axis=0) % 2
+    flip = random.uniform(0.0, 0.4)
+    one = np.where(odd == 1, 1 - flip, flip)
+    return np.stack([1 - one, one], axis=-1)
+
+
+_FAMILIES = (_generic, _irrelevant_last, _context, _zero_cells, _parity)
+
+
+def swapping_input() -> JointDistribution:
+    """One binary X that at X = 1 swaps the probabilities .7 and .3 of a binary Y.
+
+    Locally relevant at 1 by Definition 2 of sutera2021, with local MDI 0 there: the converse of
+    Theorem 4 fails, and so does footnote 9 of the paper's appendix F.
+    """
+    return JointDistribution([[0.625, 0.125], [0.075, 0.175]])
+
+
+def symmetric_inputs() -> JointDistribution:
+    """X_1 and X_2 symmetric in I(Y; .), but not once the third input is known; all equally likely.
+
+    Y = (X_3, Y'). Where X_3 = 0, Y' is X_1, flipped with probability 1/4. Where X_3 = 1, Y' is X_2
+    if X_1 = 1, else a coin. So X_1 alone tells as much at X_3 = 0 as X_2 alone at X_3 = 1, but
+    only in the second case is there something left to learn.
+    """
+    one = np.empty((2, 2, 2))
+    one[:, :, 0] = [[0.25, 0.25], [0.75, 0.75]]
+    one[:, :, 1] = [[0.5, 0.5], [0.0, 1.0]]
+    table = np.zeros((2, 2, 2, 4))
+    for x3 in range(2):
+        table[:, :, x3, 2 * x3] = 1 - one[:, :, x3]
+        table[:, :, x3, 2 * x3 + 1] = one[:, :, x3]
+    return JointDistribution(table / 8)
+
+
+def equal_moments() -> JointDistribution:
+    """One relevant binary X that changes neither the mean (0) nor the variance (1) of Y.
+
+    With the variance, its global and local MDI are 0: that only irrelevant inputs have MDI 0 does
+    not carry over to regression, as appendix F of sutera2021 says.
+    """
+    table = np.array([[0.0, 0.5, 0.0, 0.5, 0.0], [0.125, 0.0, 0.75, 0.0, 0.125]]) / 2
+    return JointDistribution(table, [-2, -1, 0, 1, 2])

@@ -1,0 +1,117 @@
+"""Infinite forests on a known distribution: one branch a value, K of the inputs left drawn.
+
+The trees of Louppe et al. (2013) and of sutera2021's categorical setting, grown by recursion over
+the nodes (which inputs are used, at which values), with none of the formulas for their limits.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cache
+
+import numpy as np
+
+from reproduction.theory.distributions import JointDistribution
+from reproduction.theory.limits import chances_of_best
+
+
+class MultiwayForest:
+    """Infinitely many fully grown trees with exhaustive splits.
+
+    Each node draws K of the inputs not yet used on its path (all of them, if fewer are left) and
+    splits on the one that decreases the impurity most; equally good ones are equally likely.
+    Scikit-learn's K is another one: see `limits.InfiniteForest`.
+
+    Parameters
+    ----------
+    joint : JointDistribution
+    k : int
+        K, from 1 (totally randomised trees) to p.
+    impurity : {"entropy", "gini", "variance"}
+        Chooses the splits, and is what MDI sums.
+
+    Raises
+    ------
+    ValueError
+        If K is not from 1 to p.
+    """
+
+    def __init__(self, joint: JointDistribution, k: int, impurity: str = "entropy"):
+        if not 1 <= k <= joint.n_features:
+            raise ValueError(f"k={k}: expected 1 to {joint.n_features}, the number of inputs")
+        self.joint, self.k, self.kind = joint, k, impurity
+        self._look, self._choice = cache(self._make_node), cache(self._make_choice)
+
+    def mdi(self) -> np.ndarray:
+        """Global MDI, Eq. 2 and 3 of sutera2021 in the limit, (p,), in units of the impurity."""
+        out = np.zeros(self.joint.n_features)
+        for chance, node, j in self._splits():
+            children = [self._child(node, j, v) for v in range(self.joint.cardinalities[j])]
+            below = sum(self._look(c)[0].sum() * self._look(c)[1] for c in children)
+            weights, impurity = self._look(node)
+            out[j] += chance * (weights.sum() * impurity - below)
+        return out
+
+    def local_mdi(self, x) -> np.ndarray:
+        """Local MDI at `x`, Eq. 8 of sutera2021 in the limit, (p,), in units of the impurity."""
+        out = np.zeros(self.joint.n_features)
+        for chance, node, j in self._splits(x):
+            child = self._child(node, j, x[j])
+            out[j] += chance * (self._look(node)[1] - self._look(child)[1])
+        return out
+
+    def saabas(self, x) -> np.ndarray:
+        """Saabas' attributions of P(Y | x), (p, |Y|)."""
+        out = np.zeros((self.joint.n_features, self.joint.probability.shape[-1]))
+        for chance, node, j in self._splits(x):
+            here, there = self._look(node)[0], self._look(self._child(node, j, x[j]))[0]
+            out[j] += chance * (there / there.sum() - here / here.sum())
+        return out
+
+    def _splits(self, x=None):
+        """All (share of the trees, node, input): the trees that split this node on this input.
+
+        With `x`, only the nodes on the path of x. A node is a tuple of values, None where the
+        input is not used.
+        """
+        reached = {(None,) * self.joint.n_features: 1.0}
+        while reached:
+            following = defaultdict(float)
+            for node, share in reached.items():
+                for j, chance in self._choice(node):
+                    yield share * chance, node, j
+                    values = range(self.joint.cardinalities[j]) if x is None else [x[j]]
+                    for v in values:
+                        following[self._child(node, j, v)] += share * chance
+            reached = following
+
+    def _make_choice(self, node):
+        """Inputs that may split the node, each with its probability."""
+        weights, impurity = self._look(node)
+        left = [j for j, value in enumerate(node) if value is None]
+        if not left or weights.sum() == 0:
+            return []
+        gains = []
+        for j in left:
+            below = [
+                self._look(self._child(node, j, v)) for v in range(self.joint.cardinalities[j])
+            ]
+            gains.append(impurity - sum(w.sum() * i for w, i in below) / weights.sum())
+        return list(zip(left, chances_of_best(gains, min(self.k, len(left))), strict=True))
+
+    def _make_node(self, node):
+        """P(Y, node) by value of Y, and the node's impurity."""
+        known = {j: v for j, v in enumerate(node) if v is not None}
+        return self.joint.given(known), self.joint.impurity(known, self.kind)
+
+    @staticmethod
+    def _child(node, j, value):
+        return (*node[:j], int(value), *node[j + 1 :])
+
+
+def mdi_best_split(joint: JointDistribution) -> np.ndarray:
+    """MDI of the trees that always split on the best input (K = p), one branch a value; (p,) bits.
+
+    Equally good inputs are equally likely.
+    """
+    return MultiwayForest(joint, joint.n_features).mdi()

@@ -1,0 +1,82 @@
+"""Relevance of an input, globally (Kohavi et al. 1997) and at one x (sutera2021, Definition 2)."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from reproduction.theory.distributions import JointDistribution
+
+# Two conditional probabilities that are equal differ by the rounding of some ten sums and
+# divisions, below 1e-14; those of random distributions that are not equal differ by far more.
+EQUAL = 1e-12
+
+
+def relevant(joint: JointDistribution) -> np.ndarray:
+    """Whether each input depends on Y given some subset B of the others, bool (p,).
+
+    Printed "B ⊂ V"; B ranges over the subsets of V without X_m, as in section 3.1.
+    """
+    p = joint.n_features
+    return np.array([any(_depends(joint, m, b) for b in _subsets(p, m)) for m in range(p)])
+
+
+def strongly_relevant(joint: JointDistribution) -> np.ndarray:
+    """Whether each input depends on Y given all the others, bool (p,)."""
+    p = joint.n_features
+    return np.array([_depends(joint, m, tuple({*range(p)} - {m})) for m in range(p)])
+
+
+def locally_relevant(joint: JointDistribution, x, impurity=None) -> np.ndarray:
+    """Whether each input is locally relevant at `x`, bool (p,): see `local_change`."""
+    return local_change(joint, x, impurity) > EQUAL
+
+
+def local_change(joint: JointDistribution, x, impurity=None) -> np.ndarray:
+    """Most that knowing x_m changes about Y, over all B ⊆ V^-m with values x_B, (p,).
+
+    Parameters
+    ----------
+    joint : JointDistribution
+    x : sequence of p ints, of positive probability
+    impurity : str, optional
+        None: the change of any P(Y = y | ...), as in Definition 2, which is printed with X for
+        X_m. A name: the change of that impurity, as appendix F defines local relevance. Its
+        footnote 9 says that with entropy the two agree. They do not: knowing x_m may swap two
+        probabilities, which leaves the entropy as it was.
+
+    Returns
+    -------
+    float64 array (p,): 0, up to rounding, where the input is locally irrelevant
+    """
+
+    def about_y(known):
+        if impurity is not None:
+            return joint.impurity(known, impurity)
+        here = joint.given(known)
+        return here / here.sum()
+
+    out = np.zeros(joint.n_features)
+    for m in range(joint.n_features):
+        for b in _subsets(joint.n_features, m):
+            known = {j: x[j] for j in b}
+            change = about_y({**known, m: x[m]}) - about_y(known)
+            out[m] = max(out[m], np.abs(change).max())
+    return out
+
+
+def _depends(joint, m, b):
+    """Whether P(x_m, y | b) is another table than P(x_m | b) P(y | b), for some b that occurs."""
+    kept = sorted({*b, m})
+    table = np.moveaxis(joint.marginal(kept), kept.index(m), -2)
+    table = table.reshape(-1, *table.shape[-2:])
+    weight = table.sum(axis=(1, 2), keepdims=True)
+    table = (table / np.where(weight > 0, weight, 1))[weight.ravel() > 0]
+    product = table.sum(axis=2, keepdims=True) * table.sum(axis=1, keepdims=True)
+    return np.abs(table - product).max() > EQUAL
+
+
+def _subsets(p, m):
+    others = [j for j in range(p) if j != m]
+    return (b for k in range(p) for b in combinations(others, k))

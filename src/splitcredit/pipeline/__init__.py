@@ -1,1 +1,0 @@
-"""From configuration to jobs: what the Snakefile needs to know, and the jobs themselves."""

@@ -1,0 +1,26 @@
+# Figures of the papers, drawn from their tables.
+rule figures:
+    input:
+        style=jobs.style(),
+        table="results/{timing}tables/{paper}/{artefact}.csv",
+    output:
+        svg="results/{timing}figures/{paper}/{artefact}.svg",
+        png="results/{timing}figures/{paper}/{artefact}.png",
+    log:
+        "results/logs/{timing}figures/{paper}/{artefact}.log",
+    benchmark:
+        "results/timing/jobs/{timing}figures/{paper}/{artefact}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        key=jobs.figure_key,
+    message:
+        "Figure {wildcards.paper}/{wildcards.artefact}"
+    shell:
+        "python -m reproduction --threads {threads} figures"
+        " --artefact {wildcards.paper}/{wildcards.artefact} --table {input.table:q}"
+        " --svg {output.svg:q} --png {output.png:q} > {log:q} 2>&1"

@@ -1,0 +1,33 @@
+# Printed values and statements of one artefact against ours.
+rule judgments:
+    input:
+        printed=jobs.printed,
+        statements=jobs.stated,
+        table=jobs.judged_table,
+    output:
+        "results/{timing}judgments/{paper}/{artefact}.json",
+    log:
+        "results/logs/{timing}judgments/{paper}/{artefact}.log",
+    benchmark:
+        "results/timing/jobs/{timing}judgments/{paper}/{artefact}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        key=jobs.judgment_key,
+        rules=jobs.claim_rules,
+        evidence=jobs.evidence,
+        decided=jobs.decided,
+        incomparable=jobs.incomparable,
+    message:
+        "Claims of {wildcards.paper}/{wildcards.artefact}"
+    shell:
+        "python -m reproduction --threads {threads} judgments"
+        " --artefact {wildcards.paper}/{wildcards.artefact} --table {input.table:q}"
+        " --printed {input.printed:q} --rules {params.rules:q}"
+        " --statements {input.statements:q} --evidence {params.evidence:q}"
+        " --decided {params.decided} --incomparable {params.incomparable:q}"
+        " --out {output:q} > {log:q} 2>&1"
