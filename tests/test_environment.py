@@ -66,6 +66,8 @@ class Machine:
         (folder / "home").mkdir()
         self.environment = {"PATH": str(self.bin), "HOME": str(folder / "home")}
         self.environment["CALLS"] = str(self.log)
+        # A broken script must not go on to install packages.
+        self.environment |= {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull}
 
     def add(self, name, text):
         (self.bin / name).write_text(text)
@@ -194,6 +196,7 @@ def test_uv_is_told_where_pip_gets_packages_from():
         "UV_DEFAULT_INDEX": "https://b.test/simple",
         "UV_INDEX": "https://c.test/simple https://d.test/simple",
         "UV_FIND_LINKS": "wheels,more",
+        "UV_OFFLINE": "false",
         "UV_INDEX_STRATEGY": "unsafe-best-match",
     }
     done = subprocess.run(
@@ -321,3 +324,15 @@ def test_snakemake_writes_a_container_recipe_of_the_same_packages(bare, tmp_path
     assert copied[0] == "environment.yml"
     assert any(f"conda env create --prefix {Path(copied[1]).parent} " in line for line in lines)
     assert "#         - snakemake==" in done.stdout
+
+
+def test_recipes_of_containers_copy_what_the_script_needs():
+    recipe = (ROOT / "apptainer.def").read_text()
+    copied = dict(re.findall(r"^    (\S+) /opt/splitcredit/(\S+)$", recipe, re.M))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = {"pyproject.toml", "requirements.lock", "requirements-tools.lock", "src", "workflow"}
+    assert needed | {project["readme"], "LICENSE"} == set(copied)
+    for name, target in copied.items():
+        assert (ROOT / name).exists() and target == name
+    for line in (ROOT / ".dockerignore").read_text().splitlines():
+        assert line.startswith("#") or line not in {*copied, "config", "data", "Makefile"}

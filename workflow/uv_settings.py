@@ -15,7 +15,8 @@ NAMES = {
     "extra-index-url": ("UV_INDEX", " "),
     "find-links": ("UV_FIND_LINKS", ","),
     "trusted-host": ("UV_INSECURE_HOST", " "),
-    "no-index": ("UV_NO_INDEX", None),
+    # There is no variable for --no-index; offline, files of find-links are still found.
+    "no-index": ("UV_OFFLINE", None),
     "cert": ("SSL_CERT_FILE", None),
     "proxy": ("ALL_PROXY", None),
     "default-timeout": ("UV_HTTP_TIMEOUT", None),
@@ -36,8 +37,6 @@ def uv_settings(lines):
                 variable, separator = NAMES[key]
                 value = ast.literal_eval(value)
                 settings[variable] = separator.join(value.split()) if separator else value
-    if settings.get("UV_NO_INDEX", "").lower() in ("0", "false", "no", "off"):
-        del settings["UV_NO_INDEX"]
     # As pip does: the best version of all indexes. The hashes of the lock decide what is accepted.
     settings["UV_INDEX_STRATEGY"] = "unsafe-best-match"
     return settings
