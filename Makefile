@@ -65,7 +65,8 @@ reference: ## copy the claims and pictures of a full run to docs/reference, for 
 	$(BIN)/python docs/take_reference.py
 
 clean: ## delete all results
-	rm -rf results/* .snakemake
+	find results -mindepth 1 ! -name README.md -delete
+	rm -rf .snakemake
 
 # Every other target is one of the workflow: a paper (make sutera2021) or an artefact of it
 # (make sutera2021/table4).

@@ -26,7 +26,8 @@ from reproduction.metrics import (
     topk_agreement,
 )
 from reproduction.planning.places import PAPERS
-from reproduction.stages import collect, measure
+from reproduction.stages import experiments as experiments_stage
+from reproduction.stages import metrics as metrics_stage
 from splitcredit import attribution, to_forest
 from splitcredit.attribution import Attribution
 from splitcredit.faithfulness import bootstrap, noise, openxai, optimum, prediction_gap, sampling
@@ -505,7 +506,7 @@ def test_jobs_give_metrics_the_forest_the_refit_and_the_rows(tmp_path):
     forest = to_forest(models.fit(recipe, wide.training.X, wide.training.y))
     found = ranked(forest, wide.explained.X, [0.3])
     run = {"key": "r", "data_key": "d", "model": recipe, "repeat": 0}
-    storage.write_json(tmp_path / "plan.json", [run])
+    storage.write_json(tmp_path / "plan.json", {"batches": {"b": [run]}})
     storage.write_bundle(tmp_path / "data.npz", {"d": wide})
     storage.write_bundle(tmp_path / "models.npz", {"r": forest})
     for name, a in found.items():
@@ -518,9 +519,10 @@ def test_jobs_give_metrics_the_forest_the_refit_and_the_rows(tmp_path):
         {"metric": "model_card"},
     ):
         name = recipe["metric"]
-        measure.run(
+        metrics_stage.run(
             Namespace(
                 plan=tmp_path / "plan.json",
+                batch="b",
                 data=tmp_path / "data.npz",
                 models=[tmp_path / "models.npz"],
                 names=list(found),
@@ -530,10 +532,10 @@ def test_jobs_give_metrics_the_forest_the_refit_and_the_rows(tmp_path):
             )
         )
         point = {"metrics": {name: name}, "batch": "b", "run": "r", "axes": {"data": "wide"}}
-        storage.write_json(tmp_path / "points.json", [point])
+        storage.write_json(tmp_path / "points.json", {"points": [point]})
         out = tmp_path / f"{name}.csv"
-        given = {"points": tmp_path / "points.json", "metric": name, "directory": tmp_path}
-        collect.run(Namespace(**given, out=out))
+        given = {"plan": tmp_path / "points.json", "metric": name, "directory": tmp_path}
+        experiments_stage.run(Namespace(**given, out=out))
         tables[name] = storage.read_table(out)
     assert tables["removed_error"]["value"].gt(0).all() and len(tables["removed_error"]) == 2
     assert tables["randomised_error"]["data"].tolist() == ["wide"] * 2

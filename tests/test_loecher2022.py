@@ -12,7 +12,7 @@ from reproduction.datasets import Dataset
 from reproduction.metrics import metric
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
-from reproduction.stages import explain
+from reproduction.stages import importances as importances_stage
 from splitcredit import attribution
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.convert import to_forest
@@ -127,13 +127,13 @@ def test_air_is_given_the_unfitted_model_of_the_run(tmp_path):
     data = datasets.load({"dataset": "mixed_categories", "n_samples": 40})
     model = {**FULL["models"]["random_forest"], "n_estimators": 5}
     run = {"key": "k", "data_key": "d", "model": model, "repeat": 7}
-    storage.write_json(tmp_path / "plan.json", [run])
+    storage.write_json(tmp_path / "plan.json", {"batches": {"b": [run]}})
     storage.write_bundle(tmp_path / "data.npz", {"d": data})
-    files = {"plan": tmp_path / "plan.json", "data": tmp_path / "data.npz"}
+    files = {"plan": tmp_path / "plan.json", "batch": "b", "data": tmp_path / "data.npz"}
     found = []
-    for recipe in ({"measure": "air"}, {"measure": "air", "random_state": 3}):
+    for recipe in ({"importance": "air"}, {"importance": "air", "random_state": 3}):
         out = tmp_path / "out.npz"
-        explain.run(Namespace(**files, models=tmp_path / "none", recipe=recipe, out=out))
+        importances_stage.run(Namespace(**files, models=tmp_path / "none", recipe=recipe, out=out))
         found.append(storage.read_bundle(out, attribution)["k"])
     expected = air.importance(models.unfitted(model, 7), data.X, data.y, random_state=3)
     assert np.array_equal(found[1].values, expected.values)
@@ -164,7 +164,7 @@ def scores_of(data, model, repeat):
     found = {}
     for name in MEASURES:
         recipe = dict(FULL["importances"][name])
-        compute = function_of(recipe.pop("measure"))
+        compute = function_of(recipe.pop("importance"))
         if name == "air":
             found[name] = compute(models.unfitted(model, repeat), data.X, data.y, **recipe)
         elif name == "shap":
@@ -232,7 +232,7 @@ def test_s10_the_winner_pushes_noise_with_many_values_down():
         forest = to_forest(models.fit(model, data.X, data.y, repeat), X_train=data.X)
         few = [j for j in range(5) if j not in data.relevant]
         for name, recipe in presets.items():
-            compute = function_of(recipe["measure"])
+            compute = function_of(recipe["importance"])
             values = compute(forest, data.X, data.y, preset=recipe["preset"]).values
             gaps[name] += [values[j] - values[40:].mean() for j in few]
     z = {name: np.mean(g) / (np.std(g, ddof=1) / np.sqrt(len(g))) for name, g in gaps.items()}

@@ -10,6 +10,7 @@ from reproduction import claims, datasets, models, papers, storage
 from reproduction.metrics import metric
 from reproduction.metrics.row_correlation import row_correlations
 from reproduction.papers.sutera2021 import _led
+from reproduction.planning import configuration
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from splitcredit import explain, to_forest
@@ -49,7 +50,8 @@ def test_example1_is_monotone_again_for_totally_randomised_trees():
 
 def test_table3_equals_print():
     recipes = {
-        name: FULL["datasets"][name] for name in FULL["artefacts"]["sutera2021/table3"]["datasets"]
+        name: FULL["datasets"][name]
+        for name in configuration.artefacts()["sutera2021/table3"]["datasets"]
     }
     found = papers.artefact("sutera2021/table3").compute({}, recipes=recipes)
     judged = claims.judge("sutera2021", "table3", printed("table3"), as_text(found), [])

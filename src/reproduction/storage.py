@@ -39,6 +39,11 @@ def read_json(path):
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
+def read_runs(plan, batch: str) -> list[dict]:
+    """Runs of one batch, from the plan file of its experiment."""
+    return read_json(plan)["batches"][batch]
+
+
 def write_table(path, frame) -> None:
     """Write a DataFrame as CSV; floats in the shortest form that reads back exactly."""
     with atomic(path) as temporary:

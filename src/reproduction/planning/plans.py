@@ -98,8 +98,3 @@ def make(config: dict, name: str, file) -> Plan:
 def write(config: dict, name: str, file) -> None:
     """Write the plan file of one experiment; batches that are there stay."""
     storage.write_json(file, make(config, name, file).to_json())
-
-
-def runs_of(file, batch: str) -> list[dict]:
-    """Runs of one batch, from the plan file."""
-    return storage.read_json(file)["batches"][batch]

@@ -83,9 +83,13 @@ class Workflow:
     # Data and models
 
     def data_key(self, wildcards):
-        """Sources of the data sets of a batch."""
+        """Key of the data sets of a batch."""
+        return self.key(*self.data_modules(wildcards))
+
+    def data_modules(self, wildcards):
+        """Modules that load the data sets of a batch."""
         recipes = [run.data for run in self._batch(wildcards)]
-        return self.key("reproduction.stages.data", *named(recipes))
+        return "reproduction.stages.data", *named(recipes)
 
     def data_files(self, wildcards):
         """Files of the user's that the data sets of a batch come from."""
@@ -101,14 +105,15 @@ class Workflow:
         return json.dumps(self.plan(wildcards.experiment).importances[wildcards.importance])
 
     def importance_key(self, wildcards):
-        """Sources of an importance."""
-        return self.key(*self._importance_modules(wildcards))
+        """Key of an importance."""
+        return self.key(*self.importance_modules(wildcards))
 
     def importance_compiled(self, wildcards):
         """Marker files of the kernels of an importance."""
-        return self.compiled(*self._importance_modules(wildcards))
+        return self.compiled(*self.importance_modules(wildcards))
 
-    def _importance_modules(self, wildcards):
+    def importance_modules(self, wildcards):
+        """Modules behind an importance."""
         recipe = self.plan(wildcards.experiment).importances[wildcards.importance]
         return "reproduction.stages.importances", *named(recipe)
 
@@ -122,14 +127,15 @@ class Workflow:
         return json.dumps(self._metric(wildcards)[0])
 
     def metric_key(self, wildcards):
-        """Sources of a metric."""
-        return self.key(*self._metric_modules(wildcards))
+        """Key of a metric."""
+        return self.key(*self.metric_modules(wildcards))
 
     def metric_compiled(self, wildcards):
         """Marker files of the kernels of a metric."""
-        return self.compiled(*self._metric_modules(wildcards))
+        return self.compiled(*self.metric_modules(wildcards))
 
-    def _metric_modules(self, wildcards):
+    def metric_modules(self, wildcards):
+        """Modules behind a metric."""
         return "reproduction.stages.metrics", *named(self._metric(wildcards)[0])
 
     def metric_names(self, wildcards):
@@ -183,20 +189,25 @@ class Workflow:
         return [*self.recorded(wildcards), *paths]
 
     def table_key(self, wildcards):
-        """Sources of an artefact's table."""
-        return self.key(*self._table_modules(wildcards))
+        """Key of an artefact's table."""
+        return self.key(*self.table_modules(wildcards))
 
     def table_compiled(self, wildcards):
         """Marker files of the kernels of an artefact."""
-        return self.compiled(*self._table_modules(wildcards))
+        return self.compiled(*self.table_modules(wildcards))
 
-    def _table_modules(self, wildcards):
+    def table_modules(self, wildcards):
+        """Modules behind the table of an artefact."""
         recipes = list(self._datasets(wildcards).values())
         return "reproduction.stages.tables", self._module(wildcards), *named(recipes)
 
     def figure_key(self, wildcards):
-        """Sources of an artefact's picture."""
-        return self.key("reproduction.stages.figures", self._module(wildcards))
+        """Key of an artefact's picture."""
+        return self.key(*self.figure_modules(wildcards))
+
+    def figure_modules(self, wildcards):
+        """Modules behind the picture of an artefact."""
+        return "reproduction.stages.figures", self._module(wildcards)
 
     @staticmethod
     def style():
@@ -206,10 +217,13 @@ class Workflow:
     # Claims
 
     def judgment_key(self, wildcards):
-        """Sources of an artefact's judgment: those of its module only if it decides statements."""
-        decides = self.decided(wildcards)
-        modules = [self._module(wildcards)] if decides else []
-        return self.key("reproduction.stages.judgments", *modules)
+        """Key of an artefact's judgment."""
+        return self.key(*self.judgment_modules(wildcards))
+
+    def judgment_modules(self, wildcards):
+        """Modules behind a judgment: that of the artefact only if it decides statements."""
+        modules = [self._module(wildcards)] if self.decided(wildcards) else []
+        return "reproduction.stages.judgments", *modules
 
     def printed(self, wildcards):
         """File of the printed values of an artefact, if it has any."""

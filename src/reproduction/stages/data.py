@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from reproduction import datasets, storage
-from reproduction.planning import plans
 
 
 def add_arguments(parser):
@@ -15,6 +14,6 @@ def add_arguments(parser):
 
 def run(arguments):
     """Do the job."""
-    runs = {run["data_key"]: run for run in plans.runs_of(arguments.plan, arguments.batch)}
+    runs = {run["data_key"]: run for run in storage.read_runs(arguments.plan, arguments.batch)}
     loaded = {key: datasets.load(run["data"], run["repeat"]) for key, run in runs.items()}
     storage.write_bundle(arguments.out, loaded)

@@ -12,7 +12,6 @@ import json
 from reproduction import cross_fitted, models, seeds, storage
 from reproduction.cross_fitted import CrossFitted
 from reproduction.datasets import Dataset
-from reproduction.planning import plans
 from splitcredit.importances import function_of
 
 
@@ -32,7 +31,7 @@ def run(arguments):
     compute = function_of(recipe.pop("importance"))
     data = storage.read_bundle(arguments.data, Dataset)
     computed = {}
-    for run in plans.runs_of(arguments.plan, arguments.batch):
+    for run in storage.read_runs(arguments.plan, arguments.batch):
         key, rows = run["key"], data[run["data_key"]]
         given = recipe | _seed(compute, arguments.recipe, run["repeat"])
         if "estimator" in _parameters(compute):

@@ -10,7 +10,6 @@ import pandas as pd
 from reproduction import cross_fitted, models, seeds, storage
 from reproduction.datasets import Dataset
 from reproduction.metrics import metric
-from reproduction.planning import plans
 from splitcredit import attribution
 
 
@@ -35,7 +34,7 @@ def run(arguments):
     files = dict(zip(arguments.names, arguments.importances, strict=True))
     bundles = {name: storage.read_bundle(path, attribution) for name, path in files.items()}
     frames = []
-    for run in plans.runs_of(arguments.plan, arguments.batch):
+    for run in storage.read_runs(arguments.plan, arguments.batch):
         attributions = {name: bundle[run["key"]] for name, bundle in bundles.items()}
         given = {k: v for k, v in arguments.recipe.items() if k != "metric"}
         asked = inspect.signature(compute).parameters

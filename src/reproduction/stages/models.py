@@ -8,7 +8,6 @@ from __future__ import annotations
 from reproduction import models, storage
 from reproduction.cross_fitted import CrossFitted
 from reproduction.datasets import Dataset
-from reproduction.planning import plans
 from splitcredit.convert import to_forest
 
 
@@ -24,7 +23,7 @@ def run(arguments):
     """Do the job."""
     data = storage.read_bundle(arguments.data, Dataset)
     forests = {}
-    for run in plans.runs_of(arguments.plan, arguments.batch):
+    for run in storage.read_runs(arguments.plan, arguments.batch):
         dataset = data[run["data_key"]]
         forests[run["key"]] = _fitted(run["model"], dataset, run["repeat"])
         print(f"fitted {run['key']}: {forests[run['key']]}", flush=True)

@@ -1,0 +1,233 @@
+"""No stale result: the key of a job covers every module that the job loads when it runs."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from reproduction import storage
+from reproduction.planning import sources
+from reproduction.planning.configuration import merge, read_yaml
+from reproduction.planning.places import CONFIG, SRC
+from reproduction.planning.workflow import Workflow
+
+ROOT = Path(__file__).resolve().parents[1]
+# Prints the modules of ours that a job has loaded by its end.
+RUN = """
+import json, sys
+from reproduction.__main__ import main
+status = main(sys.argv[1:])
+packages = ("splitcredit", "reproduction")
+ours = [m.__file__ for name, m in list(sys.modules.items()) if name.startswith(packages)]
+print("LOADED", json.dumps(sorted(set(filter(None, ours)))))
+sys.exit(status)
+"""
+TINY = {
+    "preset": "tiny",
+    "paper_scale": False,
+    "models": {"single": {"max_depth": 2}},
+    "metrics": {"pgi2": {"reference": "greedy_sigma0.3"}},
+    "experiments": {
+        "of_sources": {
+            "importances": ["saabas", "air"],
+            "metrics": ["global_scores"],
+            "sweep": [
+                {
+                    "zip": {
+                        "data": ["led_sampled"],
+                        "model": ["random_forest"],
+                        "model.n_estimators": 2,
+                    }
+                }
+            ],
+        },
+        "of_splits": {
+            "importances": ["greedy_sigma0.3"],
+            "metrics": ["model_card", "pgi2"],
+            "sweep": [
+                {
+                    "grid": {
+                        "data": ["red_wine"],
+                        "data.n_test": 2,
+                        "model": ["single"],
+                        "model.max_depth": 2,
+                    }
+                }
+            ],
+        },
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def workflow():
+    return Workflow(merge(read_yaml(CONFIG / "presets" / "tiny.yaml"), TINY))
+
+
+def loaded(folder, *words):
+    """Run one job; the files of ours that it has loaded."""
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(SRC)},
+        text=True,
+        capture_output=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("LOADED ")]
+    return {Path(file).resolve() for file in json.loads(line.removeprefix("LOADED "))}
+
+
+@pytest.fixture(scope="module")
+def jobs(workflow, tmp_path_factory):
+    """By kind of job: the modules named in its key, and the files that it loaded."""
+    folder = tmp_path_factory.mktemp("jobs")
+    found = {}
+    for experiment in TINY["experiments"]:
+        wildcards = SimpleNamespace(experiment=experiment)
+        plan, place = f"{experiment}.json", ["--plan", f"{experiment}.json"]
+        words = ["--experiment", experiment, "--definition", workflow.definition(wildcards)]
+        ran = loaded(folder, "plans", *words, "--out", plan)
+        found["plans", experiment] = ("reproduction.stages.plans",), ran
+        (batch,) = storage.read_json(folder / plan)["batches"]
+        wildcards.batch = batch
+        place += ["--batch", batch]
+        ran = loaded(folder, "data", *place, "--out", "data.npz")
+        found["data", experiment] = workflow.data_modules(wildcards), ran
+        files = ["--data", "data.npz"]
+        ran = loaded(folder, "models", *place, *files, "--out", "models.npz")
+        found["models", experiment] = ("reproduction.stages.models",), ran
+        planned = workflow.plan(experiment)
+        for importance in planned.importances:
+            wildcards.importance = importance
+            words = ["--models", "models.npz", "--recipe", workflow.importance_recipe(wildcards)]
+            ran = loaded(
+                folder, "importances", *place, *files, *words, "--out", f"{importance}.npz"
+            )
+            found["importances", importance] = workflow.importance_modules(wildcards), ran
+        for metric in planned.metrics:
+            wildcards.metric = metric
+            names = workflow.metric_names(wildcards)
+            words = ["--models", "models.npz", "--recipe", workflow.metric_recipe(wildcards)]
+            words += ["--names", *names, "--importances", *(f"{name}.npz" for name in names)]
+            (folder / batch).mkdir(exist_ok=True)
+            ran = loaded(
+                folder, "metrics", *place, *files, *words, "--out", f"{batch}/{metric}.csv"
+            )
+            found["metrics", metric] = workflow.metric_modules(wildcards), ran
+            words = ["--plan", plan, "--metric", metric, "--directory", ".", "--out", "e.csv"]
+            ran = loaded(folder, "experiments", *words)
+            found["experiments", metric] = ("reproduction.stages.experiments",), ran
+    for artefact in ("sutera2021/table3", "gajewski2025/theorem1", "loecher2022/figure1"):
+        paper, name = artefact.split("/")
+        wildcards = SimpleNamespace(paper=paper, artefact=name)
+        small = {"cases": 2, "draws": 20, "trees": [2, 3]} if name == "theorem1" else {}
+        given = json.loads(workflow.artefact_parameters(wildcards)) | small
+        words = ["--artefact", artefact, "--parameters", json.dumps(given), "--out", "table.csv"]
+        found["tables", artefact] = (
+            workflow.table_modules(wildcards),
+            loaded(folder, "tables", *words),
+        )
+        if artefact in workflow.figures:
+            words = ["--artefact", artefact, "--table", "table.csv"]
+            ran = loaded(folder, "figures", *words, "--svg", "f.svg", "--png", "f.png")
+            found["figures", artefact] = workflow.figure_modules(wildcards), ran
+        words = ["--artefact", artefact, "--table", "table.csv", "--out", "judged.json"]
+        words += ["--rules", workflow.claim_rules(wildcards)]
+        words += ["--evidence", workflow.evidence(wildcards)]
+        words += ["--incomparable", "a test"]
+        printed, stated = workflow.printed(wildcards), workflow.stated(wildcards)
+        words += ["--printed", str(ROOT / printed[0])] if printed else []
+        words += ["--statements", str(ROOT / stated[0])] if stated else []
+        words += ["--decided", *workflow.decided(wildcards)]
+        if small:  # Its statements need the full table.
+            continue
+        if printed or stated:
+            ran = loaded(folder, "judgments", *words)
+            found["judgments", artefact] = workflow.judgment_modules(wildcards), ran
+    words = ["--judged", "judged.json", "--preset", "tiny", "--table", "c.csv", "--summary", "c.md"]
+    found["claims", ""] = (
+        ("reproduction.stages.claims",),
+        loaded(folder, "claims", *words, "--page", "c.html"),
+    )
+    words = ["--judged", "judged.json", "--out", "t.csv"]
+    found["timings", ""] = ("reproduction.stages.timings",), loaded(folder, "timings", *words)
+    words = ["--claims", "c.csv", "--page", "c.html", "--log", "check.log", "--out", "v.txt"]
+    found["check", ""] = ("reproduction.stages.check",), loaded(folder, "check", *words)
+    return found
+
+
+def test_the_key_of_every_kind_of_job_covers_what_the_job_loads(jobs):
+    for kind, (modules, ran) in jobs.items():
+        missing = ran - sources.sources("reproduction.__main__", *modules)
+        assert not missing, f"{kind}: {sorted(str(p.relative_to(SRC)) for p in missing)}"
+
+
+def changed(text):
+    """The module with one more statement."""
+    return text + "\n_EDITED = 1\n"
+
+
+def commented(text):
+    """The module with a comment and a blank line before its last statement."""
+    last = ast.parse(text).body[-1]
+    start = min([last.lineno, *(d.lineno for d in getattr(last, "decorator_list", []))]) - 1
+    lines = text.splitlines(keepends=True)
+    return "".join([*lines[:start], "# A comment.\n\n", *lines[start:]])
+
+
+def keys(jobs, monkeypatch, path=None, edit=None):
+    """Keys of all jobs with one file edited, read anew."""
+    text_of = sources.text_of.__wrapped__
+    for name in ("_closure", "_imported", "_digest_of", "digest"):
+        getattr(sources, name).cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(sources, "text_of", lambda p: edit(text_of(p)) if p == path else text_of(p))
+        return {
+            kind: sources.digest("reproduction.__main__", *modules)
+            for kind, (modules, _) in jobs.items()
+        }
+
+
+def test_an_edit_of_any_module_moves_the_keys_of_the_jobs_that_load_it(jobs, monkeypatch):
+    before = keys(jobs, monkeypatch)
+    for path in sorted(SRC.rglob("*.py")):
+        users = {kind for kind, (_, ran) in jobs.items() if path in ran}
+        after = keys(jobs, monkeypatch, path, changed)
+        moved = {kind for kind in jobs if after[kind] != before[kind]}
+        assert users <= moved, f"{path.relative_to(SRC)}: {sorted(users - moved)}"
+
+
+def test_a_comment_moves_no_key(jobs, monkeypatch):
+    before = keys(jobs, monkeypatch)
+    for path in sorted(SRC.rglob("*.py")):
+        if any(path in ran for _, ran in jobs.values()):
+            assert keys(jobs, monkeypatch, path, commented) == before, path
+
+
+def test_a_changed_table_moves_the_key_of_its_data_sets_alone(workflow, monkeypatch, tmp_path):
+    recipes = ({"dataset": "red_wine"}, {"dataset": "titanic"})
+    (tmp_path / "data").mkdir()
+    for path in (ROOT / "data").glob("*.csv.gz"):
+        (tmp_path / "data" / path.name).write_bytes(path.read_bytes())
+
+    def both():
+        sources._digest_of.cache_clear()
+        sources.digest.cache_clear()
+        return [sources.digest(*sources.named(recipe)) for recipe in recipes]
+
+    monkeypatch.setattr(sources, "ROOT", tmp_path)
+    before = both()
+    (tmp_path / "data" / "red_wine.csv.gz").write_bytes(b"other")
+    after = both()
+    assert (before[0] != after[0], before[1] == after[1]) == (True, True)
+
+
+def test_an_unknown_module_is_refused():
+    with pytest.raises(ModuleNotFoundError, match=r"splitcredit\.nothing"):
+        sources.sources("splitcredit.nothing")
