@@ -1,0 +1,82 @@
+"""The front of Snakemake that the Makefile calls: configuration files, and locks left behind."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+RUN = Path(__file__).resolve().parents[1] / "workflow" / "run.py"
+LINUX = pytest.mark.skipif(
+    not Path("/proc/self/cwd").exists(), reason="processes are found by /proc, which is Linux's"
+)
+
+
+def run(folder, *arguments):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        [sys.executable, str(RUN), *arguments],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        text=True,
+        capture_output=True,
+    )
+
+
+@pytest.fixture
+def lock(tmp_path):
+    """The lock of a run of Snakemake in the folder."""
+    path = tmp_path / ".snakemake" / "locks" / "0.output.lock"
+    path.parent.mkdir(parents=True)
+    path.write_text("results/claims.csv\n")
+    return path
+
+
+@LINUX
+def test_the_lock_of_a_run_that_was_killed_is_removed(tmp_path, lock):
+    done = run(tmp_path, "--version")
+    assert done.returncode == 0 and not lock.exists()
+    assert "removed the lock of a run that was killed" in done.stderr
+
+
+@LINUX
+def test_the_lock_of_a_run_that_is_alive_stays(tmp_path, lock):
+    script = tmp_path / "snakemake"
+    script.write_text("import time; time.sleep(60)\n")
+    other = subprocess.Popen([sys.executable, str(script)], cwd=tmp_path)
+    try:
+        done = run(tmp_path, "--version")
+    finally:
+        other.kill()
+        other.wait()
+    assert done.returncode == 1 and lock.exists()
+    assert done.stderr == (
+        f"another run of Snakemake works in this directory: process {other.pid}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "configuration: mine.yaml: no such file or directory\n"),
+        (b"preset: \xff\xfe\n", "configuration: mine.yaml: not UTF-8 text\n"),
+        (b"a: [\n", "configuration: mine.yaml: not valid YAML in line 2\n"),
+    ],
+)
+def test_a_configuration_file_that_cannot_be_read_is_one_line(tmp_path, content, message):
+    if content is not None:
+        (tmp_path / "mine.yaml").write_bytes(content)
+    done = run(tmp_path, "--configfile", "mine.yaml", "--version")
+    assert (done.returncode, done.stderr) == (1, message)
+
+
+def test_all_files_reach_snakemake_and_the_target_is_no_file(tmp_path):
+    """Snakemake's ``--configfile`` takes several values, a target behind it included."""
+    (tmp_path / "Snakefile").write_text('rule all:\n    input: config["a"] + config["b"]\n')
+    for name in "ab":
+        (tmp_path / f"{name}.yaml").write_text(f"{name}: {name}.txt\n")
+    (tmp_path / "a.txtb.txt").touch()
+    files = ["--configfile", "a.yaml", "--configfile", "b.yaml"]
+    done = run(tmp_path, *files, "-n", "--cores", "1", "all")
+    assert done.returncode == 0, done.stderr
