@@ -46,7 +46,7 @@ def sources(*modules: str) -> frozenset[Path]:
     ModuleNotFoundError
         If a module does not exist.
     """
-    return frozenset().union(*(_closure(_file(module)) for module in modules))
+    return frozenset().union(*(_closure(path) for module in modules for path in _files(module)))
 
 
 @cache
@@ -80,11 +80,12 @@ def _texts(value):
             yield from _texts(item)
 
 
-def _file(module: str) -> Path:
-    path = _find(module)
-    if path is None:
+def _files(module: str) -> list[Path]:
+    """Files that importing a module runs, of itself and of the packages that it lies in."""
+    if _find(module) is None:
         raise ModuleNotFoundError(f"no module {module} in {SRC}")
-    return path
+    names = module.split(".")
+    return [_find(".".join(names[: i + 1])) for i in range(len(names))]
 
 
 @cache
@@ -123,13 +124,12 @@ def _imported(path: Path) -> tuple[Path, ...]:
             modules |= {base, *(f"{base}.{name}" for name in names)}
         else:
             modules |= {part.split()[0] for part in modules_alone.split(",") if part.strip()}
-    ours = [m for m in modules if m.partition(".")[0] in _PACKAGES]
-    # Importing a.b.c runs a/__init__.py and a/b/__init__.py too.
-    parents = {".".join(m.split(".")[:i]) for m in ours for i in range(1, m.count(".") + 2)}
-    found = [p for p in map(_find, sorted({*ours, *parents})) if p is not None]
+    ours = sorted(m for m in modules if m.partition(".")[0] in _PACKAGES)
+    # What is imported from a module need not be a module.
+    files = [file for module in ours if _find(module) for file in _files(module)]
     if path == _CONVERTERS / "__init__.py":
-        found += sorted(_CONVERTERS.glob("*.py"))
-    return tuple(found)
+        files += sorted(_CONVERTERS.glob("*.py"))
+    return tuple(dict.fromkeys(files))
 
 
 @cache
