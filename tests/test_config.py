@@ -25,7 +25,7 @@ def test_presets_are_valid(preset):
 @pytest.mark.parametrize(
     ("over", "message"),
     [
-        ({"sed": 1}, r"configuration: unknown key sed; allowed are artefacts, datasets"),
+        ({"sed": 1}, r"^unknown key sed; allowed are artefacts, datasets"),
         ({"preset": "huge"}, r"preset: 'huge' is not allowed; allowed are tiny, quick, full"),
         ({"paper_scale": "yes"}, r"paper_scale: 'yes' is not allowed; expected boolean"),
         (
@@ -38,11 +38,11 @@ def test_presets_are_valid(preset):
         ),
         (
             {"models": {"extra_trees": {"n_estimators": 0}}},
-            r"models.extra_trees.n_estimators: 0 is less than the minimum of 1",
+            r"models.extra_trees.n_estimators: 0 is not allowed; expected a whole number of",
         ),
         (
             {"models": {"extra_trees": {"n_estimators": "many"}}},
-            r"n_estimators: 'many' is not allowed; expected integer",
+            r"n_estimators: 'many' is not allowed; expected a whole number of at least 1",
         ),
         (
             {"datasets": {"d": {"dataset": "mnist"}}},

@@ -77,11 +77,12 @@ def named(annotation: str, value, kind: str) -> list[str]:
     ----------
     annotation : str
     value
-        One that fits the annotation.
+        One that does not fit has none.
     kind : str
         A name in ``reproduction/parameters.py``.
     """
-    return _kind(annotation).names(value, kind)
+    found = _kind(annotation)
+    return found.names(value, kind) if found.takes(value) else []
 
 
 def _written(value):
