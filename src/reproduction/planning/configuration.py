@@ -18,6 +18,7 @@ from reproduction.planning.recipes import (
     check_required,
     known_name,
 )
+from reproduction.planning.values import written
 
 __all__ = ["KINDS", "ConfigError", "artefacts", "load", "merge", "read_yaml"]
 
@@ -147,7 +148,20 @@ def _line(error) -> str:
 def _meant(error):
     """Of several ways to be valid, the error in the one of the value's type, if there is one."""
     inside = [e for e in error.context if e.validator != "type" or e.relative_path]
+    inside.sort(key=lambda e: e.validator != "additionalProperties")
     return inside[0] if error.validator == "anyOf" and inside else None
+
+
+# Types of JSON Schema, in words.
+_TYPES = {
+    "object": "keys and values",
+    "array": "a list",
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
 
 
 def _reason(error) -> str:
@@ -157,17 +171,24 @@ def _reason(error) -> str:
         unknown = sorted(k for k in given if k not in allowed)
         return f"unknown key {', '.join(unknown)}; allowed are {', '.join(sorted(allowed))}"
     if error.validator == "required":
-        return f"{error.message}; allowed are {', '.join(error.schema['properties'])}"
-    if error.validator == "enum":
-        return f"{given!r} is not allowed; allowed are {', '.join(map(str, wanted))}"
-    if error.validator == "type":
-        types = [wanted] if isinstance(wanted, str) else wanted
-        return f"{given!r} is not allowed; expected {' or '.join(types)}"
+        missing = [key for key in wanted if key not in given]
+        return f"{missing[0]} is missing; allowed are {', '.join(error.schema['properties'])}"
     if error.validator == "oneOf":
         ways = [name for way in wanted for name in way["required"]]
         return f"expected one of {', '.join(ways)}; there are {', '.join(given) or 'none'}"
-    if error.validator == "anyOf":
-        return f"{given!r} is not allowed; expected one value, a list, or keys and values"
+    if error.validator == "enum":
+        return f"{written(given)} is not allowed; allowed are {', '.join(map(str, wanted))}"
+    if error.validator == "type":
+        types = [wanted] if isinstance(wanted, str) else wanted
+        return f"{written(given)} is not allowed; expected {' or '.join(map(_TYPES.get, types))}"
+    expected = {
+        "minimum": f"at least {wanted}",
+        "maximum": f"at most {wanted}",
+        "pattern": error.schema.get("description"),
+        "anyOf": "one value, a list, or keys and values",
+    }
+    if expected.get(error.validator):
+        return f"{written(given)} is not allowed; expected {expected[error.validator]}"
     return error.message
 
 

@@ -67,7 +67,7 @@ def problem(annotation: str, value) -> str:
     kind = _kind(annotation)
     if kind.takes(value):
         return ""
-    return f"{_written(value)} is not allowed; expected {kind.words}"
+    return f"{written(value)} is not allowed; expected {kind.words}{_hint(value)}"
 
 
 def named(annotation: str, value, kind: str) -> list[str]:
@@ -85,11 +85,20 @@ def named(annotation: str, value, kind: str) -> list[str]:
     return found.names(value, kind) if found.takes(value) else []
 
 
-def _written(value):
-    """A value as YAML has it."""
+def written(value) -> str:
+    """A value for a message, in one line, as YAML has it; numbers with twelve digits."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    return repr(value)
+    return repr(float(f"{value:.12g}") if isinstance(value, float) else value)
+
+
+def _hint(value):
+    """What to do about a number that YAML took for text, such as 1e-6."""
+    try:
+        float(value if isinstance(value, str) else "")
+    except ValueError:
+        return ""
+    return " (this is text: a number has no quotes, and a decimal point as in 1.0e-6)"
 
 
 _ANYTHING = _Kind(lambda value: True, "anything")
@@ -169,7 +178,7 @@ def _literal(allowed):
     def takes(value):
         return any(type(value) is type(one) and value == one for one in allowed)
 
-    return _Kind(takes, " or ".join(map(_written, allowed)))
+    return _Kind(takes, " or ".join(map(written, allowed)))
 
 
 def _annotated(meant, text) -> _Kind:
