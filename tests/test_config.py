@@ -1,11 +1,19 @@
 """Configuration: every error is one line that names key, value and what is allowed."""
 
+import ast
+import inspect
 from pathlib import Path
 
 import pytest
 import yaml
 
+from reproduction import models
+from reproduction.datasets import loader
+from reproduction.metrics import metric
 from reproduction.planning import configuration as config
+from reproduction.planning import make_estimators, recipes, signatures
+from reproduction.planning.values import named, problem
+from splitcredit.importances import function_of
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
@@ -25,9 +33,9 @@ def test_presets_are_valid(preset):
 @pytest.mark.parametrize(
     ("over", "message"),
     [
-        ({"sed": 1}, r"configuration: unknown key sed; allowed are artefacts, datasets"),
+        ({"sed": 1}, r"^unknown key sed; allowed are artefacts, datasets"),
         ({"preset": "huge"}, r"preset: 'huge' is not allowed; allowed are tiny, quick, full"),
-        ({"paper_scale": "yes"}, r"paper_scale: 'yes' is not allowed; expected boolean"),
+        ({"paper_scale": "yes"}, r"paper_scale: 'yes' is not allowed; expected true or false"),
         (
             {"models": {"m": {"estimator": "ExtraTrees"}}},
             r"models.m.estimator: unknown estimator 'ExtraTrees': available are Decision",
@@ -38,11 +46,11 @@ def test_presets_are_valid(preset):
         ),
         (
             {"models": {"extra_trees": {"n_estimators": 0}}},
-            r"models.extra_trees.n_estimators: 0 is less than the minimum of 1",
+            r"models.extra_trees.n_estimators: 0 is not allowed; expected a whole number of",
         ),
         (
             {"models": {"extra_trees": {"n_estimators": "many"}}},
-            r"n_estimators: 'many' is not allowed; expected integer",
+            r"n_estimators: 'many' is not allowed; expected a whole number of at least 1",
         ),
         (
             {"datasets": {"d": {"dataset": "mnist"}}},
@@ -70,7 +78,7 @@ def test_presets_are_valid(preset):
         ),
         (
             {"experiments": {"e": {"importances": ["saabas"], "metrics": ["row_correlation"]}}},
-            r"experiments.e: 'sweep' is a required property; allowed are importances",
+            r"experiments.e: sweep is missing; allowed are importances",
         ),
         (
             {"artefacts": {"sutera2021/table4": {"inputs": ["nowhere/row_correlation"]}}},
@@ -86,6 +94,208 @@ def test_errors_are_one_line_naming_key_value_and_what_is_allowed(over, message)
     with pytest.raises(config.ConfigError, match=message) as caught:
         load(over)
     assert "\n" not in str(caught.value)
+
+
+def recipe(section, key, **recipe):
+    """A configuration with one recipe, named d."""
+    return {section: {"d": {key: recipe.pop("of_file"), **recipe}}}
+
+
+def drawn(**given):
+    return recipe("datasets", "dataset", of_file="led_sampled", **given)
+
+
+def forest(**given):
+    return recipe("models", "estimator", of_file="ExtraTreesClassifier", **given)
+
+
+def boosted(**given):
+    return recipe("models", "estimator", of_file="XGBRegressor", **given)
+
+
+def correlated(**given):
+    return recipe("metrics", "metric", of_file="row_correlation", **given)
+
+
+WHOLE = "a whole number of at least 1"
+PROBABILITY = "a number of at least 0 and at most 1"
+BAD_VALUES = [
+    (drawn(n_samples=-5), f"datasets.d.n_samples: -5 is not allowed; expected {WHOLE}"),
+    (drawn(n_samples=0), f"datasets.d.n_samples: 0 is not allowed; expected {WHOLE}"),
+    (drawn(n_samples=2.5), f"datasets.d.n_samples: 2.5 is not allowed; expected {WHOLE}"),
+    (drawn(n_samples=True), f"datasets.d.n_samples: true is not allowed; expected {WHOLE}"),
+    (drawn(n_samples=None), f"datasets.d.n_samples: null is not allowed; expected {WHOLE}"),
+    (drawn(noise=2), f"datasets.d.noise: 2 is not allowed; expected {PROBABILITY}"),
+    (drawn(noise="text"), f"datasets.d.noise: 'text' is not allowed; expected {PROBABILITY}"),
+    (
+        drawn(random_state=2**32),
+        "datasets.d.random_state: 4294967296 is not allowed; expected a whole number of at least 0 "
+        "and at most 4294967295",
+    ),
+    (
+        recipe("datasets", "dataset", of_file="ad_data", target="age"),
+        "datasets.d.target: 'age' is not allowed; expected 'Class' or 'tau'",
+    ),
+    (
+        recipe("datasets", "dataset", of_file="ad_data", share=0),
+        "datasets.d.share: 0 is not allowed; expected a number above 0 and at most 1",
+    ),
+    (
+        recipe("datasets", "dataset", of_file="standardised_split", of="mnist"),
+        "datasets.d.of: 'mnist' is not a data set; there are ad_data",
+    ),
+    (
+        forest(max_features=1.5),
+        f"models.d.max_features: 1.5 is not allowed; expected {WHOLE} or a number above 0 and at "
+        "most 1 or 'log2' or 'sqrt' or null",
+    ),
+    (forest(min_samples_split=1), "expected a whole number of at least 2 or a number above 0 and"),
+    (forest(folds=1), "models.d.folds: 1 is not allowed; expected a whole number of at least 2"),
+    (
+        forest(ccp_alpha="1e-6"),
+        "'1e-6' is not allowed; expected a number of at least 0 (this is text: a number has no "
+        "quotes, and a decimal point as in 1.0e-6)",
+    ),
+    (forest(class_weight={0: 2.0}), "models.d.class_weight: the key 0 is not allowed; expected"),
+    (boosted(subsample=0), "models.d.subsample: 0 is not allowed; expected a number above 0"),
+    (boosted(tree_method="gpu"), "models.d.tree_method: 'gpu' is not allowed; expected 'auto' or"),
+    (
+        correlated(scores="a\nb"),
+        "metrics.d.scores: 'a\\nb' is not allowed; expected 'signed' or 'absolute'",
+    ),
+    (
+        correlated(pairs=["saabas", "mdi"]),
+        "metrics.d.pairs: ['saabas', 'mdi'] is not allowed; expected a list, each a list of 2",
+    ),
+    ({"datasets": {7: {"dataset": "iris"}}}, "datasets: the key 7 is not allowed; expected text"),
+    ({True: 1}, "the key True is not allowed; expected text"),
+    ({"datasets": {"d": None}}, "datasets.d: null is not allowed; expected keys and values"),
+]
+
+
+@pytest.mark.parametrize(("over", "message"), BAD_VALUES)
+def test_a_bad_value_is_one_line_with_its_place_and_what_is_allowed(over, message):
+    with pytest.raises(config.ConfigError) as caught:
+        load(over)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not str(caught.value).startswith("configuration")
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        drawn(n_samples=1, noise=1, random_state=2**32 - 1),
+        recipe("datasets", "dataset", of_file="digits", rows=None),
+        forest(max_features=0.5, min_samples_split=2, class_weight="balanced", folds=2),
+        boosted(max_depth=0, subsample=1, missing=-1, learning_rate=None),
+        correlated(pairs=[["saabas", "mdi"]]),
+    ],
+)
+def test_values_at_the_ends_of_their_ranges_are_allowed(over):
+    load(over)
+
+
+@pytest.mark.parametrize("name", ["../x", "a b", "a;b", "$(x)", "a\n", "", "_a", "1a", "a/b", "ä"])
+def test_names_follow_one_pattern(name):
+    recipes.check_name("greedy_sigma0.1-b", "importances")
+    with pytest.raises(config.ConfigError) as caught:
+        recipes.check_name(name, "importances")
+    expected = f"importances: the name {name!r} is not allowed; expected a letter, and then letters"
+    assert str(caught.value).startswith(expected)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("section", ["experiments", "datasets", "models", "importances", "metrics"])
+def test_names_of_every_section_are_checked(section):
+    some = next(iter(load({})[section].values()))
+    load({section: {"some.other-name_1": some}})
+    with pytest.raises(config.ConfigError, match=rf"^{section}: the name '\.\./x' is not allowed"):
+        load({section: {"../x": some}})
+
+
+FUNCTIONS = {"dataset": loader, "importance": function_of, "metric": metric}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind in FUNCTIONS for name in signatures.names(kind)]
+)
+def test_parameters_read_from_the_source_are_those_of_the_function(kind, name):
+    found = inspect.signature(FUNCTIONS[kind](name)).parameters.values()
+    plain = {
+        p.name: (
+            "" if p.annotation is p.empty else ast.unparse(ast.parse(p.annotation)),
+            p.default is p.empty,
+        )
+        for p in found
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    }
+    read = signatures.parameters(kind, name)
+    assert {n: (p.annotation, p.required) for n, p in read.items()} == plain
+    for parameter in found:
+        if read[parameter.name].default is not None:
+            assert read[parameter.name].default == parameter.default
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind in FUNCTIONS for name in signatures.names(kind)]
+)
+def test_defaults_fit_their_annotations(kind, name):
+    annotations = signatures.parameters(kind, name)
+    for parameter in inspect.signature(FUNCTIONS[kind](name)).parameters.values():
+        if parameter.default is not parameter.empty:
+            assert problem(annotations[parameter.name].annotation, parameter.default) == ""
+
+
+def test_the_file_of_estimators_is_what_the_libraries_say():
+    read = {n: signatures.parameters("estimator", n) for n in signatures.names("estimator")}
+    texts = {n: {k: p.annotation for k, p in own.items()} for n, own in read.items()}
+    assert texts == make_estimators.estimators()
+    assert {n: set(own) for n, own in read.items()} == {
+        n: models.parameters(n) for n in models.ESTIMATORS
+    }
+
+
+@pytest.mark.parametrize("name", models.ESTIMATORS)
+def test_defaults_of_estimators_fit_their_annotations(name):
+    defaults = models.unfitted({"estimator": name}).get_params()
+    for parameter, known in signatures.parameters("estimator", name).items():
+        assert parameter == "folds" or problem(known.annotation, defaults[parameter]) == ""
+
+
+@pytest.mark.parametrize(
+    ("annotation", "fits", "not_these"),
+    [
+        ("", [1, "a", None], []),
+        ("np.ndarray", [1, "a"], []),
+        ("Forest | None", [1, "a"], []),
+        ("int", [-1, 0], [1.0, True, "1", None]),
+        ("float", [-1, 0.5], [True, "1", float("nan"), float("inf")]),
+        ("bool", [True], [1, "yes"]),
+        ("str | None", ["", None], [1]),
+        ("list[str]", [[], ["a"], ("a",)], ["a", [1]]),
+        ("tuple[float, ...]", [[], [1, 2, 3]], [1, ["a"]]),
+        ("tuple[str, int]", [["a", 1]], [["a"], ["a", 1, 1], [1, "a"]]),
+        ("Sequence[Count | None]", [[1, None]], [[0]]),
+        ("Literal[0, 'a']", [0, "a"], [False, 0.0, "b"]),
+        ("Annotated[int, '>= 2, < 4']", [2, 3], [1, 4, 2.5]),
+        ("Annotated[int, '>= 2'] | Share", [2, 0.5, 1.0], [1, 0.0]),
+        ("dict", [{}], [[]]),
+    ],
+)
+def test_values_fit_annotations_or_do_not(annotation, fits, not_these):
+    assert [problem(annotation, value) for value in fits] == [""] * len(fits)
+    for value in not_these:
+        assert "is not allowed; expected " in problem(annotation, value)
+
+
+def test_names_of_importances_are_found_inside_values():
+    pairs = "list[tuple[ImportanceName, ImportanceName]]"
+    assert named(pairs, [["a", "b"], ["c", "a"]], "ImportanceName") == ["a", "b", "c", "a"]
+    outcomes = "Sequence[Literal['label'] | ImportanceName]"
+    assert named(outcomes, ["label", "a"], "ImportanceName") == ["a"]
+    assert named("list[ImportanceName] | None", None, "ImportanceName") == []
+    assert named("list[str]", ["a"], "ImportanceName") == []
 
 
 @pytest.mark.parametrize(

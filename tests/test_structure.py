@@ -32,7 +32,7 @@ ORDER = {
         ["face"],
     ],
     "reproduction": [
-        ["storage", "seeds", "theory", "claims"],
+        ["storage", "seeds", "parameters", "theory", "claims"],
         ["cross_fitted"],
         ["datasets", "models"],
         ["metrics"],

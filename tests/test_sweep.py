@@ -117,6 +117,188 @@ def test_bad_axes_are_named(axes, message):
         sweep.expand(configured({"grid": axes}), "e")
 
 
+def random_block(**axes):
+    return {"random": {"draws": 2, "axes": {**BASE, **axes}}}
+
+
+def grid_block(**axes):
+    return {"grid": {**BASE, **axes}}
+
+
+BAD_VALUES = [
+    (
+        grid_block(repeat={"first": 5, "last": 3}),
+        "sweep.0.grid.repeat: first is 5 and last is 3; expected a last that is not below first",
+    ),
+    (
+        {"zip": {**BASE, "repeat": {"first": 5, "last": 3}}},
+        "sweep.0.zip.repeat: first is 5 and last is 3; expected a last that is not below first",
+    ),
+    (
+        grid_block(repeat={"first": 1, "last": 3, "step": 0}),
+        "sweep.0.grid.repeat.step: 0 is not allowed; expected at least 1",
+    ),
+    (
+        grid_block(repeat={"first": 1.0, "last": 3}),
+        "sweep.0.grid.repeat.first: 1.0 is not allowed; expected a whole number",
+    ),
+    (grid_block(repeat=["a"]), "sweep.0.repeat: 'a' is not allowed; expected a whole number of"),
+    (
+        grid_block(**{"data.n_samples": [10, -5]}),
+        "sweep.0: data.n_samples: -5 is not allowed; expected a whole number of at least 1",
+    ),
+    (
+        {"zip": {**BASE, "data.noise": [0, 0.1, 2]}},
+        "sweep.0: data.noise: 2 is not allowed; expected a number of at least 0 and at most 1",
+    ),
+    (grid_block(**{"model.n_estimators": 0}), "sweep.0: model.n_estimators: 0 is not allowed"),
+    (
+        grid_block(**{"metric.row_correlation_summary.scores": "sined"}),
+        "metric.row_correlation_summary.scores: 'sined' is not allowed; expected 'signed' or",
+    ),
+    (grid_block(data=["led", 3]), "sweep.0.data: 3 is not in datasets; there are ad_data"),
+    (grid_block(data=[["led"]]), "sweep.0.data: ['led'] is not in datasets; there are ad_data"),
+    (grid_block(**{"data.dataset": [["led"]]}), "data.dataset: ['led'] is not allowed; expected"),
+    (grid_block(variant=None), "variant None is not defined; there are none"),
+    (
+        grid_block(data=["led_sampled", "led"], **{"data.noise": 0.1}),
+        "data.noise: led has no such parameter; allowed are none",
+    ),
+    (
+        random_block(**{"data.noise": {"uniform": [0.5, 0.1]}}),
+        "axes.data.noise.uniform: [0.5, 0.1] is not allowed; expected the lower end first",
+    ),
+    (
+        random_block(**{"data.noise": {"uniform": [0, 2]}}),
+        "data.noise: 2.0 is not allowed; expected a number of at least 0 and at most 1",
+    ),
+    (
+        random_block(**{"model.ccp_alpha": {"log_uniform": [0, 1]}}),
+        "axes.model.ccp_alpha.log_uniform: [0, 1] is not allowed; expected a list of 2: a number "
+        "above 0",
+    ),
+    (
+        random_block(**{"model.max_depth": {"integers": [1.5, 3]}}),
+        "axes.model.max_depth.integers: [1.5, 3] is not allowed; expected a list of 2: a whole",
+    ),
+    (
+        random_block(**{"model.max_depth": {"integers": [3, 1]}}),
+        "axes.model.max_depth.integers: [3, 1] is not allowed; expected the lower end first",
+    ),
+    (
+        random_block(**{"model.max_depth": {"integers": [0, 3]}}),
+        "model.max_depth: 0 is not allowed; expected a whole number of at least 1 or null",
+    ),
+    (
+        random_block(**{"model.max_depth": {"uniform": [1, 3]}}),
+        "model.max_depth: 1.0 is not allowed; expected a whole number of at least 1 or null",
+    ),
+]
+
+
+@pytest.mark.parametrize(("block", "message"), BAD_VALUES)
+def test_bad_values_in_a_sweep_are_one_line_before_any_plan_is_made(block, message):
+    given = configured(block)["experiments"]
+    for attempt in (
+        lambda: sweep.expand(configured(block), "e"),
+        lambda: config.load(under(given)),
+    ):
+        with pytest.raises(config.ConfigError) as caught:
+            attempt()
+        assert str(caught.value).startswith("experiments.e.sweep.0")
+        assert message in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+def under(experiments):
+    """A configuration with these experiments, to be laid on the project's own."""
+    return {"experiments": experiments}
+
+
+def test_ends_of_a_uniform_interval_are_not_drawn():
+    """XGBoost takes a share above 0, so all of (0, 1) is allowed, and more is not."""
+    axes = {"model": "bigger", "model.subsample": {"uniform": [0, 1]}}
+    assert len(sweep.expand(configured(random_block(**axes)), "e")) == 2
+
+
+@pytest.mark.parametrize(
+    ("metric", "given", "importances", "message"),
+    [
+        (
+            "row_correlation_summary",
+            {},
+            ["local_mdi", "tree_shap"],
+            "row_correlation_summary.pairs: 'saabas' is not among the importances of the "
+            "experiment; there are local_mdi, tree_shap",
+        ),
+        ("row_correlation", {}, [], "pairs: 'local_mdi' is not among the importances of the"),
+        ("pgi2", {}, ["saabas"], "pgi2.reference: 'tree_shap' is not among the importances"),
+        ("topk_agreement", {}, ["saabas"], "reference: 'tree_shap' is not among the importances"),
+        ("removed_error", {}, ["saabas"], "reference: 'tree_shap' is not among the importances"),
+        ("randomised_error", {}, ["saabas"], "reference: 'tree_shap' is not among the importances"),
+        ("clustering_r2", {}, ["saabas"], "outcomes: 'tree_shap' is not among the importances"),
+        ("cluster_bars", {}, ["saabas"], "importances: 'tree_shap' is not among the importances"),
+        ("local_scores", {}, ["saabas"], "importances: 'local_mdi' is not among the importances"),
+        ("scores", {"importances": ["mda"]}, ["air"], "importances: 'mda' is not among the"),
+        ("local_values", {"importances": ["mda"]}, ["air"], "importances: 'mda' is not among the"),
+        ("relevance_auc", {"importances": ["mda"]}, ["air"], "importances: 'mda' is not among"),
+    ],
+)
+def test_a_metric_that_needs_an_importance_that_is_not_computed(
+    metric, given, importances, message
+):
+    axes = {f"metric.{metric}.{parameter}": [value] for parameter, value in given.items()}
+    full = configured(grid_block(**axes), importances=importances, metrics=[metric])
+    with pytest.raises(config.ConfigError) as caught:
+        sweep.expand(full, "e")
+    assert message in str(caught.value)
+    everything = [*importances, "local_mdi", "saabas", "tree_shap", "mda"]
+    sweep.expand(
+        configured(grid_block(**axes), importances=everything, metrics=[metric]),
+        "e",
+    )
+
+
+def test_defaults_name_importances_too():
+    bare = configured(grid_block(), importances=["saabas"], metrics=["pgi2"])
+    bare["metrics"] = {"pgi2": {"metric": "pgi2", "sigmas": [0.1]}}
+    with pytest.raises(config.ConfigError, match=r"pgi2.reference: 'tree_shap' is not among"):
+        sweep.expand(bare, "e")
+
+
+def test_a_sweep_may_replace_what_the_recipe_names():
+    axes = {"metric.row_correlation_summary.pairs": [[["local_mdi", "tree_shap"]]]}
+    sweep.expand(configured(grid_block(**axes), importances=["local_mdi", "tree_shap"]), "e")
+
+
+def test_what_has_no_default_must_be_given_by_recipe_or_sweep():
+    bare = configured(grid_block())
+    bare["metrics"] = {"row_correlation_summary": {"metric": "row_correlation_summary"}}
+    with pytest.raises(config.ConfigError, match=r"row_correlation_summary needs pairs$"):
+        sweep.expand(bare, "e")
+    axes = {"metric.row_correlation_summary.pairs": [[["local_mdi", "saabas"]]]}
+    bare["experiments"] = configured(grid_block(**axes))["experiments"]
+    sweep.expand(bare, "e")
+
+
+def test_a_dot_in_a_name_does_not_make_it_another():
+    """`greedy_sigma0` is the beginning of `greedy_sigma0.1`, and no setting of it."""
+    axes = {"importance.greedy_sigma0.1.sigma": 0.5}
+    full = configured(
+        grid_block(**axes),
+        importances=["greedy_sigma0", "greedy_sigma0.1"],
+        metrics=["global_scores"],
+    )
+    named = {
+        n: full["importances"]["greedy_sigma0.1"] for n in ("greedy_sigma0", "greedy_sigma0.1")
+    }
+    (point,) = sweep.expand({**full, "importances": named}, "e")
+    assert {n: recipe["sigma"] for n, (_, recipe) in point.importances.items()} == {
+        "greedy_sigma0": 0.1,
+        "greedy_sigma0.1": 0.5,
+    }
+
+
 def test_zip_of_unequal_lengths_is_named():
     block = {"zip": {**BASE, "model.max_features": [1, 2], "data.n_samples": [1, 2, 3]}}
     with pytest.raises(config.ConfigError, match=r"zip.model.max_features: 2 values beside 3"):

@@ -6,10 +6,13 @@ A real stand-in where a paper's cohort is under access control.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from reproduction.datasets import Dataset
 from reproduction.datasets._tables import Table, sample
+from reproduction.parameters import Seed, Share
 
 TABLE = Table(
     "ad_data",
@@ -22,7 +25,9 @@ NOT_FOR_TAU = ("tau", "p_tau", "Ab_42", "age", "male")
 TARGETS = ("Class", "tau")
 
 
-def load(target: str = "Class", share: float = 1.0, random_state: int = 0) -> Dataset:
+def load(
+    target: Literal["Class", "tau"] = "Class", share: Share = 1.0, random_state: Seed = 0
+) -> Dataset:
     """Load the data set, or a sample of its rows.
 
     Parameters

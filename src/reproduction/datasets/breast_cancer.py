@@ -5,8 +5,9 @@ from __future__ import annotations
 from sklearn.datasets import load_breast_cancer
 
 from reproduction.datasets import Dataset, from_sklearn
+from reproduction.parameters import Count
 
 
-def load(rows: int | None = None) -> Dataset:
+def load(rows: Count | None = None) -> Dataset:
     """Load the data set, or its first `rows` rows."""
     return from_sklearn(load_breast_cancer(), rows)

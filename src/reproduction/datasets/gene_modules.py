@@ -6,22 +6,25 @@ open.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from reproduction.datasets import Dataset
+from reproduction.parameters import Count, NonNegative, Probability, Seed
 
 # Shares of the rows with a score of at most 1, 2 and 3.
 THRESHOLDS = (0.28, 0.62, 0.74)
 
 
 def load(
-    n_samples: int = 518,
-    n_modules: int = 200,
-    n_factors: int = 20,
-    n_active: int = 15,
-    noise: float = 0.8,
-    signal: float = 0.35,
-    random_state: int = 0,
+    n_samples: Count = 518,
+    n_modules: Annotated[int, ">= 2"] = 200,
+    n_factors: Annotated[int, ">= 2"] = 20,
+    n_active: Annotated[int, ">= 2"] = 15,
+    noise: NonNegative = 0.8,
+    signal: Probability = 0.35,
+    random_state: Seed = 0,
 ) -> Dataset:
     """Draw modules that share latent factors, and an ordinal score of 1 to 4.
 

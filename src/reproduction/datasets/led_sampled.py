@@ -8,9 +8,10 @@ import numpy as np
 
 from reproduction.datasets import Dataset
 from reproduction.datasets.led import from_digits
+from reproduction.parameters import Count, Probability, Seed
 
 
-def load(n_samples: int = 200, noise: float = 0.0, random_state: int = 0) -> Dataset:
+def load(n_samples: Count = 200, noise: Probability = 0.0, random_state: Seed = 0) -> Dataset:
     """Draw `n_samples` rows (sutera2021, appendix E.2: 200).
 
     The old generator is used because the paper's code passes a scikit-learn ``random_state``.

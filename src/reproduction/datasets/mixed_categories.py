@@ -5,16 +5,23 @@ The null and power simulations of loecher2022, section 4.1.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from reproduction.datasets import Dataset
+from reproduction.parameters import Count, Seed
 
 # Of x2 to x5; x1 is continuous.
 CATEGORIES = (2, 4, 10, 20)
 FEATURES = ("x1", "x2", "x3", "x4", "x5")
 
 
-def load(n_samples: int = 120, effect: float = 0.0, random_state: int = 0) -> Dataset:
+def load(
+    n_samples: Count = 120,
+    effect: Annotated[float, ">= 0, <= 0.5"] = 0.0,
+    random_state: Seed = 0,
+) -> Dataset:
     """Draw independent features and a binary y.
 
     x1 is standard normal, x2 to x5 are uniform over their categories, coded 1, 2, ... and so taken

@@ -8,14 +8,15 @@ from __future__ import annotations
 import numpy as np
 
 from reproduction.datasets import Dataset
+from reproduction.parameters import Count, Natural, Seed
 
 
 def load(
-    n_samples: int = 1000,
-    n_features: int = 50,
-    n_candidates: int = 10,
-    n_relevant: int = 5,
-    random_state: int = 0,
+    n_samples: Count = 1000,
+    n_features: Count = 50,
+    n_candidates: Count = 10,
+    n_relevant: Natural = 5,
+    random_state: Seed = 0,
 ) -> Dataset:
     """Draw independent features and a binary y.
 

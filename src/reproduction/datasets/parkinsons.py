@@ -6,6 +6,8 @@ recordings of each.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from reproduction.datasets import Dataset
@@ -20,7 +22,7 @@ TARGETS = ("motor_UPDRS", "total_UPDRS")
 NO_FEATURES = ("subject#", "age", "sex", *TARGETS)
 
 
-def load(target: str = "motor_UPDRS") -> Dataset:
+def load(target: Literal["motor_UPDRS", "total_UPDRS"] = "motor_UPDRS") -> Dataset:
     """Load the data set, for regression.
 
     Parameters

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
 
 from reproduction import datasets
 from reproduction.datasets import Dataset
 from reproduction.datasets._tables import Table
+from reproduction.parameters import Count, DatasetName, Seed
 
 SPLITS = ("authors", "random")
 # The authors drew their split without a seed. These are the numbers of their rows in the original
@@ -44,11 +46,11 @@ def files(of: str = "", split: str = "random", **_) -> list[Path]:
 
 
 def load(
-    of: str,
-    split: str = "random",
-    test_share: float = 0.2,
-    n_test: int | None = None,
-    random_state: int = 0,
+    of: DatasetName,
+    split: Literal["random", "authors"] = "random",
+    test_share: Annotated[float, "> 0, < 1"] = 0.2,
+    n_test: Count | None = None,
+    random_state: Seed = 0,
 ) -> Dataset:
     """Load a data set, standardise its features and split its rows.
 

@@ -5,10 +5,13 @@ The features are those of loecher2022: Age, Sex, Pclass and PassengerId, which s
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from reproduction.datasets import Dataset
 from reproduction.datasets._tables import Table, sample
+from reproduction.parameters import Seed, Share
 
 TABLE = Table(
     "titanic",
@@ -19,7 +22,11 @@ FEATURES = ("Age", "Sex", "Pclass", "PassengerId")
 SEXES = ("female", "male")
 
 
-def load(share: float = 1.0, shuffled: str = "", random_state: int = 0) -> Dataset:
+def load(
+    share: Share = 1.0,
+    shuffled: Literal["", "Age", "Sex", "Pclass", "PassengerId"] = "",
+    random_state: Seed = 0,
+) -> Dataset:
     """Load the data set; Sex is 0 for female and 1 for male, Pclass 1 to 3.
 
     Parameters

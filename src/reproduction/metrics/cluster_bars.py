@@ -9,15 +9,16 @@ import numpy as np
 import pandas as pd
 
 from reproduction.metrics import _dendrogram
+from reproduction.parameters import Count, ImportanceName, Linkage, Natural
 
 
 def compute(
     attributions,
     data,
-    importances=None,
-    linkage: str = "average",
-    largest: int = 5,
-    decimals: int = 3,
+    importances: list[ImportanceName] | None = None,
+    linkage: Linkage = "average",
+    largest: Count = 5,
+    decimals: Natural = 3,
 ) -> pd.DataFrame:
     """Bars of every row, and the dendrogram of the rows by their attributions.
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Literal
+
 import numpy as np
 import pandas as pd
 
 from reproduction.metrics import _dendrogram
+from reproduction.parameters import Count, ImportanceName, Linkage, Seed
 
 # Numbers of groups at which curves are kept: ten a decade.
 GROUPS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 63, 79)
@@ -16,12 +20,12 @@ RANDOM = ("features", "labels")
 def compute(
     attributions,
     data,
-    importances=None,
-    linkages=_dendrogram.LINKAGES,
-    random=RANDOM,
-    outcomes=("label",),
-    groups=GROUPS,
-    random_state: int = 0,
+    importances: list[ImportanceName] | None = None,
+    linkages: Sequence[Linkage] = _dendrogram.LINKAGES,
+    random: Sequence[Literal["features", "labels"]] = RANDOM,
+    outcomes: Sequence[Literal["label"] | ImportanceName] = ("label",),
+    groups: Sequence[Count] = GROUPS,
+    random_state: Seed = 0,
 ) -> pd.DataFrame:
     """R2 of the outcome against the number of groups: rows clustered by attributions or features.
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 import pandas as pd
 
 
-def compute(attributions, training, refit, n_folds: int = 5) -> pd.DataFrame:
+def compute(attributions, training, refit, n_folds: Annotated[int, ">= 2"] = 5) -> pd.DataFrame:
     """RMSE of models fitted without one part of the training rows, on that part.
 
     Parameters

@@ -6,9 +6,12 @@ import numpy as np
 import pandas as pd
 
 from reproduction.metrics import _global
+from reproduction.parameters import ImportanceName
 
 
-def compute(attributions, importances=None, normalize: bool = True) -> pd.DataFrame:
+def compute(
+    attributions, importances: list[ImportanceName] | None = None, normalize: bool = True
+) -> pd.DataFrame:
     """Global scores of every feature under each measure.
 
     Parameters

@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from reproduction.parameters import ImportanceName, Natural
 
-def compute(attributions, samples, importances=None) -> pd.DataFrame:
+
+def compute(
+    attributions, samples: list[Natural], importances: list[ImportanceName] | None = None
+) -> pd.DataFrame:
     """Local scores of chosen rows under each measure.
 
     Parameters

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from reproduction.parameters import ImportanceName
 
-def compute(attributions, data, importances=None) -> pd.DataFrame:
+
+def compute(attributions, data, importances: list[ImportanceName] | None = None) -> pd.DataFrame:
     """Local scores of every row under each measure.
 
     Parameters

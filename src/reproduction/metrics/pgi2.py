@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from reproduction.metrics import _rankings
+from reproduction.parameters import Count, ImportanceName, NonNegative, Seed
 
 
 def compute(
     attributions,
     forest,
     data,
-    sigmas,
-    reference="tree_shap",
-    n_rows: int | None = None,
-    random_state: int = 0,
+    sigmas: Sequence[NonNegative],
+    reference: ImportanceName = "tree_shap",
+    n_rows: Count | None = None,
+    random_state: Seed = 0,
 ) -> pd.DataFrame:
     """Mean PGI^2 of every ranking, with normal noise.
 

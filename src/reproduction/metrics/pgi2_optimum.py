@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
 from reproduction.metrics import _rankings
+from reproduction.parameters import Count, NonNegative
 from splitcredit.faithfulness import optimum
 
 # With more, the search through all sets of features takes too long.
@@ -15,7 +18,9 @@ _NEAR = 1e-9
 _MEASURED = ("value", "median", "quantile5", "optimal")
 
 
-def compute(attributions, forest, data, sigmas, n_rows: int | None = None) -> pd.DataFrame:
+def compute(
+    attributions, forest, data, sigmas: Sequence[NonNegative], n_rows: Count | None = None
+) -> pd.DataFrame:
     """PGI^2 of rankings as a share of the best, with normal noise.
 
     Parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from reproduction.metrics import _rankings
+from reproduction.parameters import Count, NonNegative, Seed
 from splitcredit.faithfulness import openxai
 
 # Exact values that differ by a smaller part are equal.
@@ -19,10 +21,10 @@ def compute(
     attributions,
     forest,
     data,
-    sigmas,
-    n_samples: int = 100,
-    n_rows: int | None = 200,
-    random_state: int = 0,
+    sigmas: Sequence[NonNegative],
+    n_samples: Count = 100,
+    n_rows: Count | None = 200,
+    random_state: Seed = 0,
 ) -> pd.DataFrame:
     """Agreement of absolute PGI, sampled, with PGI^2, exact, both under the same normal noise.
 

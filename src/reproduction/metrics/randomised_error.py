@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Literal
+
 import numpy as np
 import pandas as pd
 
 from reproduction.metrics import _rankings
+from reproduction.parameters import Count, ImportanceName, Seed
 from splitcredit.faithfulness.randomising import randomised_rmse
 
 FEATURES = ("test", "training")
@@ -16,11 +20,11 @@ def compute(
     forest,
     data,
     training,
-    reference,
-    ks,
-    n_draws: int = 100,
-    features: str = "test",
-    random_state: int = 0,
+    reference: ImportanceName,
+    ks: Sequence[Count],
+    n_draws: Count = 100,
+    features: Literal["test", "training"] = "test",
+    random_state: Seed = 0,
 ) -> pd.DataFrame:
     """RMSE of the mean prediction over draws of the first k features from their marginals.
 

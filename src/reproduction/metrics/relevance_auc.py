@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from sklearn.metrics import roc_auc_score
 
 from reproduction.metrics import _global
+from reproduction.parameters import Count, ImportanceName
 
 
-def compute(attributions, data, importances=None, among=(None,)) -> pd.DataFrame:
+def compute(
+    attributions,
+    data,
+    importances: list[ImportanceName] | None = None,
+    among: Sequence[Count | None] = (None,),
+) -> pd.DataFrame:
     """AUC of every measure, over all features or some.
 
     Parameters

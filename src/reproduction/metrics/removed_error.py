@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
 from reproduction.metrics import _rankings
+from reproduction.parameters import ImportanceName, Natural, Seed
 from splitcredit.faithfulness.retraining import removed_predictions, removed_sets, squared_errors
 
 
 def compute(
-    attributions, data, training, refit, reference, ks, random_state: int = 0
+    attributions,
+    data,
+    training,
+    refit,
+    reference: ImportanceName,
+    ks: Sequence[Natural],
+    random_state: Seed = 0,
 ) -> pd.DataFrame:
     """RMSE on the test of models that have not the first k features of the row.
 

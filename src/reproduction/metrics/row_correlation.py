@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pandas as pd
+
+from reproduction.parameters import ImportanceName
 
 CORRELATIONS = ("pearson", "spearman")
 
 
-def compute(attributions, pairs, scores: str = "signed") -> pd.DataFrame:
+def compute(
+    attributions,
+    pairs: list[tuple[ImportanceName, ImportanceName]],
+    scores: Literal["signed", "absolute"] = "signed",
+) -> pd.DataFrame:
     """Pearson and Spearman correlation of the scores of each pair of measures, row by row.
 
     Parameters

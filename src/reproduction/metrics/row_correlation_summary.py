@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pandas as pd
 
 from reproduction.metrics import row_correlation
+from reproduction.parameters import ImportanceName
 
 
 def compute(
-    attributions, pairs, scores: str = "signed", thresholds: tuple[float, ...] = (0.9, 0.75)
+    attributions,
+    pairs: list[tuple[ImportanceName, ImportanceName]],
+    scores: Literal["signed", "absolute"] = "signed",
+    thresholds: tuple[float, ...] = (0.9, 0.75),
 ) -> pd.DataFrame:
     """Summary over the rows of `reproduction.metrics.row_correlation`.
 

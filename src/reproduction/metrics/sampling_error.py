@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
+from reproduction.parameters import Count, NonNegative, Seed
 from splitcredit.faithfulness.noise import noise_pool
 from splitcredit.faithfulness.prediction_gap import pg2
 from splitcredit.faithfulness.sampling import nmae, pg2_sampled
@@ -16,7 +19,13 @@ CHUNK = 4096
 
 
 def compute(
-    attributions, forest, data, sigmas, n_pairs: int, counts, random_state: int = 0
+    attributions,
+    forest,
+    data,
+    sigmas: Sequence[NonNegative],
+    n_pairs: Count,
+    counts: Sequence[Count],
+    random_state: Seed = 0,
 ) -> pd.DataFrame:
     """NMAE of sampled PG^2 against the exact, by the number of samples.
 

@@ -8,10 +8,13 @@ than rounding in c^2, and so has many more ties.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
 from reproduction.metrics import _rankings
+from reproduction.parameters import Count, ImportanceName
 from splitcredit.faithfulness.greedy import TIE
 from splitcredit.faithfulness.prediction_gap import Setting
 from splitcredit.faithfulness.rankings import first, of_attribution
@@ -25,7 +28,12 @@ COLUMNS = ("ranking", "k", "value", *_OVER_TIES)
 
 
 def compute(
-    attributions, forest, data, reference="tree_shap", ks=(1, 2, 3), bounds: bool = True
+    attributions,
+    forest,
+    data,
+    reference: ImportanceName = "tree_shap",
+    ks: Sequence[Count] = (1, 2, 3),
+    bounds: bool = True,
 ) -> pd.DataFrame:
     """Share of the rows whose first k features are, as a set, those of the reference.
 

@@ -8,12 +8,19 @@ from pathlib import Path
 import jsonschema
 import yaml
 
-from reproduction.planning import signatures
+from reproduction.planning import sweep
 from reproduction.planning.places import CONFIG, PAPERS, SCHEMA
+from reproduction.planning.recipes import (
+    KINDS,
+    ConfigError,
+    check_name,
+    check_recipe,
+    check_required,
+    known_name,
+)
+from reproduction.planning.values import written
 
-
-class ConfigError(ValueError):
-    """A configuration that cannot be used."""
+__all__ = ["KINDS", "ConfigError", "artefacts", "load", "merge", "read_yaml"]
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -91,6 +98,7 @@ def load(config: dict, files=()) -> dict:
     experiments = {p.stem: read_yaml(p) for p in sorted((CONFIG / "experiments").glob("*.yaml"))}
     base |= {"experiments": experiments, "artefacts": artefacts()}
     merged = merge(base, config)
+    check_keys(merged)
     check_schema(merged, read_yaml(SCHEMA))
     check_names(merged)
     return merged
@@ -105,6 +113,15 @@ def artefacts() -> dict:
     }
 
 
+# JSON Schema takes 2.0 for an integer; `range` does not.
+_Validator = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+    ),
+)
+
+
 def check_schema(config: dict, schema: dict) -> None:
     """Check keys, types and ranges.
 
@@ -113,95 +130,109 @@ def check_schema(config: dict, schema: dict) -> None:
     ConfigError
         For the first violation, as one line.
     """
-    validator = jsonschema.Draft202012Validator(schema)
-    errors = sorted(validator.iter_errors(config), key=lambda e: [str(p) for p in e.absolute_path])
+    errors = sorted(
+        _Validator(schema).iter_errors(config), key=lambda e: [str(p) for p in e.absolute_path]
+    )
     if errors:
         raise ConfigError(_line(errors[0]))
 
 
 def _line(error) -> str:
-    place = ".".join(str(p) for p in error.absolute_path) or "configuration"
+    chosen = error
+    while chosen.validator in ("anyOf", "oneOf") and (inner := _meant(chosen)):
+        chosen = inner
+    place = ".".join(str(p) for p in chosen.absolute_path)
+    return f"{place}: {_reason(chosen)}" if place else _reason(chosen)
+
+
+def _meant(error):
+    """Of several ways to be valid, the error in the one of the value's type, if there is one."""
+    inside = [e for e in error.context if e.validator != "type" or e.relative_path]
+    inside.sort(key=lambda e: e.validator != "additionalProperties")
+    return inside[0] if error.validator == "anyOf" and inside else None
+
+
+# Types of JSON Schema, in words.
+_TYPES = {
+    "object": "keys and values",
+    "array": "a list",
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+
+
+def _reason(error) -> str:
+    given, wanted = error.instance, error.validator_value
     if error.validator == "additionalProperties":
         allowed = error.schema.get("properties", {})
-        unknown = sorted(str(k) for k in error.instance if k not in allowed)
-        return (
-            f"{place}: unknown key {', '.join(unknown)}; allowed are {', '.join(sorted(allowed))}"
-        )
+        unknown = sorted(k for k in given if k not in allowed)
+        return f"unknown key {', '.join(unknown)}; allowed are {', '.join(sorted(allowed))}"
     if error.validator == "required":
-        return f"{place}: {error.message}; allowed are {', '.join(error.schema['properties'])}"
+        missing = [key for key in wanted if key not in given]
+        return f"{missing[0]} is missing; allowed are {', '.join(error.schema['properties'])}"
+    if error.validator == "oneOf":
+        ways = [name for way in wanted for name in way["required"]]
+        return f"expected one of {', '.join(ways)}; there are {', '.join(given) or 'none'}"
     if error.validator == "enum":
-        allowed = ", ".join(map(str, error.validator_value))
-        return f"{place}: {error.instance!r} is not allowed; allowed are {allowed}"
+        return f"{written(given)} is not allowed; allowed are {', '.join(map(str, wanted))}"
     if error.validator == "type":
-        return f"{place}: {error.instance!r} is not allowed; expected {error.validator_value}"
-    return f"{place}: {error.message}"
+        types = [wanted] if isinstance(wanted, str) else wanted
+        return f"{written(given)} is not allowed; expected {' or '.join(map(_TYPES.get, types))}"
+    expected = {
+        "minimum": f"at least {wanted}",
+        "maximum": f"at most {wanted}",
+        "pattern": error.schema.get("description"),
+        "anyOf": "one value, a list, or keys and values",
+    }
+    if expected.get(error.validator):
+        return f"{written(given)} is not allowed; expected {expected[error.validator]}"
+    return error.message
 
 
-# What an importance or metric is given by the job, not by its recipe.
-_GIVEN = {
-    "importance": {"forest", "estimator", "X", "y", "background"},
-    "metric": {"attributions", "data", "training", "forest", "refit"},
-}
-
-# Kind of recipe -> its section of the configuration, and the key that names its file or class.
-KINDS = {
-    "data": ("datasets", "dataset"),
-    "model": ("models", "estimator"),
-    "importance": ("importances", "importance"),
-    "metric": ("metrics", "metric"),
-}
-
-
-def check_recipe(kind: str, recipe: dict, place: str) -> None:
-    """Check that a recipe names something that exists, and gives only parameters it takes.
+def check_keys(config: dict | list, place: str = "") -> None:
+    """Check that every key is text: elsewhere, keys are sorted, joined and stored as text.
 
     Raises
     ------
     ConfigError
-        Naming the place, the parameter and what is allowed.
     """
-    _, key = KINDS[kind]
-    try:
-        allowed = set(signatures.parameters(key, recipe[key])) - _GIVEN.get(kind, set())
-    except ValueError as error:
-        raise ConfigError(f"{place}.{key}: {error}") from None
-    for parameter in recipe:
-        if parameter not in allowed | {key}:
-            raise ConfigError(
-                f"{place}.{parameter}: {recipe[key]} has no such parameter; "
-                f"allowed are {', '.join(sorted(allowed)) or 'none'}"
-            )
-    if "path" in recipe and not Path(recipe["path"]).expanduser().is_file():
-        raise ConfigError(
-            f"{place}.path: {recipe['path']}: no such file (working directory {Path.cwd()})"
-        )
+    items = config.items() if isinstance(config, dict) else enumerate(config)
+    for key, value in items:
+        if isinstance(config, dict) and not isinstance(key, str):
+            at = f"{place}: " if place else ""
+            raise ConfigError(f"{at}the key {key!r} is not allowed; expected text")
+        if isinstance(value, (dict, list)):
+            check_keys(value, f"{place}.{key}" if place else str(key))
 
 
 def check_names(config: dict) -> None:
-    """Check every recipe, and that experiments and artefacts name things that exist.
+    """Check all names, every recipe, every sweep, and what experiments and artefacts name.
 
     Raises
     ------
     ConfigError
     """
+    for section in (*(section for section, _ in KINDS.values()), "experiments"):
+        for name in config[section]:
+            check_name(name, section)
     for kind, (section, _) in KINDS.items():
         for name, recipe in config[section].items():
             check_recipe(kind, recipe, f"{section}.{name}")
     for name, experiment in config["experiments"].items():
         for section in ("importances", "metrics"):
             known_name(config, section, experiment[section], f"experiments.{name}.{section}")
+        sweep.check(config, name)
     for name, artefact in config["artefacts"].items():
-        known_name(config, "datasets", artefact.get("datasets", []), f"artefacts.{name}.datasets")
+        datasets = artefact.get("datasets", [])
+        known_name(config, "datasets", datasets, f"artefacts.{name}.datasets")
+        for dataset in datasets:
+            recipe = config["datasets"][dataset]
+            check_required("data", recipe["dataset"], recipe, f"datasets.{dataset}")
         for wanted in artefact.get("inputs", []):
             experiment, _, metric = wanted.partition("/")
             place = f"artefacts.{name}.inputs"
             known_name(config, "experiments", [experiment], place)
             known_name(config["experiments"][experiment], "metrics", [metric], place)
-
-
-def known_name(config: dict, section: str, names, place: str) -> None:
-    """Raise ConfigError unless `names` all stand in a section of the configuration."""
-    for name in names:
-        if name not in config[section]:
-            known = ", ".join(sorted(config[section]))
-            raise ConfigError(f"{place}: {name!r} is not in {section}; there are {known}")

@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from reproduction.planning.places import LIBRARY, REPRODUCTION
 
@@ -25,10 +26,14 @@ ESTIMATORS = Path(__file__).with_name("estimators.json")
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: its annotation as text, empty if it has none; whether it must be given."""
+    """One parameter: its annotation as text, empty if it has none; whether it must be given.
+
+    ``default`` is None where it is not a plain value.
+    """
 
     annotation: str
     required: bool
+    default: Any = None
 
 
 @cache
@@ -95,10 +100,19 @@ def _parameters(arguments):
     ]
     return {
         argument.arg: Parameter(
-            ast.unparse(argument.annotation) if argument.annotation else "", default is None
+            ast.unparse(argument.annotation) if argument.annotation else "",
+            default is None,
+            _plain(default),
         )
         for argument, default in pairs
     }
+
+
+def _plain(node):
+    try:
+        return ast.literal_eval(node) if node else None
+    except ValueError:
+        return None
 
 
 @cache

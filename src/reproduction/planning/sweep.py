@@ -18,11 +18,21 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 import re
 from dataclasses import dataclass
 
-from reproduction.planning.configuration import KINDS, ConfigError, check_recipe, known_name
+from reproduction.planning.recipes import (
+    KINDS,
+    ConfigError,
+    check_importances,
+    check_recipe,
+    check_required,
+    check_value,
+    known_name,
+)
 from reproduction.planning.signatures import parameters
+from reproduction.planning.values import problem
 from reproduction.storage import canonical, digest
 
 
@@ -61,18 +71,36 @@ def expand(config: dict, name: str) -> list[Point]:
     Raises
     ------
     ConfigError
-        If an axis or value does not exist.
+        See `check`.
     """
+    check(config, name)
     experiment = config["experiments"][name]
     points, seen = [], set()
-    for number, block in enumerate(experiment["sweep"]):
-        place = f"experiments.{name}.sweep.{number}"
-        for axes in _combinations(block, place, name, experiment.get("most_repeats")):
+    for block in experiment["sweep"]:
+        for axes in _combinations(block, name, experiment.get("most_repeats")):
             text = canonical(axes)
             if text not in seen:
                 seen.add(text)
-                points.append(_point(config, experiment, axes, place))
+                points.append(_point(config, experiment, axes))
     return points
+
+
+def check(config: dict, name: str) -> None:
+    """Check the sweep of one experiment without its points: every value of every axis once.
+
+    Raises
+    ------
+    ConfigError
+        If an axis or a value does not exist or is not allowed, a parameter without a default is
+        missing, or a metric needs an importance that the experiment does not compute.
+    """
+    experiment = config["experiments"][name]
+    for number, block in enumerate(experiment["sweep"]):
+        place = f"experiments.{name}.sweep.{number}"
+        for axes in _alternatives(block, place):
+            for settings in _settings(experiment, axes, place):
+                _check_axes(experiment, settings, place)
+                _check_settings(config, experiment, settings, place)
 
 
 def batches(config: dict, name: str, points: list[Point]) -> list[list[Run]]:
@@ -84,7 +112,7 @@ def batches(config: dict, name: str, points: list[Point]) -> list[list[Run]]:
     experiment = config["experiments"][name]
     size_of = {}
     for block in experiment["sweep"]:
-        for axes in _combinations(block, name, name, experiment.get("most_repeats")):
+        for axes in _combinations(block, name, experiment.get("most_repeats")):
             size_of.setdefault(canonical(axes), block.get("batch_size", 1))
     settings: dict[str, set] = {}
     runs, sizes = {}, {}
@@ -104,14 +132,14 @@ def batches(config: dict, name: str, points: list[Point]) -> list[list[Run]]:
     ]
 
 
-def _combinations(block, place, name, most_repeats):
+def _combinations(block, name, most_repeats):
     """Axes of every point of a block; of the repeats only the first so many, if a number is given.
 
     Draws of a ``random`` block are no repeats.
     """
     repeats = dict.fromkeys(_values(_axes(block).get("repeat", 0)))
     kept = set(itertools.islice(repeats, most_repeats))
-    for axes in _all_combinations(block, place, name):
+    for axes in _all_combinations(block, name):
         if "random" in block or axes.get("repeat", 0) in kept:
             yield axes
 
@@ -120,24 +148,22 @@ def _axes(block):
     return block.get("grid") or block.get("zip") or {}
 
 
-def _all_combinations(block, place, name):
+def _all_combinations(block, name):
     if "grid" in block:
         axes = {k: _values(v) for k, v in block["grid"].items()}
         for values in itertools.product(*axes.values()):
             yield dict(zip(axes, values, strict=True))
     elif "zip" in block:
-        axes = {k: _values(v) for k, v in block["zip"].items()}
-        length = max(len(v) for v in axes.values())
-        for axis, values in axes.items():
-            if len(values) not in (1, length):
-                raise ConfigError(
-                    f"{place}.zip.{axis}: {len(values)} values beside {length}; "
-                    "give every axis one value or equally many"
-                )
-        for i in range(length):
-            yield {axis: values[i % len(values)] for axis, values in axes.items()}
+        yield from _rows(block["zip"])
     else:
         yield from _draws(block["random"], name)
+
+
+def _rows(block):
+    """Points of a ``zip``, an axis with one value keeping it."""
+    axes = {k: _values(v) for k, v in block.items()}
+    for i in range(max(len(v) for v in axes.values())):
+        yield {axis: values[i % len(values)] for axis, values in axes.items()}
 
 
 def _values(given):
@@ -172,47 +198,26 @@ def _draws(block, name):
         yield axes
 
 
-def _point(config, experiment, axes, place):
-    settings = {**_variant(experiment, axes, place)}
+def _point(config, experiment, axes):
+    variants = experiment.get("variants", {})
+    settings = {**variants[axes["variant"]]} if "variant" in axes else {}
     settings |= {k: v for k, v in axes.items() if k != "variant"}
-    for needed in ("data", "model"):
-        if needed not in settings:
-            raise ConfigError(f"{place}: axis {needed} is missing; name a recipe of {needed}")
-    _check_axes(experiment, settings, place)
 
-    def recipe(kind, name, prefix):
-        section = KINDS[kind][0]
-        known_name(config, section, [name], f"{place}: {kind}")
-        over = {k[len(prefix) :]: v for k, v in settings.items() if k.startswith(prefix)}
-        complete = {**config[section][name], **over}
-        check_recipe(kind, complete, f"{place}: {kind}")
-        return complete, over
+    def recipe(kind, name):
+        over = _over(settings, kind, name)
+        return {**config[KINDS[kind][0]][name], **over}, over
 
-    run = _run(
-        settings,
-        recipe("data", settings["data"], "data."),
-        recipe("model", settings["model"], "model."),
-    )
+    run = _run(settings, *(recipe(kind, settings[kind]) for kind in ("data", "model")))
     importances, measured = {}, {}
     for name in experiment["importances"]:
-        complete, over = recipe("importance", name, f"importance.{name}.")
+        complete, over = recipe("importance", name)
         importances[name] = (_file(name, over), complete)
         measured |= {f"{name}.{k}": v for k, v in over.items()}
     metrics = {}
     for name in experiment["metrics"]:
-        complete, over = recipe("metric", name, f"metric.{name}.")
+        complete, over = recipe("metric", name)
         metrics[name] = (_file(name, over | measured), complete)
     return Point(axes=axes, run=run, importances=importances, metrics=metrics)
-
-
-def _variant(experiment, axes, place):
-    if "variant" not in axes:
-        return {}
-    variants = experiment.get("variants", {})
-    if axes["variant"] not in variants:
-        known = ", ".join(variants) or "none"
-        raise ConfigError(f"{place}: variant {axes['variant']!r} is not defined; there are {known}")
-    return variants[axes["variant"]]
 
 
 def _run(settings, data, model):
@@ -240,6 +245,138 @@ def _file(name, over):
     if len(text) > 60 or not re.fullmatch(r"[\w.,=+-]+", text):
         text = digest(over)
     return f"{name}@{text}"
+
+
+def _alternatives(block, place):
+    """Axes of a block with the values that each can have, whatever those of the others are.
+
+    One set for a ``grid`` or ``random`` block, one for each point of a ``zip``.
+    """
+    (way,) = {"grid", "zip", "random"} & set(block)
+    axes = block[way]["axes"] if way == "random" else block[way]
+    where = f"{place}.{way}.axes" if way == "random" else f"{place}.{way}"
+    for axis, given in axes.items():
+        if isinstance(given, dict):
+            (_check_interval if way == "random" else _check_range)(given, f"{where}.{axis}")
+    if way == "random":
+        yield {axis: _possible(given) for axis, given in axes.items()}
+    elif way == "grid":
+        yield {axis: _values(given) for axis, given in axes.items()}
+    else:
+        lengths = {axis: len(_values(given)) for axis, given in axes.items()}
+        longest = max(lengths.values())
+        for axis, length in lengths.items():
+            if length not in (1, longest):
+                raise ConfigError(
+                    f"{where}.{axis}: {length} values beside {longest}; "
+                    "give every axis one value or equally many"
+                )
+        for row in _rows(axes):
+            yield {axis: [value] for axis, value in row.items()}
+
+
+def _check_range(given, place):
+    for key in ("first", "last", "step"):
+        wrong = problem("int", given.get(key, 1))
+        if wrong:
+            raise ConfigError(f"{place}.{key}: {wrong}")
+    if given.get("step", 1) < 1:
+        raise ConfigError(f"{place}.step: {given['step']} is not allowed; expected at least 1")
+    if given["last"] < given["first"]:
+        raise ConfigError(
+            f"{place}: first is {given['first']} and last is {given['last']}; "
+            "expected a last that is not below first"
+        )
+
+
+def _check_interval(given, place):
+    ((way, ends),) = given.items()
+    kind = {"integers": "int", "uniform": "float", "log_uniform": "Positive"}[way]
+    wrong = problem(f"tuple[{kind}, {kind}]", ends)
+    if wrong:
+        raise ConfigError(f"{place}.{way}: {wrong}")
+    if ends[0] > ends[1]:
+        raise ConfigError(f"{place}.{way}: {ends} is not allowed; expected the lower end first")
+
+
+def _possible(given):
+    """Values that an axis of a ``random`` block can have; of an interval, those next to its ends.
+
+    The ends of a ``uniform`` interval are not drawn.
+    """
+    if not isinstance(given, dict):
+        return _values(given)
+    ((way, (low, high)),) = given.items()
+    if way == "integers":
+        return [low, high]
+    low, high = float(low), float(high)
+    if way == "log_uniform" or low == high:
+        return [low, high]
+    return [math.nextafter(low, high), math.nextafter(high, low)]
+
+
+def _settings(experiment, axes, place):
+    """Axes with the settings of their variant below them, for each variant; values in lists."""
+    if "variant" not in axes:
+        yield axes
+        return
+    variants, axes = experiment.get("variants", {}), dict(axes)
+    for name in axes.pop("variant"):
+        if not isinstance(name, str) or name not in variants:
+            known = ", ".join(variants) or "none"
+            raise ConfigError(f"{place}: variant {name!r} is not defined; there are {known}")
+        yield {axis: [value] for axis, value in variants[name].items()} | axes
+
+
+def _check_settings(config, experiment, settings, place):
+    """Check every value of every axis, for each of the recipes that it can belong to."""
+    for needed in ("data", "model"):
+        if needed not in settings:
+            raise ConfigError(f"{place}: axis {needed} is missing; name a recipe of {needed}")
+        known_name(config, KINDS[needed][0], settings[needed], f"{place}.{needed}")
+    for repeat in settings.get("repeat", []):
+        wrong = problem("Natural", repeat)
+        if wrong:
+            raise ConfigError(f"{place}.repeat: {wrong}")
+    for kind in ("data", "model"):
+        for name in settings[kind]:
+            _check_over(config, experiment, settings, (kind, name), place)
+    for kind in ("importance", "metric"):
+        section = KINDS[kind][0]
+        known_name(config, section, experiment[section], place)
+        for name in experiment[section]:
+            _check_over(config, experiment, settings, (kind, name), place)
+
+
+def _check_over(config, experiment, settings, of, place):
+    """Check one recipe, given by kind and name, with the settings laid on it."""
+    kind, name = of
+    section, key = KINDS[kind]
+    recipe, over = config[section][name], _over(settings, kind, name)
+    place = f"{place}: {_owner(kind, name)}"
+    for target in over.pop(key, [recipe[key]]):
+        check_recipe(kind, {**recipe, key: target}, place)
+        for parameter, given in over.items():
+            for value in given:
+                check_value(kind, target, parameter, value, f"{place}.{parameter}")
+        check_required(kind, target, {*recipe, *over}, place)
+        for parameter, known in parameters(key, target).items():
+            if "ImportanceName" in known.annotation:
+                for value in over.get(parameter, [recipe.get(parameter, known.default)]):
+                    computed = experiment["importances"]
+                    check_importances(target, parameter, value, computed, f"{place}.{parameter}")
+
+
+def _over(settings, kind, name):
+    """Settings of one recipe, by parameter."""
+    split = {axis: axis.rpartition(".") for axis in settings}
+    owner = _owner(kind, name)
+    return {split[axis][2]: given for axis, given in settings.items() if split[axis][0] == owner}
+
+
+def _owner(kind, name):
+    """What comes before the parameter in an axis."""
+    return kind if kind in ("data", "model") else f"{kind}.{name}"
 
 
 def _check_axes(experiment, settings, place):

@@ -1,0 +1,29 @@
+"""Kinds of values that parameters take, for annotations: what planning checks before the first job.
+
+Loaders of data sets and metrics annotate their parameters with these names;
+`reproduction.planning.values` reads them from this file, as text. The second part of a kind is a
+range, ``">= 0, < 1"``, or the words for what is expected. Numbers are finite.
+"""
+
+from typing import Annotated, Literal
+
+# How many of something; at least one.
+Count = Annotated[int, ">= 1"]
+# How many of something, or none; also a place, counted from 0.
+Natural = Annotated[int, ">= 0"]
+# A number above zero.
+Positive = Annotated[float, "> 0"]
+# A number that may be zero, e.g. a standard deviation.
+NonNegative = Annotated[float, ">= 0"]
+# A part of something: all of it, but not nothing.
+Share = Annotated[float, "> 0, <= 1"]
+# From never, 0, to always, 1.
+Probability = Annotated[float, ">= 0, <= 1"]
+# What random numbers start from: 32 bits.
+Seed = Annotated[int, ">= 0, <= 4294967295"]
+# How scipy joins groups of rows.
+Linkage = Literal["single", "complete", "average", "weighted", "centroid", "median", "ward"]
+# One of the importances that the experiment computes.
+ImportanceName = Annotated[str, "the name of an importance"]
+# A file in reproduction/datasets.
+DatasetName = Annotated[str, "the name of a data set"]

@@ -1,0 +1,172 @@
+"""Checks of recipes: names, parameters and values; every error is one line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from reproduction.planning import signatures, values
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used. Its text is one line, whatever it quotes."""
+
+    def __init__(self, message: str):
+        super().__init__(" ".join(message.splitlines()))
+
+
+# What an importance or metric is given by the job, not by its recipe.
+_GIVEN = {
+    "importance": {"forest", "estimator", "X", "y", "background"},
+    "metric": {"attributions", "data", "training", "forest", "refit"},
+}
+
+# Kind of recipe -> its section of the configuration, and the key that names its file or class.
+KINDS = {
+    "data": ("datasets", "dataset"),
+    "model": ("models", "estimator"),
+    "importance": ("importances", "importance"),
+    "metric": ("metrics", "metric"),
+}
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+
+
+def check_name(name, place: str) -> None:
+    """Check that a name can be part of a path, an axis and a command.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"{place}: the name {name!r} is not allowed; expected a letter, and then letters, "
+            "digits, '_', '.' and '-'"
+        )
+
+
+def known_name(config: dict, section: str, names, place: str) -> None:
+    """Raise ConfigError unless `names` all stand in a section of the configuration."""
+    for name in names:
+        if not isinstance(name, str) or name not in config[section]:
+            known = ", ".join(sorted(config[section]))
+            raise ConfigError(f"{place}: {name!r} is not in {section}; there are {known}")
+
+
+def parameters(kind: str, name: str, place: str) -> dict[str, signatures.Parameter]:
+    """Parameters that a recipe may give to what it names.
+
+    Parameters
+    ----------
+    kind : str
+        A key of `KINDS`.
+    name : str
+        Of the file or class.
+    place : str
+        Of the recipe.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such file or class.
+    """
+    key = KINDS[kind][1]
+    if not isinstance(name, str):
+        raise ConfigError(f"{place}.{key}: {name!r} is not allowed; expected text")
+    try:
+        found = signatures.parameters(key, name)
+    except ValueError as error:
+        raise ConfigError(f"{place}.{key}: {error}") from None
+    return {n: p for n, p in found.items() if n not in _GIVEN.get(kind, ())}
+
+
+def check_recipe(kind: str, recipe: dict, place: str) -> None:
+    """Check that a recipe names something that exists, and gives it parameters that it takes.
+
+    Parameters may be missing, as a sweep can add them; see `check_required`.
+
+    Raises
+    ------
+    ConfigError
+        Naming the place, the parameter or value, and what is allowed.
+    """
+    key = KINDS[kind][1]
+    for parameter, value in recipe.items():
+        if parameter != key:
+            check_value(kind, recipe[key], parameter, value, f"{place}.{parameter}")
+    parameters(kind, recipe[key], place)
+
+
+def check_value(kind: str, name: str, parameter: str, value, place: str) -> None:
+    """Check one parameter: that there is one, and that it takes the value.
+
+    Parameters
+    ----------
+    kind, name
+        As for `parameters`.
+    parameter : str
+    value
+        From the configuration.
+    place : str
+        Of the value: the place of the recipe, a dot, and the parameter.
+
+    Raises
+    ------
+    ConfigError
+    """
+    known = parameters(kind, name, place.removesuffix(f".{parameter}"))
+    if parameter not in known:
+        raise ConfigError(
+            f"{place}: {name} has no such parameter; "
+            f"allowed are {', '.join(sorted(known)) or 'none'}"
+        )
+    annotation = known[parameter].annotation
+    wrong = values.problem(annotation, value)
+    if wrong:
+        raise ConfigError(f"{place}: {wrong}")
+    for dataset in values.named(annotation, value, "DatasetName"):
+        if dataset not in signatures.names("dataset"):
+            there = ", ".join(signatures.names("dataset"))
+            raise ConfigError(f"{place}: {dataset!r} is not a data set; there are {there}")
+    if parameter == "path" and not Path(value).expanduser().is_file():
+        raise ConfigError(f"{place}: {value}: no such file (working directory {Path.cwd()})")
+
+
+def check_required(kind: str, name: str, given, place: str) -> None:
+    """Check that what has no default is given.
+
+    Raises
+    ------
+    ConfigError
+    """
+    required = [n for n, p in parameters(kind, name, place).items() if p.required]
+    missing = [parameter for parameter in required if parameter not in given]
+    if missing:
+        raise ConfigError(f"{place}: {name} needs {', '.join(missing)}")
+
+
+def check_importances(name: str, parameter: str, value, computed, place: str) -> None:
+    """Check that the importances that a parameter of a metric names are computed.
+
+    Parameters
+    ----------
+    name : str
+        File of the metric.
+    parameter : str
+    value
+        One that the parameter takes.
+    computed : sequence of str
+        The importances of the experiment.
+    place : str
+
+    Raises
+    ------
+    ConfigError
+    """
+    annotation = parameters("metric", name, place)[parameter].annotation
+    for importance in values.named(annotation, value, "ImportanceName"):
+        if importance not in computed:
+            raise ConfigError(
+                f"{place}: {importance!r} is not among the importances of the experiment; "
+                f"there are {', '.join(computed) or 'none'}"
+            )
