@@ -47,6 +47,11 @@ def artefact(name):
     return papers.artefact(f"gajewski2025/{name}")
 
 
+def computed(name, inputs):
+    parameters = config.artefacts()[f"gajewski2025/{name}"].get("parameters", {})
+    return artefact(name).compute(inputs, **parameters)
+
+
 def findings(name, table):
     return {
         (f["statement"], f["variant"]): claims.statement_verdict(f["value"], f["limit"], f["kind"])
@@ -235,7 +240,7 @@ def test_a_grid_search_says_where_the_parameters_stand():
 
 
 def test_curves_that_are_as_stated_say_so(inputs):
-    table = artefact("figure3").compute(inputs)
+    table = computed("figure3", inputs)
     names = [f"{variant}, red_wine, bigger" for variant in VARIANTS]
     assert of_statement("figure3", "s02", table) == dict.fromkeys(names, "within")
     found = of_statement("figure3", "s03", table)
@@ -248,7 +253,7 @@ def test_curves_that_are_as_stated_say_so(inputs):
     assert not found
     shallow = table.assign(value=table["value"] * table["iterations"] ** 0.1)
     assert set(of_statement("figure3", "s02", shallow).values()) == {"differs"}
-    assert artefact("figure1").compute(inputs)["sigma"].unique().tolist() == [0.3]
+    assert computed("figure1", inputs)["sigma"].unique().tolist() == [0.3]
 
 
 def test_statements_of_the_tables_on_made_numbers(inputs):
@@ -266,9 +271,9 @@ def test_statements_of_the_tables_on_made_numbers(inputs):
 
 @pytest.mark.parametrize("k", range(1, 8))
 def test_figures_are_drawn(k, inputs, tmp_path):
-    own = artefact(f"figure{k}")
+    name = f"figure{k}"
     with figures.style():
-        figures.save(own.draw(own.compute(inputs)), tmp_path / "figure.svg")
+        figures.save(artefact(name).draw(computed(name, inputs)), tmp_path / "figure.svg")
     assert (tmp_path / "figure.svg").stat().st_size > 1000
 
 
