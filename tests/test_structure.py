@@ -115,9 +115,7 @@ def test_a_module_that_does_not_exist_is_one_clear_line(monkeypatch):
         papers.artefact(name)
     with pytest.raises(ValueError, match=r"^unknown artefact 'a/b': available are gajewski"):
         papers.artefact("a/b")
-    with pytest.raises(
-        configuration.ConfigError, match=r"^artefacts\..*: no such file: .*\.py$"
-    ):
+    with pytest.raises(configuration.ConfigError, match=r"^artefacts\..*: no such file: .*\.py$"):
         Workflow({})
 
 
