@@ -187,7 +187,7 @@ def simulated():
 
 
 def test_s05_and_s06_in_the_null_case(simulated):
-    table = papers.artefact("loecher2022/figure6").compute(simulated)
+    table = papers.artefact("loecher2022/figure6").compute(simulated, "null case")
     assert set(findings("figure6", table).values()) == {"within", "direction"}
     means = table.set_index(["importance", "feature"])["value"].unstack()
     # PGhat(0.5, 1) and PG(1, 2) are not unbiased: the penalty pushes down what has many values.
@@ -196,7 +196,7 @@ def test_s05_and_s06_in_the_null_case(simulated):
 
 
 def test_s07_to_s09_in_the_power_case(simulated):
-    table = papers.artefact("loecher2022/figure7").compute(simulated)
+    table = papers.artefact("loecher2022/figure7").compute(simulated, "power case")
     found = findings("figure7", table)
     assert {v for (s, _), v in found.items() if s == "s08"} == {"direction"}
     means = table.set_index(["importance", "feature"])["value"].unstack()
@@ -211,8 +211,8 @@ def test_figures_of_the_simulations_are_drawn_with_and_without_what_r_gives(simu
 
     recorded = PAPERS / "loecher2022" / "recorded" / "r.csv"
     for name, given in (
-        ("figure6", {"recorded": recorded}),
-        ("figure7", {}),
+        ("figure6", {"case": "null case", "recorded": recorded}),
+        ("figure7", {"case": "power case"}),
         ("figure8", {}),
     ):
         artefact = papers.artefact(f"loecher2022/{name}")

@@ -14,7 +14,7 @@ from reproduction import papers
 from reproduction.planning import configuration
 from reproduction.planning.sources import sources
 from reproduction.planning.workflow import Workflow
-from splitcredit import __version__
+from splitcredit import __version__, registry
 from splitcredit.kernels import warm_up
 from splitcredit.kernels.parts import PARTS
 
@@ -102,6 +102,27 @@ def test_every_artefact_has_code_and_every_code_an_artefact():
     assert sorted(configured) == papers.available()
     drawn = {n for n in configured if hasattr(papers.artefact(n), "draw")}
     assert drawn == set(Workflow({}).figures)
+    for paper in {name.partition("/")[0] for name in configured}:
+        used = {papers.module_of(name) for name in configured if name.startswith(f"{paper}/")}
+        assert set(registry.names(f"reproduction.papers.{paper}")) == used, paper
+
+
+def test_a_module_that_does_not_exist_is_one_clear_line(monkeypatch):
+    name = "gajewski2025/figure1"
+    modules = dict.fromkeys(papers.available(), "nothing")
+    monkeypatch.setattr(papers, "_modules", lambda: modules)
+    with pytest.raises(ValueError, match=f"^unknown module of {name} 'nothing': available are cu"):
+        papers.artefact(name)
+    with pytest.raises(ValueError, match=r"^unknown artefact 'a/b': available are gajewski"):
+        papers.artefact("a/b")
+    with pytest.raises(configuration.ConfigError, match=r"^artefacts\..*: no such file: .*\.py$"):
+        Workflow({})
+
+
+def test_a_configuration_does_not_change_the_code_of_an_artefact():
+    changed = {"artefacts": {"gajewski2025/figure1": {"module": "table1"}}}
+    with pytest.raises(configuration.ConfigError, match=r"1\.module: only artefacts.yaml sets it$"):
+        Workflow(changed)
 
 
 def test_locks_hold_what_the_project_pins_and_name_no_host():

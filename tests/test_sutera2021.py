@@ -9,7 +9,7 @@ import pytest
 from reproduction import claims, datasets, models, papers, storage
 from reproduction.metrics import metric
 from reproduction.metrics.row_correlation import row_correlations
-from reproduction.papers.sutera2021 import _led
+from reproduction.papers.sutera2021 import led_shares
 from reproduction.planning import configuration
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
@@ -179,7 +179,7 @@ def test_figure7_draws_six_panels_of_sorted_lines():
 @pytest.fixture(scope="module")
 def limits():
     """Shares of the segments for infinitely many trees, by K."""
-    return {k: _led.limit(k) for k in _led.KS}
+    return {k: led_shares.limit(k) for k in led_shares.KS}
 
 
 def test_s15_mdi_and_sage_are_close_on_led(limits):
@@ -191,7 +191,7 @@ def test_s15_mdi_and_sage_are_close_on_led(limits):
 
 def test_s16_masking_favours_segments_1_and_4(limits):
     for name in limits[1]:
-        shares = [found[name][list(_led.FAVOURED)].sum() for found in limits.values()]
+        shares = [found[name][list(led_shares.FAVOURED)].sum() for found in limits.values()]
         assert min(np.diff(shares)) >= 0, name
     # Those who pay are not all the others: segment 6 keeps its share of MDI or gains.
     for j in (0, 2, 3, 5):

@@ -1,15 +1,25 @@
-"""The papers: one package each, one file an artefact.
+"""The papers: one package each, with a file ``artefacts.yaml`` that lists its artefacts.
 
-An artefact's file has ``compute(inputs, **parameters) -> DataFrame``, whose rows are tidy with the
-numbers in ``value`` and, where the paper's text and its printed numbers disagree, a column
-``variant``. A figure's file also has ``draw(table) -> matplotlib Figure``, and one that decides
-findings stated in words has ``statements(table) -> list of dict``, see
-`reproduction.claims.judge_statements`.
+The code of an artefact is the module of its name, or the one that its key ``module`` names:
+artefacts that differ in parameters alone share one. A module has
+``compute(inputs, **parameters) -> DataFrame``, whose rows are tidy with the numbers in ``value``
+and, where the paper's text and its printed numbers disagree, a column ``variant``. That of a figure
+also has ``draw(table) -> matplotlib Figure``, and one that decides findings stated in words has
+``statements(table) -> list of dict``. Both get the table alone, so what they need stands in it.
+
+What a paper says comes in two forms, in its folder ``claims``. A *PrintedValue* is a number or word
+of a table or figure (``claims/ARTEFACT.csv``), held against the cell of ours that it names. A
+*Statement* is a finding in words (``claims/statements.csv``), decided by what `finding` describes:
+a measured number against a limit. Of each comes a *Verdict*: how ours relates to it, see
+`reproduction.claims.judge` and `reproduction.claims.judge_statements`.
 """
 
 from __future__ import annotations
 
-import pkgutil
+from functools import cache
+from pathlib import Path
+
+import yaml
 
 from splitcredit import registry
 
@@ -38,8 +48,7 @@ def finding(statement, variant, measured, value, limit, kind="at most") -> dict:
 
 def available() -> list[str]:
     """All artefacts, as PAPER/ARTEFACT."""
-    papers = [m.name for m in pkgutil.iter_modules(__path__)]
-    return sorted(f"{p}/{name}" for p in papers for name in registry.names(f"{__name__}.{p}"))
+    return sorted(_modules())
 
 
 def artefact(name: str):
@@ -48,9 +57,30 @@ def artefact(name: str):
     Raises
     ------
     ValueError
+        If there is no such artefact, or its module does not exist; the message lists what there is.
+    """
+    paper = name.partition("/")[0]
+    return registry.load(f"{__name__}.{paper}", module_of(name), f"module of {name}")
+
+
+def module_of(name: str) -> str:
+    """Name of the module that has the code of an artefact.
+
+    Raises
+    ------
+    ValueError
         If there is no such artefact; the message lists what there is.
     """
-    if name not in available():
+    if name not in _modules():
         raise ValueError(f"unknown artefact {name!r}: available are {', '.join(available())}")
-    paper, _, own = name.partition("/")
-    return registry.load(f"{__name__}.{paper}", own, "artefact")
+    return _modules()[name]
+
+
+@cache
+def _modules() -> dict[str, str]:
+    """Artefact, as PAPER/ARTEFACT -> its module, from the files beside the code."""
+    return {
+        f"{path.parent.name}/{name}": keys.get("module", name)
+        for path in Path(__file__).parent.glob("*/artefacts.yaml")
+        for name, keys in yaml.safe_load(path.read_text(encoding="utf-8")).items()
+    }

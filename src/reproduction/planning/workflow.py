@@ -11,6 +11,7 @@ import shlex
 from functools import cache
 from pathlib import Path
 
+from reproduction import papers
 from reproduction.__main__ import FINISHED
 from reproduction.planning import configuration, plans
 from reproduction.planning.places import LIBRARY, PAPERS, REPRODUCTION, SRC, relative
@@ -366,9 +367,15 @@ class Workflow:
         path = self._file(f"{wildcards.paper}/{wildcards.artefact}")
         return ".".join(path.relative_to(SRC).with_suffix("").parts)
 
-    @staticmethod
-    def _file(name):
-        path = PAPERS / f"{name}.py"
+    def _file(self, name):
+        try:
+            module = papers.module_of(name)
+        except ValueError as error:
+            raise configuration.ConfigError(f"artefacts.{name}: {error}") from None
+        # The job, too, asks the file beside the code, not the configuration.
+        if self.artefacts[name].get("module", module) != module:
+            raise configuration.ConfigError(f"artefacts.{name}.module: only artefacts.yaml sets it")
+        path = PAPERS / name.partition("/")[0] / f"{module}.py"
         if not path.is_file():
             raise configuration.ConfigError(f"artefacts.{name}: no such file: {relative(path)}")
         return path

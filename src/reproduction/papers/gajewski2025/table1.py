@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from reproduction.papers import finding
-from reproduction.papers.gajewski2025._curves import ERRORS
 from reproduction.papers.gajewski2025._settings import METHODS, PRINTED_ITERATIONS, SIGMAS
 from reproduction.papers.gajewski2025._tables import counted
+from reproduction.papers.gajewski2025.curves import ERRORS
 
 _QUANTITIES = {"mc": "mc", "halton": "qmc"}
 # Introduction: about so much at equal time. Basis: rounding, half a unit of the last digit.

@@ -15,7 +15,6 @@ from reproduction import datasets
 from reproduction.figures import COLOURS
 from reproduction.models import fit
 from reproduction.papers.gajewski2025 import _clocks, _ensembles
-from reproduction.papers.gajewski2025._curves import ERRORS
 from reproduction.papers.gajewski2025._settings import (
     METHODS,
     MODELS,
@@ -24,6 +23,7 @@ from reproduction.papers.gajewski2025._settings import (
     SIGMAS,
     recipe_of,
 )
+from reproduction.papers.gajewski2025.curves import ERRORS
 from splitcredit.convert import to_forest
 
 _COLUMNS = ["dataset", "model", "sigma", "method", "quantity", "n_trees", "nodes", "size"]

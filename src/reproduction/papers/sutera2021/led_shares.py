@@ -1,4 +1,4 @@
-"""What figures 1 and 4 share: global scores on led against K, of forests and in the limit."""
+"""Figures 1 and 4: global scores on led against K, of forests and in the limit."""
 
 from __future__ import annotations
 
@@ -13,17 +13,34 @@ from reproduction.papers import finding
 KS = range(1, 8)
 # Segments that the text names, numbered from 0.
 FAVOURED = (1, 4)
+# Measure -> source -> name of the importance in the scores. `compute` adds ``"limit"``.
+SOURCES = {
+    "mdi": {"forest": "mdi"},
+    "sage": {"forest": "sage_exact", "sampled": "sage"},
+    "sage_mse": {"forest": "sage_mse_exact", "sampled": "sage_mse"},
+    "tree_shap_interventional": {"forest": "tree_shap_interventional"},
+    "tree_shap": {"forest": "tree_shap"},
+}
+_TITLES = {
+    "mdi": "global MDI",
+    "sage": "SAGE (cross-entropy)",
+    "sage_mse": "SAGE (mse)",
+    "tree_shap_interventional": "mean |TreeSHAP|, interventional",
+    "tree_shap": "mean |TreeSHAP|, path-dependent",
+}
+# "Very close": a tenth of the mean share of a segment.
+_CLOSE = 0.1 / 7
 
 
-def compute(scores, measures) -> pd.DataFrame:
+def compute(inputs, measures) -> pd.DataFrame:
     """Shares of the segments, of the 1000-tree forests and of infinitely many trees.
 
     Parameters
     ----------
-    scores : DataFrame
+    inputs : dict of DataFrame
         ``sutera2021_k_led/global_scores``.
-    measures : dict of str to dict of str to str
-        Panel -> source -> name of the importance in `scores`. ``"limit"`` is added.
+    measures : list of str
+        Keys of `SOURCES`, a panel each. TreeSHAP is the mean absolute one of the predicted class.
 
     Returns
     -------
@@ -31,17 +48,17 @@ def compute(scores, measures) -> pd.DataFrame:
         ``measure``, ``k``, ``feature``, ``source`` (``forest``: exact on the forest; ``sampled``;
         ``limit``), ``value``, ``standard_error``. Absolute values add up to 1 over the features.
     """
-    scores = scores.rename(columns={"model.max_features": "k"})
+    scores = inputs["sutera2021_k_led/global_scores"].rename(columns={"model.max_features": "k"})
     frames = [
-        scores[scores["importance"] == name].assign(measure=panel, source=source)
-        for panel, sources in measures.items()
-        for source, name in sources.items()
+        scores[scores["importance"] == name].assign(measure=measure, source=source)
+        for measure in measures
+        for source, name in SOURCES[measure].items()
     ]
-    found = [limit(k) for k in KS]
-    for panel in measures:
-        for k, values in zip(KS, found, strict=True):
-            columns = {"measure": panel, "k": k, "feature": range(7), "source": "limit"}
-            columns |= {"value": values[panel], "standard_error": 0.0}
+    limits = [limit(k) for k in KS]
+    for measure in measures:
+        for k, shares in zip(KS, limits, strict=True):
+            columns = {"measure": measure, "k": k, "feature": range(7), "source": "limit"}
+            columns |= {"value": shares[measure], "standard_error": 0.0}
             frames.append(pd.DataFrame(columns))
     columns = ["measure", "k", "feature", "source", "value", "standard_error"]
     return pd.concat(frames, ignore_index=True)[columns]
@@ -51,15 +68,17 @@ def limit(k) -> dict[str, np.ndarray]:
     """Shares of the segments for infinitely many trees, by measure."""
     X, y = led.SEGMENTS, np.arange(10)
     forest = theory.InfiniteForest(X, y, k)
-    own = np.arange(10), slice(None), forest.predict(X).argmax(axis=1)
-    found = {
+    predicted = np.arange(10), slice(None), forest.predict(X).argmax(axis=1)
+    scores = {
         "mdi": forest.mdi(),
         "sage": sage(forest, X, y, _cross_entropy),
         "sage_mse": sage(forest, X, y, _squared_error),
-        "tree_shap": np.abs(forest.tree_shap(X)[own]).mean(axis=0),
-        "tree_shap_interventional": np.abs(forest.tree_shap_interventional(X, X)[own]).mean(axis=0),
+        "tree_shap": np.abs(forest.tree_shap(X)[predicted]).mean(axis=0),
+        "tree_shap_interventional": np.abs(forest.tree_shap_interventional(X, X)[predicted]).mean(
+            axis=0
+        ),
     }
-    return {name: values / np.abs(values).sum() for name, values in found.items()}
+    return {name: values / np.abs(values).sum() for name, values in scores.items()}
 
 
 def sage(forest, X, y, loss) -> np.ndarray:
@@ -82,13 +101,14 @@ def _squared_error(predicted, y):
     return ((predicted - np.eye(10)[y]) ** 2).sum(axis=1).mean()
 
 
-def draw(table, titles):
+def draw(table):
     """One panel a measure: limit as lines, forests as points, samples with two standard errors."""
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, len(titles), figsize=(4.4 * len(titles), 4.2), sharey=True)
+    measures = table["measure"].unique()
+    figure, axes = plt.subplots(1, len(measures), figsize=(4.4 * len(measures), 4.2), sharey=True)
     colours = [*COLOURS.values()]
-    for axis, (measure, title) in zip(axes, titles.items(), strict=True):
+    for axis, measure in zip(axes, measures, strict=True):
         panel = table[table["measure"] == measure]
         for feature, colour in enumerate(colours):
             by = dict(list(panel[panel["feature"] == feature].groupby("source")))
@@ -100,7 +120,7 @@ def draw(table, titles):
                 error = 2 * sampled["standard_error"]
                 style = {"fmt": "x", "color": colour, "ms": 4, "lw": 0.8, "capsize": 2}
                 axis.errorbar(sampled["k"] + 0.15, sampled["value"], yerr=error, **style)
-        axis.set_title(title)
+        axis.set_title(_TITLES[measure])
         axis.set_xlabel("K, features drawn at a node")
     axes[0].set_ylabel("share of the sum of absolute scores")
     handles, labels = axes[0].get_legend_handles_labels()
@@ -109,10 +129,30 @@ def draw(table, titles):
     return figure
 
 
-def masking(table) -> list[dict]:
-    """s16: as K grows, segments 1 and 4 together only gain, and all others lose, in the limit."""
+def statements(table) -> list[dict]:
+    """s15 of MDI and SAGE, if both are there: they are close; s16 of each measure."""
     limit = table[table["source"] == "limit"]
-    found = []
+    closeness = _closeness(limit) if {"mdi", "sage"} <= set(limit["measure"]) else []
+    return [*closeness, *_masking(limit)]
+
+
+def _closeness(limit):
+    """s15: the shares of MDI and SAGE are close, at K = 1 and as K grows."""
+    shares = limit.pivot_table(index=["k", "feature"], columns="measure", values="value")
+    gaps = (shares["mdi"] - shares["sage"]).abs().groupby("k").max()
+    correlations = shares.groupby("k").corr().loc[(slice(None), "mdi"), "sage"]
+    close = {
+        "K = 1": ("largest gap between the shares", gaps[1], _CLOSE, "at most"),
+        "K = 1 to 7": ("smallest correlation of the shares", correlations.min(), 0.9, "at least"),
+    }
+    return [
+        finding("s15", variant, measured, value, bound, kind)
+        for variant, (measured, value, bound, kind) in close.items()
+    ]
+
+
+def _masking(limit):
+    """s16: as K grows, segments 1 and 4 together only gain, and all others lose, in the limit."""
     for measure, rows in limit.groupby("measure", sort=False):
         shares = rows.pivot_table(index="k", columns="feature", values="value")
         others = shares.drop(columns=list(FAVOURED))
@@ -122,5 +162,4 @@ def masking(table) -> list[dict]:
             ("", "smallest step from K to K + 1 of the share of 1 and 4", steps.min(), "at least"),
             (", others", "largest change of another share from K = 1 to 7", gains.max(), "at most"),
         ):
-            found.append(finding("s16", f"{measure}{variant}", measured, value, 0.0, kind))
-    return found
+            yield finding("s16", f"{measure}{variant}", measured, value, 0.0, kind)

@@ -1,4 +1,8 @@
-"""What figures 3 and 5 share: local scores drawn on displays and images."""
+"""Figures 3 and 5: local scores of some samples, drawn on displays and images.
+
+The paper names no samples for figure 3; its notebook shows the display of 9 and the first digit.
+The first ten rows of the digits data are the digits 0 to 9, those of figure 5.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ def compute(inputs, samples) -> pd.DataFrame:
     inputs : dict of DataFrame
         ``sutera2021_k_led/local_scores`` and ``sutera2021_k_digits/local_scores``.
     samples : dict of str to list of int
-        By data set.
+        By data set; equally many of each.
     """
     tables = []
     for dataset, ks in KS.items():
@@ -34,9 +38,20 @@ def compute(inputs, samples) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)[columns]
 
 
-def draw_block(figure, table, dataset, samples):
+def draw(table):
+    """Displays left, digits right; segments that are on have a dark edge."""
+    from matplotlib import pyplot as plt
+
+    n_samples = table.groupby("dataset")["sample"].nunique().max()
+    figure = plt.figure(figsize=(4.5 + 1.25 * n_samples, 11))
+    for part, dataset in zip(figure.subfigures(1, 2), KS, strict=True):
+        _block(part, table[table["dataset"] == dataset], dataset)
+    return figure
+
+
+def _block(figure, table, dataset):
     """Rows: the sample itself, then measures by K; columns: samples."""
-    table = table[table["dataset"] == dataset]
+    samples = sorted(table["sample"].unique())
     rows = [(measure, k) for measure in MEASURES for k in KS[dataset]]
     axes = figure.subplots(len(rows) + 1, len(samples), squeeze=False)
     X = {"led": led, "digits": digits}[dataset].load().X

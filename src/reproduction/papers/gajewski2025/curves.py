@@ -1,4 +1,4 @@
-"""What figures 1 to 7 share: NMAE of sampling against the number of iterations.
+"""Figures 1 to 7: NMAE of sampling against the number of iterations, for one model each.
 
 The estimate from i iterations uses the first i samples of a stream, so the points of a curve are
 not independent of each other (the paper draws anew for each). The expected error is the same.
