@@ -21,8 +21,8 @@ from forests import (
 )
 from splitcredit import explain, to_forest
 from splitcredit.importances import available
-from splitcredit.kernels import tree_shap as kernel
-from splitcredit.kernels import tree_shap_patterns, tree_shap_plan
+from splitcredit.kernels.tree_shap import explain as kernel
+from splitcredit.kernels.tree_shap import patterns, plan
 
 # Shallow enough for shap's extend/unwind, which loses digits with depth. It knows no NaN.
 FOR_SHAP = [
@@ -200,10 +200,10 @@ MADE = {
 @pytest.mark.parametrize("output", ["all", "predicted"])
 @pytest.mark.parametrize("size", [1, 100])
 @pytest.mark.parametrize("name", MADE)
-@pytest.mark.parametrize("module", [tree_shap_plan, tree_shap_patterns])
+@pytest.mark.parametrize("module", [plan, patterns])
 def test_chunks_of_trees_leave_the_bytes_alone(monkeypatch, module, name, size, output):
     forest = MADE[name]
-    algorithm = "blocks" if module is tree_shap_plan else "patterns"
+    algorithm = "blocks" if module is plan else "patterns"
     if algorithm == "patterns" and name == "deep":
         return
     X = rows_on_thresholds(forest, 100)

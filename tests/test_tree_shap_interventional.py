@@ -25,8 +25,8 @@ from forests import (
 from splitcredit import to_forest
 from splitcredit.importances import available
 from splitcredit.importances.tree_shap_interventional import explain
-from splitcredit.kernels import decision_tables, leaf_pairs, leaf_patterns
-from splitcredit.kernels import tree_shap_interventional as kernel
+from splitcredit.kernels.interventional import decision_tables, leaf_pairs, leaf_patterns
+from splitcredit.kernels.interventional import explain as kernel
 
 # shap knows no NaN in a background.
 FOR_SHAP = [n for n in FITTED if "NaN" not in n]

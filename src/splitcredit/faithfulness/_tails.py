@@ -16,7 +16,7 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
     Parameters
     ----------
     cuts : Cuts
-        Of the plan; see `kernels.prediction_gap_plan`.
+        Of the plan; see `kernels.prediction_gap.plan`.
     forest : Forest
     perturbation : noise or Marginal
     X : prepared rows (n_samples, n_features)
@@ -70,7 +70,7 @@ def _within(half_width, threshold, x, scale, left):
 
     There rounding of (threshold - x) / scale would be all that is left. So it is a sum of two
     numbers here: the rounded one and, with errors of its own far below, what rounding took. All are
-    arrays; `kernels/prediction_gap_twofold.py` does the like with single numbers, compiled.
+    arrays; `kernels/prediction_gap/twofold.py` does the like with single numbers, compiled.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         far, far_rest = _difference(threshold, x)

@@ -51,13 +51,13 @@ def greedy_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Greed
     ValueError
         See `prediction_gap.pg2`; all features are perturbed in the end, so none may be NaN.
     """
-    from splitcredit.kernels import prediction_gap_greedy
+    from splitcredit.kernels.prediction_gap import greedy as kernel
 
     setting = Setting(model, perturbation, scale, output)
     X = setting.forest.prepare(X)
     wanted = np.ones(X.shape, np.bool_)
     found = [
-        prediction_gap_greedy.greedy(setting.plan, *setting.at(X[rows], wanted[rows]), TIE)
+        kernel.greedy(setting.plan, *setting.at(X[rows], wanted[rows]), TIE)
         for rows in setting.chunks(X, wanted) or [slice(0, 0)]
     ]
     return GreedyRankings(*(np.concatenate(parts) for parts in zip(*found, strict=True)))

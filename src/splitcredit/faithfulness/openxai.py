@@ -13,7 +13,7 @@ from splitcredit.convert import to_forest
 from splitcredit.faithfulness.noise import noise_pool
 from splitcredit.faithfulness.rankings import checked, first
 from splitcredit.faithfulness.sampling import checked_counts, checked_pairs
-from splitcredit.kernels.prediction_gap_sampling import sampled_gaps
+from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
 
 def pgi_sampled(model, X, rankings, scale, n_samples=100, **options) -> np.ndarray:

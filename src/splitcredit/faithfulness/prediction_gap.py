@@ -45,10 +45,10 @@ def pg2(model, X, features, perturbation=None, scale=1.0, output=None) -> np.nda
     Notes
     -----
     gajewski2025, Algorithm 1, divides 0 by 0; what is done instead is in
-    `kernels/prediction_gap.py`. A row's result is the same bytes whatever the other rows and the
-    number of threads, and never negative. It is as accurate as the probabilities of the noise, in
-    both tails and where trees cancel each other: relative errors of 1e-16 to 1e-13. A difference of
-    two tails keeps fewer digits where thresholds lie so close that little of the tail is between
+    `kernels/prediction_gap/exact.py`. A row's result is the same bytes whatever the other rows and
+    the number of threads, and never negative. It is as accurate as the probabilities of the noise,
+    in both tails and where trees cancel each other: relative errors of 1e-16 to 1e-13. A difference
+    of two tails keeps fewer digits where thresholds lie so close that little of the tail is between
     them: a share s of it costs 1e-16 / s.
     """
     setting = Setting(model, perturbation, scale, output)
@@ -121,7 +121,7 @@ class Setting:
     """A model, one of its outputs and a perturbation: checked once, for all that is asked of it."""
 
     def __init__(self, model, perturbation, scale, output):
-        from splitcredit.kernels.prediction_gap_plan import plan
+        from splitcredit.kernels.prediction_gap.plan import plan
 
         self.forest = to_forest(model)
         self.perturbation = Normal() if perturbation is None else perturbation
@@ -140,7 +140,7 @@ class Setting:
         -------
         float64 (n_samples, n_sets)
         """
-        from splitcredit.kernels import prediction_gap
+        from splitcredit.kernels.prediction_gap import exact
 
         n_sets = masks.shape[1]
         wanted = np.broadcast_to(masks.any(axis=1), X.shape)
@@ -150,7 +150,7 @@ class Setting:
             some = masks[rows] if len(masks) == len(X) else np.repeat(masks, len(x), axis=0)
             place = np.repeat(np.arange(len(x)), n_sets)
             some = some.reshape(-1, X.shape[1])
-            out[rows] = prediction_gap.gaps(self.plan, x, far, place, some).reshape(-1, n_sets)
+            out[rows] = exact.gaps(self.plan, x, far, place, some).reshape(-1, n_sets)
         return out
 
     def chunks(self, X, wanted, n_sets=1):

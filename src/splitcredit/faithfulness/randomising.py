@@ -15,7 +15,7 @@ import numpy as np
 from splitcredit.convert import to_forest
 from splitcredit.faithfulness.prediction_gap import only_output
 from splitcredit.faithfulness.rankings import checked, first
-from splitcredit.kernels import predict
+from splitcredit.kernels.walks import predict
 
 # Rows predicted at a time: some 30 MB.
 _CHUNK = 1 << 18

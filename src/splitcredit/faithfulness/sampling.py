@@ -11,7 +11,7 @@ from splitcredit.convert import to_forest
 from splitcredit.faithfulness.noise import noise_pool, noise_stream
 from splitcredit.faithfulness.perturbations import Normal, checked_scale
 from splitcredit.faithfulness.prediction_gap import chosen_features, only_output, refuse_nan
-from splitcredit.kernels.prediction_gap_sampling import sampled_gaps
+from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
 # Iteration counts of gajewski2025, Measurements.
 COUNTS = (100, 500, 1000, 2000, 4000, 6000, 8000, 10000, 15000, 20000, 25000, 30000, 35000)

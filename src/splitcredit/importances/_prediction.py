@@ -88,7 +88,7 @@ def _select(forest, X, output) -> tuple[np.ndarray, np.ndarray | None]:
         If there is no such output; the message lists what there is.
     """
     if isinstance(output, str) and output == "predicted":
-        from splitcredit.kernels import predict
+        from splitcredit.kernels.walks import predict
 
         return np.zeros(0, np.int64), predict.predict(forest, X).argmax(axis=1)
     return chosen_outputs(forest, output, "'all', 'predicted'"), None

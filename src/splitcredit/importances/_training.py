@@ -61,7 +61,7 @@ def training_data(forest, X, y) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sums_of_nodes(forest, X, y):
-    """In-bag and out-of-bag sums of all nodes; see `kernels.oob.NodeSums`.
+    """In-bag and out-of-bag sums of all nodes; see `kernels.walks.oob.NodeSums`.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def sums_of_nodes(forest, X, y):
         As `training_data`, and if a node has no in-bag row, or values that are not the means of y:
         then X and y cannot be the training data.
     """
-    from splitcredit.kernels import oob
+    from splitcredit.kernels.walks import oob
 
     sums = oob.node_sums(forest, *training_data(forest, X, y))
     if (sums.rows[oob.INBAG] == 0).any():

@@ -94,13 +94,14 @@ def attribute(forest, X, method: str = "tree_shap", rows: str = "oob", output="a
     ValueError
         If the forest is not bagged, X is not its training data, or there is no such choice.
     """
-    from splitcredit.kernels import saabas_by_bag, tree_shap_by_bag
+    from splitcredit.kernels.tree_shap.by_bag import tree_shap_by_bag
+    from splitcredit.kernels.walks.saabas_by_bag import saabas_by_bag
 
     check_choice("method", method, METHODS)
     check_choice("rows", rows, ROWS)
     kernel = {
-        "saabas": saabas_by_bag.saabas_by_bag,
-        "tree_shap": tree_shap_by_bag.tree_shap_by_bag,
+        "saabas": saabas_by_bag,
+        "tree_shap": tree_shap_by_bag,
     }[method]
     outputs = chosen_outputs(forest, output)
     return Attribution(

@@ -43,7 +43,7 @@ def importance(forest, X, y, scaled: bool = False, random_state: int = 0) -> Imp
     Trees vote with the class that is largest in the leaf. Trees without out-of-bag rows are left
     out, features that a tree does not test count 0 in it.
     """
-    from splitcredit.kernels import mda
+    from splitcredit.kernels.walks import mda
 
     rows, y = training_data(forest, X, y)
     increases = mda.loss_increases(forest, rows, y, permutations(forest.n_features, random_state))

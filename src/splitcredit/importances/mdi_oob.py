@@ -45,7 +45,7 @@ def importance(
     ValueError
         If the forest is not bagged, X and y are not its training data, or there is no such choice.
     """
-    from splitcredit.kernels import oob
+    from splitcredit.kernels.walks import oob
 
     check_choice("rows", rows, ROWS)
     check_choice("divide_by", divide_by, ("rows", "targets"))

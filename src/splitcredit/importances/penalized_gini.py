@@ -50,8 +50,8 @@ def importance(
     """Penalised Gini importance of every feature, mean over the trees (loecher2022, Eq. 1 to 5).
 
     The impurity of a node is ``alpha v_oob + (1 - alpha) v_in + penalty / 2 * sum_d (m_oob,d -
-    m_in,d)^2``; see `kernels.oob.penalized_gini`. For a classifier v is the Gini impurity, for a
-    regressor the variance.
+    m_in,d)^2``; see `kernels.walks.oob.penalized_gini`. For a classifier v is the Gini impurity,
+    for a regressor the variance.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
     ValueError
         As `importance`.
     """
-    from splitcredit.kernels import oob
+    from splitcredit.kernels.walks import oob
 
     if not isinstance(scores, dict):
         for name in scores:
@@ -152,7 +152,7 @@ def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
 
 def _record(settings):
     """One score as the kernel takes it."""
-    from splitcredit.kernels import oob
+    from splitcredit.kernels.walks import oob
 
     check_choice("weights", settings["weights"], ROWS)
     check_choice("correction", settings["correction"], oob.CORRECTIONS)

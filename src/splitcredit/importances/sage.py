@@ -115,7 +115,7 @@ def importance(
 
 def _losses(forest, X, y, background, loss, imputer):
     """Function of pairs (rows, known) that gives the loss of f_S at each pair, (n_pairs,)."""
-    from splitcredit.kernels import sage
+    from splitcredit.kernels.walks import sage
 
     restricted = {"marginal": sage.MarginalImputer, "conditional": sage.ConditionalImputer}[imputer]
     f = restricted(forest, X, background)
@@ -199,7 +199,7 @@ def _gains(losses, rows, ranks):
 
 
 def _check_probabilities(forest, X):
-    from splitcredit.kernels import predict
+    from splitcredit.kernels.walks import predict
 
     fractions = predict.predict(forest, X)
     off = np.abs(fractions.sum(axis=1) - 1).max()

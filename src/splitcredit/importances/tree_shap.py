@@ -33,17 +33,17 @@ def explain(forest, X, output="all", algorithm="auto") -> Attribution:
         If X does not fit the forest, there is no such output or algorithm, or the trees are too
         deep for ``"patterns"``.
     """
-    from splitcredit.kernels import tree_shap
+    from splitcredit.kernels.tree_shap import explain as kernel
 
-    if algorithm not in tree_shap.ALGORITHMS:
-        known = ", ".join(tree_shap.ALGORITHMS)
+    if algorithm not in kernel.ALGORITHMS:
+        known = ", ".join(kernel.ALGORITHMS)
         raise ValueError(f"unknown algorithm {algorithm!r}: available are {known}")
     return explain_prediction(
         forest,
         X,
         output,
         "tree_shap",
-        partial(tree_shap.tree_shap, algorithm=algorithm),
-        partial(tree_shap.tree_shap_one, algorithm=algorithm),
-        tree_shap.expected_value(forest),
+        partial(kernel.tree_shap, algorithm=algorithm),
+        partial(kernel.tree_shap_one, algorithm=algorithm),
+        kernel.expected_value(forest),
     )

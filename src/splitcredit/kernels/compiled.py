@@ -22,8 +22,9 @@ import numpy
 def cache_directory() -> Path:
     """Folder of the compiled code, below NUMBA_CACHE_DIR or the user's cache folder."""
     text = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        text.update(source.name.encode() + source.read_bytes())
+    here = Path(__file__).parent
+    for source in sorted(here.rglob("*.py")):
+        text.update(source.relative_to(here).as_posix().encode() + source.read_bytes())
     processor = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
     text.update(f"{numba.__version__} {numpy.__version__} {processor}".encode())
     user = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")

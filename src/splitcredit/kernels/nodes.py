@@ -9,6 +9,7 @@ twice as fast as scikit-learn's ``apply``.
 from __future__ import annotations
 
 from functools import wraps
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -101,6 +102,28 @@ def readonly(array) -> np.ndarray:
     """The array marked read-only, as those of a Forest are: one type, one compilation."""
     array.flags.writeable = False
     return array
+
+
+class Nodes(NamedTuple):
+    """Arrays of trees as `Forest` has them, and the column of the rows that each node compares."""
+
+    feature: np.ndarray
+    column: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    missing_left: np.ndarray
+    cover: np.ndarray
+
+
+def nodes_of(forest) -> Nodes:
+    """The nodes of a forest, with thresholds for ``x <= threshold``."""
+    missing_left = forest.missing_left
+    if missing_left is None:
+        missing_left = readonly(np.zeros(forest.n_nodes, np.bool_))
+    threshold = readonly(lowered(forest).astype(np.float64))
+    f = forest
+    return Nodes(f.feature, f.feature, threshold, f.left, f.right, missing_left, f.cover)
 
 
 @kernel(inline=True)

@@ -1,6 +1,6 @@
 """Path-dependent TreeSHAP where each tree speaks for its in-bag or its out-of-bag rows only.
 
-The traversal is that of `tree_shap_blocks`. The rows of a tree are gathered from a span of rows
+The traversal is that of `blocks`. The rows of a tree are gathered from a span of rows
 that is one thread's, so the work is that of the rows explained, and the sum over the trees is made
 in their order.
 """
@@ -12,9 +12,9 @@ from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import readonly
-from splitcredit.kernels.tree_shap import sparing_one
-from splitcredit.kernels.tree_shap_blocks import LANES, rules, traverse, triples, workspace
-from splitcredit.kernels.tree_shap_plan import plans
+from splitcredit.kernels.tree_shap.blocks import LANES, rules, traverse, triples, workspace
+from splitcredit.kernels.tree_shap.explain import sparing_one
+from splitcredit.kernels.tree_shap.plan import plans
 
 # Rows of one thread at a time: of so many, out-of-bag rows fill a block or more.
 SPAN = 512
@@ -23,7 +23,7 @@ SPAN = 512
 def tree_shap_by_bag(forest, X, outputs, inbag) -> np.ndarray:
     """TreeSHAP attributions, zero where a row is not of the kind, mean over all trees.
 
-    Parameters and what is returned are those of `saabas_by_bag.saabas_by_bag`.
+    Parameters and what is returned are those of `walks.saabas_by_bag.saabas_by_bag`.
     """
     X = readonly(np.array(X, np.float64))  # one type for the compiled code
     return sparing_one(forest, outputs, lambda some: _mean(forest, X, some, inbag))

@@ -1,6 +1,6 @@
 """Shares of many leaves' intervals that the nodes of a tree cover, and sums of their products.
 
-What they are for is in `kernels/prediction_gap.py`.
+What they are for is in `exact`.
 """
 
 from __future__ import annotations

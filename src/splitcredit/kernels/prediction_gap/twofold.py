@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.prediction_gap_shares import (
+from splitcredit.kernels.prediction_gap.shares import (
     AROUND,
     BELOW,
     BLOCK,
@@ -86,7 +86,7 @@ def _share(row, kind, low, high):
 
 @kernel()
 def _width(kind, low, high, middle):
-    """Probability of an interval; see `prediction_gap_shares.width`."""
+    """Probability of an interval; see `shares.width`."""
     if kind == AROUND:
         return _plus(_between(low, middle), _between(high, 1.0 - middle))
     return _between(low, high)

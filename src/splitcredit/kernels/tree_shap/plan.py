@@ -2,7 +2,7 @@
 
 A plan holds the inner nodes below which some explained output still varies. Of the two children of
 a node the one below which more outputs vary is called the first: it is gone to first, and the sums
-of the node are made in the place of its sums (see `tree_shap_blocks`).
+of the node are made in the place of its sums (see `blocks`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import lowered, once_a_forest, readonly
+from splitcredit.kernels.nodes import Nodes, nodes_of, once_a_forest
 
 # (node, output) pairs planned at a time: bounds memory to some 40 MB whatever the forest.
 CHUNK = 1 << 19
@@ -80,28 +80,6 @@ class Plan(NamedTuple):
     depths: np.ndarray
     places: np.ndarray
     first: int
-
-
-class Nodes(NamedTuple):
-    """Arrays of trees as `Forest` has them, and the column of the rows that each node compares."""
-
-    feature: np.ndarray
-    column: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    missing_left: np.ndarray
-    cover: np.ndarray
-
-
-def nodes_of(forest) -> Nodes:
-    """The nodes of a forest, with thresholds for ``x <= threshold``."""
-    missing_left = forest.missing_left
-    if missing_left is None:
-        missing_left = readonly(np.zeros(forest.n_nodes, np.bool_))
-    threshold = readonly(lowered(forest).astype(np.float64))
-    f = forest
-    return Nodes(f.feature, f.feature, threshold, f.left, f.right, missing_left, f.cover)
 
 
 def plans(forest, outputs):

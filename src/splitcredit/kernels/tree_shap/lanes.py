@@ -1,4 +1,4 @@
-"""The arithmetic of `tree_shap_blocks`: loops over the rows of a block, three points at a time.
+"""The arithmetic of `blocks`: loops over the rows of a block, three points at a time.
 
 Each frame holds A of three points and then q of the same points, each for all lanes. In
 ``lane_data`` stand, for each depth, o below the edge into it, s, and o z (s - r).

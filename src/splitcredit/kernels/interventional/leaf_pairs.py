@@ -6,7 +6,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.leaf_patterns import CONDITION, failures, merged
+from splitcredit.kernels.interventional.leaf_patterns import CONDITION, failures, merged
 
 # Leaves at a time: bounds the memory for their paths.
 CHUNK = 256
@@ -15,7 +15,7 @@ CHUNK = 256
 def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
     """Add what the leaves give to the rows; as `leaf_patterns.add_leaves`, for paths of any width.
 
-    The derivation is in `kernels/tree_shap_interventional.py`.
+    The derivation is in `explain`.
     """
     for first in range(0, len(leaves), CHUNK):
         some = leaves[first : first + CHUNK]

@@ -6,7 +6,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.tree_shap_plan import nodes_of
+from splitcredit.kernels.nodes import nodes_of
 
 # Numbers of permutations that are held at once, at most, unless one tree has more: 64 MB.
 ORDERS = 8_000_000

@@ -15,7 +15,7 @@ from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import readonly
-from splitcredit.kernels.restricted_trees import add_all, nodes_of, restrict, space
+from splitcredit.kernels.prediction_gap.restricted_trees import add_all, nodes_of, restrict, space
 
 # Samples in one block: those of ten features stay in the first cache.
 BLOCK = 512

@@ -1,6 +1,6 @@
 """Path-dependent TreeSHAP by exact quadrature for few rows: one row at a time.
 
-The formulas of `tree_shap_blocks`, which derives them, in the same order of operations, so that a
+The formulas of `blocks`, which derives them, in the same order of operations, so that a
 row gets the same bytes; without what it costs to set up loops over many rows. Down the entries of a
 tree in their order with A, and back up with Q.
 """
@@ -11,8 +11,8 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.tree_shap_blocks import TRIPLE, rules, triples
-from splitcredit.kernels.tree_shap_plan import plans
+from splitcredit.kernels.tree_shap.blocks import TRIPLE, rules, triples
+from splitcredit.kernels.tree_shap.plan import plans
 
 
 def attribute(forest, outputs, X, rows, out) -> None:

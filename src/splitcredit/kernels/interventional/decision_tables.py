@@ -12,7 +12,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.leaf_patterns import (
+from splitcredit.kernels.interventional.leaf_patterns import (
     CONDITION,
     ENTRY,
     hash_slots,
@@ -55,7 +55,7 @@ def grouped(edges, left, bits) -> tuple:
     Parameters
     ----------
     edges : record array (n_nodes,)
-        See `kernels/tree_shap_interventional.py`.
+        See `explain`.
     left : int32 (n_nodes,)
         Left children, -1 at leaves.
     bits : int

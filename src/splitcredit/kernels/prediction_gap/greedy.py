@@ -6,7 +6,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.prediction_gap import forest_of, gap, one_type, stand, workspace
+from splitcredit.kernels.prediction_gap.exact import forest_of, gap, one_type, stand, workspace
 
 
 def greedy(plan, X, tails, tolerance) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -14,9 +14,9 @@ def greedy(plan, X, tails, tolerance) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
     Parameters
     ----------
-    plan : prediction_gap_plan.Plan
+    plan : plan.Plan
     X : float64 (n_samples, n_features), without NaN
-    tails : float64 (n_samples, n_cuts + 2); see `prediction_gap.gaps`
+    tails : float64 (n_samples, n_cuts + 2); see `exact.gaps`
     tolerance : float
         Gaps that are less than the largest by at most this part of it are equal to it.
 

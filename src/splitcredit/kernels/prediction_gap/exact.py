@@ -18,7 +18,7 @@ one with x inside is what two of them leave; so nothing small is a difference of
 together are below the last digit of the result. They are left out, by a bound (`_thin`).
 
 **Trees that cancel each other** leave a sum far below its terms; it is then worked out with twice
-the digits (`prediction_gap_twofold`). Boosted trees of real data have not been seen to need it.
+the digits (`twofold`). Boosted trees of real data have not been seen to need it.
 
 A pair of a row and a set is one thread's, and the order of its sums depends on nothing else.
 """
@@ -32,7 +32,7 @@ from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import readonly
-from splitcredit.kernels.prediction_gap_shares import (
+from splitcredit.kernels.prediction_gap.shares import (
     AROUND,
     BLOCK,
     add_trees,
@@ -40,7 +40,7 @@ from splitcredit.kernels.prediction_gap_shares import (
     interval,
     width,
 )
-from splitcredit.kernels.prediction_gap_twofold import gap_twofold, minus
+from splitcredit.kernels.prediction_gap.twofold import gap_twofold, minus
 
 TWO_53 = 2.0**53
 # Leaves less probable than this are left out: what they are worth is far below 1e-60 times the
@@ -98,7 +98,7 @@ def gaps(plan, X, tails, rows, chosen) -> np.ndarray:
 
     Parameters
     ----------
-    plan : prediction_gap_plan.Plan
+    plan : plan.Plan
     X : float64 (n_samples, n_features)
         Not NaN where chosen.
     tails : float64 (n_samples, n_cuts + 2)

@@ -4,27 +4,27 @@ The value explained is that of lundberg2017, Algorithm 1 and Eq. 2: the Shapley 
 expectation of the tree when a set of features is known and unknown splits are averaged by cover.
 All three give it exactly, up to rounding:
 
-``"blocks"``    quadrature for blocks of rows at once (`tree_shap_blocks`)
+``"blocks"``    quadrature for blocks of rows at once (`blocks`)
 ``"patterns"``  tables over all outcomes of the splits, for shallow trees
-                (`tree_shap_patterns`)
-``"rows"``      quadrature row by row, for few rows (`tree_shap_rows`)
+                (`patterns`)
+``"rows"``      quadrature row by row, for few rows (`rows`)
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from splitcredit.kernels import tree_shap_blocks, tree_shap_patterns, tree_shap_rows
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import once_a_forest, readonly
+from splitcredit.kernels.tree_shap import blocks, patterns, rows
 
 # Each adds the attributions of X[rows] for some outputs, summed over the trees, to `out`: called as
 # ``attribute(forest, outputs, X, rows, out)``, with X float64 and prepared, outputs and rows int64,
 # out float64 (len(rows), n_features, len(outputs)).
 _ATTRIBUTE = {
-    "blocks": tree_shap_blocks.attribute,
-    "patterns": tree_shap_patterns.attribute,
-    "rows": tree_shap_rows.attribute,
+    "blocks": blocks.attribute,
+    "patterns": patterns.attribute,
+    "rows": rows.attribute,
 }
 ALGORITHMS = ("auto", *_ATTRIBUTE)
 # Up to so many rows it costs less to take them one by one than to set up a block.
@@ -99,7 +99,7 @@ def _choose(forest, n_rows):
     ``"blocks"`` and ``"rows"`` give a row the same bytes, and ``"patterns"`` is chosen by the trees
     alone: so what a row gets does not depend on the rows beside it.
     """
-    if tree_shap_patterns.pays(forest):
+    if patterns.pays(forest):
         return "patterns"
     return "rows" if n_rows <= FEW_ROWS else "blocks"
 

@@ -3,7 +3,7 @@
 Attributions are linear in the values of the leaves. So a tree is cut into groups of leaves, each
 with the splits that lead to them, at most `BITS`; the attributions of a group are a function of the
 outcomes of its splits and of nothing else. They are computed once for every pattern of outcomes,
-by quadrature (`tree_shap_blocks`), and a row then takes one look into one table a group.
+by quadrature (`blocks`), and a row then takes one look into one table a group.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import once_a_forest
-from splitcredit.kernels.tree_shap_blocks import LANES, rules, traverse, triples, workspace
-from splitcredit.kernels.tree_shap_plan import Nodes, nodes_of, plan_of
+from splitcredit.kernels.nodes import Nodes, nodes_of, once_a_forest
+from splitcredit.kernels.tree_shap.blocks import LANES, rules, traverse, triples, workspace
+from splitcredit.kernels.tree_shap.plan import plan_of
 
 # Splits in a group; with more, tables outgrow the caches and take longer to fill.
 BITS = 8

@@ -21,10 +21,10 @@ which is worked out once for each pattern (the idea of counted patterns: Nadel a
 the tree alone; a row's numbers do not depend on the other rows:
 
 - a leaf with at most 8 decisions on its path shares a table with its neighbours
-  (`kernels/decision_tables.py`),
-- other leaves number the patterns of a block of rows (`kernels/leaf_patterns.py`),
+  (`decision_tables`),
+- other leaves number the patterns of a block of rows (`leaf_patterns`),
 - with more than 64 features on the path, the pairs (x, z) are taken one by one
-  (`kernels/leaf_pairs.py`).
+  (`leaf_pairs`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from splitcredit.kernels import decision_tables, leaf_pairs, leaf_patterns
+from splitcredit.kernels.interventional import decision_tables, leaf_pairs, leaf_patterns
 from splitcredit.kernels.nodes import lowered, once_a_forest
 
 # Most rows in one block, one thread's work. The more rows, the more of them share a pattern.

@@ -3,7 +3,7 @@
 The path to a leaf is merged to one condition per feature: an interval, and whether NaN passes. The
 pattern of a row is the set of conditions that it fails, one bit each. Background rows with the
 same pattern are one entry with a count, and rows to explain with the same pattern are worked out
-once; the derivation is in `kernels/tree_shap_interventional.py`.
+once; the derivation is in `explain`.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.tree_shap_lanes import (
+from splitcredit.kernels.tree_shap.lanes import (
     LANES,
     TRIPLE,
     add_up,
@@ -55,7 +55,7 @@ from splitcredit.kernels.tree_shap_lanes import (
     take_low,
     two_values,
 )
-from splitcredit.kernels.tree_shap_plan import plans
+from splitcredit.kernels.tree_shap.plan import plans
 
 
 class Space(NamedTuple):

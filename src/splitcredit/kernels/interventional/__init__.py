@@ -1,0 +1,1 @@
+"""Interventional TreeSHAP: Shapley values against a background."""

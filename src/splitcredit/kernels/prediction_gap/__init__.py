@@ -1,0 +1,1 @@
+"""The squared prediction gap, exactly and by sampling."""

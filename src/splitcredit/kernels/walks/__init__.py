@@ -1,0 +1,1 @@
+"""Walks: kernels that follow rows down trees."""
