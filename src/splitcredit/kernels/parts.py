@@ -7,7 +7,7 @@ Files are paths in this folder without their suffix. Planning reads them without
 PARTS = {
     "patterns": ("tree_shap/patterns",),
     "sampling": ("prediction_gap/sampling",),
-    "bags": ("walks/oob", "walks/mda", "walks/saabas_by_bag", "tree_shap/by_bag"),
+    "bags": ("walks/oob", "walks/mda", "walks/oob_saabas", "tree_shap/oob"),
     "blocks": ("tree_shap/blocks", "tree_shap/rows"),
     "interventional": ("interventional/explain",),
     "walks": ("walks/mdi", "walks/local_mdi", "walks/saabas", "walks/sage"),

@@ -12,16 +12,16 @@ from splitcredit.forest import Forest
 from splitcredit.kernels.interventional import explain as interventional
 from splitcredit.kernels.parts import PARTS
 from splitcredit.kernels.prediction_gap import exact, greedy, plan, sampling
-from splitcredit.kernels.tree_shap import by_bag
 from splitcredit.kernels.tree_shap import explain as tree_shap
+from splitcredit.kernels.tree_shap.oob import oob_tree_shap
 from splitcredit.kernels.walks import (
     local_mdi,
     mda,
     mdi,
     oob,
+    oob_saabas,
     predict,
     saabas,
-    saabas_by_bag,
     sage,
 )
 
@@ -113,8 +113,8 @@ def _bags(stump, X):
     sums = oob.node_sums(bagged, X, y)
     oob.penalized_gini(bagged, sums, np.zeros(1, oob.SCORE))
     oob.contributions_times_targets(bagged, sums, oob.INBAG)
-    saabas_by_bag.saabas_by_bag(bagged, X, outputs, True)
-    by_bag.tree_shap_by_bag(bagged, X, outputs, True)
+    oob_saabas.oob_saabas(bagged, X, outputs, True)
+    oob_tree_shap(bagged, X, outputs, True)
     unbagged = replace(stump, inbag=np.zeros((1, 2), np.uint8))
     mda.loss_increases(unbagged, X, y, lambda tree, n: np.array([[1, 0]]))
 

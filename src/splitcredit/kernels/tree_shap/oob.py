@@ -1,4 +1,4 @@
-"""Path-dependent TreeSHAP where each tree speaks for its in-bag or its out-of-bag rows only.
+"""Path-dependent TreeSHAP where each tree explains only its in-bag or its out-of-bag rows.
 
 The traversal is that of `blocks`. The rows of a tree are gathered from a span of rows
 that is one thread's, so the work is that of the rows explained, and the sum over the trees is made
@@ -20,10 +20,10 @@ from splitcredit.kernels.tree_shap.plan import plans
 SPAN = 512
 
 
-def tree_shap_by_bag(forest, X, outputs, inbag) -> np.ndarray:
+def oob_tree_shap(forest, X, outputs, inbag) -> np.ndarray:
     """TreeSHAP attributions, zero where a row is not of the kind, mean over all trees.
 
-    Parameters and what is returned are those of `walks.saabas_by_bag.saabas_by_bag`.
+    Parameters and the returned array are those of `walks.oob_saabas.oob_saabas`.
     """
     X = readonly(np.array(X, np.float64))  # one type for the compiled code
     return sparing_one(forest, outputs, lambda some: _mean(forest, X, some, inbag))
@@ -41,7 +41,7 @@ def _mean(forest, X, outputs, inbag):
 
 @kernel(parallel=True)
 def _spans(plan, triples, points, weights, X, any_nan, counts, inbag, out):
-    """Take the rows of every span that a tree speaks for through that tree, a block at a time."""
+    """Take the rows of every span that a tree explains through that tree, a block at a time."""
     n, p, n_outputs = out.shape
     entries, terms, starts = plan.entries, plan.terms, plan.starts
     deepest, most, held = plan.depths.max() + 2, triples.max(), plan.places.max()

@@ -1,4 +1,4 @@
-"""Saabas' method where each tree speaks for its in-bag or its out-of-bag rows only."""
+"""Saabas' method where each tree explains only its in-bag or its out-of-bag rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from splitcredit.kernels.nodes import (
 )
 
 
-def saabas_by_bag(forest, X, outputs, inbag) -> np.ndarray:
+def oob_saabas(forest, X, outputs, inbag) -> np.ndarray:
     """Saabas attributions, zero where a row is not of the kind, mean over all trees.
 
     Parameters
@@ -27,7 +27,7 @@ def saabas_by_bag(forest, X, outputs, inbag) -> np.ndarray:
     X : prepared training rows
     outputs : int64 (n_explained,)
     inbag : bool
-        Whether trees speak for the rows drawn for them (each once), or for the others.
+        Whether trees explain the rows drawn for them (each once), or the others.
 
     Returns
     -------
