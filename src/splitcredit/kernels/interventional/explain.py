@@ -33,7 +33,7 @@ import numba
 import numpy as np
 
 from splitcredit.kernels.interventional import decision_tables, leaf_pairs, leaf_patterns
-from splitcredit.kernels.nodes import lowered, once_a_forest
+from splitcredit.kernels.nodes import cached_per_forest, lowered
 
 # Most rows in one block, one thread's work. The more rows, the more of them share a pattern.
 BLOCK = 512
@@ -97,7 +97,7 @@ def _run(forest, planned, X, background, value, tasks, n_wanted):
     return np.ascontiguousarray(out.transpose(2, 0, 1))
 
 
-@once_a_forest
+@cached_per_forest
 def _plan(forest):
     return plan(forest, decision_tables.BITS, leaf_patterns.BITS)
 

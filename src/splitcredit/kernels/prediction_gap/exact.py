@@ -31,7 +31,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import readonly
+from splitcredit.kernels.nodes import as_readonly
 from splitcredit.kernels.prediction_gap.shares import (
     AROUND,
     BLOCK,
@@ -112,18 +112,13 @@ def gaps(plan, X, tails, rows, chosen) -> np.ndarray:
     """
     out = np.zeros(len(rows))
     if len(plan.roots):
-        _gaps(*forest_of(plan), *one_type(X, tails, rows, chosen), out)
+        _gaps(*forest_of(plan), *as_readonly(X, tails, rows, chosen), out)
     return out / plan.divisor
 
 
 def forest_of(plan):
     """Arrays of a plan, as the kernels take them."""
     return plan.nodes, plan.sides, plan.roots, plan.cuts.lowered, plan.cuts.first, plan.depth
-
-
-def one_type(*arrays):
-    """Arrays marked read-only, whatever was given: one compilation."""
-    return [readonly(np.ascontiguousarray(a).view()) for a in arrays]
 
 
 @kernel(parallel=True)

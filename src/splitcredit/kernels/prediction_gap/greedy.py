@@ -6,7 +6,8 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.prediction_gap.exact import forest_of, gap, one_type, stand, workspace
+from splitcredit.kernels.nodes import as_readonly
+from splitcredit.kernels.prediction_gap.exact import forest_of, gap, stand, workspace
 
 
 def greedy(plan, X, tails, tolerance) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -30,7 +31,7 @@ def greedy(plan, X, tails, tolerance) -> tuple[np.ndarray, np.ndarray, np.ndarra
     gaps = np.zeros((n, d))
     rankings, tied = np.tile(np.arange(d), (n, 1)), np.tile(np.arange(d) < d - 1, (n, 1))
     if len(plan.roots):
-        _greedy(*forest_of(plan), *one_type(X, tails), 1.0 - tolerance, rankings, gaps, tied)
+        _greedy(*forest_of(plan), *as_readonly(X, tails), 1.0 - tolerance, rankings, gaps, tied)
     return rankings, gaps / plan.divisor, tied
 
 

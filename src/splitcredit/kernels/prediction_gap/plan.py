@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from splitcredit.kernels.nodes import lowered, readonly
+from splitcredit.kernels.nodes import cached_per_forest, lowered, readonly
 
 NODE = np.dtype(
     [
@@ -49,22 +48,13 @@ class Plan(NamedTuple):
     divisor: float  # of a gap, for which trees are added up: the squared number of trees if a mean
 
 
-_plans: WeakKeyDictionary = WeakKeyDictionary()
-
-
+@cached_per_forest
 def plan(forest, output: int) -> Plan:
     """Plan of one output, kept as long as the forest lives.
 
     A side (the interval of one feature) of a node is *settled* at the first node of a path below
     which its feature is not split any more: there it multiplies what comes from below.
     """
-    plans = _plans.setdefault(forest, {})
-    if output not in plans:
-        plans[output] = _build(forest, output)
-    return plans[output]
-
-
-def _build(forest, output):
     value = forest.value[:, output]
     constant, below = _bottom_up(forest, value)
     splits = np.flatnonzero((forest.feature >= 0) & ~constant)

@@ -14,7 +14,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import readonly
+from splitcredit.kernels.nodes import as_readonly
 from splitcredit.kernels.prediction_gap.restricted_trees import add_all, nodes_of, restrict, space
 
 # Samples in one block: those of ten features stay in the first cache.
@@ -50,9 +50,8 @@ def sampled_gaps(
     out = np.zeros((len(X), len(counts)))
     # Pairs of one stream follow each other, and every thread gets some of all sizes.
     order = np.argsort(streams, kind="stable")
-    # Views that cannot be written to: one type for the compiled code, whatever was given.
-    given = [readonly(a.view()) for a in (X, perturbed, streams, order, scale, pool, counts)]
-    _means(nodes_of(forest, output), *given, absolute, out)
+    arrays = as_readonly(X, perturbed, streams, order, scale, pool, counts)
+    _means(nodes_of(forest, output), *arrays, absolute, out)
     if forest.aggregate == "mean":
         out /= forest.n_trees if absolute else forest.n_trees**2
     return out

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import once_a_forest, readonly
+from splitcredit.kernels.nodes import cached_per_forest, readonly
 from splitcredit.kernels.tree_shap import blocks, patterns, rows
 
 # Each adds the attributions of X[rows] for some outputs, summed over the trees, to `out`: called as
@@ -104,7 +104,7 @@ def _choose(forest, n_rows):
     return "rows" if n_rows <= FEW_ROWS else "blocks"
 
 
-@once_a_forest
+@cached_per_forest
 def _adds_up(forest) -> bool:
     """Whether the outputs of all leaves add up to the same, but for rounding."""
     totals = forest.value[forest.feature < 0].sum(axis=1)

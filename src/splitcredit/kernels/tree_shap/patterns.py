@@ -14,7 +14,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import Nodes, nodes_of, once_a_forest
+from splitcredit.kernels.nodes import Nodes, cached_per_forest, nodes_of
 from splitcredit.kernels.tree_shap.blocks import LANES, rules, traverse, triples, workspace
 from splitcredit.kernels.tree_shap.plan import plan_of
 
@@ -82,20 +82,15 @@ def attribute(forest, outputs, X, rows, out) -> None:
 
 def _chunks(forest, outputs, nodes):
     """Groups with their tables, a chunk of trees each; those of small forests are kept."""
-    kept, key = _kept(forest), tuple(outputs.tolist())
-    if key in kept:
-        return kept[key]
-    made = _make(forest, outputs, nodes)
     if _room(forest, outputs)[-1] > CHUNK:
-        return made
-    kept[key] = list(made)
-    return kept[key]
+        return _make(forest, outputs, nodes)
+    return _kept_tables(forest, tuple(outputs.tolist()))
 
 
-@once_a_forest
-def _kept(forest):
-    """Tables by outputs: for few rows it takes longer to fill them than to look into them."""
-    return {}
+@cached_per_forest
+def _kept_tables(forest, outputs):
+    """Tables in memory: for few rows it takes longer to fill them than to look into them."""
+    return list(_make(forest, np.array(outputs, np.int64), nodes_of(forest)))
 
 
 def _room(forest, outputs):
@@ -116,7 +111,7 @@ def _make(forest, outputs, nodes):
         first = last
 
 
-@once_a_forest
+@cached_per_forest
 def pays(forest) -> bool:
     """Whether tables cost less than quadrature for `MANY` rows, by the measured constants."""
     if _depth(forest) > SHALLOW:
@@ -130,7 +125,7 @@ def pays(forest) -> bool:
     return bool(fill + MANY * look < MANY * quadrature)
 
 
-@once_a_forest
+@cached_per_forest
 def _depth(forest):
     """Most splits on a path."""
     return int(_deepest(forest.feature, forest.left, forest.right))

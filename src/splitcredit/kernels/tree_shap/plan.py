@@ -13,7 +13,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import Nodes, nodes_of, once_a_forest
+from splitcredit.kernels.nodes import Nodes, cached_per_forest, nodes_of
 
 # (node, output) pairs planned at a time: bounds memory to some 40 MB whatever the forest.
 CHUNK = 1 << 19
@@ -92,21 +92,17 @@ def plans(forest, outputs):
         Terms name an output by its place in here.
     """
     if forest.n_nodes * len(outputs) > CHUNK:
-        return _plans(forest, outputs)
-    kept = _kept(forest)
-    key = tuple(outputs.tolist())
-    if key not in kept:
-        kept[key] = list(_plans(forest, outputs))
-    return kept[key]
+        return _make_plans(forest, outputs)
+    return _kept_plans(forest, tuple(outputs.tolist()))
 
 
-@once_a_forest
-def _kept(forest):
-    """Plans by outputs: for a single row it takes longer to make the plan than to follow it."""
-    return {}
+@cached_per_forest
+def _kept_plans(forest, outputs):
+    """Plans in memory: for a single row it takes longer to make the plan than to follow it."""
+    return list(_make_plans(forest, np.array(outputs, np.int64)))
 
 
-def _plans(forest, outputs):
+def _make_plans(forest, outputs):
     nodes, offsets, first = nodes_of(forest), forest.tree_offsets, 0
     while first < forest.n_trees:
         room = (offsets[first:] - offsets[first]) * len(outputs)

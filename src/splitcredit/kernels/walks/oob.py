@@ -12,7 +12,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import BLOCK, child_of, enter, goes_left, once_a_forest, packed
+from splitcredit.kernels.nodes import BLOCK, child_of, enter, goes_left, inner_first, packed_nodes
 
 # In this order along the first axis of the sums.
 INBAG, OOB = 0, 1
@@ -73,16 +73,9 @@ def node_sums(forest, X, y) -> NodeSums:
     rows, squares = np.zeros((2, forest.n_nodes)), np.zeros((2, forest.n_nodes))
     targets = np.zeros((2, forest.n_nodes, forest.n_outputs))
     sums = rows, targets, squares
-    _at_leaves(*_nodes(forest), forest.inbag, X, column, value, *sums)
+    _at_leaves(*packed_nodes(forest), inner_first(forest), forest.inbag, X, column, value, *sums)
     _add_to_parents(forest.feature, forest.left, forest.right, forest.tree_offsets, *sums)
     return NodeSums(rows, targets, squares, centre)
-
-
-@once_a_forest
-def _nodes(forest):
-    """Packed inner nodes, roots, where NaN goes, and the forest's own number of each node."""
-    number = np.argsort(forest.feature < 0, kind="stable")  # the order of `packed`
-    return (*packed(forest), number)
 
 
 def penalized_gini(forest, sums, scores) -> np.ndarray:

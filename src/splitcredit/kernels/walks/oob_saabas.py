@@ -10,8 +10,7 @@ from splitcredit.kernels.nodes import (
     BLOCK,
     child_of,
     goes_left,
-    once_a_forest,
-    packed,
+    packed_nodes,
     readonly,
     reordered,
 )
@@ -34,10 +33,7 @@ def oob_saabas(forest, X, outputs, inbag) -> np.ndarray:
     float64 (n_samples, n_features, n_explained)
     """
     value = readonly(np.ascontiguousarray(reordered(forest)[:, outputs]))
-    return _saabas(*_nodes(forest), value, forest.inbag, inbag, X) / forest.n_trees
-
-
-_nodes = once_a_forest(packed)
+    return _saabas(*packed_nodes(forest), value, forest.inbag, inbag, X) / forest.n_trees
 
 
 @kernel(parallel=True)
