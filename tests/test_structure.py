@@ -93,7 +93,7 @@ def test_every_kernel_that_is_called_is_of_one_part_and_every_part_is_compiled()
     reached = sources(*(f"splitcredit.kernels.{file.replace('/', '.')}" for file in named))
     assert len(named) == len(set(named)) and parallel <= reached
     assert list(warm_up.CALLS) == list(PARTS)
-    with pytest.raises(ValueError, match="no part 'all': there are patterns"):
+    with pytest.raises(ValueError, match="no part 'all': there are tables"):
         warm_up.compile_part("all")
 
 

@@ -5,7 +5,7 @@ Files are paths in this folder without their suffix. Planning reads them without
 
 # The longest first, so that processes that share them end at about the same time.
 PARTS = {
-    "patterns": ("tree_shap/patterns",),
+    "tables": ("tree_shap/outcome_tables",),
     "sampling": ("prediction_gap/sampling",),
     "bags": ("walks/oob", "walks/mda", "walks/oob_saabas", "tree_shap/oob"),
     "blocks": ("tree_shap/blocks", "tree_shap/rows"),

@@ -72,8 +72,8 @@ def _stump(x_dtype):
     )
 
 
-def _patterns(stump, X):
-    tree_shap.tree_shap(stump, X, algorithm="patterns")
+def _tables(stump, X):
+    tree_shap.tree_shap(stump, X, algorithm="tables")
 
 
 def _blocks(stump, X):
@@ -134,7 +134,7 @@ def _predict(stump, X):
 
 
 CALLS = {
-    "patterns": _patterns,
+    "tables": _tables,
     "sampling": _sampling,
     "bags": _bags,
     "blocks": _blocks,
