@@ -16,7 +16,7 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
     Parameters
     ----------
     cuts : Cuts
-        Of the plan; see `kernels.prediction_gap.plan`.
+        See `kernels.prediction_gap.gap_forest`.
     forest : Forest
     perturbation : noise or Marginal
     X : prepared rows (n_samples, n_features)
@@ -66,7 +66,7 @@ def _beyond(noise, z, left, strict):
 
 
 def _within(half_width, threshold, x, scale, left):
-    """What is left of uniform noise beyond each threshold, to full precision at its very edge.
+    """Probability of uniform noise beyond each threshold, to full precision at its very edge.
 
     There rounding of (threshold - x) / scale would be all that is left. So it is a sum of two
     numbers here: the rounded one and, with errors of its own far below, what rounding took. All are

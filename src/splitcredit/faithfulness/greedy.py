@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from splitcredit.faithfulness.prediction_gap import Setting
+from splitcredit.faithfulness.prediction_gap import GapProblem
 from splitcredit.faithfulness.rankings import Rankings
 
 # Gaps that differ by a smaller part are equal: rounding must not choose between features.
@@ -53,11 +53,11 @@ def greedy_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Greed
     """
     from splitcredit.kernels.prediction_gap import greedy as kernel
 
-    setting = Setting(model, perturbation, scale, output)
-    X = setting.forest.prepare(X)
+    problem = GapProblem(model, perturbation, scale, output)
+    X = problem.forest.prepare(X)
     wanted = np.ones(X.shape, np.bool_)
-    found = [
-        kernel.greedy(setting.plan, *setting.at(X[rows], wanted[rows]), TIE)
-        for rows in setting.chunks(X, wanted) or [slice(0, 0)]
+    chunks = [
+        kernel.greedy(problem.gap_forest, *problem.with_tails(X[rows], wanted[rows]), TIE)
+        for rows in problem.chunks(X, wanted) or [slice(0, 0)]
     ]
-    return GreedyRankings(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    return GreedyRankings(*(np.concatenate(parts) for parts in zip(*chunks, strict=True)))

@@ -1,4 +1,4 @@
-"""What measures share that need the rows each tree was grown on: checks of the training data."""
+"""Shared by the measures that need the rows each tree was grown on: checks of these rows."""
 
 from __future__ import annotations
 
@@ -93,10 +93,10 @@ def _check_means(forest, targets, rows, centre):
         )
 
 
-def check_choice(name, given, allowed) -> None:
+def check_choice(name, value, allowed) -> None:
     """Raise a ValueError that lists what is allowed, if it is something else."""
-    if given not in allowed:
-        raise ValueError(f"{name}={given!r}: available are {', '.join(map(repr, allowed))}")
+    if value not in allowed:
+        raise ValueError(f"{name}={value!r}: available are {', '.join(map(repr, allowed))}")
 
 
 def targets_of(forest, y, n) -> np.ndarray:

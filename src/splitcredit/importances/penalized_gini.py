@@ -101,7 +101,7 @@ def importance(
     and with in-bag weights UFI. PG(1, 2) is not MDI-oob, other than section 6 says.
     """
     check_choice("preset", preset, tuple(PRESETS))
-    given = {
+    overrides = {
         "alpha": alpha,
         "penalty": penalty,
         "weights": weights,
@@ -110,7 +110,7 @@ def importance(
         "correction": correction,
         "per_row": per_row,
     }
-    settings = PRESETS[preset] | {k: v for k, v in given.items() if v is not None}
+    settings = PRESETS[preset] | {k: v for k, v in overrides.items() if v is not None}
     return importances(forest, X, y, {preset: settings})[preset]
 
 

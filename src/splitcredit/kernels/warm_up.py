@@ -11,7 +11,7 @@ import numpy as np
 from splitcredit.forest import Forest
 from splitcredit.kernels.interventional import explain as interventional
 from splitcredit.kernels.parts import PARTS
-from splitcredit.kernels.prediction_gap import exact, greedy, plan, sampling
+from splitcredit.kernels.prediction_gap import exact, gap_forest, greedy, sampling
 from splitcredit.kernels.tree_shap import explain as tree_shap
 from splitcredit.kernels.tree_shap.oob import oob_tree_shap
 from splitcredit.kernels.walks import (
@@ -100,10 +100,10 @@ def _interventional(stump, X):
 
 
 def _gaps(stump, X):
-    planned = plan.plan(stump, 0)
+    trees = gap_forest.gap_forest(stump, 0)
     x, tails = np.zeros((1, 1)), np.array([[0.25, 0.0, 0.0]])
-    exact.gaps(planned, x, tails, np.zeros(1, np.int64), np.ones((1, 1), np.bool_))
-    greedy.greedy(planned, x, tails, 1e-12)
+    exact.gaps(trees, x, tails, np.zeros(1, np.int64), np.ones((1, 1), np.bool_))
+    greedy.greedy(trees, x, tails, 1e-12)
 
 
 def _bags(stump, X):

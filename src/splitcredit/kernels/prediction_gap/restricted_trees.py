@@ -126,14 +126,14 @@ def restrict(nodes, X, row, columns, trees):
     node, height, steps, centre = trees.node, trees.height, trees.steps, trees.centre
     leaf = np.empty(len(feature), np.int32)  # of x, from each node on
     _restrict_nodes(nodes, X, row, columns, leaf, node, height)
-    found = 0
+    n_left = 0
     for t in range(len(offsets) - 1):
         top = node[offsets[t]]
         if height[top] > 0:
-            steps[found] = height[top], top
-            centre[found] = value[leaf[offsets[t]]]
-            found += 1
-    for t in range(found):
+            steps[n_left] = height[top], top
+            centre[n_left] = value[leaf[offsets[t]]]
+            n_left += 1
+    for t in range(n_left):
         levels, top = steps[t, 0], steps[t, 1]
         if levels <= UNIT:
             _fill(nodes, columns, trees, t, top, 0, levels)
@@ -142,7 +142,7 @@ def restrict(nodes, X, row, columns, trees):
             trees.threshold[t, 0] = threshold[top]
             _fill(nodes, columns, trees, t, node[nodes.left[top]], 0, UNIT)
             _fill(nodes, columns, trees, t, node[nodes.right[top]], 8, UNIT)
-    return found
+    return n_left
 
 
 @kernel()

@@ -17,7 +17,7 @@ from splitcredit.kernels.prediction_gap.shares import (
     BLOCK,
     LOWER,
     UPPER,
-    fill,
+    fill_table,
     interval,
 )
 
@@ -26,20 +26,21 @@ _SPLITTER = 134217729.0
 
 
 @kernel()
-def gap_twofold(nodes, sides, lowered, x, tails, chosen, middle, work):
+def gap_twofold(nodes, sides, lowered, x, tails, chosen, mass_below, work):
     """PG^2 of the row and set whose steps and active leaves `work` holds."""
     active, n = work.active, work.active_end[-1]
     sums, total = np.empty((len(work.sums), 2)), (0.0, 0.0)
     for begin in range(0, n, BLOCK):
-        fill(nodes, sides, lowered, x, tails, chosen, middle, work, begin, min(n, begin + BLOCK))
-        for i in range(begin, min(n, begin + BLOCK)):
+        end = min(n, begin + BLOCK)
+        fill_table(nodes, sides, lowered, x, tails, chosen, mass_below, work, begin, end)
+        for i in range(begin, end):
             p, g = (1.0, 0.0), (active[i].gap, active[i].gap_low)
             k = active[i].node
             for s in range(nodes[k].box, nodes[k].box_end):
                 j, a, b = sides[s].feature, sides[s].low, sides[s].high
                 if chosen[j]:
                     kind, low, high = interval(x[j], lowered[a], lowered[b], tails[a], tails[b])
-                    p = _times(p, _width(kind, low, high, middle[j]))
+                    p = _times(p, _width(kind, low, high, mass_below[j]))
             behind = _expected(work, sums, i, i - begin)
             total = _plus(total, _times(_times(p, g), _plus(g, _plus(behind, behind))))
     return total[0]
@@ -73,8 +74,8 @@ def _expected(work, sums, i, v):
 @kernel()
 def _share(row, kind, low, high):
     """Share of an interval of the table that a factor's interval covers."""
-    lower = minus(row[LOWER + 1], row[LOWER])
-    width = _plus(lower, minus(row[UPPER + 1], row[UPPER]))
+    lower = two_difference(row[LOWER + 1], row[LOWER])
+    width = _plus(lower, two_difference(row[UPPER + 1], row[UPPER]))
     if kind == AROUND:
         lower = _between(max(row[LOWER], low), row[LOWER + 1])
         covered = _plus(lower, _between(max(row[UPPER], high), row[UPPER + 1]))
@@ -85,21 +86,21 @@ def _share(row, kind, low, high):
 
 
 @kernel()
-def _width(kind, low, high, middle):
+def _width(kind, low, high, mass_below):
     """Probability of an interval; see `shares.width`."""
     if kind == AROUND:
-        return _plus(_between(low, middle), _between(high, 1.0 - middle))
+        return _plus(_between(low, mass_below), _between(high, 1.0 - mass_below))
     return _between(low, high)
 
 
 @kernel()
 def _between(low, high):
-    """What high is above low, 0 if it is not."""
-    return minus(high, low) if high > low else (0.0, 0.0)
+    """The distance from low to high, 0 if high is not above low."""
+    return two_difference(high, low) if high > low else (0.0, 0.0)
 
 
 @kernel()
-def minus(a, b):
+def two_difference(a, b):
     """Exact a - b of two float64 (Knuth)."""
     high = a - b
     rest = high - a

@@ -199,8 +199,8 @@ def _penalized_gini(feature, left, right, offsets, rows, targets, squares, score
 @kernel()
 def _fill_parts(root, rows, targets, squares, parts):
     """Fill v_in, v_oob and the squared distance of the means, 0 without out-of-bag rows."""
-    for own in range(len(parts)):
-        k = root + own
+    for offset in range(len(parts)):
+        k = root + offset
         n_in, n_oob = rows[INBAG, k], max(rows[OOB, k], 1.0)
         v_in, v_oob, distance = squares[INBAG, k] / n_in, squares[OOB, k] / n_oob, 0.0
         for c in range(targets.shape[2]):
@@ -208,17 +208,17 @@ def _fill_parts(root, rows, targets, squares, parts):
             v_in -= m_in * m_in
             v_oob -= m_oob * m_oob
             distance += (m_oob - m_in) * (m_oob - m_in)
-        parts[own, 0], parts[own, 1] = v_in, v_oob
-        parts[own, 2] = distance if rows[OOB, k] > 0 else 0.0
+        parts[offset, 0], parts[offset, 1] = v_in, v_oob
+        parts[offset, 2] = distance if rows[OOB, k] > 0 else 0.0
 
 
 @kernel(inline=True)
-def _impurity(score, n_in, n_oob, parts, own):
-    v_in, v_oob = parts[own, 0], parts[own, 1]
+def _impurity(score, n_in, n_oob, parts, offset):
+    v_in, v_oob = parts[offset, 0], parts[offset, 1]
     if score.correction > 0:
         v_oob *= _corrected(n_oob)
         v_in *= _corrected(n_in if score.correction == 1 else n_oob)
-    return score.alpha * v_oob + (1 - score.alpha) * v_in + score.penalty / 2 * parts[own, 2]
+    return score.alpha * v_oob + (1 - score.alpha) * v_in + score.penalty / 2 * parts[offset, 2]
 
 
 @kernel(inline=True)
