@@ -32,6 +32,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.error_free import two_difference
 from splitcredit.kernels.nodes import as_readonly
 from splitcredit.kernels.prediction_gap.shares import (
     AROUND,
@@ -41,7 +42,7 @@ from splitcredit.kernels.prediction_gap.shares import (
     interval,
     width,
 )
-from splitcredit.kernels.prediction_gap.twofold import gap_twofold, two_difference
+from splitcredit.kernels.prediction_gap.twofold import gap_twofold
 
 TWO_53 = 2.0**53
 # Leaves less probable than this are left out: what they are worth is far below 1e-60 times the

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.error_free import two_difference, two_product, two_sum
 from splitcredit.kernels.prediction_gap.shares import (
     AROUND,
     BELOW,
@@ -20,9 +21,6 @@ from splitcredit.kernels.prediction_gap.shares import (
     fill_table,
     interval,
 )
-
-# 2**27 + 1: parts a float64 into two halves of its digits (Dekker 1971).
-_SPLITTER = 134217729.0
 
 
 @kernel()
@@ -100,28 +98,14 @@ def _between(low, high):
 
 
 @kernel()
-def two_difference(a, b):
-    """Exact a - b of two float64 (Knuth)."""
-    high = a - b
-    rest = high - a
-    return high, (a - (high - rest)) - (b + rest)
-
-
-@kernel()
 def _plus(a, b):
-    high = a[0] + b[0]
-    rest = high - a[0]
-    low = (a[0] - (high - rest)) + (b[0] - rest)
+    high, low = two_sum(a[0], b[0])
     return _joined(high, low + (a[1] + b[1]))
 
 
 @kernel()
 def _times(a, b):
-    high = a[0] * b[0]
-    wide_a, wide_b = _SPLITTER * a[0], _SPLITTER * b[0]
-    a_high, b_high = wide_a - (wide_a - a[0]), wide_b - (wide_b - b[0])
-    a_low, b_low = a[0] - a_high, b[0] - b_high
-    low = ((a_high * b_high - high) + a_high * b_low + a_low * b_high) + a_low * b_low
+    high, low = two_product(a[0], b[0])
     return _joined(high, low + (a[0] * b[1] + a[1] * b[0]))
 
 
