@@ -97,6 +97,13 @@ def test_every_kernel_that_is_called_is_of_one_part_and_every_part_is_compiled()
         warm_up.compile_part("all")
 
 
+def test_guides_of_kernels_hold_no_code():
+    """The key of the cache of compiled code leaves them out."""
+    for guide in (LIBRARY / "kernels").rglob("__init__.py"):
+        (docstring,) = ast.parse(guide.read_text()).body
+        assert isinstance(docstring, ast.Expr), guide
+
+
 def test_every_artefact_has_code_and_every_code_an_artefact():
     configured = configuration.artefacts()
     assert sorted(configured) == papers.available()

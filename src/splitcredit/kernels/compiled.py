@@ -23,7 +23,8 @@ def cache_directory() -> Path:
     """Folder of the compiled code, below NUMBA_CACHE_DIR or the user's cache folder."""
     text = hashlib.sha256()
     here = Path(__file__).parent
-    for source in sorted(here.rglob("*.py")):
+    # Guides hold no code, so that nothing is compiled anew when a word of theirs changes.
+    for source in sorted(p for p in here.rglob("*.py") if p.name != "__init__.py"):
         text.update(source.relative_to(here).as_posix().encode() + source.read_bytes())
     processor = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
     text.update(f"{numba.__version__} {numpy.__version__} {processor}".encode())
@@ -51,7 +52,7 @@ def kernel(parallel: bool = False, inline: bool = False):
     parallel : bool
         Whether its `numba.prange` loops run on several threads.
     inline : bool
-        Whether it is put into its callers before they are optimised.
+        Whether it is put into its callers before they are optimized.
     """
 
     def decorate(function):
