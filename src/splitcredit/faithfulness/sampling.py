@@ -91,7 +91,7 @@ def pg2_sampled(
 
 
 def nmae(estimates, exact):
-    """Normalised mean absolute error: gajewski2025, Accuracy.
+    """Normalized mean absolute error: gajewski2025, Accuracy.
 
     Parameters
     ----------

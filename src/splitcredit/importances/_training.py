@@ -77,15 +77,15 @@ def sums_of_nodes(forest, X, y):
             "X is not what the forest was grown on (no in-bag row comes to some node): pass the "
             "training rows unchanged and in their order"
         )
-    _check_means(forest, sums.targets[oob.INBAG], sums.rows[oob.INBAG], sums.centre)
+    _check_means(forest, sums.targets[oob.INBAG], sums.rows[oob.INBAG], sums.center)
     return sums
 
 
-def _check_means(forest, targets, rows, centre):
+def _check_means(forest, targets, rows, center):
     """Compare values with means of y, where fits without weights keep such values."""
     if forest.criterion not in _OF_MEANS or not np.array_equal(forest.cover, rows):
         return
-    gap = np.abs(targets / rows[:, None] + centre - forest.value).max()
+    gap = np.abs(targets / rows[:, None] + center - forest.value).max()
     if gap > _SAME_MEAN * np.abs(forest.value).max():
         raise ValueError(
             "y is not what the forest was grown on (its means differ from the values of nodes): "

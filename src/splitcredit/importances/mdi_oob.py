@@ -67,4 +67,4 @@ def _divisors(forest, sums, kind, divide_by):
     rows, targets = sums.rows[kind][roots], sums.targets[kind][roots]
     if divide_by == "rows":
         return np.repeat(rows[:, None], forest.n_outputs, axis=1)
-    return targets + rows[:, None] * sums.centre
+    return targets + rows[:, None] * sums.center

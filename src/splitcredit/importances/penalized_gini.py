@@ -1,4 +1,4 @@
-"""Penalised Gini PG(alpha, lambda): impurity decreases that mix in-bag and out-of-bag rows."""
+"""Penalized Gini PG(alpha, lambda): impurity decreases that mix in-bag and out-of-bag rows."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def importance(
     correction: str | None = None,
     per_row: bool | None = None,
 ) -> Importance:
-    """Penalised Gini importance of every feature, mean over the trees (loecher2022, Eq. 1 to 5).
+    """Penalized Gini importance of every feature, mean over the trees (loecher2022, Eq. 1 to 5).
 
     The impurity of a node is ``alpha v_oob + (1 - alpha) v_in + penalty / 2 * sum_d (m_oob,d -
     m_in,d)^2``; see `kernels.walks.oob.penalized_gini`. For a classifier v is the Gini impurity,
@@ -98,7 +98,7 @@ def importance(
     In print, the sum over the classes in Eq. 3 covers the penalty and in Eq. 4 it must; here
     PG(1, 2) of two classes is 2 g_oob + 2 (p_oob - p_in)^2 and PG(0.5, 1) is g_oob + g_in +
     (p_oob - p_in)^2, g = p (1 - p). With out-of-bag weights PG(0.5, 1) of a classifier is MDI-oob
-    and with in-bag weights UFI. PG(1, 2) is not MDI-oob, other than section 6 says.
+    and with in-bag weights UFI. PG(1, 2) is not MDI-oob, contrary to section 6.
     """
     check_choice("preset", preset, tuple(PRESETS))
     overrides = {
@@ -115,7 +115,7 @@ def importance(
 
 
 def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
-    """Several penalised Gini importances from one pass over the forest.
+    """Several penalized Gini importances from one pass over the forest.
 
     Parameters
     ----------

@@ -185,7 +185,7 @@ def _sampled(losses, n, p, threshold, n_permutations, rng):
 
 
 def _gains(losses, rows, ranks):
-    """Loss that each feature saves when it becomes known in the order of the ranks; (n_draws, p)."""
+    """Loss saved by each feature when it becomes known in the order of its rank, (n_draws, p)."""
     n_draws, p = ranks.shape
     gains = np.empty((n_draws, p))
     step = max(1, PAIRS * 16 // (p * (p + 1)))

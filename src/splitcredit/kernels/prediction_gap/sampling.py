@@ -97,9 +97,9 @@ def _pair_means(nodes, X, perturbed, streams, pair, scale, pool, counts, absolut
 @kernel()
 def _perturb(x, scale, pool, stream, column, first, n, out):
     """Samples of one feature, in the type in which the forest compares."""
-    centre, scale = np.float64(x), np.float64(scale)
+    center, scale = np.float64(x), np.float64(scale)
     for i in range(n):
-        out[column, i] = centre + scale * pool[stream, column, first + i]
+        out[column, i] = center + scale * pool[stream, column, first + i]
 
 
 @kernel()

@@ -18,7 +18,7 @@ from splitcredit.kernels.nodes import BLOCK, child_of, enter, goes_left, inner_f
 INBAG, OOB = 0, 1
 CORRECTIONS = ("none", "own", "oob")
 
-# One penalised Gini score.
+# One penalized Gini score.
 SCORE = np.dtype(
     [
         ("alpha", np.float64),
@@ -42,17 +42,17 @@ class NodeSums(NamedTuple):
     rows : float64 (2, n_nodes)
         Numbers of rows.
     targets : float64 (2, n_nodes, n_outputs)
-        Sums of y: one-hot for a classifier, for a regressor y minus `centre`.
+        Sums of y: one-hot for a classifier, for a regressor y minus `center`.
     squares : float64 (2, n_nodes)
         Sums of the squares of the same, over all outputs.
-    centre : float
+    center : float
         Mean of y for a regressor, so that variances do not cancel; 0 for a classifier.
     """
 
     rows: np.ndarray
     targets: np.ndarray
     squares: np.ndarray
-    centre: float
+    center: float
 
 
 def node_sums(forest, X, y) -> NodeSums:
@@ -67,19 +67,19 @@ def node_sums(forest, X, y) -> NodeSums:
         Index of the class of each row for a classifier, the target for a regressor.
     """
     is_class = forest.n_outputs > 1
-    centre = 0.0 if is_class else float(y.mean())
+    center = 0.0 if is_class else float(y.mean())
     column = y.astype(np.int64) if is_class else np.zeros(len(y), np.int64)
-    value = np.ones(len(y)) if is_class else y - centre
+    value = np.ones(len(y)) if is_class else y - center
     rows, squares = np.zeros((2, forest.n_nodes)), np.zeros((2, forest.n_nodes))
     targets = np.zeros((2, forest.n_nodes, forest.n_outputs))
     sums = rows, targets, squares
     _at_leaves(*packed_nodes(forest), inner_first(forest), forest.inbag, X, column, value, *sums)
     _add_to_parents(forest.feature, forest.left, forest.right, forest.tree_offsets, *sums)
-    return NodeSums(rows, targets, squares, centre)
+    return NodeSums(rows, targets, squares, center)
 
 
 def penalized_gini(forest, sums, scores) -> np.ndarray:
-    """Penalised Gini scores of every tree, float64 (n_trees, n_scores, n_features).
+    """Penalized Gini scores of every tree, float64 (n_trees, n_scores, n_features).
 
     With m_in, m_oob the mean targets of a node (class fractions p for a classifier, D of them) and
     v = sum_d mean((y_d - m_d)^2), which is sum_d p_d (1 - p_d) there, the impurity of a node is
@@ -119,7 +119,7 @@ def contributions_times_targets(forest, sums, kind) -> np.ndarray:
     -------
     float64 (n_trees, n_features, n_outputs)
     """
-    totals = sums.targets[kind] + sums.rows[kind][:, None] * sums.centre
+    totals = sums.targets[kind] + sums.rows[kind][:, None] * sums.center
     f = forest
     rows, targets = sums.rows[INBAG], sums.targets[INBAG]
     return _products(
