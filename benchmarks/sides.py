@@ -15,7 +15,9 @@ import numpy as np
 
 import fitted
 import splitcredit
-from splitcredit.kernels import saabas, tree_shap, tree_shap_interventional
+from splitcredit.kernels.interventional.explain import tree_shap_interventional
+from splitcredit.kernels.tree_shap.explain import tree_shap
+from splitcredit.kernels.walks import saabas
 from worker import clocks
 
 HERE = Path(__file__).resolve().parent
@@ -55,12 +57,10 @@ class Ours:
         if self.measure == "saabas":
             return saabas.saabas(self.forest, self.prepared)
         if self.measure == "tree_shap":
-            return tree_shap.tree_shap(self.forest, self.prepared)
+            return tree_shap(self.forest, self.prepared)
         outputs = np.arange(self.forest.n_outputs)
         background = self.forest.prepare(self.given["background"])
-        return tree_shap_interventional.tree_shap_interventional(
-            self.forest, self.prepared, outputs, background
-        )
+        return tree_shap_interventional(self.forest, self.prepared, outputs, background)
 
 
 class Peer:

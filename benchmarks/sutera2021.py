@@ -12,7 +12,8 @@ from pairs import Pair
 from reproduction.datasets import digits, led
 from reproduction.models import fit
 from splitcredit import to_forest
-from splitcredit.kernels import local_mdi, mdi, saabas, tree_shap
+from splitcredit.kernels.tree_shap.explain import tree_shap_one
+from splitcredit.kernels.walks import local_mdi, mdi, saabas
 
 RECIPE = {
     "estimator": "ExtraTreesClassifier",
@@ -72,7 +73,7 @@ def digits_forest(k, shap_target, rows):
         f"{scope}, ours 1797 rows, peer {rows}",
         "shap",
         version("shap"),
-        lambda: tree_shap.tree_shap_one(forest, X, predicted),
+        lambda: tree_shap_one(forest, X, predicted),
         lambda: explainer.shap_values(X32[:rows], check_additivity=False),
         target=shap_target,
         scale=rows / len(X),

@@ -10,7 +10,8 @@ from pairs import Pair
 from reproduction.datasets import digits
 from reproduction.models import fit
 from splitcredit import to_forest
-from splitcredit.kernels import local_mdi, saabas, tree_shap
+from splitcredit.kernels.tree_shap.explain import tree_shap_one
+from splitcredit.kernels.walks import local_mdi, saabas
 
 
 def benchmarks():
@@ -25,7 +26,7 @@ def benchmarks():
     kernels = {
         "local MDI": lambda: local_mdi.local_mdi(forest, X),
         "Saabas, one class": lambda: saabas.saabas_one(forest, X, predicted),
-        "TreeSHAP, predicted class": lambda: tree_shap.tree_shap_one(forest, X, predicted),
+        "TreeSHAP, predicted class": lambda: tree_shap_one(forest, X, predicted),
     }
     for name, kernel in kernels.items():
         yield Pair(

@@ -22,9 +22,9 @@ from forests import (
 from splitcredit import explain, to_forest
 from twins_tree_shap import tree_shap_by_sizes
 
-ALGORITHMS = ["auto", "blocks", "patterns", "rows"]
+ALGORITHMS = ["auto", "blocks", "tables", "rows"]
 # These refuse trees deeper than 8.
-SHALLOW = ("patterns",)
+SHALLOW = ("tables",)
 # Of shap's own rounding on trees of depth 30, where it has lost four digits; see figure
 # lundberg2017/algorithms.
 SHAP_ROUNDING = 1e-9

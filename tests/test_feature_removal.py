@@ -105,7 +105,7 @@ def test_randomising_refuses_what_does_not_fit():
 )
 def test_what_is_no_ranking_is_refused(given, message):
     with pytest.raises(ValueError, match=message):
-        rankings.checked(given, 2, 4)
+        rankings.validate_rankings(given, 2, 4)
 
 
 def test_retrained_predictions_equal_fits_row_by_row():

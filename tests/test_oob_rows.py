@@ -1,4 +1,4 @@
-"""What each tree says of its in-bag or out-of-bag rows: CFC and SHAP by bag, MDA; and AIR."""
+"""Attributions of rows by trees they were in or out of the bag of (CFC, SHAP), MDA; and AIR."""
 
 from dataclasses import replace
 from functools import cache, partial
@@ -13,9 +13,9 @@ import twins
 import twins_oob
 from forests import fitted, whole_numbers
 from splitcredit import explain, to_forest
-from splitcredit.importances import air, by_bag, mda
+from splitcredit.importances import air, mda, oob_attributions
 
-BY_BAG = {"saabas": twins.saabas, "tree_shap": twins.tree_shap_exact}
+METHODS = {"saabas": twins.saabas, "tree_shap": twins.tree_shap_exact}
 
 
 @cache
@@ -37,34 +37,36 @@ CASES = ["two classes", "three classes", "values", "a tree without out-of-bag ro
 
 
 @pytest.mark.parametrize("rows", ["inbag", "oob"])
-@pytest.mark.parametrize("method", BY_BAG)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", CASES)
-def test_attributions_by_bag_equal_the_twin(name, method, rows):
+def test_oob_attributions_equal_the_twin(name, method, rows):
     forest, X, _ = case(name)
-    found = by_bag.attribute(forest, X, method, rows)
-    twin = twins_oob.by_bag(forest, X, rows, BY_BAG[method])
+    found = oob_attributions.attribute(forest, X, method, rows)
+    twin = twins_oob.oob_attributions(forest, X, rows, METHODS[method])
     assert twins.largest_error(found.values, twin) <= twins.ROUNDING
-    assert found.method == "by_bag" and not found.baseline.any()
+    assert found.method == "oob_attributions" and not found.baseline.any()
 
 
-@pytest.mark.parametrize("method", BY_BAG)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["forest, gini, cancer", "forest, NaN", "forest, NaN, regression"])
 def test_in_bag_and_out_of_bag_add_up_to_the_forest(name, method):
     """With more rows than a span, NaN, and trees without a split."""
     model, X, _ = fitted(name)
     forest = to_forest(model, X)
-    parts = [by_bag.attribute(forest, X, method, rows).values for rows in ("inbag", "oob")]
+    parts = [
+        oob_attributions.attribute(forest, X, method, rows).values for rows in ("inbag", "oob")
+    ]
     assert all(part.any() for part in parts)
     assert twins.largest_error(sum(parts), explain(forest, X, method).values) <= twins.ROUNDING
 
 
-@pytest.mark.parametrize("method", BY_BAG)
+@pytest.mark.parametrize("method", METHODS)
 def test_one_output_is_its_column_of_all(method):
     forest, X, _ = case("three classes")
-    every = by_bag.attribute(forest, X, method)
+    every = oob_attributions.attribute(forest, X, method)
     for c, label in enumerate(forest.output_names):
         for output in (c, label):
-            one = by_bag.attribute(forest, X, method, output=output)
+            one = oob_attributions.attribute(forest, X, method, output=output)
             assert one.output_names == (label,)
             error = twins.largest_error(one.values[:, :, 0], every.values[:, :, c])
             assert error <= twins.ROUNDING
@@ -75,8 +77,8 @@ def test_one_output_is_its_column_of_all(method):
 @pytest.mark.parametrize("name", CASES)
 def test_importances_are_means_over_rows(name, output, weigh_by):
     forest, X, y = case(name)
-    for method in BY_BAG:
-        values = by_bag.attribute(forest, X, method, "oob", output).values
+    for method in METHODS:
+        values = oob_attributions.attribute(forest, X, method, "oob", output).values
         targets = np.array(twins_oob.one_hot(forest, y), float)
         targets = targets if output == "all" else targets[:, :1]
         expected = np.zeros(forest.n_features)
@@ -87,7 +89,7 @@ def test_importances_are_means_over_rows(name, output, weigh_by):
                     weigh_by, target - target.mean()
                 )
                 expected[k] += (phi * weight).sum() / len(X)
-        found = by_bag.importance(forest, X, y, method, "oob", output, weigh_by)
+        found = oob_attributions.importance(forest, X, y, method, "oob", output, weigh_by)
         assert twins.largest_error(found.values, expected) <= twins.ROUNDING
         parameters = {"method": method, "rows": "oob", "output": output, "weigh_by": weigh_by}
         assert found.parameters == parameters
@@ -100,7 +102,7 @@ def test_weighted_contributions_tell_a_useless_feature_from_a_useful_one():
     y = X[:, 0] * 0.4 + 0.3 > rng.random(400)
     model = RandomForestRegressor(50, random_state=0, max_features=1).fit(X, y.astype(float))
     forest = to_forest(model, X)
-    score = partial(by_bag.importance, forest, X, y.astype(float), weigh_by="y")
+    score = partial(oob_attributions.importance, forest, X, y.astype(float), weigh_by="y")
     inside, outside = score(rows="inbag").values, score(rows="oob").values
     assert inside[1] > inside[0]
     assert abs(outside[1]) < 0.2 * outside[0]
@@ -136,7 +138,7 @@ def test_mda_without_any_out_of_bag_row_is_refused():
         mda.importance(replace(forest, inbag=np.ones_like(forest.inbag)), X, y)
 
 
-@pytest.mark.parametrize("measure", [mda, by_bag])
+@pytest.mark.parametrize("measure", [mda, oob_attributions])
 def test_what_is_not_the_training_data_is_refused(measure):
     forest, X, y = case("two classes")
     with pytest.raises(ValueError, match=r"does not know which rows.*fit one with bootstrap=True"):
@@ -152,7 +154,7 @@ def test_what_is_not_the_training_data_is_refused(measure):
 )
 def test_choices_that_there_are_not_are_refused(given):
     with pytest.raises(ValueError, match=f"{next(iter(given))}="):
-        by_bag.importance(*case("two classes"), **given)
+        oob_attributions.importance(*case("two classes"), **given)
 
 
 def test_one_thread_and_two_give_the_same_bytes():
@@ -162,7 +164,7 @@ def test_one_thread_and_two_give_the_same_bytes():
     try:
         for n in (1, 2):
             numba.set_num_threads(n)
-            values = [by_bag.attribute(forest, X, method).values for method in BY_BAG]
+            values = [oob_attributions.attribute(forest, X, method).values for method in METHODS]
             values.append(mda.importance(forest, X, y).values)
             found.add(b"".join(v.tobytes() for v in values))
     finally:

@@ -18,7 +18,7 @@ from reproduction.datasets import led
 from splitcredit import Importance, to_forest
 from splitcredit.importances import sage as sage_method
 from splitcredit.importances.sage import importance
-from splitcredit.kernels import sage as kernel
+from splitcredit.kernels.walks import sage as kernel
 
 LED = led.load()
 

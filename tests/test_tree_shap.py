@@ -21,8 +21,8 @@ from forests import (
 )
 from splitcredit import explain, to_forest
 from splitcredit.importances import available
-from splitcredit.kernels import tree_shap as kernel
-from splitcredit.kernels import tree_shap_patterns, tree_shap_plan
+from splitcredit.kernels.tree_shap import explain as kernel
+from splitcredit.kernels.tree_shap import layout, outcome_tables
 
 # Shallow enough for shap's extend/unwind, which loses digits with depth. It knows no NaN.
 FOR_SHAP = [
@@ -200,11 +200,11 @@ MADE = {
 @pytest.mark.parametrize("output", ["all", "predicted"])
 @pytest.mark.parametrize("size", [1, 100])
 @pytest.mark.parametrize("name", MADE)
-@pytest.mark.parametrize("module", [tree_shap_plan, tree_shap_patterns])
+@pytest.mark.parametrize("module", [layout, outcome_tables])
 def test_chunks_of_trees_leave_the_bytes_alone(monkeypatch, module, name, size, output):
     forest = MADE[name]
-    algorithm = "blocks" if module is tree_shap_plan else "patterns"
-    if algorithm == "patterns" and name == "deep":
+    algorithm = "blocks" if module is layout else "tables"
+    if algorithm == "tables" and name == "deep":
         return
     X = rows_on_thresholds(forest, 100)
     before = explain(forest, X, output=output, algorithm=algorithm).values
@@ -216,9 +216,9 @@ def test_chunks_of_trees_leave_the_bytes_alone(monkeypatch, module, name, size, 
 @pytest.mark.parametrize("algorithm", kernel.ALGORITHMS[1:])
 @pytest.mark.parametrize("name", MADE)
 def test_other_rows_and_threads_leave_the_bytes_of_a_row_alone(name, algorithm):
-    """Rows in other places of other blocks: of 128 rows for blocks, of 512 for patterns."""
+    """Rows in other places of other blocks: of 128 rows for blocks, of 512 for tables."""
     forest = MADE[name]
-    if algorithm == "patterns" and name == "deep":
+    if algorithm == "tables" and name == "deep":
         return
     X = rows_on_thresholds(forest, 600)
     whole = explain(forest, X, algorithm=algorithm).values
@@ -238,7 +238,7 @@ def test_other_rows_and_threads_leave_the_bytes_of_a_row_alone(name, algorithm):
 @pytest.mark.parametrize("name", DRAWN)
 def test_every_algorithm_gives_the_same(name, algorithm):
     forest = DRAWN[name]()
-    if algorithm == "patterns" and name.startswith("depth 45"):
+    if algorithm == "tables" and name.startswith("depth 45"):
         return  # refused, see below
     X = rows_on_thresholds(forest, 20)
     expected = twins.tree_shap_by_subsets(forest, X)
@@ -256,15 +256,15 @@ def test_rows_and_blocks_give_the_same_bytes(name):
 
 def test_what_a_row_gets_does_not_depend_on_the_number_of_rows():
     shallow = random_forest(0, n_trees=5, depth=3)
-    assert [kernel._choose(shallow, n) for n in (1, 10**6)] == ["patterns"] * 2
+    assert [kernel._choose(shallow, n) for n in (1, 10**6)] == ["tables"] * 2
     assert [kernel._choose(MADE["deep"], n) for n in (1, 10**6)] == ["rows", "blocks"]
 
 
 def test_algorithms_that_do_not_exist_or_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="available are auto, blocks, patterns, rows"):
+    with pytest.raises(ValueError, match="available are auto, blocks, tables, rows"):
         explain(MADE["deep"], np.zeros((1, 20)), algorithm="quick")
     with pytest.raises(ValueError, match="depth at most 8, and this forest has one of depth 45"):
-        explain(MADE["deep"], np.zeros((1, 20)), algorithm="patterns")
+        explain(MADE["deep"], np.zeros((1, 20)), algorithm="tables")
 
 
 def test_the_default_method_is_tree_shap():

@@ -25,8 +25,8 @@ from forests import (
 from splitcredit import to_forest
 from splitcredit.importances import available
 from splitcredit.importances.tree_shap_interventional import explain
-from splitcredit.kernels import decision_tables, leaf_pairs, leaf_patterns
-from splitcredit.kernels import tree_shap_interventional as kernel
+from splitcredit.kernels.interventional import decision_tables, failed_conditions, leaf_pairs
+from splitcredit.kernels.interventional import explain as kernel
 
 # shap knows no NaN in a background.
 FOR_SHAP = [n for n in FITTED if "NaN" not in n]
@@ -89,7 +89,7 @@ def test_all_ways_agree_on_fitted_forests(name):
 
 def test_each_leaf_goes_the_way_that_its_path_says():
     deep = caterpillar(70, 70)
-    _, (decisions, _, starts, leaves), rest, long, most = kernel.plan(deep, 8, 64)
+    _, (decisions, _, starts, leaves), rest, long, most = kernel.leaf_routes(deep, 8, 64)
     depth = {leaf: len(path) for leaf, path in twins_interventional._ways(deep)}
     for some, least, largest in ((leaves, 1, 8), (rest, 9, 64), (long, 65, 70)):
         assert sorted(depth[k] for k in some)[:: max(1, len(some) - 1)] == [least, largest]
@@ -244,7 +244,7 @@ def test_threads_blocks_and_neighbours_leave_the_bytes_alone(monkeypatch, output
         parts = [explain(forest, X[a:b], background, output).values for a, b in pairwise(cuts)]
         assert np.concatenate(parts).tobytes() == whole.tobytes()
     monkeypatch.setattr(kernel, "BLOCK", 7)
-    for module in (decision_tables, leaf_patterns, leaf_pairs):
+    for module in (decision_tables, failed_conditions, leaf_pairs):
         monkeypatch.setattr(module, "CHUNK", 1)
     threads = numba.get_num_threads()
     try:

@@ -153,7 +153,7 @@ def trees(forest):
         yield replace(forest, **own, tree_offsets=offsets, inbag=forest.inbag[t : t + 1])
 
 
-def by_bag(forest, X, rows, explained) -> np.ndarray:
+def oob_attributions(forest, X, rows, explained) -> np.ndarray:
     """Attributions of each tree for its rows of the kind, summed and divided by all trees."""
     total = np.zeros((len(X), forest.n_features, forest.n_outputs))
     for tree in trees(forest):

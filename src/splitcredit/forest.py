@@ -198,7 +198,7 @@ class Forest:
         -------
         float64 array (n_samples, n_outputs)
         """
-        from splitcredit.kernels import predict
+        from splitcredit.kernels.walks import predict
 
         return predict.predict(self, self.prepare(X))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.faithfulness.bootstrap import bootstrap_difference
-from splitcredit.faithfulness.prediction_gap import Setting
+from splitcredit.faithfulness.prediction_gap import GapProblem
 from splitcredit.faithfulness.rankings import of_attribution
 
 # Resamples behind the intervals of leads: their ends are off by some 1.5 % of their width.
@@ -61,7 +61,7 @@ def pgi2(forest, X, ranked, sigma) -> dict[str, np.ndarray]:
     same = _first_of_same(masks)
     # What is there already is replaced by the empty set, whose gap takes no time.
     masks &= (same == np.arange(masks.shape[1]))[:, :, None]
-    gaps = np.take_along_axis(Setting(forest, None, sigma, None).gaps(X, masks), same, axis=1)
+    gaps = np.take_along_axis(GapProblem(forest, None, sigma, None).gaps(X, masks), same, axis=1)
     parts = np.split(gaps, len(ranked), axis=1)
     return {name: part.mean(axis=1) for name, part in zip(ranked, parts, strict=True)}
 

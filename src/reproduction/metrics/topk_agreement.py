@@ -16,8 +16,8 @@ import pandas as pd
 from reproduction.metrics import _rankings
 from reproduction.parameters import Count, ImportanceName
 from splitcredit.faithfulness.greedy import TIE
-from splitcredit.faithfulness.prediction_gap import Setting
-from splitcredit.faithfulness.rankings import first, of_attribution
+from splitcredit.faithfulness.prediction_gap import GapProblem
+from splitcredit.faithfulness.rankings import of_attribution, top_k_mask
 
 # Sets of features are bits of an integer.
 MOST_FEATURES = 62
@@ -76,7 +76,7 @@ def compute(
         if bounds:
             reached = _reached(forest, X, sigma, max(ks), SINGLE * squares)
         for k in ks:
-            same = (first(ranked, k, d) == first(of_reference, k, d)).all(axis=1)
+            same = (top_k_mask(ranked, k, d) == top_k_mask(of_reference, k, d)).all(axis=1)
             shares = _over_ties(reached[k - 1], _choices(scores, k), len(X)) if bounds else ()
             rows.append((_rankings.label(name), k, *(np.mean(share) for share in (same, *shares))))
     columns = COLUMNS if bounds else COLUMNS[:3]
@@ -133,11 +133,11 @@ def _reached(forest, X, sigma, k, slack):
     d = forest.n_features
     if d > MOST_FEATURES:
         raise ValueError(f"topk_agreement: {d} features, ties are followed up to {MOST_FEATURES}")
-    setting, levels, tied = Setting(forest, None, sigma, None), [], np.zeros(len(X), np.bool_)
+    problem, levels, tied = GapProblem(forest, None, sigma, None), [], np.zeros(len(X), np.bool_)
     used = np.unique(forest.feature[forest.feature >= 0])
     row, bits, sharp = np.arange(len(X)), np.zeros(len(X), np.int64), np.ones(len(X), np.bool_)
     for _ in range(k):
-        worth = _worth(setting, X, used, row, bits)
+        worth = _worth(problem, X, used, row, bits)
         least = worth.max(axis=1, keepdims=True) * (1 - TIE)
         best = (worth >= least) & sharp[:, None]
         tied = tied | (np.bincount(row, best.sum(axis=1) > 1, len(X)) > 0)
@@ -149,7 +149,7 @@ def _reached(forest, X, sigma, k, slack):
     return levels
 
 
-def _worth(setting, X, used, row, bits):
+def _worth(problem, X, used, row, bits):
     """Gap of each set and one more feature, -1 for those in it: float64 (n_sets, n_features).
 
     Features without a split add nothing, so sets that differ in these alone are tried once.
@@ -163,7 +163,7 @@ def _worth(setting, X, used, row, bits):
     # Gaps that are not asked for: of the empty set, they take no time.
     masks[:, 0] &= len(used) < d
     masks[:, 1:][sets[:, used]] = False
-    gaps = setting.gaps(X[tried[0]], masks)
+    gaps = problem.gaps(X[tried[0]], masks)
     worth = np.repeat(gaps[:, :1], d, axis=1)
     worth[:, used] = gaps[:, 1:]
     return np.where(_sets(bits, d), -1.0, worth[place.reshape(-1)])

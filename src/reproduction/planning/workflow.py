@@ -58,7 +58,9 @@ class Workflow:
     @staticmethod
     def compiled(*modules):
         """Marker files of the compile jobs that a job waits for."""
-        kernels = {p.stem for p in sources(*modules) if LIBRARY / "kernels" in p.parents}
+        home = LIBRARY / "kernels"
+        files = {p.relative_to(home) for p in sources(*modules) if home in p.parents}
+        kernels = {file.with_suffix("").as_posix() for file in files}
         parts = [part for part, own in PARTS.items() if not kernels.isdisjoint(own)]
         return [f"results/kernels/{part}.txt" for part in parts]
 

@@ -16,7 +16,7 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
     Parameters
     ----------
     cuts : Cuts
-        Of the plan; see `kernels.prediction_gap_plan`.
+        See `kernels.prediction_gap.gap_forest`.
     forest : Forest
     perturbation : noise or Marginal
     X : prepared rows (n_samples, n_features)
@@ -66,44 +66,24 @@ def _beyond(noise, z, left, strict):
 
 
 def _within(half_width, threshold, x, scale, left):
-    """What is left of uniform noise beyond each threshold, to full precision at its very edge.
+    """Probability of uniform noise beyond each threshold, to full precision at its very edge.
 
     There rounding of (threshold - x) / scale would be all that is left. So it is a sum of two
     numbers here: the rounded one and, with errors of its own far below, what rounding took. All are
-    arrays; `kernels/prediction_gap_twofold.py` does the like with single numbers, compiled.
+    arrays.
     """
+    from splitcredit.kernels.error_free import two_difference, two_product
+
     with np.errstate(over="ignore", invalid="ignore"):
-        far, far_rest = _difference(threshold, x)
+        far, far_rest = two_difference.py_func(threshold, x)
         z = far / scale
-        product, product_rest = _product(z, scale)
+        product, product_rest = two_product.py_func(z, scale)
         rest = ((far - product) - product_rest + far_rest) / scale
     # Numbers too large to split lie far outside.
     rest = np.where(np.isfinite(rest), rest, 0.0)
     away = np.where(left, -1.0, 1.0)
     inside = (half_width + away * z) + away * rest
     return np.clip(inside, 0.0, 2.0 * half_width) / (2.0 * half_width)
-
-
-def _difference(a, b):
-    """Difference, and what rounding took from it (Knuth's two-sum)."""
-    d = a - b
-    back = d - a
-    return d, (a - (d - back)) - (b + back)
-
-
-def _product(a, b):
-    """Product, and what rounding took from it (Dekker's product)."""
-    p = a * b
-    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
-    rest = ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
-    return p, rest
-
-
-def _halves(a):
-    """Two numbers of at most 26 bits that add up to a (Veltkamp)."""
-    c = (2.0**27 + 1.0) * a
-    high = c - (c - a)
-    return high, a - high
 
 
 def _shares(cuts, forest, marginal):

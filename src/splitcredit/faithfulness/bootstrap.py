@@ -57,13 +57,13 @@ def bootstrap_difference(
     if n < 1 or not 0 < level < 1:
         raise ValueError(f"n={n}, level={level}: expected at least 1, and a share between 0 and 1")
     of, random, n_rows = STATISTICS[statistic], np.random.default_rng(random_state), pair.shape[1]
-    found, together = np.empty(n), max(1, _CHUNK // n_rows)
+    differences, together = np.empty(n), max(1, _CHUNK // n_rows)
     for start in range(0, n, together):
         stop = min(n, start + together)
         a, b = of(pair[:, random.integers(n_rows, size=(stop - start, n_rows))])
-        found[start:stop] = a - b
+        differences[start:stop] = a - b
     a, b = of(pair)
-    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(differences, [(1 - level) / 2, (1 + level) / 2])
     return Difference(float(a - b), float(low), float(high))
 
 

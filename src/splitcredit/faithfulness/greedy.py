@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from splitcredit.faithfulness.prediction_gap import Setting
+from splitcredit.faithfulness.prediction_gap import GapProblem
 from splitcredit.faithfulness.rankings import Rankings
 
 # Gaps that differ by a smaller part are equal: rounding must not choose between features.
@@ -51,13 +51,13 @@ def greedy_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Greed
     ValueError
         See `prediction_gap.pg2`; all features are perturbed in the end, so none may be NaN.
     """
-    from splitcredit.kernels import prediction_gap_greedy
+    from splitcredit.kernels.prediction_gap import greedy as kernel
 
-    setting = Setting(model, perturbation, scale, output)
-    X = setting.forest.prepare(X)
+    problem = GapProblem(model, perturbation, scale, output)
+    X = problem.forest.prepare(X)
     wanted = np.ones(X.shape, np.bool_)
-    found = [
-        prediction_gap_greedy.greedy(setting.plan, *setting.at(X[rows], wanted[rows]), TIE)
-        for rows in setting.chunks(X, wanted) or [slice(0, 0)]
+    chunks = [
+        kernel.greedy(problem.gap_forest, *problem.with_tails(X[rows], wanted[rows]), TIE)
+        for rows in problem.chunks(X, wanted) or [slice(0, 0)]
     ]
-    return GreedyRankings(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    return GreedyRankings(*(np.concatenate(parts) for parts in zip(*chunks, strict=True)))

@@ -44,8 +44,8 @@ def noise_pool(kind, n_features, n_samples, n_streams=64, random_state=0) -> np.
         If the kind is unknown.
     """
     pool = np.empty((n_streams, n_features, n_samples), np.float32)
-    for s, own in enumerate(np.random.SeedSequence(random_state).spawn(n_streams)):
-        pool[s] = noise_stream(kind, n_features, n_samples, own)
+    for s, sequence in enumerate(np.random.SeedSequence(random_state).spawn(n_streams)):
+        pool[s] = noise_stream(kind, n_features, n_samples, sequence)
     return pool
 
 
@@ -58,8 +58,8 @@ def noise_stream(kind, n_columns, n_samples, sequence) -> np.ndarray:
     if kind == "mc":
         return np.stack(
             [
-                np.random.default_rng(own).standard_normal(n_samples, dtype=np.float32)
-                for own in sequence.spawn(n_columns)
+                np.random.default_rng(child).standard_normal(n_samples, dtype=np.float32)
+                for child in sequence.spawn(n_columns)
             ]
         )
     # Scrambled: the plain sequence starts at 0, whose normal quantile is minus infinity.

@@ -11,9 +11,9 @@ import numpy as np
 
 from splitcredit.convert import to_forest
 from splitcredit.faithfulness.noise import noise_pool
-from splitcredit.faithfulness.rankings import checked, first
+from splitcredit.faithfulness.rankings import top_k_mask, validate_rankings
 from splitcredit.faithfulness.sampling import checked_counts, checked_pairs
-from splitcredit.kernels.prediction_gap_sampling import sampled_gaps
+from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
 
 def pgi_sampled(model, X, rankings, scale, n_samples=100, **options) -> np.ndarray:
@@ -93,9 +93,9 @@ def gaps_by_k(
     if perturbed not in ("important", "unimportant"):
         raise ValueError(f"perturbed={perturbed!r}: available are 'important', 'unimportant'")
     forest = to_forest(model)
-    rankings = checked(rankings, len(X), forest.n_features)
+    rankings = validate_rankings(rankings, len(X), forest.n_features)
     ks = range(1, rankings.shape[1] + 1) if ks is None else ks
-    masks = np.stack([first(rankings, k, forest.n_features) for k in ks], axis=1)
+    masks = np.stack([top_k_mask(rankings, k, forest.n_features) for k in ks], axis=1)
     if perturbed == "unimportant":
         masks = ~masks
     masks = masks.reshape(-1, forest.n_features)

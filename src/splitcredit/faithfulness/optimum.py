@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.faithfulness.greedy import TIE
-from splitcredit.faithfulness.prediction_gap import CHUNK, Setting
+from splitcredit.faithfulness.prediction_gap import CHUNK, GapProblem
 from splitcredit.faithfulness.rankings import Rankings
 
 # 2**16 sets take seconds a row; each further feature doubles time and memory.
@@ -34,8 +34,8 @@ def best_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Ranking
         If there are more than 16 features; see also `prediction_gap.pg2`. All features are
         perturbed in the end, so none may be NaN.
     """
-    setting = Setting(model, perturbation, scale, output)
-    X = setting.forest.prepare(X)
+    problem = GapProblem(model, perturbation, scale, output)
+    X = problem.forest.prepare(X)
     n, d = X.shape
     if d > MOST_FEATURES:
         raise ValueError(
@@ -44,10 +44,10 @@ def best_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Ranking
         )
     masks = (np.arange(2**d)[:, None] >> np.arange(d) & 1).astype(np.bool_)[None]
     step = max(1, CHUNK // (8 * 2**d))
-    found = [
-        _best_orders(setting.gaps(X[i : i + step], masks), d) for i in range(0, n, step) or [0]
+    chunks = [
+        _best_orders(problem.gaps(X[i : i + step], masks), d) for i in range(0, n, step) or [0]
     ]
-    return Rankings(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    return Rankings(*(np.concatenate(parts) for parts in zip(*chunks, strict=True)))
 
 
 def _best_orders(gaps, d):

@@ -7,7 +7,7 @@ import numpy as np
 from splitcredit.convert import to_forest
 from splitcredit.faithfulness._tails import tails
 from splitcredit.faithfulness.perturbations import Normal, checked_scale
-from splitcredit.faithfulness.rankings import checked
+from splitcredit.faithfulness.rankings import validate_rankings
 
 # Bytes of tail probabilities, and of masks, kept at a time.
 CHUNK = 1 << 24
@@ -45,15 +45,15 @@ def pg2(model, X, features, perturbation=None, scale=1.0, output=None) -> np.nda
     Notes
     -----
     gajewski2025, Algorithm 1, divides 0 by 0; what is done instead is in
-    `kernels/prediction_gap.py`. A row's result is the same bytes whatever the other rows and the
-    number of threads, and never negative. It is as accurate as the probabilities of the noise, in
-    both tails and where trees cancel each other: relative errors of 1e-16 to 1e-13. A difference of
-    two tails keeps fewer digits where thresholds lie so close that little of the tail is between
+    `kernels/prediction_gap/exact.py`. A row's result is the same bytes whatever the other rows and
+    the number of threads, and never negative. It is as accurate as the probabilities of the noise,
+    in both tails and where trees cancel each other: relative errors of 1e-16 to 1e-13. A difference
+    of two tails keeps fewer digits where thresholds lie so close that little of the tail is between
     them: a share s of it costs 1e-16 / s.
     """
-    setting = Setting(model, perturbation, scale, output)
-    X = setting.forest.prepare(X)
-    return setting.gaps(X, chosen_features(setting.forest, features, len(X))[:, None])[:, 0]
+    problem = GapProblem(model, perturbation, scale, output)
+    X = problem.forest.prepare(X)
+    return problem.gaps(X, chosen_features(problem.forest, features, len(X))[:, None])[:, 0]
 
 
 def pgi2(model, X, rankings, perturbation=None, scale=1.0, output=None) -> np.ndarray:
@@ -83,7 +83,7 @@ def pgi2_curve(model, X, rankings, perturbation=None, scale=1.0, output=None) ->
 
     See `pgi2`, which is its mean.
     """
-    return _curve(Setting(model, perturbation, scale, output), X, rankings, important=True)
+    return _curve(GapProblem(model, perturbation, scale, output), X, rankings, important=True)
 
 
 def pgu2(model, X, rankings, perturbation=None, scale=1.0, output=None) -> np.ndarray:
@@ -103,30 +103,30 @@ def pgu2_curve(model, X, rankings, perturbation=None, scale=1.0, output=None) ->
 
     See `pgu2`, which is its mean.
     """
-    return _curve(Setting(model, perturbation, scale, output), X, rankings, important=False)
+    return _curve(GapProblem(model, perturbation, scale, output), X, rankings, important=False)
 
 
-def _curve(setting, X, rankings, important):
-    X = setting.forest.prepare(X)
+def _curve(problem, X, rankings, important):
+    X = problem.forest.prepare(X)
     n, d = X.shape
-    rankings = checked(rankings, n, d)
+    rankings = validate_rankings(rankings, n, d)
     if rankings.shape[1] != d:
         raise ValueError(f"rankings have {rankings.shape[1]} features a row, expected all {d}")
     place = np.argsort(rankings, axis=1)
     k = np.arange(1, d + 1)[:, None]
-    return setting.gaps(X, (place[:, None, :] < k) == important)
+    return problem.gaps(X, (place[:, None, :] < k) == important)
 
 
-class Setting:
-    """A model, one of its outputs and a perturbation: checked once, for all that is asked of it."""
+class GapProblem:
+    """The gap of one output under one perturbation, for any rows and sets of features."""
 
     def __init__(self, model, perturbation, scale, output):
-        from splitcredit.kernels.prediction_gap_plan import plan
+        from splitcredit.kernels.prediction_gap.gap_forest import gap_forest
 
         self.forest = to_forest(model)
         self.perturbation = Normal() if perturbation is None else perturbation
         self.scales = checked_scale(self.perturbation, scale, self.forest.n_features)
-        self.plan = plan(self.forest, only_output(self.forest, output))
+        self.gap_forest = gap_forest(self.forest, only_output(self.forest, output))
 
     def gaps(self, X, masks) -> np.ndarray:
         """PG^2 of every row and each of its sets.
@@ -140,17 +140,17 @@ class Setting:
         -------
         float64 (n_samples, n_sets)
         """
-        from splitcredit.kernels import prediction_gap
+        from splitcredit.kernels.prediction_gap import exact
 
         n_sets = masks.shape[1]
         wanted = np.broadcast_to(masks.any(axis=1), X.shape)
         out = np.empty((len(X), n_sets))
         for rows in self.chunks(X, wanted, n_sets):
-            x, far = self.at(X[rows], wanted[rows])
+            x, tail = self.with_tails(X[rows], wanted[rows])
             some = masks[rows] if len(masks) == len(X) else np.repeat(masks, len(x), axis=0)
             place = np.repeat(np.arange(len(x)), n_sets)
             some = some.reshape(-1, X.shape[1])
-            out[rows] = prediction_gap.gaps(self.plan, x, far, place, some).reshape(-1, n_sets)
+            out[rows] = exact.gaps(self.gap_forest, x, tail, place, some).reshape(-1, n_sets)
         return out
 
     def chunks(self, X, wanted, n_sets=1):
@@ -159,14 +159,14 @@ class Setting:
         Refuses NaN where a value is to be perturbed.
         """
         refuse_nan(self.forest, X, wanted)
-        bytes_a_row = 8 * len(self.plan.cuts.lowered) + n_sets * X.shape[1]
+        bytes_a_row = 8 * len(self.gap_forest.cuts.lowered) + n_sets * X.shape[1]
         step = max(1, CHUNK // bytes_a_row)
         return [slice(i, i + step) for i in range(0, len(X), step)]
 
-    def at(self, X, wanted):
+    def with_tails(self, X, wanted):
         """Rows in float64, and the tail probabilities of their perturbed values at all cuts."""
-        far = tails(self.plan.cuts, self.forest, self.perturbation, X, wanted, self.scales)
-        return X.astype(np.float64), far
+        tail = tails(self.gap_forest.cuts, self.forest, self.perturbation, X, wanted, self.scales)
+        return X.astype(np.float64), tail
 
 
 def only_output(forest, output) -> int:
@@ -199,11 +199,11 @@ def chosen_features(forest, features, n) -> np.ndarray:
         If a mask has another shape, or a name or an index is not one of the model's.
     """
     d = forest.n_features
-    given = np.asarray(features)
-    if given.dtype == np.bool_:
-        if given.shape not in ((d,), (n, d)):
-            raise ValueError(f"features is a mask {given.shape}, expected ({d},) or ({n}, {d})")
-        return np.ascontiguousarray(np.broadcast_to(given, (n, d)))
+    array = np.asarray(features)
+    if array.dtype == np.bool_:
+        if array.shape not in ((d,), (n, d)):
+            raise ValueError(f"features is a mask {array.shape}, expected ({d},) or ({n}, {d})")
+        return np.ascontiguousarray(np.broadcast_to(array, (n, d)))
     mask = np.zeros(d, np.bool_)
     for one in [features] if isinstance(features, str) else list(features):
         mask[_index_of(forest, one)] = True

@@ -14,15 +14,15 @@ import numpy as np
 
 from splitcredit.convert import to_forest
 from splitcredit.faithfulness.prediction_gap import only_output
-from splitcredit.faithfulness.rankings import checked, first
-from splitcredit.kernels import predict
+from splitcredit.faithfulness.rankings import top_k_mask, validate_rankings
+from splitcredit.kernels.walks import predict
 
 # Rows predicted at a time: some 30 MB.
 _CHUNK = 1 << 18
 
 
 class Randomised(NamedTuple):
-    """What `randomised_rmse` finds.
+    """The result of `randomised_rmse`.
 
     Parameters
     ----------
@@ -75,13 +75,13 @@ def randomised_rmse(
     forest = to_forest(model)
     output = only_output(forest, output)
     X, reference, y = forest.prepare(X), forest.prepare(reference), np.asarray(y, float)
-    rankings = checked(rankings, len(X), forest.n_features)
+    rankings = validate_rankings(rankings, len(X), forest.n_features)
     if y.shape != (len(X),):
         raise ValueError(f"y has shape {y.shape}, expected ({len(X)},), a number for each row of X")
     if n_draws < 1 or len(reference) == 0:
         raise ValueError(f"{n_draws} draws from {len(reference)} rows: both must be at least 1")
     rows = np.arange(len(X)) if rows is None else np.asarray(rows, np.int64)
-    masks = [first(rankings, k, forest.n_features) for k in ks]
+    masks = [top_k_mask(rankings, k, forest.n_features) for k in ks]
     predictions = np.empty((len(rows), len(masks)))
     together = max(1, _CHUNK // n_draws)
     for start in range(0, len(rows), together):
@@ -89,8 +89,9 @@ def randomised_rmse(
         drawn = _draws(reference, n_draws, random_state, some)
         for c, mask in enumerate(masks):
             samples = np.where(mask[some][:, None], drawn, X[some][:, None])
-            told = predict.predict(forest, _flat(samples))[:, output].reshape(len(some), n_draws)
-            predictions[start : start + len(some), c] = told.mean(axis=1)
+            predicted = predict.predict(forest, _flat(samples))[:, output]
+            means = predicted.reshape(len(some), n_draws).mean(axis=1)
+            predictions[start : start + len(some), c] = means
     errors = (predictions - y[rows, None]) ** 2
     return Randomised(np.sqrt(errors.mean(axis=0)), errors, predictions)
 

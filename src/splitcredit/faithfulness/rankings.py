@@ -28,7 +28,7 @@ class Rankings:
         return self.gaps.mean(axis=1)
 
 
-def checked(rankings, n_rows: int, n_features: int) -> np.ndarray:
+def validate_rankings(rankings, n_rows: int, n_features: int) -> np.ndarray:
     """Rankings as an array.
 
     Parameters
@@ -62,12 +62,12 @@ def checked(rankings, n_rows: int, n_features: int) -> np.ndarray:
     return array
 
 
-def first(rankings, k: int, n_features: int) -> np.ndarray:
-    """Sets of the first k features of each row.
+def top_k_mask(rankings, k: int, n_features: int) -> np.ndarray:
+    """The first k features of each row, as a mask.
 
     Parameters
     ----------
-    rankings : int64 (n_rows, n_ranked), see `checked`
+    rankings : int64 (n_rows, n_ranked), see `validate_rankings`
     k : int
     n_features : int
 

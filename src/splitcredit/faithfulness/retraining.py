@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splitcredit.faithfulness.rankings import checked, first
+from splitcredit.faithfulness.rankings import top_k_mask, validate_rankings
 
 
 def removed_predictions(fit, X_train, y_train, X_test, rankings, k, models=None) -> np.ndarray:
@@ -66,10 +66,10 @@ def removed_sets(rankings, k, n_rows, n_features) -> dict[tuple[int, ...], np.nd
     -------
     dict of sorted tuple of int to int64 array of rows, in the order of the tuples
     """
-    rankings = checked(rankings, n_rows, n_features)
+    rankings = validate_rankings(rankings, n_rows, n_features)
     if not 0 <= k < n_features:
         raise ValueError(f"k={k} is not in 0..{n_features - 1}: a feature must be left")
-    masks = first(rankings, k, n_features) if k else np.zeros((n_rows, n_features), np.bool_)
+    masks = top_k_mask(rankings, k, n_features) if k else np.zeros((n_rows, n_features), np.bool_)
     sets: dict[tuple[int, ...], list[int]] = {}
     for row, mask in enumerate(masks):
         sets.setdefault(tuple(np.flatnonzero(mask).tolist()), []).append(row)

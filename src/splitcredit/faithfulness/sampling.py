@@ -11,7 +11,7 @@ from splitcredit.convert import to_forest
 from splitcredit.faithfulness.noise import noise_pool, noise_stream
 from splitcredit.faithfulness.perturbations import Normal, checked_scale
 from splitcredit.faithfulness.prediction_gap import chosen_features, only_output, refuse_nan
-from splitcredit.kernels.prediction_gap_sampling import sampled_gaps
+from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
 # Iteration counts of gajewski2025, Measurements.
 COUNTS = (100, 500, 1000, 2000, 4000, 6000, 8000, 10000, 15000, 20000, 25000, 30000, 35000)
@@ -91,7 +91,7 @@ def pg2_sampled(
 
 
 def nmae(estimates, exact):
-    """Normalised mean absolute error: gajewski2025, Accuracy.
+    """Normalized mean absolute error: gajewski2025, Accuracy.
 
     Parameters
     ----------
@@ -126,12 +126,12 @@ def _literal(forest, output, X, perturbed, scale, counts, kind, random_state, nu
         together = max(1, _CHUNK // (count * max(1, widths.max(initial=0))))
         for start in range(0, len(X), together):
             some = slice(start, start + together)
-            own = widths[some]
-            pool = np.zeros((len(own), own.max(), count), np.float32)
-            for s, (number, width) in enumerate(zip(numbers[some].tolist(), own, strict=True)):
+            sizes = widths[some]
+            pool = np.zeros((len(sizes), sizes.max(), count), np.float32)
+            for s, (number, size) in enumerate(zip(numbers[some].tolist(), sizes, strict=True)):
                 key = np.random.SeedSequence(random_state, spawn_key=(count, number))
-                pool[s, :width] = noise_stream(kind, width, count, key)
-            pairs = X[some], perturbed[some], scale, pool, np.arange(len(own))
+                pool[s, :size] = noise_stream(kind, size, count, key)
+            pairs = X[some], perturbed[some], scale, pool, np.arange(len(sizes))
             out[some, c] = sampled_gaps(forest, output, *pairs, counts[c : c + 1])[:, 0]
     return out
 

@@ -1,4 +1,4 @@
-"""What the measures share that divide a prediction: choice of outputs, labels, background."""
+"""Shared by the measures that divide a prediction: choice of outputs, labels, background."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def prepared_background(forest, background) -> np.ndarray:
 
 
 def _select(forest, X, output) -> tuple[np.ndarray, np.ndarray | None]:
-    """Which outputs to explain.
+    """Choose the outputs to explain.
 
     Parameters
     ----------
@@ -88,19 +88,19 @@ def _select(forest, X, output) -> tuple[np.ndarray, np.ndarray | None]:
         If there is no such output; the message lists what there is.
     """
     if isinstance(output, str) and output == "predicted":
-        from splitcredit.kernels import predict
+        from splitcredit.kernels.walks import predict
 
         return np.zeros(0, np.int64), predict.predict(forest, X).argmax(axis=1)
     return chosen_outputs(forest, output, "'all', 'predicted'"), None
 
 
-def chosen_outputs(forest, output, words="'all'") -> np.ndarray:
+def chosen_outputs(forest, output, allowed="'all'") -> np.ndarray:
     """Outputs that ``"all"``, or the name or index of one, asks for, int64.
 
     Raises
     ------
     ValueError
-        If there is no such output; the message lists what there is, `words` among it.
+        If there is no such output; the message lists what there is, `allowed` among it.
     """
     if isinstance(output, str) and output == "all":
         return np.arange(forest.n_outputs)
@@ -109,7 +109,7 @@ def chosen_outputs(forest, output, words="'all'") -> np.ndarray:
     if _is_index(output) and 0 <= output < forest.n_outputs:
         return np.array([int(output)])
     raise ValueError(
-        f"output={output!r} is not one of {words}, an index below {forest.n_outputs}, "
+        f"output={output!r} is not one of {allowed}, an index below {forest.n_outputs}, "
         f"or a name in {list(forest.output_names)}"
     )
 

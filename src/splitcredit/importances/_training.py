@@ -1,4 +1,4 @@
-"""What measures share that need the rows each tree was grown on: checks of the training data."""
+"""Shared by the measures that need the rows each tree was grown on: checks of these rows."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def training_data(forest, X, y) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sums_of_nodes(forest, X, y):
-    """In-bag and out-of-bag sums of all nodes; see `kernels.oob.NodeSums`.
+    """In-bag and out-of-bag sums of all nodes; see `kernels.walks.oob.NodeSums`.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def sums_of_nodes(forest, X, y):
         As `training_data`, and if a node has no in-bag row, or values that are not the means of y:
         then X and y cannot be the training data.
     """
-    from splitcredit.kernels import oob
+    from splitcredit.kernels.walks import oob
 
     sums = oob.node_sums(forest, *training_data(forest, X, y))
     if (sums.rows[oob.INBAG] == 0).any():
@@ -77,15 +77,15 @@ def sums_of_nodes(forest, X, y):
             "X is not what the forest was grown on (no in-bag row comes to some node): pass the "
             "training rows unchanged and in their order"
         )
-    _check_means(forest, sums.targets[oob.INBAG], sums.rows[oob.INBAG], sums.centre)
+    _check_means(forest, sums.targets[oob.INBAG], sums.rows[oob.INBAG], sums.center)
     return sums
 
 
-def _check_means(forest, targets, rows, centre):
+def _check_means(forest, targets, rows, center):
     """Compare values with means of y, where fits without weights keep such values."""
     if forest.criterion not in _OF_MEANS or not np.array_equal(forest.cover, rows):
         return
-    gap = np.abs(targets / rows[:, None] + centre - forest.value).max()
+    gap = np.abs(targets / rows[:, None] + center - forest.value).max()
     if gap > _SAME_MEAN * np.abs(forest.value).max():
         raise ValueError(
             "y is not what the forest was grown on (its means differ from the values of nodes): "
@@ -93,10 +93,10 @@ def _check_means(forest, targets, rows, centre):
         )
 
 
-def check_choice(name, given, allowed) -> None:
+def check_choice(name, value, allowed) -> None:
     """Raise a ValueError that lists what is allowed, if it is something else."""
-    if given not in allowed:
-        raise ValueError(f"{name}={given!r}: available are {', '.join(map(repr, allowed))}")
+    if value not in allowed:
+        raise ValueError(f"{name}={value!r}: available are {', '.join(map(repr, allowed))}")
 
 
 def targets_of(forest, y, n) -> np.ndarray:

@@ -26,7 +26,7 @@ def explain(forest, X) -> Attribution:
     ValueError
         If the forest has no impurities, or X does not fit it.
     """
-    from splitcredit.kernels import local_mdi
+    from splitcredit.kernels.walks import local_mdi
 
     if forest.impurity is None:
         raise ValueError(

@@ -21,8 +21,8 @@ def importance(forest, X, y, scaled: bool = False, random_state: int = 0) -> Imp
         Class labels, or numbers for a regressor, whose squared error takes the place of the share
         of wrong predictions.
     scaled : bool
-        Divide by the standard error over the trees, as the R package randomForest does unless
-        told otherwise. Features without any variation keep their raw value, 0 for unused ones.
+        Divide by the standard error over the trees, as the R package randomForest does by
+        default. Features without any variation keep their raw value, 0 for unused ones.
     random_state : int
         Seed of the permutations; see `permutations`.
 
@@ -43,14 +43,14 @@ def importance(forest, X, y, scaled: bool = False, random_state: int = 0) -> Imp
     Trees vote with the class that is largest in the leaf. Trees without out-of-bag rows are left
     out, features that a tree does not test count 0 in it.
     """
-    from splitcredit.kernels import mda
+    from splitcredit.kernels.walks import mda
 
     rows, y = training_data(forest, X, y)
     increases = mda.loss_increases(forest, rows, y, permutations(forest.n_features, random_state))
-    told = increases[~np.isnan(increases).any(axis=1)]
-    if len(told) == 0:
+    measured = increases[~np.isnan(increases).any(axis=1)]
+    if len(measured) == 0:
         raise ValueError("no tree has an out-of-bag row: grow more trees, or draw fewer rows each")
-    values, error = told.mean(axis=0), told.std(axis=0) / np.sqrt(len(told))
+    values, error = measured.mean(axis=0), measured.std(axis=0) / np.sqrt(len(measured))
     if scaled:
         values, error = values / np.where(error > 0, error, 1.0), None
     parameters = {"scaled": bool(scaled), "random_state": int(random_state)}

@@ -29,7 +29,7 @@ def importance(forest, normalize: str = "none") -> Importance:
     ValueError
         If the forest has no impurities, or `normalize` is none of the two.
     """
-    from splitcredit.kernels import mdi
+    from splitcredit.kernels.walks import mdi
 
     if forest.impurity is None:
         raise ValueError(

@@ -45,7 +45,7 @@ def importance(
     ValueError
         If the forest is not bagged, X and y are not its training data, or there is no such choice.
     """
-    from splitcredit.kernels import oob
+    from splitcredit.kernels.walks import oob
 
     check_choice("rows", rows, ROWS)
     check_choice("divide_by", divide_by, ("rows", "targets"))
@@ -67,4 +67,4 @@ def _divisors(forest, sums, kind, divide_by):
     rows, targets = sums.rows[kind][roots], sums.targets[kind][roots]
     if divide_by == "rows":
         return np.repeat(rows[:, None], forest.n_outputs, axis=1)
-    return targets + rows[:, None] * sums.centre
+    return targets + rows[:, None] * sums.center

@@ -1,4 +1,4 @@
-"""Penalised Gini PG(alpha, lambda): impurity decreases that mix in-bag and out-of-bag rows."""
+"""Penalized Gini PG(alpha, lambda): impurity decreases that mix in-bag and out-of-bag rows."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def importance(
     correction: str | None = None,
     per_row: bool | None = None,
 ) -> Importance:
-    """Penalised Gini importance of every feature, mean over the trees (loecher2022, Eq. 1 to 5).
+    """Penalized Gini importance of every feature, mean over the trees (loecher2022, Eq. 1 to 5).
 
     The impurity of a node is ``alpha v_oob + (1 - alpha) v_in + penalty / 2 * sum_d (m_oob,d -
-    m_in,d)^2``; see `kernels.oob.penalized_gini`. For a classifier v is the Gini impurity, for a
-    regressor the variance.
+    m_in,d)^2``; see `kernels.walks.oob.penalized_gini`. For a classifier v is the Gini impurity,
+    for a regressor the variance.
 
     Parameters
     ----------
@@ -98,10 +98,10 @@ def importance(
     In print, the sum over the classes in Eq. 3 covers the penalty and in Eq. 4 it must; here
     PG(1, 2) of two classes is 2 g_oob + 2 (p_oob - p_in)^2 and PG(0.5, 1) is g_oob + g_in +
     (p_oob - p_in)^2, g = p (1 - p). With out-of-bag weights PG(0.5, 1) of a classifier is MDI-oob
-    and with in-bag weights UFI. PG(1, 2) is not MDI-oob, other than section 6 says.
+    and with in-bag weights UFI. PG(1, 2) is not MDI-oob, contrary to section 6.
     """
     check_choice("preset", preset, tuple(PRESETS))
-    given = {
+    overrides = {
         "alpha": alpha,
         "penalty": penalty,
         "weights": weights,
@@ -110,12 +110,12 @@ def importance(
         "correction": correction,
         "per_row": per_row,
     }
-    settings = PRESETS[preset] | {k: v for k, v in given.items() if v is not None}
+    settings = PRESETS[preset] | {k: v for k, v in overrides.items() if v is not None}
     return importances(forest, X, y, {preset: settings})[preset]
 
 
 def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
-    """Several penalised Gini importances from one pass over the forest.
+    """Several penalized Gini importances from one pass over the forest.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
     ValueError
         As `importance`.
     """
-    from splitcredit.kernels import oob
+    from splitcredit.kernels.walks import oob
 
     if not isinstance(scores, dict):
         for name in scores:
@@ -152,7 +152,7 @@ def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
 
 def _record(settings):
     """One score as the kernel takes it."""
-    from splitcredit.kernels import oob
+    from splitcredit.kernels.walks import oob
 
     check_choice("weights", settings["weights"], ROWS)
     check_choice("correction", settings["correction"], oob.CORRECTIONS)

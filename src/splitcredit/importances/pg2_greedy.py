@@ -37,15 +37,15 @@ def rank(forest, X, sigma: float, output=None) -> Attribution:
     from splitcredit.faithfulness.greedy import greedy_ranking
     from splitcredit.faithfulness.prediction_gap import only_output
 
-    found = greedy_ranking(forest, X, scale=sigma, output=output)
-    n, d = found.rankings.shape
+    greedy = greedy_ranking(forest, X, scale=sigma, output=output)
+    n, d = greedy.rankings.shape
     values = np.empty((n, d))
-    np.put_along_axis(values, found.rankings, np.arange(d, 0, -1.0)[None], axis=1)
+    np.put_along_axis(values, greedy.rankings, np.arange(d, 0, -1.0)[None], axis=1)
     return Attribution(
         values=values[:, :, None],
         baseline=np.zeros(1),
         feature_names=forest.feature_names,
         output_names=[forest.output_names[only_output(forest, output)]],
         method="pg2_greedy",
-        parameters={"sigma": float(sigma), "tied_share": found.tied_share},
+        parameters={"sigma": float(sigma), "tied_share": greedy.tied_share},
     )

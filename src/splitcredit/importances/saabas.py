@@ -26,7 +26,7 @@ def explain(forest, X, output="all") -> Attribution:
     ValueError
         If X does not fit the forest, or there is no such output.
     """
-    from splitcredit.kernels import saabas
+    from splitcredit.kernels.walks import saabas
 
     return explain_prediction(
         forest, X, output, "saabas", saabas.saabas, saabas.saabas_one, saabas.baseline(forest)

@@ -115,7 +115,7 @@ def importance(
 
 def _losses(forest, X, y, background, loss, imputer):
     """Function of pairs (rows, known) that gives the loss of f_S at each pair, (n_pairs,)."""
-    from splitcredit.kernels import sage
+    from splitcredit.kernels.walks import sage
 
     restricted = {"marginal": sage.MarginalImputer, "conditional": sage.ConditionalImputer}[imputer]
     f = restricted(forest, X, background)
@@ -185,7 +185,7 @@ def _sampled(losses, n, p, threshold, n_permutations, rng):
 
 
 def _gains(losses, rows, ranks):
-    """What each feature saves when it becomes known, in the order of its rank; (n_draws, p)."""
+    """Loss saved by each feature when it becomes known in the order of its rank, (n_draws, p)."""
     n_draws, p = ranks.shape
     gains = np.empty((n_draws, p))
     step = max(1, PAIRS * 16 // (p * (p + 1)))
@@ -199,7 +199,7 @@ def _gains(losses, rows, ranks):
 
 
 def _check_probabilities(forest, X):
-    from splitcredit.kernels import predict
+    from splitcredit.kernels.walks import predict
 
     fractions = predict.predict(forest, X)
     off = np.abs(fractions.sum(axis=1) - 1).max()
@@ -213,9 +213,9 @@ def _check_probabilities(forest, X):
 def _check_sampling(threshold, n_permutations, random_state):
     if not 0 < threshold < 1:
         raise ValueError(f"threshold={threshold!r}: expected a number between 0 and 1")
-    for name, given, least in (
+    for name, value, least in (
         ("n_permutations", 2 if n_permutations is None else n_permutations, 2),
         ("random_state", random_state, 0),
     ):
-        if not isinstance(given, (int, np.integer)) or given < least:
-            raise ValueError(f"{name}={given!r}: expected a whole number, at least {least}")
+        if not isinstance(value, (int, np.integer)) or value < least:
+            raise ValueError(f"{name}={value!r}: expected a whole number, at least {least}")

@@ -17,8 +17,8 @@ def explain(forest, X, output="all", algorithm="auto") -> Attribution:
     X : array-like or DataFrame (n_samples, n_features)
     output : "all", "predicted", or the name or index of one output
         ``"predicted"`` explains, for each row, its own predicted class.
-    algorithm : {"auto", "blocks", "patterns", "rows"}
-        All are exact; they differ in time. ``"auto"`` takes ``"patterns"`` for shallow trees, else
+    algorithm : {"auto", "blocks", "tables", "rows"}
+        All are exact; they differ in time. ``"auto"`` takes ``"tables"`` for shallow trees, else
         ``"rows"`` for few rows and ``"blocks"`` for more, which give the same bytes.
 
     Returns
@@ -31,19 +31,19 @@ def explain(forest, X, output="all", algorithm="auto") -> Attribution:
     ------
     ValueError
         If X does not fit the forest, there is no such output or algorithm, or the trees are too
-        deep for ``"patterns"``.
+        deep for ``"tables"``.
     """
-    from splitcredit.kernels import tree_shap
+    from splitcredit.kernels.tree_shap import explain as kernel
 
-    if algorithm not in tree_shap.ALGORITHMS:
-        known = ", ".join(tree_shap.ALGORITHMS)
+    if algorithm not in kernel.ALGORITHMS:
+        known = ", ".join(kernel.ALGORITHMS)
         raise ValueError(f"unknown algorithm {algorithm!r}: available are {known}")
     return explain_prediction(
         forest,
         X,
         output,
         "tree_shap",
-        partial(tree_shap.tree_shap, algorithm=algorithm),
-        partial(tree_shap.tree_shap_one, algorithm=algorithm),
-        tree_shap.expected_value(forest),
+        partial(kernel.tree_shap, algorithm=algorithm),
+        partial(kernel.tree_shap_one, algorithm=algorithm),
+        kernel.expected_value(forest),
     )

@@ -36,8 +36,8 @@ def explain(forest, X, background, output="all") -> Attribution:
     Lundberg et al., "From local explanations to global understanding with explainable AI for
     trees", Nature Machine Intelligence 2 (2020): their "interventional" feature perturbation.
     """
-    from splitcredit.kernels import predict
-    from splitcredit.kernels import tree_shap_interventional as kernels
+    from splitcredit.kernels.interventional import explain as kernel
+    from splitcredit.kernels.walks import predict
 
     background = prepared_background(forest, background)
     return explain_prediction(
@@ -45,7 +45,7 @@ def explain(forest, X, background, output="all") -> Attribution:
         X,
         output,
         "tree_shap_interventional",
-        partial(kernels.tree_shap_interventional, background=background),
-        partial(kernels.tree_shap_interventional_one, background=background),
+        partial(kernel.tree_shap_interventional, background=background),
+        partial(kernel.tree_shap_interventional_one, background=background),
         predict.predict(forest, background).mean(axis=0),
     )

@@ -35,6 +35,6 @@ def importance(forest, X, y) -> Importance:
     out-of-bag squared error about the in-bag mean without the half, so it is twice that. A split
     with a child without out-of-bag rows adds nothing.
     """
-    found = penalized_gini.importance(forest, X, y, preset="ufi")
+    score = penalized_gini.importance(forest, X, y, preset="ufi")
     factor = 2.0 if forest.n_outputs == 1 else 1.0
-    return Importance(factor * found.values, forest.feature_names, "ufi")
+    return Importance(factor * score.values, forest.feature_names, "ufi")

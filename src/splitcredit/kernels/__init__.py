@@ -1,5 +1,18 @@
-"""Compiled loops: numba only, one file an algorithm, no input or output.
+"""Compiled loops: numba only, no input or output.
 
-A block of rows (or a tree) is the work of one thread and owns its part of the output; no sum is
-shared between threads. So results do not depend on the number of threads.
+There are four wings. Each is a folder whose ``__init__.py`` is a guide: the idea, the symbols and
+the papers that they come from, the files in the order in which to read them, and the measured gain
+of each file that exists for speed alone. Begin there.
+
+- `walks`: rows that go down trees (prediction, Saabas, MDI, out-of-bag sums, MDA, SAGE);
+- `tree_shap`: path-dependent TreeSHAP;
+- `interventional`: TreeSHAP against a background;
+- `prediction_gap`: the squared prediction gap, exactly and by sampling.
+
+Files shared by the wings: `compiled` (the decorator of every kernel, and its cache), `nodes` (trees
+packed for walking, and results kept per forest), `error_free` (sums and products without rounding
+errors), `parts` and `warm_up` (compiling everything once).
+
+Every loop that runs on several threads gives each thread a block of rows (or a tree) and a part of
+the output of its own. No sum is shared between threads, so results do not depend on their number.
 """

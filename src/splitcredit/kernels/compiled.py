@@ -22,8 +22,10 @@ import numpy
 def cache_directory() -> Path:
     """Folder of the compiled code, below NUMBA_CACHE_DIR or the user's cache folder."""
     text = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        text.update(source.name.encode() + source.read_bytes())
+    here = Path(__file__).parent
+    # Guides hold no code, so that nothing is compiled anew when a word of theirs changes.
+    for source in sorted(p for p in here.rglob("*.py") if p.name != "__init__.py"):
+        text.update(source.relative_to(here).as_posix().encode() + source.read_bytes())
     processor = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
     text.update(f"{numba.__version__} {numpy.__version__} {processor}".encode())
     user = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
@@ -50,7 +52,7 @@ def kernel(parallel: bool = False, inline: bool = False):
     parallel : bool
         Whether its `numba.prange` loops run on several threads.
     inline : bool
-        Whether it is put into its callers before they are optimised.
+        Whether it is put into its callers before they are optimized.
     """
 
     def decorate(function):

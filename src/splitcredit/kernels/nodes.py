@@ -9,6 +9,7 @@ twice as fast as scikit-learn's ``apply``.
 from __future__ import annotations
 
 from functools import wraps
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,15 +21,19 @@ from splitcredit.kernels.compiled import kernel
 BLOCK = 256
 
 
-def once_a_forest(build):
-    """Keep what `build(forest)` makes as long as the forest lives, which cannot change."""
-    kept: WeakKeyDictionary = WeakKeyDictionary()
+def cached_per_forest(build):
+    """Keep the result of `build(forest, *key)` as long as the forest lives.
+
+    A forest cannot change. The key, if there is one, must be hashable.
+    """
+    results: WeakKeyDictionary = WeakKeyDictionary()
 
     @wraps(build)
-    def cached(forest):
-        if forest not in kept:
-            kept[forest] = build(forest)
-        return kept[forest]
+    def cached(forest, *key):
+        of_forest = results.setdefault(forest, {})
+        if key not in of_forest:
+            of_forest[key] = build(forest, *key)
+        return of_forest[key]
 
     return cached
 
@@ -53,7 +58,7 @@ def packed(forest, **sides) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     missing_left : bool (n_inner,)
         Where NaN goes.
     """
-    order = _inner_first(forest)
+    order = inner_first(forest)
     inner = order[: np.count_nonzero(forest.feature >= 0)]
     place = np.empty(forest.n_nodes, np.int32)
     place[order] = np.arange(forest.n_nodes, dtype=np.int32)
@@ -73,13 +78,21 @@ def packed(forest, **sides) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return nodes, place[forest.tree_offsets[:-1]], missing_left
 
 
-@once_a_forest
+@cached_per_forest
+def packed_nodes(forest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The inner nodes alone, as `packed` gives them: one copy for all walks."""
+    return packed(forest)
+
+
+@cached_per_forest
 def reordered(forest) -> np.ndarray:
     """Values of all nodes, inner nodes first, float64 (n_nodes, n_outputs)."""
-    return readonly(forest.value[_inner_first(forest)])
+    return readonly(forest.value[inner_first(forest)])
 
 
-def _inner_first(forest):
+@cached_per_forest
+def inner_first(forest) -> np.ndarray:
+    """The forest's own numbers of its nodes in the order of `packed`, int64 (n_nodes,)."""
     return np.argsort(forest.feature < 0, kind="stable")
 
 
@@ -101,6 +114,33 @@ def readonly(array) -> np.ndarray:
     """The array marked read-only, as those of a Forest are: one type, one compilation."""
     array.flags.writeable = False
     return array
+
+
+def as_readonly(*arrays) -> list[np.ndarray]:
+    """Contiguous views of arrays that cannot be written to: one type, one compilation."""
+    return [readonly(np.ascontiguousarray(array).view()) for array in arrays]
+
+
+class Nodes(NamedTuple):
+    """Arrays of trees as `Forest` has them, and the column of the rows that each node compares."""
+
+    feature: np.ndarray
+    column: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    missing_left: np.ndarray
+    cover: np.ndarray
+
+
+def nodes_of(forest) -> Nodes:
+    """The nodes of a forest, with thresholds for ``x <= threshold``."""
+    missing_left = forest.missing_left
+    if missing_left is None:
+        missing_left = readonly(np.zeros(forest.n_nodes, np.bool_))
+    threshold = readonly(lowered(forest).astype(np.float64))
+    f = forest
+    return Nodes(f.feature, f.feature, threshold, f.left, f.right, missing_left, f.cover)
 
 
 @kernel(inline=True)

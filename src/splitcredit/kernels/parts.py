@@ -1,16 +1,16 @@
-"""What is compiled together: parts by name, and the kernels that need each.
+"""The kernels that are compiled together: the name of each part, and the files that need it.
 
-Read where numba need not be loaded.
+Files are paths in this folder without their suffix. Planning reads them without loading numba.
 """
 
 # The longest first, so that processes that share them end at about the same time.
 PARTS = {
-    "patterns": ("tree_shap_patterns",),
-    "sampling": ("prediction_gap_sampling",),
-    "bags": ("oob", "mda", "saabas_by_bag", "tree_shap_by_bag"),
-    "blocks": ("tree_shap_blocks", "tree_shap_rows"),
-    "interventional": ("tree_shap_interventional",),
-    "walks": ("mdi", "local_mdi", "saabas", "sage"),
-    "gaps": ("prediction_gap", "prediction_gap_greedy"),
-    "predict": ("predict",),
+    "tables": ("tree_shap/outcome_tables",),
+    "sampling": ("prediction_gap/sampling",),
+    "bags": ("walks/oob", "walks/mda", "walks/oob_saabas", "tree_shap/oob"),
+    "blocks": ("tree_shap/blocks", "tree_shap/rows"),
+    "interventional": ("interventional/explain",),
+    "walks": ("walks/mdi", "walks/local_mdi", "walks/saabas", "walks/sage"),
+    "gaps": ("prediction_gap/exact", "prediction_gap/greedy"),
+    "predict": ("walks/predict",),
 }

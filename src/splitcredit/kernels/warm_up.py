@@ -9,24 +9,21 @@ from multiprocessing import get_context
 import numpy as np
 
 from splitcredit.forest import Forest
-from splitcredit.kernels import (
+from splitcredit.kernels.interventional import explain as interventional
+from splitcredit.kernels.parts import PARTS
+from splitcredit.kernels.prediction_gap import exact, gap_forest, greedy, sampling
+from splitcredit.kernels.tree_shap import explain as tree_shap
+from splitcredit.kernels.tree_shap.oob import oob_tree_shap
+from splitcredit.kernels.walks import (
     local_mdi,
     mda,
     mdi,
     oob,
+    oob_saabas,
     predict,
-    prediction_gap,
-    prediction_gap_greedy,
-    prediction_gap_plan,
-    prediction_gap_sampling,
     saabas,
-    saabas_by_bag,
     sage,
-    tree_shap,
-    tree_shap_by_bag,
-    tree_shap_interventional,
 )
-from splitcredit.kernels.parts import PARTS
 
 X_DTYPES = ("float32", "float64")
 
@@ -75,8 +72,8 @@ def _stump(x_dtype):
     )
 
 
-def _patterns(stump, X):
-    tree_shap.tree_shap(stump, X, algorithm="patterns")
+def _tables(stump, X):
+    tree_shap.tree_shap(stump, X, algorithm="tables")
 
 
 def _blocks(stump, X):
@@ -92,21 +89,21 @@ def _sampling(stump, X):
     streams, counts = np.zeros(2, np.int64), np.array([1])
     for forest in (stump, replace(stump, value=np.full((3, 2), 0.1))):
         pool = (np.ones(1), noise, streams, counts)
-        prediction_gap_sampling.sampled_gaps(forest, 0, X, masks, *pool)
+        sampling.sampled_gaps(forest, 0, X, masks, *pool)
 
 
 def _interventional(stump, X):
     index = np.array([0, 1])
-    tree_shap_interventional.tree_shap_interventional_one(stump, X, index, X)
+    interventional.tree_shap_interventional_one(stump, X, index, X)
     for limits in ((0, 64), (0, 0)):  # leaves of deep trees
-        tree_shap_interventional.tree_shap_interventional(stump, X, index, X, limits)
+        interventional.tree_shap_interventional(stump, X, index, X, limits)
 
 
 def _gaps(stump, X):
-    plan = prediction_gap_plan.plan(stump, 0)
+    trees = gap_forest.gap_forest(stump, 0)
     x, tails = np.zeros((1, 1)), np.array([[0.25, 0.0, 0.0]])
-    prediction_gap.gaps(plan, x, tails, np.zeros(1, np.int64), np.ones((1, 1), np.bool_))
-    prediction_gap_greedy.greedy(plan, x, tails, 1e-12)
+    exact.gaps(trees, x, tails, np.zeros(1, np.int64), np.ones((1, 1), np.bool_))
+    greedy.greedy(trees, x, tails, 1e-12)
 
 
 def _bags(stump, X):
@@ -116,8 +113,8 @@ def _bags(stump, X):
     sums = oob.node_sums(bagged, X, y)
     oob.penalized_gini(bagged, sums, np.zeros(1, oob.SCORE))
     oob.contributions_times_targets(bagged, sums, oob.INBAG)
-    saabas_by_bag.saabas_by_bag(bagged, X, outputs, True)
-    tree_shap_by_bag.tree_shap_by_bag(bagged, X, outputs, True)
+    oob_saabas.oob_saabas(bagged, X, outputs, True)
+    oob_tree_shap(bagged, X, outputs, True)
     unbagged = replace(stump, inbag=np.zeros((1, 2), np.uint8))
     mda.loss_increases(unbagged, X, y, lambda tree, n: np.array([[1, 0]]))
 
@@ -137,7 +134,7 @@ def _predict(stump, X):
 
 
 CALLS = {
-    "patterns": _patterns,
+    "tables": _tables,
     "sampling": _sampling,
     "bags": _bags,
     "blocks": _blocks,

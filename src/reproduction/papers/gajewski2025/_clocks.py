@@ -9,7 +9,7 @@ import numpy as np
 
 from reproduction.papers.gajewski2025 import _ensembles
 from reproduction.papers.gajewski2025._settings import METHODS
-from splitcredit.faithfulness.prediction_gap import Setting
+from splitcredit.faithfulness.prediction_gap import GapProblem as Setting
 from splitcredit.faithfulness.sampling import pg2_sampled
 
 # Sampling takes so much for a pair and so much for a sample: from the times at two counts.

@@ -6,7 +6,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.tree_shap_plan import nodes_of
+from splitcredit.kernels.nodes import nodes_of
 
 # Numbers of permutations that are held at once, at most, unless one tree has more: 64 MB.
 ORDERS = 8_000_000
@@ -31,7 +31,8 @@ def loss_increases(forest, X, y, permutations) -> np.ndarray:
         feature k.
     """
     nodes, is_class = nodes_of(forest), forest.n_outputs > 1
-    told = forest.value.argmax(axis=1).astype(np.float64) if is_class else forest.value[:, 0].copy()
+    classes, numbers = forest.value.argmax(axis=1), forest.value[:, 0]
+    predicted = classes.astype(np.float64) if is_class else numbers.copy()
     out = np.full((forest.n_trees, forest.n_features), np.nan)
     n_rows = [np.flatnonzero(forest.inbag[t] == 0) for t in range(forest.n_trees)]
     # Orders of many trees are held at once, so that threads share trees, but not of all of them.
@@ -43,7 +44,9 @@ def loss_increases(forest, X, y, permutations) -> np.ndarray:
         starts = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
         held = (np.concatenate(rows), starts, np.concatenate(orders))
         offsets = forest.tree_offsets
-        _increases(*nodes[:6], offsets, X, y.astype(np.float64), told, is_class, trees, *held, out)
+        _increases(
+            *nodes[:6], offsets, X, y.astype(np.float64), predicted, is_class, trees, *held, out
+        )
     return out
 
 
@@ -58,7 +61,7 @@ def _increases(
     offsets,
     X,
     target,
-    told,
+    predicted,
     is_class,
     trees,
     rows,
@@ -79,7 +82,7 @@ def _increases(
             while feature[k] >= 0:
                 tested[a, feature[k]] = True
                 k = _child(column, threshold, left, right, missing_left, X, k, i)
-            before[a] = _loss(told[k], target[i], is_class)
+            before[a] = _loss(predicted[k], target[i], is_class)
         used = np.zeros(n_features, np.bool_)
         for k in range(root, stop):
             if feature[k] >= 0:
@@ -95,9 +98,9 @@ def _increases(
                     continue
                 k = root
                 while feature[k] >= 0:
-                    given = other if feature[k] == u else i
-                    k = _child(column, threshold, left, right, missing_left, X, k, given)
-                total += _loss(told[k], target[i], is_class) - before[a]
+                    source = other if feature[k] == u else i
+                    k = _child(column, threshold, left, right, missing_left, X, k, source)
+                total += _loss(predicted[k], target[i], is_class) - before[a]
             out[trees[t], u] = total / n
 
 
@@ -110,7 +113,7 @@ def _child(column, threshold, left, right, missing_left, X, k, i):
 
 
 @kernel(inline=True)
-def _loss(told, target, is_class):
+def _loss(predicted, target, is_class):
     if is_class:
-        return 1.0 if told != target else 0.0
-    return (told - target) * (told - target)
+        return 1.0 if predicted != target else 0.0
+    return (predicted - target) * (predicted - target)

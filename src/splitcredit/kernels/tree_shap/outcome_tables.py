@@ -2,8 +2,8 @@
 
 Attributions are linear in the values of the leaves. So a tree is cut into groups of leaves, each
 with the splits that lead to them, at most `BITS`; the attributions of a group are a function of the
-outcomes of its splits and of nothing else. They are computed once for every pattern of outcomes,
-by quadrature (`tree_shap_blocks`), and a row then takes one look into one table a group.
+outcomes of its splits and of nothing else. They are computed once for every combination of
+outcomes, by quadrature (`blocks`), and a row then takes one look into one table a group.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import once_a_forest
-from splitcredit.kernels.tree_shap_blocks import LANES, rules, traverse, triples, workspace
-from splitcredit.kernels.tree_shap_plan import Nodes, nodes_of, plan_of
+from splitcredit.kernels.nodes import Nodes, cached_per_forest, nodes_of
+from splitcredit.kernels.tree_shap.blocks import LANES, rules, traverse, triples, workspace
+from splitcredit.kernels.tree_shap.layout import layout_of
 
 # Splits in a group; with more, tables outgrow the caches and take longer to fill.
 BITS = 8
@@ -24,7 +24,7 @@ BITS = 8
 BLOCK = 512
 # Numbers in the tables made at a time: 64 MB.
 CHUNK = 1 << 23
-# Nanoseconds, measured: quadrature of one node for a row, three points; one split of one pattern
+# Nanoseconds, measured: quadrature of one node for a row, three points; one split of one row
 # of a table; one split and one number of a table for a row.
 _NODE, _FILL, _SPLIT, _NUMBER = 2.5, 8.0, 0.25, 0.6
 # Depth up to which tables are taken of their own accord, and the rows for which they must pay.
@@ -71,7 +71,7 @@ def attribute(forest, outputs, X, rows, out) -> None:
     """
     if _depth(forest) > BITS:
         raise ValueError(
-            f"algorithm='patterns' takes trees of depth at most {BITS}, and this forest has one of "
+            f"algorithm='tables' takes trees of depth at most {BITS}, and this forest has one of "
             f"depth {_depth(forest)}: use 'blocks', 'rows' or 'auto'"
         )
     any_nan = bool(np.isnan(X).any())
@@ -82,20 +82,15 @@ def attribute(forest, outputs, X, rows, out) -> None:
 
 def _chunks(forest, outputs, nodes):
     """Groups with their tables, a chunk of trees each; those of small forests are kept."""
-    kept, key = _kept(forest), tuple(outputs.tolist())
-    if key in kept:
-        return kept[key]
-    made = _make(forest, outputs, nodes)
     if _room(forest, outputs)[-1] > CHUNK:
-        return made
-    kept[key] = list(made)
-    return kept[key]
+        return _make(forest, outputs, nodes)
+    return _kept_tables(forest, tuple(outputs.tolist()))
 
 
-@once_a_forest
-def _kept(forest):
-    """Tables by outputs: for few rows it takes longer to fill them than to look into them."""
-    return {}
+@cached_per_forest
+def _kept_tables(forest, outputs):
+    """Tables in memory: for few rows it takes longer to fill them than to look into them."""
+    return list(_make(forest, np.array(outputs, np.int64), nodes_of(forest)))
 
 
 def _room(forest, outputs):
@@ -116,21 +111,21 @@ def _make(forest, outputs, nodes):
         first = last
 
 
-@once_a_forest
+@cached_per_forest
 def pays(forest) -> bool:
     """Whether tables cost less than quadrature for `MANY` rows, by the measured constants."""
     if _depth(forest) > SHALLOW:
         return False
     offsets = forest.tree_offsets[: _SAMPLE + 1]
     groups = _groups(nodes_of(forest), forest.value[: offsets[-1], :1].copy(), offsets)
-    patterns = np.left_shift(1, groups.n_splits.astype(np.int64))
-    fill = _FILL * (patterns * groups.n_splits).sum()
+    outcomes = np.left_shift(1, groups.n_splits.astype(np.int64))
+    fill = _FILL * (outcomes * groups.n_splits).sum()
     look = _SPLIT * groups.n_splits.sum() + _NUMBER * groups.n_features.sum()
     quadrature = _NODE * np.count_nonzero(forest.feature[: offsets[-1]] >= 0)
     return bool(fill + MANY * look < MANY * quadrature)
 
 
-@once_a_forest
+@cached_per_forest
 def _depth(forest):
     """Most splits on a path."""
     return int(_deepest(forest.feature, forest.left, forest.right))
@@ -171,15 +166,15 @@ def _empty(n_groups, n_nodes, n_outputs):
 
 
 def _tables(groups):
-    """Attributions of each group for every pattern, one after the other, and where they start."""
+    """Attributions of each group for every outcome, one after the other, and where they start."""
     n_outputs = groups.value.shape[1]
-    plan = plan_of(groups.nodes, groups.value, groups.offsets, np.arange(n_outputs), BITS)
+    layout = layout_of(groups.nodes, groups.value, groups.offsets, np.arange(n_outputs), BITS)
     sizes = np.left_shift(groups.n_features.astype(np.int64) * n_outputs, groups.n_splits)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     tables = np.zeros(starts[-1])
-    if len(plan.entries):
+    if len(layout.entries):
         shape = groups.n_splits, groups.n_features, starts
-        _fill_tables(plan, triples(plan), *rules(plan), *shape, n_outputs, tables)
+        _fill_tables(layout, triples(layout), *rules(layout), *shape, n_outputs, tables)
     return tables, starts
 
 
@@ -225,7 +220,7 @@ def _cut(nodes, value, offsets, sizes, groups, write):
 @kernel()
 def _write_group(nodes, value, way, depth, node, g, start, groups):
     """Copy the way to a node, with leaves of value 0 beside it, and all that is below."""
-    own, k = groups.nodes, start
+    group_nodes, k = groups.nodes, start
     groups.offsets[g] = start
     for i in range(depth):
         _write_split(nodes, way[i], g, k, groups)
@@ -233,8 +228,8 @@ def _write_group(nodes, value, way, depth, node, g, start, groups):
         is_left = nodes.left[way[i]] == ahead
         beside = nodes.right[way[i]] if is_left else nodes.left[way[i]]
         # The leaf beside comes first, so that what follows is next in line.
-        own.cover[k + 1] = nodes.cover[beside]
-        own.left[k], own.right[k] = (k + 2, k + 1) if is_left else (k + 1, k + 2)
+        group_nodes.cover[k + 1] = nodes.cover[beside]
+        group_nodes.left[k], group_nodes.right[k] = (k + 2, k + 1) if is_left else (k + 1, k + 2)
         k += 2
     stack = np.empty((2 * BITS + 2, 3), np.int64)  # node, its parent's place, whether left
     stack[0, 0], stack[0, 1], stack[0, 2], top = node, -1, 0, 1
@@ -242,10 +237,10 @@ def _write_group(nodes, value, way, depth, node, g, start, groups):
         top -= 1
         at, parent, is_left = stack[top, 0], stack[top, 1], stack[top, 2]
         if parent >= 0 and is_left:
-            own.left[parent] = k
+            group_nodes.left[parent] = k
         elif parent >= 0:
-            own.right[parent] = k
-        own.cover[k] = nodes.cover[at]
+            group_nodes.right[parent] = k
+        group_nodes.cover[k] = nodes.cover[at]
         if nodes.feature[at] < 0:
             groups.value[k] = value[at]
         else:
@@ -274,16 +269,16 @@ def _write_split(nodes, node, g, k, groups):
 
 
 @kernel(parallel=True)
-def _fill_tables(plan, triples, points, weights, n_splits, n_features, starts, n_outputs, tables):
-    """Explain every pattern of every group; split b goes left where bit b is set."""
-    deepest, most, held = plan.depths.max() + 2, triples.max(), plan.places.max()
-    entries, terms, first_entries = plan.entries, plan.terms, plan.starts[:, 0]
+def _fill_tables(layout, triples, points, weights, n_splits, n_features, starts, n_outputs, tables):
+    """Explain every outcome of every group; split b goes left where bit b is set."""
+    deepest, most, held = layout.depths.max() + 2, triples.max(), layout.places.max()
+    entries, terms, first_entries = layout.entries, layout.terms, layout.starts[:, 0]
     for g in prange(len(triples)):
         if first_entries[g] == first_entries[g + 1]:
             continue
-        n_patterns, width = 1 << n_splits[g], n_features[g] * n_outputs
-        for first in range(0, n_patterns, LANES):
-            lanes = min(LANES, n_patterns - first)
+        n_outcomes, width = 1 << n_splits[g], n_features[g] * n_outputs
+        for first in range(0, n_outcomes, LANES):
+            lanes = min(LANES, n_outcomes - first)
             x, phi = np.empty((BITS, lanes)), np.zeros((width, lanes))
             for lane in range(lanes):
                 for b in range(BITS):
@@ -292,13 +287,13 @@ def _fill_tables(plan, triples, points, weights, n_splits, n_features, starts, n
             tree = first_entries[g], triples[g], n_outputs
             traverse(entries, terms, tree, points, weights, False, x, phi, space, total)
             for j in range(width):
-                at = starts[g] + j * n_patterns + first
+                at = starts[g] + j * n_outcomes + first
                 tables[at : at + lanes] = phi[j]
 
 
 @kernel(parallel=True)
 def _look_up(nodes, groups, tables, starts, X, any_nan, rows, out):
-    """Add what the tables hold for the pattern of each row; one block is one thread's."""
+    """Add what the tables hold for the outcome of each row; one block is one thread's."""
     n, p, n_outputs = out.shape
     feature, threshold, missing_left = nodes.feature, nodes.threshold, nodes.missing_left
     splits, n_splits = groups.splits, groups.n_splits
@@ -307,22 +302,22 @@ def _look_up(nodes, groups, tables, starts, X, any_nan, rows, out):
         start, stop = block * BLOCK, min(n, (block + 1) * BLOCK)
         lanes = stop - start
         x, phi = np.empty((p, lanes), X.dtype), np.empty((p * n_outputs, lanes))
-        pattern = np.empty(lanes, np.int32)
+        outcome = np.empty(lanes, np.int32)
         for lane in range(lanes):
             for j in range(p):
                 x[j, lane] = X[rows[start + lane], j]
                 for c in range(n_outputs):
                     phi[j * n_outputs + c, lane] = out[start + lane, j, c]
         for g in range(len(n_splits)):
-            pattern[:] = 0
+            outcome[:] = 0
             for b in range(n_splits[g]):
                 k = splits[g, b]
                 nan_left = any_nan and missing_left[k]
-                _mark(feature[k], threshold[k], np.int32(1 << b), nan_left, x, pattern)
+                _mark_left(feature[k], threshold[k], np.int32(1 << b), nan_left, x, outcome)
             for j in range(n_features[g]):
                 for c in range(n_outputs):
                     at = starts[g] + ((j * n_outputs + c) << n_splits[g])
-                    _add(features[g, j] * n_outputs + c, tables, at, pattern, phi)
+                    _add(features[g, j] * n_outputs + c, tables, at, outcome, phi)
         for lane in range(lanes):
             for j in range(p):
                 for c in range(n_outputs):
@@ -330,17 +325,17 @@ def _look_up(nodes, groups, tables, starts, X, any_nan, rows, out):
 
 
 @kernel()
-def _add(to, tables, at, pattern, phi):
-    for lane in range(len(pattern)):
-        phi[to, lane] += tables[at + pattern[lane]]
+def _add(to, tables, at, outcome, phi):
+    for lane in range(len(outcome)):
+        phi[to, lane] += tables[at + outcome[lane]]
 
 
 @kernel()
-def _mark(j, threshold, bit, nan_left, x, pattern):
-    """Set one bit of the patterns of the rows that go left."""
+def _mark_left(j, threshold, bit, nan_left, x, outcome):
+    """Set one bit of the outcomes of the rows that go left."""
     none, threshold = np.int32(0), x.dtype.type(threshold)
-    for lane in range(len(pattern)):
-        pattern[lane] |= bit if x[j, lane] <= threshold else none
+    for lane in range(len(outcome)):
+        outcome[lane] |= bit if x[j, lane] <= threshold else none
     if nan_left:
-        for lane in range(len(pattern)):
-            pattern[lane] |= bit if x[j, lane] != x[j, lane] else none
+        for lane in range(len(outcome)):
+            outcome[lane] |= bit if x[j, lane] != x[j, lane] else none

@@ -21,10 +21,10 @@ which is worked out once for each pattern (the idea of counted patterns: Nadel a
 the tree alone; a row's numbers do not depend on the other rows:
 
 - a leaf with at most 8 decisions on its path shares a table with its neighbours
-  (`kernels/decision_tables.py`),
-- other leaves number the patterns of a block of rows (`kernels/leaf_patterns.py`),
+  (`decision_tables`),
+- other leaves number the patterns of a block of rows (`failed_conditions`),
 - with more than 64 features on the path, the pairs (x, z) are taken one by one
-  (`kernels/leaf_pairs.py`).
+  (`leaf_pairs`).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from splitcredit.kernels import decision_tables, leaf_pairs, leaf_patterns
-from splitcredit.kernels.nodes import lowered, once_a_forest
+from splitcredit.kernels.interventional import decision_tables, failed_conditions, leaf_pairs
+from splitcredit.kernels.nodes import cached_per_forest, lowered
 
 # Most rows in one block, one thread's work. The more rows, the more of them share a pattern.
 BLOCK = 512
@@ -49,11 +49,11 @@ def tree_shap_interventional(forest, X, outputs, background, limits=None) -> np.
     outputs : int64 (k,)
         Outputs to explain.
     limits : (int, int), optional
-        Lower numbers for `plan`, so that tests and warm-up can send any tree any way.
+        Lower numbers for `leaf_routes`, so that tests and warm-up can send any tree any way.
     """
-    planned = _plan(forest) if limits is None else plan(forest, *limits)
+    routes = _default_routes(forest) if limits is None else leaf_routes(forest, *limits)
     tasks = [(a, b, 0, len(outputs)) for a, b in _blocks(0, len(X))]
-    return _run(forest, planned, X, background, forest.value[:, outputs], tasks, len(outputs))
+    return _run(forest, routes, X, background, forest.value[:, outputs], tasks, len(outputs))
 
 
 def tree_shap_interventional_one(forest, X, output, background) -> np.ndarray:
@@ -70,7 +70,8 @@ def tree_shap_interventional_one(forest, X, output, background) -> np.ndarray:
         for a, b in _blocks(start, end)
     ]
     out, value = np.empty(X.shape), forest.value[:, outputs]
-    out[order] = _run(forest, _plan(forest), X[order], background, value, tasks, 1)[:, :, 0]
+    routes = _default_routes(forest)
+    out[order] = _run(forest, routes, X[order], background, value, tasks, 1)[:, :, 0]
     return out
 
 
@@ -80,38 +81,38 @@ def _blocks(start, stop):
     return [(a, min(a + size, stop)) for a in range(start, stop, size)]
 
 
-def _run(forest, planned, X, background, value, tasks, n_wanted):
+def _run(forest, routes, X, background, value, tasks, n_wanted):
     """Sums over leaves and background rows, in one order for every row, then means."""
-    edges, groups, rest, long, most = planned
+    edges, groups, rest, long, most = routes
     # Copies, so that the compiled code meets one type; float32 and their thresholds lose nothing.
     value, XT, ZT = (np.array(a, np.float64, order="C") for a in (value, X.T, background.T))
     tasks = np.array(tasks, np.int64).reshape(-1, 4)
     out = np.zeros((forest.n_features, n_wanted, len(X)))
-    given = value, XT, ZT, tasks, _weights(most), out
-    decision_tables.add_groups(edges, groups, *given)
-    leaf_patterns.add_leaves(edges, rest, *given)
-    leaf_pairs.add_leaves(edges, long, *given)
+    arrays = value, XT, ZT, tasks, _weights(most), out
+    decision_tables.add_groups(edges, groups, *arrays)
+    failed_conditions.add_leaves(edges, rest, *arrays)
+    leaf_pairs.add_leaves(edges, long, *arrays)
     out /= len(background)
     if forest.aggregate == "mean":
         out /= forest.n_trees
     return np.ascontiguousarray(out.transpose(2, 0, 1))
 
 
-@once_a_forest
-def _plan(forest):
-    return plan(forest, decision_tables.BITS, leaf_patterns.BITS)
+@cached_per_forest
+def _default_routes(forest):
+    return leaf_routes(forest, decision_tables.BITS, failed_conditions.BITS)
 
 
-def plan(forest, decisions, features):
-    """Which leaf goes which way, by the most decisions and features on its path.
+def leaf_routes(forest, decisions, features):
+    """Assign each leaf to one of three algorithms by the length of its path.
 
     Parameters
     ----------
     forest : Forest
     decisions : int
-        At most `decision_tables.BITS`.
+        Most decisions in a group of leaves, at most `decision_tables.BITS`.
     features : int
-        At most `leaf_patterns.BITS`.
+        Most features on a path that is not taken by pairs, at most `failed_conditions.BITS`.
 
     Returns
     -------
@@ -125,7 +126,7 @@ def plan(forest, decisions, features):
     """
     edges = _edges(forest)
     leaves = np.flatnonzero(forest.feature < 0)
-    width = leaf_patterns.widths(edges, leaves, forest.n_features)
+    width = failed_conditions.widths(edges, leaves, forest.n_features)
     *groups, ungrouped = decision_tables.grouped(edges, forest.left, decisions)
     short = width[np.searchsorted(leaves, ungrouped)] <= features
     return edges, tuple(groups), ungrouped[short], ungrouped[~short], int(width.max())

@@ -6,7 +6,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import BLOCK, child_of, enter, goes_left, once_a_forest, packed
+from splitcredit.kernels.nodes import BLOCK, cached_per_forest, child_of, enter, goes_left, packed
 
 
 def local_mdi(forest, X) -> np.ndarray:
@@ -20,7 +20,7 @@ def local_mdi(forest, X) -> np.ndarray:
     return out
 
 
-@once_a_forest
+@cached_per_forest
 def _nodes(forest):
     decrease = np.zeros(forest.n_nodes)
     inner = np.flatnonzero(forest.feature >= 0)

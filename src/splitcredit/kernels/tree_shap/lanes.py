@@ -1,4 +1,4 @@
-"""The arithmetic of `tree_shap_blocks`: loops over the rows of a block, three points at a time.
+"""The arithmetic of `blocks`: loops over the rows of a block, three points at a time.
 
 Each frame holds A of three points and then q of the same points, each for all lanes. In
 ``lane_data`` stand, for each depth, o below the edge into it, s, and o z (s - r).
@@ -16,7 +16,7 @@ TRIPLE = 3
 
 
 @kernel(inline=True)
-def constants(entry, d, points, n_triples, g, scale):
+def compute_shares(entry, d, points, n_triples, g, scale):
     """Shares q of rows that go to the first child and of those that do not; 1 / h^2."""
     ratio, k = entry.ratio, g * TRIPLE
     t0, t1, t2 = points[n_triples, k], points[n_triples, k + 1], points[n_triples, k + 2]
@@ -36,7 +36,7 @@ def constants(entry, d, points, n_triples, g, scale):
 
 
 @kernel()
-def part(entry, d, x, any_nan, lane_data):
+def split_rows(entry, d, x, any_nan, lane_data):
     """Fill s and o z (s - r)."""
     threshold, z, ratio, j, above = entry.threshold, entry.z, entry.ratio, entry.column, entry.above
     left = 0.0 if entry.first_is_right else 1.0
@@ -53,7 +53,7 @@ def part(entry, d, x, any_nan, lane_data):
 
 
 @kernel()
-def enter(above, d, lanes, is_first, lane_data):
+def enter_edge(above, d, lanes, is_first, lane_data):
     """Fill o below an edge."""
     for lane in range(lanes):
         s = lane_data[1, d, lane]
@@ -61,17 +61,17 @@ def enter(above, d, lanes, is_first, lane_data):
 
 
 @kernel(inline=True)
-def share(entry, d, lanes, n_triples, points, lane_data, frames, scale):
+def fill_shares(entry, d, lanes, n_triples, points, lane_data, frames, scale):
     """Fill q and 1 / h^2 of a node."""
     for g in range(n_triples):
-        taken, not_taken = constants(entry, d, points, n_triples, g, scale)
-        _fill_share(d, g, lanes, lane_data, taken, not_taken, frames)
+        taken, not_taken = compute_shares(entry, d, points, n_triples, g, scale)
+        _write_shares(d, g, lanes, lane_data, taken, not_taken, frames)
         if entry.above > 0:
-            _outside_share(entry, d, g, lanes, lane_data, frames)
+            _write_outside_shares(entry, d, g, lanes, lane_data, frames)
 
 
 @kernel()
-def _fill_share(d, g, lanes, lane_data, high, low, frames):
+def _write_shares(d, g, lanes, lane_data, high, low, frames):
     """Share q of rows that go to the first child and of the others, while o = 1."""
     b0, b1, b2 = low
     a0, a1, a2 = high[0] - b0, high[1] - b1, high[2] - b2
@@ -83,7 +83,7 @@ def _fill_share(d, g, lanes, lane_data, high, low, frames):
 
 
 @kernel()
-def _outside_share(entry, d, g, lanes, lane_data, frames):
+def _write_outside_shares(entry, d, g, lanes, lane_data, frames):
     """Share q of rows that have left the node's feature above (o = 0)."""
     ratio = entry.ratio
     for lane in range(lanes):
@@ -94,29 +94,29 @@ def _outside_share(entry, d, g, lanes, lane_data, frames):
 
 
 @kernel()
-def two_values(d, lanes, lane_data, high, low, sums, own, place, g):
+def evaluate_bottom(d, lanes, lane_data, high, low, sums, stack, place, g):
     """Q of a bottom node: one value for rows that go to its first child, one for the others."""
     b0, b1, b2 = low
     a0, a1, a2 = high[0] - b0, high[1] - b1, high[2] - b2
     for lane in range(lanes):
         s = lane_data[1, d, lane]
-        sums[own, place, g, lane] = b0 + s * a0
-        sums[own, place, g, LANES + lane] = b1 + s * a1
-        sums[own, place, g, 2 * LANES + lane] = b2 + s * a2
+        sums[stack, place, g, lane] = b0 + s * a0
+        sums[stack, place, g, LANES + lane] = b1 + s * a1
+        sums[stack, place, g, 2 * LANES + lane] = b2 + s * a2
 
 
 @kernel()
-def outside_value(entry, lanes, lane_data, value, sums, own, place, g):
+def evaluate_bottom_outside(entry, lanes, lane_data, value, sums, stack, place, g):
     """Q of a bottom node for rows that have left its feature above (o = 0)."""
     for lane in range(lanes):
         o = lane_data[0, entry.above, lane] > 0
         for k in range(TRIPLE):
-            q = sums[own, place, g, k * LANES + lane]
-            sums[own, place, g, k * LANES + lane] = q if o else value
+            q = sums[stack, place, g, k * LANES + lane]
+            sums[stack, place, g, k * LANES + lane] = q if o else value
 
 
 @kernel()
-def pass_on(d, g, lanes, is_first, frames):
+def pass_weights(d, g, lanes, is_first, frames):
     """A of a child."""
     for lane in range(lanes):
         q0, q1 = frames[d, g, 3 * LANES + lane], frames[d, g, 4 * LANES + lane]
@@ -129,7 +129,7 @@ def pass_on(d, g, lanes, is_first, frames):
 
 
 @kernel()
-def add_up(d, g, is_first, frames, scale, total):
+def add_child_weights(d, g, is_first, frames, scale, total):
     """Sum over three points of A / h^2 of a child, from A and q of its parent at depth d."""
     k = g * TRIPLE
     c0, c1, c2 = scale[d + 1, k], scale[d + 1, k + 1], scale[d + 1, k + 2]
@@ -144,7 +144,7 @@ def add_up(d, g, is_first, frames, scale, total):
 
 
 @kernel()
-def take_low(d, g, taken, not_taken, one, two, frames, lane_data, total, sums, own, place):
+def evaluate_low(d, g, taken, not_taken, one, two, frames, lane_data, total, sums, stack, place):
     """Q of a low node, and the sums over three points of A (Q_1 - Q_2) for it, A of its children.
 
     No feature is tested twice, so z = 1 and h = 1 for all three nodes.
@@ -161,17 +161,17 @@ def take_low(d, g, taken, not_taken, one, two, frames, lane_data, total, sums, o
         a = frames[d, g, lane]
         q, w = b0 + s * a0, v0 + s2 * r0
         difference = u0 + s1 * p0 - w
-        sums[own, place, g, lane] = w + q * difference
+        sums[stack, place, g, lane] = w + q * difference
         whole, first, second = a * difference, a * q, a * (1.0 - q)
         a = frames[d, g, LANES + lane]
         q, w = b1 + s * a1, v1 + s2 * r1
         difference = u1 + s1 * p1 - w
-        sums[own, place, g, LANES + lane] = w + q * difference
+        sums[stack, place, g, LANES + lane] = w + q * difference
         whole, first, second = whole + a * difference, first + a * q, second + a * (1.0 - q)
         a = frames[d, g, 2 * LANES + lane]
         q, w = b2 + s * a2, v2 + s2 * r2
         difference = u2 + s1 * p2 - w
-        sums[own, place, g, 2 * LANES + lane] = w + q * difference
+        sums[stack, place, g, 2 * LANES + lane] = w + q * difference
         whole, first, second = whole + a * difference, first + a * q, second + a * (1.0 - q)
         total[0, lane] = keep * total[0, lane] + whole
         total[1, lane] = keep * total[1, lane] + first
@@ -179,16 +179,16 @@ def take_low(d, g, taken, not_taken, one, two, frames, lane_data, total, sums, o
 
 
 @kernel(inline=True)
-def combine(in_first, term, d, g, frames, scale, sums, own, place, other_place, total):
+def merge_children(in_first, term, d, g, frames, scale, sums, stack, place, other_place, total):
     """Q of a node in the place of that of its first child; sum of A / h^2 (Q_1 - Q_2)."""
     k = g * TRIPLE
     c0, c1, c2 = scale[d, k], scale[d, k + 1], scale[d, k + 2]
     if in_first and term.second >= 0:
-        _combine_both(d, g, frames, c0, c1, c2, sums, own, place, 1 - own, other_place, total)
+        _merge_both(d, g, frames, c0, c1, c2, sums, stack, place, 1 - stack, other_place, total)
     elif in_first:
-        _combine_first(d, g, frames, c0, c1, c2, sums, own, place, term.second_value, total)
+        _merge_first(d, g, frames, c0, c1, c2, sums, stack, place, term.second_value, total)
     elif term.second >= 0:
-        _combine_second(
+        _merge_second(
             d,
             g,
             frames,
@@ -196,51 +196,51 @@ def combine(in_first, term, d, g, frames, scale, sums, own, place, other_place, 
             c1,
             c2,
             sums,
-            own,
+            stack,
             place,
             term.first_value,
-            1 - own,
+            1 - stack,
             other_place,
             total,
         )
     else:
-        _combine_none(
-            d, g, frames, c0, c1, c2, sums, own, place, term.first_value, term.second_value, total
+        _merge_constants(
+            d, g, frames, c0, c1, c2, sums, stack, place, term.first_value, term.second_value, total
         )
 
 
 @kernel()
-def _combine_both(d, g, frames, c0, c1, c2, sums, own, place, other, second, total):
+def _merge_both(d, g, frames, c0, c1, c2, sums, stack, place, other, second, total):
     keep = 0.0 if g == 0 else 1.0
     for lane in range(total.shape[1]):
         v0, v1 = sums[other, second, g, lane], sums[other, second, g, LANES + lane]
         v2 = sums[other, second, g, 2 * LANES + lane]
-        d0, d1 = sums[own, place, g, lane] - v0, sums[own, place, g, LANES + lane] - v1
-        d2 = sums[own, place, g, 2 * LANES + lane] - v2
+        d0, d1 = sums[stack, place, g, lane] - v0, sums[stack, place, g, LANES + lane] - v1
+        d2 = sums[stack, place, g, 2 * LANES + lane] - v2
         part = c0 * frames[d, g, lane] * d0 + c1 * frames[d, g, LANES + lane] * d1
         part += c2 * frames[d, g, 2 * LANES + lane] * d2
-        sums[own, place, g, lane] = v0 + frames[d, g, 3 * LANES + lane] * d0
-        sums[own, place, g, LANES + lane] = v1 + frames[d, g, 4 * LANES + lane] * d1
-        sums[own, place, g, 2 * LANES + lane] = v2 + frames[d, g, 5 * LANES + lane] * d2
+        sums[stack, place, g, lane] = v0 + frames[d, g, 3 * LANES + lane] * d0
+        sums[stack, place, g, LANES + lane] = v1 + frames[d, g, 4 * LANES + lane] * d1
+        sums[stack, place, g, 2 * LANES + lane] = v2 + frames[d, g, 5 * LANES + lane] * d2
         total[0, lane] = keep * total[0, lane] + part
 
 
 @kernel()
-def _combine_first(d, g, frames, c0, c1, c2, sums, own, place, v, total):
+def _merge_first(d, g, frames, c0, c1, c2, sums, stack, place, v, total):
     keep = 0.0 if g == 0 else 1.0
     for lane in range(total.shape[1]):
-        d0, d1 = sums[own, place, g, lane] - v, sums[own, place, g, LANES + lane] - v
-        d2 = sums[own, place, g, 2 * LANES + lane] - v
+        d0, d1 = sums[stack, place, g, lane] - v, sums[stack, place, g, LANES + lane] - v
+        d2 = sums[stack, place, g, 2 * LANES + lane] - v
         part = c0 * frames[d, g, lane] * d0 + c1 * frames[d, g, LANES + lane] * d1
         part += c2 * frames[d, g, 2 * LANES + lane] * d2
-        sums[own, place, g, lane] = v + frames[d, g, 3 * LANES + lane] * d0
-        sums[own, place, g, LANES + lane] = v + frames[d, g, 4 * LANES + lane] * d1
-        sums[own, place, g, 2 * LANES + lane] = v + frames[d, g, 5 * LANES + lane] * d2
+        sums[stack, place, g, lane] = v + frames[d, g, 3 * LANES + lane] * d0
+        sums[stack, place, g, LANES + lane] = v + frames[d, g, 4 * LANES + lane] * d1
+        sums[stack, place, g, 2 * LANES + lane] = v + frames[d, g, 5 * LANES + lane] * d2
         total[0, lane] = keep * total[0, lane] + part
 
 
 @kernel()
-def _combine_second(d, g, frames, c0, c1, c2, sums, own, place, u, other, second, total):
+def _merge_second(d, g, frames, c0, c1, c2, sums, stack, place, u, other, second, total):
     keep = 0.0 if g == 0 else 1.0
     for lane in range(total.shape[1]):
         v0, v1 = sums[other, second, g, lane], sums[other, second, g, LANES + lane]
@@ -248,27 +248,27 @@ def _combine_second(d, g, frames, c0, c1, c2, sums, own, place, u, other, second
         d0, d1, d2 = u - v0, u - v1, u - v2
         part = c0 * frames[d, g, lane] * d0 + c1 * frames[d, g, LANES + lane] * d1
         part += c2 * frames[d, g, 2 * LANES + lane] * d2
-        sums[own, place, g, lane] = v0 + frames[d, g, 3 * LANES + lane] * d0
-        sums[own, place, g, LANES + lane] = v1 + frames[d, g, 4 * LANES + lane] * d1
-        sums[own, place, g, 2 * LANES + lane] = v2 + frames[d, g, 5 * LANES + lane] * d2
+        sums[stack, place, g, lane] = v0 + frames[d, g, 3 * LANES + lane] * d0
+        sums[stack, place, g, LANES + lane] = v1 + frames[d, g, 4 * LANES + lane] * d1
+        sums[stack, place, g, 2 * LANES + lane] = v2 + frames[d, g, 5 * LANES + lane] * d2
         total[0, lane] = keep * total[0, lane] + part
 
 
 @kernel()
-def _combine_none(d, g, frames, c0, c1, c2, sums, own, place, u, v, total):
+def _merge_constants(d, g, frames, c0, c1, c2, sums, stack, place, u, v, total):
     w = u - v
     keep = 0.0 if g == 0 else 1.0
     for lane in range(total.shape[1]):
         part = c0 * frames[d, g, lane] + c1 * frames[d, g, LANES + lane]
         part += c2 * frames[d, g, 2 * LANES + lane]
-        sums[own, place, g, lane] = v + frames[d, g, 3 * LANES + lane] * w
-        sums[own, place, g, LANES + lane] = v + frames[d, g, 4 * LANES + lane] * w
-        sums[own, place, g, 2 * LANES + lane] = v + frames[d, g, 5 * LANES + lane] * w
+        sums[stack, place, g, lane] = v + frames[d, g, 3 * LANES + lane] * w
+        sums[stack, place, g, LANES + lane] = v + frames[d, g, 4 * LANES + lane] * w
+        sums[stack, place, g, 2 * LANES + lane] = v + frames[d, g, 5 * LANES + lane] * w
         total[0, lane] = keep * total[0, lane] + part * w
 
 
 @kernel()
-def credit(d, lane_data, total, row, factor, phi, to):
+def credit_feature(d, lane_data, total, row, factor, phi, to):
     """phi_j += o z (s - r) times the sum over the points."""
     for lane in range(total.shape[1]):
         phi[to, lane] += lane_data[2, d, lane] * total[row, lane] * factor

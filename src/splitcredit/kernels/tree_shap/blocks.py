@@ -40,22 +40,22 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.tree_shap_lanes import (
+from splitcredit.kernels.tree_shap.lanes import (
     LANES,
     TRIPLE,
-    add_up,
-    combine,
-    constants,
-    credit,
-    enter,
-    outside_value,
-    part,
-    pass_on,
-    share,
-    take_low,
-    two_values,
+    add_child_weights,
+    compute_shares,
+    credit_feature,
+    enter_edge,
+    evaluate_bottom,
+    evaluate_bottom_outside,
+    evaluate_low,
+    fill_shares,
+    merge_children,
+    pass_weights,
+    split_rows,
 )
-from splitcredit.kernels.tree_shap_plan import plans
+from splitcredit.kernels.tree_shap.layout import layouts
 
 
 class Space(NamedTuple):
@@ -83,21 +83,21 @@ def attribute(forest, outputs, X, rows, out) -> None:
     """Add attributions to `out`; see `tree_shap`.
 
     A block starts from what is in `out`, so that the sum over trees is made in one order,
-    wherever the plans of the forest end.
+    wherever the layouts of the forest end.
     """
     any_nan = bool(np.isnan(X).any())
-    for plan in plans(forest, outputs):
-        _blocks(plan, triples(plan), *rules(plan), X, any_nan, rows, out)
+    for layout in layouts(forest, outputs):
+        _blocks(layout, triples(layout), *rules(layout), X, any_nan, rows, out)
 
 
-def triples(plan) -> np.ndarray:
+def triples(layout) -> np.ndarray:
     """Threes of points that are exact for each tree, int64 (n_trees,)."""
-    return (plan.n_features.astype(np.int64) + 2 * TRIPLE - 1) // (2 * TRIPLE)
+    return (layout.n_features.astype(np.int64) + 2 * TRIPLE - 1) // (2 * TRIPLE)
 
 
-def rules(plan) -> tuple[np.ndarray, np.ndarray]:
+def rules(layout) -> tuple[np.ndarray, np.ndarray]:
     """Points and weights on [0, 1] for each number of threes, a row each."""
-    return _gauss_legendre(int(triples(plan).max()))
+    return _gauss_legendre(int(triples(layout).max()))
 
 
 @lru_cache(maxsize=8)
@@ -114,11 +114,11 @@ def _gauss_legendre(most):
 
 
 @kernel(parallel=True)
-def _blocks(plan, triples, points, weights, X, any_nan, rows, out):
+def _blocks(layout, triples, points, weights, X, any_nan, rows, out):
     """Take every block of rows through every tree; one block is one thread's."""
     n, p, n_outputs = out.shape
-    entries, terms, starts = plan.entries, plan.terms, plan.starts
-    deepest, most, held = plan.depths.max() + 2, triples.max(), plan.places.max()
+    entries, terms, starts = layout.entries, layout.terms, layout.starts
+    deepest, most, held = layout.depths.max() + 2, triples.max(), layout.places.max()
     for block in prange((n + LANES - 1) // LANES):
         start, stop = block * LANES, min(n, (block + 1) * LANES)
         lanes = stop - start
@@ -159,7 +159,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
 
     Parameters
     ----------
-    entries, terms : of a plan
+    entries, terms : of a `TreeLayout`
     tree : (first entry, threes of points, number of outputs)
     points, weights : see `rules`
     any_nan : bool
@@ -180,16 +180,16 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
         frames[0, k // TRIPLE, first : first + LANES] = weights[n_triples, k]
     at = np.empty(deepest, np.int64)
     phase = np.empty(deepest, np.int64)
-    stack = np.empty(deepest, np.int64)  # the one that Q of the entry goes to
+    stack_of = np.empty(deepest, np.int64)  # the stack that Q of the entry goes to
     base = np.empty((deepest, 2), np.int64)  # heights of the stacks at arrival
     top = np.zeros(2, np.int64)
     d = 0
-    at[0], phase[0], stack[0], base[0, 0], base[0, 1] = root, 0, 0, 0, 0
+    at[0], phase[0], stack_of[0], base[0, 0], base[0, 1] = root, 0, 0, 0, 0
     while d >= 0:
         entry = entries[at[d]]
         if entry.low:
-            own = stack[d]
-            _low(
+            stack = stack_of[d]
+            _visit_low(
                 entries,
                 terms,
                 at[d],
@@ -203,28 +203,28 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
                 scale,
                 total,
                 sums,
-                own,
-                top[own],
+                stack,
+                top[stack],
             )
             _credit_low(entries, terms, entry, d, lane_data, total, phi, n_outputs)
-            top[own] += 1
+            top[stack] += 1
             d -= 1
             continue
         if phase[d] == 0:
-            part(entry, d, x, any_nan, lane_data)
-            share(entry, d, lanes, n_triples, points, lane_data, frames, scale)
+            split_rows(entry, d, x, any_nan, lane_data)
+            fill_shares(entry, d, lanes, n_triples, points, lane_data, frames, scale)
         if phase[d] < 2:
             is_first = phase[d] == 0
             phase[d] += 1
             child = entry.first if is_first else entry.second
             if child < 0:
                 continue
-            into = stack[d] if is_first else 1 - stack[d]
+            into = stack_of[d] if is_first else 1 - stack_of[d]
             if entry.repeats:
-                enter(entry.above, d, lanes, is_first, lane_data)
+                enter_edge(entry.above, d, lanes, is_first, lane_data)
             below = entries[child]
             if below.first < 0 and below.second < 0:
-                _bottom(
+                _visit_bottom(
                     below,
                     terms,
                     d,
@@ -245,20 +245,20 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
                     term = terms[below.terms + i]
                     difference = term.first_value - term.second_value
                     to = below.feature * n_outputs + term.output
-                    credit(d + 1, lane_data, total, 0, difference, phi, to)
+                    credit_feature(d + 1, lane_data, total, 0, difference, phi, to)
                 top[into] += below.n_terms
                 continue
             for g in range(n_triples):
-                pass_on(d, g, lanes, is_first, frames)
+                pass_weights(d, g, lanes, is_first, frames)
             d += 1
-            at[d], phase[d], stack[d] = child, 0, into
+            at[d], phase[d], stack_of[d] = child, 0, into
             base[d, 0], base[d, 1] = top[0], top[1]
             continue
-        own, other = stack[d], 1 - stack[d]
+        stack, other = stack_of[d], 1 - stack_of[d]
         for i in range(entry.n_terms):
             term = terms[entry.terms + i]
             for g in range(n_triples):
-                combine(
+                merge_children(
                     i < entry.n_first,
                     term,
                     d,
@@ -266,19 +266,21 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
                     frames,
                     scale,
                     sums,
-                    own,
-                    base[d, own] + i,
+                    stack,
+                    base[d, stack] + i,
                     base[d, other] + term.second,
                     total,
                 )
-            credit(d, lane_data, total, 0, 1.0, phi, entry.feature * n_outputs + term.output)
-        top[own] = base[d, own] + entry.n_terms
+            credit_feature(
+                d, lane_data, total, 0, 1.0, phi, entry.feature * n_outputs + term.output
+            )
+        top[stack] = base[d, stack] + entry.n_terms
         top[other] = base[d, other]
         d -= 1
 
 
 @kernel(inline=True)
-def _bottom(
+def _visit_bottom(
     entry,
     terms,
     d,
@@ -292,28 +294,28 @@ def _bottom(
     scale,
     total,
     sums,
-    own,
+    stack,
     place,
 ):
     """A child of a node at depth d below which nothing varies: its A need not be stored."""
-    part(entry, d + 1, x, any_nan, lane_data)
+    split_rows(entry, d + 1, x, any_nan, lane_data)
     for g in range(n_triples):
-        taken, not_taken = constants(entry, d + 1, points, n_triples, g, scale)
-        add_up(d, g, is_first, frames, scale, total)
+        taken, not_taken = compute_shares(entry, d + 1, points, n_triples, g, scale)
+        add_child_weights(d, g, is_first, frames, scale, total)
         for i in range(entry.n_terms):
             term = terms[entry.terms + i]
             v, w = term.second_value, term.first_value - term.second_value
             low = v + not_taken[0] * w, v + not_taken[1] * w, v + not_taken[2] * w
             high = v + taken[0] * w, v + taken[1] * w, v + taken[2] * w
-            two_values(d + 1, x.shape[1], lane_data, high, low, sums, own, place + i, g)
+            evaluate_bottom(d + 1, x.shape[1], lane_data, high, low, sums, stack, place + i, g)
             if entry.above > 0:
-                outside_value(
-                    entry, x.shape[1], lane_data, v + entry.ratio * w, sums, own, place + i, g
+                evaluate_bottom_outside(
+                    entry, x.shape[1], lane_data, v + entry.ratio * w, sums, stack, place + i, g
                 )
 
 
 @kernel(inline=True)
-def _low(
+def _visit_low(
     entries,
     terms,
     e,
@@ -327,33 +329,33 @@ def _low(
     scale,
     total,
     sums,
-    own,
+    stack,
     place,
 ):
     """A node with bottom nodes for children, all in one pass over the rows; see `_is_low`."""
     entry = entries[e]
     term = terms[entry.terms]
-    part(entry, d, x, any_nan, lane_data)
-    part(entries[entry.first], d + 1, x, any_nan, lane_data)
+    split_rows(entry, d, x, any_nan, lane_data)
+    split_rows(entries[entry.first], d + 1, x, any_nan, lane_data)
     if entry.second >= 0:
-        part(entries[entry.second], d + 2, x, any_nan, lane_data)
+        split_rows(entries[entry.second], d + 2, x, any_nan, lane_data)
     for g in range(n_triples):
-        taken, not_taken = constants(entry, d, points, n_triples, g, scale)
-        one = _two_sums(entries, terms, entry.first, d, points, n_triples, g, scale)
+        taken, not_taken = compute_shares(entry, d, points, n_triples, g, scale)
+        one = _two_values(entries, terms, entry.first, d, points, n_triples, g, scale)
         v = term.second_value
         two = (v, v, v), (v, v, v)
         if entry.second >= 0:
-            two = _two_sums(entries, terms, entry.second, d, points, n_triples, g, scale)
-        take_low(d, g, taken, not_taken, one, two, frames, lane_data, total, sums, own, place)
+            two = _two_values(entries, terms, entry.second, d, points, n_triples, g, scale)
+        evaluate_low(d, g, taken, not_taken, one, two, frames, lane_data, total, sums, stack, place)
 
 
 @kernel(inline=True)
-def _two_sums(entries, terms, e, d, points, n_triples, g, scale):
+def _two_values(entries, terms, e, d, points, n_triples, g, scale):
     """Q of a bottom node at three points for rows that go to its first child, and for others."""
     entry = entries[e]
     term = terms[entry.terms]
     v, w = term.second_value, term.first_value - term.second_value
-    (a0, a1, a2), (b0, b1, b2) = constants(entry, d, points, n_triples, g, scale)
+    (a0, a1, a2), (b0, b1, b2) = compute_shares(entry, d, points, n_triples, g, scale)
     return (v + a0 * w, v + a1 * w, v + a2 * w), (v + b0 * w, v + b1 * w, v + b2 * w)
 
 
@@ -367,5 +369,5 @@ def _credit_low(entries, terms, entry, d, lane_data, total, phi, n_outputs):
             term = terms[below.terms]
             difference = term.first_value - term.second_value
             to = below.feature * n_outputs + output
-            credit(d + row, lane_data, total, row, difference, phi, to)
-    credit(d, lane_data, total, 0, 1.0, phi, entry.feature * n_outputs + output)
+            credit_feature(d + row, lane_data, total, row, difference, phi, to)
+    credit_feature(d, lane_data, total, 0, 1.0, phi, entry.feature * n_outputs + output)

@@ -1,9 +1,9 @@
-"""Patterns of failed conditions: what a row and the background are to one leaf.
+"""Patterns of failed conditions: all that a leaf needs to know of a row or of the background.
 
 The path to a leaf is merged to one condition per feature: an interval, and whether NaN passes. The
 pattern of a row is the set of conditions that it fails, one bit each. Background rows with the
 same pattern are one entry with a count, and rows to explain with the same pattern are worked out
-once; the derivation is in `kernels/tree_shap_interventional.py`.
+once; the derivation is in `explain`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
     Parameters
     ----------
     edges : record array (n_nodes,)
-        How each node is entered; see `tree_shap_interventional.plan`.
+        How each node is entered; see `explain.leaf_routes`.
     leaves : int32 (n_leaves,)
         With at most `BITS` different features on their paths.
     value : float64 (n_nodes, n_columns)
@@ -57,12 +57,12 @@ def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
     out : float64 (n_features, n_wanted, n_samples)
     """
     widest = min(BITS, len(weights) - 1)
-    words = (ZT.shape[1] + 63) // 64
-    bytes_a_leaf = ZT.shape[1] * ENTRY.itemsize + widest * (24 + 8 * words)
+    n_words = (ZT.shape[1] + 63) // 64
+    bytes_a_leaf = ZT.shape[1] * ENTRY.itemsize + widest * (24 + 8 * n_words)
     step = max(1, min(len(leaves), CHUNK // bytes_a_leaf))
     paths, sizes = np.empty((step, widest), CONDITION), np.empty((step, 2), np.int64)
     entries = np.empty((step, ZT.shape[1]), ENTRY)
-    failing = np.empty((step, widest, words), np.uint64)
+    failing = np.empty((step, widest, n_words), np.uint64)
     for first in range(0, len(leaves), step):
         some = leaves[first : first + step]
         _count(edges, some, ZT, paths, entries, failing, sizes)
@@ -216,7 +216,7 @@ def histogram(path, ZT, entries, failing):
 
 @kernel()
 def share(patterns, m, entries, failing, weights, shares):
-    """What each condition of a leaf of value 1 gives to a pattern, summed over the background.
+    """Shares of each condition of a leaf of value 1 in each pattern, summed over the background.
 
     Entries that fail a condition that the row fails have no part. Each of the b conditions that
     the row fails bears an equal share of the loss, which follows from what the others gain: the

@@ -1,13 +1,12 @@
-"""What the exact prediction gap needs to know of the trees, whatever the row and the features."""
+"""The trees as the exact prediction gap needs them, whatever the row and the features."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from splitcredit.kernels.nodes import lowered, readonly
+from splitcredit.kernels.nodes import cached_per_forest, lowered, readonly
 
 NODE = np.dtype(
     [
@@ -38,7 +37,7 @@ class Cuts(NamedTuple):
     first: np.ndarray  # int64 (n_features + 1,): those of feature j are first[j]:first[j + 1]
 
 
-class Plan(NamedTuple):
+class GapForest(NamedTuple):
     """Trees in preorder, without splits that part equal values."""
 
     nodes: np.ndarray  # NODE (n_nodes,)
@@ -49,39 +48,30 @@ class Plan(NamedTuple):
     divisor: float  # of a gap, for which trees are added up: the squared number of trees if a mean
 
 
-_plans: WeakKeyDictionary = WeakKeyDictionary()
-
-
-def plan(forest, output: int) -> Plan:
-    """Plan of one output, kept as long as the forest lives.
+@cached_per_forest
+def gap_forest(forest, output: int) -> GapForest:
+    """The trees of one output, kept as long as the forest lives.
 
     A side (the interval of one feature) of a node is *settled* at the first node of a path below
     which its feature is not split any more: there it multiplies what comes from below.
     """
-    plans = _plans.setdefault(forest, {})
-    if output not in plans:
-        plans[output] = _build(forest, output)
-    return plans[output]
-
-
-def _build(forest, output):
     value = forest.value[:, output]
     constant, below = _bottom_up(forest, value)
     splits = np.flatnonzero((forest.feature >= 0) & ~constant)
     cuts, cut_of = _cuts(forest, splits)
-    found = _Found([], [], len(cuts.feature), cut_of, lowered(forest), constant, below, value)
+    build = _Build([], [], len(cuts.feature), cut_of, lowered(forest), constant, below, value)
     roots = [r for r in forest.tree_offsets[:-1].tolist() if not constant[r]]
-    places = np.array([_tree(forest, root, found) for root in roots], np.int64)
-    nodes = np.array(found.nodes, NODE)
+    places = np.array([_tree(forest, root, build) for root in roots], np.int64)
+    nodes = np.array(build.nodes, NODE)
     nodes["threshold"] = np.where(nodes["feature"] >= 0, nodes["threshold"], 0.0)
-    sides = np.array(found.sides, SIDE)
+    sides = np.array(build.sides, SIDE)
     arrays = (readonly(nodes), readonly(sides), readonly(places))
     divisor = float(forest.n_trees) ** 2 if forest.aggregate == "mean" else 1.0
-    return Plan(*arrays, cuts, int(_depth(nodes)), divisor)
+    return GapForest(*arrays, cuts, int(_depth(nodes)), divisor)
 
 
 def _bottom_up(forest, value):
-    """Which nodes have one value below them, and the features split below each node."""
+    """Whether each node has one value below it, and the features split below it."""
     value, constant = value.copy(), np.ones(forest.n_nodes, np.bool_)
     below = [frozenset()] * forest.n_nodes
     for k in range(forest.n_nodes - 1, -1, -1):
@@ -111,8 +101,8 @@ def _cuts(forest, splits):
     return Cuts(*(readonly(np.ascontiguousarray(a)) for a in arrays)), cut_of
 
 
-class _Found(NamedTuple):
-    """What is built up, and what it is built from."""
+class _Build(NamedTuple):
+    """The lists that are built up, and the arrays that they are built from."""
 
     nodes: list
     sides: list
@@ -124,25 +114,25 @@ class _Found(NamedTuple):
     value: np.ndarray
 
 
-def _tree(forest, root, found):
+def _tree(forest, root, build):
     """Append one tree in preorder; the place of its root."""
-    place_of_root = len(found.nodes)
+    place_of_root = len(build.nodes)
     waiting = [(root, {}, frozenset(), None, "")]
     while waiting:
         k, box, open_above, parent, which = waiting.pop()
-        place = len(found.nodes)
+        place = len(build.nodes)
         if parent is not None:
-            found.nodes[parent] = _with_child(found.nodes[parent], which, place)
-        leaf = found.constant[k]
-        open_here = frozenset() if leaf else found.below[k]
+            build.nodes[parent] = _with_child(build.nodes[parent], which, place)
+        leaf = build.constant[k]
+        open_here = frozenset() if leaf else build.below[k]
         settled = [q for q in box if q not in open_here and q in open_above]
-        bounds = *_sides(found, box, box if leaf else ()), *_sides(found, box, settled)
-        value = _any_leaf(forest, k, found.value) if leaf else 0.0
+        bounds = *_sides(build, box, box if leaf else ()), *_sides(build, box, settled)
+        value = _any_leaf(forest, k, build.value) if leaf else 0.0
         feature = -1 if leaf else int(forest.feature[k])
         missing = forest.missing_left is not None and bool(forest.missing_left[k])
-        found.nodes.append((found.lowered[k], value, feature, -1, -1, *bounds, missing))
+        build.nodes.append((build.lowered[k], value, feature, -1, -1, *bounds, missing))
         if not leaf:
-            cut = int(found.cut_of[k])
+            cut = int(build.cut_of[k])
             for child, side in ((forest.right[k], "right"), (forest.left[k], "left")):
                 waiting.append((child, _narrowed(box, feature, cut, side), open_here, place, side))
     return place_of_root
@@ -156,14 +146,14 @@ def _narrowed(box, feature, cut, side):
     return box | {feature: (low, max(low, high))}
 
 
-def _sides(found, box, features):
+def _sides(build, box, features):
     """Append the sides of some features of a box; where they begin and end."""
-    first, n_cuts = len(found.sides), found.n_cuts
+    first, n_cuts = len(build.sides), build.n_cuts
     for q in features:
         low, high = box[q]
         low, high = n_cuts if low < 0 else low, n_cuts + 1 if high == np.inf else high
-        found.sides.append((q, low, high))
-    return first, len(found.sides)
+        build.sides.append((q, low, high))
+    return first, len(build.sides)
 
 
 def _with_child(node, which, place):

@@ -1,4 +1,4 @@
-"""Saabas' method where each tree speaks for its in-bag or its out-of-bag rows only."""
+"""Saabas' method where each tree explains only its in-bag or its out-of-bag rows."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from splitcredit.kernels.nodes import (
     BLOCK,
     child_of,
     goes_left,
-    once_a_forest,
-    packed,
+    packed_nodes,
     readonly,
     reordered,
 )
 
 
-def saabas_by_bag(forest, X, outputs, inbag) -> np.ndarray:
+def oob_saabas(forest, X, outputs, inbag) -> np.ndarray:
     """Saabas attributions, zero where a row is not of the kind, mean over all trees.
 
     Parameters
@@ -27,17 +26,14 @@ def saabas_by_bag(forest, X, outputs, inbag) -> np.ndarray:
     X : prepared training rows
     outputs : int64 (n_explained,)
     inbag : bool
-        Whether trees speak for the rows drawn for them (each once), or for the others.
+        Whether trees explain the rows drawn for them (each once), or the others.
 
     Returns
     -------
     float64 (n_samples, n_features, n_explained)
     """
     value = readonly(np.ascontiguousarray(reordered(forest)[:, outputs]))
-    return _saabas(*_nodes(forest), value, forest.inbag, inbag, X) / forest.n_trees
-
-
-_nodes = once_a_forest(packed)
+    return _saabas(*packed_nodes(forest), value, forest.inbag, inbag, X) / forest.n_trees
 
 
 @kernel(parallel=True)

@@ -1,8 +1,8 @@
 """Tables of attributions over all decisions of a group of leaves, for shallow trees.
 
 A group is the largest subtree that has, with the path to it, at most `BITS` inner nodes. What it
-gives to a row depends on the decisions at these nodes only. So the decisions are the bits of a
-code, a table holds the attributions of every code that occurs, and a row costs one look-up a
+gives to a row depends on the decisions at these nodes only. So the decisions are the bits of an
+outcome, a table holds the attributions of every outcome that occurs, and a row costs one look-up a
 group. A tree of depth 4 makes two groups of eight leaves.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.leaf_patterns import (
+from splitcredit.kernels.interventional.failed_conditions import (
     CONDITION,
     ENTRY,
     hash_slots,
@@ -23,14 +23,14 @@ from splitcredit.kernels.leaf_patterns import (
     share,
 )
 
-# Decisions of a group. Codes are bytes, and a table with its 256 rows stays in the fast caches.
+# Decisions of a group. Outcomes are bytes, and a table with its 256 rows stays in the fast caches.
 BITS = 8
-# Bytes of tables and codes kept at a time, whatever the size of the forest.
+# Bytes of tables and outcomes kept at a time, whatever the size of the forest.
 CHUNK = 1 << 24
 
 
 def add_groups(edges, groups, value, XT, ZT, tasks, weights, out) -> None:
-    """Add what groups of leaves give to the rows to `out`; see `leaf_patterns.add_leaves`.
+    """Add what groups of leaves give to the rows to `out`; see `failed_conditions.add_leaves`.
 
     Parameters
     ----------
@@ -40,13 +40,13 @@ def add_groups(edges, groups, value, XT, ZT, tasks, weights, out) -> None:
     decisions, features, starts, leaves = groups
     n_rows, shape = XT.shape[1], (1 << BITS, features.shape[1], value.shape[1])
     step = max(1, min(len(decisions), CHUNK // (1 + n_rows + 8 * int(np.prod(shape)))))
-    codes, table = np.empty((step, n_rows), np.uint8), np.empty((step, *shape))
+    outcomes, table = np.empty((step, n_rows), np.uint8), np.empty((step, *shape))
     paths = np.empty((step, BITS), CONDITION)
     for first in range(0, len(decisions), step):
         some = slice(first, first + step)
         shared = decisions[some], features[some], starts[first : first + step + 1], leaves
-        _fill(edges, *shared, value, XT, ZT, weights, paths, codes, table)
-        _look_up(codes, features[some], table, tasks, out)
+        _fill(edges, *shared, value, XT, ZT, weights, paths, outcomes, table)
+        _look_up(outcomes, features[some], table, tasks, out)
 
 
 def grouped(edges, left, bits) -> tuple:
@@ -55,7 +55,7 @@ def grouped(edges, left, bits) -> tuple:
     Parameters
     ----------
     edges : record array (n_nodes,)
-        See `kernels/tree_shap_interventional.py`.
+        See `explain`.
     left : int32 (n_nodes,)
         Left children, -1 at leaves.
     bits : int
@@ -64,7 +64,7 @@ def grouped(edges, left, bits) -> tuple:
     Returns
     -------
     decisions : int32 (n_groups, BITS)
-        Left children of the nodes that make up the code, -1 where there are fewer.
+        Left children of the nodes that make up the outcome, -1 where there are fewer.
     features : int32 (n_groups, BITS)
         Those that the nodes test, each once; -1 where there are fewer.
     starts : int64 (n_groups + 1,)
@@ -132,13 +132,15 @@ def _features(edges, decisions):
 
 
 @kernel(parallel=True)
-def _fill(edges, decisions, features, starts, leaves, value, XT, ZT, weights, paths, codes, table):
-    """Codes of all rows, and the table of every group at the codes that occur."""
+def _fill(
+    edges, decisions, features, starts, leaves, value, XT, ZT, weights, paths, outcomes, table
+):
+    """Outcomes of all rows, and the table of every group at the outcomes that occur."""
     for g in prange(len(decisions)):
-        _decide(edges, decisions[g], XT, codes[g])
-        used = _occurring(codes[g])
-        for code in used:
-            table[g, code] = 0
+        _fill_outcomes(edges, decisions[g], XT, outcomes[g])
+        used = _occurring(outcomes[g])
+        for outcome in used:
+            table[g, outcome] = 0
         place = np.full(len(XT), -1, np.int32)
         distinct, index = np.empty(len(used), np.uint64), np.empty(len(used), np.int32)
         shares = np.empty((len(used), padded(BITS)))
@@ -155,31 +157,31 @@ def _fill(edges, decisions, features, starts, leaves, value, XT, ZT, weights, pa
 
 
 @kernel()
-def _decide(edges, decisions, XT, codes):
-    """The code of every row: bit i says that it goes left at decision i."""
-    codes[:] = 0
+def _fill_outcomes(edges, decisions, XT, outcomes):
+    """The outcome of every row: bit i says that it goes left at decision i."""
+    outcomes[:] = 0
     for i in range(len(decisions)):
         if decisions[i] >= 0:
             edge = edges[decisions[i]]
             x, threshold, bit = XT[edge.feature], edge.threshold, np.uint8(1 << i)
-            for r in range(len(codes)):
-                codes[r] |= bit * np.uint8(x[r] <= threshold)
+            for r in range(len(outcomes)):
+                outcomes[r] |= bit * np.uint8(x[r] <= threshold)
             if edge.missing:
-                for r in range(len(codes)):
-                    codes[r] |= bit * np.uint8(x[r] != x[r])
+                for r in range(len(outcomes)):
+                    outcomes[r] |= bit * np.uint8(x[r] != x[r])
 
 
 @kernel()
-def _occurring(codes):
+def _occurring(outcomes):
     seen = np.zeros(1 << BITS, np.bool_)
-    for code in codes:
-        seen[code] = True
+    for outcome in outcomes:
+        seen[outcome] = True
     return np.flatnonzero(seen)
 
 
 @kernel()
 def _bits(edges, decisions, leaf, path):
-    """The code of the way to a leaf, and for each of its conditions the bits that decide it."""
+    """The outcome that leads to a leaf, and for each of its conditions the bits that decide it."""
     wanted, tested = 0, np.zeros(len(path), np.int64)
     k = leaf
     while edges[k].parent >= 0:
@@ -195,12 +197,12 @@ def _bits(edges, decisions, leaf, path):
 
 
 @kernel()
-def _patterns(codes, wanted, tested):
-    """The pattern of each code: bit c says that it goes wrong where condition c is tested."""
-    patterns = np.zeros(len(codes), np.uint64)
+def _patterns(outcomes, wanted, tested):
+    """The pattern of each outcome: bit c says that it goes wrong where condition c is tested."""
+    patterns = np.zeros(len(outcomes), np.uint64)
     for c in range(len(tested)):
-        for u in range(len(codes)):
-            wrong = ((codes[u] ^ wanted) & tested[c]) != 0
+        for u in range(len(outcomes)):
+            wrong = ((outcomes[u] ^ wanted) & tested[c]) != 0
             patterns[u] |= np.uint64(wrong) << np.uint64(c)
     return patterns
 
@@ -218,7 +220,7 @@ def _tabulate(used, shares, index, path, features, value, table):
 
 
 @kernel(parallel=True)
-def _look_up(codes, features, table, tasks, out):
+def _look_up(outcomes, features, table, tasks, out):
     """Add the tables to the rows of every block, group after group."""
     for task in prange(len(tasks)):
         start, stop, first, last = tasks[task]
@@ -228,4 +230,4 @@ def _look_up(codes, features, table, tasks, out):
                     for c in range(first, last):
                         into = out[features[g, slot], c - first, start:stop]
                         for r in range(stop - start):
-                            into[r] += table[g, codes[g, start + r], slot, c]
+                            into[r] += table[g, outcomes[g, start + r], slot, c]

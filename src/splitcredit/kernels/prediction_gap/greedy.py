@@ -6,17 +6,18 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.prediction_gap import forest_of, gap, one_type, stand, workspace
+from splitcredit.kernels.nodes import as_readonly
+from splitcredit.kernels.prediction_gap.exact import gap, kernel_arrays, locate_row, workspace
 
 
-def greedy(plan, X, tails, tolerance) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def greedy(gap_forest, X, tails, tolerance) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rankings by the largest PG^2 of the features so far and one more.
 
     Parameters
     ----------
-    plan : prediction_gap_plan.Plan
+    gap_forest : GapForest
     X : float64 (n_samples, n_features), without NaN
-    tails : float64 (n_samples, n_cuts + 2); see `prediction_gap.gaps`
+    tails : float64 (n_samples, n_cuts + 2); see `exact.gaps`
     tolerance : float
         Gaps that are less than the largest by at most this part of it are equal to it.
 
@@ -29,19 +30,20 @@ def greedy(plan, X, tails, tolerance) -> tuple[np.ndarray, np.ndarray, np.ndarra
     n, d = X.shape
     gaps = np.zeros((n, d))
     rankings, tied = np.tile(np.arange(d), (n, 1)), np.tile(np.arange(d) < d - 1, (n, 1))
-    if len(plan.roots):
-        _greedy(*forest_of(plan), *one_type(X, tails), 1.0 - tolerance, rankings, gaps, tied)
-    return rankings, gaps / plan.divisor, tied
+    if len(gap_forest.roots):
+        arrays = *kernel_arrays(gap_forest), *as_readonly(X, tails)
+        _greedy(*arrays, 1.0 - tolerance, rankings, gaps, tied)
+    return rankings, gaps / gap_forest.divisor, tied
 
 
 @kernel(parallel=True)
 def _greedy(nodes, sides, roots, lowered, first, depth, X, tails, nearly, rankings, gaps, tied):
     for i in prange(len(X)):
         work = workspace(len(nodes), len(sides), len(roots), X.shape[1], depth)
-        own, middle = np.empty(len(roots)), np.empty(X.shape[1])
+        row_values, mass_below = np.empty(len(roots)), np.empty(X.shape[1])
         chosen, tried = np.zeros(X.shape[1], np.bool_), np.empty(X.shape[1])
-        x, far, so_far = X[i], tails[i], 0.0
-        stand(nodes, roots, lowered, first, x, far, own, middle)
+        x, tail, so_far = X[i], tails[i], 0.0
+        locate_row(nodes, roots, lowered, first, x, tail, row_values, mass_below)
         for step in range(X.shape[1]):
             for j in range(X.shape[1]):
                 if chosen[j]:
@@ -50,7 +52,9 @@ def _greedy(nodes, sides, roots, lowered, first, depth, X, tails, nearly, rankin
                     tried[j] = so_far
                 else:
                     chosen[j] = True
-                    tried[j] = gap(nodes, sides, roots, lowered, x, far, chosen, own, middle, work)
+                    tried[j] = gap(
+                        nodes, sides, roots, lowered, x, tail, chosen, row_values, mass_below, work
+                    )
                     chosen[j] = False
             best = _first_of_largest(tried, nearly)
             rankings[i, step], gaps[i, step] = best, tried[best]

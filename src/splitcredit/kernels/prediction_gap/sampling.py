@@ -14,8 +14,8 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import readonly
-from splitcredit.kernels.restricted_trees import add_all, nodes_of, restrict, space
+from splitcredit.kernels.nodes import as_readonly
+from splitcredit.kernels.prediction_gap.restricted_trees import add_all, nodes_of, restrict, space
 
 # Samples in one block: those of ten features stay in the first cache.
 BLOCK = 512
@@ -50,9 +50,8 @@ def sampled_gaps(
     out = np.zeros((len(X), len(counts)))
     # Pairs of one stream follow each other, and every thread gets some of all sizes.
     order = np.argsort(streams, kind="stable")
-    # Views that cannot be written to: one type for the compiled code, whatever was given.
-    given = [readonly(a.view()) for a in (X, perturbed, streams, order, scale, pool, counts)]
-    _means(nodes_of(forest, output), *given, absolute, out)
+    arrays = as_readonly(X, perturbed, streams, order, scale, pool, counts)
+    _means(nodes_of(forest, output), *arrays, absolute, out)
     if forest.aggregate == "mean":
         out /= forest.n_trees if absolute else forest.n_trees**2
     return out
@@ -98,9 +97,9 @@ def _pair_means(nodes, X, perturbed, streams, pair, scale, pool, counts, absolut
 @kernel()
 def _perturb(x, scale, pool, stream, column, first, n, out):
     """Samples of one feature, in the type in which the forest compares."""
-    centre, scale = np.float64(x), np.float64(scale)
+    center, scale = np.float64(x), np.float64(scale)
     for i in range(n):
-        out[column, i] = centre + scale * pool[stream, column, first + i]
+        out[column, i] = center + scale * pool[stream, column, first + i]
 
 
 @kernel()

@@ -1,6 +1,6 @@
 """Shares of many leaves' intervals that the nodes of a tree cover, and sums of their products.
 
-What they are for is in `kernels/prediction_gap.py`.
+Their purpose is explained in `exact`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ BELOW, ABOVE, AROUND = 0, 1, 2
 # Columns of the table: v's interval in the lower tail, in the upper tail, and 1 / width.
 LOWER, UPPER, INVERSE = 0, 2, 4
 
-# What is left of an interval around x, of probability 0, when the tails are taken off 1.
+# Rounding of the probability 0 of an interval around x, when the tails are taken off 1.
 ROUNDING = 2.0**-52
 
 
 @kernel()
 def interval(value, low_cut, high_cut, low_tail, high_tail):
-    """Which side of x an interval lies on, and its two ends in that tail (or one in each)."""
+    """The side of x that an interval lies on, and its two ends in that tail (or one in each)."""
     if value <= low_cut:
         return ABOVE, high_tail, low_tail
     if value > high_cut:
@@ -31,49 +31,52 @@ def interval(value, low_cut, high_cut, low_tail, high_tail):
 
 
 @kernel()
-def width(kind, low, high, middle):
-    """Probability of an interval. `middle` splits one around x: what is below, of all that is."""
+def width(kind, low, high, mass_below):
+    """Probability of an interval; one around x is split into its parts below and above x."""
     if kind == AROUND:
-        inside = max(middle - low, 0.0) + max((1.0 - middle) - high, 0.0)
+        inside = max(mass_below - low, 0.0) + max((1.0 - mass_below) - high, 0.0)
         return inside if inside > ROUNDING else 0.0
     return max(high - low, 0.0)
 
 
 @kernel()
-def fill(nodes, sides, lowered, x, tails, chosen, middle, work, begin, end):
-    """The intervals of the leaves begin..end in the table."""
+def fill_table(nodes, sides, lowered, x, tails, chosen, mass_below, work, begin, end):
+    """Write the intervals of the leaves begin..end into the table."""
     slot, table, active = work.slot, work.table, work.active
     for j in range(len(slot)):
         if slot[j] >= 0:
-            _write_all(table, slot[j], middle[j])
+            _write_untested(table, slot[j], mass_below[j])
     for i in range(begin, end):
         k, v = active[i].node, i - begin
         for s in range(nodes[k].box, nodes[k].box_end):
             j, a, b = sides[s].feature, sides[s].low, sides[s].high
             if chosen[j] and slot[j] >= 0:
                 kind, low, high = interval(x[j], lowered[a], lowered[b], tails[a], tails[b])
-                _write(table, slot[j], v, kind, low, high, middle[j])
+                _write_interval(table, slot[j], v, kind, low, high, mass_below[j])
 
 
 @kernel()
-def _write_all(table, slot, middle):
-    """Leaves that do not test the feature."""
+def _write_untested(table, slot, mass_below):
+    """Write the interval of leaves that do not test the feature: all of it."""
     table[slot, LOWER] = 0.0
-    table[slot, LOWER + 1] = middle
+    table[slot, LOWER + 1] = mass_below
     table[slot, UPPER] = 0.0
-    table[slot, UPPER + 1] = 1.0 - middle
+    table[slot, UPPER + 1] = 1.0 - mass_below
     table[slot, INVERSE] = 1.0
 
 
 @kernel()
-def _write(table, slot, v, kind, low, high, middle):
-    """One leaf's interval. What it does not have of a tail is written as from 1 to 1: empty."""
+def _write_interval(table, slot, v, kind, low, high, mass_below):
+    """Write the interval of one leaf.
+
+    A tail that the interval does not touch is stored as the empty interval [1, 1].
+    """
     around = kind == AROUND
     table[slot, LOWER, v] = 1.0 if kind == ABOVE else low
-    table[slot, LOWER + 1, v] = 1.0 if kind == ABOVE else middle if around else high
+    table[slot, LOWER + 1, v] = 1.0 if kind == ABOVE else mass_below if around else high
     table[slot, UPPER, v] = 1.0 if kind == BELOW else high if around else low
-    table[slot, UPPER + 1, v] = 1.0 if kind == BELOW else 1.0 - middle if around else high
-    table[slot, INVERSE, v] = 1.0 / width(kind, low, high, middle)
+    table[slot, UPPER + 1, v] = 1.0 if kind == BELOW else 1.0 - mass_below if around else high
+    table[slot, INVERSE, v] = 1.0 / width(kind, low, high, mass_below)
 
 
 @kernel()

@@ -11,8 +11,7 @@ from splitcredit.kernels.nodes import (
     child_of,
     enter,
     goes_left,
-    once_a_forest,
-    packed,
+    packed_nodes,
     reordered,
 )
 
@@ -22,13 +21,10 @@ def predict(forest, X) -> np.ndarray:
 
     Trees are added in their order and then averaged, as scikit-learn does.
     """
-    out = _predict(*_nodes(forest), reordered(forest), X)
+    out = _predict(*packed_nodes(forest), reordered(forest), X)
     if forest.aggregate == "mean":
         out /= forest.n_trees
     return out + forest.base
-
-
-_nodes = once_a_forest(packed)
 
 
 @kernel(parallel=True)

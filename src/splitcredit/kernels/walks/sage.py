@@ -12,9 +12,9 @@ from math import prod
 
 import numpy as np
 
-from splitcredit.kernels import predict
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import lowered, readonly
+from splitcredit.kernels.walks import predict
 
 # Numbers in a table of predictions (inputs times outputs): at most 64 MB.
 TABLE = 1 << 23

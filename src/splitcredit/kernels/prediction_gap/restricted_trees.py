@@ -4,7 +4,7 @@ Splits on other features are decided by the row, and trees that become constant 
 remains is evaluated on a block of samples at a time, a tree of at most `UNIT` splits on a path by
 comparing and selecting at all its nodes at once: no sample waits for another, and the compiler
 makes vector code of it. Trees of one more level are two such units below a split; deeper ones are
-walked. Leaves are centred at the tree's value for the row.
+walked. Leaves are centered at the tree's value for the row.
 
 Arrays are taken out of their tuples before a loop: each access in it would count a reference.
 """
@@ -59,7 +59,7 @@ class Restricted(NamedTuple):
         Most splits on a path down from it, of nodes that stand for themselves.
     steps : int32 (n_trees, 2)
         Height and root of each tree that is not constant.
-    centre : float64 (n_trees,)
+    center : float64 (n_trees,)
         Its value at x.
     column : uint32 (n_trees, 16), threshold : x_dtype (n_trees, 16)
         Splits of the tree by their place, if its height is at most `UNIT` + 1: the root of the
@@ -71,7 +71,7 @@ class Restricted(NamedTuple):
     node: np.ndarray
     height: np.ndarray
     steps: np.ndarray
-    centre: np.ndarray
+    center: np.ndarray
     column: np.ndarray
     threshold: np.ndarray
     value: np.ndarray
@@ -123,17 +123,17 @@ def restrict(nodes, X, row, columns, trees):
         Filled.
     """
     feature, _, _, threshold, _, value, offsets = nodes
-    node, height, steps, centre = trees.node, trees.height, trees.steps, trees.centre
+    node, height, steps, center = trees.node, trees.height, trees.steps, trees.center
     leaf = np.empty(len(feature), np.int32)  # of x, from each node on
     _restrict_nodes(nodes, X, row, columns, leaf, node, height)
-    found = 0
+    n_left = 0
     for t in range(len(offsets) - 1):
         top = node[offsets[t]]
         if height[top] > 0:
-            steps[found] = height[top], top
-            centre[found] = value[leaf[offsets[t]]]
-            found += 1
-    for t in range(found):
+            steps[n_left] = height[top], top
+            center[n_left] = value[leaf[offsets[t]]]
+            n_left += 1
+    for t in range(n_left):
         levels, top = steps[t, 0], steps[t, 1]
         if levels <= UNIT:
             _fill(nodes, columns, trees, t, top, 0, levels)
@@ -142,7 +142,7 @@ def restrict(nodes, X, row, columns, trees):
             trees.threshold[t, 0] = threshold[top]
             _fill(nodes, columns, trees, t, node[nodes.left[top]], 0, UNIT)
             _fill(nodes, columns, trees, t, node[nodes.right[top]], 8, UNIT)
-    return found
+    return n_left
 
 
 @kernel()
@@ -205,42 +205,42 @@ def add_all(nodes, columns, trees, n_trees, x, n, gap, left, right):
     left, right : like Nodes.value (block,)
         Space.
     """
-    column, threshold, value, centre = trees.column, trees.threshold, trees.value, trees.centre
+    column, threshold, value, center = trees.column, trees.threshold, trees.value, trees.center
     steps = trees.steps
     gap[:n] = 0.0
     for t in range(n_trees):
         height, top = steps[t, 0], steps[t, 1]
         if height == 1:
-            _add_1(column, threshold, value, centre, t, x, n, gap)
+            _add_1(column, threshold, value, center, t, x, n, gap)
         elif height == 2:
-            _add_2(column, threshold, value, centre, t, x, n, gap)
+            _add_2(column, threshold, value, center, t, x, n, gap)
         elif height == 3:
             _put_3(column, threshold, value, t, 0, x, n, left)
-            _add(centre, t, left, n, gap)
+            _add(center, t, left, n, gap)
         elif height == 4:
             _put_3(column, threshold, value, t, 0, x, n, left)
             _put_3(column, threshold, value, t, 8, x, n, right)
-            _add_choice(column, threshold, centre, t, x, n, left, right, gap)
+            _add_choice(column, threshold, center, t, x, n, left, right, gap)
         else:
             _walk(nodes, columns, trees, t, top, x, n, gap)
 
 
 @kernel(inline=True)
-def _add_1(column, threshold, value, centre, t, x, n, gap):
+def _add_1(column, threshold, value, center, t, x, n, gap):
     """Add a tree of one split."""
-    c, cut, middle = column[t, 1], threshold[t, 1], centre[t]
+    c, cut, middle = column[t, 1], threshold[t, 1], center[t]
     v0, v1 = value[t, 0], value[t, 1]
     for i in range(n):
         gap[i] += np.float64(v0 if x[c, i] <= cut else v1) - middle
 
 
 @kernel(inline=True)
-def _add_2(column, threshold, value, centre, t, x, n, gap):
+def _add_2(column, threshold, value, center, t, x, n, gap):
     """Add a tree of height 2."""
     c1, c2, c3 = column[t, 1], column[t, 2], column[t, 3]
     t1, t2, t3 = threshold[t, 1], threshold[t, 2], threshold[t, 3]
     v0, v1, v2, v3 = value[t, 0], value[t, 1], value[t, 2], value[t, 3]
-    middle = centre[t]
+    middle = center[t]
     for i in range(n):
         b1, b2, b3 = x[c1, i] <= t1, x[c2, i] <= t2, x[c3, i] <= t3
         left, right = v0 if b2 else v1, v2 if b3 else v3
@@ -270,16 +270,16 @@ def _put_3(column, threshold, value, t, s, x, n, out):
 
 
 @kernel(inline=True)
-def _add(centre, t, values, n, gap):
-    middle = centre[t]
+def _add(center, t, values, n, gap):
+    middle = center[t]
     for i in range(n):
         gap[i] += np.float64(values[i]) - middle
 
 
 @kernel(inline=True)
-def _add_choice(column, threshold, centre, t, x, n, left, right, gap):
+def _add_choice(column, threshold, center, t, x, n, left, right, gap):
     """Add what the split at place 0 chooses of two units."""
-    c, cut, middle = column[t, 0], threshold[t, 0], centre[t]
+    c, cut, middle = column[t, 0], threshold[t, 0], center[t]
     for i in range(n):
         a, b = left[i], right[i]
         gap[i] += np.float64(a if x[c, i] <= cut else b) - middle
@@ -289,7 +289,7 @@ def _add_choice(column, threshold, centre, t, x, n, left, right, gap):
 def _walk(nodes, columns, trees, t, top, x, n, gap):
     """Add a deep tree, sample by sample."""
     feature, left, right, threshold, _, value, _ = nodes
-    node, height, middle = trees.node, trees.height, trees.centre[t]
+    node, height, middle = trees.node, trees.height, trees.center[t]
     for i in range(n):
         k = top
         while height[k] > 0:

@@ -11,8 +11,7 @@ from splitcredit.kernels.nodes import (
     child_of,
     enter,
     goes_left,
-    once_a_forest,
-    packed,
+    packed_nodes,
     readonly,
     reordered,
 )
@@ -27,12 +26,12 @@ def saabas(forest, X, outputs=None) -> np.ndarray:
     value = reordered(forest)
     if outputs is not None:
         value = readonly(np.ascontiguousarray(value[:, outputs]))
-    return _aggregated(forest, _saabas(*_nodes(forest), value, X))
+    return _aggregated(forest, _saabas(*packed_nodes(forest), value, X))
 
 
 def saabas_one(forest, X, output) -> np.ndarray:
     """Saabas attributions for output ``output[i]`` of row i, float64 (n_samples, n_features)."""
-    return _aggregated(forest, _saabas_one(*_nodes(forest), reordered(forest), X, output))
+    return _aggregated(forest, _saabas_one(*packed_nodes(forest), reordered(forest), X, output))
 
 
 def baseline(forest) -> np.ndarray:
@@ -45,9 +44,6 @@ def _aggregated(forest, out):
     if forest.aggregate == "mean":
         out /= forest.n_trees
     return out
-
-
-_nodes = once_a_forest(packed)
 
 
 @kernel(parallel=True)

@@ -11,35 +11,34 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.prediction_gap_shares import (
+from splitcredit.kernels.error_free import two_difference, two_product, two_sum
+from splitcredit.kernels.prediction_gap.shares import (
     AROUND,
     BELOW,
     BLOCK,
     LOWER,
     UPPER,
-    fill,
+    fill_table,
     interval,
 )
 
-# 2**27 + 1: parts a float64 into two halves of its digits (Dekker 1971).
-_SPLITTER = 134217729.0
-
 
 @kernel()
-def gap_twofold(nodes, sides, lowered, x, tails, chosen, middle, work):
+def gap_twofold(nodes, sides, lowered, x, tails, chosen, mass_below, work):
     """PG^2 of the row and set whose steps and active leaves `work` holds."""
     active, n = work.active, work.active_end[-1]
     sums, total = np.empty((len(work.sums), 2)), (0.0, 0.0)
     for begin in range(0, n, BLOCK):
-        fill(nodes, sides, lowered, x, tails, chosen, middle, work, begin, min(n, begin + BLOCK))
-        for i in range(begin, min(n, begin + BLOCK)):
+        end = min(n, begin + BLOCK)
+        fill_table(nodes, sides, lowered, x, tails, chosen, mass_below, work, begin, end)
+        for i in range(begin, end):
             p, g = (1.0, 0.0), (active[i].gap, active[i].gap_low)
             k = active[i].node
             for s in range(nodes[k].box, nodes[k].box_end):
                 j, a, b = sides[s].feature, sides[s].low, sides[s].high
                 if chosen[j]:
                     kind, low, high = interval(x[j], lowered[a], lowered[b], tails[a], tails[b])
-                    p = _times(p, _width(kind, low, high, middle[j]))
+                    p = _times(p, _width(kind, low, high, mass_below[j]))
             behind = _expected(work, sums, i, i - begin)
             total = _plus(total, _times(_times(p, g), _plus(g, _plus(behind, behind))))
     return total[0]
@@ -73,8 +72,8 @@ def _expected(work, sums, i, v):
 @kernel()
 def _share(row, kind, low, high):
     """Share of an interval of the table that a factor's interval covers."""
-    lower = minus(row[LOWER + 1], row[LOWER])
-    width = _plus(lower, minus(row[UPPER + 1], row[UPPER]))
+    lower = two_difference(row[LOWER + 1], row[LOWER])
+    width = _plus(lower, two_difference(row[UPPER + 1], row[UPPER]))
     if kind == AROUND:
         lower = _between(max(row[LOWER], low), row[LOWER + 1])
         covered = _plus(lower, _between(max(row[UPPER], high), row[UPPER + 1]))
@@ -85,42 +84,28 @@ def _share(row, kind, low, high):
 
 
 @kernel()
-def _width(kind, low, high, middle):
-    """Probability of an interval; see `prediction_gap_shares.width`."""
+def _width(kind, low, high, mass_below):
+    """Probability of an interval; see `shares.width`."""
     if kind == AROUND:
-        return _plus(_between(low, middle), _between(high, 1.0 - middle))
+        return _plus(_between(low, mass_below), _between(high, 1.0 - mass_below))
     return _between(low, high)
 
 
 @kernel()
 def _between(low, high):
-    """What high is above low, 0 if it is not."""
-    return minus(high, low) if high > low else (0.0, 0.0)
-
-
-@kernel()
-def minus(a, b):
-    """Exact a - b of two float64 (Knuth)."""
-    high = a - b
-    rest = high - a
-    return high, (a - (high - rest)) - (b + rest)
+    """The distance from low to high, 0 if high is not above low."""
+    return two_difference(high, low) if high > low else (0.0, 0.0)
 
 
 @kernel()
 def _plus(a, b):
-    high = a[0] + b[0]
-    rest = high - a[0]
-    low = (a[0] - (high - rest)) + (b[0] - rest)
+    high, low = two_sum(a[0], b[0])
     return _joined(high, low + (a[1] + b[1]))
 
 
 @kernel()
 def _times(a, b):
-    high = a[0] * b[0]
-    wide_a, wide_b = _SPLITTER * a[0], _SPLITTER * b[0]
-    a_high, b_high = wide_a - (wide_a - a[0]), wide_b - (wide_b - b[0])
-    a_low, b_low = a[0] - a_high, b[0] - b_high
-    low = ((a_high * b_high - high) + a_high * b_low + a_low * b_high) + a_low * b_low
+    high, low = two_product(a[0], b[0])
     return _joined(high, low + (a[0] * b[1] + a[1] * b[0]))
 
 

@@ -1,6 +1,6 @@
-"""Path-dependent TreeSHAP where each tree speaks for its in-bag or its out-of-bag rows only.
+"""Path-dependent TreeSHAP where each tree explains only its in-bag or its out-of-bag rows.
 
-The traversal is that of `tree_shap_blocks`. The rows of a tree are gathered from a span of rows
+The traversal is that of `blocks`. The rows of a tree are gathered from a span of rows
 that is one thread's, so the work is that of the rows explained, and the sum over the trees is made
 in their order.
 """
@@ -12,39 +12,39 @@ from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import readonly
-from splitcredit.kernels.tree_shap import sparing_one
-from splitcredit.kernels.tree_shap_blocks import LANES, rules, traverse, triples, workspace
-from splitcredit.kernels.tree_shap_plan import plans
+from splitcredit.kernels.tree_shap.blocks import LANES, rules, traverse, triples, workspace
+from splitcredit.kernels.tree_shap.explain import skip_dependent_output
+from splitcredit.kernels.tree_shap.layout import layouts
 
 # Rows of one thread at a time: of so many, out-of-bag rows fill a block or more.
 SPAN = 512
 
 
-def tree_shap_by_bag(forest, X, outputs, inbag) -> np.ndarray:
+def oob_tree_shap(forest, X, outputs, inbag) -> np.ndarray:
     """TreeSHAP attributions, zero where a row is not of the kind, mean over all trees.
 
-    Parameters and what is returned are those of `saabas_by_bag.saabas_by_bag`.
+    Parameters and the returned array are those of `walks.oob_saabas.oob_saabas`.
     """
     X = readonly(np.array(X, np.float64))  # one type for the compiled code
-    return sparing_one(forest, outputs, lambda some: _mean(forest, X, some, inbag))
+    return skip_dependent_output(forest, outputs, lambda some: _mean(forest, X, some, inbag))
 
 
 def _mean(forest, X, outputs, inbag):
     """Mean over all trees, (n_samples, n_features, n_explained)."""
     out = np.zeros((len(X), forest.n_features, len(outputs)))
     any_nan = bool(np.isnan(X).any())
-    for plan in plans(forest, outputs):
-        counts = forest.inbag[plan.first : plan.first + len(plan.starts) - 1]
-        _spans(plan, triples(plan), *rules(plan), X, any_nan, counts, inbag, out)
+    for layout in layouts(forest, outputs):
+        counts = forest.inbag[layout.first : layout.first + len(layout.starts) - 1]
+        _spans(layout, triples(layout), *rules(layout), X, any_nan, counts, inbag, out)
     return out / forest.n_trees
 
 
 @kernel(parallel=True)
-def _spans(plan, triples, points, weights, X, any_nan, counts, inbag, out):
-    """Take the rows of every span that a tree speaks for through that tree, a block at a time."""
+def _spans(layout, triples, points, weights, X, any_nan, counts, inbag, out):
+    """Take the rows of every span that a tree explains through that tree, a block at a time."""
     n, p, n_outputs = out.shape
-    entries, terms, starts = plan.entries, plan.terms, plan.starts
-    deepest, most, held = plan.depths.max() + 2, triples.max(), plan.places.max()
+    entries, terms, starts = layout.entries, layout.terms, layout.starts
+    deepest, most, held = layout.depths.max() + 2, triples.max(), layout.places.max()
     for span in prange((n + SPAN - 1) // SPAN):
         space = workspace(deepest, most, held)
         rows = np.empty(SPAN, np.int64)

@@ -15,10 +15,11 @@ does not. An interval that lies below x is a difference of two such numbers, so 
 one with x inside is what two of them leave; so nothing small is a difference of numbers near 1.
 
 **Leaves that cannot matter.** With small noise most leaves are so improbable that all of them
-together are below the last digit of the result. They are left out, by a bound (`_thin`).
+together are below the last digit of the result. They are left out, by a bound
+(`_drop_negligible_leaves`).
 
 **Trees that cancel each other** leave a sum far below its terms; it is then worked out with twice
-the digits (`prediction_gap_twofold`). Boosted trees of real data have not been seen to need it.
+the digits (`twofold`). Boosted trees of real data have not been seen to need it.
 
 A pair of a row and a set is one thread's, and the order of its sums depends on nothing else.
 """
@@ -31,16 +32,17 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import readonly
-from splitcredit.kernels.prediction_gap_shares import (
+from splitcredit.kernels.error_free import two_difference
+from splitcredit.kernels.nodes import as_readonly
+from splitcredit.kernels.prediction_gap.shares import (
     AROUND,
     BLOCK,
     add_trees,
-    fill,
+    fill_table,
     interval,
     width,
 )
-from splitcredit.kernels.prediction_gap_twofold import gap_twofold, minus
+from splitcredit.kernels.prediction_gap.twofold import gap_twofold
 
 TWO_53 = 2.0**53
 # Leaves less probable than this are left out: what they are worth is far below 1e-60 times the
@@ -79,26 +81,26 @@ ACTIVE = np.dtype(
 class Work(NamedTuple):
     """Working memory of one thread."""
 
-    found: np.ndarray  # STEP: what is met on the way down the trees
-    found_end: np.ndarray  # of each tree
-    steps: np.ndarray  # STEP: what is to be done on the way up
+    visited: np.ndarray  # STEP: in the order of the way down the trees
+    visited_end: np.ndarray  # of each tree
+    steps: np.ndarray  # STEP: in the order of the way up
     steps_end: np.ndarray
     active: np.ndarray  # ACTIVE leaves
     active_end: np.ndarray
     factors: np.ndarray  # FACTOR
     waiting: np.ndarray  # WAITING: nodes to go to
-    touched: np.ndarray  # whether the sum of a level has begun
+    begun: np.ndarray  # whether the sum of a level has begun
     slot: np.ndarray  # of each feature in the table, -1 without
     table: np.ndarray  # (n_slots, 5, BLOCK)
     sums: np.ndarray  # (depth + 4, BLOCK): by level, two products in the making, ones
 
 
-def gaps(plan, X, tails, rows, chosen) -> np.ndarray:
+def gaps(gap_forest, X, tails, rows, chosen) -> np.ndarray:
     """PG^2 of pairs of a row and a set of features.
 
     Parameters
     ----------
-    plan : prediction_gap_plan.Plan
+    gap_forest : GapForest
     X : float64 (n_samples, n_features)
         Not NaN where chosen.
     tails : float64 (n_samples, n_cuts + 2)
@@ -111,30 +113,28 @@ def gaps(plan, X, tails, rows, chosen) -> np.ndarray:
     float64 (n_pairs,)
     """
     out = np.zeros(len(rows))
-    if len(plan.roots):
-        _gaps(*forest_of(plan), *one_type(X, tails, rows, chosen), out)
-    return out / plan.divisor
+    if len(gap_forest.roots):
+        _gaps(*kernel_arrays(gap_forest), *as_readonly(X, tails, rows, chosen), out)
+    return out / gap_forest.divisor
 
 
-def forest_of(plan):
-    """Arrays of a plan, as the kernels take them."""
-    return plan.nodes, plan.sides, plan.roots, plan.cuts.lowered, plan.cuts.first, plan.depth
-
-
-def one_type(*arrays):
-    """Arrays marked read-only, whatever was given: one compilation."""
-    return [readonly(np.ascontiguousarray(a).view()) for a in arrays]
+def kernel_arrays(gap_forest):
+    """Arrays of a `GapForest`, as the kernels take them."""
+    f = gap_forest
+    return f.nodes, f.sides, f.roots, f.cuts.lowered, f.cuts.first, f.depth
 
 
 @kernel(parallel=True)
 def _gaps(nodes, sides, roots, lowered, first, depth, X, tails, rows, chosen, out):
     for block in prange((len(rows) + PAIRS - 1) // PAIRS):
         work = workspace(len(nodes), len(sides), len(roots), X.shape[1], depth)
-        own, middle = np.empty(len(roots)), np.empty(X.shape[1])
+        row_values, mass_below = np.empty(len(roots)), np.empty(X.shape[1])
         for i in range(block * PAIRS, min(len(rows), block * PAIRS + PAIRS)):
-            x, far = X[rows[i]], tails[rows[i]]
-            stand(nodes, roots, lowered, first, x, far, own, middle)
-            out[i] = gap(nodes, sides, roots, lowered, x, far, chosen[i], own, middle, work)
+            x, tail = X[rows[i]], tails[rows[i]]
+            locate_row(nodes, roots, lowered, first, x, tail, row_values, mass_below)
+            out[i] = gap(
+                nodes, sides, roots, lowered, x, tail, chosen[i], row_values, mass_below, work
+            )
 
 
 @kernel()
@@ -159,17 +159,17 @@ def workspace(n_nodes, n_sides, n_trees, n_features, depth):
 
 
 @kernel()
-def stand(nodes, roots, lowered, first, x, tails, own, middle):
-    """Where x is: the value of its leaf in every tree; and what is to count as the lower half.
+def locate_row(nodes, roots, lowered, first, x, tails, row_values, mass_below):
+    """Find the value of the leaf of x in every tree, and the probability mass below x.
 
-    Any probability will do that lies between the two tails next to x.
+    For the mass any number will do that lies between the two tails next to x.
     """
     for t in range(len(roots)):
         k = np.int64(roots[t])
         while nodes[k].feature >= 0:
-            k = _way(nodes[k], x[nodes[k].feature])
-        own[t] = nodes[k].value
-    for j in range(len(middle)):
+            k = _next_node(nodes[k], x[nodes[k].feature])
+        row_values[t] = nodes[k].value
+    for j in range(len(mass_below)):
         low, high = first[j], first[j + 1]
         while low < high:
             half = (low + high) >> 1
@@ -179,59 +179,61 @@ def stand(nodes, roots, lowered, first, x, tails, own, middle):
                 high = half
         below = tails[low - 1] if low > first[j] else 0.0
         above = tails[low] if low < first[j + 1] else 0.0
-        middle[j] = 0.5
+        mass_below[j] = 0.5
         if below > 0.5 or above > 0.5:  # a number whose difference from 1 is exact as well
-            middle[j] = np.ceil(below * TWO_53) / TWO_53
+            mass_below[j] = np.ceil(below * TWO_53) / TWO_53
 
 
 @kernel()
-def _way(node, value):
+def _next_node(node, value):
     """Where a value goes; NaN goes where the model sends it."""
     left = value <= node.threshold or (value != value and node.missing_left)
     return np.int64(node.left if left else node.right)
 
 
 @kernel()
-def gap(nodes, sides, roots, lowered, x, tails, chosen, own, middle, work):
-    """PG^2 of one row and set; `own` and `middle` as `stand` gives them."""
-    n_factors = _down(nodes, sides, roots, lowered, x, tails, chosen, own, middle, work)
-    _thin(work)
-    _up(work)
+def gap(nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_below, work):
+    """PG^2 of one row and set; `row_values` and `mass_below` are those of `locate_row`."""
+    n_factors = _list_steps(
+        nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_below, work
+    )
+    _drop_negligible_leaves(work)
+    _reverse_steps(work)
     sums, active, total, squares = work.sums, work.active, 0.0, 0.0
     n = work.active_end[-1]
     for begin in range(0, n, BLOCK):
         end = min(n, begin + BLOCK)
-        fill(nodes, sides, lowered, x, tails, chosen, middle, work, begin, end)
+        fill_table(nodes, sides, lowered, x, tails, chosen, mass_below, work, begin, end)
         add_trees(work, begin, end)
         for v in range(begin, end):
             share, g = active[v].probability, active[v].gap
             total += share * g * (g + 2.0 * sums[0, v - begin])
             squares += share * g * g
     if total < CANCELLED * squares:
-        _free(work, n_factors)
-        _down(nodes, sides, roots, lowered, x, tails, chosen, own, middle, work)
-        _up(work)
-        total = gap_twofold(nodes, sides, lowered, x, tails, chosen, middle, work)
-    _free(work, n_factors)
+        _clear_slots(work, n_factors)
+        _list_steps(nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_below, work)
+        _reverse_steps(work)
+        total = gap_twofold(nodes, sides, lowered, x, tails, chosen, mass_below, work)
+    _clear_slots(work, n_factors)
     return max(total, 0.0)  # the mean of a square: below 0 by rounding only
 
 
 @kernel()
-def _free(work, n_factors):
+def _clear_slots(work, n_factors):
     """Take the places in the table from the features of the factors."""
     for i in range(n_factors):
         work.slot[work.factors[i].feature] = -1
 
 
 @kernel()
-def _down(nodes, sides, roots, lowered, x, tails, chosen, own, middle, work):
+def _list_steps(nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_below, work):
     """List the nodes where factors or active leaves are, parents before children.
 
     Numba counts references to the arrays that a function is given, which takes longer than all
     that is done at a node: hence one long function that calls others with numbers only.
     """
-    found, factors, active, waiting = work.found, work.factors, work.active, work.waiting
-    n, n_found, n_factors = 0, 0, 0
+    visited, factors, active, waiting = work.visited, work.factors, work.active, work.waiting
+    n, n_visited, n_factors = 0, 0, 0
     for t in range(len(roots)):
         waiting[0].node, waiting[0].level, waiting[0].probability = roots[t], 0, 1.0
         n_waiting = 1
@@ -246,20 +248,20 @@ def _down(nodes, sides, roots, lowered, x, tails, chosen, own, middle, work):
                 if chosen[j]:
                     kind, low, high = interval(x[j], lowered[a], lowered[b], tails[a], tails[b])
                     factor.kind, factor.low, factor.high, factor.feature = kind, low, high, j
-                    p *= width(kind, low, high, middle[j])
+                    p *= width(kind, low, high, mass_below[j])
                     n_factors += kind != AROUND or low != 0.0 or high != 0.0
-            leaf, distance = node.feature < 0, node.value - own[t]
+            leaf, distance = node.feature < 0, node.value - row_values[t]
             if p < NEGLIGIBLE or (leaf and distance == 0.0):
                 n_factors = before
                 continue
             if leaf or n_factors > before:
-                step = found[n_found]
-                step.gap, step.gap_low = minus(node.value, own[t])
+                step = visited[n_visited]
+                step.gap, step.gap_low = two_difference(node.value, row_values[t])
                 step.leaf, step.level = leaf, level
                 step.factors, step.factors_end = before, n_factors
-                n_found += 1
+                n_visited += 1
             if leaf:
-                active[n].gap, active[n].gap_low = minus(node.value, own[t])
+                active[n].gap, active[n].gap_low = two_difference(node.value, row_values[t])
                 active[n].probability, active[n].node = p, k
                 n += 1
                 continue
@@ -271,21 +273,21 @@ def _down(nodes, sides, roots, lowered, x, tails, chosen, own, middle, work):
                 behind.node, behind.level, behind.probability = node.right, level, p
                 n_waiting += 1
             ahead = waiting[n_waiting]
-            ahead.node, ahead.level = node.left if both else _way(node, x[j]), level
+            ahead.node, ahead.level = node.left if both else _next_node(node, x[j]), level
             ahead.probability = p
             n_waiting += 1
-        work.found_end[t], work.active_end[t] = n_found, n
+        work.visited_end[t], work.active_end[t] = n_visited, n
     return n_factors
 
 
 @kernel()
-def _thin(work):
+def _drop_negligible_leaves(work):
     """Leave out leaves that together cannot change the last digit.
 
     Let a and b be the sums of g over the trees in leaves that stay and in those that go. The gap
     loses E[b (2a + b)], at most 2 G E[|b|], G being the sum over the trees of the largest |g|.
     """
-    found, active, squares, largest, first = work.found, work.active, 0.0, 0.0, 0
+    visited, active, squares, largest, first = work.visited, work.active, 0.0, 0.0, 0
     for t in range(len(work.active_end)):
         of_tree = 0.0
         for v in range(first, work.active_end[t]):
@@ -301,10 +303,10 @@ def _thin(work):
     for t in range(len(work.active_end)):
         end = work.active_end[t]
         for v in range(first, end):
-            while not found[f].leaf:
+            while not visited[f].leaf:
                 f += 1
             if active[v].probability * abs(active[v].gap) < least:
-                found[f].level = -1
+                visited[f].level = -1
             else:
                 active[n] = active[v]
                 n += 1
@@ -313,33 +315,33 @@ def _thin(work):
 
 
 @kernel()
-def _up(work):
+def _reverse_steps(work):
     """Reverse the lists, so that children come before parents, and leave out barren nodes.
 
     Those are nodes without a leaf below, and the leaves that were left out (level -1).
 
     Features of factors get a place in the table.
     """
-    found, steps, touched = work.found, work.steps, work.touched
+    visited, steps, begun = work.visited, work.steps, work.begun
     factors, slot = work.factors, work.slot
     first, n_steps, used = 0, 0, 0
-    for t in range(len(work.found_end)):
-        for level in range(len(touched)):
-            touched[level] = level == 0
-        for i in range(work.found_end[t] - 1, first - 1, -1):
-            level, leaf = found[i].level, found[i].leaf
-            if level < 0 or (not leaf and not touched[level + 1]):
+    for t in range(len(work.visited_end)):
+        for level in range(len(begun)):
+            begun[level] = level == 0
+        for i in range(work.visited_end[t] - 1, first - 1, -1):
+            level, leaf = visited[i].level, visited[i].leaf
+            if level < 0 or (not leaf and not begun[level + 1]):
                 continue
             if not leaf:
-                touched[level + 1] = False
-            steps[n_steps] = found[i]
-            steps[n_steps].fresh = not touched[level]
-            touched[level] = True
+                begun[level + 1] = False
+            steps[n_steps] = visited[i]
+            steps[n_steps].fresh = not begun[level]
+            begun[level] = True
             n_steps += 1
-            for f in range(found[i].factors, found[i].factors_end):
+            for f in range(visited[i].factors, visited[i].factors_end):
                 j = factors[f].feature
                 if slot[j] < 0:
                     slot[j] = used
                     used += 1
                 factors[f].slot = slot[j]
-        first, work.steps_end[t] = work.found_end[t], n_steps
+        first, work.steps_end[t] = work.visited_end[t], n_steps

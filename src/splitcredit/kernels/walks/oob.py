@@ -12,13 +12,13 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import BLOCK, child_of, enter, goes_left, once_a_forest, packed
+from splitcredit.kernels.nodes import BLOCK, child_of, enter, goes_left, inner_first, packed_nodes
 
 # In this order along the first axis of the sums.
 INBAG, OOB = 0, 1
 CORRECTIONS = ("none", "own", "oob")
 
-# One penalised Gini score.
+# One penalized Gini score.
 SCORE = np.dtype(
     [
         ("alpha", np.float64),
@@ -42,17 +42,17 @@ class NodeSums(NamedTuple):
     rows : float64 (2, n_nodes)
         Numbers of rows.
     targets : float64 (2, n_nodes, n_outputs)
-        Sums of y: one-hot for a classifier, for a regressor y minus `centre`.
+        Sums of y: one-hot for a classifier, for a regressor y minus `center`.
     squares : float64 (2, n_nodes)
         Sums of the squares of the same, over all outputs.
-    centre : float
+    center : float
         Mean of y for a regressor, so that variances do not cancel; 0 for a classifier.
     """
 
     rows: np.ndarray
     targets: np.ndarray
     squares: np.ndarray
-    centre: float
+    center: float
 
 
 def node_sums(forest, X, y) -> NodeSums:
@@ -67,26 +67,19 @@ def node_sums(forest, X, y) -> NodeSums:
         Index of the class of each row for a classifier, the target for a regressor.
     """
     is_class = forest.n_outputs > 1
-    centre = 0.0 if is_class else float(y.mean())
+    center = 0.0 if is_class else float(y.mean())
     column = y.astype(np.int64) if is_class else np.zeros(len(y), np.int64)
-    value = np.ones(len(y)) if is_class else y - centre
+    value = np.ones(len(y)) if is_class else y - center
     rows, squares = np.zeros((2, forest.n_nodes)), np.zeros((2, forest.n_nodes))
     targets = np.zeros((2, forest.n_nodes, forest.n_outputs))
     sums = rows, targets, squares
-    _at_leaves(*_nodes(forest), forest.inbag, X, column, value, *sums)
+    _at_leaves(*packed_nodes(forest), inner_first(forest), forest.inbag, X, column, value, *sums)
     _add_to_parents(forest.feature, forest.left, forest.right, forest.tree_offsets, *sums)
-    return NodeSums(rows, targets, squares, centre)
-
-
-@once_a_forest
-def _nodes(forest):
-    """Packed inner nodes, roots, where NaN goes, and the forest's own number of each node."""
-    number = np.argsort(forest.feature < 0, kind="stable")  # the order of `packed`
-    return (*packed(forest), number)
+    return NodeSums(rows, targets, squares, center)
 
 
 def penalized_gini(forest, sums, scores) -> np.ndarray:
-    """Penalised Gini scores of every tree, float64 (n_trees, n_scores, n_features).
+    """Penalized Gini scores of every tree, float64 (n_trees, n_scores, n_features).
 
     With m_in, m_oob the mean targets of a node (class fractions p for a classifier, D of them) and
     v = sum_d mean((y_d - m_d)^2), which is sum_d p_d (1 - p_d) there, the impurity of a node is
@@ -126,7 +119,7 @@ def contributions_times_targets(forest, sums, kind) -> np.ndarray:
     -------
     float64 (n_trees, n_features, n_outputs)
     """
-    totals = sums.targets[kind] + sums.rows[kind][:, None] * sums.centre
+    totals = sums.targets[kind] + sums.rows[kind][:, None] * sums.center
     f = forest
     rows, targets = sums.rows[INBAG], sums.targets[INBAG]
     return _products(
@@ -206,8 +199,8 @@ def _penalized_gini(feature, left, right, offsets, rows, targets, squares, score
 @kernel()
 def _fill_parts(root, rows, targets, squares, parts):
     """Fill v_in, v_oob and the squared distance of the means, 0 without out-of-bag rows."""
-    for own in range(len(parts)):
-        k = root + own
+    for offset in range(len(parts)):
+        k = root + offset
         n_in, n_oob = rows[INBAG, k], max(rows[OOB, k], 1.0)
         v_in, v_oob, distance = squares[INBAG, k] / n_in, squares[OOB, k] / n_oob, 0.0
         for c in range(targets.shape[2]):
@@ -215,17 +208,17 @@ def _fill_parts(root, rows, targets, squares, parts):
             v_in -= m_in * m_in
             v_oob -= m_oob * m_oob
             distance += (m_oob - m_in) * (m_oob - m_in)
-        parts[own, 0], parts[own, 1] = v_in, v_oob
-        parts[own, 2] = distance if rows[OOB, k] > 0 else 0.0
+        parts[offset, 0], parts[offset, 1] = v_in, v_oob
+        parts[offset, 2] = distance if rows[OOB, k] > 0 else 0.0
 
 
 @kernel(inline=True)
-def _impurity(score, n_in, n_oob, parts, own):
-    v_in, v_oob = parts[own, 0], parts[own, 1]
+def _impurity(score, n_in, n_oob, parts, offset):
+    v_in, v_oob = parts[offset, 0], parts[offset, 1]
     if score.correction > 0:
         v_oob *= _corrected(n_oob)
         v_in *= _corrected(n_in if score.correction == 1 else n_oob)
-    return score.alpha * v_oob + (1 - score.alpha) * v_in + score.penalty / 2 * parts[own, 2]
+    return score.alpha * v_oob + (1 - score.alpha) * v_in + score.penalty / 2 * parts[offset, 2]
 
 
 @kernel(inline=True)

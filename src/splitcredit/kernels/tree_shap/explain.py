@@ -1,30 +1,29 @@
-"""Path-dependent TreeSHAP: which of three algorithms explains which rows.
+"""Path-dependent TreeSHAP: the choice among three algorithms, and what they share.
 
 The value explained is that of lundberg2017, Algorithm 1 and Eq. 2: the Shapley value of the
 expectation of the tree when a set of features is known and unknown splits are averaged by cover.
 All three give it exactly, up to rounding:
 
-``"blocks"``    quadrature for blocks of rows at once (`tree_shap_blocks`)
-``"patterns"``  tables over all outcomes of the splits, for shallow trees
-                (`tree_shap_patterns`)
-``"rows"``      quadrature row by row, for few rows (`tree_shap_rows`)
+``"blocks"``  quadrature for blocks of rows at once (`blocks`)
+``"tables"``  tables over all outcomes of the splits, for shallow trees (`outcome_tables`)
+``"rows"``    quadrature row by row, for few rows (`rows`)
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from splitcredit.kernels import tree_shap_blocks, tree_shap_patterns, tree_shap_rows
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import once_a_forest, readonly
+from splitcredit.kernels.nodes import cached_per_forest, readonly
+from splitcredit.kernels.tree_shap import blocks, outcome_tables, rows
 
 # Each adds the attributions of X[rows] for some outputs, summed over the trees, to `out`: called as
 # ``attribute(forest, outputs, X, rows, out)``, with X float64 and prepared, outputs and rows int64,
 # out float64 (len(rows), n_features, len(outputs)).
 _ATTRIBUTE = {
-    "blocks": tree_shap_blocks.attribute,
-    "patterns": tree_shap_patterns.attribute,
-    "rows": tree_shap_rows.attribute,
+    "blocks": blocks.attribute,
+    "tables": outcome_tables.attribute,
+    "rows": rows.attribute,
 }
 ALGORITHMS = ("auto", *_ATTRIBUTE)
 # Up to so many rows it costs less to take them one by one than to set up a block.
@@ -40,11 +39,13 @@ def tree_shap(forest, X, outputs=None, algorithm="auto") -> np.ndarray:
     X : prepared rows
     outputs : sequence of int, optional
         Outputs to explain; all by default.
-    algorithm : {"auto", "blocks", "patterns", "rows"}
+    algorithm : {"auto", "blocks", "tables", "rows"}
     """
     outputs = np.arange(forest.n_outputs) if outputs is None else np.asarray(outputs, np.int64)
     rows = np.arange(len(X))
-    return sparing_one(forest, outputs, lambda some: _attribute(forest, X, some, rows, algorithm))
+    return skip_dependent_output(
+        forest, outputs, lambda some: _attribute(forest, X, some, rows, algorithm)
+    )
 
 
 def tree_shap_one(forest, X, output, algorithm="auto") -> np.ndarray:
@@ -62,11 +63,11 @@ def tree_shap_one(forest, X, output, algorithm="auto") -> np.ndarray:
     return out
 
 
-def sparing_one(forest, outputs, explain) -> np.ndarray:
-    """What ``explain(outputs)`` gives, (n_samples, n_features, len(outputs)).
+def skip_dependent_output(forest, outputs, explain) -> np.ndarray:
+    """The attributions ``explain(outputs)``, (n_samples, n_features, len(outputs)).
 
-    If these are all outputs and they add up to the same at every leaf, what they are credited with
-    adds up to nothing, and one of them need not be explained.
+    If these are all outputs and they add up to the same at every leaf, their attributions add up to
+    0. Then the last output is not explained: it is minus the sum of the others.
     """
     if not (len(outputs) == forest.n_outputs > 1 and _adds_up(forest)):
         return explain(outputs)
@@ -96,15 +97,15 @@ def _attribute(forest, X, outputs, rows, algorithm):
 def _choose(forest, n_rows):
     """The algorithm that costs least.
 
-    ``"blocks"`` and ``"rows"`` give a row the same bytes, and ``"patterns"`` is chosen by the trees
+    ``"blocks"`` and ``"rows"`` give a row the same bytes, and ``"tables"`` is chosen by the trees
     alone: so what a row gets does not depend on the rows beside it.
     """
-    if tree_shap_patterns.pays(forest):
-        return "patterns"
+    if outcome_tables.pays(forest):
+        return "tables"
     return "rows" if n_rows <= FEW_ROWS else "blocks"
 
 
-@once_a_forest
+@cached_per_forest
 def _adds_up(forest) -> bool:
     """Whether the outputs of all leaves add up to the same, but for rounding."""
     totals = forest.value[forest.feature < 0].sum(axis=1)

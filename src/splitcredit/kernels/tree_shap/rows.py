@@ -1,6 +1,6 @@
 """Path-dependent TreeSHAP by exact quadrature for few rows: one row at a time.
 
-The formulas of `tree_shap_blocks`, which derives them, in the same order of operations, so that a
+The formulas of `blocks`, which derives them, in the same order of operations, so that a
 row gets the same bytes; without what it costs to set up loops over many rows. Down the entries of a
 tree in their order with A, and back up with Q.
 """
@@ -11,20 +11,20 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.tree_shap_blocks import TRIPLE, rules, triples
-from splitcredit.kernels.tree_shap_plan import plans
+from splitcredit.kernels.tree_shap.blocks import TRIPLE, rules, triples
+from splitcredit.kernels.tree_shap.layout import layouts
 
 
 def attribute(forest, outputs, X, rows, out) -> None:
     """Add attributions to `out`; see `tree_shap`."""
-    for plan in plans(forest, outputs):
-        _rows(plan, triples(plan), *rules(plan), X, rows, out)
+    for layout in layouts(forest, outputs):
+        _rows(layout, triples(layout), *rules(layout), X, rows, out)
 
 
 @kernel(parallel=True)
-def _rows(plan, triples, points, weights, X, rows, out):
+def _rows(layout, triples, points, weights, X, rows, out):
     """Take every row through every tree; one row is one thread's."""
-    entries, terms, starts, depths = plan.entries, plan.terms, plan.starts, plan.depths
+    entries, terms, starts, depths = layout.entries, layout.terms, layout.starts, layout.depths
     most = triples.max() * TRIPLE
     n_entries = (starts[1:, 0] - starts[:-1, 0]).max()
     n_terms = (starts[1:, 1] - starts[:-1, 1]).max()
@@ -66,13 +66,13 @@ def _rows(plan, triples, points, weights, X, rows, out):
 @kernel(inline=True)
 def _down(entries, e, start, rule, points, X, row, A, q, scale, edge, depth, inside):
     """Fill s, o z (s - r), q and 1 / h^2 of an entry; A and o of its children."""
-    entry, own = entries[e], e - start
-    if own > 0:
-        inside[depth[own]] = edge[own, 0]
+    entry, here = entries[e], e - start
+    if here > 0:
+        inside[depth[here]] = edge[here, 0]
     o, z, ratio, x = inside[entry.above], entry.z, entry.ratio, X[row, entry.column]
     left = entry.missing_left if x != x else x <= entry.threshold
     s = 1.0 if left != entry.first_is_right else 0.0
-    edge[own, 1], edge[own, 2], edge[own, 3] = s, o * z * (s - ratio), o
+    edge[here, 1], edge[here, 2], edge[here, 3] = s, o * z * (s - ratio), o
     for k in range(TRIPLE * rule):
         t, inverse = points[rule, k], 1.0
         low = (1 - t) * ratio
@@ -80,23 +80,23 @@ def _down(entries, e, start, rule, points, X, row, A, q, scale, edge, depth, ins
             inverse = 1 / (t + (1 - t) * z)
             low = (1 - t) * z * ratio * inverse
         high = t * inverse + low
-        scale[own, k] = inverse * inverse
-        q[0, own, k], q[1, own, k] = low, high
-        q[2, own, k] = low + s * (high - low) if o > 0 else ratio
+        scale[here, k] = inverse * inverse
+        q[0, here, k], q[1, here, k] = low, high
+        q[2, here, k] = low + s * (high - low) if o > 0 else ratio
     for child, is_first in ((entry.first, True), (entry.second, False)):
         if child >= 0:
             below = child - start
-            edge[below, 0], depth[below] = o * (s if is_first else 1 - s), depth[own] + 1
+            edge[below, 0], depth[below] = o * (s if is_first else 1 - s), depth[here] + 1
             for k in range(TRIPLE * rule):
-                A[below, k] = A[own, k] * (q[2, own, k] if is_first else 1 - q[2, own, k])
+                A[below, k] = A[here, k] * (q[2, here, k] if is_first else 1 - q[2, here, k])
 
 
 @kernel(inline=True)
 def _up(entries, terms, e, start, first_term, rule, A, q, scale, edge, Q, i, out):
     """Q of the terms of an entry, and what they credit to its feature."""
-    entry, own = entries[e], e - start
+    entry, here = entries[e], e - start
     # As in blocks, where a root is never taken together with its parent.
-    bottom = own > 0 and entry.first < 0 and entry.second < 0
+    bottom = here > 0 and entry.first < 0 and entry.second < 0
     for place in range(entry.n_terms):
         term, at = terms[entry.terms + place], entry.terms + place - first_term
         # The terms of the children with the same output, if it varies there.
@@ -108,12 +108,12 @@ def _up(entries, terms, e, start, first_term, rule, A, q, scale, edge, Q, i, out
             for k in range(g * TRIPLE, (g + 1) * TRIPLE):
                 second = Q[two, k] if two >= 0 else term.second_value
                 difference = (Q[one, k] if one >= 0 else term.first_value) - second
-                weight = scale[own, k] * A[own, k]
+                weight = scale[here, k] * A[here, k]
                 part += weight if one < 0 and two < 0 else weight * difference
-                Q[at, k] = second + q[2, own, k] * difference
-                if bottom and edge[own, 3] > 0:
-                    low = second + q[0, own, k] * w
-                    Q[at, k] = low + edge[own, 1] * (second + q[1, own, k] * w - low)
+                Q[at, k] = second + q[2, here, k] * difference
+                if bottom and edge[here, 3] > 0:
+                    low = second + q[0, here, k] * w
+                    Q[at, k] = low + edge[here, 1] * (second + q[1, here, k] * w - low)
             total += part * w if one < 0 and two < 0 and not bottom else part
-        credit = edge[own, 2] * total
+        credit = edge[here, 2] * total
         out[i, entry.feature, term.output] += credit * w if bottom else credit

@@ -6,16 +6,16 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.leaf_patterns import CONDITION, failures, merged
+from splitcredit.kernels.interventional.failed_conditions import CONDITION, failures, merged
 
 # Leaves at a time: bounds the memory for their paths.
 CHUNK = 256
 
 
 def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
-    """Add what the leaves give to the rows; as `leaf_patterns.add_leaves`, for paths of any width.
+    """Add what the leaves give to the rows, for paths of any width; the derivation is in `explain`.
 
-    The derivation is in `kernels/tree_shap_interventional.py`.
+    Parameters are those of `failed_conditions.add_leaves`.
     """
     for first in range(0, len(leaves), CHUNK):
         some = leaves[first : first + CHUNK]

@@ -1,4 +1,6 @@
-"""Saabas and TreeSHAP where each tree speaks for its in-bag or out-of-bag rows (loecher2022).
+"""Saabas and TreeSHAP by the trees that a row was in, or out of, the bag of (loecher2022).
+
+Each row is explained only by trees that it was in, or out of, the bag of.
 
 ``method="saabas"`` is the paper's CFC_in and CFC_oob, ``"tree_shap"`` its SHAP_in and SHAP_oob.
 """
@@ -24,7 +26,7 @@ def importance(
     output="all",
     weigh_by: str = "absolute",
 ) -> Importance:
-    """Mean over the training rows of |phi_i| or y_i phi_i of what `attribute` gives.
+    """Mean over the training rows of |phi_i| or y_i phi_i, with phi_i from `attribute`.
 
     Parameters
     ----------
@@ -56,15 +58,15 @@ def importance(
     _, y = training_data(forest, X, y)
     values = attribution.values
     if weigh_by == "absolute":
-        found = np.abs(values).mean(axis=0).sum(axis=1)
+        scores = np.abs(values).mean(axis=0).sum(axis=1)
     else:
         targets = np.eye(forest.n_outputs)[y] if forest.n_outputs > 1 else y[:, None]
         if weigh_by == "centred_y":
             targets = targets - targets.mean(axis=0)
         chosen = [forest.output_names.index(name) for name in attribution.output_names]
-        found = (values * targets[:, None, chosen]).mean(axis=0).sum(axis=1)
+        scores = (values * targets[:, None, chosen]).mean(axis=0).sum(axis=1)
     parameters = attribution.parameters | {"weigh_by": weigh_by}
-    return Importance(found, forest.feature_names, attribution.method, parameters)
+    return Importance(scores, forest.feature_names, attribution.method, parameters)
 
 
 def attribute(forest, X, method: str = "tree_shap", rows: str = "oob", output="all") -> Attribution:
@@ -94,13 +96,14 @@ def attribute(forest, X, method: str = "tree_shap", rows: str = "oob", output="a
     ValueError
         If the forest is not bagged, X is not its training data, or there is no such choice.
     """
-    from splitcredit.kernels import saabas_by_bag, tree_shap_by_bag
+    from splitcredit.kernels.tree_shap.oob import oob_tree_shap
+    from splitcredit.kernels.walks.oob_saabas import oob_saabas
 
     check_choice("method", method, METHODS)
     check_choice("rows", rows, ROWS)
     kernel = {
-        "saabas": saabas_by_bag.saabas_by_bag,
-        "tree_shap": tree_shap_by_bag.tree_shap_by_bag,
+        "saabas": oob_saabas,
+        "tree_shap": oob_tree_shap,
     }[method]
     outputs = chosen_outputs(forest, output)
     return Attribution(
@@ -108,7 +111,7 @@ def attribute(forest, X, method: str = "tree_shap", rows: str = "oob", output="a
         baseline=np.zeros(len(outputs)),
         feature_names=forest.feature_names,
         output_names=[forest.output_names[c] for c in outputs],
-        method="by_bag",
+        method="oob_attributions",
         parameters={
             "method": method,
             "rows": rows,

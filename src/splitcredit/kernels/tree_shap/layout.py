@@ -1,8 +1,8 @@
-"""What a traversal by quadrature meets in each tree, laid out in the order in which it is met.
+"""The inner nodes of trees, laid out in the order in which a traversal by quadrature meets them.
 
-A plan holds the inner nodes below which some explained output still varies. Of the two children of
-a node the one below which more outputs vary is called the first: it is gone to first, and the sums
-of the node are made in the place of its sums (see `tree_shap_blocks`).
+A layout holds the inner nodes below which some explained output still varies. The child with more
+varying outputs is called `first` and is visited first. The sums of a node are written over those
+of its first child (see `blocks`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import lowered, once_a_forest, readonly
+from splitcredit.kernels.nodes import Nodes, cached_per_forest, nodes_of
 
-# (node, output) pairs planned at a time: bounds memory to some 40 MB whatever the forest.
+# (node, output) pairs laid out at a time: bounds memory to some 40 MB whatever the forest.
 CHUNK = 1 << 19
 
 # One inner node.
@@ -52,7 +52,7 @@ TERM = np.dtype(
 )
 
 
-class Plan(NamedTuple):
+class TreeLayout(NamedTuple):
     """Entries of consecutive trees.
 
     Parameters
@@ -82,30 +82,8 @@ class Plan(NamedTuple):
     first: int
 
 
-class Nodes(NamedTuple):
-    """Arrays of trees as `Forest` has them, and the column of the rows that each node compares."""
-
-    feature: np.ndarray
-    column: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    missing_left: np.ndarray
-    cover: np.ndarray
-
-
-def nodes_of(forest) -> Nodes:
-    """The nodes of a forest, with thresholds for ``x <= threshold``."""
-    missing_left = forest.missing_left
-    if missing_left is None:
-        missing_left = readonly(np.zeros(forest.n_nodes, np.bool_))
-    threshold = readonly(lowered(forest).astype(np.float64))
-    f = forest
-    return Nodes(f.feature, f.feature, threshold, f.left, f.right, missing_left, f.cover)
-
-
-def plans(forest, outputs):
-    """Plans of the forest for some outputs, a chunk of trees each; those of small ones are kept.
+def layouts(forest, outputs):
+    """Layouts of the forest for some outputs, a chunk of trees each; those of small ones are kept.
 
     Parameters
     ----------
@@ -114,41 +92,37 @@ def plans(forest, outputs):
         Terms name an output by its place in here.
     """
     if forest.n_nodes * len(outputs) > CHUNK:
-        return _plans(forest, outputs)
-    kept = _kept(forest)
-    key = tuple(outputs.tolist())
-    if key not in kept:
-        kept[key] = list(_plans(forest, outputs))
-    return kept[key]
+        return _make_layouts(forest, outputs)
+    return _kept_layouts(forest, tuple(outputs.tolist()))
 
 
-@once_a_forest
-def _kept(forest):
-    """Plans by outputs: for a single row it takes longer to make the plan than to follow it."""
-    return {}
+@cached_per_forest
+def _kept_layouts(forest, outputs):
+    """Layouts in memory: for a single row it takes longer to make the layout than to follow it."""
+    return list(_make_layouts(forest, np.array(outputs, np.int64)))
 
 
-def _plans(forest, outputs):
+def _make_layouts(forest, outputs):
     nodes, offsets, first = nodes_of(forest), forest.tree_offsets, 0
     while first < forest.n_trees:
         room = (offsets[first:] - offsets[first]) * len(outputs)
         last = first + max(1, int(np.searchsorted(room, CHUNK, side="right")) - 1)
         part = offsets[first : last + 1]
-        plan = plan_of(nodes, forest.value, part, outputs, forest.n_features, first)
-        if len(plan.entries):
-            yield plan
+        layout = layout_of(nodes, forest.value, part, outputs, forest.n_features, first)
+        if len(layout.entries):
+            yield layout
         first = last
 
 
-def plan_of(nodes, value, offsets, outputs, n_features, first=0) -> Plan:
-    """The plan of the trees between the first and the last of `offsets`, from tree `first` on."""
+def layout_of(nodes, value, offsets, outputs, n_features, first=0) -> TreeLayout:
+    """The layout of the trees between the first and the last of `offsets`, from tree `first` on."""
     shape = offsets[-1] - offsets[0], len(outputs)
     varies, constant = np.empty(shape, np.bool_), np.empty(shape)
     counts = _find_varying(nodes, value, offsets, outputs, varies, constant)
     starts = np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(counts, axis=0)])
     entries, terms = np.empty(starts[-1, 0], ENTRY), np.empty(starts[-1, 1], TERM)
-    found = _fill(nodes, offsets, varies, constant, starts, n_features, entries, terms)
-    return Plan(entries, terms, starts, *np.ascontiguousarray(found.T), first)
+    extents = _fill(nodes, offsets, varies, constant, starts, n_features, entries, terms)
+    return TreeLayout(entries, terms, starts, *np.ascontiguousarray(extents.T), first)
 
 
 @kernel(parallel=True)
@@ -185,16 +159,16 @@ def _fill(nodes, offsets, varies, constant, starts, n_features, entries, terms):
     n_trees, n_outputs = len(offsets) - 1, varies.shape[1]
     # Tuples cannot enter a parallel loop.
     feature, column, threshold, left, right, missing_left, cover = nodes
-    found = np.zeros((n_trees, 3), np.int32)
+    extents = np.zeros((n_trees, 3), np.int32)
     for t in prange(n_trees):
         start, stop = starts[t, 0], starts[t + 1, 0]
         if stop == start:
             continue
         origin = offsets[0]
-        own = Nodes(feature, column, threshold, left, right, missing_left, cover)
+        tree_nodes = Nodes(feature, column, threshold, left, right, missing_left, cover)
         triads = np.empty((stop - start, 3), np.int64)  # node, first and second child
-        found[t, 0], found[t, 1] = _write_entries(
-            own, offsets[t], origin, varies, n_features, starts[t], triads, entries
+        extents[t, 0], extents[t, 1] = _write_entries(
+            tree_nodes, offsets[t], origin, varies, n_features, starts[t], triads, entries
         )
         place, listed = np.full(n_outputs, -1, np.int32), np.zeros(n_outputs, np.bool_)
         places = np.zeros((stop - start, 2), np.int32)
@@ -204,8 +178,8 @@ def _fill(nodes, offsets, varies, constant, starts, n_features, entries, terms):
             _write_terms(entries, terms, e, varies[node - origin], values, place, listed)
             _count_places(entries, e, start, places)
             entries[e].low = _is_low(entries, e)
-        found[t, 2] = max(places[0, 0], places[0, 1])
-    return found
+        extents[t, 2] = max(places[0, 0], places[0, 1])
+    return extents
 
 
 @kernel()
@@ -292,16 +266,16 @@ def _write_terms(entries, terms, e, varies, values, place, listed):
 
 @kernel()
 def _count_places(entries, e, start, places):
-    """Most sums held below an entry, on the stack of its own sums and on the other one."""
+    """Most sums held below an entry, on the stack that its sums go to and on the other one."""
     entry = entries[e]
-    own, other = entry.n_terms, 0
+    same, other = entry.n_terms, 0
     if entry.first >= 0:
-        own = max(own, places[entry.first - start, 0])
+        same = max(same, places[entry.first - start, 0])
         other = places[entry.first - start, 1]
     if entry.second >= 0:
-        own = max(own, entry.n_first + places[entry.second - start, 1])
+        same = max(same, entry.n_first + places[entry.second - start, 1])
         other = max(other, places[entry.second - start, 0])
-    places[e - start, 0], places[e - start, 1] = own, other
+    places[e - start, 0], places[e - start, 1] = same, other
 
 
 @kernel()
