@@ -2,6 +2,8 @@
 
 import ast
 import inspect
+import sys
+import typing
 from pathlib import Path
 
 import pytest
@@ -245,6 +247,25 @@ def test_defaults_fit_their_annotations(kind, name):
     for parameter in inspect.signature(FUNCTIONS[kind](name)).parameters.values():
         if parameter.default is not parameter.empty:
             assert problem(annotations[parameter.name].annotation, parameter.default) == ""
+
+
+CHOICES = [
+    (loader, "ad_data", "target", "TARGETS"),
+    (loader, "parkinsons", "target", "TARGETS"),
+    (loader, "standardised_split", "split", "SPLITS"),
+    (loader, "titanic", "shuffled", "FEATURES"),
+    (metric, "clustering_r2", "random", "RANDOM"),
+    (metric, "randomised_error", "features", "FEATURES"),
+]
+
+
+@pytest.mark.parametrize(("find", "name", "parameter", "constant"), CHOICES)
+def test_choices_in_annotations_are_those_that_the_code_knows(find, name, parameter, constant):
+    function = find(name)
+    hint = typing.get_type_hints(function)[parameter]
+    (literal,) = typing.get_args(hint) if parameter == "random" else (hint,)
+    known = getattr(sys.modules[function.__module__], constant)
+    assert set(typing.get_args(literal)) - {""} == set(known)
 
 
 def test_the_file_of_estimators_is_what_the_libraries_say():

@@ -174,7 +174,7 @@ def test_a_missing_file_of_ones_own_is_one_line_before_the_first_job(project):
     (project / "mine.yaml").write_text(text)
     done = snakemake(project, "-n", "--configfile", "mine.yaml", check=False)
     assert done.returncode == 1
-    assert "configuration: datasets.mine: mine.csv: no such file" in done.stdout
+    assert "configuration: datasets.mine.path: mine.csv: no such file" in done.stdout
     (project / "mine.csv").write_text("a,y\n1,2\n")
     snakemake(project, "-n", "--configfile", "mine.yaml")
 
