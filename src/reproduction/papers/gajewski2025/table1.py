@@ -12,11 +12,10 @@ import numpy as np
 import pandas as pd
 
 from reproduction.papers import finding
-from reproduction.papers.gajewski2025._settings import METHODS, PRINTED_ITERATIONS, SIGMAS
+from reproduction.papers.gajewski2025._settings import METHODS, PRINTED_METHODS, printed_iterations
 from reproduction.papers.gajewski2025._tables import counted
 from reproduction.papers.gajewski2025.curves import ERRORS
 
-_QUANTITIES = {"mc": "mc", "halton": "qmc"}
 # Introduction: about so much at equal time. Basis: rounding, half a unit of the last digit.
 STATED = {
     ("single", "mc"): (0.13, 0.005),
@@ -47,15 +46,14 @@ def compute(inputs) -> pd.DataFrame:
     variants = errors["variant"].unique()
     errors = errors.set_index(key)[["value", "standard_error"]]
     rows = []
-    for variant, (dataset, model) in product(variants, PRINTED_ITERATIONS):
-        printed = PRINTED_ITERATIONS[dataset, model]
-        for (k, sigma), method in product(enumerate(SIGMAS), _QUANTITIES):
-            at = (variant, dataset, model, sigma, method, printed[method][k])
-            value, error = errors.loc[at] if at in errors.index else (np.nan, np.nan)
-            row = dict(zip(key, at, strict=True)) | {"printed_iterations": printed[method][k]}
-            rows.append({**row, "quantity": f"{_QUANTITIES[method]}_iterations"})
-            row |= {"value": value, "standard_error": np.sqrt(2) * error}
-            rows.append({**row, "quantity": f"{_QUANTITIES[method]}_nmae"})
+    for variant, (setting, count) in product(variants, printed_iterations().items()):
+        at = (variant, *setting, count)
+        value, error = errors.loc[at] if at in errors.index else (np.nan, np.nan)
+        row = dict(zip(key, at, strict=True)) | {"printed_iterations": count}
+        printed = PRINTED_METHODS[row["method"]]
+        rows.append({**row, "quantity": f"{printed}_iterations"})
+        row |= {"value": value, "standard_error": np.sqrt(2) * error}
+        rows.append({**row, "quantity": f"{printed}_nmae"})
     columns = ["variant", "dataset", "model", "sigma", "quantity", "value", "printed_iterations"]
     return pd.DataFrame(rows, columns=[*columns, "standard_error"])
 

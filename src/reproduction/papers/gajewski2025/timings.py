@@ -18,9 +18,9 @@ from reproduction.papers.gajewski2025 import _clocks, _ensembles
 from reproduction.papers.gajewski2025._settings import (
     METHODS,
     MODELS,
-    PRINTED_ITERATIONS,
     PUBLISHED,
     SIGMAS,
+    printed_iterations,
     recipe_of,
 )
 from reproduction.papers.gajewski2025.curves import ERRORS
@@ -78,7 +78,7 @@ def _settings(dataset, model, data, errors, pairs, repeats):
     n = data.n_training
     forest = to_forest(fit(recipe_of(dataset, model), data.X[:n], data.y[:n]))
     X = forest.prepare(data.X[n:])
-    for k, sigma in enumerate(SIGMAS):
+    for sigma in SIGMAS:
         seconds = _clocks.of_setting(forest, X, sigma, pairs, repeats)
         key = {"part": "setting", "dataset": dataset, "model": model, "sigma": sigma}
         yield {**key, "method": "exact", "quantity": "a pair", "value": seconds["exact"]}
@@ -90,7 +90,7 @@ def _settings(dataset, model, data, errors, pairs, repeats):
             a_pair, a_sample = seconds[method]
             found = {"a pair": a_pair, "a sample": a_sample}
             chosen = equal_time(nmae.index.to_numpy(), a_pair, a_sample, seconds["exact"])
-            chosen["printed"] = PRINTED_ITERATIONS[dataset, model][method][k]
+            chosen["printed"] = printed_iterations()[dataset, model, sigma, method]
             for rule, count in chosen.items():
                 found |= {rule: count, f"NMAE, {rule}": nmae.get(count, np.nan)}
             for quantity, value in found.items():
