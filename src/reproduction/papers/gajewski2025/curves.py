@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.papers import finding
 from reproduction.papers.gajewski2025._settings import DATASETS, METHODS, MODELS
 
@@ -18,7 +18,7 @@ ERRORS = "gajewski2025_sampling/sampling_error"
 TOP = 0.15
 # Basis: rounding. The stated power of i is 1/2, a half in the first decimal.
 POWER, HALF_DIGIT = -0.5, 0.05
-_STYLES = {"mc": (COLOURS["blue"], "o"), "halton": (COLOURS["vermilion"], "s")}
+_STYLES = {"mc": (COLORS["blue"], "o"), "halton": (COLORS["vermilion"], "s")}
 _COLUMNS = ["variant", "dataset", "model", "sigma", "method", "iterations", "value"]
 _COLUMNS += ["standard_error", "exact_mean", "n_pairs"]
 
@@ -90,15 +90,15 @@ def draw(table):
 
 
 def _panel(axis, rows):
-    for method, (colour, marker) in _STYLES.items():
+    for method, (color, marker) in _STYLES.items():
         own = rows[rows["method"] == method].sort_values("iterations")
-        style = {"color": colour, "marker": marker, "ms": 3.5}
+        style = {"color": color, "marker": marker, "ms": 3.5}
         axis.plot(own["iterations"], own["value"], ls="--", label=METHODS[method], **style)
         start = own.iloc[0]
         i = np.geomspace(start["iterations"], own["iterations"].max(), 100)
         line = start["value"] * np.sqrt(start["iterations"] / i)
         label = r"$\propto 1/\sqrt{i}$ from its first point"
-        axis.plot(i, line, ls=":", lw=1.0, color=colour, alpha=0.8, label=label)
+        axis.plot(i, line, ls=":", lw=1.0, color=color, alpha=0.8, label=label)
     axis.set_ylim(0, TOP)
     axis.set_xlim(left=0)
     axis.locator_params(axis="x", nbins=5)

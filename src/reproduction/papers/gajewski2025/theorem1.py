@@ -12,7 +12,7 @@ import statistics
 import numpy as np
 import pandas as pd
 
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.papers import finding
 from reproduction.papers.gajewski2025 import _algorithm1, _ensembles, _enumeration
 from reproduction.papers.gajewski2025._settings import SIGMAS
@@ -144,24 +144,24 @@ def draw(table):
     figure.subplots_adjust(left=0.09, right=0.985, bottom=0.15, top=0.9, wspace=0.28)
     cost = table[table["part"] == "cost"]
     exponents = table[table["part"] == "exponent"].set_index("size")["value"]
-    for size, colour, marker in zip(SIZES, ("blue", "orange", "green"), "os^", strict=True):
+    for size, color, marker in zip(SIZES, ("blue", "orange", "green"), "os^", strict=True):
         own = cost[cost["size"] == size]
         label = f"|S| = {size}: exponent {exponents[size]:.2f}"
-        style = {"marker": marker, "ms": 4, "color": COLOURS[colour]}
+        style = {"marker": marker, "ms": 4, "color": COLORS[color]}
         axes[0].loglog(own["n_leaves"].astype(float), own["value"], label=label, **style)
     leaves = np.sort(cost["n_leaves"].unique().astype(float))
-    axes[0].loglog(leaves, leaves**2 / 2, ":", color=COLOURS["black"], label="leaves$^2$ / 2")
+    axes[0].loglog(leaves, leaves**2 / 2, ":", color=COLORS["black"], label="leaves$^2$ / 2")
     axes[0].set_xlabel("leaves of the ensemble")
     axes[0].set_ylabel("pairs of leaves, mean over rows and sets")
     axes[0].set_title("Cost, counted")
     axes[0].legend(loc="upper left")
     own = table[table["part"] == "exactness"]
-    for sigma, colour, marker in zip(SIGMAS, ("blue", "orange", "green"), "os^", strict=True):
+    for sigma, color, marker in zip(SIGMAS, ("blue", "orange", "green"), "os^", strict=True):
         some = own[own["sigma"] == sigma]
-        style = {"marker": marker, "ms": 3.5, "ls": "", "color": COLOURS[colour]}
+        style = {"marker": marker, "ms": 3.5, "ls": "", "color": COLORS[color]}
         shown = some["value"].clip(lower=1e-17)
         axes[1].loglog(some["gap"], shown, label=f"$\\sigma$ = {sigma}", **style)
-    axes[1].axhline(ROUNDING, color=COLOURS["black"], lw=0.8, ls=":")
+    axes[1].axhline(ROUNDING, color=COLORS["black"], lw=0.8, ls=":")
     axes[1].set_xlabel("PG$^2$ by enumeration (squared units of the target)")
     axes[1].set_ylabel("relative error (0 drawn at $10^{-17}$)")
     axes[1].set_title(f"Exactness, {len(own)} small ensembles")

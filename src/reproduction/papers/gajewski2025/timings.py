@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction import datasets
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.models import fit
 from reproduction.papers.gajewski2025 import _clocks, _ensembles
 from reproduction.papers.gajewski2025._settings import (
@@ -128,11 +128,9 @@ def draw(table):
 def _growth(axis, table):
     exponents = table[table["part"] == "exponent"].set_index("size")["value"]
     grown = table[table["part"] == "growth"]
-    for (size, own), colour in zip(
-        grown.groupby("size"), ("blue", "orange", "green"), strict=False
-    ):
+    for (size, own), color in zip(grown.groupby("size"), ("blue", "orange", "green"), strict=False):
         label = f"|S| = {size:.0f}: exponent {exponents[size]:.2f}"
-        style = {"color": COLOURS[colour], "ms": 4, "label": label}
+        style = {"color": COLORS[color], "ms": 4, "label": label}
         axis.loglog(own["nodes"].astype(float), own["value"], "o-", **style)
     axis.set_xlabel("nodes of the ensemble")
     axis.set_ylabel("CPU seconds a pair, one thread")
@@ -144,12 +142,12 @@ def _settings_panel(axis, rows):
     by = rows.pivot(index=["dataset", "model", "sigma"], columns=["method", "quantity"])["value"]
     by = by.sort_index(level=["model", "dataset", "sigma"], ascending=[False, True, True])
     places = np.arange(len(by))
-    axis.semilogy(places, by["exact", "a pair"], "D", color=COLOURS["black"], ms=4, label="exact")
-    for method, colour, marker in (("mc", "blue", "o"), ("halton", "vermilion", "s")):
+    axis.semilogy(places, by["exact", "a pair"], "D", color=COLORS["black"], ms=4, label="exact")
+    for method, color, marker in (("mc", "blue", "o"), ("halton", "vermilion", "s")):
         own = by[method]
         seconds = own["a pair"] + own["a sample"] * own["printed"]
         label = f"{METHODS[method]}, printed iterations"
-        axis.semilogy(places, seconds, marker, color=COLOURS[colour], ms=4, label=label)
+        axis.semilogy(places, seconds, marker, color=COLORS[color], ms=4, label=label)
     axis.set_xticks(places, [f"{s:g}" for s in by.index.get_level_values("sigma")], fontsize=7)
     for start in range(0, len(by), 3):
         dataset, model, _ = by.index[start]

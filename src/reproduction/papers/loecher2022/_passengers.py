@@ -34,7 +34,7 @@ def compute(inputs, importance) -> pd.DataFrame:
 
 
 def draw(figure, axis, table) -> None:
-    """A swarm a feature: place is the score, colour the feature's value from low to high."""
+    """A swarm a feature: place is the score, color the feature's value from low to high."""
     for place, feature in enumerate(_titanic.SHOWN):
         rows = table[table["feature"] == feature]
         ranks = rows["x"].rank(method="average")

@@ -11,7 +11,7 @@ import pandas as pd
 
 from reproduction import storage
 from reproduction.datasets.mixed_categories import CATEGORIES, FEATURES
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.papers import finding
 
 SCORES = "loecher2022_mixed/scores"
@@ -131,18 +131,18 @@ def draw(table, panels, title):
 
 
 def boxes(axis, rows, relevant) -> None:
-    """One box a feature, the relevant one in colour."""
+    """One box a feature, the relevant one in color."""
     for place, (feature, row) in enumerate(rows.iterrows()):
         box = {"whislo": row["low"], "q1": row["lower"], "med": row["median"]}
         box |= {"q3": row["upper"], "whishi": row["high"], "mean": row["value"], "fliers": []}
-        colour = COLOURS["orange"] if feature == relevant else "0.85"
+        color = COLORS["orange"] if feature == relevant else "0.85"
         axis.bxp(
             [box],
             positions=[place],
             widths=0.6,
             showmeans=True,
             patch_artist=True,
-            boxprops={"facecolor": colour, "edgecolor": "0.3"},
+            boxprops={"facecolor": color, "edgecolor": "0.3"},
             medianprops={"color": "0.1"},
             whiskerprops={"color": "0.3"},
             capprops={"color": "0.3"},
@@ -161,6 +161,6 @@ def _diamonds(axis, table, importance):
     rows = rows.dropna(subset=["value"])
     if len(rows):
         places = [FEATURES.index(f) for f in rows["feature"]]
-        style = {"marker": "D", "ls": "", "ms": 4, "color": COLOURS["vermilion"], "mec": "white"}
+        style = {"marker": "D", "ls": "", "ms": 4, "color": COLORS["vermilion"], "mec": "white"}
         axis.plot(places, rows["value"], label="mean in R, categories by subsets", **style)
         axis.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.07), borderaxespad=0)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.datasets.titanic import FEATURES
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.papers import finding
 
 SCORES = "loecher2022_titanic/scores"
@@ -20,7 +20,7 @@ SHOWN = FEATURES
 ID, STRONGEST = "PassengerId", "Sex"
 # Up to the first share of Sex an importance is "about zero", from the second on it is sizeable.
 NEAR_ZERO, SIZEABLE = 0.03, 0.1
-_COLOURS = {AS_THEY_ARE: COLOURS["blue"], SHUFFLED: "0.65"}
+_COLORS = {AS_THEY_ARE: COLORS["blue"], SHUFFLED: "0.65"}
 
 
 def summary(inputs, importances) -> pd.DataFrame:
@@ -121,7 +121,7 @@ def draw_bars(axis, table, importance, scale=1.0, cases=(AS_THEY_ARE, SHUFFLED))
             rows["value"] / scale,
             height,
             xerr=2 * rows["deviation"] / scale,
-            color=_COLOURS[case],
+            color=_COLORS[case],
             ecolor="0.2",
             error_kw={"lw": 0.9},
             label=case,

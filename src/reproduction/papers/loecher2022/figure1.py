@@ -19,7 +19,7 @@ import pandas as pd
 from sklearn.datasets import load_diabetes
 
 from reproduction import models
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from splitcredit.convert.sklearn import convert
 from splitcredit.forest import LEAF, Forest
 from splitcredit.importances import saabas
@@ -46,7 +46,7 @@ UNITS = {
     "blog": "mean price of the houses in a node (1000 dollars)",
     "real tree": "mean disease progression in a node (score after one year)",
 }
-UP, DOWN, ASIDE = COLOURS["blue"], COLOURS["vermilion"], "0.6"
+UP, DOWN, ASIDE = COLORS["blue"], COLORS["vermilion"], "0.6"
 
 
 def compute(inputs) -> pd.DataFrame:
@@ -172,16 +172,16 @@ def _path(axis, rows):
 
 
 def _split(axis, parent, child, level, gap):
-    """The way to the child in colour, with what it adds, and the child off the path in grey."""
+    """The way to the child in color, with what it adds, and the child off the path in gray."""
     up, below = child["value"] > 0, level + 1
-    side, colour = (1, UP) if up else (-1, DOWN)
+    side, color = (1, UP) if up else (-1, DOWN)
     here, other = ("left", "right") if up else ("right", "left")
     axis.plot([parent["node"], child["aside"]], [level, below], color=ASIDE, lw=0.9, zorder=1)
     axis.plot(child["aside"], below, "o", ms=6, mfc="white", mec=ASIDE, zorder=2)
     aside = f"{child['aside']:.2f} ({parent['rows'] - child['rows']:.0f} rows)"
     place = {"va": "center", "fontsize": 7.5}
     axis.text(child["aside"] - side * gap, below, aside, ha=other, color="0.4", **place)
-    arrow = {"arrowstyle": "-|>", "color": colour, "lw": 2.4, "shrinkA": 5, "shrinkB": 6}
+    arrow = {"arrowstyle": "-|>", "color": color, "lw": 2.4, "shrinkA": 5, "shrinkB": 6}
     axis.annotate("", (child["node"], below), (parent["node"], level), arrowprops=arrow)
     _mark(axis, child, below)
     node = f"{child['node']:.2f} ({child['rows']:.0f} rows)"
@@ -189,7 +189,7 @@ def _split(axis, parent, child, level, gap):
     beside = 0.3 * parent["node"] + 0.7 * child["node"] + side * gap
     axis.text(beside, level + 0.4, child["test"], ha=here, va="center", fontsize=8)
     step = f"{child['value']:+.2f}".replace("-", "−")
-    bold = {"fontweight": "bold", "color": colour, "va": "center"}
+    bold = {"fontweight": "bold", "color": color, "va": "center"}
     axis.text(beside, level + 0.62, step, ha=here, **bold)
 
 

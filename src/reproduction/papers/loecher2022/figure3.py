@@ -12,7 +12,7 @@ from __future__ import annotations
 import pandas as pd
 
 from reproduction import storage
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.papers import finding
 from reproduction.papers.loecher2022 import _titanic
 from reproduction.papers.loecher2022._titanic import (
@@ -54,7 +54,7 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
 
 
 def draw(table):
-    """MDA on top, MDI left, CFC right; grey is the control."""
+    """MDA on top, MDI left, CFC right; gray is the control."""
     from matplotlib import pyplot as plt
 
     figure = plt.figure(figsize=(9, 5.6), layout="none")
@@ -76,7 +76,7 @@ def _draw_r(axis, table, importance):
     rows = rows.set_index("feature").reindex(_titanic.SHOWN).dropna(subset=["value"])
     if len(rows):
         places = [_titanic.SHOWN.index(f) for f in rows.index]
-        style = {"marker": "D", "ls": "", "ms": 5, "color": COLOURS["vermilion"], "mec": "white"}
+        style = {"marker": "D", "ls": "", "ms": 5, "color": COLORS["vermilion"], "mec": "white"}
         axis.plot(rows["value"], places, label="in R (randomForest), MDI only", **style)
 
 

@@ -1,6 +1,6 @@
 """Table 1: how well ten scores tell 5 relevant from 45 noisy features, as the area under the ROC.
 
-All relevant features are among the ten with the fewest values. Penalised scores push noise down,
+All relevant features are among the ten with the fewest values. Penalized scores push noise down,
 the further the more values it has: among all 50 features that looks like skill. So each score has a
 second area, among the first ten features only.
 """

@@ -1,7 +1,7 @@
 """Random pairs of trees: does an attribution fall although the model relies more on the feature?
 
 As in figure 1, features are binary, the trees are complete (each path tests all M features in an
-order of its own), and the data set has one row a leaf, labelled with the leaf's value. Such a tree
+order of its own), and the data set has one row a leaf, labeled with the leaf's value. Such a tree
 is a function on the cube {0, 1}^M and a choice of features at the nodes. In a pair (f, f') feature
 0 matters more in f': for all S without 0, v'(S + 0) - v'(S) >= v(S + 0) - v(S), where v is the
 expectation E[f | x_S] at x = (1, ..., 1) for the output, and the drop of the mean squared error for

@@ -106,13 +106,13 @@ def _bars(axis, rows):
     return [*handles, line]
 
 
-def _stack(axis, parts, colours):
+def _stack(axis, parts, colors):
     """Parts of all rows on each other, outwards from zero."""
     tops = np.cumsum(parts, axis=0)
     edges = np.arange(tops.shape[1] + 1) - 0.5
-    for top, bottom, colour in zip(tops, tops - parts, colours, strict=True):
+    for top, bottom, color in zip(tops, tops - parts, colors, strict=True):
         # As an image within the SVG: thousands of edges would make a large file.
-        axis.stairs(top, edges, baseline=bottom, fill=True, color=colour, lw=0, rasterized=True)
+        axis.stairs(top, edges, baseline=bottom, fill=True, color=color, lw=0, rasterized=True)
 
 
 def _outcome(axis, rows):

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.models import fit
 from reproduction.papers import finding
 from reproduction.papers.lundberg2017 import _steps, _trees
@@ -164,11 +164,11 @@ def draw(table):
 def _bars(axis, rows, n):
     rows = rows.iloc[::-1]
     ours = rows["method"].str.startswith("splitcredit")
-    colours = [COLOURS["blue"] if own else COLOURS["orange"] for own in ours]
-    axis.barh(np.arange(len(rows)), rows["value"], color=colours)
+    colors = [COLORS["blue"] if own else COLORS["orange"] for own in ours]
+    axis.barh(np.arange(len(rows)), rows["value"], color=colors)
     for place, seconds in enumerate(rows["value"]):
         axis.text(seconds * 1.15, place, f"{seconds:.2g} s", va="center", fontsize=7.5)
-    axis.axvline(FRACTION, color=COLOURS["black"], lw=0.8, ls=":")
+    axis.axvline(FRACTION, color=COLORS["black"], lw=0.8, ls=":")
     axis.set_yticks(np.arange(len(rows)), [f"{r.method}\n({r.model})" for r in rows.itertuples()])
     axis.set_xscale("log")
     axis.set_xlim(rows["value"].min() / 3, max(rows["value"].max(), FRACTION) * 15)
@@ -179,11 +179,11 @@ def _bars(axis, rows, n):
 def _curves(axis, table):
     slopes = table[table["part"] == "exponent"].set_index("sweep")["value"]
     names = {"T": "trees", "D": "depth (for each node)", "L": "leaves"}
-    for (sweep, name), colour in zip(names.items(), ("blue", "vermilion", "green"), strict=True):
+    for (sweep, name), color in zip(names.items(), ("blue", "vermilion", "green"), strict=True):
         own = table[(table["part"] == "cost") & (table["sweep"] == sweep)]
         value = own["value"] / (own["size"] if sweep == "D" else 1)
         label = f"{name}: exponent {slopes[sweep]:.2f}"
-        axis.loglog(own["size"], value, "o-", color=COLOURS[colour], ms=4, label=label)
+        axis.loglog(own["size"], value, "o-", color=COLORS[color], ms=4, label=label)
     low, high = axis.get_ylim()
     axis.set_ylim(low, high * 30)  # room for the legend
     axis.set_xlabel("size")

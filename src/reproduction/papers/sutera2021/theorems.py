@@ -113,7 +113,7 @@ def compute(inputs, n_distributions: int = 135, seed: int = 0) -> pd.DataFrame:
     for joint in theory.random_distributions(n_distributions, seed):
         cases += theory.cases(joint)
     rows = _put_together(cases)
-    rows += [_generalised(rows, impurity) for impurity in ("gini", "variance")]
+    rows += [_generalized(rows, impurity) for impurity in ("gini", "variance")]
     order = list(QUANTITIES)
     rows.sort(key=lambda r: order.index((r["statement"], r["quantity"])))
     return pd.DataFrame(rows)
@@ -163,7 +163,7 @@ def _put_together(cases):
     return rows
 
 
-def _generalised(rows, impurity):
+def _generalized(rows, impurity):
     """Appendix F: all errors with another impurity than the entropy."""
     errors = [
         row
