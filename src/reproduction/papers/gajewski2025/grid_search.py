@@ -40,9 +40,9 @@ def compute(inputs) -> pd.DataFrame:
                 "text": recipe_of(dataset, model, DESCRIBED),
                 "saved": recipe_of(dataset, model),
             }
-            own = (rows["dataset"] == dataset) & (rows["model"] == model)
+            of_model = (rows["dataset"] == dataset) & (rows["model"] == model)
             for name, recipe in who.items():
-                at = own & (rows[PARAMETERS] == [recipe[p] for p in PARAMETERS]).all(axis=1)
+                at = of_model & (rows[PARAMETERS] == [recipe[p] for p in PARAMETERS]).all(axis=1)
                 both = rows["chosen"].where(rows["chosen"] == "", rows["chosen"] + ", ") + name
                 rows["chosen"] = rows["chosen"].mask(at, both)
     columns = ["dataset", "model", "rank", *PARAMETERS, "value", "deviation", "chosen"]

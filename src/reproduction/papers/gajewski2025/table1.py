@@ -62,23 +62,25 @@ def statements(table) -> list[dict]:
     """s05: typical errors; s06: bigger models have smaller ones; s07: so have wider noises."""
     rows = table[table["quantity"].str.endswith("_nmae")]
     rows = rows.assign(method=rows["quantity"].str.removesuffix("_nmae"))
-    found = []
-    for variant, own in rows.groupby("variant", sort=False):
-        found += _findings(variant, own)
-    return found
+    findings = []
+    for variant, rows_of_variant in rows.groupby("variant", sort=False):
+        findings += _findings(variant, rows_of_variant)
+    return findings
 
 
 def _findings(variant, rows):
     for (model, method), (stated, half) in STATED.items():
-        own = rows[(rows["model"] == model) & (rows["method"] == method)]
-        words = f"|median NMAE at the printed iterations - {stated}|"
-        off = abs(own["value"].median() - stated)
-        yield finding("s05", f"{variant}, {model}, {method}", words, off, half, "at most")
+        rows_of_model = rows[(rows["model"] == model) & (rows["method"] == method)]
+        measured = f"|median NMAE at the printed iterations - {stated}|"
+        off = abs(rows_of_model["value"].median() - stated)
+        yield finding("s05", f"{variant}, {model}, {method}", measured, off, half, "at most")
     wide = rows.pivot(index=["dataset", "sigma", "method"], columns="model", values="value")
-    words = "settings in which the bigger model's NMAE is not the smaller one"
-    yield counted("s06", variant, words, ~(wide["bigger"] < wide["single"]), 0, "at most")
+    measured = "settings in which the bigger model's NMAE is not the smaller one"
+    yield counted("s06", variant, measured, ~(wide["bigger"] < wide["single"]), 0, "at most")
     mc = rows[rows["method"] == "mc"]
-    for model, own in mc.groupby("model", sort=False):
-        steps = np.diff(own.pivot(index="dataset", columns="sigma", values="value"), axis=1)
-        words = f"steps of sigma at which {METHODS['mc']}'s NMAE does not fall"
-        yield counted("s07", f"{variant}, {model}", words, ~(steps.ravel() < 0), 0, "at most")
+    for model, rows_of_model in mc.groupby("model", sort=False):
+        steps = np.diff(
+            rows_of_model.pivot(index="dataset", columns="sigma", values="value"), axis=1
+        )
+        measured = f"steps of sigma at which {METHODS['mc']}'s NMAE does not fall"
+        yield counted("s07", f"{variant}, {model}", measured, ~(steps.ravel() < 0), 0, "at most")

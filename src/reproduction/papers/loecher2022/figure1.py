@@ -119,22 +119,22 @@ def real_forest() -> tuple[Forest, np.ndarray]:
 def _decomposed(forest, x):
     """Baseline, contribution of each feature on the path, and prediction of one row."""
     explained, row = saabas.explain(forest, x), forest.prepare(x)[0]
-    found, k = [_at("baseline", explained.baseline[0], forest, 0, 0)], 0
+    steps, k = [_at("baseline", explained.baseline[0], forest, 0, 0)], 0
     while (j := forest.feature[k]) != LEAF:
         name, threshold = forest.feature_names[j], forest.threshold[k]
         below = row[j] <= threshold
         child, aside = (forest.left[k], forest.right[k])[:: 1 if below else -1]
         # A feature comes once on these paths, so its contribution is one step.
-        step = _at(name, explained.values[0, j, 0], forest, child, len(found))
+        step = _at(name, explained.values[0, j, 0], forest, child, len(steps))
         test = f"{name} {'≤' if below else '>'} {threshold:.4g}"
-        found.append({**step, "test": test, "aside": float(forest.value[aside, 0])})
+        steps.append({**step, "test": test, "aside": float(forest.value[aside, 0])})
         k = child
-    return [*found, _at("prediction", forest.predict(x)[0, 0], forest, k, len(found))]
+    return [*steps, _at("prediction", forest.predict(x)[0, 0], forest, k, len(steps))]
 
 
 def _at(term, value, forest, k, step):
-    place = {"node": float(forest.value[k, 0]), "rows": int(forest.cover[k])}
-    return {"step": step, "term": term, "value": float(value), **place}
+    node = {"node": float(forest.value[k, 0]), "rows": int(forest.cover[k])}
+    return {"step": step, "term": term, "value": float(value), **node}
 
 
 def draw(table):
@@ -179,8 +179,8 @@ def _split(axis, parent, child, level, gap):
     axis.plot([parent["node"], child["aside"]], [level, below], color=ASIDE, lw=0.9, zorder=1)
     axis.plot(child["aside"], below, "o", ms=6, mfc="white", mec=ASIDE, zorder=2)
     aside = f"{child['aside']:.2f} ({parent['rows'] - child['rows']:.0f} rows)"
-    place = {"va": "center", "fontsize": 7.5}
-    axis.text(child["aside"] - side * gap, below, aside, ha=other, color="0.4", **place)
+    style = {"va": "center", "fontsize": 7.5}
+    axis.text(child["aside"] - side * gap, below, aside, ha=other, color="0.4", **style)
     arrow = {"arrowstyle": "-|>", "color": color, "lw": 2.4, "shrinkA": 5, "shrinkB": 6}
     axis.annotate("", (child["node"], below), (parent["node"], level), arrowprops=arrow)
     _mark(axis, child, below)

@@ -55,6 +55,6 @@ def draw(table):
 
 def statements(table) -> list[dict]:
     """s03: apart is no remedy; s04: weighting by y is one, out-of-bag only."""
-    found = sizeable("s03", table, {"shap": "SHAP", **NO_REMEDY})
-    found += near_zero("s04", table, {"shap_oob_y": "y SHAP, out-of-bag"})
-    return found + sizeable("s04", table, {"shap_inbag_y": "y SHAP, in-bag, as before"})
+    findings = sizeable("s03", table, {"shap": "SHAP", **NO_REMEDY})
+    findings += near_zero("s04", table, {"shap_oob_y": "y SHAP, out-of-bag"})
+    return findings + sizeable("s04", table, {"shap_inbag_y": "y SHAP, in-bag, as before"})

@@ -25,5 +25,5 @@ CLUSTERED = {
 
 def datasets_of(table) -> list[str]:
     """The data sets of a table, those that are known first."""
-    found = table["dataset"].unique().tolist()
-    return [d for d in DATASETS if d in found] + [d for d in found if d not in DATASETS]
+    present = table["dataset"].unique().tolist()
+    return [d for d in DATASETS if d in present] + [d for d in present if d not in DATASETS]

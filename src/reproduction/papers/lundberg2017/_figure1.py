@@ -81,13 +81,13 @@ def _arrow(axis, start, end, answer, taken):
     axis.text(x + 0.045 * side, y + 0.03, answer, color=color, fontsize=8, ha="center")
 
 
-def _box(axis, place, text, taken, leaf=False):
+def _box(axis, center, text, taken, leaf=False):
     face = {"boxstyle": "round,pad=0.35" if not leaf else "square,pad=0.4"}
     face |= {"fc": "white" if not leaf else PAPER, "ec": "0.15" if taken else "0.65"}
     face["lw"] = 1.6 if taken else 0.9
     text = text if leaf else f"{text}?"
     weight = "bold" if taken else "normal"
-    axis.text(*place, text, ha="center", va="center", bbox=face, fontweight=weight, fontsize=9)
+    axis.text(*center, text, ha="center", va="center", bbox=face, fontweight=weight, fontsize=9)
 
 
 def _table(axis, table):

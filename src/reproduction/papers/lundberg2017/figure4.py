@@ -153,7 +153,7 @@ def statements(table) -> list[dict]:
     """
     leads = table[(table["statistic"] == "lead") & (table["outcome"] == "label")]
     leads = leads[leads["n_groups"].isna()]
-    found = []
+    findings = []
     for statement, pairs in LEADS.items():
         chosen = pd.concat(
             leads[(leads["clustered"] == a) & (leads["versus"] == b)] for a, b in pairs
@@ -162,8 +162,8 @@ def statements(table) -> list[dict]:
             # Neither of the two knows the model, so both modes are the same.
             chosen = chosen[chosen["mode"] == "in_sample"]
         for (dataset, mode), rows in chosen.groupby(["dataset", "mode"], sort=False):
-            found.append(_judged(statement, dataset, mode, rows))
-    return found
+            findings.append(_judged(statement, dataset, mode, rows))
+    return findings
 
 
 def _judged(statement, dataset, mode, rows):

@@ -140,12 +140,12 @@ def statements(table: pd.DataFrame) -> list[dict]:
         if limit is not None:
             kind = "at most" if how in ("max", "sum") else "at least"
             values.setdefault((row["statement"], kind), []).append((row["value"], limit))
-    found = []
+    findings = []
     for (statement, kind), (variant, measured) in FINDINGS.items():
         extreme = max if kind == "at most" else min
         value, limit = map(extreme, zip(*values[statement, kind], strict=True))
-        found.append(finding(statement, variant, measured, value, limit, kind))
-    return found + [dict(timed) for timed in TIMED]
+        findings.append(finding(statement, variant, measured, value, limit, kind))
+    return findings + [dict(timed) for timed in TIMED]
 
 
 def _put_together(cases):
