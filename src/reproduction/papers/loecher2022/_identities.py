@@ -126,7 +126,7 @@ def _decrease(trees, impurities, kind, **options):
 
 def _of_eq11(forest, X, y, trees, cfc, c):
     """Eq. 11 is Eq. 10 over the mean of y, which differs by tree."""
-    found = []
+    sides = []
     for kind in ("inbag", "oob"):
         ten, eleven, share = [], [], []
         for tree, f in zip(trees, cfc, strict=True):
@@ -135,12 +135,12 @@ def _of_eq11(forest, X, y, trees, cfc, c):
             share.append([np.average(tree.targets[:, c], weights=tree.times[kind])])
         ten, eleven, share = map(np.array, (ten, eleven, share))
         kernel = _products(forest, X, y, kind, output=c, divide_by="targets")
-        found += [
+        sides += [
             ("s13", EQ11, share * eleven, ten),
             ("s13", EQ11_KERNEL, kernel, eleven.mean(axis=0)),
             ("s13", EQ11_PRINTED, eleven.mean(axis=0), ten.mean(axis=0)),
         ]
-    return found
+    return sides
 
 
 def _of_ufi(forest, X, y, trees, cfc):

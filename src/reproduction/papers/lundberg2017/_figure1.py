@@ -65,10 +65,10 @@ def _tree(axis, order, leaves):
         (inner[2], ends[3], "Yes", True),
     ):
         _arrow(axis, parent, child, answer, taken)
-    for k, place in inner.items():
-        _box(axis, place, order[min(k, 1)], taken=k != 1)
-    for k, place in ends.items():
-        _box(axis, place, leaves[k], taken=k == 3, leaf=True)
+    for k, xy in inner.items():
+        _box(axis, xy, order[min(k, 1)], taken=k != 1)
+    for k, xy in ends.items():
+        _box(axis, xy, leaves[k], taken=k == 3, leaf=True)
 
 
 def _arrow(axis, start, end, answer, taken):
@@ -131,9 +131,9 @@ def _ranges(axis, table):
     axis.axvline(ASSUMED, color="0.4", lw=0.8, ls=":")
     for key in ROWS:
         rows = table[(table["task"] == key[0]) & (table["method"] == key[1])]
-        color, dash, name, place = LINES[key]
+        color, dash, name, xy = LINES[key]
         axis.plot(rows["x"], 100 * rows["value"], color=color, ls=dash)
-        axis.text(*place, name, color=color, fontsize=7.5)
+        axis.text(*xy, name, color=color, fontsize=7.5)
     axis.set(xlim=(0, 0.45), ylim=(-75, 130))
     axis.text(ASSUMED + 0.008, -69, "assumed: 10 / 80", fontsize=7, color="0.3")
     axis.set_xlabel("increase with cough in B / value of the AND")

@@ -138,6 +138,6 @@ def count(method, forest, x) -> int:
 def _row(sweep, forest, M, methods):
     x = [1.0] * M
     trees = trees_of(forest)
-    place = {"sweep": sweep, "T": len(trees), "M": M}
-    place |= {"L": max(t.n_leaves for t in trees), "D": max(t.depth for t in trees)}
-    return [{**place, "method": m, "value": count(m, forest, x)} for m in methods]
+    sizes = {"sweep": sweep, "T": len(trees), "M": M}
+    sizes |= {"L": max(t.n_leaves for t in trees), "D": max(t.depth for t in trees)}
+    return [{**sizes, "method": m, "value": count(m, forest, x)} for m in methods]

@@ -199,16 +199,16 @@ def _with_bounds(table, method):
 
 def _equalities(seed):
     """Largest differences over random forests: features repeat, several outputs, one unused."""
-    found = {}
+    errors = {}
     for k in range(N_FORESTS):
         rng = np.random.default_rng([seed, k])
         n_used, depth = int(rng.integers(2, 6)), int(rng.integers(2, 6))
         forest = _trees.random_forest(rng, n_used, depth, 1 + k % 3, 1 + k % 2, n_unused=1)
         X = _trees.random_rows(rng, ROWS, n_used + 1)
         for quantity, values in _differences(forest, X).items():
-            found.setdefault(quantity, []).append(np.ravel(values))
+            errors.setdefault(quantity, []).append(np.ravel(values))
     rows = []
-    for quantity, parts in found.items():
+    for quantity, parts in errors.items():
         values = np.abs(np.concatenate(parts))
         row = {"part": "equality", "quantity": quantity, "value": float(values.max())}
         rows.append({**row, "n": len(values)})

@@ -124,12 +124,12 @@ def _curves(axis, rows):
 
 def _areas(axis, rows):
     """Filled: in-sample; hollow: out-of-fold; the linkages side by side."""
-    for place, (name, (_, color, _)) in enumerate(CLUSTERED.items()):
+    for column, (name, (_, color, _)) in enumerate(CLUSTERED.items()):
         for i, (linkage, marker) in enumerate(_MARKERS.items()):
             for j, mode in enumerate(MODES):
                 chosen = (rows["clustered"] == name) & (rows["linkage"] == linkage)
                 for row in rows[chosen & (rows["mode"] == mode)].itertuples():
-                    x = place + 0.24 * (i - 1) + 0.1 * (j - 0.5)
+                    x = column + 0.24 * (i - 1) + 0.1 * (j - 0.5)
                     error = [[row.value - row.low], [row.high - row.value]]
                     face = color if j == 0 else "white"
                     axis.errorbar(x, row.value, error, color=color, marker=marker, mfc=face, ms=4)
