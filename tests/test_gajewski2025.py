@@ -22,12 +22,12 @@ from reproduction.papers.gajewski2025 import (
 from reproduction.papers.gajewski2025._settings import (
     DATASETS,
     MODELS,
-    PRINTED_ITERATIONS,
     SIGMAS,
+    printed_iterations,
     recipe_of,
-    stated_recipe,
 )
 from reproduction.planning import configuration as config
+from reproduction.planning import sweep
 from reproduction.planning.places import PAPERS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -42,6 +42,7 @@ SPLITS = [
 ]
 HOLDS = {"within", "direction"}
 ARTEFACTS = config.artefacts()
+FULL = config.read_yaml(ROOT / "config" / "config.yaml")
 
 
 def artefact(name):
@@ -180,15 +181,13 @@ def test_every_printed_cell_is_one_row_of_each_variant(name, inputs, tmp_path):
     assert len(found) == 2 * n
 
 
-def test_printed_iterations_are_those_of_the_cells():
-    printed = {}
-    for row in storage.read_rows(CLAIMS / "table1.csv"):
-        cell = claims.parse_cell(row["cell"])
-        if cell["quantity"].endswith("_iterations"):
-            method = {"mc": "mc", "qmc": "halton"}[cell["quantity"].split("_")[0]]
-            of_model = printed.setdefault((cell["dataset"], cell["model"]), {})
-            of_model[method] = (*of_model.get(method, ()), int(row["printed"]))
-    assert printed == PRINTED_ITERATIONS
+def test_printed_iterations_are_computed_and_those_of_every_setting():
+    """At full scale; the counts of smaller presets leave some out."""
+    counts = FULL["metrics"]["sampling_error"]["counts"]
+    assert set(printed_iterations().values()) <= set(counts)
+    settings = product(DATASETS, MODELS, SIGMAS, _settings.METHODS)
+    assert sorted(printed_iterations()) == sorted(settings)
+    assert printed_iterations()["parkinson", "single", 0.3, "halton"] == 500
 
 
 def test_rows_of_several_splits_are_means_with_their_range(inputs):
@@ -458,20 +457,17 @@ def test_table2_single_trees_tie_in_single_precision():
     assert (len(cells), outside) == (18, 14)
 
 
-def test_recipes_in_code_are_those_of_the_experiments():
+def test_recipes_are_those_of_all_experiments():
     """`timings` fits its own models; `grid_search` names those of the text."""
-    recipes = config.read_yaml(ROOT / "config" / "config.yaml")["models"]
-    sampled = config.read_yaml(ROOT / "config" / "experiments" / "gajewski2025_sampling.yaml")
-    in_code = {"published": recipe_of, "described": stated_recipe}
-    for block in sampled["sweep"]:
-        axes = block.get("zip") or block["grid"]
-        axes |= sampled["variants"][axes["variant"]]
-        own = {k.removeprefix("model."): v for k, v in axes.items() if k.startswith("model.")}
-        for i, dataset in enumerate(axes["data"]):
-            given = {k: v[i] if isinstance(v, list) else v for k, v in own.items()}
-            found = in_code[axes["variant"]](dataset, axes["model"])
-            assert found == {k: (recipes[axes["model"]] | given)[k] for k in found}
-            assert given.items() <= found.items()
+    full, seen = config.load({}), set()
+    for experiment in ("sampling", "single", "bigger"):
+        for point in sweep.expand(full, f"gajewski2025_{experiment}"):
+            setting = point.axes["data"], point.axes["model"], point.axes["variant"]
+            assert point.run.model.items() >= recipe_of(*setting).items()
+            seen.add(setting)
+    assert len(seen) == 12
+    with pytest.raises(ValueError, match="gajewski2025_sampling has no published other model"):
+        recipe_of("red_wine", "other")
 
 
 def test_s08_and_s09_of_the_reference_run():

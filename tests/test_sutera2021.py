@@ -191,7 +191,7 @@ def test_s15_mdi_and_sage_are_close_on_led(limits):
 
 def test_s16_masking_favours_segments_1_and_4(limits):
     for name in limits[1]:
-        shares = [found[name][list(led_shares.FAVOURED)].sum() for found in limits.values()]
+        shares = [found[name][list(led_shares.FAVORED)].sum() for found in limits.values()]
         assert min(np.diff(shares)) >= 0, name
     # Those who pay are not all the others: segment 6 keeps its share of MDI or gains.
     for j in (0, 2, 3, 5):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from reproduction import storage
 
-# Okabe and Ito's colours, which stay apart for colour-blind readers.
-COLOURS = {
+# Okabe and Ito's colors, which stay apart for color-blind readers.
+COLORS = {
     "blue": "#0072B2",
     "orange": "#E69F00",
     "green": "#009E73",

@@ -65,7 +65,7 @@ def pixels(axis, scores, limit: float) -> None:
     frame(axis)
 
 
-def grey(axis, intensities) -> None:
+def gray(axis, intensities) -> None:
     """Draw an 8 x 8 image itself, dark ink on white."""
     axis.imshow(np.asarray(intensities).reshape(8, 8), cmap="Greys", interpolation="nearest")
     blank(axis)

@@ -41,9 +41,9 @@ def finding(statement, variant, measured, value, limit, kind="at most") -> dict:
     kind : {"at most", "at least"}
         What `value` must be of `limit`.
     """
-    found = {"statement": statement, "variant": variant, "measured": measured}
+    judged = {"statement": statement, "variant": variant, "measured": measured}
     value = None if value is None else float(value)
-    return {**found, "value": value, "limit": float(limit), "kind": kind}
+    return {**judged, "value": value, "limit": float(limit), "kind": kind}
 
 
 def available() -> list[str]:

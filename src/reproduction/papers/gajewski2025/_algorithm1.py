@@ -66,21 +66,21 @@ def active_leaves(forest, x, chosen) -> np.ndarray:
 
     Only the chosen features move. int64 (n_trees,).
     """
-    found = []
+    counts = []
     for root in forest.tree_offsets[:-1]:
         reached, waiting = [], [int(root)]
-        own = _leaf(forest, x, int(root))
+        own_leaf = _leaf(forest, x, int(root))
         while waiting:
             k = waiting.pop()
             q = forest.feature[k]
             if q < 0:
-                reached.append(forest.value[k, 0] != forest.value[own, 0])
+                reached.append(forest.value[k, 0] != forest.value[own_leaf, 0])
             elif chosen[q]:
                 waiting += [int(forest.left[k]), int(forest.right[k])]
             else:
                 waiting.append(_child(forest, x, k))
-        found.append(sum(reached))
-    return np.array(found)
+        counts.append(sum(reached))
+    return np.array(counts)
 
 
 def pairs(leaves) -> int:

@@ -52,17 +52,17 @@ def of_setting(forest, X, sigma, n_pairs, repeats) -> dict:
     jobs = {"exact": lambda: setting.gaps(x, chosen[:, None])}
     jobs |= {(kind, n): sampled(kind, n) for kind in METHODS for n in (FEW, MANY)}
     seconds = {name: t / len(x) for name, t in medians(jobs, repeats).items()}
-    found = {"exact": seconds["exact"]}
+    seconds_of = {"exact": seconds["exact"]}
     for kind in METHODS:
         a_sample = max(seconds[kind, MANY] - seconds[kind, FEW], 0.0) / (MANY - FEW)
-        found[kind] = max(seconds[kind, FEW] - FEW * a_sample, 0.0), a_sample
-    return found
+        seconds_of[kind] = max(seconds[kind, FEW] - FEW * a_sample, 0.0), a_sample
+    return seconds_of
 
 
 def growth(trees, sizes, n_pairs, repeats) -> list[dict]:
     """CPU seconds a pair of the exact algorithm, by number of trees and size of the set."""
     rng = np.random.default_rng(1)
-    found = []
+    rows = []
     for n_trees in trees:
         forest, X = _ensembles.wine_like(n_trees)
         setting, x = Setting(forest, None, 0.3, None), X[:n_pairs]
@@ -72,8 +72,8 @@ def growth(trees, sizes, n_pairs, repeats) -> list[dict]:
             jobs[size] = lambda chosen=chosen, x=x, setting=setting: setting.gaps(x, chosen)
         key = {"n_trees": n_trees, "nodes": forest.n_nodes}
         seconds = medians(jobs, repeats)
-        found += [{**key, "size": size, "value": seconds[size] / len(x)} for size in sizes]
-    return found
+        rows += [{**key, "size": size, "value": seconds[size] / len(x)} for size in sizes]
+    return rows
 
 
 def medians(jobs, repeats) -> dict:
@@ -85,4 +85,4 @@ def medians(jobs, repeats) -> dict:
             job()
             if turn:
                 times[name].append(time.process_time() - start)
-    return {name: statistics.median(own) for name, own in times.items()}
+    return {name: statistics.median(seconds) for name, seconds in times.items()}

@@ -39,7 +39,7 @@ def pg2(forest, x, chosen, sigma) -> float:
         masses.append(_masses(cuts.tolist(), float(x[j]), sigma))
     cells = np.repeat(x[None].astype(float), math.prod(map(len, edges)), axis=0)
     cells[:, features] = np.array(list(product(*edges)))
-    shares = np.array([math.prod(own) for own in product(*masses)])
+    shares = np.array([math.prod(mass) for mass in product(*masses)])
     at_x = values(forest, x[None].astype(float))
     gaps = (values(forest, cells) - at_x).sum(axis=1)
     return math.fsum(shares * gaps**2)

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from reproduction import claims, storage
+
 DATASETS = {
     "red_wine": "Red wine",
     "california_housing": "California housing",
@@ -12,40 +19,45 @@ SIGMAS = (0.1, 0.3, 1.0)
 SHAP = "shap"
 GREEDY = {sigma: f"greedy_sigma{sigma}" for sigma in SIGMAS}
 METHODS = {"mc": "Monte Carlo", "halton": "quasi-Monte Carlo"}
+# As the printed cells call them.
+PRINTED_METHODS = {"mc": "mc", "halton": "qmc"}
 PUBLISHED, DESCRIBED = "published", "described"
 
-# Table 1, by data set and model: iterations in the order of `SIGMAS`.
-PRINTED_ITERATIONS = {
-    ("red_wine", "single"): {"mc": (100, 100, 100), "halton": (100, 100, 100)},
-    ("red_wine", "bigger"): {"mc": (4000, 8000, 15000), "halton": (4000, 8000, 15000)},
-    ("california_housing", "single"): {"mc": (100, 100, 100), "halton": (100, 100, 100)},
-    ("california_housing", "bigger"): {"mc": (4000, 10000, 15000), "halton": (4000, 10000, 15000)},
-    ("parkinson", "single"): {"mc": (500, 500, 500), "halton": (100, 500, 100)},
-    ("parkinson", "bigger"): {"mc": (6000, 15000, 20000), "halton": (4000, 15000, 20000)},
-}
-# As the experiments do, and with the parameters that the authors' saved models have.
-SAVED_MODELS = {
-    ("red_wine", "bigger"): {"n_estimators": 32, "learning_rate": 0.2, "subsample": 0.8},
-    ("california_housing", "bigger"): {"n_estimators": 40, "learning_rate": 0.1, "subsample": 0.01},
-    ("parkinson", "bigger"): {"n_estimators": 40, "learning_rate": 0.2, "subsample": 0.8},
-}
-# Appendix A, beside 40 trees or one, and a depth of 4 or 3 (of red wine's single tree 4).
-STATED_MODELS = {
-    "red_wine": {"learning_rate": 0.2, "subsample": 0.9},
-    "california_housing": {"learning_rate": 0.2, "subsample": 0.9},
-    "parkinson": {"learning_rate": 0.3, "subsample": 0.8},
-}
-SINGLE = {"n_estimators": 1, "learning_rate": 0.9, "subsample": 0.9, "max_depth": 3}
+_HERE = Path(__file__).resolve().parent
+_CONFIG = _HERE.parents[3] / "config"
 
 
-def recipe_of(dataset: str, model: str) -> dict:
-    """Recipe of the model that the authors saved, for `reproduction.models.fit`."""
-    own = SINGLE if model == "single" else {**SAVED_MODELS[dataset, model], "max_depth": 4}
-    return {"estimator": "XGBRegressor", "tree_method": "hist", "random_state": 42, **own}
+@cache
+def printed_iterations() -> dict[tuple, int]:
+    """Iterations that Table 1 prints, by data set, model, sigma and method; in print's order."""
+    methods = {f"{printed}_iterations": method for method, printed in PRINTED_METHODS.items()}
+    iterations = {}
+    for row in storage.read_rows(_HERE / "claims" / "table1.csv"):
+        cell = claims.parse_cell(row["cell"])
+        if cell["quantity"] in methods:
+            key = cell["dataset"], cell["model"], float(cell["sigma"]), methods[cell["quantity"]]
+            iterations[key] = int(row["printed"])
+    return iterations
 
 
-def stated_recipe(dataset: str, model: str) -> dict:
-    """Parameters that appendix A states."""
-    if model == "single":
-        return SINGLE | {"max_depth": 4 if dataset == "red_wine" else 3}
-    return {"n_estimators": 40, "max_depth": 4, **STATED_MODELS[dataset]}
+def recipe_of(dataset: str, model: str, variant: str = PUBLISHED) -> dict:
+    """Recipe of a model, as the experiments have it, for `reproduction.models.fit`.
+
+    Published is what the authors saved, described what appendix A states.
+    """
+    base, experiment = _read("config.yaml"), _read("experiments/gajewski2025_sampling.yaml")
+    for block in experiment["sweep"]:
+        axes = block.get("zip") or block["grid"]
+        if (axes["variant"], axes["model"]) == (variant, model):
+            of_dataset = axes["data"].index(dataset)
+            axes = {k: v[of_dataset] if isinstance(v, list) else v for k, v in axes.items()}
+            axes |= experiment["variants"][variant]
+            swept = {k: v for k, v in axes.items() if k.startswith("model.")}
+            swept = {k.removeprefix("model."): v for k, v in swept.items()}
+            return base["models"][model] | swept
+    raise ValueError(f"gajewski2025_sampling has no {variant} {model} model")
+
+
+@cache
+def _read(name):
+    return yaml.safe_load((_CONFIG / name).read_text(encoding="utf-8"))

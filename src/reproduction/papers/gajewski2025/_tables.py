@@ -35,10 +35,10 @@ def over_splits(frames, keys) -> pd.DataFrame:
     means = ["lead", "lead_low", "lead_high", "standard_error"]
     means += ["tied", "low_single", "high_single"]
     grouped = rows.groupby([*_SETTING, *keys], sort=False)
-    found = {"value": ("value", "mean"), "low": ("least", "min"), "high": ("most", "max")}
-    found |= {"deviation": ("value", "std"), "n_splits": ("value", "size")}
-    found |= {name: (name, "mean") for name in means if name in rows}
-    return grouped.agg(**found).reset_index()
+    columns = {"value": ("value", "mean"), "low": ("least", "min"), "high": ("most", "max")}
+    columns |= {"deviation": ("value", "std"), "n_splits": ("value", "size")}
+    columns |= {name: (name, "mean") for name in means if name in rows}
+    return grouped.agg(**columns).reset_index()
 
 
 def with_lead(frame) -> pd.DataFrame:
@@ -46,13 +46,13 @@ def with_lead(frame) -> pd.DataFrame:
     return frame.rename(columns={"low": "lead_low", "high": "lead_high"})
 
 
-def counted(statement, variant, words, rows, limit, kind) -> dict:
+def counted(statement, variant, measured, rows, limit, kind) -> dict:
     """A finding that counts the settings in which something holds, given as booleans."""
-    words = f"{words}, of {len(rows)}"
-    return finding(statement, variant, words, rows.sum(), limit, kind)
+    measured = f"{measured}, of {len(rows)}"
+    return finding(statement, variant, measured, rows.sum(), limit, kind)
 
 
-def share(statement, variant, words, rows, limit=0.5) -> dict:
+def share_finding(statement, variant, measured, rows, limit=0.5) -> dict:
     """A finding that something holds in most settings ("usually"), given as booleans."""
-    words = f"share of {len(rows)} {words}"
-    return finding(statement, variant, words, rows.mean(), limit, "at least")
+    measured = f"share of {len(rows)} {measured}"
+    return finding(statement, variant, measured, rows.mean(), limit, "at least")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.papers import finding
 from reproduction.papers.gajewski2025._settings import DATASETS, METHODS, MODELS
 
@@ -18,7 +18,7 @@ ERRORS = "gajewski2025_sampling/sampling_error"
 TOP = 0.15
 # Basis: rounding. The stated power of i is 1/2, a half in the first decimal.
 POWER, HALF_DIGIT = -0.5, 0.05
-_STYLES = {"mc": (COLOURS["blue"], "o"), "halton": (COLOURS["vermilion"], "s")}
+_STYLES = {"mc": (COLORS["blue"], "o"), "halton": (COLORS["vermilion"], "s")}
 _COLUMNS = ["variant", "dataset", "model", "sigma", "method", "iterations", "value"]
 _COLUMNS += ["standard_error", "exact_mean", "n_pairs"]
 
@@ -84,21 +84,21 @@ def draw(table):
     dataset, model = table[["dataset", "model"]].iloc[0]
     pairs = table.groupby("variant", sort=False)["n_pairs"].first()
     pairs = ", ".join(f"{n:.0f} pairs ({variant})" for variant, n in pairs.items())
-    words = f"{DATASETS[dataset]}, {MODELS[model]}: {pairs}; prefixes nested"
-    figure.suptitle(words, y=1 - 0.1 / height, fontsize=10)
+    title = f"{DATASETS[dataset]}, {MODELS[model]}: {pairs}; prefixes nested"
+    figure.suptitle(title, y=1 - 0.1 / height, fontsize=10)
     return figure
 
 
 def _panel(axis, rows):
-    for method, (colour, marker) in _STYLES.items():
-        own = rows[rows["method"] == method].sort_values("iterations")
-        style = {"color": colour, "marker": marker, "ms": 3.5}
-        axis.plot(own["iterations"], own["value"], ls="--", label=METHODS[method], **style)
-        start = own.iloc[0]
-        i = np.geomspace(start["iterations"], own["iterations"].max(), 100)
+    for method, (color, marker) in _STYLES.items():
+        curve = rows[rows["method"] == method].sort_values("iterations")
+        style = {"color": color, "marker": marker, "ms": 3.5}
+        axis.plot(curve["iterations"], curve["value"], ls="--", label=METHODS[method], **style)
+        start = curve.iloc[0]
+        i = np.geomspace(start["iterations"], curve["iterations"].max(), 100)
         line = start["value"] * np.sqrt(start["iterations"] / i)
         label = r"$\propto 1/\sqrt{i}$ from its first point"
-        axis.plot(i, line, ls=":", lw=1.0, color=colour, alpha=0.8, label=label)
+        axis.plot(i, line, ls=":", lw=1.0, color=color, alpha=0.8, label=label)
     axis.set_ylim(0, TOP)
     axis.set_xlim(left=0)
     axis.locator_params(axis="x", nbins=5)
@@ -109,11 +109,11 @@ def statements(table) -> list[dict]:
 
     "Most at few iterations" is judged twice: by the difference of the errors and by their ratio.
     """
-    found = []
+    findings = []
     for variant, rows in table.groupby("variant", sort=False):
         dataset, model = rows[["dataset", "model"]].iloc[0]
-        found += _findings(f"{variant}, {dataset}, {model}", rows)
-    return found
+        findings += _findings(f"{variant}, {dataset}, {model}", rows)
+    return findings
 
 
 def _findings(name, rows):
@@ -122,16 +122,18 @@ def _findings(name, rows):
     mc, qmc = (by[[(sigma, method) for sigma in sigmas]].to_numpy() for method in METHODS)
     powers = np.polynomial.polynomial.polyfit(np.log(by.index), np.log(mc), 1)[1]
     off = np.abs(powers - POWER).max()
-    words = "largest |slope + 1/2| of log NMAE of Monte Carlo against log iterations, over sigma"
-    yield finding("s02", name, words, off, HALF_DIGIT, "at most")
-    words = "smallest NMAE of Monte Carlo over that of quasi-Monte Carlo, over sigma and iterations"
-    yield finding("s03", name, words, (mc / qmc).min(), 1.0, "at least")
+    measured = "largest |slope + 1/2| of log NMAE of Monte Carlo against log iterations, over sigma"
+    yield finding("s02", name, measured, off, HALF_DIGIT, "at most")
+    measured = (
+        "smallest NMAE of Monte Carlo over that of quasi-Monte Carlo, over sigma and iterations"
+    )
+    yield finding("s03", name, measured, (mc / qmc).min(), 1.0, "at least")
     gain = mc - qmc
     lead = (gain[0] - gain[1:].max(axis=0)).min()
-    words = (
+    measured = (
         "difference of the NMAE at the fewest iterations less the next largest, least over sigma"
     )
-    yield finding("s03", f"{name}, difference", words, lead, 0.0, "at least")
+    yield finding("s03", f"{name}, difference", measured, lead, 0.0, "at least")
     lead = ((mc / qmc)[0] / (mc / qmc)[-1]).min()
-    words = "ratio of the NMAE at the fewest iterations over that at the most, least over sigma"
-    yield finding("s03", f"{name}, ratio", words, lead, 1.0, "at least")
+    measured = "ratio of the NMAE at the fewest iterations over that at the most, least over sigma"
+    yield finding("s03", f"{name}, ratio", measured, lead, 1.0, "at least")

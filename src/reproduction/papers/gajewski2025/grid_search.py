@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from reproduction.papers.gajewski2025._settings import DATASETS, MODELS, recipe_of, stated_recipe
+from reproduction.papers.gajewski2025._settings import DATASETS, DESCRIBED, MODELS, recipe_of
 
 ERRORS = "gajewski2025_grid_search/cross_validated_error"
 PARAMETERS = ["max_depth", "learning_rate", "subsample"]
@@ -36,10 +36,13 @@ def compute(inputs) -> pd.DataFrame:
     rows["chosen"] = ""
     for dataset in DATASETS:
         for model in MODELS:
-            who = {"text": stated_recipe(dataset, model), "saved": recipe_of(dataset, model)}
-            own = (rows["dataset"] == dataset) & (rows["model"] == model)
+            who = {
+                "text": recipe_of(dataset, model, DESCRIBED),
+                "saved": recipe_of(dataset, model),
+            }
+            of_model = (rows["dataset"] == dataset) & (rows["model"] == model)
             for name, recipe in who.items():
-                at = own & (rows[PARAMETERS] == [recipe[p] for p in PARAMETERS]).all(axis=1)
+                at = of_model & (rows[PARAMETERS] == [recipe[p] for p in PARAMETERS]).all(axis=1)
                 both = rows["chosen"].where(rows["chosen"] == "", rows["chosen"] + ", ") + name
                 rows["chosen"] = rows["chosen"].mask(at, both)
     columns = ["dataset", "model", "rank", *PARAMETERS, "value", "deviation", "chosen"]

@@ -30,8 +30,8 @@ def compute(inputs) -> pd.DataFrame:
     rows = pd.concat([inputs[name] for name in INPUTS], ignore_index=True)
     rows = rows.rename(columns={"data": "dataset"})
     table = [
-        dict(zip(_SETTING, key, strict=True)) | _over_splits(own["value"])
-        for key, own in rows.groupby(_SETTING, sort=False)
+        dict(zip(_SETTING, key, strict=True)) | _over_splits(cards["value"])
+        for key, cards in rows.groupby(_SETTING, sort=False)
     ]
     return pd.DataFrame(table, columns=[*_SETTING, "value", "low", "high", "n_splits"])
 

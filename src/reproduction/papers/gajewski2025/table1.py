@@ -12,11 +12,10 @@ import numpy as np
 import pandas as pd
 
 from reproduction.papers import finding
-from reproduction.papers.gajewski2025._settings import METHODS, PRINTED_ITERATIONS, SIGMAS
+from reproduction.papers.gajewski2025._settings import METHODS, PRINTED_METHODS, printed_iterations
 from reproduction.papers.gajewski2025._tables import counted
 from reproduction.papers.gajewski2025.curves import ERRORS
 
-_QUANTITIES = {"mc": "mc", "halton": "qmc"}
 # Introduction: about so much at equal time. Basis: rounding, half a unit of the last digit.
 STATED = {
     ("single", "mc"): (0.13, 0.005),
@@ -47,15 +46,14 @@ def compute(inputs) -> pd.DataFrame:
     variants = errors["variant"].unique()
     errors = errors.set_index(key)[["value", "standard_error"]]
     rows = []
-    for variant, (dataset, model) in product(variants, PRINTED_ITERATIONS):
-        printed = PRINTED_ITERATIONS[dataset, model]
-        for (k, sigma), method in product(enumerate(SIGMAS), _QUANTITIES):
-            at = (variant, dataset, model, sigma, method, printed[method][k])
-            value, error = errors.loc[at] if at in errors.index else (np.nan, np.nan)
-            row = dict(zip(key, at, strict=True)) | {"printed_iterations": printed[method][k]}
-            rows.append({**row, "quantity": f"{_QUANTITIES[method]}_iterations"})
-            row |= {"value": value, "standard_error": np.sqrt(2) * error}
-            rows.append({**row, "quantity": f"{_QUANTITIES[method]}_nmae"})
+    for variant, (setting, count) in product(variants, printed_iterations().items()):
+        at = (variant, *setting, count)
+        value, error = errors.loc[at] if at in errors.index else (np.nan, np.nan)
+        row = dict(zip(key, at, strict=True)) | {"printed_iterations": count}
+        printed = PRINTED_METHODS[row["method"]]
+        rows.append({**row, "quantity": f"{printed}_iterations"})
+        row |= {"value": value, "standard_error": np.sqrt(2) * error}
+        rows.append({**row, "quantity": f"{printed}_nmae"})
     columns = ["variant", "dataset", "model", "sigma", "quantity", "value", "printed_iterations"]
     return pd.DataFrame(rows, columns=[*columns, "standard_error"])
 
@@ -64,23 +62,25 @@ def statements(table) -> list[dict]:
     """s05: typical errors; s06: bigger models have smaller ones; s07: so have wider noises."""
     rows = table[table["quantity"].str.endswith("_nmae")]
     rows = rows.assign(method=rows["quantity"].str.removesuffix("_nmae"))
-    found = []
-    for variant, own in rows.groupby("variant", sort=False):
-        found += _findings(variant, own)
-    return found
+    findings = []
+    for variant, rows_of_variant in rows.groupby("variant", sort=False):
+        findings += _findings(variant, rows_of_variant)
+    return findings
 
 
 def _findings(variant, rows):
     for (model, method), (stated, half) in STATED.items():
-        own = rows[(rows["model"] == model) & (rows["method"] == method)]
-        words = f"|median NMAE at the printed iterations - {stated}|"
-        off = abs(own["value"].median() - stated)
-        yield finding("s05", f"{variant}, {model}, {method}", words, off, half, "at most")
+        rows_of_model = rows[(rows["model"] == model) & (rows["method"] == method)]
+        measured = f"|median NMAE at the printed iterations - {stated}|"
+        off = abs(rows_of_model["value"].median() - stated)
+        yield finding("s05", f"{variant}, {model}, {method}", measured, off, half, "at most")
     wide = rows.pivot(index=["dataset", "sigma", "method"], columns="model", values="value")
-    words = "settings in which the bigger model's NMAE is not the smaller one"
-    yield counted("s06", variant, words, ~(wide["bigger"] < wide["single"]), 0, "at most")
+    measured = "settings in which the bigger model's NMAE is not the smaller one"
+    yield counted("s06", variant, measured, ~(wide["bigger"] < wide["single"]), 0, "at most")
     mc = rows[rows["method"] == "mc"]
-    for model, own in mc.groupby("model", sort=False):
-        steps = np.diff(own.pivot(index="dataset", columns="sigma", values="value"), axis=1)
-        words = f"steps of sigma at which {METHODS['mc']}'s NMAE does not fall"
-        yield counted("s07", f"{variant}, {model}", words, ~(steps.ravel() < 0), 0, "at most")
+    for model, rows_of_model in mc.groupby("model", sort=False):
+        steps = np.diff(
+            rows_of_model.pivot(index="dataset", columns="sigma", values="value"), axis=1
+        )
+        measured = f"steps of sigma at which {METHODS['mc']}'s NMAE does not fall"
+        yield counted("s07", f"{variant}, {model}", measured, ~(steps.ravel() < 0), 0, "at most")

@@ -12,7 +12,7 @@ import pandas as pd
 
 from reproduction.papers import finding
 from reproduction.papers.gajewski2025._settings import GREEDY
-from reproduction.papers.gajewski2025._tables import over_splits, share
+from reproduction.papers.gajewski2025._tables import over_splits, share_finding
 
 INPUTS = ("gajewski2025_single/topk_agreement", "gajewski2025_bigger/topk_agreement")
 # "less than 76 % of the time".
@@ -46,21 +46,21 @@ def compute(inputs) -> pd.DataFrame:
 
 def statements(table) -> list[dict]:
     """s08: how the shares change ("usually": in most cases); s09: the single trees' top feature."""
-    found = []
+    findings = []
     for variant, rows in table.groupby("variant", sort=False):
         by = rows.pivot(index=["dataset", "sigma", "k"], columns="model", values="value")
         falls = np.diff(_cube(rows, "k"), axis=1).ravel() < 0
         rises = np.diff(_cube(rows, "sigma"), axis=1).ravel() > 0
-        for what, words, holds in (
+        for what, measured, holds in (
             ("k", "steps of k at which the share falls", falls),
             ("sigma", "steps of sigma at which the share rises", rises),
             ("model", "settings in which it is lower for the bigger model", _lower(by)),
         ):
-            found.append(share("s08", f"{variant}, {what}", words, holds))
+            findings.append(share_finding("s08", f"{variant}, {what}", measured, holds))
         top = rows[(rows["model"] == "single") & (rows["k"] == 1)]["value"].max()
-        words = "largest share of rows with the same top feature, single trees"
-        found.append(finding("s09", variant, words, top, TOP_FEATURE, "at most"))
-    return found
+        measured = "largest share of rows with the same top feature, single trees"
+        findings.append(finding("s09", variant, measured, top, TOP_FEATURE, "at most"))
+    return findings
 
 
 def _lower(by):

@@ -14,7 +14,7 @@ from reproduction.papers.gajewski2025 import _removal
 from reproduction.papers.gajewski2025._settings import GREEDY, SHAP
 from reproduction.papers.gajewski2025._tables import counted
 
-LIKE_SHAP = ("red_wine", "parkinson")
+NO_DIFFERENCE = ("red_wine", "parkinson")
 BETTER = "california_housing"
 
 
@@ -39,20 +39,20 @@ def compute(inputs) -> pd.DataFrame:
 
 def statements(table) -> list[dict]:
     """s11: on two data sets no difference, by 95 % intervals; s12: on housing greedy is better."""
-    found = []
+    findings = []
     for variant, rows in table.groupby("variant", sort=False):
-        own = rows[rows["ranking"] != SHAP]
-        for dataset in own["dataset"].unique():
-            if dataset not in LIKE_SHAP:
+        greedy = rows[rows["ranking"] != SHAP]
+        for dataset in greedy["dataset"].unique():
+            if dataset not in NO_DIFFERENCE:
                 continue
-            some = own[own["dataset"] == dataset]
-            apart = (some["lead_low"] > 0) | (some["lead_high"] < 0)
-            words = "settings in which the 95 % interval of the lead over SHAP leaves out 0"
-            found.append(counted("s11", f"{variant}, {dataset}", words, apart, 0, "at most"))
-        named = own["ranking"].isin([GREEDY[0.1], GREEDY[0.3]])
-        some = own[(own["dataset"] == BETTER) & named]
+            settings = greedy[greedy["dataset"] == dataset]
+            apart = (settings["lead_low"] > 0) | (settings["lead_high"] < 0)
+            measured = "settings in which the 95 % interval of the lead over SHAP leaves out 0"
+            findings.append(counted("s11", f"{variant}, {dataset}", measured, apart, 0, "at most"))
+        named = greedy["ranking"].isin([GREEDY[0.1], GREEDY[0.3]])
+        settings = greedy[(greedy["dataset"] == BETTER) & named]
         shap = rows[(rows["dataset"] == BETTER) & (rows["ranking"] == SHAP)].set_index("k")
-        share = some["lead"] / shap["value"].reindex(some["k"]).to_numpy()
-        words = "smallest lead of sigma 0.1 and 0.3 over SHAP, as a share of SHAP's error"
-        found.append(finding("s12", variant, words, share.min(), 0.0, "at least"))
-    return found
+        lead = settings["lead"] / shap["value"].reindex(settings["k"]).to_numpy()
+        measured = "smallest lead of sigma 0.1 and 0.3 over SHAP, as a share of SHAP's error"
+        findings.append(finding("s12", variant, measured, lead.min(), 0.0, "at least"))
+    return findings

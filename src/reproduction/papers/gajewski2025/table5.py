@@ -6,7 +6,7 @@ import pandas as pd
 
 from reproduction.papers.gajewski2025 import _removal
 from reproduction.papers.gajewski2025._settings import SHAP
-from reproduction.papers.gajewski2025._tables import share
+from reproduction.papers.gajewski2025._tables import share_finding
 
 
 def compute(inputs) -> pd.DataFrame:
@@ -22,9 +22,9 @@ def compute(inputs) -> pd.DataFrame:
 
 def statements(table) -> list[dict]:
     """s13: SHAP's first features are missed most; the paper says "suggest", so in most settings."""
-    found = []
+    findings = []
     for (variant, dataset), rows in table.groupby(["variant", "dataset"], sort=False):
         behind = rows.loc[rows["ranking"] != SHAP, "lead"] < 0
-        words = "settings in which SHAP's error is larger than the greedy ranking's"
-        found.append(share("s13", f"{variant}, {dataset}", words, behind))
-    return found
+        measured = "settings in which SHAP's error is larger than the greedy ranking's"
+        findings.append(share_finding("s13", f"{variant}, {dataset}", measured, behind))
+    return findings

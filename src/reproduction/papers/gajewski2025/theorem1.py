@@ -12,7 +12,7 @@ import statistics
 import numpy as np
 import pandas as pd
 
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.papers import finding
 from reproduction.papers.gajewski2025 import _algorithm1, _ensembles, _enumeration
 from reproduction.papers.gajewski2025._settings import SIGMAS
@@ -55,10 +55,10 @@ def compute(inputs, cases: int, draws: int, trees: list[int], rows: int = 10) ->
         ``algorithm`` (share of NaN, ``size``, ``quantity``).
     """
     rng = np.random.default_rng(2025)
-    found = [row for _ in range(cases) for row in _case(rng, draws)]
-    found += [*_invalid(rng), *_cost(rng, trees, rows), *_printed_algorithm()]
+    measurements = [row for _ in range(cases) for row in _case(rng, draws)]
+    measurements += [*_invalid(rng), *_cost(rng, trees, rows), *_printed_algorithm()]
     columns = ["part", "quantity", "size", "n_trees", "n_leaves", "n", "sigma", "gap", "most"]
-    table = pd.DataFrame(found, columns=[*columns, "value"])
+    table = pd.DataFrame(measurements, columns=[*columns, "value"])
     whole = ("size", "n_trees", "n_leaves", "n", "most")
     return table.astype({name: "Int64" for name in whole})
 
@@ -109,19 +109,19 @@ def _cost(rng, trees, n_rows):
         leaves.append(_ensembles.n_leaves(forest))
         key = {"n_trees": n_trees, "n_leaves": leaves[-1]}
         for size in SIZES:
-            own = _pairs(forest, X[taken], chosen[size])
-            counts[size].append(np.mean(own))
-            yield {"part": "cost", **key, "size": size, "value": np.mean(own), "most": max(own)}
+            pairs = _pairs(forest, X[taken], chosen[size])
+            counts[size].append(np.mean(pairs))
+            yield {"part": "cost", **key, "size": size, "value": np.mean(pairs), "most": max(pairs)}
         whole = sum(_pairs(forest, X[taken[:1]].repeat(d, axis=0), firsts))
         yield {"part": "PGI2", **key, "size": d, "value": whole, "most": whole}
-    for size, own in counts.items():
-        yield {"part": "exponent", "size": size, "value": _ensembles.slope(leaves, own)}
+    for size, pairs in counts.items():
+        yield {"part": "exponent", "size": size, "value": _ensembles.slope(leaves, pairs)}
 
 
 def _pairs(forest, X, chosen):
     return [
-        _algorithm1.pairs(_algorithm1.active_leaves(forest, x, own))
-        for x, own in zip(X, chosen, strict=True)
+        _algorithm1.pairs(_algorithm1.active_leaves(forest, x, moving))
+        for x, moving in zip(X, chosen, strict=True)
     ]
 
 
@@ -144,27 +144,29 @@ def draw(table):
     figure.subplots_adjust(left=0.09, right=0.985, bottom=0.15, top=0.9, wspace=0.28)
     cost = table[table["part"] == "cost"]
     exponents = table[table["part"] == "exponent"].set_index("size")["value"]
-    for size, colour, marker in zip(SIZES, ("blue", "orange", "green"), "os^", strict=True):
-        own = cost[cost["size"] == size]
+    for size, color, marker in zip(SIZES, ("blue", "orange", "green"), "os^", strict=True):
+        cost_of_size = cost[cost["size"] == size]
         label = f"|S| = {size}: exponent {exponents[size]:.2f}"
-        style = {"marker": marker, "ms": 4, "color": COLOURS[colour]}
-        axes[0].loglog(own["n_leaves"].astype(float), own["value"], label=label, **style)
+        style = {"marker": marker, "ms": 4, "color": COLORS[color]}
+        axes[0].loglog(
+            cost_of_size["n_leaves"].astype(float), cost_of_size["value"], label=label, **style
+        )
     leaves = np.sort(cost["n_leaves"].unique().astype(float))
-    axes[0].loglog(leaves, leaves**2 / 2, ":", color=COLOURS["black"], label="leaves$^2$ / 2")
+    axes[0].loglog(leaves, leaves**2 / 2, ":", color=COLORS["black"], label="leaves$^2$ / 2")
     axes[0].set_xlabel("leaves of the ensemble")
     axes[0].set_ylabel("pairs of leaves, mean over rows and sets")
     axes[0].set_title("Cost, counted")
     axes[0].legend(loc="upper left")
-    own = table[table["part"] == "exactness"]
-    for sigma, colour, marker in zip(SIGMAS, ("blue", "orange", "green"), "os^", strict=True):
-        some = own[own["sigma"] == sigma]
-        style = {"marker": marker, "ms": 3.5, "ls": "", "color": COLOURS[colour]}
+    exactness = table[table["part"] == "exactness"]
+    for sigma, color, marker in zip(SIGMAS, ("blue", "orange", "green"), "os^", strict=True):
+        some = exactness[exactness["sigma"] == sigma]
+        style = {"marker": marker, "ms": 3.5, "ls": "", "color": COLORS[color]}
         shown = some["value"].clip(lower=1e-17)
         axes[1].loglog(some["gap"], shown, label=f"$\\sigma$ = {sigma}", **style)
-    axes[1].axhline(ROUNDING, color=COLOURS["black"], lw=0.8, ls=":")
+    axes[1].axhline(ROUNDING, color=COLORS["black"], lw=0.8, ls=":")
     axes[1].set_xlabel("PG$^2$ by enumeration (squared units of the target)")
     axes[1].set_ylabel("relative error (0 drawn at $10^{-17}$)")
-    axes[1].set_title(f"Exactness, {len(own)} small ensembles")
+    axes[1].set_title(f"Exactness, {len(exactness)} small ensembles")
     axes[1].legend(loc="center left")
     return figure
 
@@ -178,20 +180,20 @@ def statements(table) -> list[dict]:
     bound = {name: (parts[name]["most"] / _most_pairs(parts[name])).max() for name in _COUNTED}
     n = len(parts["exactness"])
     equal = f"largest relative error against enumeration, {n} ensembles"
-    found = [
+    findings = [
         finding("s01", "equality", equal, error, ROUNDING, "at most"),
         finding("s01", "sampling", f"largest |z| of {len(z)} samplings", z.max(), limit, "at most"),
     ]
-    for name, words in _COUNTED.items():
-        found.append(finding("s01", f"cost, {name}", words, bound[name], 1.0, "at most"))
+    for name, measured in _COUNTED.items():
+        findings.append(finding("s01", f"cost, {name}", measured, bound[name], 1.0, "at most"))
     invalid = parts["invalid"]
-    words = f"negative or NaN gaps of {invalid['n'].sum():.0f}"
-    found.append(finding("s04", "values", words, invalid["value"].sum(), 0, "at most"))
-    found.append(finding("s04", "equality", equal, error, ROUNDING, "at most"))
+    measured = f"negative or NaN gaps of {invalid['n'].sum():.0f}"
+    findings.append(finding("s04", "values", measured, invalid["value"].sum(), 0, "at most"))
+    findings.append(finding("s04", "equality", equal, error, ROUNDING, "at most"))
     for quantity, rows in parts["algorithm"].groupby("quantity", sort=False):
-        words = f"largest share of pairs of leaves that are 0/0 in {quantity}, |S| of 1 and 11"
-        found.append(finding("s04", quantity, words, rows["value"].max(), 0, "at most"))
-    return found
+        measured = f"largest share of pairs of leaves that are 0/0 in {quantity}, |S| of 1 and 11"
+        findings.append(finding("s04", quantity, measured, rows["value"].max(), 0, "at most"))
+    return findings
 
 
 _COUNTED = {

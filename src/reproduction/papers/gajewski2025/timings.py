@@ -12,15 +12,15 @@ import numpy as np
 import pandas as pd
 
 from reproduction import datasets
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.models import fit
 from reproduction.papers.gajewski2025 import _clocks, _ensembles
 from reproduction.papers.gajewski2025._settings import (
     METHODS,
     MODELS,
-    PRINTED_ITERATIONS,
     PUBLISHED,
     SIGMAS,
+    printed_iterations,
     recipe_of,
 )
 from reproduction.papers.gajewski2025.curves import ERRORS
@@ -57,19 +57,21 @@ def compute(inputs, recipes, pairs: int, repeats: int, trees: list[int], sizes) 
     from splitcredit.kernels.compiled import threads
 
     errors = inputs[ERRORS].rename(columns={"data": "dataset"})
-    found = []
+    rows = []
     with threads(1):
         for name, recipe in recipes.items():
             data = datasets.load(recipe)
             for model in MODELS:
-                found += _settings(name, model, data, errors, pairs, repeats)
+                rows += _settings(name, model, data, errors, pairs, repeats)
         grown = _clocks.growth(trees, sizes, max(16, pairs // 20), repeats)
-    found += [{"part": "growth", **row} for row in grown]
+    rows += [{"part": "growth", **row} for row in grown]
     for size in sizes:
-        own = [row for row in grown if row["size"] == size][-5:]
-        slope = _ensembles.slope([row["nodes"] for row in own], [row["value"] for row in own])
-        found.append({"part": "exponent", "size": size, "value": slope})
-    table = pd.DataFrame(found, columns=["part", *_COLUMNS, "value"])
+        largest = [row for row in grown if row["size"] == size][-5:]
+        slope = _ensembles.slope(
+            [row["nodes"] for row in largest], [row["value"] for row in largest]
+        )
+        rows.append({"part": "exponent", "size": size, "value": slope})
+    table = pd.DataFrame(rows, columns=["part", *_COLUMNS, "value"])
     return table.astype({name: "Int64" for name in ("n_trees", "nodes", "size")})
 
 
@@ -78,22 +80,24 @@ def _settings(dataset, model, data, errors, pairs, repeats):
     n = data.n_training
     forest = to_forest(fit(recipe_of(dataset, model), data.X[:n], data.y[:n]))
     X = forest.prepare(data.X[n:])
-    for k, sigma in enumerate(SIGMAS):
+    for sigma in SIGMAS:
         seconds = _clocks.of_setting(forest, X, sigma, pairs, repeats)
         key = {"part": "setting", "dataset": dataset, "model": model, "sigma": sigma}
         yield {**key, "method": "exact", "quantity": "a pair", "value": seconds["exact"]}
         for method in METHODS:
-            own = errors[(errors["dataset"] == dataset) & (errors["model"] == model)]
-            own = own[own["variant"] == PUBLISHED]
-            own = own[(own["sigma"] == sigma) & (own["method"] == method)]
-            nmae = own.set_index("iterations")["value"].sort_index()
+            errors_of_setting = errors[(errors["dataset"] == dataset) & (errors["model"] == model)]
+            errors_of_setting = errors_of_setting[errors_of_setting["variant"] == PUBLISHED]
+            errors_of_setting = errors_of_setting[
+                (errors_of_setting["sigma"] == sigma) & (errors_of_setting["method"] == method)
+            ]
+            nmae = errors_of_setting.set_index("iterations")["value"].sort_index()
             a_pair, a_sample = seconds[method]
-            found = {"a pair": a_pair, "a sample": a_sample}
+            quantities = {"a pair": a_pair, "a sample": a_sample}
             chosen = equal_time(nmae.index.to_numpy(), a_pair, a_sample, seconds["exact"])
-            chosen["printed"] = PRINTED_ITERATIONS[dataset, model][method][k]
+            chosen["printed"] = printed_iterations()[dataset, model, sigma, method]
             for rule, count in chosen.items():
-                found |= {rule: count, f"NMAE, {rule}": nmae.get(count, np.nan)}
-            for quantity, value in found.items():
+                quantities |= {rule: count, f"NMAE, {rule}": nmae.get(count, np.nan)}
+            for quantity, value in quantities.items():
                 yield {**key, "method": method, "quantity": quantity, "value": value}
 
 
@@ -128,12 +132,12 @@ def draw(table):
 def _growth(axis, table):
     exponents = table[table["part"] == "exponent"].set_index("size")["value"]
     grown = table[table["part"] == "growth"]
-    for (size, own), colour in zip(
+    for (size, rows), color in zip(
         grown.groupby("size"), ("blue", "orange", "green"), strict=False
     ):
         label = f"|S| = {size:.0f}: exponent {exponents[size]:.2f}"
-        style = {"color": COLOURS[colour], "ms": 4, "label": label}
-        axis.loglog(own["nodes"].astype(float), own["value"], "o-", **style)
+        style = {"color": COLORS[color], "ms": 4, "label": label}
+        axis.loglog(rows["nodes"].astype(float), rows["value"], "o-", **style)
     axis.set_xlabel("nodes of the ensemble")
     axis.set_ylabel("CPU seconds a pair, one thread")
     axis.set_title("Exact algorithm")
@@ -144,17 +148,17 @@ def _settings_panel(axis, rows):
     by = rows.pivot(index=["dataset", "model", "sigma"], columns=["method", "quantity"])["value"]
     by = by.sort_index(level=["model", "dataset", "sigma"], ascending=[False, True, True])
     places = np.arange(len(by))
-    axis.semilogy(places, by["exact", "a pair"], "D", color=COLOURS["black"], ms=4, label="exact")
-    for method, colour, marker in (("mc", "blue", "o"), ("halton", "vermilion", "s")):
-        own = by[method]
-        seconds = own["a pair"] + own["a sample"] * own["printed"]
+    axis.semilogy(places, by["exact", "a pair"], "D", color=COLORS["black"], ms=4, label="exact")
+    for method, color, marker in (("mc", "blue", "o"), ("halton", "vermilion", "s")):
+        columns = by[method]
+        seconds = columns["a pair"] + columns["a sample"] * columns["printed"]
         label = f"{METHODS[method]}, printed iterations"
-        axis.semilogy(places, seconds, marker, color=COLOURS[colour], ms=4, label=label)
+        axis.semilogy(places, seconds, marker, color=COLORS[color], ms=4, label=label)
     axis.set_xticks(places, [f"{s:g}" for s in by.index.get_level_values("sigma")], fontsize=7)
     for start in range(0, len(by), 3):
         dataset, model, _ = by.index[start]
-        words = f"{dataset.split('_')[0]}\n{model}"
-        axis.text(start + 1, -0.1, words, ha="center", va="top", **_below(axis))
+        setting = f"{dataset.split('_')[0]}\n{model}"
+        axis.text(start + 1, -0.1, setting, ha="center", va="top", **_below(axis))
     axis.set_xlabel("$\\sigma$, data set, model", labelpad=24)
     axis.set_ylabel("CPU seconds a pair, one thread")
     axis.set_title("Our times in the settings of table 1")

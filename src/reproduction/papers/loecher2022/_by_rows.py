@@ -52,12 +52,12 @@ class Tree:
     @cached_property
     def means(self) -> dict[str, np.ndarray]:
         """Mean targets of either kind in every node, (n_nodes, n_columns); 0 without rows."""
-        found = {}
+        means = {}
         for kind, times in self.times.items():
             n = self.rows[kind][:, None]
             sums = np.einsum("ti,id->td", self.visits, times[:, None] * self.targets)
-            found[kind] = np.divide(sums, n, out=np.zeros_like(sums), where=n > 0)
-        return found
+            means[kind] = np.divide(sums, n, out=np.zeros_like(sums), where=n > 0)
+        return means
 
 
 def trees(model, X, y) -> list[Tree]:
@@ -71,32 +71,32 @@ def trees(model, X, y) -> list[Tree]:
     """
     classes = getattr(model, "classes_", None)
     targets = y[:, None] if classes is None else y[:, None] == classes
-    found = []
+    grown = []
     for estimator, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
         drawn = np.bincount(rows, minlength=len(X)).astype(float)
-        own, visits = estimator.tree_, estimator.decision_path(X).toarray().T
-        found.append(
+        nodes, visits = estimator.tree_, estimator.decision_path(X).toarray().T
+        grown.append(
             Tree(
-                feature=own.feature,
-                left=own.children_left,
-                right=own.children_right,
+                feature=nodes.feature,
+                left=nodes.children_left,
+                right=nodes.children_right,
                 visits=visits.astype(float),
                 times={"inbag": drawn, "oob": (drawn == 0).astype(float)},
                 targets=targets.astype(float),
                 n_features=X.shape[1],
             )
         )
-    return found
+    return grown
 
 
 def contributions(tree: Tree) -> np.ndarray:
     """Eq. 8: f_{T,k}(x_i) by in-bag means, (n_samples, n_features, n_columns)."""
     means = tree.means["inbag"]
-    found = np.zeros((len(tree.targets), tree.n_features, tree.targets.shape[1]))
+    f = np.zeros((len(tree.targets), tree.n_features, tree.targets.shape[1]))
     for t, left, right, k in tree.splits:
         for child in (left, right):
-            found[tree.visits[child] > 0, k] += means[child] - means[t]
-    return found
+            f[tree.visits[child] > 0, k] += means[child] - means[t]
+    return f
 
 
 def eq10(tree: Tree, f, kind: str) -> np.ndarray:
@@ -125,12 +125,12 @@ def eq18(tree: Tree) -> np.ndarray:
     Nodes are weighted by N_n(t) / n, out-of-bag, as is missing in print; (n_features, n_columns).
     """
     means, outside = tree.means["inbag"], tree.times["oob"] > 0
-    found = np.zeros((tree.n_features, tree.targets.shape[1]))
+    decreases = np.zeros((tree.n_features, tree.targets.shape[1]))
     for t, left, right, k in tree.splits:
         for child in (left, right):
             y = tree.targets[outside & (tree.visits[child] > 0)]
-            found[k] += ((y - means[t]) ** 2 - (y - means[child]) ** 2).sum(axis=0)
-    return found / outside.sum()
+            decreases[k] += ((y - means[t]) ** 2 - (y - means[child]) ** 2).sum(axis=0)
+    return decreases / outside.sum()
 
 
 def decrease(tree: Tree, impurity, kind: str, needs_outside=False, weighted=True) -> np.ndarray:
@@ -152,13 +152,13 @@ def decrease(tree: Tree, impurity, kind: str, needs_outside=False, weighted=True
     (n_features, n_columns)
     """
     n, outside = tree.rows[kind], tree.rows["oob"]
-    found = np.zeros((tree.n_features, impurity.shape[1]))
+    decreases = np.zeros((tree.n_features, impurity.shape[1]))
     for t, left, right, k in tree.splits:
         if n[t] == 0 or (needs_outside and min(outside[left], outside[right]) == 0):
             continue
         after = (n[left] * impurity[left] + n[right] * impurity[right]) / n[t]
-        found[k] += (impurity[t] - after) * (n[t] / n[0] if weighted else 1)
-    return found
+        decreases[k] += (impurity[t] - after) * (n[t] / n[0] if weighted else 1)
+    return decreases
 
 
 def pg_051(tree: Tree) -> np.ndarray:
@@ -170,10 +170,10 @@ def pg_051(tree: Tree) -> np.ndarray:
 
 def zhou_hooker(tree: Tree) -> np.ndarray:
     """Zhou and Hooker (2019): mean of 1 - p_in(y_i) over out-of-bag rows i, (n_nodes, 1)."""
-    p_in, found = tree.means["inbag"], np.zeros((len(tree.visits), 1))
+    p_in, impurity = tree.means["inbag"], np.zeros((len(tree.visits), 1))
     label, outside = tree.targets.argmax(axis=1), tree.times["oob"] > 0
     for t, visits in enumerate(tree.visits):
         rows = np.flatnonzero(outside & (visits > 0))
         if len(rows):
-            found[t] = np.mean(1 - p_in[t, label[rows]])
-    return found
+            impurity[t] = np.mean(1 - p_in[t, label[rows]])
+    return impurity

@@ -42,15 +42,15 @@ def differences(model, X, y) -> list[tuple[str, str, float, float]]:
     """
     forest, trees = convert(model, X), _by_rows.trees(model, X, y)
     cfc = [_by_rows.contributions(tree) for tree in trees]
-    found = _of_cfc(model, X, trees, cfc) + _of_mdi(forest, model, X, y, trees, cfc)
+    sides = _of_cfc(model, X, trees, cfc) + _of_mdi(forest, model, X, y, trees, cfc)
     pg_12 = penalized_gini.importance(forest, X, y, "pg_12", per_row=True).values
     eq18 = _mean(_by_rows.eq18, trees)
-    found.append(("s14", EQ18, pg_12, eq18.sum(axis=1)))
+    sides.append(("s14", EQ18, pg_12, eq18.sum(axis=1)))
     if forest.n_outputs > 1:
-        found += _of_classes(forest, X, y, trees, cfc)
+        sides += _of_classes(forest, X, y, trees, cfc)
     if forest.n_outputs == 2:
-        found.append(("s14", EQ18_HALF, pg_12 / 2, eq18[:, 1]))
-    return [(s, q, np.abs(a - b).max(), np.abs(a).max()) for s, q, a, b in found]
+        sides.append(("s14", EQ18_HALF, pg_12 / 2, eq18[:, 1]))
+    return [(s, q, np.abs(a - b).max(), np.abs(a).max()) for s, q, a, b in sides]
 
 
 def _mean(function, *lists):
@@ -60,13 +60,13 @@ def _mean(function, *lists):
 
 def _of_cfc(model, X, trees, cfc):
     """Contributions of single trees, and their mean over the bootstrap sample, which is 0."""
-    found = []
+    sides = []
     for estimator, tree, rows in zip(model.estimators_, trees, cfc, strict=True):
         kernel = saabas.explain(convert(estimator), X).values
         share = tree.times["inbag"] / tree.times["inbag"].sum()
         means = [np.einsum("i,ikd->kd", share, f) for f in (kernel, rows)]
-        found += [("s12", CFC, kernel, rows), ("s12", ZERO, np.array(means), 0.0)]
-    return found
+        sides += [("s12", CFC, kernel, rows), ("s12", ZERO, np.array(means), 0.0)]
+    return sides
 
 
 def _of_mdi(forest, model, X, y, trees, cfc):
@@ -75,7 +75,7 @@ def _of_mdi(forest, model, X, y, trees, cfc):
     theirs = [e.tree_.compute_feature_importances(normalize=False) for e in model.estimators_]
     eq10 = _mean(lambda tree, f: _by_rows.eq10(tree, f, "inbag"), trees, cfc)
     covariance = _mean(_by_rows.covariance, trees, cfc)
-    found = [
+    sides = [
         ("s12", SKLEARN, values, np.mean(theirs, axis=0)),
         ("s12", EQ10, values, eq10.sum(axis=1)),
         ("s12", EQ10, product, eq10.sum(axis=1)),
@@ -83,26 +83,26 @@ def _of_mdi(forest, model, X, y, trees, cfc):
     ]
     if forest.n_outputs == 2:
         one = _products(forest, X, y, "inbag", output=1)
-        found += [
+        sides += [
             ("s12", EQ10_TWICE, values, 2 * eq10[:, 1]),
             ("s12", EQ10_TWICE, values, 2 * one),
             ("s12", COVARIANCE_TWICE, values, 2 * covariance[:, 1]),
         ]
-    return found
+    return sides
 
 
-def _products(forest, X, y, rows, **given):
-    return mdi_oob.importance(forest, X, y, rows, **given).values
+def _products(forest, X, y, rows, **options):
+    return mdi_oob.importance(forest, X, y, rows, **options).values
 
 
 def _of_classes(forest, X, y, trees, cfc):
     """What is said of class fractions only: Eq. 11, UFI, MDI-oob, Eq. 22 and 23."""
     p_in, p_oob = ([tree.means[kind] for tree in trees] for kind in ("inbag", "oob"))
-    found = []
+    sides = []
     # Of digits, the classes after the third add nothing but time.
     for c in range(min(forest.n_outputs, 3)):
         one = {kind: _products(forest, X, y, kind, output=c) for kind in ("inbag", "oob")}
-        found += _of_eq11(forest, X, y, trees, cfc, c)
+        sides += _of_eq11(forest, X, y, trees, cfc, c)
         squares = [-(p[:, [c]] ** 2) for p in p_in]
         crossed = [-p[:, [c]] * q[:, [c]] for p, q in zip(p_in, p_oob, strict=True)]
         for kind, impurity, right, printed in (
@@ -110,23 +110,23 @@ def _of_classes(forest, X, y, trees, cfc):
             ("oob", crossed, EQ23, EQ23_PRINTED),
         ):
             by_rows = _decrease(trees, impurity, kind)
-            found.append(("s17", right, one[kind], by_rows))
+            sides.append(("s17", right, one[kind], by_rows))
             # Eq. 22 is divided by the number of rows, Eq. 23 by nothing.
             n = len(y) if kind == "inbag" else 1
             bare = _decrease(trees, impurity, kind, weighted=False) / n
-            found.append(("s17", printed, one[kind], bare))
-    return found + _of_ufi(forest, X, y, trees, cfc)
+            sides.append(("s17", printed, one[kind], bare))
+    return sides + _of_ufi(forest, X, y, trees, cfc)
 
 
-def _decrease(trees, impurities, kind, **given):
+def _decrease(trees, impurities, kind, **options):
     """Decrease of impurities of one column, mean over the trees."""
     each = zip(trees, impurities, strict=True)
-    return np.mean([_by_rows.decrease(*pair, kind, **given)[:, 0] for pair in each], axis=0)
+    return np.mean([_by_rows.decrease(*pair, kind, **options)[:, 0] for pair in each], axis=0)
 
 
 def _of_eq11(forest, X, y, trees, cfc, c):
     """Eq. 11 is Eq. 10 over the mean of y, which differs by tree."""
-    found = []
+    sides = []
     for kind in ("inbag", "oob"):
         ten, eleven, share = [], [], []
         for tree, f in zip(trees, cfc, strict=True):
@@ -135,12 +135,12 @@ def _of_eq11(forest, X, y, trees, cfc, c):
             share.append([np.average(tree.targets[:, c], weights=tree.times[kind])])
         ten, eleven, share = map(np.array, (ten, eleven, share))
         kernel = _products(forest, X, y, kind, output=c, divide_by="targets")
-        found += [
+        sides += [
             ("s13", EQ11, share * eleven, ten),
             ("s13", EQ11_KERNEL, kernel, eleven.mean(axis=0)),
             ("s13", EQ11_PRINTED, eleven.mean(axis=0), ten.mean(axis=0)),
         ]
-    return found
+    return sides
 
 
 def _of_ufi(forest, X, y, trees, cfc):
@@ -171,7 +171,7 @@ def counter_example(model, X, y) -> list[tuple[str, str, float]]:
     unbiased = ufi.importance(forest, X, y).values
     # What is left of MDI-oob beside the best multiple of PG(1, 2).
     best = pg_12 @ theirs / (pg_12 @ pg_12)
-    found = [
+    quantities = [
         ("s14", "PG(1,2) - MDI-oob", np.abs(pg_12 - theirs).max()),
         ("s14", "PG(1,2) / 2 - MDI-oob", np.abs(pg_12 / 2 - theirs).max()),
         ("s14", "best multiple of PG(1,2) - MDI-oob", np.abs(best * pg_12 - theirs).max()),
@@ -182,4 +182,4 @@ def counter_example(model, X, y) -> list[tuple[str, str, float]]:
         ("s15", "UFI - MDI-oob", np.abs(unbiased - theirs).max()),
         ("s15", "correlation of UFI and MDI-oob", np.corrcoef(unbiased, theirs)[0, 1]),
     ]
-    return [(s, q, float(v)) for s, q, v in found]
+    return [(s, q, float(v)) for s, q, v in quantities]

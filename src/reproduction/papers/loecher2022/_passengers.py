@@ -34,12 +34,12 @@ def compute(inputs, importance) -> pd.DataFrame:
 
 
 def draw(figure, axis, table) -> None:
-    """A swarm a feature: place is the score, colour the feature's value from low to high."""
-    for place, feature in enumerate(_titanic.SHOWN):
+    """A swarm a feature: place is the score, color the feature's value from low to high."""
+    for level, feature in enumerate(_titanic.SHOWN):
         rows = table[table["feature"] == feature]
         ranks = rows["x"].rank(method="average")
         shade = (ranks - ranks.min()) / max(ranks.max() - ranks.min(), 1)
-        heights = place + _offsets(rows["value"].to_numpy(), table["value"])
+        heights = level + _offsets(rows["value"].to_numpy(), table["value"])
         style = {"cmap": "viridis", "s": 5, "linewidths": 0, "rasterized": True}
         points = axis.scatter(rows["value"], heights, c=shade, vmin=0, vmax=1, **style)
     _titanic.finish(axis)

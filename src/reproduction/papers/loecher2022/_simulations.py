@@ -11,7 +11,7 @@ import pandas as pd
 
 from reproduction import storage
 from reproduction.datasets.mixed_categories import CATEGORIES, FEATURES
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.papers import finding
 
 SCORES = "loecher2022_mixed/scores"
@@ -26,11 +26,11 @@ PANELS = {
     "pg_051_inbag": "PG(0.5, 1) (rows x impurity)",
     "air": "AIR (rows x impurity)",
 }
-FOOLED = {"mdi_rows": "MDI", "shap": "SHAP"}
+BIASED = {"mdi_rows": "MDI", "shap": "SHAP"}
 UNBIASED = {"pg_051_inbag": "PG(0.5, 1)", "air": "AIR"}
 # Not in the paper's figures.
-BESIDE = {"pg_hat_10": "PGhat(1, 0)", "mda": "MDA", "shap_oob_y": "y SHAP, out-of-bag"}
-BIASED = {"pg_hat_051": "PGhat(0.5, 1)", "pg_12": "PG(1, 2)"}
+EXTRA_SCORES = {"pg_hat_10": "PGhat(1, 0)", "mda": "MDA", "shap_oob_y": "y SHAP, out-of-bag"}
+PENALIZED = {"pg_hat_051": "PGhat(0.5, 1)", "pg_12": "PG(1, 2)"}
 _QUANTILES = {"low": 0.05, "lower": 0.25, "median": 0.5, "upper": 0.75, "high": 0.95}
 
 
@@ -89,7 +89,7 @@ def compute(inputs, case, recorded) -> pd.DataFrame:
     recorded : path or None
         Table of R's numbers, measured once, of forests that split categories by subsets.
     """
-    table = summary(inputs, case, [*PANELS, *BESIDE, *BIASED])
+    table = summary(inputs, case, [*PANELS, *EXTRA_SCORES, *PENALIZED])
     if not recorded:
         return table
     known = pd.DataFrame(storage.read_rows(recorded)).query("case == @case")
@@ -101,13 +101,13 @@ def compute(inputs, case, recorded) -> pd.DataFrame:
 
 def unbiased(statement, table, names) -> list[dict]:
     """Findings that no mean differs from 0, one a measure."""
-    words = "largest |mean| of a feature in standard errors, "
-    found = []
+    measured = "largest |mean| of a feature in standard errors, "
+    findings = []
     for importance, name in names.items():
         rows = table[(table["importance"] == importance) & (table["case"] == NULL)]
         z = rows["value"].abs() / (rows["deviation"] / np.sqrt(rows["n"]))
-        found.append(finding(statement, name, words + name, z.max(), K, "at most"))
-    return found
+        findings.append(finding(statement, name, measured + name, z.max(), K, "at most"))
+    return findings
 
 
 def of(table, importance, case) -> pd.DataFrame:
@@ -131,18 +131,18 @@ def draw(table, panels, title):
 
 
 def boxes(axis, rows, relevant) -> None:
-    """One box a feature, the relevant one in colour."""
-    for place, (feature, row) in enumerate(rows.iterrows()):
+    """One box a feature, the relevant one in color."""
+    for position, (feature, row) in enumerate(rows.iterrows()):
         box = {"whislo": row["low"], "q1": row["lower"], "med": row["median"]}
         box |= {"q3": row["upper"], "whishi": row["high"], "mean": row["value"], "fliers": []}
-        colour = COLOURS["orange"] if feature == relevant else "0.85"
+        color = COLORS["orange"] if feature == relevant else "0.85"
         axis.bxp(
             [box],
-            positions=[place],
+            positions=[position],
             widths=0.6,
             showmeans=True,
             patch_artist=True,
-            boxprops={"facecolor": colour, "edgecolor": "0.3"},
+            boxprops={"facecolor": color, "edgecolor": "0.3"},
             medianprops={"color": "0.1"},
             whiskerprops={"color": "0.3"},
             capprops={"color": "0.3"},
@@ -161,6 +161,6 @@ def _diamonds(axis, table, importance):
     rows = rows.dropna(subset=["value"])
     if len(rows):
         places = [FEATURES.index(f) for f in rows["feature"]]
-        style = {"marker": "D", "ls": "", "ms": 4, "color": COLOURS["vermilion"], "mec": "white"}
+        style = {"marker": "D", "ls": "", "ms": 4, "color": COLORS["vermilion"], "mec": "white"}
         axis.plot(places, rows["value"], label="mean in R, categories by subsets", **style)
         axis.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.07), borderaxespad=0)

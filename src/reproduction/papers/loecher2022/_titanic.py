@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.datasets.titanic import FEATURES
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.papers import finding
 
 SCORES = "loecher2022_titanic/scores"
@@ -19,8 +19,8 @@ AS_THEY_ARE, SHUFFLED, FEWER = "passengers", "PassengerId shuffled", "571 rows"
 SHOWN = FEATURES
 ID, STRONGEST = "PassengerId", "Sex"
 # Up to the first share of Sex an importance is "about zero", from the second on it is sizeable.
-NEAR_ZERO, SIZEABLE = 0.03, 0.1
-_COLOURS = {AS_THEY_ARE: COLOURS["blue"], SHUFFLED: "0.65"}
+LARGEST_NEAR_ZERO, LEAST_SIZEABLE = 0.03, 0.1
+_COLORS = {AS_THEY_ARE: COLORS["blue"], SHUFFLED: "0.65"}
 
 
 def summary(inputs, importances) -> pd.DataFrame:
@@ -70,7 +70,7 @@ def sizeable(statement, table, names, feature=ID, case=AS_THEY_ARE) -> list[dict
             _named(name, feature, case),
             f"{feature} over Sex, {name}",
             of_sex(table, importance, feature, case),
-            SIZEABLE,
+            LEAST_SIZEABLE,
             "at least",
         )
         for importance, name in names.items()
@@ -85,7 +85,7 @@ def near_zero(statement, table, names, case=AS_THEY_ARE) -> list[dict]:
             _named(name, ID, case),
             f"|PassengerId| over Sex, {name}",
             abs(of_sex(table, importance, ID, case)),
-            NEAR_ZERO,
+            LARGEST_NEAR_ZERO,
             "at most",
         )
         for importance, name in names.items()
@@ -94,14 +94,14 @@ def near_zero(statement, table, names, case=AS_THEY_ARE) -> list[dict]:
 
 def like_shuffled(statement, table, names) -> list[dict]:
     """Findings that PassengerId gets no more than some shuffle of it does, one a measure."""
-    found = []
+    findings = []
     for importance, name in names.items():
-        own = _row(table, importance, ID, AS_THEY_ARE)
+        as_is = _row(table, importance, ID, AS_THEY_ARE)
         shuffled = _row(table, importance, ID, SHUFFLED)
-        words = f"|PassengerId| over the largest of {shuffled['n']:.0f} shuffles, {name}"
-        ratio = abs(own["value"]) / max(abs(shuffled["least"]), abs(shuffled["most"]))
-        found.append(finding(statement, name, words, ratio, 1.0, "at most"))
-    return found
+        measured = f"|PassengerId| over the largest of {shuffled['n']:.0f} shuffles, {name}"
+        ratio = abs(as_is["value"]) / max(abs(shuffled["least"]), abs(shuffled["most"]))
+        findings.append(finding(statement, name, measured, ratio, 1.0, "at most"))
+    return findings
 
 
 def _named(name, feature, case):
@@ -121,7 +121,7 @@ def draw_bars(axis, table, importance, scale=1.0, cases=(AS_THEY_ARE, SHUFFLED))
             rows["value"] / scale,
             height,
             xerr=2 * rows["deviation"] / scale,
-            color=_COLOURS[case],
+            color=_COLORS[case],
             ecolor="0.2",
             error_kw={"lw": 0.9},
             label=case,

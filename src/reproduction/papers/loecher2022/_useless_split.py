@@ -79,8 +79,8 @@ def gains_of_outcomes(n_left: int, n_right: int) -> dict[str, np.ndarray]:
     gains = {score: np.empty((n_left + 1, n_right + 1)) for score in SCORES}
     for a in range(n_left + 1):
         for b in range(n_right + 1):
-            found = penalized_gini.importances(*one_split(n_left, a, n_right, b), SCORES)
-            for score, importance in found.items():
+            by_score = penalized_gini.importances(*one_split(n_left, a, n_right, b), SCORES)
+            for score, importance in by_score.items():
                 gains[score][a, b] = importance.values[0]
     return gains
 

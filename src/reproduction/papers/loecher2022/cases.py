@@ -11,8 +11,8 @@ import pandas as pd
 from reproduction.papers import finding
 from reproduction.papers.loecher2022 import _simulations
 from reproduction.papers.loecher2022._simulations import (
-    BESIDE,
-    FOOLED,
+    BIASED,
+    EXTRA_SCORES,
     NULL,
     PANELS,
     POWER,
@@ -56,7 +56,7 @@ def _case(table):
 def _null(table):
     """s05: MDI and SHAP rise with the number of values; s06: PG(0.5, 1) and AIR do not."""
     findings = []
-    for importance, name in FOOLED.items():
+    for importance, name in BIASED.items():
         rows = of(table, importance, NULL).loc[list(ORDER)]
         steps = np.diff(rows["value"].to_numpy())
         variances = (rows["deviation"] ** 2 / rows["n"]).to_numpy()
@@ -65,7 +65,7 @@ def _null(table):
             f"smallest step of the means from x2 over x3, x4, x5 to x1 in standard errors, {name}"
         )
         findings.append(finding("s05", name, measured, (steps / errors).min(), K, "at least"))
-    findings += unbiased("s06", table, {**UNBIASED, **BESIDE})
+    findings += unbiased("s06", table, {**UNBIASED, **EXTRA_SCORES})
     for importance, name in UNBIASED.items():
         rows = of(table, importance, NULL)
         ratios = rows["deviation"] / rows.loc["x2", "deviation"]
@@ -84,7 +84,7 @@ def _power(table):
     )
     lead = lowest["lead"] / lowest["lead_error"]
     findings = [finding("s07", "MDI", measured, lead, 0.0, "at least")]
-    for importance, name in FOOLED.items():
+    for importance, name in BIASED.items():
         behind = 1 - of(table, importance, POWER).loc[RELEVANT, "first"]
         measured = f"share of draws in which another feature is first, {name}"
         findings.append(finding("s07", f"{name}, not first", measured, behind, 0.2, "at least"))

@@ -19,7 +19,7 @@ import pandas as pd
 from sklearn.datasets import load_diabetes
 
 from reproduction import models
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from splitcredit.convert.sklearn import convert
 from splitcredit.forest import LEAF, Forest
 from splitcredit.importances import saabas
@@ -46,7 +46,7 @@ UNITS = {
     "blog": "mean price of the houses in a node (1000 dollars)",
     "real tree": "mean disease progression in a node (score after one year)",
 }
-UP, DOWN, ASIDE = COLOURS["blue"], COLOURS["vermilion"], "0.6"
+UP, DOWN, ASIDE = COLORS["blue"], COLORS["vermilion"], "0.6"
 
 
 def compute(inputs) -> pd.DataFrame:
@@ -119,22 +119,22 @@ def real_forest() -> tuple[Forest, np.ndarray]:
 def _decomposed(forest, x):
     """Baseline, contribution of each feature on the path, and prediction of one row."""
     explained, row = saabas.explain(forest, x), forest.prepare(x)[0]
-    found, k = [_at("baseline", explained.baseline[0], forest, 0, 0)], 0
+    steps, k = [_at("baseline", explained.baseline[0], forest, 0, 0)], 0
     while (j := forest.feature[k]) != LEAF:
         name, threshold = forest.feature_names[j], forest.threshold[k]
         below = row[j] <= threshold
         child, aside = (forest.left[k], forest.right[k])[:: 1 if below else -1]
         # A feature comes once on these paths, so its contribution is one step.
-        step = _at(name, explained.values[0, j, 0], forest, child, len(found))
+        step = _at(name, explained.values[0, j, 0], forest, child, len(steps))
         test = f"{name} {'≤' if below else '>'} {threshold:.4g}"
-        found.append({**step, "test": test, "aside": float(forest.value[aside, 0])})
+        steps.append({**step, "test": test, "aside": float(forest.value[aside, 0])})
         k = child
-    return [*found, _at("prediction", forest.predict(x)[0, 0], forest, k, len(found))]
+    return [*steps, _at("prediction", forest.predict(x)[0, 0], forest, k, len(steps))]
 
 
 def _at(term, value, forest, k, step):
-    place = {"node": float(forest.value[k, 0]), "rows": int(forest.cover[k])}
-    return {"step": step, "term": term, "value": float(value), **place}
+    node = {"node": float(forest.value[k, 0]), "rows": int(forest.cover[k])}
+    return {"step": step, "term": term, "value": float(value), **node}
 
 
 def draw(table):
@@ -172,16 +172,16 @@ def _path(axis, rows):
 
 
 def _split(axis, parent, child, level, gap):
-    """The way to the child in colour, with what it adds, and the child off the path in grey."""
+    """The way to the child in color, with what it adds, and the child off the path in gray."""
     up, below = child["value"] > 0, level + 1
-    side, colour = (1, UP) if up else (-1, DOWN)
+    side, color = (1, UP) if up else (-1, DOWN)
     here, other = ("left", "right") if up else ("right", "left")
     axis.plot([parent["node"], child["aside"]], [level, below], color=ASIDE, lw=0.9, zorder=1)
     axis.plot(child["aside"], below, "o", ms=6, mfc="white", mec=ASIDE, zorder=2)
     aside = f"{child['aside']:.2f} ({parent['rows'] - child['rows']:.0f} rows)"
-    place = {"va": "center", "fontsize": 7.5}
-    axis.text(child["aside"] - side * gap, below, aside, ha=other, color="0.4", **place)
-    arrow = {"arrowstyle": "-|>", "color": colour, "lw": 2.4, "shrinkA": 5, "shrinkB": 6}
+    style = {"va": "center", "fontsize": 7.5}
+    axis.text(child["aside"] - side * gap, below, aside, ha=other, color="0.4", **style)
+    arrow = {"arrowstyle": "-|>", "color": color, "lw": 2.4, "shrinkA": 5, "shrinkB": 6}
     axis.annotate("", (child["node"], below), (parent["node"], level), arrowprops=arrow)
     _mark(axis, child, below)
     node = f"{child['node']:.2f} ({child['rows']:.0f} rows)"
@@ -189,7 +189,7 @@ def _split(axis, parent, child, level, gap):
     beside = 0.3 * parent["node"] + 0.7 * child["node"] + side * gap
     axis.text(beside, level + 0.4, child["test"], ha=here, va="center", fontsize=8)
     step = f"{child['value']:+.2f}".replace("-", "−")
-    bold = {"fontweight": "bold", "color": colour, "va": "center"}
+    bold = {"fontweight": "bold", "color": color, "va": "center"}
     axis.text(beside, level + 0.62, step, ha=here, **bold)
 
 

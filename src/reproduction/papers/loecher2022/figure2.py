@@ -13,7 +13,7 @@ def compute(inputs) -> pd.DataFrame:
 
 
 def draw(table):
-    """One swarm a feature, coloured by the feature's value."""
+    """One swarm a feature, colored by the feature's value."""
     from matplotlib import pyplot as plt
 
     figure, axis = plt.subplots(figsize=(7.5, 4), layout="none")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import pandas as pd
 
 from reproduction import storage
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.papers import finding
 from reproduction.papers.loecher2022 import _titanic
 from reproduction.papers.loecher2022._titanic import (
@@ -28,7 +28,7 @@ PANELS = {
     "mdi_rows": "MDI (rows x Gini impurity)",
     "cfc": "CFC: mean |contribution| to P(survived)",
 }
-FOOLED = {"mdi_rows": "MDI", "cfc": "CFC"}
+BIASED = {"mdi_rows": "MDI", "cfc": "CFC"}
 UNBIASED = {"mda": "MDA"}
 # Not in the paper's figure, which shows no other debiased measure.
 DEBIASED = {"pg_051_inbag": "PG(0.5, 1)", "air": "AIR", "pg_hat_10": "PGhat(1, 0)"}
@@ -54,7 +54,7 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
 
 
 def draw(table):
-    """MDA on top, MDI left, CFC right; grey is the control."""
+    """MDA on top, MDI left, CFC right; gray is the control."""
     from matplotlib import pyplot as plt
 
     figure = plt.figure(figsize=(9, 5.6), layout="none")
@@ -76,18 +76,18 @@ def _draw_r(axis, table, importance):
     rows = rows.set_index("feature").reindex(_titanic.SHOWN).dropna(subset=["value"])
     if len(rows):
         places = [_titanic.SHOWN.index(f) for f in rows.index]
-        style = {"marker": "D", "ls": "", "ms": 5, "color": COLOURS["vermilion"], "mec": "white"}
+        style = {"marker": "D", "ls": "", "ms": 5, "color": COLORS["vermilion"], "mec": "white"}
         axis.plot(rows["value"], places, label="in R (randomForest), MDI only", **style)
 
 
 def statements(table) -> list[dict]:
     """s01 with PassengerId as it is, s02 with it shuffled."""
-    found = sizeable("s01", table, FOOLED)
-    found += sizeable("s01", table, FOOLED, feature="Age")
-    found += near_zero("s01", table, UNBIASED)
-    found += like_shuffled("s01", table, DEBIASED)
-    age = min(of_sex(table, name, "Age") for name in FOOLED) - of_sex(table, "mda", "Age")
-    words = "Age over Sex: smaller of MDI and CFC, less MDA"
-    found.append(finding("s01", "MDA, Age", words, age, 0.0, "at least"))
-    found += sizeable("s02", table, FOOLED, case=SHUFFLED)
-    return found + near_zero("s02", table, UNBIASED, case=SHUFFLED)
+    findings = sizeable("s01", table, BIASED)
+    findings += sizeable("s01", table, BIASED, feature="Age")
+    findings += near_zero("s01", table, UNBIASED)
+    findings += like_shuffled("s01", table, DEBIASED)
+    age = min(of_sex(table, name, "Age") for name in BIASED) - of_sex(table, "mda", "Age")
+    measured = "Age over Sex: smaller of MDI and CFC, less MDA"
+    findings.append(finding("s01", "MDA, Age", measured, age, 0.0, "at least"))
+    findings += sizeable("s02", table, BIASED, case=SHUFFLED)
+    return findings + near_zero("s02", table, UNBIASED, case=SHUFFLED)

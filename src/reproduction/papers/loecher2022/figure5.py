@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.papers.loecher2022 import _titanic
 from reproduction.papers.loecher2022._titanic import AS_THEY_ARE, near_zero, sizeable
 
@@ -18,7 +18,7 @@ PANELS = {
     "raw: mean |SHAP|": {"shap_inbag": "in-bag", "shap_oob": "out-of-bag"},
     "weighted: mean of y SHAP": {"shap_inbag_y": "in-bag", "shap_oob_y": "out-of-bag"},
 }
-_COLOURS = {"in-bag": COLOURS["orange"], "out-of-bag": COLOURS["blue"]}
+_COLORS = {"in-bag": COLORS["orange"], "out-of-bag": COLORS["blue"]}
 NO_REMEDY = {"shap_inbag": "SHAP, in-bag", "shap_oob": "SHAP, out-of-bag"}
 
 
@@ -43,8 +43,8 @@ def draw(table):
             largest = rows["value"].max()
             places = np.arange(len(rows)) + (k - 0.5) * 0.4
             errors = {"xerr": 2 * rows["deviation"] / largest, "error_kw": {"lw": 0.9}}
-            colour = {"color": _COLOURS[name], "ecolor": "0.2"}
-            axis.barh(places, rows["value"] / largest, 0.4, label=name, **colour, **errors)
+            color = {"color": _COLORS[name], "ecolor": "0.2"}
+            axis.barh(places, rows["value"] / largest, 0.4, label=name, **color, **errors)
         axis.set_title(title, loc="left")
         axis.set_xlabel("share of the largest score")
         _titanic.finish(axis)
@@ -55,6 +55,6 @@ def draw(table):
 
 def statements(table) -> list[dict]:
     """s03: apart is no remedy; s04: weighting by y is one, out-of-bag only."""
-    found = sizeable("s03", table, {"shap": "SHAP", **NO_REMEDY})
-    found += near_zero("s04", table, {"shap_oob_y": "y SHAP, out-of-bag"})
-    return found + sizeable("s04", table, {"shap_inbag_y": "y SHAP, in-bag, as before"})
+    findings = sizeable("s03", table, {"shap": "SHAP", **NO_REMEDY})
+    findings += near_zero("s04", table, {"shap_oob_y": "y SHAP, out-of-bag"})
+    return findings + sizeable("s04", table, {"shap_inbag_y": "y SHAP, in-bag, as before"})

@@ -48,11 +48,11 @@ def statements(table) -> list[dict]:
     weighted, raw, inbag = (
         separation(table, name) for name in ("shap_oob_y", "shap_oob", "shap_inbag_y")
     )
-    words = "distance of x2 from the nearest other feature in standard deviations, {}"
+    measured = "distance of x2 from the nearest other feature in standard deviations, {}"
     gain = "the same, weighted less raw, out-of-bag"
     behind = "distance by which another feature is before x2, weighted, in-bag"
     return [
-        finding("s09", "out-of-bag", words.format("out-of-bag"), weighted, 1.0, "at least"),
+        finding("s09", "out-of-bag", measured.format("out-of-bag"), weighted, 1.0, "at least"),
         finding("s09", "against raw", gain, weighted - raw, 0.0, "at least"),
         finding("s09", "in-bag", behind, -inbag, 0.0, "at least"),
         *unbiased("s09", table, {"shap_oob_y": "null, out-of-bag"}),

@@ -32,5 +32,5 @@ def draw(table):
 
 def statements(table) -> list[dict]:
     """s13: the shares; that Eq. 11 is MDI up to a factor is judged by `identities`."""
-    found = sizeable("s13", table, {"mdi_inbag_y1": "Eq. 11, in-bag"})
-    return found + near_zero("s13", table, {"mdi_oob_y1": "Eq. 11, out-of-bag"})
+    findings = sizeable("s13", table, {"mdi_inbag_y1": "Eq. 11, in-bag"})
+    return findings + near_zero("s13", table, {"mdi_oob_y1": "Eq. 11, out-of-bag"})

@@ -16,8 +16,7 @@ from sklearn.datasets import load_diabetes
 from reproduction import models
 from reproduction.datasets import breast_cancer, digits, noisy_features, wine
 from reproduction.papers import finding
-from reproduction.papers.loecher2022 import _identities as of
-from reproduction.papers.loecher2022 import _useless_split
+from reproduction.papers.loecher2022 import _identities, _useless_split
 
 # Basis: rounding. Importances are at most 1 or so, and are sums over some ten thousand float64.
 ROUNDING = 1e-12
@@ -84,9 +83,9 @@ def cases(seed: int) -> dict[str, tuple[str, np.ndarray, np.ndarray]]:
         "digits": digits.load(rows=500),
         "noisy_features": noisy_features.load(random_state=seed),
     }
-    found = {name: ("Classifier", data.X, data.y) for name, data in classes.items()}
+    by_name = {name: ("Classifier", data.X, data.y) for name, data in classes.items()}
     y = (diabetes.target - diabetes.target.mean()) / diabetes.target.std()
-    return found | {"diabetes": ("Regressor", diabetes.data, y)}
+    return by_name | {"diabetes": ("Regressor", diabetes.data, y)}
 
 
 def _fit(case, n_trees, depth, seed):
@@ -103,14 +102,16 @@ def _fit(case, n_trees, depth, seed):
 
 def _measured(n_forests, n_trees, seed):
     """The identities: largest difference over the forests of a data set and depth."""
-    found = {}
+    differences = {}
     for repeat in range(seed, seed + n_forests):
         for name, case in cases(repeat).items():
             for depth in DEPTHS:
-                for s, q, error, size in of.differences(*_fit(case, n_trees, depth, repeat)):
-                    found.setdefault((s, q, name, depth), []).append((error, size))
+                for s, q, error, size in _identities.differences(
+                    *_fit(case, n_trees, depth, repeat)
+                ):
+                    differences.setdefault((s, q, name, depth), []).append((error, size))
     rows = []
-    for (statement, quantity, name, depth), pairs in found.items():
+    for (statement, quantity, name, depth), pairs in differences.items():
         value, size = np.max(pairs, axis=0)
         key = {"statement": statement, "quantity": quantity, "data": name, "depth": depth}
         measured = {"n": n_forests, "value": value, "size": size}
@@ -123,33 +124,37 @@ def _counter_examples(n_trees, seed):
     rows = []
     for name, case in cases(seed).items():
         if case[0] == "Classifier":
-            found = of.counter_example(*_fit(case, n_trees, None, seed))
+            quantities = _identities.counter_example(*_fit(case, n_trees, None, seed))
             key = {"part": "counter-example", "data": name, "n": n_trees}
-            rows += [{**key, "statement": s, "quantity": q, "value": v} for s, q, v in found]
+            rows += [{**key, "statement": s, "quantity": q, "value": v} for s, q, v in quantities]
     return rows
 
 
 # (statement, variant): quantities of which the largest difference decides.
 IDENTITIES = {
     ("s12", "MDI"): (
-        of.SKLEARN,
-        of.EQ10,
-        of.COVARIANCE,
-        of.EQ10_TWICE,
-        of.COVARIANCE_TWICE,
-        of.CFC,
+        _identities.SKLEARN,
+        _identities.EQ10,
+        _identities.COVARIANCE,
+        _identities.EQ10_TWICE,
+        _identities.COVARIANCE_TWICE,
+        _identities.CFC,
     ),
-    ("s12", "sum is zero"): (of.ZERO,),
-    ("s13", "identity"): (of.EQ11, of.EQ11_KERNEL),
-    ("s14", "Eq. 18"): (of.EQ18, of.EQ18_HALF),
-    ("s15", "in-bag weights"): (of.UFI, of.UFI_PG),
-    ("s15", "MDI-oob, out-of-bag weights"): (of.OOB_KERNEL, of.OOB_PG, of.PG_OOB),
-    ("s17", "-p_in^2"): (of.EQ22,),
-    ("s17", "-p_in p_oob"): (of.EQ23,),
+    ("s12", "sum is zero"): (_identities.ZERO,),
+    ("s13", "identity"): (_identities.EQ11, _identities.EQ11_KERNEL),
+    ("s14", "Eq. 18"): (_identities.EQ18, _identities.EQ18_HALF),
+    ("s15", "in-bag weights"): (_identities.UFI, _identities.UFI_PG),
+    ("s15", "MDI-oob, out-of-bag weights"): (
+        _identities.OOB_KERNEL,
+        _identities.OOB_PG,
+        _identities.PG_OOB,
+    ),
+    ("s17", "-p_in^2"): (_identities.EQ22,),
+    ("s17", "-p_in p_oob"): (_identities.EQ23,),
     # What is wrong in print.
-    ("s13", "as printed"): (of.EQ11_PRINTED,),
-    ("s17", "Eq. 22 as printed"): (of.EQ22_PRINTED,),
-    ("s17", "Eq. 23 as printed"): (of.EQ23_PRINTED,),
+    ("s13", "as printed"): (_identities.EQ11_PRINTED,),
+    ("s17", "Eq. 22 as printed"): (_identities.EQ22_PRINTED,),
+    ("s17", "Eq. 23 as printed"): (_identities.EQ23_PRINTED,),
 }
 MEASURED = {
     ("s12", "MDI"): "largest error of MDI = Eq. 10 = covariance, twice it for one class of two",
@@ -171,25 +176,25 @@ COUNTER_EXAMPLES = ("breast_cancer", "noisy_features")
 def statements(table) -> list[dict]:
     """s12 to s17; of s13 only the identity, and s14 in a form that does not hold."""
     identity = table[table["part"] == "identity"].groupby("quantity")["value"].max()
-    found = [
+    findings = [
         finding(*key, MEASURED[key], identity[list(quantities)].max(), ROUNDING)
         for key, quantities in IDENTITIES.items()
     ]
-    found += _of_equivalence(table[table["part"] == "counter-example"])
-    return found + _of_bias(table[table["part"] == "simulation"])
+    findings += _of_equivalence(table[table["part"] == "counter-example"])
+    return findings + _of_bias(table[table["part"] == "simulation"])
 
 
 def _of_equivalence(table):
     """s14 as section 6 has it: PG(1, 2) and MDI-oob, for which neither factor is held against."""
-    found = []
+    findings = []
     for name in COUNTER_EXAMPLES:
         value = table[table["data"] == name].set_index("quantity")["value"]
         least = min(value["PG(1,2) - MDI-oob"], value["PG(1,2) / 2 - MDI-oob"])
         measured = "largest difference of MDI-oob and PG(1,2) or its half, the closer one; "
         measured += f"MDI-oob is {value['largest MDI-oob']:.2g} at most, its correlation with "
         measured += f"PG(1,2) {value['correlation of PG(1,2) and MDI-oob']:.4f}"
-        found.append(finding("s14", f"section 6, {name}", measured, least, ROUNDING))
-    return found
+        findings.append(finding("s14", f"section 6, {name}", measured, least, ROUNDING))
+    return findings
 
 
 def _of_bias(table):
@@ -197,7 +202,7 @@ def _of_bias(table):
     raw, hat = (table[table["quantity"] == score] for score in _useless_split.SCORES)
     single = hat[["n_left", "n_right"]].min(axis=1) == 1
     simulated = f"; standard errors of {table['n'].max()} draws"
-    found = []
+    findings = []
     for variant, rows, formula, measured in (
         ("without correction", raw, None, "largest distance of the mean from sigma^2 / N"),
         ("with correction", hat[~single], 0.0, "largest distance of the mean from 0"),
@@ -216,7 +221,7 @@ def _of_bias(table):
     ):
         formula = rows["expected"] if formula is None else formula
         distance = ((rows["value"] - formula).abs() / rows["standard_error"]).max()
-        found.append(finding("s16", variant, measured + simulated, distance, DEVIATION))
+        findings.append(finding("s16", variant, measured + simulated, distance, DEVIATION))
     error = (table["exact"] - table["expected"]).abs().max()
     measured = "largest error of the formulas against the enumeration of all outcomes"
-    return [*found, finding("s16", "formulas", measured, error, ROUNDING)]
+    return [*findings, finding("s16", "formulas", measured, error, ROUNDING)]

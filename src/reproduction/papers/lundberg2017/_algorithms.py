@@ -87,22 +87,22 @@ def trees_of(forest, output: int = 0, number=float) -> list[Tree]:
     number : float or Fraction
         Kind of the values and covers.
     """
-    found = []
+    trees = []
     for start, stop in zip(forest.tree_offsets[:-1], forest.tree_offsets[1:], strict=True):
-        own = slice(start, stop)
-        leaf = forest.feature[own] == LEAF
-        value = zip(forest.value[own, output].tolist(), leaf, strict=True)
-        found.append(
+        nodes = slice(start, stop)
+        leaf = forest.feature[nodes] == LEAF
+        value = zip(forest.value[nodes, output].tolist(), leaf, strict=True)
+        trees.append(
             Tree(
                 v=[number(v) if at_leaf else INTERNAL for v, at_leaf in value],
-                a=(forest.left[own] - start).tolist(),
-                b=(forest.right[own] - start).tolist(),
-                t=forest.threshold[own].tolist(),
-                r=[number(r) for r in forest.cover[own].tolist()],
-                d=forest.feature[own].tolist(),
+                a=(forest.left[nodes] - start).tolist(),
+                b=(forest.right[nodes] - start).tolist(),
+                t=forest.threshold[nodes].tolist(),
+                r=[number(r) for r in forest.cover[nodes].tolist()],
+                d=forest.feature[nodes].tolist(),
             )
         )
-    return found
+    return trees
 
 
 def expvalue(x, S, tree: Tree, steps: Counter):

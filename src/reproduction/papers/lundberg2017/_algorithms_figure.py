@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.papers.lundberg2017 import _steps
 
-# Method and release (None: any): colour, dash, and where its name stands beside its line.
+# Method and release (None: any): color, dash, and where its name stands beside its line.
 LINES = {
     ("xgboost", "3.2.0"): ("purple", "-", "xgboost 3.2.0 (float32)", (55, 1e18)),
     ("shap", None): ("vermilion", "-", "shap {} (float64)", (97, 1e6)),
@@ -50,22 +50,22 @@ def _errors(axis, table):
     axis.text(153, 2.2, "as wrong as the answer is large", fontsize=7.5, color="0.35", ha="right")
     axis.axhline(2.0**-53, color="0.45", lw=0.8, ls=":")
     axis.text(153, 1.2e-17, "rounding of one float64", fontsize=7.5, color="0.35", ha="right")
-    for (method, release), (colour, dash, name, place) in LINES.items():
-        own = table[table["method"] == method]
-        own = own[own["version"] == release] if release else own
-        if own.empty:
+    for (method, release), (color, dash, name, at_text) in LINES.items():
+        rows = table[table["method"] == method]
+        rows = rows[rows["version"] == release] if release else rows
+        if rows.empty:
             continue
-        colour = COLOURS[colour]
-        chain = own[own["tree"] == "caterpillar"].sort_values("depth")
+        color = COLORS[color]
+        chain = rows[rows["tree"] == "caterpillar"].sort_values("depth")
         width = 2.4 if method in ("splitcredit", "shap") else 1.4
         value = np.maximum(chain["value"], LEAST)
-        axis.plot(chain["depth"], value, color=colour, ls=dash, lw=width, marker=".", ms=5)
+        axis.plot(chain["depth"], value, color=color, ls=dash, lw=width, marker=".", ms=5)
         for tree, mark in MARKS.items():
-            real = own[own["tree"] == tree]
+            real = rows[rows["tree"] == tree]
             at = real["depth"], np.maximum(real["value"], LEAST)
-            axis.plot(*at, mark, color=colour, ms=10 if mark == "*" else 5, mec="white", mew=0.6)
-        release = str(own["version"].iloc[0])
-        axis.text(*place, name.format(release), color=colour, fontsize=8.5, fontweight="bold")
+            axis.plot(*at, mark, color=color, ms=10 if mark == "*" else 5, mec="white", mew=0.6)
+        release = str(rows["version"].iloc[0])
+        axis.text(*at_text, name.format(release), color=color, fontsize=8.5, fontweight="bold")
     depths = table[table["tree"] != "caterpillar"].groupby("tree")["depth"].first()
     for tree, mark in MARKS.items():
         label = f"extra-tree on {tree.split(',')[0]}, depth {depths[tree]:.0f}"
@@ -80,10 +80,10 @@ def _errors(axis, table):
 
 def _sweep(axis, table, size):
     """Steps of the methods against one size."""
-    for method, (colour, _) in METHODS.items():
-        own = table[table["method"] == method].sort_values(size)
-        if len(own):
-            axis.plot(own[size], own["value"], ".-", color=COLOURS[colour], ms=5)
+    for method, (color, _) in METHODS.items():
+        rows = table[table["method"] == method].sort_values(size)
+        if len(rows):
+            axis.plot(rows[size], rows["value"], ".-", color=COLORS[color], ms=5)
     axis.set_yscale("log", base=10)
     if size != "M":
         axis.set_xscale("log", base=2)
@@ -101,7 +101,7 @@ def _sweep(axis, table, size):
 
 
 def _exponents(axis, slope, sweep):
-    """The methods and their fitted exponents, in their colours."""
+    """The methods and their fitted exponents, in their colors."""
     texts = {
         "M, chain": [(method, None, label) for method, (_, label) in METHODS.items()],
         "D": [
@@ -115,5 +115,5 @@ def _exponents(axis, slope, sweep):
     }
     for k, (method, name, text) in enumerate(texts[sweep]):
         shown = text.format(slope[name, method]) if name else text
-        style = {"color": COLOURS[METHODS[method][0]], "fontsize": 7.5, "va": "center"}
+        style = {"color": COLORS[METHODS[method][0]], "fontsize": 7.5, "va": "center"}
         axis.text(0.03, 0.92 - 0.12 * k, shown, transform=axis.transAxes, **style)

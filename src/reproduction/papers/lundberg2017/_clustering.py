@@ -6,18 +6,18 @@ The paper's data (518 participants, 200 gene modules, CERAD score) are not open:
 
 from __future__ import annotations
 
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 
 DATASETS = {
     "gene_modules": "Simulated gene modules, ordinal score",
     "ad_data": "Proteins (Craig-Schapiro et al. 2011), impaired or not",
 }
-# As the paper calls them: name, colour, line.
+# As the paper calls them: name, color, line.
 CLUSTERED = {
-    "tree_shap": ("SHAP", COLOURS["vermilion"], "-"),
-    "saabas": ("path (Saabas)", COLOURS["blue"], "-"),
-    "local_mdi": ("local MDI", COLOURS["green"], "-"),
-    "unsupervised": ("unsupervised", COLOURS["black"], "-"),
+    "tree_shap": ("SHAP", COLORS["vermilion"], "-"),
+    "saabas": ("path (Saabas)", COLORS["blue"], "-"),
+    "local_mdi": ("local MDI", COLORS["green"], "-"),
+    "unsupervised": ("unsupervised", COLORS["black"], "-"),
     "random_features": ("random features", "0.55", "--"),
     "random_labels": ("random labels", "0.55", ":"),
 }
@@ -25,5 +25,5 @@ CLUSTERED = {
 
 def datasets_of(table) -> list[str]:
     """The data sets of a table, those that are known first."""
-    found = table["dataset"].unique().tolist()
-    return [d for d in DATASETS if d in found] + [d for d in found if d not in DATASETS]
+    present = table["dataset"].unique().tolist()
+    return [d for d in DATASETS if d in present] + [d for d in present if d not in DATASETS]

@@ -1,7 +1,7 @@
 """Random pairs of trees: does an attribution fall although the model relies more on the feature?
 
 As in figure 1, features are binary, the trees are complete (each path tests all M features in an
-order of its own), and the data set has one row a leaf, labelled with the leaf's value. Such a tree
+order of its own), and the data set has one row a leaf, labeled with the leaf's value. Such a tree
 is a function on the cube {0, 1}^M and a choice of features at the nodes. In a pair (f, f') feature
 0 matters more in f': for all S without 0, v'(S + 0) - v'(S) >= v(S + 0) - v(S), where v is the
 expectation E[f | x_S] at x = (1, ..., 1) for the output, and the drop of the mean squared error for
@@ -34,11 +34,11 @@ def violations(M: int, n_pairs: int, seed: int) -> dict[tuple[str, str], int]:
     seed : int
     """
     rng = np.random.default_rng([seed, M])
-    found = {}
+    counts = {}
     for task, game in (("output", output_game), ("gain", gain_game)):
         old, new = _pairs(rng, M, n_pairs, game)
         before, after = shapley(game(old), M), shapley(game(new), M)
-        found[task, "SHAP"] = int((after < before).sum())
+        counts[task, "SHAP"] = int((after < before).sum())
         trees = [[Orders.draw(rng, M) for _ in range(n_pairs)] for _ in range(2)]
         measures = {"output": {"path": path_output}, "gain": {"path": path_gain}}[task]
         measures |= {"split count": split_count} if task == "gain" else {}
@@ -47,9 +47,9 @@ def violations(M: int, n_pairs: int, seed: int) -> dict[tuple[str, str], int]:
                 measure(g, more) - measure(f, less)
                 for f, g, less, more in zip(old, new, *trees, strict=True)
             ]
-            place = (task, method) if method == "path" else (method, method)
-            found[place] = int(sum(c < 0 for c in changes))
-    return found
+            key = (task, method) if method == "path" else (method, method)
+            counts[key] = int(sum(c < 0 for c in changes))
+    return counts
 
 
 class Orders:

@@ -44,12 +44,12 @@ def tree_shap(x, tree: Tree) -> list[Fraction]:
                 continue  # no subset of features leads there
             passed = [a // f * g for a, f, g in zip(above, old.f, new.f, strict=True)]
             known = {**factors, i: new}
-            found = below(child, passed, scale // old.scale * new.scale, known)
+            sums = below(child, passed, scale // old.scale * new.scale, known)
             # What the leaves give to i with this edge, in place of what they gave without it.
-            phi[i] += (new.o - new.z) * new.integral(found, weights) / size
+            phi[i] += (new.o - new.z) * new.integral(sums, weights) / size
             if old.z != old.o:
-                phi[i] -= (old.o - old.z) * old.integral(found, weights) / size
-            parts.append(found)
+                phi[i] -= (old.o - old.z) * old.integral(sums, weights) / size
+            parts.append(sums)
         common = lcm(*(scale for _, scale in parts))
         raised = [[a * (common // scale) for a in values] for values, scale in parts]
         return [sum(column) for column in zip(*raised, strict=True)], common
@@ -68,9 +68,9 @@ class _Factor:
             self.f = [(m + 1 - k) * n + k * o * d for k in range(1, m + 1)]
             self.scale = (m + 1) * d
 
-    def integral(self, found, weights):
+    def integral(self, sums, weights):
         """Of the sum over leaves without the factor f_i, times the size of the weights."""
-        values, scale = found
+        values, scale = sums
         terms = zip(weights, values, self.f, strict=True)
         return sum(Fraction(w * v, f) for w, v, f in terms) * self.scale / scale
 

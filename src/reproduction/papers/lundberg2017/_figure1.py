@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from reproduction.figures import COLOURS, pictures
+from reproduction.figures import COLORS, pictures
 
-FALLS, RISES = COLOURS["vermilion"], COLOURS["blue"]
+FALLS, RISES = COLORS["vermilion"], COLORS["blue"]
 PAPER = "0.97"
 # The rows of the table: task, method and what they are called.
 ROWS = {
@@ -15,13 +15,13 @@ ROWS = {
     ("gain", "SHAP"): "gain in squared error, SHAP",
     ("split count", "split count"): "number of splits",
 }
-# Colour, dash, short name, and where that name stands beside its line: ratio and percent.
+# Color, dash, short name, and where that name stands beside its line: ratio and percent.
 LINES = {
     ("output", "path"): (FALLS, "-", "output, path", (0.32, -25)),
     ("gain", "path"): (FALLS, "--", "gain, path", (0.225, -14)),
-    ("split count", "split count"): (COLOURS["orange"], "-", "splits", (0.35, -47)),
+    ("split count", "split count"): (COLORS["orange"], "-", "splits", (0.35, -47)),
     ("output", "SHAP"): (RISES, "-", "output, SHAP", (0.36, 29)),
-    ("output", "mean |SHAP|"): (COLOURS["sky"], "-", "mean |SHAP|", (0.275, 80)),
+    ("output", "mean |SHAP|"): (COLORS["sky"], "-", "mean |SHAP|", (0.275, 80)),
     ("gain", "SHAP"): (RISES, "--", "gain, SHAP", (0.13, 85)),
 }
 ASSUMED = 1 / 8
@@ -65,29 +65,29 @@ def _tree(axis, order, leaves):
         (inner[2], ends[3], "Yes", True),
     ):
         _arrow(axis, parent, child, answer, taken)
-    for k, place in inner.items():
-        _box(axis, place, order[min(k, 1)], taken=k != 1)
-    for k, place in ends.items():
-        _box(axis, place, leaves[k], taken=k == 3, leaf=True)
+    for k, xy in inner.items():
+        _box(axis, xy, order[min(k, 1)], taken=k != 1)
+    for k, xy in ends.items():
+        _box(axis, xy, leaves[k], taken=k == 3, leaf=True)
 
 
 def _arrow(axis, start, end, answer, taken):
-    colour = "0.15" if taken else "0.65"
-    style = {"arrowstyle": "-|>", "color": colour, "lw": 1.8 if taken else 1.0}
+    color = "0.15" if taken else "0.65"
+    style = {"arrowstyle": "-|>", "color": color, "lw": 1.8 if taken else 1.0}
     style |= {"shrinkA": 13, "shrinkB": 12}
     axis.annotate("", end, start, arrowprops=style)
     x, y = ((s + e) / 2 for s, e in zip(start, end, strict=True))
     side = 1 if end[0] > start[0] else -1
-    axis.text(x + 0.045 * side, y + 0.03, answer, color=colour, fontsize=8, ha="center")
+    axis.text(x + 0.045 * side, y + 0.03, answer, color=color, fontsize=8, ha="center")
 
 
-def _box(axis, place, text, taken, leaf=False):
+def _box(axis, center, text, taken, leaf=False):
     face = {"boxstyle": "round,pad=0.35" if not leaf else "square,pad=0.4"}
     face |= {"fc": "white" if not leaf else PAPER, "ec": "0.15" if taken else "0.65"}
     face["lw"] = 1.6 if taken else 0.9
     text = text if leaf else f"{text}?"
     weight = "bold" if taken else "normal"
-    axis.text(*place, text, ha="center", va="center", bbox=face, fontweight=weight, fontsize=9)
+    axis.text(*center, text, ha="center", va="center", bbox=face, fontweight=weight, fontsize=9)
 
 
 def _table(axis, table):
@@ -114,14 +114,14 @@ def _table(axis, table):
             axis.axhspan(y - 0.18, y + 0.78, color=PAPER, zorder=0)
         axis.text(0.01, y + 0.3, label, va="center")
         change = value[(*key, "B", "Cough")] / value[(*key, "A", "Cough")] - 1
-        colour = FALLS if change < 0 else RISES
+        color = FALLS if change < 0 else RISES
         for (tree, feature), x in columns.items():
-            bold = {"color": colour, "fontweight": "bold"} if feature == "Cough" else {}
+            bold = {"color": color, "fontweight": "bold"} if feature == "Cough" else {}
             axis.text(x, y + 0.3, exact[(*key, tree, feature)], ha="center", va="center", **bold)
         text = (
             f"▼ falls by {-change:.0%}: inconsistent" if change < 0 else f"▲ rises by {change:.0%}"
         )
-        axis.text(0.775, y + 0.3, text, va="center", color=colour)
+        axis.text(0.775, y + 0.3, text, va="center", color=color)
 
 
 def _ranges(axis, table):
@@ -131,9 +131,9 @@ def _ranges(axis, table):
     axis.axvline(ASSUMED, color="0.4", lw=0.8, ls=":")
     for key in ROWS:
         rows = table[(table["task"] == key[0]) & (table["method"] == key[1])]
-        colour, dash, name, place = LINES[key]
-        axis.plot(rows["x"], 100 * rows["value"], color=colour, ls=dash)
-        axis.text(*place, name, color=colour, fontsize=7.5)
+        color, dash, name, xy = LINES[key]
+        axis.plot(rows["x"], 100 * rows["value"], color=color, ls=dash)
+        axis.text(*xy, name, color=color, fontsize=7.5)
     axis.set(xlim=(0, 0.45), ylim=(-75, 130))
     axis.text(ASSUMED + 0.008, -69, "assumed: 10 / 80", fontsize=7, color="0.3")
     axis.set_xlabel("increase with cough in B / value of the AND")
@@ -150,8 +150,8 @@ def _pairs(axis, table):
         offset = 0.19 if M == table["x"].min() else -0.19
         for row in group.itertuples():
             share, y = 100 * row.value / row.n, places[row.task, row.method] + offset
-            colour = LINES[row.task, row.method][0]
-            axis.barh(y, share, height=0.34, color=colour, alpha=1.0 if offset > 0 else 0.6)
+            color = LINES[row.task, row.method][0]
+            axis.barh(y, share, height=0.34, color=color, alpha=1.0 if offset > 0 else 0.6)
             text = f"{share:.1f} %  (M = {M:.0f})" if share else f"0  (M = {M:.0f})"
             axis.text(share + 0.5, y, text, va="center", fontsize=7)
     labels = [LINES[key][2] for key in places]

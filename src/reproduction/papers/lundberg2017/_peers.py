@@ -70,8 +70,8 @@ def shapiq(forest, X) -> np.ndarray:
         node_sample_weight=np.array(forest.cover),
     )
     explainer = TreeExplainer(tree, index="SV", max_order=1)
-    found = [explainer.explain(x) for x in X]
-    return np.array([[values[(i,)] for i in range(X.shape[1])] for values in found])
+    explained = [explainer.explain(x) for x in X]
+    return np.array([[values[(i,)] for i in range(X.shape[1])] for values in explained])
 
 
 def _xgboost_model(xgboost, forest):
@@ -111,11 +111,11 @@ def _xgboost_model(xgboost, forest):
 def _siblings_together(forest):
     """Nodes level by level: XGBoost takes it that a right child comes just after the left one."""
     order, left, right, parents = [0], [], [], [2**31 - 1]
-    for place, k in enumerate(order):  # grows as it is read
+    for parent, k in enumerate(order):  # grows as it is read
         inner = forest.feature[k] >= 0
         left.append(len(order) if inner else -1)
         right.append(len(order) + 1 if inner else -1)
         if inner:
             order += [int(forest.left[k]), int(forest.right[k])]
-            parents += [place, place]
+            parents += [parent, parent]
     return order, np.array(left), np.array(right), np.array(parents)

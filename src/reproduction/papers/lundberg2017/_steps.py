@@ -60,7 +60,7 @@ def exponents(rows) -> dict[tuple[str, str], float]:
     Against M it is log2 of the steps against M itself. For D the steps are taken for each inner
     node, for log2 L for each leaf, as L grows with them.
     """
-    found = {}
+    slopes = {}
     for sweep, size, share in (
         ("M", lambda r: 2 ** r["M"], lambda r: 1),
         ("T", lambda r: r["T"], lambda r: 1),
@@ -69,11 +69,11 @@ def exponents(rows) -> dict[tuple[str, str], float]:
         ("log2 L", lambda r: log2(r["L"]), lambda r: r["L"]),
     ):
         for method in (EQ2, ALGORITHM_2, OURS):
-            own = [r for r in rows if r["sweep"] == sweep and r["method"] == method]
-            if own:
-                points = [(size(r), r["value"] / share(r)) for r in own]
-                found[sweep, method] = slope(points)
-    return found
+            counts = [r for r in rows if r["sweep"] == sweep and r["method"] == method]
+            if counts:
+                points = [(size(r), r["value"] / share(r)) for r in counts]
+                slopes[sweep, method] = slope(points)
+    return slopes
 
 
 def slope(points) -> float:
@@ -138,6 +138,6 @@ def count(method, forest, x) -> int:
 def _row(sweep, forest, M, methods):
     x = [1.0] * M
     trees = trees_of(forest)
-    place = {"sweep": sweep, "T": len(trees), "M": M}
-    place |= {"L": max(t.n_leaves for t in trees), "D": max(t.depth for t in trees)}
-    return [{**place, "method": m, "value": count(m, forest, x)} for m in methods]
+    sizes = {"sweep": sweep, "T": len(trees), "M": M}
+    sizes |= {"L": max(t.n_leaves for t in trees), "D": max(t.depth for t in trees)}
+    return [{**sizes, "method": m, "value": count(m, forest, x)} for m in methods]

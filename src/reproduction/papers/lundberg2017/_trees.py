@@ -31,14 +31,14 @@ def forest_of(roots, n_features: int, **fields) -> Forest:
     arrays = dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True))
     spread = arrays.pop("square") - arrays["value"] ** 2
     n_outputs = arrays["value"].shape[1]
-    given = {
+    defaults = {
         "feature_names": [f"x{j}" for j in range(n_features)],
         "output_names": [f"output {c}" for c in range(n_outputs)],
         "criterion": "squared_error",
         "impurity": np.maximum(spread.sum(axis=1), 0.0),
         "aggregate": "sum",
     }
-    return Forest(**arrays, tree_offsets=offsets, **{**given, **fields})
+    return Forest(**arrays, tree_offsets=offsets, **{**defaults, **fields})
 
 
 def random_forest(rng, n_features, depth, n_outputs=1, n_trees=1, n_unused=0) -> Forest:

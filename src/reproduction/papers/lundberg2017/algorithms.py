@@ -131,50 +131,55 @@ def _s02(table):
 def _s03(table):
     slopes = _slopes(table)
     steps = _with_bounds(table, _steps.EQ2)
-    words = "calls of G over their bound T (2L - 1) 2^M, largest"
-    found = [finding("s03", "bound", words, steps.max(), 1.0)]
-    for sweep, words in (("M", "log2 calls of G against M"), ("T", "log calls of G against log T")):
+    measured = "calls of G over their bound T (2L - 1) 2^M, largest"
+    findings = [finding("s03", "bound", measured, steps.max(), 1.0)]
+    for sweep, measured in (
+        ("M", "log2 calls of G against M"),
+        ("T", "log calls of G against log T"),
+    ):
         stated = STATED[sweep, _steps.EQ2]
-        found.append(_slope("s03", sweep, words, slopes[sweep, _steps.EQ2], stated))
+        findings.append(_slope("s03", sweep, measured, slopes[sweep, _steps.EQ2], stated))
     # That it is as bad as stated, not better.
-    words, slope = "slope of log2 calls of G against M", slopes["M", _steps.EQ2]
-    return [*found, finding("s03", "exponential", words, slope, 1.0 - FIT, "at least")]
+    measured, slope = "slope of log2 calls of G against M", slopes["M", _steps.EQ2]
+    return [*findings, finding("s03", "exponential", measured, slope, 1.0 - FIT, "at least")]
 
 
 def _s04(table):
-    found = []
+    findings = []
     for variant, quantity, limit in (
         ("fractions", "Algorithm 2 - Eq. 2, fractions", 0.0),
         ("float64, shallow", "Algorithm 2 - Eq. 2, float64", ROUNDING),
         ("splitcredit, shallow", "splitcredit - Eq. 2", ROUNDING),
     ):
-        words = f"largest relative difference, {quantity}"
-        found.append(finding("s04", variant, words, _equality(table, quantity), limit))
+        measured = f"largest relative difference, {quantity}"
+        findings.append(finding("s04", variant, measured, _equality(table, quantity), limit))
     shown = table[table["part"] == "error"]
     for variant, method, rows in (
         (f"float64, depth {DEEP}", PRINTED_ALGORITHM, shown[shown["depth"] == DEEP]),
         ("splitcredit, to depth 150", "splitcredit", shown),
     ):
         value = rows.loc[rows["method"] == method, "value"].max()
-        found.append(finding("s04", variant, f"largest error of {method}", value, ROUNDING))
-    for method, words in (
+        findings.append(finding("s04", variant, f"largest error of {method}", value, ROUNDING))
+    for method, measured in (
         (_steps.ALGORITHM_2, "steps over T L (3 D^2 + 7 D) / 2, largest"),
         (_steps.OURS, "splitcredit's steps over T L (D + 1) / 2, largest"),
     ):
         value = _with_bounds(table, method).max()
-        found.append(finding("s04", f"bound, {method}", words, value, 1.0))
+        findings.append(finding("s04", f"bound, {method}", measured, value, 1.0))
     excess = table.loc[table["part"] == "finite size", "value"].iloc[0]
     slopes = _slopes(table)
     for (sweep, method), stated in STATED.items():
         if method != _steps.EQ2:
             limit = stated + (excess if (sweep, method) == ("L", _steps.ALGORITHM_2) else 0.0)
-            words = f"log steps of {method}{SHARES.get(sweep, '')} against log {sweep}"
-            found.append(_slope("s04", f"{sweep}, {method}", words, slopes[sweep, method], limit))
-    return found
+            measured = f"log steps of {method}{SHARES.get(sweep, '')} against log {sweep}"
+            findings.append(
+                _slope("s04", f"{sweep}, {method}", measured, slopes[sweep, method], limit)
+            )
+    return findings
 
 
-def _slope(statement, sweep, words, value, stated):
-    return finding(statement, f"exponent of {sweep}", f"slope of {words}", value, stated + FIT)
+def _slope(statement, sweep, measured, value, stated):
+    return finding(statement, f"exponent of {sweep}", f"slope of {measured}", value, stated + FIT)
 
 
 def _equality(table, quantity):
@@ -194,16 +199,16 @@ def _with_bounds(table, method):
 
 def _equalities(seed):
     """Largest differences over random forests: features repeat, several outputs, one unused."""
-    found = {}
+    errors = {}
     for k in range(N_FORESTS):
         rng = np.random.default_rng([seed, k])
         n_used, depth = int(rng.integers(2, 6)), int(rng.integers(2, 6))
         forest = _trees.random_forest(rng, n_used, depth, 1 + k % 3, 1 + k % 2, n_unused=1)
         X = _trees.random_rows(rng, ROWS, n_used + 1)
         for quantity, values in _differences(forest, X).items():
-            found.setdefault(quantity, []).append(np.ravel(values))
+            errors.setdefault(quantity, []).append(np.ravel(values))
     rows = []
-    for quantity, parts in found.items():
+    for quantity, parts in errors.items():
         values = np.abs(np.concatenate(parts))
         row = {"part": "equality", "quantity": quantity, "value": float(values.max())}
         rows.append({**row, "n": len(values)})

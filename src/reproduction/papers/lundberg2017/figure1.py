@@ -125,7 +125,7 @@ def statements(table) -> list[dict]:
     exceptions = ((ranges["value"] < 0) != expected).sum()
     measured = "smallest {} of cough's attribution from A to B, relative"
     rest = f"exceptions among other leaf values, increase / AND from 0.01 to {HOLDS_UP_TO}"
-    found = [
+    findings = [
         finding("s01", "falls", measured.format("fall (path, splits)"), falls, MARGIN, "at least"),
         finding("s01", "rises", measured.format("rise (SHAP)"), rises, MARGIN, "at least"),
         finding("s01", "other leaf values", rest, exceptions, 0.0, "at most"),
@@ -135,10 +135,10 @@ def statements(table) -> list[dict]:
         count, kind = rows["value"].sum(), "at most" if method == "SHAP" else "at least"
         measured = f"falls in {rows['n'].sum():.0f} random pairs where the feature matters more"
         name = method if task == method else f"{method} of the {task}"
-        found.append(
+        findings.append(
             finding("s01", f"pairs, {name}", measured, count, float(kind == "at least"), kind)
         )
-    return found
+    return findings
 
 
 def _tree(first, second, leaves):

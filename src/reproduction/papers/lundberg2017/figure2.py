@@ -15,7 +15,7 @@ import pandas as pd
 
 from reproduction import models
 from reproduction.datasets import iris
-from reproduction.figures import COLOURS, pictures
+from reproduction.figures import COLORS, pictures
 from reproduction.papers.lundberg2017 import _attributions
 from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree, expvalue, trees_of
 from splitcredit.convert.sklearn import convert
@@ -28,7 +28,7 @@ RECIPE = {
 }
 ROW, CLASS, SPECIES = 68, 1, "versicolor"
 FEATURES = ("sepal length", "sepal width", "petal length", "petal width")
-UP, DOWN = COLOURS["vermilion"], COLOURS["blue"]
+UP, DOWN = COLORS["vermilion"], COLORS["blue"]
 
 
 def compute(inputs) -> pd.DataFrame:
@@ -117,17 +117,17 @@ def _arrows(axis, start, steps, conditional):
     axis.text(at, -0.68, f"E[f(x)] = {start:.3f}", ha="center", fontsize=7.5)
     for k, step in enumerate(steps.itertuples()):
         end, y = at + step.value, k
-        colour = UP if step.value > 0 else DOWN
-        arrow = {"arrowstyle": "-|>", "color": colour, "lw": 3.2, "shrinkA": 0, "shrinkB": 0}
+        color = UP if step.value > 0 else DOWN
+        arrow = {"arrowstyle": "-|>", "color": color, "lw": 3.2, "shrinkA": 0, "shrinkB": 0}
         axis.annotate("", (end, y), (at, y), arrowprops={**arrow, "mutation_scale": 13})
         axis.plot([end, end], [y - 0.3, y + 1.3], color="0.5", lw=0.8, ls=":")
         text = f"{step.feature} {step.value:+.3f}".replace("-", "−")
-        place = max(at, end) + 0.015
-        axis.text(place, y - 0.05, text, color=colour, va="center", fontsize=8)
+        beyond = max(at, end) + 0.015
+        axis.text(beyond, y - 0.05, text, color=color, va="center", fontsize=8)
         known.append(f"x$_{FEATURES.index(step.feature) + 1}$")
         if conditional and k < len(steps) - 1:
             reached = f"E[f(x) | {', '.join(known)}] = {end:.3f}"
-            axis.text(place, y + 0.4, reached, color="0.35", va="center", fontsize=6.5)
+            axis.text(beyond, y + 0.4, reached, color="0.35", va="center", fontsize=6.5)
         at = end
     axis.text(
         at, len(steps) + 0.72, f"f(x) = {at:.3f}", ha="center", fontsize=7.5, fontweight="bold"
@@ -139,7 +139,7 @@ def _arrows(axis, start, steps, conditional):
 
 
 def _orders(axis, steps, shap, path):
-    """Rows: orders; columns: features; colours: what the feature adds in that order."""
+    """Rows: orders; columns: features; colors: what the feature adds in that order."""
     import numpy as np
 
     cells = steps[steps["position"] > 0].pivot_table(
@@ -163,11 +163,11 @@ def _orders(axis, steps, shap, path):
     axis.set_xticks(range(len(FEATURES)), names, fontsize=7.5)
     axis.xaxis.tick_top()
     axis.tick_params(length=0)
-    place = list(cells.index).index(path)
+    row = list(cells.index).index(path)
     box = {"fill": False, "ec": "black", "lw": 1.8, "clip_on": False}
-    axis.add_patch(_rectangle((-0.5, place - 0.5), len(FEATURES), 1, **box))
-    axis.get_yticklabels()[place].set_fontweight("bold")
-    axis.text(len(FEATURES) - 0.4, place, "path", va="center", fontsize=7.5, fontweight="bold")
+    axis.add_patch(_rectangle((-0.5, row - 0.5), len(FEATURES), 1, **box))
+    axis.get_yticklabels()[row].set_fontweight("bold")
+    axis.text(len(FEATURES) - 0.4, row, "path", va="center", fontsize=7.5, fontweight="bold")
     axis.grid(False)
     for spine in axis.spines.values():
         spine.set_visible(False)
@@ -175,10 +175,10 @@ def _orders(axis, steps, shap, path):
     axis.set_title("What a feature adds, by order", loc="left")
 
 
-def _rectangle(*place, **style):
+def _rectangle(*corner_and_size, **style):
     from matplotlib.patches import Rectangle
 
-    return Rectangle(*place, **style)
+    return Rectangle(*corner_and_size, **style)
 
 
 def _row(part, order, position, feature, expectation, value):

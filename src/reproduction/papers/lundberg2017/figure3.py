@@ -34,8 +34,8 @@ def draw(table):
     # same picture would not be the same bytes.
     figure = plt.figure(figsize=(10, _HEIGHT * len(datasets)))
     figure.set_layout_engine("none")
-    for place, dataset in enumerate(datasets):
-        top = 1 - place / len(datasets)
+    for row, dataset in enumerate(datasets):
+        top = 1 - row / len(datasets)
         _draw_row(figure, top, 1 / len(datasets), table[table["dataset"] == dataset])
     return figure
 
@@ -59,8 +59,8 @@ def _draw_row(figure, top, height, rows):
     axes[1, 0].set_ylabel("attribution (units of the outcome)")
     labels = [*rows["feature"].dropna().unique(), "all others", "prediction less baseline"]
     sides = {tuple: HandlerTuple(ndivide=None, pad=0)}
-    place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "borderaxespad": 0}
-    axes[1, -1].legend(handles, labels, handler_map=sides, **place)
+    style = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "borderaxespad": 0}
+    axes[1, -1].legend(handles, labels, handler_map=sides, **style)
     dataset = rows["dataset"].iloc[0]
     title = f"{DATASETS.get(dataset, dataset)}: {rows['sample'].nunique()} rows"
     figure.text(0.075, top - 0.045 * height, title, fontsize="large", weight="bold")
@@ -106,13 +106,13 @@ def _bars(axis, rows):
     return [*handles, line]
 
 
-def _stack(axis, parts, colours):
+def _stack(axis, parts, colors):
     """Parts of all rows on each other, outwards from zero."""
     tops = np.cumsum(parts, axis=0)
     edges = np.arange(tops.shape[1] + 1) - 0.5
-    for top, bottom, colour in zip(tops, tops - parts, colours, strict=True):
+    for top, bottom, color in zip(tops, tops - parts, colors, strict=True):
         # As an image within the SVG: thousands of edges would make a large file.
-        axis.stairs(top, edges, baseline=bottom, fill=True, color=colour, lw=0, rasterized=True)
+        axis.stairs(top, edges, baseline=bottom, fill=True, color=color, lw=0, rasterized=True)
 
 
 def _outcome(axis, rows):

@@ -109,11 +109,11 @@ def draw(table):
 
 
 def _curves(axis, rows):
-    for name, (label, colour, dash) in CLUSTERED.items():
+    for name, (label, color, dash) in CLUSTERED.items():
         line = rows[rows["clustered"] == name].sort_values("n_groups")
         groups = line["n_groups"].astype(float)
-        axis.fill_between(groups, line["low"], line["high"], color=colour, alpha=0.13, lw=0)
-        axis.plot(groups, line["value"], color=colour, linestyle=dash, label=label)
+        axis.fill_between(groups, line["low"], line["high"], color=color, alpha=0.13, lw=0)
+        axis.plot(groups, line["value"], color=color, linestyle=dash, label=label)
     axis.set_xscale("log")
     axis.set_xlim(rows["n_groups"].max(), 1)
     ticks = [g for g in (500, 200, 100, 50, 20, 10, 5, 2, 1) if g <= rows["n_groups"].max()]
@@ -124,15 +124,15 @@ def _curves(axis, rows):
 
 def _areas(axis, rows):
     """Filled: in-sample; hollow: out-of-fold; the linkages side by side."""
-    for place, (name, (_, colour, _)) in enumerate(CLUSTERED.items()):
+    for column, (name, (_, color, _)) in enumerate(CLUSTERED.items()):
         for i, (linkage, marker) in enumerate(_MARKERS.items()):
             for j, mode in enumerate(MODES):
                 chosen = (rows["clustered"] == name) & (rows["linkage"] == linkage)
                 for row in rows[chosen & (rows["mode"] == mode)].itertuples():
-                    x = place + 0.24 * (i - 1) + 0.1 * (j - 0.5)
+                    x = column + 0.24 * (i - 1) + 0.1 * (j - 0.5)
                     error = [[row.value - row.low], [row.high - row.value]]
-                    face = colour if j == 0 else "white"
-                    axis.errorbar(x, row.value, error, color=colour, marker=marker, mfc=face, ms=4)
+                    face = color if j == 0 else "white"
+                    axis.errorbar(x, row.value, error, color=color, marker=marker, mfc=face, ms=4)
     names = [label.replace(" ", "\n", 1) for label, _, _ in CLUSTERED.values()]
     axis.set_xticks(range(len(names)), names, fontsize=8)
     axis.grid(False, axis="x")
@@ -153,7 +153,7 @@ def statements(table) -> list[dict]:
     """
     leads = table[(table["statistic"] == "lead") & (table["outcome"] == "label")]
     leads = leads[leads["n_groups"].isna()]
-    found = []
+    findings = []
     for statement, pairs in LEADS.items():
         chosen = pd.concat(
             leads[(leads["clustered"] == a) & (leads["versus"] == b)] for a, b in pairs
@@ -162,8 +162,8 @@ def statements(table) -> list[dict]:
             # Neither of the two knows the model, so both modes are the same.
             chosen = chosen[chosen["mode"] == "in_sample"]
         for (dataset, mode), rows in chosen.groupby(["dataset", "mode"], sort=False):
-            found.append(_judged(statement, dataset, mode, rows))
-    return found
+            findings.append(_judged(statement, dataset, mode, rows))
+    return findings
 
 
 def _judged(statement, dataset, mode, rows):

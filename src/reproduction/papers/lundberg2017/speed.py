@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.models import fit
 from reproduction.papers import finding
 from reproduction.papers.lundberg2017 import _steps, _trees
@@ -56,9 +56,9 @@ def compute(inputs, trees: int, features: int, rows: int, repeats: int) -> pd.Da
     from splitcredit.kernels.compiled import threads
 
     with threads(1):
-        found = _rows(trees, features, rows, repeats) + _cost(repeats)
+        measurements = _rows(trees, features, rows, repeats) + _cost(repeats)
     return pd.DataFrame(
-        found, columns=["part", "model", "method", "rows", "sweep", "size", "value"]
+        measurements, columns=["part", "model", "method", "rows", "sweep", "size", "value"]
     )
 
 
@@ -66,7 +66,7 @@ def _rows(trees, features, rows, repeats):
     random = np.random.default_rng(0)
     X = random.normal(size=(rows, features))
     y = X[:, :8].sum(axis=1) + X[:, 0] * X[:, 1] + random.normal(size=rows)
-    found = []
+    measurements = []
     for name, recipe in MODELS.items():
         model = fit({**recipe, "n_estimators": trees, "random_state": 0}, X, y)
         for method, (explain, most) in _methods(name, model).items():
@@ -74,8 +74,8 @@ def _rows(trees, features, rows, repeats):
                 some = X[: min(n, most(X))]
                 seconds = _median(explain, some, repeats) * n / len(some)
                 key = {"part": "rows", "model": name, "method": method, "rows": n}
-                found.append({**key, "value": seconds})
-    return found
+                measurements.append({**key, "value": seconds})
+    return measurements
 
 
 def _methods(name, model):
@@ -107,13 +107,13 @@ def _lightgbm(model):
 
     explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
 
-    def own(X):
+    def of_lightgbm(X):
         return model.booster_.predict(X, pred_contrib=True, num_threads=1)
 
     def of_shap(X):
         return explainer.shap_values(X, check_additivity=False)
 
-    return {"lightgbm, pred_contrib": own, "shap, TreeExplainer": of_shap}
+    return {"lightgbm, pred_contrib": of_lightgbm, "shap, TreeExplainer": of_shap}
 
 
 def _cost(repeats):
@@ -123,7 +123,7 @@ def _cost(repeats):
         "D": {D: _trees.broom(D - 2, 2, n_trees=8) for D in DEPTHS},
         "L": {2**h: _trees.broom(0, h, n_trees=8) for h in HEIGHTS},
     }
-    found = []
+    measurements = []
     for sweep, forests in sweeps.items():
         points = []
         for size, forest in forests.items():
@@ -132,9 +132,11 @@ def _cost(repeats):
             seconds = _median(explain, X, max(repeats, 3))
             # A long tree has one node more at each depth: then it is the time for a node.
             points.append((size, seconds / (size if sweep == "D" else 1)))
-            found.append({"part": "cost", "sweep": sweep, "size": size, "value": seconds})
-        found.append({"part": "exponent", "sweep": sweep, "value": _steps.slope(points[-3:])})
-    return found
+            measurements.append({"part": "cost", "sweep": sweep, "size": size, "value": seconds})
+        measurements.append(
+            {"part": "exponent", "sweep": sweep, "value": _steps.slope(points[-3:])}
+        )
+    return measurements
 
 
 def _median(explain, X, repeats):
@@ -164,11 +166,11 @@ def draw(table):
 def _bars(axis, rows, n):
     rows = rows.iloc[::-1]
     ours = rows["method"].str.startswith("splitcredit")
-    colours = [COLOURS["blue"] if own else COLOURS["orange"] for own in ours]
-    axis.barh(np.arange(len(rows)), rows["value"], color=colours)
-    for place, seconds in enumerate(rows["value"]):
-        axis.text(seconds * 1.15, place, f"{seconds:.2g} s", va="center", fontsize=7.5)
-    axis.axvline(FRACTION, color=COLOURS["black"], lw=0.8, ls=":")
+    colors = [COLORS["blue"] if is_ours else COLORS["orange"] for is_ours in ours]
+    axis.barh(np.arange(len(rows)), rows["value"], color=colors)
+    for y, seconds in enumerate(rows["value"]):
+        axis.text(seconds * 1.15, y, f"{seconds:.2g} s", va="center", fontsize=7.5)
+    axis.axvline(FRACTION, color=COLORS["black"], lw=0.8, ls=":")
     axis.set_yticks(np.arange(len(rows)), [f"{r.method}\n({r.model})" for r in rows.itertuples()])
     axis.set_xscale("log")
     axis.set_xlim(rows["value"].min() / 3, max(rows["value"].max(), FRACTION) * 15)
@@ -179,11 +181,11 @@ def _bars(axis, rows, n):
 def _curves(axis, table):
     slopes = table[table["part"] == "exponent"].set_index("sweep")["value"]
     names = {"T": "trees", "D": "depth (for each node)", "L": "leaves"}
-    for (sweep, name), colour in zip(names.items(), ("blue", "vermilion", "green"), strict=True):
-        own = table[(table["part"] == "cost") & (table["sweep"] == sweep)]
-        value = own["value"] / (own["size"] if sweep == "D" else 1)
+    for (sweep, name), color in zip(names.items(), ("blue", "vermilion", "green"), strict=True):
+        cost = table[(table["part"] == "cost") & (table["sweep"] == sweep)]
+        value = cost["value"] / (cost["size"] if sweep == "D" else 1)
         label = f"{name}: exponent {slopes[sweep]:.2f}"
-        axis.loglog(own["size"], value, "o-", color=COLOURS[colour], ms=4, label=label)
+        axis.loglog(cost["size"], value, "o-", color=COLORS[color], ms=4, label=label)
     low, high = axis.get_ylim()
     axis.set_ylim(low, high * 30)  # room for the legend
     axis.set_xlabel("size")
@@ -194,8 +196,8 @@ def _curves(axis, table):
 def statements(table) -> list[dict]:
     """s05: one row, and the batch, by ours."""
     rows = table[(table["part"] == "rows") & (table["method"] == "splitcredit, TreeSHAP")]
-    words = "CPU seconds, one thread"
+    measured = "CPU seconds, one thread"
     return [
-        finding("s05", f"{row.model}, {row.rows:.0f} row(s)", words, row.value, FRACTION)
+        finding("s05", f"{row.model}, {row.rows:.0f} row(s)", measured, row.value, FRACTION)
         for row in rows.itertuples()
     ]

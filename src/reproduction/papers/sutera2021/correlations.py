@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.papers import finding
 
 _PAIRS = {
-    ("local_mdi", "saabas"): ("local MDI, Saabas", COLOURS["blue"]),
-    ("local_mdi", "tree_shap"): ("local MDI, TreeSHAP", COLOURS["vermilion"]),
-    ("saabas", "tree_shap"): ("Saabas, TreeSHAP", COLOURS["green"]),
+    ("local_mdi", "saabas"): ("local MDI, Saabas", COLORS["blue"]),
+    ("local_mdi", "tree_shap"): ("local MDI, TreeSHAP", COLORS["vermilion"]),
+    ("saabas", "tree_shap"): ("Saabas, TreeSHAP", COLORS["green"]),
 }
 
 
@@ -38,12 +38,12 @@ def draw(table):
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True)
     for axis, correlation in zip(axes, ("pearson", "spearman"), strict=True):
-        for (reference, versus), (label, colour) in _PAIRS.items():
+        for (reference, versus), (label, color) in _PAIRS.items():
             pair = table[(table["reference"] == reference) & (table["versus"] == versus)]
             pair = pair[pair["correlation"] == correlation]
             by_k = pair.pivot_table(index="k", columns="statistic", values="value")
-            axis.fill_between(by_k.index, by_k["min"], by_k["max"], color=colour, alpha=0.12, lw=0)
-            axis.plot(by_k.index, by_k["mean"], color=colour, label=label, marker=".", ms=3)
+            axis.fill_between(by_k.index, by_k["min"], by_k["max"], color=color, alpha=0.12, lw=0)
+            axis.plot(by_k.index, by_k["mean"], color=color, label=label, marker=".", ms=3)
         axis.set_title(correlation.capitalize())
         axis.set_xlabel("K, features drawn at a node")
     axes[0].set_ylabel("correlation of absolute scores")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.papers import finding
 
 PANELS = {
@@ -17,10 +17,10 @@ PANELS = {
     "digits": "Digits",
 }
 _LINES = {
-    ("saabas", "pearson"): ("Saabas, Pearson", COLOURS["blue"], "-"),
-    ("saabas", "spearman"): ("Saabas, Spearman", COLOURS["blue"], ":"),
-    ("tree_shap", "pearson"): ("TreeSHAP, Pearson", COLOURS["vermilion"], "-"),
-    ("tree_shap", "spearman"): ("TreeSHAP, Spearman", COLOURS["vermilion"], ":"),
+    ("saabas", "pearson"): ("Saabas, Pearson", COLORS["blue"], "-"),
+    ("saabas", "spearman"): ("Saabas, Spearman", COLORS["blue"], ":"),
+    ("tree_shap", "pearson"): ("TreeSHAP, Pearson", COLORS["vermilion"], "-"),
+    ("tree_shap", "spearman"): ("TreeSHAP, Spearman", COLORS["vermilion"], ":"),
 }
 
 
@@ -47,10 +47,10 @@ def draw(table):
     published = table[table["variant"] == "published"]
     for axis, (dataset, title) in zip(axes.flat, PANELS.items(), strict=True):
         panel = published[published["dataset"] == dataset]
-        for (versus, correlation), (label, colour, dash) in _LINES.items():
+        for (versus, correlation), (label, color, dash) in _LINES.items():
             line = panel[(panel["versus"] == versus) & (panel["correlation"] == correlation)]
             percent = 100 * (np.arange(len(line)) + 0.5) / max(len(line), 1)
-            axis.plot(percent, line["value"], label=label, color=colour, linestyle=dash)
+            axis.plot(percent, line["value"], label=label, color=color, linestyle=dash)
         for threshold in (0.75, 0.9):
             axis.axhline(threshold, color="0.6", linewidth=0.7, zorder=1)
         n = panel["rank"].max() + 1 if len(panel) else 0

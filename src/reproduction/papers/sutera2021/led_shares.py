@@ -7,12 +7,12 @@ import pandas as pd
 
 from reproduction import theory
 from reproduction.datasets import led
-from reproduction.figures import COLOURS
+from reproduction.figures import COLORS
 from reproduction.papers import finding
 
 KS = range(1, 8)
 # Segments that the text names, numbered from 0.
-FAVOURED = (1, 4)
+FAVORED = (1, 4)
 # Measure -> source -> name of the importance in the scores. `compute` adds ``"limit"``.
 SOURCES = {
     "mdi": {"forest": "mdi"},
@@ -107,18 +107,18 @@ def draw(table):
 
     measures = table["measure"].unique()
     figure, axes = plt.subplots(1, len(measures), figsize=(4.4 * len(measures), 4.2), sharey=True)
-    colours = [*COLOURS.values()]
+    colors = [*COLORS.values()]
     for axis, measure in zip(axes, measures, strict=True):
         panel = table[table["measure"] == measure]
-        for feature, colour in enumerate(colours):
+        for feature, color in enumerate(colors):
             by = dict(list(panel[panel["feature"] == feature].groupby("source")))
             line = by["limit"]
-            axis.plot(line["k"], line["value"], color=colour, lw=1, label=f"segment {feature}")
-            axis.plot(by["forest"]["k"], by["forest"]["value"], ".", color=colour, ms=7)
+            axis.plot(line["k"], line["value"], color=color, lw=1, label=f"segment {feature}")
+            axis.plot(by["forest"]["k"], by["forest"]["value"], ".", color=color, ms=7)
             if "sampled" in by:
                 sampled = by["sampled"]
                 error = 2 * sampled["standard_error"]
-                style = {"fmt": "x", "color": colour, "ms": 4, "lw": 0.8, "capsize": 2}
+                style = {"fmt": "x", "color": color, "ms": 4, "lw": 0.8, "capsize": 2}
                 axis.errorbar(sampled["k"] + 0.15, sampled["value"], yerr=error, **style)
         axis.set_title(_TITLES[measure])
         axis.set_xlabel("K, features drawn at a node")
@@ -155,8 +155,8 @@ def _masking(limit):
     """s16: as K grows, segments 1 and 4 together only gain, and all others lose, in the limit."""
     for measure, rows in limit.groupby("measure", sort=False):
         shares = rows.pivot_table(index="k", columns="feature", values="value")
-        others = shares.drop(columns=list(FAVOURED))
-        steps = shares[list(FAVOURED)].sum(axis=1).diff()
+        others = shares.drop(columns=list(FAVORED))
+        steps = shares[list(FAVORED)].sum(axis=1).diff()
         gains = others.loc[KS[-1]] - others.loc[KS[0]]
         for variant, measured, value, kind in (
             ("", "smallest step from K to K + 1 of the share of 1 and 4", steps.min(), "at least"),

@@ -60,7 +60,7 @@ def _block(figure, table, dataset):
         if dataset == "led":
             pictures.display(axes[0, column], X[sample])
         else:
-            pictures.grey(axes[0, column], X[sample])
+            pictures.gray(axes[0, column], X[sample])
         axes[0, column].set_title(str(sample) if dataset == "led" else f"row {sample}", fontsize=8)
         for axis, (measure, k) in zip(axes[1:, column], rows, strict=True):
             scores = by.loc[(measure, k, sample)].sort_values("feature")["value"].to_numpy()

@@ -17,7 +17,7 @@ PROBABILITY_OF_ONE = {
 def compute(inputs) -> pd.DataFrame:
     """Informations and importances of both outputs, in bits.
 
-    ``Imp_K2`` is the single tree that K = 2 grows, ``Imp_K1`` the limit of totally randomised
+    ``Imp_K2`` is the single tree that K = 2 grows, ``Imp_K1`` the limit of totally randomized
     trees (not printed), for which monotonicity holds.
     """
     rows = {}

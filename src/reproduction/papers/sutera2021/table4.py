@@ -39,16 +39,16 @@ def statements(table) -> list[dict]:
     The paper: more than 90 % in four data sets of six, more than 80 % in two.
     """
     shares = table[(table["variant"] == "published") & (table["statistic"] == "frac>=0.75")]
-    found = []
+    findings = []
     for correlation, rows in shares.groupby("correlation", sort=False):
         least = rows.groupby("dataset")["value"].min().sort_values(ascending=False)
-        for measured, place, limit in (
+        for measured, rank, limit in (
             ("fourth largest share of a data set (%)", 3, 90.0),
             ("smallest share of a data set (%)", 5, 80.0),
         ):
             variant = f"{correlation}, {limit:g} %"
-            found.append(finding("s20", variant, measured, least.iloc[place], limit, "at least"))
-    return found
+            findings.append(finding("s20", variant, measured, least.iloc[rank], limit, "at least"))
+    return findings
 
 
 def _cells(summary):

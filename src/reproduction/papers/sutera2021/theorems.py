@@ -113,7 +113,7 @@ def compute(inputs, n_distributions: int = 135, seed: int = 0) -> pd.DataFrame:
     for joint in theory.random_distributions(n_distributions, seed):
         cases += theory.cases(joint)
     rows = _put_together(cases)
-    rows += [_generalised(rows, impurity) for impurity in ("gini", "variance")]
+    rows += [_generalized(rows, impurity) for impurity in ("gini", "variance")]
     order = list(QUANTITIES)
     rows.sort(key=lambda r: order.index((r["statement"], r["quantity"])))
     return pd.DataFrame(rows)
@@ -140,12 +140,12 @@ def statements(table: pd.DataFrame) -> list[dict]:
         if limit is not None:
             kind = "at most" if how in ("max", "sum") else "at least"
             values.setdefault((row["statement"], kind), []).append((row["value"], limit))
-    found = []
+    findings = []
     for (statement, kind), (variant, measured) in FINDINGS.items():
         extreme = max if kind == "at most" else min
         value, limit = map(extreme, zip(*values[statement, kind], strict=True))
-        found.append(finding(statement, variant, measured, value, limit, kind))
-    return found + [dict(timed) for timed in TIMED]
+        findings.append(finding(statement, variant, measured, value, limit, kind))
+    return findings + [dict(timed) for timed in TIMED]
 
 
 def _put_together(cases):
@@ -163,7 +163,7 @@ def _put_together(cases):
     return rows
 
 
-def _generalised(rows, impurity):
+def _generalized(rows, impurity):
     """Appendix F: all errors with another impurity than the entropy."""
     errors = [
         row
@@ -215,7 +215,7 @@ def _built():
     differ = [np.ptp(theory.MultiwayForest(alike, k).mdi()[:2]) for k in (1, 2, 3)]
     example2 = table2.compute({}).set_index("quantity")["value"]
     v_differs = [v((0, *b)) - v((1, *b)) for b in ((), (2,))]
-    found = [
+    quantities = [
         ("s07", "converse: local MDI, built", theory.local_mdi_totally_randomized(swap, (1,))),
         ("s07", "converse: change of P(Y), built", theory.local_change(swap, (1,))),
         ("s10", "example 1: condition of monotonicity holds by", more),
@@ -225,7 +225,7 @@ def _built():
         ("s10", "symmetric inputs: MDI differs for K=2 and 3, built", differ[1:]),
         ("s12", "example 2: -Imp(X1,0)", -example2["Imp(X1,0)"]),
     ]
-    return [(statement, quantity, "entropy", values) for statement, quantity, values in found]
+    return [(statement, quantity, "entropy", values) for statement, quantity, values in quantities]
 
 
 def _appendix_f():
@@ -251,14 +251,14 @@ def _forests():
     wines = wine.load()
     cases = [(data.X, data.y) for data in (iris.load(), wines)]
     quantity = "mean of local - global MDI, relative"
-    found = []
+    quantities = []
     for criterion in ("entropy", "gini"):
         for bootstrap, word in ((False, "unbagged"), (True, "bagged")):
             errors = [_eq9("Classifier", c, criterion, bootstrap) for c in cases]
-            found.append(("s04", f"{word}: {quantity}", criterion, np.array(errors)))
+            quantities.append(("s04", f"{word}: {quantity}", criterion, np.array(errors)))
     # The alcohol of a wine from its other properties.
     errors = _eq9("Regressor", (wines.X[:, 1:], wines.X[:, 0]), "squared_error", False)
-    return [*found, ("s24", f"regression forests: {quantity}", "variance", errors)]
+    return [*quantities, ("s24", f"regression forests: {quantity}", "variance", errors)]
 
 
 def _eq9(kind, rows, criterion, bootstrap):
