@@ -1,4 +1,4 @@
-"""What measures give: `Attribution` to features of every row, `Importance` to features."""
+"""Results of measures: `Attribution` to features of every row, `Importance` of features."""
 
 from __future__ import annotations
 

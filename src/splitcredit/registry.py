@@ -1,4 +1,4 @@
-"""What is found by the name of its file: data sets, measures, metrics, artefacts of papers."""
+"""Modules found by the name of their file: data sets, measures, metrics, artefacts of papers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What converters share, most of it for boosted trees: their libraries keep values of leaves."""
+"""Shared by converters, mostly for boosted trees, whose libraries keep values of leaves only."""
 
 from __future__ import annotations
 
