@@ -79,7 +79,7 @@ def benchmarks():
 
 
 def rows():
-    """Standardised rows and a target that depends on all of them."""
+    """Standardized rows and a target that depends on all of them."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, FEATURES))
     y = np.sin(2 * X).sum(axis=1) + X[:, 0] * X[:, 1] + rng.normal(size=ROWS)

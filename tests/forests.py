@@ -169,7 +169,7 @@ def along_caterpillar(forest, depths) -> np.ndarray:
 
 
 def rows_on_thresholds(forest, n, seed=0) -> np.ndarray:
-    """Rows made of the forest's thresholds, their float32 roundings and neighbours, and others.
+    """Rows made of the forest's thresholds, their float32 roundings and neighbors, and others.
 
     A tenth of the values is NaN if the forest has directions for it.
     """

@@ -277,7 +277,7 @@ def test_readme_shows_the_summary_of_the_reference_run():
 
 
 def _basis(claim):
-    """The basis of a judgement, from the table of the artefact and the rules."""
+    """The basis of a judgment, from the table of the artefact and the rules."""
     table = storage.read_rows(REFERENCE / "tables" / claim["paper"] / f"{claim['artefact']}.csv")
     keys = {"variant": claim["variant"], **parse_cell(claim["cell"])}
     (row,) = [r for r in table if all(r.get(k, v) == v for k, v in keys.items())]

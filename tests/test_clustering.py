@@ -103,10 +103,10 @@ def test_a_constant_outcome_is_refused(rows):
         _dendrogram.r2_by_groups(_dendrogram.merges(rows.X, "ward"), np.ones(40))
 
 
-def test_standardised_features_count_what_is_missing_as_the_mean():
+def test_standardized_features_count_what_is_missing_as_the_mean():
     X = np.array([[1.0, 5.0, np.nan], [3.0, 5.0, 1.0], [5.0, 5.0, 3.0]])
     expected = [[-1.5, 0, 0], [0, 0, -1], [1.5, 0, 1]]
-    assert _dendrogram.standardised(X) == pytest.approx(np.array(expected) / [1.5**0.5, 1, 1])
+    assert _dendrogram.standardized(X) == pytest.approx(np.array(expected) / [1.5**0.5, 1, 1])
 
 
 def test_the_table_holds_the_curve_at_the_chosen_groups_and_its_mean(rows):

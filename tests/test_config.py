@@ -143,7 +143,7 @@ BAD_VALUES = [
         "datasets.d.share: 0 is not allowed; expected a number above 0 and at most 1",
     ),
     (
-        recipe("datasets", "dataset", of_file="standardised_split", of="mnist"),
+        recipe("datasets", "dataset", of_file="standardized_split", of="mnist"),
         "datasets.d.of: 'mnist' is not a data set; there are ad_data",
     ),
     (
@@ -252,10 +252,10 @@ def test_defaults_fit_their_annotations(kind, name):
 CHOICES = [
     (loader, "ad_data", "target", "TARGETS"),
     (loader, "parkinsons", "target", "TARGETS"),
-    (loader, "standardised_split", "split", "SPLITS"),
+    (loader, "standardized_split", "split", "SPLITS"),
     (loader, "titanic", "shuffled", "FEATURES"),
     (metric, "clustering_r2", "random", "RANDOM"),
-    (metric, "randomised_error", "features", "FEATURES"),
+    (metric, "randomized_error", "features", "FEATURES"),
 ]
 
 

@@ -172,10 +172,10 @@ def test_zero_as_a_missing_value_is_refused():
 def test_splits_by_categories_are_refused_with_tree_and_feature():
     X, rng = drawn()
     frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
-    frame["colour"] = pd.Categorical(rng.choice(["red", "green", "blue"], len(X)))
-    y = 5 * X[:, 0] + (frame["colour"] == "red")
+    frame["color"] = pd.Categorical(rng.choice(["red", "green", "blue"], len(X)))
+    y = 5 * X[:, 0] + (frame["color"] == "red")
     model = lightgbm.LGBMRegressor(n_estimators=60, num_leaves=2, n_jobs=1, verbose=-1)
-    message = r"tree [1-9]\d* of this LGBMRegressor splits feature 'colour' by categories: encode"
+    message = r"tree [1-9]\d* of this LGBMRegressor splits feature 'color' by categories: encode"
     with pytest.raises(ValueError, match=message):
         to_forest(model.fit(frame, y))
 

@@ -257,11 +257,11 @@ def test_vector_leaves_of_several_classes_are_refused():
 def test_splits_by_categories_are_refused_with_tree_and_feature():
     X, rng = drawn()
     frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
-    frame["colour"] = pd.Categorical(rng.choice(["red", "green", "blue"], len(X)))
-    y = 5 * X[:, 0] + (frame["colour"] == "red")
+    frame["color"] = pd.Categorical(rng.choice(["red", "green", "blue"], len(X)))
+    y = 5 * X[:, 0] + (frame["color"] == "red")
     model = xgboost.XGBRegressor(n_estimators=60, max_depth=1, n_jobs=1, enable_categorical=True)
     message = (
-        r"tree [1-9]\d* of this XGBRegressor splits feature 'colour' by categories: encode it as"
+        r"tree [1-9]\d* of this XGBRegressor splits feature 'color' by categories: encode it as"
     )
     with pytest.raises(ValueError, match=message):
         to_forest(model.fit(frame, y))

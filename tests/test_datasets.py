@@ -21,7 +21,7 @@ from reproduction.datasets import (
     csv_file,
     parkinsons,
     red_wine,
-    standardised_split,
+    standardized_split,
     titanic,
 )
 
@@ -126,10 +126,10 @@ def test_a_share_of_ad_data_is_drawn_by_the_seed_and_keeps_rows_together():
     [
         ("ad_data", {"target": "Ab_42"}, "no target 'Ab_42': expected one of Class, tau"),
         ("ad_data", {"share": 0}, "share is 0: expected a number above 0 and at most 1"),
-        ("standardised_split", {"of": "wine", "split": "half"}, "expected one of authors, random"),
-        ("standardised_split", {"of": "wine", "split": "authors"}, "no split of the authors for"),
-        ("standardised_split", {"of": "beer"}, "unknown data set 'beer'"),
-        ("standardised_split", {"of": "wine", "test_share": 1}, "test_share is 1"),
+        ("standardized_split", {"of": "wine", "split": "half"}, "expected one of authors, random"),
+        ("standardized_split", {"of": "wine", "split": "authors"}, "no split of the authors for"),
+        ("standardized_split", {"of": "beer"}, "unknown data set 'beer'"),
+        ("standardized_split", {"of": "wine", "test_share": 1}, "test_share is 1"),
         ("parkinsons", {"target": "age"}, "no target 'age': expected motor_UPDRS or total_UPDRS"),
     ],
 )
@@ -151,26 +151,26 @@ SPLITS = {"red_wine": 1279, "california_housing": 16346, "parkinsons": 4700}
 def test_rows_of_the_authors_split_keep_features_and_target_together(name, n_training):
     """In the authors' newest files, 431 of 20433 rows of housing have a target of their own."""
     whole = load(name)
-    split = load("standardised_split", of=name, split="authors")
+    split = load("standardized_split", of=name, split="authors")
     assert split.X.shape == whole.X.shape and split.n_training == n_training
     assert len(split.training.X) == n_training
     assert len(split.explained.X) == len(whole.X) - n_training
-    standardised = (whole.X - whole.X.mean(axis=0)) / whole.X.std(axis=0)
+    standardized = (whole.X - whole.X.mean(axis=0)) / whole.X.std(axis=0)
     pairs, known = (
         sorted((row.tobytes(), value) for row, value in zip(X, y, strict=True))
-        for X, y in ((split.X, split.y), (standardised, whole.y))
+        for X, y in ((split.X, split.y), (standardized, whole.y))
     )
     assert pairs == known
 
 
 def test_a_split_of_ones_own_is_drawn_by_the_seed():
     recipe = {"of": "wine", "test_share": 0.25}
-    split = load("standardised_split", **recipe, random_state=1)
+    split = load("standardized_split", **recipe, random_state=1)
     assert (len(split.explained.X), len(split.training.X)) == (45, 133)
     assert np.allclose(split.X.mean(axis=0), 0) and np.allclose(split.X.std(axis=0), 1)
-    assert np.array_equal(split.X, load("standardised_split", **recipe, random_state=1).X)
-    assert not np.array_equal(split.X, load("standardised_split", **recipe, random_state=2).X)
-    few = load("standardised_split", **recipe, random_state=1, n_test=3)
+    assert np.array_equal(split.X, load("standardized_split", **recipe, random_state=1).X)
+    assert not np.array_equal(split.X, load("standardized_split", **recipe, random_state=2).X)
+    few = load("standardized_split", **recipe, random_state=1, n_test=3)
     assert np.array_equal(few.explained.X, split.explained.X[:3])
     assert np.array_equal(few.training.X, split.training.X)
     assert Dataset.from_arrays(few.to_arrays()).n_training == 133
@@ -187,7 +187,7 @@ TABLES = {
         titanic,
         ad_data,
     )
-} | {table.name: table for table in standardised_split.AUTHORS_ROWS.values()}
+} | {table.name: table for table in standardized_split.AUTHORS_ROWS.values()}
 
 
 def originals(name):

@@ -1,4 +1,4 @@
-"""Randomising, remove-and-retrain and the paired bootstrap: gajewski2025, tables 4 and 5."""
+"""Randomizing, remove-and-retrain and the paired bootstrap: gajewski2025, tables 4 and 5."""
 
 from functools import cache
 
@@ -10,7 +10,7 @@ import forests
 import twins
 import twins_prediction_gap_sampling as slow
 from splitcredit import to_forest
-from splitcredit.faithfulness import bootstrap, randomising, rankings, retraining
+from splitcredit.faithfulness import bootstrap, randomizing, rankings, retraining
 
 
 @cache
@@ -21,30 +21,30 @@ def case():
     return to_forest(model), X, y, order
 
 
-def test_randomised_predictions_equal_the_definition():
+def test_randomized_predictions_equal_the_definition():
     forest, X, y, order = case()
     X, y, order, reference = X[:6], y[:6], order[:6], X[50:90]
-    found = randomising.randomised_rmse(forest, X, y, order, [1, 3], reference, 8, random_state=3)
+    found = randomizing.randomized_rmse(forest, X, y, order, [1, 3], reference, 8, random_state=3)
     for i in range(6):
         picks = np.random.default_rng(np.random.SeedSequence(3, spawn_key=(i,)))
         picks = picks.integers(40, size=(8, 10))
         draws = reference[picks, np.arange(10)]
         for c, k in enumerate((1, 3)):
-            twin = slow.randomised(forest, X[i], set(order[i, :k]), draws)
+            twin = slow.randomized(forest, X[i], set(order[i, :k]), draws)
             assert found.predictions[i, c] == pytest.approx(twin, rel=twins.ROUNDING)
     assert found.squared_errors.tobytes() == ((found.predictions - y[:, None]) ** 2).tobytes()
     assert found.rmse.tobytes() == np.sqrt(found.squared_errors.mean(axis=0)).tobytes()
 
 
-def test_randomised_rows_do_not_depend_on_their_group(monkeypatch):
+def test_randomized_rows_do_not_depend_on_their_group(monkeypatch):
     forest, X, y, order = case()
     given = forest, X, y, order, [1, 2], X
-    whole = randomising.randomised_rmse(*given, n_draws=20)
+    whole = randomizing.randomized_rmse(*given, n_draws=20)
     chosen = np.array([400, 3, 17])
-    some = randomising.randomised_rmse(*given, n_draws=20, rows=chosen)
+    some = randomizing.randomized_rmse(*given, n_draws=20, rows=chosen)
     assert some.predictions.tobytes() == whole.predictions[chosen].tobytes()
-    monkeypatch.setattr(randomising, "_CHUNK", 90)
-    again = randomising.randomised_rmse(*given, n_draws=20)
+    monkeypatch.setattr(randomizing, "_CHUNK", 90)
+    again = randomizing.randomized_rmse(*given, n_draws=20)
     assert again.predictions.tobytes() == whole.predictions.tobytes()
 
 
@@ -52,8 +52,8 @@ def test_rankings_are_compared_on_the_same_draws():
     """The same features removed in another order: the same numbers."""
     forest, X, y, order = case()
     turned = order[:, [2, 0, 1]]
-    a = randomising.randomised_rmse(forest, X, y, order, [3], X)
-    b = randomising.randomised_rmse(forest, X, y, turned, [3], X)
+    a = randomizing.randomized_rmse(forest, X, y, order, [3], X)
+    b = randomizing.randomized_rmse(forest, X, y, turned, [3], X)
     assert a.predictions.tobytes() == b.predictions.tobytes()
 
 
@@ -63,24 +63,24 @@ def test_random_draws_have_the_distribution_of_the_reference():
     reference = np.array([[-1.0, 5.0], [1.0, 5.0], [2.0, 5.0], [3.0, -5.0]])
     X, y = np.full((50, 2), -1.0), np.zeros(50)
     given = [[0, 1]] * 50, [1], reference, 500
-    found = randomising.randomised_rmse(forest, X, y, *given)
+    found = randomizing.randomized_rmse(forest, X, y, *given)
     assert abs(found.predictions.mean() - 0.75) < 5 * np.sqrt(0.75 * 0.25 / 25_000)
-    kept = randomising.randomised_rmse(forest, X, y, [[1, 0]] * 50, [1], reference, 500)
+    kept = randomizing.randomized_rmse(forest, X, y, [[1, 0]] * 50, [1], reference, 500)
     assert (kept.predictions == 0).all() and kept.rmse == 0
 
 
 def test_rows_targets_and_rankings_are_put_together_as_given():
     """As the authors' code does it: rows of one set, targets and rankings of another."""
     forest, X, y, order = case()
-    mixed = randomising.randomised_rmse(forest, X[:9], y[9:18], order[9:18], [1], X)
-    own = randomising.randomised_rmse(forest, X[:9], y[:9], order[9:18], [1], X)
+    mixed = randomizing.randomized_rmse(forest, X[:9], y[9:18], order[9:18], [1], X)
+    own = randomizing.randomized_rmse(forest, X[:9], y[:9], order[9:18], [1], X)
     assert mixed.predictions.tobytes() == own.predictions.tobytes()
     assert mixed.rmse != own.rmse
 
 
-def test_randomising_refuses_what_does_not_fit():
+def test_randomizing_refuses_what_does_not_fit():
     forest, X, y, order = case()
-    function = randomising.randomised_rmse
+    function = randomizing.randomized_rmse
     with pytest.raises(ValueError, match=r"y has shape \(3,\)"):
         function(forest, X, y[:3], order, [1], X)
     with pytest.raises(ValueError, match="expected 442 rows"):

@@ -162,7 +162,7 @@ INPUTS = {
     "gajewski2025_bigger/pgi2": lambda: gaps("bigger"),
     "gajewski2025_bigger/pgi2_optimum": optimum,
     "gajewski2025_bigger/pgi_agreement": pgi_agreement,
-    "gajewski2025_bigger/randomised_error": lambda: errors(draws_error=0.02),
+    "gajewski2025_bigger/randomized_error": lambda: errors(draws_error=0.02),
     "gajewski2025_bigger/removed_error": lambda: errors(n_fits=9),
     "gajewski2025_single/model_card": lambda: cards("single"),
     "gajewski2025_bigger/model_card": lambda: cards("bigger"),
@@ -495,7 +495,7 @@ def test_table4_published_is_print():
 def test_table4_described_is_not_what_was_printed():
     table = reference("table4").set_index(["variant", "dataset", "k", "ranking"])["value"]
     for dataset, k in product(DATASETS, (1, 2, 3)):
-        # Done as the text says, randomising what SHAP ranks first does more harm; with rows mixed
+        # Done as the text says, randomizing what SHAP ranks first does more harm; with rows mixed
         # up, on housing, less.
         for sigma in ("0.1", "0.3"):
             greedy = f"greedy_sigma{sigma}"

@@ -265,10 +265,10 @@ def test_sampled_and_exact_gaps_are_compared_row_by_row():
 
 
 @pytest.mark.parametrize("features", ["test", "training"])
-def test_randomised_error_by_hand(features):
+def test_randomized_error_by_hand(features):
     forest, data, found = case()
     test, training = data.explained, data.training
-    table = metric("randomised_error")(
+    table = metric("randomized_error")(
         found, forest, test, training, "tree_shap", (1, 3), 7, features, random_state=4
     )
     rows, marginals = (test.X, test.X) if features == "test" else (training.X, training.X)
@@ -302,15 +302,15 @@ def test_the_error_of_the_draws_is_what_seeds_show():
     forest, data, found = case()
     given = {"tree_shap": found["tree_shap"]}, forest, data.explained, data.training
     options = {"reference": "tree_shap", "ks": [2], "n_draws": 10}
-    tables = [metric("randomised_error")(*given, **options, random_state=s) for s in range(40)]
+    tables = [metric("randomized_error")(*given, **options, random_state=s) for s in range(40)]
     values, errors = np.array([t[["value", "draws_error"]].iloc[0] for t in tables]).T
     # A standard deviation of 40 values is off by 11 %, one time in three.
     assert 0.6 < np.std(values, ddof=1) / np.sqrt(np.mean(errors**2)) < 1.5
 
 
-def test_randomising_needs_a_known_choice_and_enough_rows():
+def test_randomizing_needs_a_known_choice_and_enough_rows():
     forest, data, found = case()
-    measure_, test = metric("randomised_error"), data.explained
+    measure_, test = metric("randomized_error"), data.explained
     with pytest.raises(ValueError, match="features='train': expected one of test, training"):
         measure_(found, forest, test, data.training, "tree_shap", [1], features="train")
     with pytest.raises(ValueError, match="3 training rows for 12"):
@@ -436,7 +436,7 @@ PUBLISHED = {
 def test_retrained_models_have_the_published_hashes(which):
     kind, name = which
     of = {"parkinson": "parkinsons"}.get(name, name)
-    data = datasets.load({"dataset": "standardised_split", "of": of, "split": "authors"})
+    data = datasets.load({"dataset": "standardized_split", "of": of, "split": "authors"})
     n, eta, share, depth = PUBLISHED[which]
     recipe = {"estimator": "XGBRegressor", "n_estimators": n, "tree_method": "hist"}
     recipe |= {"learning_rate": eta, "subsample": share, "max_depth": depth, "random_state": 42}
@@ -514,7 +514,7 @@ def test_jobs_give_metrics_the_forest_the_refit_and_the_rows(tmp_path):
     tables = {}
     for recipe in (
         {"metric": "removed_error", "reference": "tree_shap", "ks": [1]},
-        {"metric": "randomised_error", "reference": "tree_shap", "ks": [1], "n_draws": 4},
+        {"metric": "randomized_error", "reference": "tree_shap", "ks": [1], "n_draws": 4},
         {"metric": "pgi2_optimum", "sigmas": [0.3, 1.0]},
         {"metric": "model_card"},
     ):
@@ -538,7 +538,7 @@ def test_jobs_give_metrics_the_forest_the_refit_and_the_rows(tmp_path):
         experiments_stage.run(Namespace(**given, out=out))
         tables[name] = storage.read_table(out)
     assert tables["removed_error"]["value"].gt(0).all() and len(tables["removed_error"]) == 2
-    assert tables["randomised_error"]["data"].tolist() == ["wide"] * 2
+    assert tables["randomized_error"]["data"].tolist() == ["wide"] * 2
     empty = tables["pgi2_optimum"]
     assert len(empty) == 4 and empty["value"].isna().all() and (empty["n_rows"] == 0).all()
     card = storage.read_rows(tmp_path / "model_card.csv")

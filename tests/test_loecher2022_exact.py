@@ -111,7 +111,7 @@ def small(n_classes=2, seed=0):
 
 
 def small_pg(forest, X, y, **given):
-    """Penalised Gini by fractions, per row."""
+    """Penalized Gini by fractions, per row."""
     settings = {"correction": "none", "min_child_inbag": 0, "min_child_oob": 0, "per_row": True}
     return twins_oob.penalized_gini(forest, X, y, **{**settings, **given})
 

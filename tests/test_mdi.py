@@ -11,7 +11,7 @@ from forests import DRAWN, FITTED, fitted, grow, leaf, single_leaf, split, stump
 from splitcredit import to_forest
 from splitcredit.importances import get_method
 
-TWINS = {"none": twins.mdi, "trees": twins.mdi_normalised_by_tree}
+TWINS = {"none": twins.mdi, "trees": twins.mdi_normalized_by_tree}
 
 
 def importance(forest, *arguments, **parameters):
@@ -36,7 +36,7 @@ def test_mdi_of_fitted_forests_equals_the_twin(name, normalize):
 
 
 @pytest.mark.parametrize("name", FITTED)
-def test_mdi_is_the_mean_of_scikit_learns_importances_before_normalisation(name):
+def test_mdi_is_the_mean_of_scikit_learns_importances_before_normalization(name):
     model, _, _ = fitted(name)
     trees = [e.tree_ for e in getattr(model, "estimators_", [model])]
     theirs = np.mean([t.compute_feature_importances(normalize=False) for t in trees], axis=0)
@@ -88,6 +88,6 @@ def test_a_forest_without_impurities_is_refused():
         importance(forest)
 
 
-def test_an_unknown_normalisation_is_refused():
+def test_an_unknown_normalization_is_refused():
     with pytest.raises(ValueError, match="normalize='sum': expected 'none' or 'trees'"):
         importance(stump(), normalize="sum")

@@ -1,4 +1,4 @@
-"""Node scores by in-bag and out-of-bag rows: penalised Gini, UFI, MDI-oob."""
+"""Node scores by in-bag and out-of-bag rows: penalized Gini, UFI, MDI-oob."""
 
 from dataclasses import replace
 from functools import cache

@@ -1,4 +1,4 @@
-"""Penalised Gini on examples small enough for paper, and on one scored by the author's package."""
+"""Penalized Gini on examples small enough for paper, and on one scored by the author's package."""
 
 from itertools import product
 from math import comb

@@ -72,7 +72,7 @@ def test_one_output_is_its_column_of_all(method):
             assert error <= twins.ROUNDING
 
 
-@pytest.mark.parametrize("weigh_by", ["absolute", "y", "centred_y"])
+@pytest.mark.parametrize("weigh_by", ["absolute", "y", "centered_y"])
 @pytest.mark.parametrize("output", ["all", 0])
 @pytest.mark.parametrize("name", CASES)
 def test_importances_are_means_over_rows(name, output, weigh_by):

@@ -42,7 +42,7 @@ def sets(n_pairs, n_features, seed=0):
 
 @cache
 def boosted():
-    """A boosted forest as in gajewski2025, and standardised rows."""
+    """A boosted forest as in gajewski2025, and standardized rows."""
     X, y = forests.whole_numbers("values", 300, 7)
     X = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
     model = XGBRegressor(n_estimators=20, max_depth=4, learning_rate=0.2, random_state=0)
@@ -77,7 +77,7 @@ def test_means_equal_the_twin(name, absolute):
 
 
 def test_thresholds_decide_as_the_model_does():
-    """0.1 is no float32 value: the row's neighbours decide, after the cast, by < or <=."""
+    """0.1 is no float32 value: the row's neighbors decide, after the cast, by < or <=."""
     for strict in (False, True):
         for x_dtype in ("float32", "float64"):
             tree = forests.split(0, 0.1, forests.leaf(0.0), forests.leaf(1.0))

@@ -38,7 +38,7 @@ def test_examples_equal_print(table, cells):
     assert [c["verdict"] for c in judged] == ["equal"] * cells
 
 
-def test_example1_is_monotone_again_for_totally_randomised_trees():
+def test_example1_is_monotone_again_for_totally_randomized_trees():
     table = papers.artefact("sutera2021/table1").compute({})
     value = dict(zip(table["quantity"], table["value"], strict=True))
     # X1 tells more about Y1 than about Y2, and X2 less, whatever else is known.
@@ -63,7 +63,7 @@ def correlations():
     """Summaries of the forests of table 4 (seed 0) on the small data sets, by scores and set."""
     recipe = {**FULL["models"]["extra_trees"], "random_state": 0}
     summary = FULL["metrics"]["row_correlation_summary"]
-    summarise = metric("row_correlation_summary")
+    summarize = metric("row_correlation_summary")
     out = {}
     for name in SMALL:
         data = datasets.load({"dataset": name})
@@ -74,7 +74,7 @@ def correlations():
             "tree_shap": explain(forest, data.X, "tree_shap", output="predicted"),
         }
         for scores in ("signed", "absolute"):
-            out[scores, name] = summarise(attributions, summary["pairs"], scores)
+            out[scores, name] = summarize(attributions, summary["pairs"], scores)
     return out
 
 

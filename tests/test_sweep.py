@@ -235,7 +235,7 @@ def test_ends_of_a_uniform_interval_are_not_drawn():
         ("pgi2", {}, ["saabas"], "pgi2.reference: 'tree_shap' is not among the importances"),
         ("topk_agreement", {}, ["saabas"], "reference: 'tree_shap' is not among the importances"),
         ("removed_error", {}, ["saabas"], "reference: 'tree_shap' is not among the importances"),
-        ("randomised_error", {}, ["saabas"], "reference: 'tree_shap' is not among the importances"),
+        ("randomized_error", {}, ["saabas"], "reference: 'tree_shap' is not among the importances"),
         ("clustering_r2", {}, ["saabas"], "outcomes: 'tree_shap' is not among the importances"),
         ("cluster_bars", {}, ["saabas"], "importances: 'tree_shap' is not among the importances"),
         ("local_scores", {}, ["saabas"], "importances: 'local_mdi' is not among the importances"),

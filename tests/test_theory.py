@@ -35,7 +35,7 @@ def shapley(p, v):
 
 
 def entropy_of(counts):
-    """Entropy in bits of unnormalised weights, by the definition."""
+    """Entropy in bits of unnormalized weights, by the definition."""
     total = sum(counts)
     return -sum(c / total * log2(c / total) for c in counts if c > 0)
 

@@ -233,7 +233,7 @@ def test_unused_features_get_exactly_zero():
 
 @pytest.mark.parametrize("depth", [6, 13])
 @pytest.mark.parametrize("output", ["all", "predicted", 1])
-def test_threads_blocks_and_neighbours_leave_the_bytes_alone(monkeypatch, output, depth):
+def test_threads_blocks_and_neighbors_leave_the_bytes_alone(monkeypatch, output, depth):
     """Also where only some rows, or only the background, hold NaN, and for a row alone."""
     forest = random_forest(0, 10, depth, n_outputs=3, leaves="pure", missing=True)
     X, background = rows(forest, 60, 9)

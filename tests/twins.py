@@ -80,7 +80,7 @@ def mdi(forest) -> np.ndarray:
     return np.array([float(sum(column) / len(trees)) for column in zip(*trees, strict=True)])
 
 
-def mdi_normalised_by_tree(forest) -> np.ndarray:
+def mdi_normalized_by_tree(forest) -> np.ndarray:
     """`feature_importances_` as the scikit-learn guide defines it (no equation in the papers).
 
     Each tree's importances are divided by their sum if that is above 0, trees of a single node are

@@ -36,9 +36,9 @@ def _mean(targets, rows):
     return [sum(column) / len(rows) for column in zip(*(targets[i] for i in rows), strict=True)]
 
 
-def _spread(targets, rows, centre):
-    """Mean squared distance of the targets from a centre, summed over the outputs."""
-    total = sum((a - b) ** 2 for i in rows for a, b in zip(targets[i], centre, strict=True))
+def _spread(targets, rows, center):
+    """Mean squared distance of the targets from a center, summed over the outputs."""
+    total = sum((a - b) ** 2 for i in rows for a, b in zip(targets[i], center, strict=True))
     return total / len(rows)
 
 
@@ -92,7 +92,7 @@ def decreases(forest, X, node_impurity, weights, keep, per_row) -> np.ndarray:
 
 
 def penalized_gini(forest, X, y, **s) -> np.ndarray:
-    """Penalised Gini with all its settings given."""
+    """Penalized Gini with all its settings given."""
     targets = one_hot(forest, y)
     return decreases(
         forest,

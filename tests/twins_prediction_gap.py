@@ -182,7 +182,7 @@ class Algorithm1:
         self.pairs = self.not_a_number = 0
         self.total = np.float64(0.0)
         at_x = [path[-1] for path in twins.paths(forest, x)]
-        self.centre = float(sum(forest.value[k, 0] for k in at_x))
+        self.center = float(sum(forest.value[k, 0] for k in at_x))
         with np.errstate(all="ignore"):
             for root in forest.tree_offsets[:-1]:
                 self.compute(int(root), None, None, np.float64(1.0), None)

@@ -1,4 +1,4 @@
-"""Slow twins of sampled gaps, randomising and retraining: the definitions in plain Python."""
+"""Slow twins of sampled gaps, randomizing and retraining: the definitions in plain Python."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def mean_gap(forest, row, features, scale, noise, absolute=False) -> float:
     return math.fsum(abs(g) if absolute else g * g for g in found) / len(found)
 
 
-def randomised(forest, row, removed, draws) -> float:
+def randomized(forest, row, removed, draws) -> float:
     """Mean prediction with the removed features taken from each of the draws (n, n_features)."""
     told = []
     for draw in draws:

@@ -1,6 +1,6 @@
 """The tables of the real data, which are part of the project: ``data/NAME.csv.gz``.
 
-``data/README.md`` says where each comes from, its licence, and how it was made.
+``data/README.md`` says where each comes from, its license, and how it was made.
 """
 
 from __future__ import annotations

@@ -32,9 +32,9 @@ def load(
 
     - independent standard normal factors; each module is the sum of two different ones, drawn at
       random and times standard normal loadings, and of normal noise;
-    - the signal is a sum over `n_active` modules, drawn at random and standardised, with standard
+    - the signal is a sum over `n_active` modules, drawn at random and standardized, with standard
       normal weights, plus one interaction: the product of the first two of them, of weight 1;
-    - latent score: the standardised signal and standard normal noise, in shares `signal` and
+    - latent score: the standardized signal and standard normal noise, in shares `signal` and
       1 - `signal` of the variance; cut at its own quantiles `THRESHOLDS`.
 
     Parameters
@@ -58,9 +58,9 @@ def load(
         )
     random = np.random.default_rng(random_state)
     X = _modules(random, n_samples, n_modules, n_factors, noise)
-    active = _standardised(X[:, random.choice(n_modules, n_active, replace=False)])
+    active = _standardized(X[:, random.choice(n_modules, n_active, replace=False)])
     explained = active @ random.standard_normal(n_active) + active[:, 0] * active[:, 1]
-    latent = np.sqrt(signal) * _standardised(explained)
+    latent = np.sqrt(signal) * _standardized(explained)
     latent += np.sqrt(1 - signal) * random.standard_normal(n_samples)
     score = 1 + np.searchsorted(np.quantile(latent, THRESHOLDS), latent)
     names = tuple(f"module {j + 1}" for j in range(n_modules))
@@ -75,5 +75,5 @@ def _modules(random, n_samples, n_modules, n_factors, noise):
     return factors @ loadings + noise * random.standard_normal((n_samples, n_modules))
 
 
-def _standardised(values):
+def _standardized(values):
     return (values - values.mean(axis=0)) / values.std(axis=0)

@@ -67,11 +67,11 @@ def r2_by_groups(merges, y) -> np.ndarray:
     return 1 - within / within[0]
 
 
-def standardised(X) -> np.ndarray:
+def standardized(X) -> np.ndarray:
     """Features less their means, over their standard deviations; what is missing is the mean."""
     scale = np.nanstd(X, axis=0)
-    centred = np.nan_to_num(X - np.nanmean(X, axis=0))
-    return centred / np.where(scale > 0, scale, 1.0)
+    centered = np.nan_to_num(X - np.nanmean(X, axis=0))
+    return centered / np.where(scale > 0, scale, 1.0)
 
 
 def table(attributions, name: str) -> np.ndarray:

@@ -30,7 +30,7 @@ def compute(
     """R2 of the outcome against the number of groups: rows clustered by attributions or features.
 
     Clusterings are agglomerative, by Euclidean distance. Beside the attributions are clustered
-    ``unsupervised``: the standardised features; and at random ``random_features``: normal noise
+    ``unsupervised``: the standardized features; and at random ``random_features``: normal noise
     of their shape, clustered in the same way, and ``random_labels``: the groups of
     ``unsupervised``, with the outcomes permuted among the rows.
 
@@ -69,7 +69,7 @@ def compute(
     generator = np.random.default_rng(random_state)
     noise, order = generator.standard_normal(data.X.shape), generator.permutation(len(data.y))
     tables = {name: _dendrogram.table(attributions, name) for name in importances or attributions}
-    tables["unsupervised"] = _dendrogram.standardised(data.X)
+    tables["unsupervised"] = _dendrogram.standardized(data.X)
     if "features" in random:
         tables["random_features"] = noise
     targets = {name: _outcome(attributions, data, name) for name in outcomes}

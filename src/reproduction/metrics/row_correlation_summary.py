@@ -35,11 +35,11 @@ def compute(
     """
     rows = row_correlation.compute(attributions, pairs, scores)
     keys = ["reference", "versus", "correlation"]
-    summary = rows.groupby(keys, sort=False)["value"].apply(summarise, thresholds)
+    summary = rows.groupby(keys, sort=False)["value"].apply(summarize, thresholds)
     return summary.rename_axis([*keys, "statistic"]).rename("value").reset_index()
 
 
-def summarise(values: pd.Series, thresholds) -> pd.Series:
+def summarize(values: pd.Series, thresholds) -> pd.Series:
     """Statistics of one set of correlations; see `measure`."""
     return pd.Series(
         {

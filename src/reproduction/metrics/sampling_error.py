@@ -43,7 +43,7 @@ def compute(
     counts : sequence of int, rising
         Numbers of samples. Estimates are nested: more samples begin with the fewer.
     random_state : int
-        Of pairs and noise. Pairs and standardised noise are the same for all sigmas, pairs for both
+        Of pairs and noise. Pairs and standardized noise are the same for all sigmas, pairs for both
         methods; pairs share 64 independent streams of noise in turn.
 
     Returns

@@ -1,4 +1,4 @@
-"""Gather all judgements into the claims table, and write its page and summary."""
+"""Gather all judgments into the claims table, and write its page and summary."""
 
 from __future__ import annotations
 

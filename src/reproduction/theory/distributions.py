@@ -123,7 +123,7 @@ def information(joint: JointDistribution, feature: int, given=(), impurity="entr
 
 
 def mdi_totally_randomized(joint: JointDistribution, impurity="entropy") -> np.ndarray:
-    """MDI of infinitely many totally randomised trees (K = 1): sutera2021, Eq. 4.
+    """MDI of infinitely many totally randomized trees (K = 1): sutera2021, Eq. 4.
 
     Parameters
     ----------

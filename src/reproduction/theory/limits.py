@@ -86,7 +86,7 @@ class InfiniteForest:
 
     Splits are scikit-learn's: see `chances_of_split`. The random threshold of an extra-tree always
     lies between 0 and 1, so a split has nothing random but its input. For K = 1 these are the
-    totally randomised trees of sutera2021. Expectations over trees are tables with an axis an
+    totally randomized trees of sutera2021. Expectations over trees are tables with an axis an
     input, of which there are 3^p cells for TreeSHAP: meant for p up to about ten.
 
     Parameters

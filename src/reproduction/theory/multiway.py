@@ -26,7 +26,7 @@ class MultiwayForest:
     ----------
     joint : JointDistribution
     k : int
-        K, from 1 (totally randomised trees) to p.
+        K, from 1 (totally randomized trees) to p.
     impurity : {"entropy", "gini", "variance"}
         Chooses the splits, and is what MDI sums.
 

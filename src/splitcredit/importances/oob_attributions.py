@@ -14,7 +14,7 @@ from splitcredit.importances._prediction import chosen_outputs
 from splitcredit.importances._training import ROWS, check_choice, training_data, training_rows
 
 METHODS = ("saabas", "tree_shap")
-WEIGHTS = ("absolute", "y", "centred_y")
+WEIGHTS = ("absolute", "y", "centered_y")
 
 
 def importance(
@@ -40,8 +40,8 @@ def importance(
     rows : {"oob", "inbag"}
     output : "all", or the name or index of one output
         Added over the outputs; for two classes, both have the same absolute values.
-    weigh_by : {"absolute", "y", "centred_y"}
-        ``"y"``: weighted CFC or SHAP, whose values may be negative. ``"centred_y"``: y minus its
+    weigh_by : {"absolute", "y", "centered_y"}
+        ``"y"``: weighted CFC or SHAP, whose values may be negative. ``"centered_y"``: y minus its
         mean.
 
     Returns
@@ -61,7 +61,7 @@ def importance(
         scores = np.abs(values).mean(axis=0).sum(axis=1)
     else:
         targets = np.eye(forest.n_outputs)[y] if forest.n_outputs > 1 else y[:, None]
-        if weigh_by == "centred_y":
+        if weigh_by == "centered_y":
             targets = targets - targets.mean(axis=0)
         chosen = [forest.output_names.index(name) for name in attribution.output_names]
         scores = (values * targets[:, None, chosen]).mean(axis=0).sum(axis=1)

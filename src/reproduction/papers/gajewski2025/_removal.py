@@ -18,7 +18,7 @@ def compute(frame) -> pd.DataFrame:
     Parameters
     ----------
     frame : DataFrame
-        Metric ``randomised_error`` or ``removed_error``.
+        Metric ``randomized_error`` or ``removed_error``.
 
     Returns
     -------

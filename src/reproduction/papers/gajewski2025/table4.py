@@ -24,7 +24,7 @@ def compute(inputs) -> pd.DataFrame:
     Parameters
     ----------
     inputs : dict of DataFrame
-        ``gajewski2025_bigger/randomised_error``.
+        ``gajewski2025_bigger/randomized_error``.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def compute(inputs) -> pd.DataFrame:
         See `_removal.compute`; but ``standard_error`` is that of the difference from print: rows
         are the same, and print and ours each have draws of their own.
     """
-    frame = inputs["gajewski2025_bigger/randomised_error"]
+    frame = inputs["gajewski2025_bigger/randomized_error"]
     of_difference = np.sqrt(2) * frame["draws_error"]
     return _removal.compute(frame.assign(standard_error=of_difference))
 

@@ -9,7 +9,7 @@ from splitcredit.convert.sklearn import convert
 from splitcredit.importances import mdi, mdi_oob, penalized_gini, saabas, ufi
 
 # Quantities as they appear in the table, by statement.
-SKLEARN = "MDI - scikit-learn's, not normalised"
+SKLEARN = "MDI - scikit-learn's, not normalized"
 EQ10 = "MDI - Eq. 10, summed over the columns of y"
 COVARIANCE = "MDI - covariance of CFC and y, summed over the columns"
 EQ10_TWICE = "Gini MDI - 2 x Eq. 10, one class of two"

@@ -147,7 +147,7 @@ def draw(table):
         axis.set_title(title, fontweight="bold")
         axis.set_xlabel(UNITS[part])
     note = "Left: means and terms along the path round to the printed numbers, which add up to "
-    note += "12.96; thresholds, numbers of rows and grey values are ours."
+    note += "12.96; thresholds, numbers of rows and gray values are ours."
     figure.supxlabel(note, fontsize=8, color="0.35", style="italic")
     return figure
 

@@ -35,7 +35,7 @@ EXTRA_SCORES = {
     "pg_hat_oob(1,1)": "pg_hat_11",
     "pg_hat_oob(0.5,1), both by n_oob": "pg_hat_051_by_oob",
     "y shap_oob": "shap_oob_y",
-    "(y - mean) shap_oob": "shap_oob_centred",
+    "(y - mean) shap_oob": "shap_oob_centered",
 }
 # With these the printed 0.92 comes out.
 SCORES_MATCHING_PRINT = ("pg_oob(1,2)", "pg_oob(0.5,2)", "pg_hat_oob(1,1)")

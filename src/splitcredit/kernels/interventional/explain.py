@@ -20,7 +20,7 @@ which is worked out once for each pattern (the idea of counted patterns: Nadel a
 2026, Woodelf). All sums are of positive numbers. Three ways lead to them, chosen by the shape of
 the tree alone; a row's numbers do not depend on the other rows:
 
-- a leaf with at most 8 decisions on its path shares a table with its neighbours
+- a leaf with at most 8 decisions on its path shares a table with its neighbors
   (`decision_tables`),
 - other leaves number the patterns of a block of rows (`failed_conditions`),
 - with more than 64 features on the path, the pairs (x, z) are taken one by one

@@ -1,4 +1,4 @@
-"""A data set for regression, its features standardised and its rows split for training and test.
+"""A data set for regression, its features standardized and its rows split for training and test.
 
 As gajewski2025 has it: means and standard deviations (of the population) are those of all rows,
 training and test together; the target stays as it is; a fifth of the rows, at random, is the test.
@@ -52,7 +52,7 @@ def load(
     n_test: Count | None = None,
     random_state: Seed = 0,
 ) -> Dataset:
-    """Load a data set, standardise its features and split its rows.
+    """Load a data set, standardize its features and split its rows.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def load(
 def _known(of):
     if of not in datasets.available():
         known = ", ".join(datasets.available())
-        raise ValueError(f"standardised_split: unknown data set {of!r}: available are {known}")
+        raise ValueError(f"standardized_split: unknown data set {of!r}: available are {known}")
     return of
 
 

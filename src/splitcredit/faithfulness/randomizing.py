@@ -1,4 +1,4 @@
-"""Error of a model whose most important features are randomised, row by row.
+"""Error of a model whose most important features are randomized, row by row.
 
 Source: gajewski2025, Comparison vs SHAP with Feature Removing, first method, and table 4. The
 prediction without the first k features of a row's ranking is the mean of f over independent draws
@@ -21,8 +21,8 @@ from splitcredit.kernels.walks import predict
 _CHUNK = 1 << 18
 
 
-class Randomised(NamedTuple):
-    """The result of `randomised_rmse`.
+class Randomized(NamedTuple):
+    """The result of `randomized_rmse`.
 
     Parameters
     ----------
@@ -37,10 +37,10 @@ class Randomised(NamedTuple):
     predictions: np.ndarray
 
 
-def randomised_rmse(
+def randomized_rmse(
     model, X, y, rankings, ks, reference, n_draws=100, random_state=0, rows=None, output=None
-) -> Randomised:
-    """RMSE with the k most important features of each row randomised.
+) -> Randomized:
+    """RMSE with the k most important features of each row randomized.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def randomised_rmse(
 
     Returns
     -------
-    Randomised
+    Randomized
 
     Raises
     ------
@@ -93,7 +93,7 @@ def randomised_rmse(
             means = predicted.reshape(len(some), n_draws).mean(axis=1)
             predictions[start : start + len(some), c] = means
     errors = (predictions - y[rows, None]) ** 2
-    return Randomised(np.sqrt(errors.mean(axis=0)), errors, predictions)
+    return Randomized(np.sqrt(errors.mean(axis=0)), errors, predictions)
 
 
 def _draws(reference, n_draws, random_state, rows):

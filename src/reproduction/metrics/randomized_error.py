@@ -1,4 +1,4 @@
-"""Error of the model with the first features of each row randomised (gajewski2025, table 4)."""
+"""Error of the model with the first features of each row randomized (gajewski2025, table 4)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from reproduction.metrics import _rankings
 from reproduction.parameters import Count, ImportanceName, Seed
-from splitcredit.faithfulness.randomising import randomised_rmse
+from splitcredit.faithfulness.randomizing import randomized_rmse
 
 FEATURES = ("test", "training")
 
@@ -67,7 +67,7 @@ def compute(
     errors, noise = {}, {}
     for name, ranking in ranked.items():
         given = (*rows_of[:1], y, ranking, ks, rows_of[1])
-        found = [randomised_rmse(forest, *given, n, seed).predictions for n, seed in halves]
+        found = [randomized_rmse(forest, *given, n, seed).predictions for n, seed in halves]
         predictions = np.average(found, axis=0, weights=[n for n, _ in halves])
         errors[name] = (predictions - y[:, None]) ** 2
         spread = (found[0] - found[-1]) / 2 if len(halves) > 1 else np.nan
@@ -85,7 +85,7 @@ def compute(
 
 
 def _rows(data, training, features):
-    """Rows to randomise, and those whose values are drawn."""
+    """Rows to randomize, and those whose values are drawn."""
     if features not in FEATURES:
         raise ValueError(f"features={features!r}: expected one of {', '.join(FEATURES)}")
     if features == "test":
