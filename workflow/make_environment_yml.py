@@ -13,7 +13,7 @@ HEADER = """\
 #
 #   conda env create -f environment.yml
 #   conda activate splitcredit
-#   snakemake --workflow-profile workflow/profiles/default --configfile config/quick.yaml
+#   snakemake --workflow-profile workflow/profiles/default --configfile config/presets/quick.yaml
 #
 # Snakemake makes the same environment by itself for every job with `--sdm conda`.
 # splitcredit itself is not in it: the workflow finds its own src folder. To use the library
