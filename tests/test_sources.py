@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -226,6 +227,18 @@ def test_a_changed_table_moves_the_key_of_its_data_sets_alone(workflow, monkeypa
     (tmp_path / "data" / "red_wine.csv.gz").write_bytes(b"other")
     after = both()
     assert (before[0] != after[0], before[1] == after[1]) == (True, True)
+
+
+def test_a_changed_configuration_moves_the_key_of_a_module_that_reads_it(monkeypatch, tmp_path):
+    """The settings of gajewski2025 read recipes and printed iterations from where they stand."""
+    path = SRC / "reproduction" / "papers" / "gajewski2025" / "_settings.py"
+    before = sources._digest_of.__wrapped__(path)
+    shutil.copytree(CONFIG, tmp_path / "config")
+    monkeypatch.setattr(sources, "CONFIG", tmp_path / "config")
+    assert sources._digest_of.__wrapped__(path) == before
+    with open(tmp_path / "config" / "config.yaml", "a") as file:
+        file.write("# changed\n")
+    assert sources._digest_of.__wrapped__(path) != before
 
 
 def test_an_unknown_module_is_refused():

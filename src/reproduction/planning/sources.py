@@ -18,7 +18,7 @@ import tokenize
 from functools import cache
 from pathlib import Path
 
-from reproduction.planning.places import ROOT, SRC
+from reproduction.planning.places import CONFIG, ROOT, SRC
 from reproduction.planning.signatures import MODULES
 
 # from A import B, C; from A import (B, C); import A.B: at the start of a line, indented or not.
@@ -31,6 +31,8 @@ _PACKAGES = ("splitcredit", "reproduction")
 _CONVERTERS = SRC / "splitcredit" / "convert"
 # A table of the project, named where it is declared; its rows are part of the key.
 _TABLE = re.compile(r'\bTable\(\s*"(\w+)"')
+# A file that a module names: beside it, among the claims of its paper, or in the configuration.
+_NAMED_FILE = re.compile(r'"((?:[\w-]+/)*[\w-]+\.(?:yaml|csv))"')
 
 
 def sources(*modules: str) -> frozenset[Path]:
@@ -138,6 +140,10 @@ def _digest_of(path: Path) -> str:
     for name in _TABLE.findall(text_of(path)):
         table = ROOT / "data" / f"{name}.csv.gz"
         text.update(table.read_bytes() if table.is_file() else b"missing")
+    for name in _NAMED_FILE.findall(text_of(path)):
+        for folder in (path.parent, path.parent / "claims", CONFIG):
+            if (folder / name).is_file():
+                text.update((folder / name).read_bytes())
     return text.hexdigest()
 
 
