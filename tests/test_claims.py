@@ -124,8 +124,8 @@ def test_the_page_names_what_is_unexplained_and_what_was_not_made():
     judged = judge("p", "t", PRINTED, [{"name": "a", "value": "0.7"}], [])
     lost = [{"artefact": "p/f", "log": "results/logs/fit.log", "reason": "fit: ValueError: <no>"}]
     page = claims_page.page(judged, {"p/t": "title", "p/f": "other"}, [], "full", lost)
-    assert "1 values differ without a known cause" in page
-    assert "incomplete: 1 artefacts were not made" in page
+    assert "1 of the values differ without a known cause" in page
+    assert "incomplete: 1 of 2 artefacts were not made" in page
     assert "fit: ValueError: &lt;no&gt;" in page and "results/logs/fit.log" in page
     assert "prints no numbers" not in page
     whole = claims_page.page(judged[:0], {"p/t": "title"}, [], "full")

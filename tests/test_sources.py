@@ -204,6 +204,37 @@ def test_an_edit_of_any_module_moves_the_keys_of_the_jobs_that_load_it(jobs, mon
         assert users <= moved, f"{path.relative_to(SRC)}: {sorted(users - moved)}"
 
 
+def test_an_edit_moves_every_key_behind_it(workflow, monkeypatch):
+    """Snakemake does not miss the data of a batch whose metrics are there."""
+    experiment = "gajewski2025_bigger"
+    plan = workflow.plan(experiment)
+    batch = next(b for b, runs in plan.batches.items() if runs[0].data["of"] == "red_wine")
+    place = {"experiment": experiment, "batch": batch}
+    table = SimpleNamespace(paper="gajewski2025", artefact="models")
+
+    def keys_behind():
+        for name in ("_closure", "_imported", "_digest_of", "digest"):
+            getattr(sources, name).cache_clear()
+        return {
+            "data": workflow.data_key(SimpleNamespace(**place)),
+            "models": workflow.model_key(SimpleNamespace(**place)),
+            "importances": workflow.importance_key(
+                SimpleNamespace(**place, importance="greedy_sigma0.3")
+            ),
+            "metrics": workflow.metric_key(SimpleNamespace(**place, metric="model_card")),
+            "experiments": workflow.experiment_key(SimpleNamespace(experiment=experiment)),
+            "tables": workflow.table_key(table),
+            "judgments": workflow.judgment_key(table),
+        }
+
+    before, text_of = keys_behind(), sources.text_of.__wrapped__
+    path = SRC / "reproduction" / "datasets" / "red_wine.py"
+    edit = {path: changed(text_of(path))}
+    monkeypatch.setattr(sources, "text_of", lambda p: edit.get(p) or text_of(p))
+    after = keys_behind()
+    assert [stage for stage in before if before[stage] == after[stage]] == []
+
+
 def test_a_comment_moves_no_key(jobs, monkeypatch):
     before = keys(jobs, monkeypatch)
     for path in sorted(SRC.rglob("*.py")):

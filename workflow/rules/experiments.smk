@@ -16,7 +16,7 @@ rule experiments:
         mem_mb=2000,
         runtime=10,
     params:
-        key=jobs.key("reproduction.stages.experiments"),
+        key=jobs.experiment_key,
         points=jobs.points,
         directory="results/metrics/{experiment}",
     message:

@@ -16,7 +16,7 @@ rule models:
         mem_mb=4000,
         runtime=60,
     params:
-        key=jobs.key("reproduction.stages.models"),
+        key=jobs.model_key,
     message:
         "Models of {wildcards.experiment}, batch {wildcards.batch}"
     shell:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from pathlib import Path
 
 import jsonschema
@@ -105,10 +106,10 @@ def load(config: dict, files=()) -> dict:
 
 
 def artefacts() -> dict:
-    """The artefacts of all papers, as PAPER/ARTEFACT, from the file beside their code."""
+    """The artefacts of all papers by year, as PAPER/ARTEFACT, from the file beside their code."""
     return {
         f"{path.parent.name}/{name}": artefact
-        for path in sorted(PAPERS.glob("*/artefacts.yaml"))
+        for path in sorted(PAPERS.glob("*/artefacts.yaml"), key=_year_and_name)
         for name, artefact in read_yaml(path).items()
     }
 
@@ -120,6 +121,11 @@ _Validator = jsonschema.validators.extend(
         "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
     ),
 )
+
+
+def _year_and_name(path):
+    """Order of the papers: by the year that ends the name of the folder."""
+    return re.sub(r"\D", "", path.parent.name), path.parent.name
 
 
 def check_schema(config: dict, schema: dict) -> None:

@@ -47,13 +47,31 @@ class Workflow:
             if artefact.get("statements") or _printed_file(name).exists()
         ]
         self.plan = cache(self._plan)
+        self.experiment_modules = cache(self._modules_of_experiment)
 
-    # Sources
+    # Sources. The key of a job covers its own modules and those of all jobs before it: Snakemake
+    # does not miss a file between two that are there, so an edit must reach every key behind it.
 
     @staticmethod
     def key(*modules):
         """Digest of the sources of a job, as a parameter of its rule: an edit then reruns it."""
         return digest("reproduction.__main__", *modules)
+
+    def _models_before(self, wildcards):
+        return *self.data_modules(wildcards), "reproduction.stages.models"
+
+    def _importances_before(self, wildcards):
+        planned = self.plan(wildcards.experiment).importances
+        recipes = [planned[file] for file in self._metric(wildcards)[1].values()]
+        return "reproduction.stages.importances", *named(recipes)
+
+    def _modules_of_experiment(self, experiment):
+        plan = self.plan(experiment)
+        data = [run.data for runs in plan.batches.values() for run in runs]
+        metrics = [recipe for recipe, _ in plan.metrics.values()]
+        stages = ("data", "models", "importances", "metrics", "experiments")
+        recipes = named([data, list(plan.importances.values()), metrics])
+        return *(f"reproduction.stages.{stage}" for stage in stages), *recipes
 
     @staticmethod
     def compiled(*modules):
@@ -101,6 +119,10 @@ class Workflow:
     def _batch(self, wildcards):
         return self.plan(wildcards.experiment).batches[wildcards.batch]
 
+    def model_key(self, wildcards):
+        """Key of the models of a batch."""
+        return self.key(*self._models_before(wildcards))
+
     # Importances
 
     def importance_recipe(self, wildcards):
@@ -109,7 +131,7 @@ class Workflow:
 
     def importance_key(self, wildcards):
         """Key of an importance."""
-        return self.key(*self.importance_modules(wildcards))
+        return self.key(*self.importance_modules(wildcards), *self._models_before(wildcards))
 
     def importance_compiled(self, wildcards):
         """Marker files of the kernels of an importance."""
@@ -131,7 +153,12 @@ class Workflow:
 
     def metric_key(self, wildcards):
         """Key of a metric."""
-        return self.key(*self.metric_modules(wildcards))
+        before = *self._models_before(wildcards), *self._importances_before(wildcards)
+        return self.key(*self.metric_modules(wildcards), *before)
+
+    def experiment_key(self, wildcards):
+        """Key of the table of one metric of an experiment."""
+        return self.key(*self.experiment_modules(wildcards.experiment))
 
     def metric_compiled(self, wildcards):
         """Marker files of the kernels of a metric."""
@@ -193,7 +220,10 @@ class Workflow:
 
     def table_key(self, wildcards):
         """Key of an artefact's table."""
-        return self.key(*self.table_modules(wildcards))
+        names = self.artefact_names(wildcards)
+        experiments = dict.fromkeys(name.partition("/")[0] for name in names)
+        before = [m for name in experiments for m in self.experiment_modules(name)]
+        return self.key(*self.table_modules(wildcards), *before)
 
     def table_compiled(self, wildcards):
         """Marker files of the kernels of an artefact."""
@@ -206,7 +236,7 @@ class Workflow:
 
     def figure_key(self, wildcards):
         """Key of an artefact's picture."""
-        return self.key(*self.figure_modules(wildcards))
+        return f"{self.key(*self.figure_modules(wildcards))} {self.table_key(wildcards)}"
 
     def figure_modules(self, wildcards):
         """Modules behind the picture of an artefact."""
@@ -221,7 +251,7 @@ class Workflow:
 
     def judgment_key(self, wildcards):
         """Key of an artefact's judgment."""
-        return self.key(*self.judgment_modules(wildcards))
+        return f"{self.key(*self.judgment_modules(wildcards))} {self.table_key(wildcards)}"
 
     def judgment_modules(self, wildcards):
         """Modules behind a judgment: that of the artefact only if it decides statements."""
@@ -286,7 +316,8 @@ class Workflow:
         words += ["--figures", *figures, "--titles", self.titles()]
         words += ["--incomplete", json.dumps(incomplete), "--preset", self.config["preset"]]
         words += ["--table", table, "--summary", summary, "--page", page]
-        return shlex.join(words)
+        # Snakemake formats the command.
+        return shlex.join(words).replace("{", "{{").replace("}", "}}")
 
     def incomplete(self):
         """Artefacts that are not made, each with the log of the job that failed and its reason."""
