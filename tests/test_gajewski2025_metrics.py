@@ -506,7 +506,7 @@ def test_jobs_give_metrics_the_forest_the_refit_and_the_rows(tmp_path):
     forest = to_forest(models.fit(recipe, wide.training.X, wide.training.y))
     found = ranked(forest, wide.explained.X, [0.3])
     run = {"key": "r", "data_key": "d", "model": recipe, "repeat": 0}
-    storage.write_json(tmp_path / "plan.json", {"batches": {"b": [run]}})
+    storage.write_json(tmp_path / "plan.json", [run])
     storage.write_bundle(tmp_path / "data.npz", {"d": wide})
     storage.write_bundle(tmp_path / "models.npz", {"r": forest})
     for name, a in found.items():
@@ -522,7 +522,6 @@ def test_jobs_give_metrics_the_forest_the_refit_and_the_rows(tmp_path):
         metrics_stage.run(
             Namespace(
                 plan=tmp_path / "plan.json",
-                batch="b",
                 data=tmp_path / "data.npz",
                 models=[tmp_path / "models.npz"],
                 names=list(found),
@@ -532,9 +531,9 @@ def test_jobs_give_metrics_the_forest_the_refit_and_the_rows(tmp_path):
             )
         )
         point = {"metrics": {name: name}, "batch": "b", "run": "r", "axes": {"data": "wide"}}
-        storage.write_json(tmp_path / "points.json", {"points": [point]})
+        storage.write_json(tmp_path / "points.json", [point])
         out = tmp_path / f"{name}.csv"
-        given = {"plan": tmp_path / "points.json", "metric": name, "directory": tmp_path}
+        given = {"points": tmp_path / "points.json", "metric": name, "directory": tmp_path}
         experiments_stage.run(Namespace(**given, out=out))
         tables[name] = storage.read_table(out)
     assert tables["removed_error"]["value"].gt(0).all() and len(tables["removed_error"]) == 2

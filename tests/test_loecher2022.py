@@ -127,9 +127,9 @@ def test_air_is_given_the_unfitted_model_of_the_run(tmp_path):
     data = datasets.load({"dataset": "mixed_categories", "n_samples": 40})
     model = {**FULL["models"]["random_forest"], "n_estimators": 5}
     run = {"key": "k", "data_key": "d", "model": model, "repeat": 7}
-    storage.write_json(tmp_path / "plan.json", {"batches": {"b": [run]}})
+    storage.write_json(tmp_path / "plan.json", [run])
     storage.write_bundle(tmp_path / "data.npz", {"d": data})
-    files = {"plan": tmp_path / "plan.json", "batch": "b", "data": tmp_path / "data.npz"}
+    files = {"plan": tmp_path / "plan.json", "data": tmp_path / "data.npz"}
     found = []
     for recipe in ({"importance": "air"}, {"importance": "air", "random_state": 3}):
         out = tmp_path / "out.npz"

@@ -72,9 +72,9 @@ def test_impossible_folds_are_refused(k):
 def fitted(tmp_path, data, recipe):
     """Run the jobs as the workflow does; returns a function that explains."""
     run = {"key": "d+m", "data_key": "d", "model": recipe, "repeat": 0}
-    storage.write_json(tmp_path / "plan.json", {"batches": {"b": [run]}, "points": []})
+    storage.write_json(tmp_path / "plan.json", [run])
     storage.write_bundle(tmp_path / "data.npz", {"d": data})
-    files = {"plan": tmp_path / "plan.json", "batch": "b", "data": tmp_path / "data.npz"}
+    files = {"plan": tmp_path / "plan.json", "data": tmp_path / "data.npz"}
     fit.run(Namespace(**files, out=tmp_path / "models.npz"))
 
     def explained(**recipe):

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from reproduction import storage
 from reproduction.planning import sources
 from reproduction.planning.configuration import merge, read_yaml
 from reproduction.planning.places import CONFIG, SRC
@@ -90,20 +89,22 @@ def jobs(workflow, tmp_path_factory):
     folder = tmp_path_factory.mktemp("jobs")
     found = {}
     for experiment in TINY["experiments"]:
-        wildcards = SimpleNamespace(experiment=experiment)
-        plan, place = f"{experiment}.json", ["--plan", f"{experiment}.json"]
-        words = ["--experiment", experiment, "--definition", workflow.definition(wildcards)]
-        ran = loaded(folder, "plans", *words, "--out", plan)
+        planned = workflow.plan(experiment)
+        (batch,) = planned.batches
+        wildcards = SimpleNamespace(experiment=experiment, batch=batch)
+        plan = f"plans/{experiment}/{batch}.json"
+        ran = loaded(folder, "plans", "--runs", workflow.runs(wildcards), "--out", plan)
         found["plans", experiment] = ("reproduction.stages.plans",), ran
-        (batch,) = storage.read_json(folder / plan)["batches"]
-        wildcards.batch = batch
-        place += ["--batch", batch]
+        words = ["--experiment", experiment, "--definition", workflow.definition(wildcards)]
+        words += ["--plans", f"plans/{experiment}", "--out", "points.json"]
+        ran = loaded(folder, "points", *words)
+        found["points", experiment] = ("reproduction.stages.points",), ran
+        place = ["--plan", plan]
         ran = loaded(folder, "data", *place, "--out", "data.npz")
         found["data", experiment] = workflow.data_modules(wildcards), ran
         files = ["--data", "data.npz"]
         ran = loaded(folder, "models", *place, *files, "--out", "models.npz")
         found["models", experiment] = ("reproduction.stages.models",), ran
-        planned = workflow.plan(experiment)
         for importance in planned.importances:
             wildcards.importance = importance
             words = ["--models", "models.npz", "--recipe", workflow.importance_recipe(wildcards)]
@@ -121,7 +122,16 @@ def jobs(workflow, tmp_path_factory):
                 folder, "metrics", *place, *files, *words, "--out", f"{batch}/{metric}.csv"
             )
             found["metrics", metric] = workflow.metric_modules(wildcards), ran
-            words = ["--plan", plan, "--metric", metric, "--directory", ".", "--out", "e.csv"]
+            words = [
+                "--points",
+                "points.json",
+                "--metric",
+                metric,
+                "--directory",
+                ".",
+                "--out",
+                "e.csv",
+            ]
             ran = loaded(folder, "experiments", *words)
             found["experiments", metric] = ("reproduction.stages.experiments",), ran
     for artefact in ("sutera2021/table3", "gajewski2025/theorem1", "loecher2022/figure1"):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from reproduction import storage
 from reproduction.planning import configuration as config
 from reproduction.planning import plans, sweep
 from reproduction.seeds import derive
@@ -14,9 +15,11 @@ BASE = {"data": "led_sampled", "model": "extra_trees"}
 
 
 def planned(configuration, folder):
-    """The plan of the experiment, written to a file as the job does."""
-    plans.write(configuration, "e", folder / "e.json")
-    return plans.make(configuration, "e", folder / "e.json")
+    """The plan of the experiment, its batches written to files as the jobs do."""
+    plan = plans.make(configuration, "e", folder)
+    for batch, runs in plan.batches.items():
+        storage.write_json(folder / f"{batch}.json", [run.to_json() for run in runs])
+    return plan
 
 
 def configured(*blocks, **experiment):
@@ -319,7 +322,7 @@ def test_adding_a_value_anywhere_adds_batches_and_changes_none(tmp_path, axis):
     block = {"grid": axes, "batch_size": 3}
     before = planned(configured(block), tmp_path)
     more = {"grid": {**axes, axis: [*axes[axis], 7]}, "batch_size": 3}
-    after = plans.make(configured(more), "e", tmp_path / "e.json")
+    after = plans.make(configured(more), "e", tmp_path)
     assert before.batches.items() <= after.batches.items()
     old = {run.key for runs in before.batches.values() for run in runs}
     new = [run.key for b, runs in after.batches.items() if b not in before.batches for run in runs]
@@ -331,7 +334,7 @@ def test_batch_size_groups_runs_and_nothing_else(tmp_path):
     keys = []
     for size in (1, 3, 100):
         block = {"grid": {**BASE, "repeat": {"first": 0, "last": 9}}, "batch_size": size}
-        plan = plans.make(configured(block), "e", tmp_path / "none.json")
+        plan = plans.make(configured(block), "e", tmp_path / "none")
         assert max(len(runs) for runs in plan.batches.values()) == min(size, 10)
         keys.append({run.key for runs in plan.batches.values() for run in runs})
     assert keys[0] == keys[1] == keys[2]

@@ -15,7 +15,17 @@ from reproduction.planning import configuration
 from splitcredit.kernels.parts import PARTS
 
 ROOT = Path(__file__).resolve().parents[1]
-STAGES = {"plans", "data", "models", "importances", "metrics", "experiments", "tables", "figures"}
+STAGES = {
+    "plans",
+    "points",
+    "data",
+    "models",
+    "importances",
+    "metrics",
+    "experiments",
+    "tables",
+    "figures",
+}
 STAGES |= {"judgments", "claims", "timings", "check", "kernels"}
 NEEDED = ("Snakefile", "workflow", "config", "data", "src", "environment.yml")
 MINI = {
@@ -39,21 +49,19 @@ MINI = {
 
 @pytest.fixture
 def project(tmp_path):
-    """A copy of the workflow with one small experiment, ``mini``; the package is not copied."""
-    return copy_to(tmp_path, [name for name in NEEDED if name != "src"])
+    """A copy of the workflow with one small experiment, ``mini``."""
+    return copy_to(tmp_path)
 
 
-def copy_to(tmp_path, names):
+def copy_to(tmp_path):
     """Copy these parts of the project, and write the experiment."""
-    for name in names:
+    for name in NEEDED:
         source = ROOT / name
         if source.is_dir():
             ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
             shutil.copytree(source, tmp_path / name, ignore=ignore)
         else:
             shutil.copy(source, tmp_path / name)
-    if "src" not in names:
-        (tmp_path / "src").symlink_to(ROOT / "src")
     write_experiment(tmp_path, MINI)
     return tmp_path
 
@@ -180,7 +188,7 @@ def test_a_missing_file_of_ones_own_is_one_line_before_the_first_job(project):
 
 
 def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(tmp_path):
-    project = copy_to(tmp_path, NEEDED)
+    project = copy_to(tmp_path)
     table = project / "data" / "red_wine.csv.gz"
     table.write_bytes(table.read_bytes()[:5000])
     targets = ("gajewski2025_models", "sutera2021_table2")
@@ -226,12 +234,13 @@ def test_adding_a_value_computes_only_what_is_new_and_batches_do_not_matter(proj
 
 def test_an_edited_kernel_changes_the_numbers_of_those_who_use_it(tmp_path):
     """The edit is in a function inlined from another file, which numba's cache does not see."""
-    project = copy_to(tmp_path, NEEDED)
-    grid = {"data": "led", "model": "extra_trees", "model.n_estimators": 5}
+    project = copy_to(tmp_path)
+    pairs = {"metric.row_correlation_summary.pairs": [[["local_mdi", "saabas"]]]}
+    grid = {"data": "led", "model": "extra_trees", "model.n_estimators": 5, **pairs}
     write_experiment(project, {**MINI, "sweep": [{"grid": grid}]})
-    plan = project / "results" / "plans" / "mini.json"
-    snakemake(project, str(plan.relative_to(project)))
-    (batch,) = storage.read_json(plan)["batches"]
+    snakemake(project, "results/points/mini.json")
+    (plan,) = (project / "results" / "plans" / "mini").glob("*.json")
+    batch = plan.stem
     target = f"results/importances/mini/{batch}/local_mdi.npz"
     # Compiling all other kernels beforehand would only cost time here.
     compiled = project / "results" / "kernels"

@@ -9,7 +9,8 @@ import sys
 import traceback
 
 STAGES = {
-    "plans": "write the plan of one experiment",
+    "plans": "write the plan of one batch",
+    "points": "write the points of one experiment",
     "data": "load or draw the data sets of one batch",
     "kernels": "compile one part of the kernels",
     "models": "fit the models of one batch and convert them to Forests",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import csv
 import hashlib
 import json
 import os
+import zlib
 from pathlib import Path
 
 
@@ -39,9 +41,14 @@ def read_json(path):
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
-def read_runs(plan, batch: str) -> list[dict]:
-    """Runs of one batch, from the plan file of its experiment."""
-    return read_json(plan)["batches"][batch]
+def pack(content) -> str:
+    """JSON content as short text for a command line."""
+    return base64.b64encode(zlib.compress(canonical(content).encode(), 9)).decode()
+
+
+def unpack(text: str):
+    """Inverse of `pack`."""
+    return json.loads(zlib.decompress(base64.b64decode(text)))
 
 
 def write_table(path, frame) -> None:

@@ -2,7 +2,7 @@
 rule data:
     input:
         files=jobs.data_files,
-        plan=ancient("results/plans/{experiment}.json"),
+        plan="results/plans/{experiment}/{batch}.json",
     output:
         "results/data/{experiment}/{batch}.npz",
     log:
@@ -21,4 +21,4 @@ rule data:
         "Data sets of {wildcards.experiment}, batch {wildcards.batch}"
     shell:
         "python -m reproduction --threads {threads} data --plan {input.plan:q}"
-        " --batch {wildcards.batch} --out {output:q} > {log:q} 2>&1"
+        " --out {output:q} > {log:q} 2>&1"

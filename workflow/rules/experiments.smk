@@ -1,7 +1,7 @@
 # One table for each metric of an experiment, with the swept parameters as columns.
 rule experiments:
     input:
-        plan=ancient("results/plans/{experiment}.json"),
+        points="results/points/{experiment}.json",
         tables=jobs.metric_tables,
     output:
         "results/experiments/{experiment}/{metric}.csv",
@@ -17,11 +17,10 @@ rule experiments:
         runtime=10,
     params:
         key=jobs.experiment_key,
-        points=jobs.points,
         directory="results/metrics/{experiment}",
     message:
         "{wildcards.metric} of {wildcards.experiment} as one table"
     shell:
-        "python -m reproduction --threads {threads} experiments --plan {input.plan:q}"
+        "python -m reproduction --threads {threads} experiments --points {input.points:q}"
         " --metric {wildcards.metric:q} --directory {params.directory:q}"
         " --out {output:q} > {log:q} 2>&1"

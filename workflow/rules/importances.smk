@@ -1,9 +1,8 @@
 # Importances, by the numba core.
 rule importances:
     input:
-        # That the kernels are compiled matters, not when.
-        ancient(jobs.importance_compiled),
-        plan=ancient("results/plans/{experiment}.json"),
+        jobs.importance_compiled,
+        plan="results/plans/{experiment}/{batch}.json",
         models="results/models/{experiment}/{batch}.npz",
         data="results/data/{experiment}/{batch}.npz",
     output:
@@ -25,6 +24,5 @@ rule importances:
         "{wildcards.importance} of {wildcards.experiment}, batch {wildcards.batch}"
     shell:
         "python -m reproduction --threads {threads} importances --plan {input.plan:q}"
-        " --batch {wildcards.batch}"
         " --models {input.models:q} --data {input.data:q} --recipe {params.recipe:q}"
         " --out {output:q} > {log:q} 2>&1"

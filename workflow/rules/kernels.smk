@@ -1,5 +1,6 @@
-# Compiled kernels, once and not after edits: Snakemake would run all that waits for them anew. Jobs
-# whose kernels were edited compile them.
+# Compiled kernels, by part, so that no two jobs compile the same. Jobs whose kernels were edited since
+# compile them themselves. The markers are plain inputs: Snakemake skips what takes an ancient() file
+# if the job that makes it runs again, whatever else has changed.
 rule kernels:
     output:
         "results/kernels/{part}.txt",

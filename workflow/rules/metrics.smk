@@ -1,8 +1,8 @@
 # Metrics of importances, models or data, by batch.
 rule metrics:
     input:
-        ancient(jobs.metric_compiled),
-        plan=ancient("results/plans/{experiment}.json"),
+        jobs.metric_compiled,
+        plan="results/plans/{experiment}/{batch}.json",
         data="results/data/{experiment}/{batch}.npz",
         importances=jobs.metric_inputs,
         models=jobs.metric_models,
@@ -28,6 +28,5 @@ rule metrics:
         "{wildcards.metric} of {wildcards.experiment}, batch {wildcards.batch}"
     shell:
         "python -m reproduction --threads {threads} metrics --plan {input.plan:q}"
-        " --batch {wildcards.batch}"
         " --data {input.data:q} --models {input.models:q} --names {params.names:q}"
         " --importances {input.importances:q} --recipe {params.recipe:q} --out {output:q} > {log:q} 2>&1"

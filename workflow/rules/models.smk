@@ -1,7 +1,7 @@
 # Models, fitted and converted to Forests; deleted once all importances are computed.
 rule models:
     input:
-        plan=ancient("results/plans/{experiment}.json"),
+        plan="results/plans/{experiment}/{batch}.json",
         data="results/data/{experiment}/{batch}.npz",
     output:
         temp("results/models/{experiment}/{batch}.npz"),
@@ -21,5 +21,4 @@ rule models:
         "Models of {wildcards.experiment}, batch {wildcards.batch}"
     shell:
         "python -m reproduction --threads {threads} models --plan {input.plan:q}"
-        " --batch {wildcards.batch}"
         " --data {input.data:q} --out {output:q} > {log:q} 2>&1"

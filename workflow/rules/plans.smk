@@ -1,25 +1,47 @@
-# Plans: the points of an experiment, and the runs of each batch. Jobs that read a plan take it as
-# ancient(): a batch is named after its runs, so what it holds never changes.
+# Plans: the runs of each batch, and the points of each experiment. A batch is named after its runs, so
+# its plan never changes.
 localrules:
     plans,
+    points,
 
 
 rule plans:
     output:
-        # The batches that are there stay.
-        update("results/plans/{experiment}.json"),
+        "results/plans/{experiment}/{batch}.json",
     log:
-        "results/logs/plans/{experiment}.log",
+        "results/logs/plans/{experiment}/{batch}.log",
     benchmark:
-        "results/timing/jobs/plans/{experiment}.tsv"
+        "results/timing/jobs/plans/{experiment}/{batch}.tsv"
     conda:
         "../../environment.yml"
     threads: 1
     params:
-        key=jobs.key("reproduction.stages.plans"),
-        definition=jobs.definition,
+        runs=jobs.runs,
     message:
-        "Plan of {wildcards.experiment}"
+        "Plan of {wildcards.experiment}, batch {wildcards.batch}"
     shell:
-        "python -m reproduction plans --experiment {wildcards.experiment:q}"
-        " --definition {params.definition:q} --out {output:q} > {log:q} 2>&1"
+        "python -m reproduction plans --runs {params.runs:q} --out {output:q} > {log:q} 2>&1"
+
+
+rule points:
+    input:
+        jobs.plan_files,
+    output:
+        "results/points/{experiment}.json",
+    log:
+        "results/logs/points/{experiment}.log",
+    benchmark:
+        "results/timing/jobs/points/{experiment}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    params:
+        key=jobs.key("reproduction.stages.points"),
+        definition=jobs.definition,
+        plans=lambda wildcards: f"results/plans/{wildcards.experiment}",
+    message:
+        "Points of {wildcards.experiment}"
+    shell:
+        "python -m reproduction points --experiment {wildcards.experiment:q}"
+        " --definition {params.definition:q} --plans {params.plans:q} --out {output:q}"
+        " > {log:q} 2>&1"

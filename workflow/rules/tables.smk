@@ -2,7 +2,7 @@
 # "timing/" for values that are times, whose jobs run alone, else empty.
 rule tables:
     input:
-        ancient(jobs.table_compiled),
+        jobs.table_compiled,
         files=jobs.table_files,
         tables=jobs.artefact_inputs,
     output:

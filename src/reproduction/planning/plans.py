@@ -1,6 +1,7 @@
 """Plans: which runs of an experiment go into which job.
 
-A run that has been given to a batch stays in it; new runs make new batches. So adding a value to
+A run that has been given to a batch stays in it; new runs make new batches. A batch is named after
+its runs, and its plan file never changes. So adding a value to
 a sweep adds jobs and changes none, and results, which do not depend on the batch, stay.
 """
 
@@ -52,25 +53,20 @@ class Plan:
         pairs = [(self.batch_of[p.run.key], p.metrics[name][0]) for p in self.points]
         return list(dict.fromkeys(pairs))
 
-    def to_json(self) -> dict:
-        """As stored in the plan file: ``batches`` and ``points``."""
-        return {
-            "batches": {
-                name: [run.to_json() for run in runs] for name, runs in self.batches.items()
-            },
-            "points": [
-                {
-                    "axes": p.axes,
-                    "run": p.run.key,
-                    "batch": self.batch_of[p.run.key],
-                    "metrics": {name: file for name, (file, _) in p.metrics.items()},
-                }
-                for p in self.points
-            ],
-        }
+    def index(self) -> list[dict]:
+        """The points, each with its run, the batch of the run, and the files of its metrics."""
+        return [
+            {
+                "axes": p.axes,
+                "run": p.run.key,
+                "batch": self.batch_of[p.run.key],
+                "metrics": {name: file for name, (file, _) in p.metrics.items()},
+            }
+            for p in self.points
+        ]
 
 
-def make(config: dict, name: str, file) -> Plan:
+def make(config: dict, name: str, folder) -> Plan:
     """Plan of one experiment.
 
     Parameters
@@ -78,23 +74,18 @@ def make(config: dict, name: str, file) -> Plan:
     config : dict
         Complete configuration, see `configuration.load`.
     name : str
-    file : path
-        The plan file, if there is one: its batches are kept.
+    folder : path
+        Holds the plan files of the batches that were made before, ``BATCH.json``; these stay.
     """
     points = sweep.expand(config, name)
     wanted = {p.run.key for p in points}
     batches = {}
-    if Path(file).is_file():
-        for batch, runs in storage.read_json(file)["batches"].items():
-            if wanted & {run["key"] for run in runs}:
-                batches[batch] = [sweep.Run(**run) for run in runs]
+    for path in sorted(Path(folder).glob("*.json")):
+        runs = storage.read_json(path)
+        if wanted & {run["key"] for run in runs}:
+            batches[path.stem] = [sweep.Run(**run) for run in runs]
     known = {run.key for runs in batches.values() for run in runs}
     new = [p for p in points if p.run.key not in known]
     for runs in sweep.batches(config, name, new):
         batches[storage.digest(sorted(run.key for run in runs))] = runs
     return Plan(points=points, batches=batches)
-
-
-def write(config: dict, name: str, file) -> None:
-    """Write the plan file of one experiment; batches that are there stay."""
-    storage.write_json(file, make(config, name, file).to_json())

@@ -17,7 +17,7 @@ from reproduction.planning import configuration, plans
 from reproduction.planning.places import LIBRARY, PAPERS, REPRODUCTION, SRC, relative
 from reproduction.planning.signatures import has_function, parameters
 from reproduction.planning.sources import digest, named, sources
-from reproduction.storage import digest as digest_of
+from reproduction.storage import pack
 from splitcredit.kernels.parts import PARTS
 
 
@@ -85,7 +85,7 @@ class Workflow:
     # Plans
 
     def _plan(self, experiment):
-        return plans.make(self.config, experiment, f"results/plans/{experiment}.json")
+        return plans.make(self.config, experiment, f"results/plans/{experiment}")
 
     def definition(self, wildcards):
         """An experiment and the recipes that it names, as JSON."""
@@ -97,9 +97,14 @@ class Workflow:
         }
         return json.dumps({"experiments": {wildcards.experiment: experiment}, **recipes})
 
-    def points(self, wildcards):
-        """Digest of the points of an experiment."""
-        return digest_of(self.plan(wildcards.experiment).to_json()["points"])
+    def runs(self, wildcards):
+        """Runs of a batch, packed."""
+        return pack([run.to_json() for run in self._batch(wildcards)])
+
+    def plan_files(self, wildcards):
+        """Plans of all batches of an experiment."""
+        batches = self.plan(wildcards.experiment).batches
+        return [f"results/plans/{wildcards.experiment}/{batch}.json" for batch in batches]
 
     # Data and models
 

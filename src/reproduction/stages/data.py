@@ -8,12 +8,11 @@ from reproduction import datasets, storage
 def add_arguments(parser):
     """Arguments of the job."""
     parser.add_argument("--plan", required=True)
-    parser.add_argument("--batch", required=True)
     parser.add_argument("--out", required=True)
 
 
 def run(arguments):
     """Do the job."""
-    runs = {run["data_key"]: run for run in storage.read_runs(arguments.plan, arguments.batch)}
+    runs = {run["data_key"]: run for run in storage.read_json(arguments.plan)}
     loaded = {key: datasets.load(run["data"], run["repeat"]) for key, run in runs.items()}
     storage.write_bundle(arguments.out, loaded)

@@ -9,7 +9,7 @@ from reproduction import storage
 
 def add_arguments(parser):
     """Arguments of the job."""
-    parser.add_argument("--plan", required=True)
+    parser.add_argument("--points", required=True)
     parser.add_argument("--metric", required=True)
     parser.add_argument("--directory", required=True, help="holds BATCH/FILE.csv")
     parser.add_argument("--out", required=True)
@@ -18,7 +18,7 @@ def add_arguments(parser):
 def run(arguments):
     """Do the job: rows are copied as text, so no digit changes."""
     tables, collected = {}, []
-    for point in storage.read_json(arguments.plan)["points"]:
+    for point in storage.read_json(arguments.points):
         file = point["metrics"][arguments.metric]
         path = Path(arguments.directory, point["batch"], f"{file}.csv")
         if path not in tables:

@@ -18,7 +18,6 @@ from splitcredit.importances import function_of
 def add_arguments(parser):
     """Arguments of the job."""
     parser.add_argument("--plan", required=True)
-    parser.add_argument("--batch", required=True)
     parser.add_argument("--models", required=True)
     parser.add_argument("--data", required=True)
     parser.add_argument("--recipe", type=json.loads, required=True)
@@ -31,7 +30,7 @@ def run(arguments):
     compute = function_of(recipe.pop("importance"))
     data = storage.read_bundle(arguments.data, Dataset)
     computed = {}
-    for run in storage.read_runs(arguments.plan, arguments.batch):
+    for run in storage.read_json(arguments.plan):
         key, rows = run["key"], data[run["data_key"]]
         given = recipe | _seed(compute, arguments.recipe, run["repeat"])
         if "estimator" in _parameters(compute):

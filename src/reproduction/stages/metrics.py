@@ -16,7 +16,6 @@ from splitcredit import attribution
 def add_arguments(parser):
     """Arguments of the job."""
     parser.add_argument("--plan", required=True)
-    parser.add_argument("--batch", required=True)
     parser.add_argument("--data", required=True)
     parser.add_argument(
         "--models", nargs="*", default=[], help="only for metrics that ask for the forest"
@@ -34,7 +33,7 @@ def run(arguments):
     files = dict(zip(arguments.names, arguments.importances, strict=True))
     bundles = {name: storage.read_bundle(path, attribution) for name, path in files.items()}
     frames = []
-    for run in storage.read_runs(arguments.plan, arguments.batch):
+    for run in storage.read_json(arguments.plan):
         attributions = {name: bundle[run["key"]] for name, bundle in bundles.items()}
         given = {k: v for k, v in arguments.recipe.items() if k != "metric"}
         asked = inspect.signature(compute).parameters

@@ -14,7 +14,6 @@ from splitcredit.convert import to_forest
 def add_arguments(parser):
     """Arguments of the job."""
     parser.add_argument("--plan", required=True)
-    parser.add_argument("--batch", required=True)
     parser.add_argument("--data", required=True)
     parser.add_argument("--out", required=True)
 
@@ -23,7 +22,7 @@ def run(arguments):
     """Do the job."""
     data = storage.read_bundle(arguments.data, Dataset)
     forests = {}
-    for run in storage.read_runs(arguments.plan, arguments.batch):
+    for run in storage.read_json(arguments.plan):
         dataset = data[run["data_key"]]
         forests[run["key"]] = _fitted(run["model"], dataset, run["repeat"])
         print(f"fitted {run['key']}: {forests[run['key']]}", flush=True)

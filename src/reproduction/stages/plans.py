@@ -1,19 +1,16 @@
-"""Write the plan of one experiment: its points, and the runs of each batch."""
+"""Write the plan of one batch: its runs, which the workflow has packed."""
 
 from __future__ import annotations
 
-import json
-
-from reproduction.planning import plans
+from reproduction import storage
 
 
 def add_arguments(parser):
     """Arguments of the job."""
-    parser.add_argument("--experiment", required=True)
-    parser.add_argument("--definition", type=json.loads, required=True, help="with its recipes")
+    parser.add_argument("--runs", type=storage.unpack, required=True, help="packed")
     parser.add_argument("--out", required=True)
 
 
 def run(arguments):
     """Do the job."""
-    plans.write(arguments.definition, arguments.experiment, arguments.out)
+    storage.write_json(arguments.out, arguments.runs)
