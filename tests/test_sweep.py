@@ -1,7 +1,9 @@
 """Sweeps and plans: what is to be computed, and that adding a value adds only what is new."""
 
+import hashlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from reproduction import storage
@@ -338,6 +340,22 @@ def test_batch_size_groups_runs_and_nothing_else(tmp_path):
         assert max(len(runs) for runs in plan.batches.values()) == min(size, 10)
         keys.append({run.key for runs in plan.batches.values() for run in runs})
     assert keys[0] == keys[1] == keys[2]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "first"),
+    [
+        (
+            {"dataset": "standardized_split", "of": "red_wine"},
+            '{"dataset":"standardised_split","of":"red_wine"}',
+        ),
+        ({"importance": "sage", "loss": "mse"}, '{"loss":"mse","measure":"sage"}'),
+    ],
+)
+def test_a_recipe_keeps_the_seeds_of_its_first_name(recipe, first):
+    words = np.frombuffer(hashlib.sha256(f"{first} data".encode()).digest(), "<u4").tolist()
+    expected = np.random.SeedSequence([*words, 2]).generate_state(1)[0]
+    assert derive(recipe, 2, "data") == expected
 
 
 def test_seeds_depend_on_recipe_repeat_and_purpose_only():

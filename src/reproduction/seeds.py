@@ -33,19 +33,19 @@ def derive(recipe: dict, repeat: int, purpose: str) -> int:
         return int(explicit)
     import numpy as np
 
-    text = hashlib.sha256(f"{canonical(_first_words(recipe))} {purpose}".encode()).digest()
+    text = hashlib.sha256(f"{canonical(_by_first_names(recipe))} {purpose}".encode()).digest()
     words = np.frombuffer(text, dtype="<u4")
     return int(np.random.SeedSequence([*words.tolist(), int(repeat)]).generate_state(1)[0])
 
 
-# Today's name of something in a recipe -> the first it had, which its seeds keep: else a new name
-# would change numbers.
+# Today's name of a data set or metric -> its first name, which its seeds keep: otherwise renaming it
+# would change numbers. The key `importance` of a recipe was `measure` at first.
 _FIRST_NAMES = {
     "standardized_split": "standardised_split",
     "randomized_error": "randomised_error",
 }
 
 
-def _first_words(recipe):
+def _by_first_names(recipe):
     names = {key: _FIRST_NAMES.get(v, v) if isinstance(v, str) else v for key, v in recipe.items()}
     return {"measure" if key == "importance" else key: value for key, value in names.items()}
