@@ -34,7 +34,7 @@ class Pair:
     benchmark, scope, peer, peer_version : str
     ours, theirs : callables without arguments
     target : float
-        Ratio asked for.
+        Ratio aimed at.
     scale : float
         Times are divided by the work done: rows or trees of the peer over those of ours, where the
         peer is too slow to be given all of them.

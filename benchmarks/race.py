@@ -53,7 +53,7 @@ class Entrant:
     most_threads : int
         Left out of rounds on more: where it knows no threads and another peer is faster.
     targets : dict
-        Ratio asked for, by mode; the race's if not given.
+        Ratio aimed at, by mode; the race's if not given.
     """
 
     peer: str
@@ -75,7 +75,7 @@ class Race:
         Key in `workloads.WORKLOADS`.
     entrants : tuple of Entrant
     targets : dict
-        Ratio asked for, by mode (``"kernel"``, ``"end to end"``).
+        Ratio aimed at, by mode (``"kernel"``, ``"end to end"``).
     measure : str
         Of `splitcredit.importances`.
     rounds : int
@@ -176,7 +176,7 @@ class Race:
 
 @dataclass(frozen=True)
 class Limit:
-    """Ours against a time that was asked for or printed: once, end to end, all outputs.
+    """Ours against a time that is a target or printed: once, end to end, all outputs.
 
     Parameters
     ----------

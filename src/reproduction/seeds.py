@@ -38,7 +38,7 @@ def derive(recipe: dict, repeat: int, purpose: str) -> int:
     return int(np.random.SeedSequence([*words.tolist(), int(repeat)]).generate_state(1)[0])
 
 
-# Today's name of a data set or metric -> its first name, which its seeds keep: otherwise renaming it
+# Today's name of a data set or metric -> its first name, which its seeds keep: otherwise a new name
 # would change numbers. The key `importance` of a recipe was `measure` at first.
 _FIRST_NAMES = {
     "standardized_split": "standardised_split",

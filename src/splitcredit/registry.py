@@ -24,7 +24,7 @@ def load(package: str, name: str, what: str):
     Raises
     ------
     ValueError
-        If there is none; the message says what was asked for and lists what there is.
+        If there is none; the message names it and lists what there is.
     """
     known = names(package)
     if name not in known:

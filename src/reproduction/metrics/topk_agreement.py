@@ -160,7 +160,7 @@ def _worth(problem, X, used, row, bits):
     sets = _sets(tried[1], d)
     masks = np.repeat(sets[:, None], 1 + len(used), axis=1)
     masks[:, 1 + np.arange(len(used)), used] = True
-    # Gaps that are not asked for: of the empty set, they take no time.
+    # Gaps of the empty set, which nobody reads, take no time.
     masks[:, 0] &= len(used) < d
     masks[:, 1:][sets[:, used]] = False
     gaps = problem.gaps(X[tried[0]], masks)

@@ -27,7 +27,7 @@ def impurity(weights, kind: str = "entropy", values=None) -> np.ndarray:
     Raises
     ------
     ValueError
-        If there is no such impurity, or the variance is asked for without `values`.
+        If there is no such impurity, or it is the variance, without `values`.
     """
     weights = np.asarray(weights, dtype=np.float64)
     total = weights.sum(axis=-1, keepdims=True)

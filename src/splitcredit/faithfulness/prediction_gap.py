@@ -170,7 +170,7 @@ class GapProblem:
 
 
 def only_output(forest, output) -> int:
-    """Index of the output asked for, or of the only one.
+    """Index of the output named, or of the only one.
 
     Raises
     ------

@@ -148,7 +148,7 @@ def _checked_pool(pool, n_columns, n_samples):
     pool = np.ascontiguousarray(pool, np.float32)
     if pool.ndim != 3 or pool.shape[1] < n_columns or pool.shape[2] < n_samples or not len(pool):
         raise ValueError(
-            f"the pool has shape {pool.shape}, and what is asked for needs streams "
+            f"the pool has shape {pool.shape}, and the call needs streams "
             f"of {n_columns} columns and {n_samples} samples"
         )
     return pool
