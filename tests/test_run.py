@@ -1,6 +1,7 @@
 """The front of Snakemake that the Makefile calls: configuration files, and locks left behind."""
 
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,7 @@ def lock(tmp_path):
     path = tmp_path / ".snakemake" / "locks" / "0.output.lock"
     path.parent.mkdir(parents=True)
     path.write_text("results/claims.csv\n")
+    (tmp_path / ".snakemake" / "host_of_last_run").write_text(platform.node())
     return path
 
 
@@ -38,6 +40,13 @@ def test_the_lock_of_a_run_that_was_killed_is_removed(tmp_path, lock):
     done = run(tmp_path, "--version")
     assert done.returncode == 0 and not lock.exists()
     assert "removed the lock of a run that was killed" in done.stderr
+
+
+def test_the_lock_of_a_run_on_another_machine_stays(tmp_path, lock):
+    (tmp_path / ".snakemake" / "host_of_last_run").write_text("another")
+    done = run(tmp_path, "--version")
+    assert done.returncode == 1 and lock.exists()
+    assert "remove its lock with: snakemake --unlock" in done.stderr
 
 
 @LINUX

@@ -6,6 +6,7 @@ Each ``--configfile`` is laid on the one before it. All other arguments are Snak
 """
 
 import os
+import platform
 import sys
 from pathlib import Path
 
@@ -15,6 +16,8 @@ sys.path.insert(0, str(ROOT / "src"))
 from reproduction.planning.configuration import ConfigError, read_yaml  # noqa: E402
 
 LOCKS = Path(".snakemake/locks")
+# Name of the machine of the last run: on a shared file system another one's may be alive.
+HOST = Path(".snakemake/host_of_last_run")
 
 
 def main(arguments) -> None:
@@ -30,6 +33,8 @@ def main(arguments) -> None:
         sys.exit(f"configuration: {error}")
     if LOCKS.is_dir() and any(LOCKS.iterdir()):
         unlock()
+    HOST.parent.mkdir(exist_ok=True)
+    HOST.write_text(platform.node(), encoding="utf-8")
     overlay = ["--configfile", *files] if files else []
     # The next option ends the list of files.
     os.execvp("snakemake", ["snakemake", *overlay, *arguments])
@@ -51,8 +56,12 @@ def unlock() -> None:
 
 
 def running() -> list[int] | None:
-    """Processes of Snakemake in this directory; None where the system does not tell (no /proc)."""
-    if not Path("/proc/self/cwd").exists():
+    """Processes of Snakemake in this directory.
+
+    None if nobody can tell: without /proc, or if the last run was another machine's.
+    """
+    here_last = HOST.is_file() and HOST.read_text(encoding="utf-8") == platform.node()
+    if not here_last or not Path("/proc/self/cwd").exists():
         return None
     here = Path.cwd()
     found = []
