@@ -85,6 +85,8 @@ def functions(path: Path) -> dict[str, dict[str, Parameter]]:
 @cache
 def has_function(path: Path, name: str) -> bool:
     """Whether a module defines a function of that name, or imports one."""
+    if name not in path.read_text(encoding="utf-8"):
+        return False
     tree = ast.parse(path.read_text(encoding="utf-8"))
     imported = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     names = {alias.asname or alias.name for node in imported for alias in node.names}

@@ -63,12 +63,14 @@ def digest(*modules: str) -> str:
 def named(recipe) -> list[str]:
     """Modules of the data sets, importances and metrics that a recipe names, anywhere in it."""
     texts = set(_texts(recipe))
-    return sorted(
-        ".".join(path.relative_to(SRC).with_suffix("").parts)
-        for folder, _ in MODULES.values()
-        for path in folder.glob("*.py")
-        if path.stem in texts
-    )
+    return [module for stem, module in _modules() if stem in texts]
+
+
+@cache
+def _modules() -> list[tuple[str, str]]:
+    """(stem, dotted name) of every data set, importance and metric."""
+    paths = sorted(path for folder, _ in MODULES.values() for path in folder.glob("*.py"))
+    return [(p.stem, ".".join(p.relative_to(SRC).with_suffix("").parts)) for p in paths]
 
 
 def _texts(value):

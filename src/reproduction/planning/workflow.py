@@ -74,6 +74,7 @@ class Workflow:
         return *(f"reproduction.stages.{stage}" for stage in stages), *recipes
 
     @staticmethod
+    @cache
     def compiled(*modules):
         """Marker files of the compile jobs that a job waits for."""
         home = LIBRARY / "kernels"
