@@ -182,7 +182,7 @@ def test_a_missing_libgomp_is_one_line_and_no_finished_environment(machine):
     assert machine.build()[0] == 0, "built anew once it is there"
 
 
-def test_uv_is_told_where_pip_gets_packages_from():
+def test_uv_asks_the_index_that_pip_asks():
     settings = load("uv_settings").uv_settings
     lines = [
         ":env:.index-url='https://b.test/simple'\n",
@@ -207,7 +207,7 @@ def test_uv_is_told_where_pip_gets_packages_from():
         capture_output=True,
         check=True,
     )
-    assert "UV_DEFAULT_INDEX" not in done.stdout, "what uv was told already stays"
+    assert "UV_DEFAULT_INDEX" not in done.stdout, "settings of uv stay"
     assert "export UV_FIND_LINKS=wheels,more\n" in done.stdout
 
 
