@@ -194,7 +194,9 @@ def originals(name):
     """Bytes of the original of a table, or the test ends as skipped."""
     folder = os.environ.get("SPLITCREDIT_ORIGINALS")
     if not folder:
-        pytest.skip("the original files are not part of the project: name their folder")
+        pytest.skip(
+            "the originals are not part of the project: SPLITCREDIT_ORIGINALS names no folder"
+        )
     file, sha256 = make_tables.ORIGINALS[name]
     content = Path(folder, file).read_bytes()
     assert hashlib.sha256(content).hexdigest() == sha256

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import yaml
 
 from reproduction import storage
 from reproduction.planning import configuration
+from reproduction.planning.workflow import Workflow
 from splitcredit.kernels.parts import PARTS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -185,6 +187,20 @@ def test_a_missing_file_of_ones_own_is_one_line_before_the_first_job(project):
     assert "configuration: datasets.mine.path: mine.csv: no such file" in done.stdout
     (project / "mine.csv").write_text("a,y\n1,2\n")
     snakemake(project, "-n", "--configfile", "mine.yaml")
+
+
+def test_the_home_in_the_path_of_a_users_file_is_expanded(monkeypatch, tmp_path):
+    """The file that the rule waits for is the one that the loader reads."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "mine.csv").write_text("a,y\n1,2\n")
+    mine = {"dataset": "csv_file", "path": "~/mine.csv", "target": "y"}
+    sweep = [{"grid": {"data": "mine", "model": "extra_trees"}}]
+    metrics = ["global_scores"]
+    experiment = {"importances": ["saabas"], "metrics": metrics, "sweep": sweep}
+    jobs = Workflow({"datasets": {"mine": mine}, "experiments": {"of_mine": experiment}})
+    (batch,) = jobs.plan("of_mine").batches
+    wildcards = SimpleNamespace(experiment="of_mine", batch=batch)
+    assert jobs.data_files(wildcards) == [str(tmp_path / "mine.csv")]
 
 
 def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(tmp_path):

@@ -120,7 +120,7 @@ class Workflow:
 
     def data_files(self, wildcards):
         """Files of the user's that the data sets of a batch come from."""
-        return sorted({run.data["path"] for run in self._batch(wildcards) if "path" in run.data})
+        return _paths(run.data for run in self._batch(wildcards))
 
     def _batch(self, wildcards):
         return self.plan(wildcards.experiment).batches[wildcards.batch]
@@ -221,8 +221,7 @@ class Workflow:
 
     def table_files(self, wildcards):
         """Files that an artefact reads: what is recorded, and data of the user's."""
-        paths = [r["path"] for r in self._datasets(wildcards).values() if "path" in r]
-        return [*self.recorded(wildcards), *paths]
+        return [*self.recorded(wildcards), *_paths(self._datasets(wildcards).values())]
 
     def table_key(self, wildcards):
         """Key of an artefact's table."""
@@ -418,6 +417,11 @@ class Workflow:
         if not path.is_file():
             raise configuration.ConfigError(f"artefacts.{name}: no such file: {relative(path)}")
         return path
+
+
+def _paths(recipes):
+    """Files that data recipes name, each once; ``~`` is the user's home, as the loader has it."""
+    return sorted({str(Path(r["path"]).expanduser()) for r in recipes if "path" in r})
 
 
 def _step(stage, place, kind):
