@@ -29,6 +29,7 @@ PRINTED = {
     "bigger": {"table3.csv": "pgi2"},
 }
 _COLUMNS = ["dataset", "model", "arithmetic", "sigma", "quantity", "k", "value", "n"]
+_STYLES = {DOUBLE: ("-", "o"), SINGLE: ("--", "s"), RECORDED: (":", "^")}
 _COLORS = dict(zip(GREEDY, (COLORS["blue"], COLORS["orange"], COLORS["green"]), strict=True))
 
 
@@ -111,57 +112,47 @@ def _is_printed(rows, cell, text):
 def draw(table):
     """Shares of rows against the place: ties, and first features that are others, for each model.
 
-    Lines that are not seen lie on others: of few features all ways to compute agree.
+    Curves that are not seen lie on others.
     """
     from matplotlib import pyplot as plt
     from matplotlib.lines import Line2D
 
     panels = [(model, quantity) for model in MODELS for quantity in ("tied", "set")]
     figure, axes = plt.subplots(
-        len(panels), len(DATASETS), figsize=(9.6, 9.4), sharey=True, sharex="col", layout="none"
+        len(panels), len(DATASETS), figsize=(9.8, 9.6), sharey="row", sharex="col", layout="none"
     )
-    around = {"left": 0.085, "right": 0.985, "top": 0.925, "bottom": 0.115}
-    figure.subplots_adjust(**around, hspace=0.16, wspace=0.08)
-    styles = {DOUBLE: ("-", "o"), SINGLE: ("--", "s"), RECORDED: (":", "^")}
+    around = {"left": 0.115, "right": 0.985, "top": 0.915, "bottom": 0.11}
+    figure.subplots_adjust(**around, hspace=0.2, wspace=0.08)
+    words = {"tied": "another feature\ndoes as well", "set": "first k others than\nin double"}
     for row, (model, quantity) in zip(axes, panels, strict=True):
-        for axis, dataset in zip(row, DATASETS, strict=True):
-            own = table[(table["model"] == model) & (table["dataset"] == dataset)]
-            own = own[own["quantity"] == quantity]
-            # Ties do not depend on their order much, and double precision is what is compared with.
-            shown = (DOUBLE, SINGLE) if quantity == "tied" else (SINGLE, RECORDED)
-            for arithmetic in shown:
-                line, marker = styles[arithmetic]
-                for sigma, color in _COLORS.items():
-                    curve = own[(own["arithmetic"] == arithmetic) & (own["sigma"] == sigma)]
-                    curve = curve.sort_values("k")
-                    style = {"ls": line, "marker": marker, "ms": 3.5, "lw": 1.1, "color": color}
-                    axis.plot(curve["k"], curve["value"], **style)
-            axis.text(
-                0.98,
-                0.96,
-                f"{own['n'].max():.0f} rows",
-                transform=axis.transAxes,
-                ha="right",
-                va="top",
-                fontsize=7.5,
-            )
-            axis.set_ylim(-0.03, 1.1)
-            axis.locator_params(axis="x", integer=True)
-        what = (
-            "another feature\ndoes as well"
-            if quantity == "tied"
-            else "first k others than\nin double precision"
-        )
-        row[0].set_ylabel(f"{MODELS[model]}:\n{what}\n(share of rows)", fontsize=8.5)
-    for axis, name in zip(axes[0], DATASETS.values(), strict=True):
-        axis.set_title(name, fontsize=10)
+        shares = table[(table["model"] == model) & (table["quantity"] == quantity)]
+        top = max(shares["value"].max(), 0.1)
+        for axis, (dataset, name) in zip(row, DATASETS.items(), strict=True):
+            own = shares[shares["dataset"] == dataset]
+            _panel(axis, own, quantity)
+            axis.set_ylim(-0.03 * top, 1.08 * top)
+            if quantity == "tied":
+                axis.set_title(f"{name}, {own['n'].max():.0f} rows", fontsize=9.5)
+        row[0].set_ylabel(f"{MODELS[model]}:\n{words[quantity]}\n(share of rows)", fontsize=8.5)
     for axis in axes[-1]:
         axis.set_xlabel("place k")
     handles = [Line2D([], [], color=c, label=rf"$\sigma$ = {s}") for s, c in _COLORS.items()]
     handles += [
         Line2D([], [], color="0.3", ls=line, marker=marker, ms=4, label=name)
-        for name, (line, marker) in styles.items()
+        for name, (line, marker) in _STYLES.items()
     ]
     figure.legend(handles=handles, loc="lower center", ncols=6, fontsize=8.5)
-    figure.suptitle("How much of a greedy ranking is arithmetic", y=0.985, fontsize=11)
+    figure.suptitle("How much of a greedy ranking is arithmetic", y=0.98, fontsize=11)
     return figure
+
+
+def _panel(axis, rows, quantity):
+    # How often features tie does not depend on their order, and sets are compared with double's.
+    for arithmetic in (DOUBLE, SINGLE) if quantity == "tied" else (SINGLE, RECORDED):
+        line, marker = _STYLES[arithmetic]
+        for sigma, color in _COLORS.items():
+            curve = rows[(rows["arithmetic"] == arithmetic) & (rows["sigma"] == sigma)]
+            curve = curve.sort_values("k")
+            style = {"ls": line, "marker": marker, "ms": 3.5, "lw": 1.1, "color": color}
+            axis.plot(curve["k"], curve["value"], **style)
+    axis.locator_params(axis="x", integer=True)

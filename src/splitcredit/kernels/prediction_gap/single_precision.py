@@ -10,7 +10,8 @@ tell what of a printed ranking is arithmetic.
 
 Probabilities are conditional, from the root down: at a split the interval that the path leaves to
 the feature has a probability, and so have its two parts; the share of the left one is rounded, and
-the right child gets what remains of 1. E[g_t | u] is worked out so too, within the box of u. A threshold t counts as the largest float32 below it, because ``x < t`` goes left.
+the right child gets what remains of 1. E[g_t | u] is worked out so too, within the box of u. A
+threshold t counts as the largest float32 below it, because ``x < t`` goes left.
 """
 
 from __future__ import annotations
