@@ -67,26 +67,72 @@ def of_setting(forest, X, sigma, n_pairs, repeats) -> dict:
     return seconds_of
 
 
-def growth(trees, sizes, n_pairs, repeats) -> list[dict]:
-    """CPU seconds a pair of the exact algorithm, by number of trees and size of the set."""
+def growth(trees, sizes, n_pairs, n_sampled, repeats):
+    """CPU seconds, by number of trees and size of the set.
+
+    The exact algorithm is timed over `n_pairs`, sampling over `n_sampled`.
+
+    Yields
+    ------
+    dict
+        ``method``: ``exact``, seconds of a pair, or ``mc``, of an iteration with shared noise;
+        ``n_trees``, ``nodes``, ``size``; ``seconds``, float64 (repeats,).
+    """
     rng = np.random.default_rng(1)
-    rows = []
+    most = max(n_pairs, n_sampled)
+    sets = {size: _ensembles.sets(rng, most, _ensembles.FEATURES, size) for size in sizes}
     for n_trees in trees:
         forest, X = _ensembles.wine_like(n_trees)
-        setting, x = Setting(forest, None, 0.3, None), X[:n_pairs]
+        setting, x = Setting(forest, None, 0.3, None), X[:most]
+        pool = noise_pool("mc", X.shape[1], MANY, _STREAMS)
         jobs = {}
         for size in sizes:
-            chosen = _ensembles.sets(rng, len(x), X.shape[1], size)[:, None]
-            jobs[size] = lambda chosen=chosen, x=x, setting=setting: setting.gaps(x, chosen)
+            chosen = sets[size]
+            jobs["exact", size] = _exact(setting, x[:n_pairs], chosen[:n_pairs])
+            for count in (FEW, MANY):
+                pairs = x[:n_sampled], chosen[:n_sampled]
+                jobs[count, size] = _sampling(forest, *pairs, count, "mc", {"pool": pool})
         key = {"n_trees": n_trees, "nodes": forest.n_nodes}
-        seconds = medians(jobs, repeats)
-        rows += [{**key, "size": size, "value": seconds[size] / len(x)} for size in sizes]
-    return rows
+        taken = turns(jobs, repeats)
+        for size in sizes:
+            own = {**key, "size": size}
+            yield {"method": "exact", **own, "seconds": taken["exact", size] / n_pairs}
+            of_samples = np.maximum(taken[MANY, size] - taken[FEW, size], 0)
+            yield {"method": "mc", **own, "seconds": of_samples / (MANY - FEW) / n_sampled}
 
 
-def medians(jobs, repeats) -> dict:
-    """Median CPU seconds of each job."""
-    return {name: float(np.median(seconds)) for name, seconds in turns(jobs, repeats).items()}
+def by_iterations(counts, n_fresh, n_shared, repeats, n_trees=40):
+    """CPU seconds of sampling a pair, by number of iterations; sets of all sizes.
+
+    Fresh noise is timed over `n_fresh` pairs, shared noise over `n_shared`.
+
+    Yields
+    ------
+    dict
+        ``method``, ``noise``, ``iterations``; ``seconds``, float64 (repeats,).
+    """
+    forest, X = _ensembles.wine_like(n_trees)
+    n_pairs = {FRESH: n_fresh, SHARED: n_shared}
+    x, d = X[: max(n_pairs.values())], X.shape[1]
+    chosen = np.arange(d) < (np.arange(len(x)) % d + 1)[:, None]
+    pools = {kind: noise_pool(kind, d, max(counts), _STREAMS) for kind in METHODS}
+    jobs = {}
+    for kind in METHODS:
+        for noise, how in ((FRESH, {"draws": "literal"}), (SHARED, {"pool": pools[kind]})):
+            for count in counts:
+                pairs = x[: n_pairs[noise]], chosen[: n_pairs[noise]]
+                jobs[kind, noise, count] = _sampling(forest, *pairs, count, kind, how)
+    for (kind, noise, count), seconds in turns(jobs, repeats).items():
+        row = {"method": kind, "noise": noise, "iterations": count}
+        yield {**row, "seconds": seconds / n_pairs[noise]}
+
+
+def _exact(setting, x, chosen):
+    return lambda: setting.gaps(x, chosen[:, None])
+
+
+def _sampling(forest, x, chosen, count, kind, how):
+    return lambda: pg2_sampled(forest, x, chosen, [count], 0.3, kind, **how)
 
 
 def turns(jobs, repeats) -> dict:
