@@ -133,6 +133,8 @@ def _iterations(axis, rows):
     axis.set_ylabel("CPU seconds a pair, one thread")
     axis.set_title("Sampling, 40 trees")
     axis.legend(loc="upper left")
+    low, high = axis.get_ylim()
+    axis.set_ylim(low, high * 6)
 
 
 def statements(table) -> list[dict]:
