@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reproduction import datasets
+from reproduction import datasets, models, recorded
 from reproduction.datasets import (
     Dataset,
     _tables,
@@ -188,6 +188,8 @@ TABLES = {
         ad_data,
     )
 } | {table.name: table for table in standardized_split.AUTHORS_ROWS.values()}
+TABLES |= {table.name: table for table, _ in recorded.TREES.values()}
+TABLES |= {recorded.TIE_ORDERS.name: recorded.TIE_ORDERS}
 
 
 def originals(name):
@@ -318,3 +320,46 @@ def test_a_csv_that_is_not_there_or_has_another_checksum(mine, tmp_path):
     assert datasets.load({**recipe, "path": str(tmp_path / "mine.csv")}).X.tolist() == [[1]]
     with pytest.raises(ValueError, match="csv_file needs a path"):
         csv_file.files()
+
+
+# What authors left behind.
+
+
+def test_a_recorded_tree_is_read_and_not_fitted():
+    """Walked by hand over the rows of its table, by the names of the features."""
+    name = "gajewski2025_wine_tree"
+    recipe = {"estimator": "XGBRegressor", "recorded": name, "random_state": 42}
+    wine = datasets.load({"dataset": "standardized_split", "of": "red_wine", "split": "authors"})
+    names = [feature.replace(" ", "_") for feature in wine.feature_names]
+    assert recorded.TREES[name][1] == tuple(names)
+    nodes = pd.read_csv(ROOT / "data" / f"{name}.csv.gz").set_index("node")
+    forest, found = models.fit(recipe, wine.X, wine.y), []
+    for row in wine.X[:200].astype(np.float32):
+        k = 0
+        while nodes.loc[k, "left"] >= 0:
+            node = nodes.loc[k]
+            left = row[names.index(node["feature"])] < np.float32(node["threshold"])
+            k = node["left" if left else "right"]
+        found.append(np.float32(nodes.loc[k, "value"]))
+    base = np.float32(5.6379986)
+    assert forest.predict(wine.X[:200])[:, 0].tolist() == [float(v) + float(base) for v in found]
+    with pytest.raises(ValueError, match="gajewski2025_wine_tree has 11 features, X 10"):
+        models.fit(recipe, wine.X[:, 1:], wine.y)
+    with pytest.raises(ValueError, match="no recorded tree 'other': there are gajewski2025_wine"):
+        recorded.forest("other")
+
+
+def test_a_recorded_order_of_ties_is_one_of_the_features_for_every_place():
+    names = ("Jitter(%)", "Jitter(Abs)", "Jitter:RAP")
+    with pytest.raises(ValueError, match="no order 'single' is recorded for Jitter"):
+        recorded.tie_order("single", names)
+    split = {"dataset": "standardized_split", "of": "parkinsons"}
+    names = datasets.load(split).feature_names
+    single, bigger = (recorded.tie_order(kind, names) for kind in ("single", "bigger"))
+    for order in (single, bigger):
+        assert (np.sort(order, axis=1) == np.arange(17)).all()
+        # The program's set of names was built anew after the eighth place.
+        assert (order[:8] == order[0]).all() and (order[8:] == order[8]).all()
+        assert (order[7] != order[8]).any()
+    assert [names[j] for j in single[0, :3]] == ["Jitter(%)", "Jitter:PPQ5", "Shimmer:APQ5"]
+    assert [names[j] for j in bigger[16, :2]] == ["Jitter(%)", "Shimmer:DDA"]

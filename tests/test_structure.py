@@ -34,7 +34,7 @@ ORDER = {
     "reproduction": [
         ["storage", "seeds", "parameters", "theory", "claims"],
         ["cross_fitted"],
-        ["datasets", "models"],
+        ["datasets", "recorded", "models"],
         ["metrics"],
         ["figures", "claims_page"],
         ["papers"],

@@ -6,7 +6,7 @@ import importlib
 
 import numpy as np
 
-from reproduction import seeds
+from reproduction import recorded, seeds
 
 # Estimator -> its module. Imported when a recipe asks for it: the libraries take a while to load.
 ESTIMATORS = {
@@ -30,14 +30,15 @@ _NOT_GIVEN = {"n_jobs", "verbose", "verbosity", "warm_start", "deterministic", "
 
 
 def parameters(name: str) -> set[str]:
-    """Names of the parameters that a recipe with this estimator may give, `folds` among them.
+    """Names of the parameters that a recipe with this estimator may give, those of ours included.
 
     Raises
     ------
     ValueError
         If there is no such estimator; the message lists what there is.
     """
-    return set(_estimator(name)().get_params()) - _NOT_GIVEN | {"folds"}
+    own = {"folds", "recorded"} if ESTIMATORS.get(name) == "xgboost" else {"folds"}
+    return set(_estimator(name)().get_params()) - _NOT_GIVEN | own
 
 
 def fit(recipe: dict, X, y, repeat: int = 0):
@@ -47,18 +48,35 @@ def fit(recipe: dict, X, y, repeat: int = 0):
     ----------
     recipe : dict
         ``estimator`` names the class; the rest are its parameters, except ``folds``, which says
-        how the rows are given to fits; see `folds`.
+        how the rows are given to fits, see `folds`, and ``recorded``, which names a model of that
+        class that is read and not fitted, see `reproduction.recorded.forest`.
     X : float64 (n_samples, n_features)
     y : (n_samples,)
     repeat : int
         Number of the fit; see `reproduction.seeds`.
+
+    Returns
+    -------
+    fitted estimator, or Forest if the model is a recorded one
+
+    Raises
+    ------
+    ValueError
+        If the recorded model has other features than X.
     """
-    return unfitted(recipe, repeat).fit(X, y)
+    if recipe.get("recorded") is None:
+        return unfitted(recipe, repeat).fit(X, y)
+    found = recorded.forest(recipe["recorded"])
+    if np.shape(X)[1] != found.n_features:
+        raise ValueError(
+            f"recorded: {recipe['recorded']} has {found.n_features} features, X {np.shape(X)[1]}"
+        )
+    return found
 
 
 def unfitted(recipe: dict, repeat: int = 0):
     """The estimator that `fit` fits, before it is fitted: the same seed, on one thread."""
-    given = {k: v for k, v in recipe.items() if k not in ("estimator", "folds")}
+    given = {k: v for k, v in recipe.items() if k not in ("estimator", "folds", "recorded")}
     library = ESTIMATORS[recipe["estimator"]]
     # LightGBM keeps its seed in 31 bits.
     bits = 31 if library == "lightgbm" else 32

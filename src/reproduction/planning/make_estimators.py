@@ -13,12 +13,17 @@ import importlib
 from math import isfinite
 from numbers import Integral
 
-from reproduction import models, storage
+from reproduction import models, recorded, storage
 from reproduction.planning.signatures import ESTIMATORS
 
 _AT_LEAST_TWO = 'Annotated[int, ">= 2"]'
-# What the workflow itself reads, or gives its own meaning: of any library.
-_OURS = {"folds": f"{_AT_LEAST_TWO} | None", "random_state": "Seed"}
+# What the workflow itself reads, or gives its own meaning.
+_TREES = ", ".join(f'"{name}"' for name in recorded.TREES)
+_OURS = {
+    "folds": f"{_AT_LEAST_TWO} | None",
+    "random_state": "Seed",
+    "recorded": f"Literal[{_TREES}] | None",
+}
 _BOOSTED = {
     "n_estimators": "Count",
     "learning_rate": "Positive",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 
-from reproduction import cross_fitted, models, seeds, storage
+from reproduction import cross_fitted, models, recorded, seeds, storage
 from reproduction.cross_fitted import CrossFitted
 from reproduction.datasets import Dataset
 from splitcredit.importances import function_of
@@ -32,7 +32,7 @@ def run(arguments):
     computed = {}
     for run in storage.read_json(arguments.plan):
         key, rows = run["key"], data[run["data_key"]]
-        given = recipe | _seed(compute, arguments.recipe, run["repeat"])
+        given = recipe | _seed(compute, arguments.recipe, run["repeat"]) | _ties(recipe, rows)
         if "estimator" in _parameters(compute):
             estimator = models.unfitted(run["model"], run["repeat"])
             found = compute(estimator, rows.training.X, rows.training.y, **given)
@@ -52,6 +52,12 @@ def _seed(compute, recipe, repeat):
     """A seed, for measures that draw."""
     asks = "random_state" in _parameters(compute)
     return {"random_state": seeds.derive(recipe, repeat, "importance")} if asks else {}
+
+
+def _ties(recipe, data):
+    """The order of ties, if the recipe names a recorded one."""
+    ties = recipe.get("ties")
+    return {"ties": recorded.tie_order(ties, data.feature_names)} if isinstance(ties, str) else {}
 
 
 def _explained(compute, model, data, recipe):

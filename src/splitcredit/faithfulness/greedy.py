@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from splitcredit.faithfulness.prediction_gap import GapProblem
+from splitcredit.faithfulness.perturbations import Normal
+from splitcredit.faithfulness.prediction_gap import GapProblem, only_output, refuse_nan
 from splitcredit.faithfulness.rankings import Rankings
 
 # Gaps that differ by a smaller part are equal: rounding must not choose between features.
 TIE = 1e-14
+ARITHMETICS = ("double", "single")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,16 +33,26 @@ class GreedyRankings(Rankings):
         return float(self.tied.any(axis=1).mean()) if len(self.tied) else 0.0
 
 
-def greedy_ranking(model, X, perturbation=None, scale=1.0, output=None) -> GreedyRankings:
+def greedy_ranking(
+    model, X, perturbation=None, scale=1.0, output=None, *, arithmetic="double", ties=None
+) -> GreedyRankings:
     """Rank the features of each row by the greedy PG^2 method of gajewski2025.
 
     Place k goes to the feature i that makes PG^2 of the k - 1 features before and i the largest;
-    of equal ones (to a relative 1e-14) to the one with the lowest index.
+    of equal ones to the one with the lowest index.
 
     Parameters
     ----------
     model, X, perturbation, scale, output
         See `prediction_gap.pg2`.
+    arithmetic : {"double", "single"}
+        ``"double"``: gaps as `prediction_gap.pg2` gives them; equal are those within a relative
+        1e-14. ``"single"``: as the program of gajewski2025 works them out in single precision, see
+        `kernels.prediction_gap.single_precision`; equal are those that are the same number. Many
+        more are: gaps below 1e-7 times the squared prediction are lost.
+    ties : int (n_features,) or (n_features, n_features), optional
+        Indices of the features in the order in which equal ones are taken, for all places or, row
+        by row, for each.
 
     Returns
     -------
@@ -49,15 +61,48 @@ def greedy_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Greed
     Raises
     ------
     ValueError
-        See `prediction_gap.pg2`; all features are perturbed in the end, so none may be NaN.
+        See `prediction_gap.pg2`; all features are perturbed in the end, so none may be NaN. Also if
+        the order of ties is not one of all features, or single precision is asked for where the
+        model does not compare ``x < threshold`` in it and add up its trees, or the noise is not
+        `Normal` with a scale above 0.
     """
-    from splitcredit.kernels.prediction_gap import greedy as kernel
-
+    if arithmetic not in ARITHMETICS:
+        known = ", ".join(map(repr, ARITHMETICS))
+        raise ValueError(f"arithmetic={arithmetic!r}: available are {known}")
     problem = GapProblem(model, perturbation, scale, output)
     X = problem.forest.prepare(X)
-    wanted = np.ones(X.shape, np.bool_)
+    order, wanted = _checked_order(ties, X.shape[1]), np.ones(X.shape, np.bool_)
+    if arithmetic == "single":
+        return _in_single_precision(problem, X, output, order)
+    from splitcredit.kernels.prediction_gap import greedy as kernel
+
     chunks = [
-        kernel.greedy(problem.gap_forest, *problem.with_tails(X[rows], wanted[rows]), TIE)
+        kernel.greedy(problem.gap_forest, *problem.with_tails(X[rows], wanted[rows]), TIE, order)
         for rows in problem.chunks(X, wanted) or [slice(0, 0)]
     ]
     return GreedyRankings(*(np.concatenate(parts) for parts in zip(*chunks, strict=True)))
+
+
+def _in_single_precision(problem, X, output, order):
+    from splitcredit.kernels.prediction_gap import single_precision
+
+    forest = problem.forest
+    if not forest.strict or forest.x_dtype != "float32" or forest.aggregate != "sum":
+        raise ValueError(
+            "arithmetic='single' is for models that go left on x < threshold in single precision "
+            "and add up their trees, as XGBoost's do"
+        )
+    if not isinstance(problem.perturbation, Normal) or (problem.scales <= 0).any():
+        raise ValueError("arithmetic='single' is for normal noise with a scale above 0")
+    refuse_nan(forest, X, np.ones(X.shape, np.bool_))
+    trees = single_precision.single_forest(forest, only_output(forest, output))
+    return GreedyRankings(*single_precision.greedy(trees, X, problem.scales, order))
+
+
+def _checked_order(ties, n_features):
+    """Order of ties for each place, int64 (n_features, n_features)."""
+    given = np.arange(n_features) if ties is None else np.asarray(ties)
+    shapes = (n_features,), (n_features, n_features)
+    if given.shape not in shapes or (np.sort(given, axis=-1) != np.arange(n_features)).any():
+        raise ValueError(f"ties must name each of the {n_features} features once, by its index")
+    return np.array(np.broadcast_to(given, shapes[1]), np.int64)

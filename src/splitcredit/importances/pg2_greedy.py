@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from splitcredit.attribution import Attribution
 
 
-def rank(forest, X, sigma: float, output=None) -> Attribution:
+def rank(
+    forest,
+    X,
+    sigma: float,
+    output=None,
+    arithmetic: Literal["double", "single"] = "double",
+    ties=None,
+) -> Attribution:
     """Rank the features of each row: feature after feature, the largest PG^2 with those before.
 
     Source: gajewski2025, Feature ranking. See `faithfulness.greedy`.
@@ -20,24 +29,28 @@ def rank(forest, X, sigma: float, output=None) -> Attribution:
         Standard deviation of the normal noise, in units of the features.
     output : str or int, optional
         Name or index; may be left out if there is one.
+    arithmetic, ties
+        See `faithfulness.greedy.greedy_ranking`.
 
     Returns
     -------
     Attribution
         Of one output. Values are places, not shares of anything: n_features for the first feature
-        of the ranking, 1 for the last. The baseline is 0. ``parameters`` holds `sigma` and
+        of the ranking, 1 for the last. The baseline is 0. ``parameters`` holds `sigma`, `arithmetic`,
         ``tied_share``, the share of rows where another feature would have done as well in some
-        place.
+        place, and ``tied_by_place``, that share for each place.
 
     Raises
     ------
     ValueError
-        If X does not fit the forest or holds NaN, or there is no such output.
+        If X does not fit the forest or holds NaN, or there is no such output; see also
+        `faithfulness.greedy.greedy_ranking`.
     """
     from splitcredit.faithfulness.greedy import greedy_ranking
     from splitcredit.faithfulness.prediction_gap import only_output
 
-    greedy = greedy_ranking(forest, X, scale=sigma, output=output)
+    how = {"arithmetic": arithmetic, "ties": ties}
+    greedy = greedy_ranking(forest, X, scale=sigma, output=output, **how)
     n, d = greedy.rankings.shape
     values = np.empty((n, d))
     np.put_along_axis(values, greedy.rankings, np.arange(d, 0, -1.0)[None], axis=1)
@@ -47,5 +60,10 @@ def rank(forest, X, sigma: float, output=None) -> Attribution:
         feature_names=forest.feature_names,
         output_names=[forest.output_names[only_output(forest, output)]],
         method="pg2_greedy",
-        parameters={"sigma": float(sigma), "tied_share": greedy.tied_share},
+        parameters={
+            "sigma": float(sigma),
+            "arithmetic": arithmetic,
+            "tied_share": greedy.tied_share,
+            "tied_by_place": greedy.tied.mean(axis=0).tolist() if n else [0.0] * d,
+        },
     )

@@ -12,5 +12,6 @@ PARTS = {
     "interventional": ("interventional/explain",),
     "walks": ("walks/mdi", "walks/local_mdi", "walks/saabas", "walks/sage"),
     "gaps": ("prediction_gap/exact", "prediction_gap/greedy"),
+    "single": ("prediction_gap/single_precision",),
     "predict": ("walks/predict",),
 }

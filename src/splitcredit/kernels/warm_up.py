@@ -11,7 +11,7 @@ import numpy as np
 from splitcredit.forest import Forest
 from splitcredit.kernels.interventional import explain as interventional
 from splitcredit.kernels.parts import PARTS
-from splitcredit.kernels.prediction_gap import exact, gap_forest, greedy, sampling
+from splitcredit.kernels.prediction_gap import exact, gap_forest, greedy, sampling, single_precision
 from splitcredit.kernels.tree_shap import explain as tree_shap
 from splitcredit.kernels.tree_shap.oob import oob_tree_shap
 from splitcredit.kernels.walks import (
@@ -103,7 +103,15 @@ def _gaps(stump, X):
     trees = gap_forest.gap_forest(stump, 0)
     x, tails = np.zeros((1, 1)), np.array([[0.25, 0.0, 0.0]])
     exact.gaps(trees, x, tails, np.zeros(1, np.int64), np.ones((1, 1), np.bool_))
-    greedy.greedy(trees, x, tails, 1e-12)
+    greedy.greedy(trees, x, tails, 1e-12, np.zeros((1, 1), np.int64))
+
+
+def _single(stump, X):
+    """Of models that compare in single precision."""
+    if X.dtype == np.float32:
+        trees, scales = single_precision.single_forest(stump, 0), np.ones(1)
+        single_precision.gaps(trees, X, scales, np.ones((2, 1), np.bool_))
+        single_precision.greedy(trees, X, scales, np.zeros((1, 1), np.int64))
 
 
 def _bags(stump, X):
@@ -141,5 +149,6 @@ CALLS = {
     "interventional": _interventional,
     "walks": _walks,
     "gaps": _gaps,
+    "single": _single,
     "predict": _predict,
 }

@@ -57,8 +57,9 @@ def recipe_of(dataset: str, model: str, variant: str = PUBLISHED) -> dict:
     base, experiment = _read("config.yaml"), _read("experiments/gajewski2025_sampling.yaml")
     for block in experiment["sweep"]:
         axes = block.get("zip") or block["grid"]
-        if (axes["variant"], axes["model"]) == (variant, model):
-            of_dataset = axes["data"].index(dataset)
+        names = axes["data"] if isinstance(axes["data"], list) else [axes["data"]]
+        if (axes["variant"], axes["model"]) == (variant, model) and dataset in names:
+            of_dataset = names.index(dataset)
             axes = {k: v[of_dataset] if isinstance(v, list) else v for k, v in axes.items()}
             axes |= experiment["variants"][variant]
             swept = {k: v for k, v in axes.items() if k.startswith("model.")}

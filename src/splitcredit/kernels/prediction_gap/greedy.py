@@ -10,7 +10,7 @@ from splitcredit.kernels.nodes import as_readonly
 from splitcredit.kernels.prediction_gap.exact import gap, kernel_arrays, locate_row, workspace
 
 
-def greedy(gap_forest, X, tails, tolerance) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def greedy(gap_forest, X, tails, tolerance, order) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rankings by the largest PG^2 of the features so far and one more.
 
     Parameters
@@ -20,6 +20,8 @@ def greedy(gap_forest, X, tails, tolerance) -> tuple[np.ndarray, np.ndarray, np.
     tails : float64 (n_samples, n_cuts + 2); see `exact.gaps`
     tolerance : float
         Gaps that are less than the largest by at most this part of it are equal to it.
+    order : int64 (n_features, n_features)
+        Row k: the features in the order in which equal ones are taken in place k.
 
     Returns
     -------
@@ -29,15 +31,26 @@ def greedy(gap_forest, X, tails, tolerance) -> tuple[np.ndarray, np.ndarray, np.
     """
     n, d = X.shape
     gaps = np.zeros((n, d))
-    rankings, tied = np.tile(np.arange(d), (n, 1)), np.tile(np.arange(d) < d - 1, (n, 1))
+    rankings, tied = np.tile(_all_equal(order), (n, 1)), np.tile(np.arange(d) < d - 1, (n, 1))
     if len(gap_forest.roots):
-        arrays = *kernel_arrays(gap_forest), *as_readonly(X, tails)
+        arrays = *kernel_arrays(gap_forest), *as_readonly(X, tails, order)
         _greedy(*arrays, 1.0 - tolerance, rankings, gaps, tied)
     return rankings, gaps / gap_forest.divisor, tied
 
 
+def _all_equal(order):
+    """The ranking if no feature matters."""
+    left, ranking = set(range(len(order))), []
+    for places in order.tolist():
+        ranking.append(next(j for j in places if j in left))
+        left.remove(ranking[-1])
+    return np.array(ranking, np.int64)
+
+
 @kernel(parallel=True)
-def _greedy(nodes, sides, roots, lowered, first, depth, X, tails, nearly, rankings, gaps, tied):
+def _greedy(
+    nodes, sides, roots, lowered, first, depth, X, tails, order, nearly, rankings, gaps, tied
+):
     for i in prange(len(X)):
         work = workspace(len(nodes), len(sides), len(roots), X.shape[1], depth)
         row_values, mass_below = np.empty(len(roots)), np.empty(X.shape[1])
@@ -56,25 +69,19 @@ def _greedy(nodes, sides, roots, lowered, first, depth, X, tails, nearly, rankin
                         nodes, sides, roots, lowered, x, tail, chosen, row_values, mass_below, work
                     )
                     chosen[j] = False
-            best = _first_of_largest(tried, nearly)
+            best, n_equal = _first_of_largest(tried, nearly, order, step)
             rankings[i, step], gaps[i, step] = best, tried[best]
-            tied[i, step] = _next_of_largest(tried, nearly, best)
+            tied[i, step] = n_equal > 1
             chosen[best], so_far = True, tried[best]
 
 
 @kernel()
-def _first_of_largest(tried, nearly):
-    """Lowest index whose value counts as the largest."""
-    j = 0
-    while tried[j] < tried.max() * nearly:
-        j += 1
-    return j
-
-
-@kernel()
-def _next_of_largest(tried, nearly, best):
-    """Whether another value counts as the largest."""
-    another = False
-    for j in range(best + 1, len(tried)):
-        another |= tried[j] >= tried.max() * nearly
-    return another
+def _first_of_largest(tried, nearly, order, step):
+    """The first in order of those that count as the largest, and how many these are."""
+    least, best, n_equal = tried.max() * nearly, -1, 0
+    for place in range(len(tried)):
+        j = order[step, place]
+        if tried[j] >= least:
+            best = j if best < 0 else best
+            n_equal += 1
+    return best, n_equal

@@ -1,0 +1,116 @@
+"""What the authors of a paper left behind and nobody can compute: a tree, and orders of features.
+
+``data/README.md`` says where each table comes from.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from reproduction.datasets._tables import Table
+from splitcredit.forest import LEAF, Forest
+
+# Of each tree: its table, and its features in the order of the data set.
+TREES = {
+    "gajewski2025_wine_tree": (
+        Table(
+            "gajewski2025_wine_tree",
+            sha256="522612d5499076bf4be71dec77890b227dcfbdac041d0d8a06e36dabbc76d511",
+            shape=(15, 8),
+        ),
+        (
+            "fixed_acidity",
+            "volatile_acidity",
+            "citric_acid",
+            "residual_sugar",
+            "chlorides",
+            "free_sulfur_dioxide",
+            "total_sulfur_dioxide",
+            "density",
+            "pH",
+            "sulphates",
+            "alcohol",
+        ),
+    )
+}
+# Of gajewski2025: by model and places, the features in the order in which equal ones are taken.
+TIE_ORDERS = Table(
+    "gajewski2025_tie_orders",
+    sha256="62a6acccb7d7fcecc13ee456d813e1407b44ddb2d1c7877b9dc78bb4ee3f47d4",
+    shape=(6, 4),
+)
+
+
+def forest(name: str) -> Forest:
+    """A model that is read and not fitted: one regression tree of XGBoost.
+
+    Parameters
+    ----------
+    name : str
+        A key of `TREES`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such tree, or its table is damaged.
+    """
+    if name not in TREES:
+        raise ValueError(f"no recorded tree {name!r}: there are {', '.join(TREES)}")
+    table, features = TREES[name]
+    nodes = table.read()
+    index = {feature: j for j, feature in enumerate(features)}
+
+    def single(column):
+        return column.fillna(0.0).to_numpy(np.float32).astype(np.float64)
+
+    return Forest(
+        feature=nodes["feature"].map(index).fillna(LEAF).to_numpy(np.int32),
+        threshold=single(nodes["threshold"]),
+        left=nodes["left"],
+        right=nodes["right"],
+        missing_left=np.zeros(len(nodes), np.bool_),
+        value=single(nodes["value"])[:, None],
+        cover=single(nodes["cover"]),
+        tree_offsets=[0, len(nodes)],
+        feature_names=tuple(f"x{j}" for j in range(len(features))),
+        output_names=("output",),
+        strict=True,
+        x_dtype="float32",
+        aggregate="sum",
+        base=single(nodes["base_score"])[:1],
+        cover_kind="sum_hessian",
+    )
+
+
+def tie_order(kind: str, feature_names) -> np.ndarray:
+    """In which order the authors' program took features whose gaps are equal.
+
+    Parameters
+    ----------
+    kind : str
+        What the name of the model ends in: ``single`` or ``bigger``.
+    feature_names : sequence of str
+        Of the data set; the order is that of the model with these features.
+
+    Returns
+    -------
+    int64 (n_features, n_features)
+        Row k: indices of the features, the one that is preferred in place k first.
+
+    Raises
+    ------
+    ValueError
+        If no order was recorded for these features.
+    """
+    # As the authors' files write them: Jitter(%) is Jitter_8_.
+    index = {re.sub(r"\W", "_", n.replace("%", "8")): j for j, n in enumerate(feature_names)}
+    order = np.full((len(index), len(index)), -1)
+    for row in TIE_ORDERS.read().itertuples():
+        names = row.order.split()
+        if row.model.endswith(f"_{kind}") and set(names) == set(index):
+            order[row.first_place - 1 :] = [index[name] for name in names]
+    if (order < 0).any():
+        raise ValueError(f"ties: no order {kind!r} is recorded for {', '.join(feature_names)}")
+    return order
