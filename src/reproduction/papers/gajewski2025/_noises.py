@@ -64,7 +64,9 @@ def make(kind, rng, X, x, sigma) -> Noise:
         perturbation = FeatureWise(tuple(one[k] for k in kinds))
     else:
         kinds, scale, perturbation = [kind] * d, np.full(d, sigma), one[kind]
-    return Noise(perturbation, scale, [_below(k, x[j], scale[j], sample) for j, k in enumerate(kinds)])
+    return Noise(
+        perturbation, scale, [_below(k, x[j], scale[j], sample) for j, k in enumerate(kinds)]
+    )
 
 
 def _below(kind, x, scale, sample):

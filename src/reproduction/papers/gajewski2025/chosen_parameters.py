@@ -34,9 +34,7 @@ def compute(inputs) -> pd.DataFrame:
     key = ["dataset", "model", *_folds.PARAMETERS]
     means = rows.groupby(key, sort=False)["value"].agg(["mean", "size"]).reset_index()
     means = means.rename(columns={"mean": "value", "size": "n_folds"})
-    means["chosen"] = [
-        "text" if _is_text(row) else "grid" for row in means.to_dict("records")
-    ]
+    means["chosen"] = ["text" if _is_text(row) else "grid" for row in means.to_dict("records")]
     excess = _folds.excess(rows).assign(quantity="excess")
     table = pd.concat([means.assign(quantity="RMSE"), excess], ignore_index=True)
     columns = ["quantity", *key, "chosen", "value", "low", "high", "n_folds"]

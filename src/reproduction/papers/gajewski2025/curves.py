@@ -77,34 +77,35 @@ def draw(table):
         n_rows, n_columns, figsize=(width, height), squeeze=False, layout="none"
     )
     around = {"left": 0.8 / width, "right": 1 - 0.3 / width, "wspace": 0.22, "hspace": 0.36}
-    around |= {"bottom": 1.2 / height, "top": 1 - 0.75 / height}
+    around |= {"bottom": 1.2 / height, "top": 1 - 0.85 / height}
     figure.subplots_adjust(**around)
     tops = {v: _top(table[table["variant"] == v]) for v in variants}
     for axis, (variant, scale, sigma) in zip(axes.flat, panels, strict=True):
         _panel(axis, table[(table["variant"] == variant) & (table["sigma"] == sigma)], scale)
         if scale == "linear":
             axis.set_ylim(0, tops[variant])
-        words = "saved, not print's" if _is_other(variant, dataset, model) else variant
-        axis.set_title(rf"$\sigma$ = {sigma}, {words}", fontsize=9)
+        axis.set_title(rf"$\sigma$ = {sigma}, {_words(variant, dataset, model)}", fontsize=9)
     for axis in axes[-1]:
         axis.set_xlabel("iterations i")
     for axis in axes[:, 0]:
         axis.set_ylabel("NMAE")
-    handles, labels = axes.flat[panels.index((variants[0], "log", sigmas[0]))].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower center", ncols=3 if n_columns > 2 else 2)
+    with_lines = axes.flat[panels.index((variants[0], "log", sigmas[0]))]
+    figure.legend(*with_lines.get_legend_handles_labels(), loc="lower center", ncols=2)
     figure.suptitle("\n".join(_headings(table, dataset, model)), y=1 - 0.1 / height, fontsize=10)
     return figure
 
 
-def _is_other(variant, dataset, model):
-    """Whether print comes from a model that is neither ours nor the authors' saved one."""
-    return variant == PUBLISHED and not_printed(dataset, model) is not None
+def _words(variant, dataset, model):
+    """The name of a variant; another one if print comes from neither our model nor the saved one."""
+    other = variant == PUBLISHED and not_printed(dataset, model) is not None
+    return "saved, not print's" if other else variant
 
 
 def _headings(table, dataset, model):
     pairs = table.groupby("variant", sort=False)["n_pairs"].first()
-    pairs = ", ".join(f"{n:.0f} pairs ({variant})" for variant, n in pairs.items())
-    yield f"{DATASETS[dataset]}, {MODELS[model]}: NMAE, share of the mean gap; {pairs}"
+    pairs = [f"{n:.0f} pairs ({_words(v, dataset, model)})" for v, n in pairs.items()]
+    yield f"{DATASETS[dataset]}, {MODELS[model]}: NMAE, a share of the mean gap"
+    yield ", ".join(pairs)
     if not_printed(dataset, model):
         yield f"Print is of another tree: {not_printed(dataset, model)}"
 
@@ -144,9 +145,13 @@ def statements(table) -> list[dict]:
     findings = []
     for variant, rows in table.groupby("variant", sort=False):
         dataset, model = rows[["dataset", "model"]].iloc[0]
-        words = "saved, not print's" if _is_other(variant, dataset, model) else variant
-        name = f"{words}, {dataset}, {model}"
-        findings += [_power(name, rows), *_quasi(name, rows), *_zeros(name, rows), _fall(name, rows)]
+        name = f"{_words(variant, dataset, model)}, {dataset}, {model}"
+        findings += [
+            _power(name, rows),
+            *_quasi(name, rows),
+            *_zeros(name, rows),
+            _fall(name, rows),
+        ]
     return findings
 
 
@@ -157,13 +162,22 @@ def _wide(rows, name):
     return np.stack([by[[(s, method) for s in sigmas]].to_numpy() for method in METHODS])
 
 
+def _shared(rows):
+    """Correlation of the errors at two numbers of iterations, (n_iterations, n_iterations).
+
+    That of means over the first i and the first j of the same samples: sqrt(i / j) for i < j.
+    """
+    i = np.sort(rows["iterations"].unique()).astype(float)
+    return np.sqrt(np.minimum.outer(i, i) / np.maximum.outer(i, i))
+
+
 def _power(name, rows):
     value, error = _wide(rows, "value")[0], _wide(rows, "standard_error")[0]
     log_i = np.log(np.sort(rows["iterations"].unique()))
     weights = (log_i - log_i.mean()) / ((log_i - log_i.mean()) ** 2).sum()
     off = np.abs(weights @ np.log(value) - POWER)
-    # Points share their first samples: as if their errors were one and the same but for the sign.
-    errors = K * np.abs(weights) @ (error / value)
+    weighted = weights[:, None] * error / value
+    errors = K * np.sqrt(np.einsum("is,ij,js->s", weighted, _shared(rows), weighted))
     return finding(
         "s02",
         name,
@@ -222,19 +236,18 @@ def _zeros(name, rows):
 
 
 def _fall(name, rows):
-    (mc, qmc) = np.diff(_wide(rows, "value"), axis=1)
-    for_both = np.stack([mc, qmc])
-    error = K * np.hypot(*(_wide(rows, "standard_error")[:, part] for part in (_FIRST, _LAST)))
+    value, error = _wide(rows, "value"), _wide(rows, "standard_error")
+    before, after = error[:, :-1], error[:, 1:]
+    shared = np.diag(_shared(rows), 1)[:, None]
+    of_step = K * np.sqrt(np.maximum(before**2 + after**2 - 2 * shared * before * after, 0))
+    steps = np.diff(value, axis=1)
     return finding(
         "s27",
         name,
-        f"steps to more iterations at which the NMAE does not fall, of {for_both.size}",
-        (for_both >= 0).sum(),
+        f"steps to more iterations at which the NMAE does not fall, of {steps.size}",
+        (steps >= 0).sum(),
         0,
         basis="monte-carlo",
-        reason=f"the words name no exception; the interval is {K} standard errors of each NMAE",
-        interval=((for_both - error >= 0).sum(), (for_both + error >= 0).sum()),
+        reason=f"the words name no exception; the interval is {K} standard errors of each step",
+        interval=((steps - of_step >= 0).sum(), (steps + of_step >= 0).sum()),
     )
-
-
-_FIRST, _LAST = slice(None, -1), slice(1, None)

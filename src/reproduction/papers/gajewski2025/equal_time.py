@@ -95,9 +95,7 @@ def compute(inputs, recipes, timed_pairs: int, repeats: int, n_pairs: int) -> pd
                 n = data.n_training
                 forest = to_forest(fit(recipe_of(name, model), data.X[:n], data.y[:n]))
                 X = forest.prepare(data.X[n:])
-                rows += _of_model(
-                    (name, model), forest, X, errors, timed_pairs, repeats, n_pairs
-                )
+                rows += _of_model((name, model), forest, X, errors, timed_pairs, repeats, n_pairs)
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 

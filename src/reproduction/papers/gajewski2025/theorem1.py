@@ -253,7 +253,9 @@ def statements(table) -> list[dict]:
         more["reason"] = f"exceeded with a probability of {CHANCE} if the exact gaps are right"
         args = statement, "sampling", measured, z.max(), _largest_z(len(z)), "at most"
         findings.append(finding(*args, **more))
-    words = "half a unit of the first decimal of the stated power; the interval is the range if one "
+    words = (
+        "half a unit of the first decimal of the stated power; the interval is the range if one "
+    )
     words += "row is left out"
     exponents = parts["exponent"]
     for row in exponents[exponents["size"] == SIZES[-1]].to_dict("records"):
