@@ -1,4 +1,4 @@
-"""What the paper says of errors at equal time, judged by some comparison's numbers of iterations."""
+"""What the paper says of errors at equal time, judged at the iterations of some comparison."""
 
 from __future__ import annotations
 

@@ -44,9 +44,9 @@ def compute(inputs, recipes, recorded) -> pd.DataFrame:
     -------
     DataFrame
         ``variant`` (published), ``dataset``, ``model``, ``quantity``, ``value``: of the models
-        ``eta``, ``subsample``, ``max_depth`` and ``n_trees``, ``nan`` if they were not found; of the
-        data ``n_rows``, training and test together, ``n_features``, and ``n_pairs``, the pairs of a
-        row and a set that errors are means over.
+        ``eta``, ``subsample``, ``max_depth`` and ``n_trees``, ``nan`` if they were not found; of
+        the data ``n_rows``, training and test together, ``n_features``, and ``n_pairs``, the pairs
+        of a row and a set that errors are means over.
     """
     hashes = {
         (row["dataset"], row["model"]): row["value"]

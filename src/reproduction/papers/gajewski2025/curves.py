@@ -96,7 +96,7 @@ def draw(table):
 
 
 def _words(variant, dataset, model):
-    """The name of a variant; another one if print comes from neither our model nor the saved one."""
+    """The name of a variant; another one if print comes from a model that nobody has."""
     other = variant == PUBLISHED and not_printed(dataset, model) is not None
     return "saved, not print's" if other else variant
 

@@ -1,13 +1,13 @@
 """Table 1 by our own clock: iterations that take as long as our exact algorithm, and their errors.
 
 Sampling is timed in two ways. *Fresh noise* makes a generator of its own for every pair, as the
-paper does; that alone may take longer than the exact algorithm. *Shared noise* is drawn before, once
-for all pairs, and its drawing is not counted: what is left are the restriction of the trees to the
-features of the set, and the trees' evaluation. From these come three comparisons, `COMPARISONS`, each
-kinder to sampling than the one before. An estimate needs one iteration, so all find at least one.
+paper does; that alone may take longer than the exact algorithm. *Shared noise* is drawn before,
+once for all pairs, and its drawing is not counted: what is left are the restriction of the trees to
+the features of the set, and the trees' evaluation. From these come three comparisons,
+`COMPARISONS`. An estimate needs one iteration, so all find at least one.
 
-Paper and program measure their own implementations of sampling and of the exact algorithm, and so do
-these. Both run on one thread.
+Paper and program measure their own implementations of sampling and of the exact algorithm, and so
+do these. Both run on one thread.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def compute(inputs, recipes, timed_pairs: int, repeats: int, n_pairs: int) -> pd
         ``part``, ``dataset``, ``model``, ``sigma``, ``method`` (``exact``, ``mc``, ``halton``),
         ``comparison``, ``noise``; ``value``, and ``low`` and ``high`` over the turns. By part:
 
-        - ``a pair`` and ``a sample``: CPU seconds of the exact algorithm a pair; of sampling a pair,
-          without its samples, and a sample;
+        - ``a pair`` and ``a sample``: CPU seconds of the exact algorithm a pair; of sampling a
+          pair, without its samples, and a sample;
         - ``iterations`` and ``nmae`` of each of `COMPARISONS`, and ``nmae`` at the printed
           iterations, missing if it was not computed; low and high of an NMAE have 3 standard errors
           of draws on top;
@@ -272,7 +272,7 @@ def _name_settings(axis, places):
 
 
 def statements(table) -> list[dict]:
-    """s05 to s07, s31, s32 and s34 by our clock; s33: the exact algorithm where accuracy matters."""
+    """s05 to s07, s31, s32, s34 by our clock; s33: the exact algorithm where accuracy matters."""
     findings = []
     for comparison in COMPARISONS:
         rows = table[table["comparison"] == comparison]
@@ -286,8 +286,8 @@ def statements(table) -> list[dict]:
         "iterations, over those of the exact algorithm, least over the settings"
     )
     reason = (
-        f"very accurate is an NMAE of {ACCURATE}, the smallest that table 1 prints; the interval is "
-        "the range over the turns of the clock"
+        f"very accurate is an NMAE of {ACCURATE}, the smallest that table 1 prints; the interval "
+        "is the range over the turns of the clock"
     )
     interval = least["low"], least["high"]
     more = {"basis": "chosen", "reason": reason, "interval": interval}

@@ -1,7 +1,8 @@
 """The models: whether ours are those that the authors saved, tree for tree.
 
 None of it stands in the paper, so nothing is judged here: what the authors' saved models are stands
-beside ours. The parameters that the text states (variant described, on splits of our own) give others.
+beside ours. The parameters that the text states (variant described, on splits of our own) give
+others.
 """
 
 from __future__ import annotations

@@ -32,9 +32,9 @@ def compute(inputs) -> pd.DataFrame:
     DataFrame
         ``variant``, ``dataset``, ``model``, ``sigma``, ``quantity``; ``value``: the NMAE for
         ``mc_nmae`` and ``qmc_nmae``, missing if it was not computed at that number, and always for
-        ``mc_iterations`` and ``qmc_iterations``; ``printed_iterations``; ``own_error``, the standard
-        error of ours; and ``standard_error``, that of the difference from print, whose 20 000 pairs
-        and noise are other draws of the same kind.
+        ``mc_iterations`` and ``qmc_iterations``; ``printed_iterations``; ``own_error``, the
+        standard error of ours; and ``standard_error``, that of the difference from print, whose
+        20 000 pairs and noise are other draws of the same kind.
     """
     errors = inputs[ERRORS].rename(columns={"data": "dataset"})
     key = ["variant", "dataset", "model", "sigma", "method", "iterations"]

@@ -1,4 +1,4 @@
-"""How seconds grow: of the exact algorithm and of sampling with nodes, and of sampling with iterations.
+"""How seconds grow: of both algorithms with nodes, and of sampling with iterations.
 
 Iterations of equal time are in `equal_time`. Everything runs on one thread.
 """
@@ -145,7 +145,7 @@ def statements(table) -> list[dict]:
     for row in table[table["part"] == "exponent"].to_dict("records"):
         interval = row["low"], row["high"]
         more = {"basis": "rounding", "reason": half, "interval": interval}
-        name = f"seconds, |S| = {row['size']}"
+        name = f"seconds, |S| = {row['size']:.0f}"
         measured = f"exponent of CPU seconds in nodes: {METHOD_OF_GROWTH[row['method']]}"
         if row["method"] == "exact":
             args = measured, row["value"], 2 + HALF_DIGIT, "at most"
