@@ -47,16 +47,23 @@ def compute(
         - ``alike``: for two rankings, the share of the rows in which both put the same one first,
           or neither; ``n_rows`` are all.
         - ``alike_unequal``: the same among the rows in which their PGI^2 differ.
+        - ``swapped``: for two rankings, the share of the rows in which the mean absolute gap puts
+          one first and the mean squared gap, of the same samples, the other.
     """
     ranked, rows = _rankings.rankings(attributions), []
     X = forest.prepare(data.X)[:n_rows]
     for sigma in sigmas:
         options = {"n_samples": n_samples, "random_state": random_state}
         exact = _rankings.pgi2(forest, X, ranked, sigma)
-        sampled = {
-            name: openxai.pgi_sampled(forest, X, ranking[: len(X)], sigma, **options)
-            for name, ranking in ranked.items()
-        }
+        sampled, squared = (
+            {
+                name: openxai.gaps_by_k(
+                    forest, X, ranking[: len(X)], sigma, absolute=absolute, **options
+                ).mean(axis=1)
+                for name, ranking in ranked.items()
+            }
+            for absolute in (True, False)
+        )
         found = [("spearman", a, "", _spearman(sampled[a], exact[a]), len(X)) for a in ranked]
         for a, b in combinations(ranked, 2):
             ours, theirs = _order(exact[a], exact[b]), _order(sampled[a], sampled[b])
@@ -64,6 +71,8 @@ def compute(
             found.append(("alike", a, b, alike.mean(), len(X)))
             share = alike[unequal].mean() if unequal.any() else np.nan
             found.append(("alike_unequal", a, b, share, unequal.sum()))
+            swapped = theirs * _order(squared[a], squared[b]) < 0
+            found.append(("swapped", a, b, swapped.mean(), len(X)))
         rows += [(float(sigma), *row) for row in found]
     columns = ["sigma_metric", "quantity", "ranking", "other", "value", "n_rows"]
     return pd.DataFrame(rows, columns=columns)

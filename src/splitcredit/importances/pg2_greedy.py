@@ -36,9 +36,9 @@ def rank(
     -------
     Attribution
         Of one output. Values are places, not shares of anything: n_features for the first feature
-        of the ranking, 1 for the last. The baseline is 0. ``parameters`` holds `sigma`, `arithmetic`,
-        ``tied_share``, the share of rows where another feature would have done as well in some
-        place, and ``tied_by_place``, that share for each place.
+        of the ranking, 1 for the last. The baseline is 0. ``parameters`` holds `sigma`,
+        `arithmetic`, ``tied_share``, the share of rows where another feature would have done as
+        well in some place, and ``tied_by_place``, that share for each place.
 
     Raises
     ------

@@ -29,6 +29,7 @@ _NOT_PRINTED = {
 
 _HERE = Path(__file__).resolve().parent
 _CONFIG = _HERE.parents[3] / "config"
+CLAIMS = _HERE / "claims"
 
 
 def not_printed(dataset: str, model: str) -> str | None:
@@ -41,7 +42,7 @@ def printed_iterations() -> dict[tuple, int]:
     """Iterations that Table 1 prints, by data set, model, sigma and method; in print's order."""
     methods = {f"{printed}_iterations": method for method, printed in PRINTED_METHODS.items()}
     iterations = {}
-    for row in storage.read_rows(_HERE / "claims" / "table1.csv"):
+    for row in storage.read_rows(CLAIMS / "table1.csv"):
         cell = claims.parse_cell(row["cell"])
         if cell["quantity"] in methods:
             key = cell["dataset"], cell["model"], float(cell["sigma"]), methods[cell["quantity"]]

@@ -16,8 +16,9 @@ def over_splits(frames, keys) -> pd.DataFrame:
     ----------
     frames : list of DataFrame
         Of experiments: ``variant``, ``data``, ``model``, the keys, ``value``; and, if there are
-        any, ``least`` and ``most`` (bounds of the value of one split), ``lead``, ``lead_low`` and
-        ``lead_high`` (over SHAP, with the interval of one split), ``standard_error``.
+        any, ``lead``, ``lead_low`` and ``lead_high`` (over SHAP, with the interval of one split),
+        ``standard_error`` and ``tied``. Of a variant, data set and model that several have, the
+        first counts.
     keys : list of str
         Beside variant, data set and model.
 
@@ -25,20 +26,27 @@ def over_splits(frames, keys) -> pd.DataFrame:
     -------
     DataFrame
         ``variant``, ``dataset``, ``model``, the keys; ``value``, the mean over the splits;
-        ``low`` and ``high``, the least and the largest of one split, its bounds included;
-        ``deviation`` over the splits and ``n_splits``; and the means of the others. The mean of
-        intervals is wider than an interval of the mean.
+        ``low`` and ``high``, the least and the largest of one split; ``deviation`` over the splits
+        and ``n_splits``; and the means of the others. The mean of intervals is wider than an
+        interval of the mean.
     """
-    rows = pd.concat(frames, ignore_index=True).rename(columns={"data": "dataset"})
-    for bound in ("least", "most"):
-        rows[bound] = rows[bound].fillna(rows["value"]) if bound in rows else rows["value"]
-    means = ["lead", "lead_low", "lead_high", "standard_error"]
-    means += ["tied", "low_single", "high_single"]
+    rows = _first_of_each(frames).rename(columns={"data": "dataset"})
+    means = ["lead", "lead_low", "lead_high", "standard_error", "tied"]
     grouped = rows.groupby([*_SETTING, *keys], sort=False)
-    columns = {"value": ("value", "mean"), "low": ("least", "min"), "high": ("most", "max")}
+    columns = {"value": ("value", "mean"), "low": ("value", "min"), "high": ("value", "max")}
     columns |= {"deviation": ("value", "std"), "n_splits": ("value", "size")}
     columns |= {name: (name, "mean") for name in means if name in rows}
     return grouped.agg(**columns).reset_index()
+
+
+def _first_of_each(frames):
+    """Rows of all frames; of a setting that several have, those of the first."""
+    setting, kept, seen = ["variant", "data", "model"], [], set()
+    for frame in frames:
+        own = frame[setting].apply(tuple, axis=1)
+        kept.append(frame[~own.isin(seen)])
+        seen |= set(own)
+    return pd.concat(kept, ignore_index=True)
 
 
 def with_lead(frame) -> pd.DataFrame:
@@ -46,13 +54,16 @@ def with_lead(frame) -> pd.DataFrame:
     return frame.rename(columns={"low": "lead_low", "high": "lead_high"})
 
 
-def counted(statement, variant, measured, rows, limit, kind) -> dict:
-    """A finding that counts the settings in which something holds, given as booleans."""
+def counted(statement, variant, measured, rows, limit, kind, **how) -> dict:
+    """A finding that counts the settings in which something holds, given as booleans.
+
+    `how` is what `finding` takes beside.
+    """
     measured = f"{measured}, of {len(rows)}"
-    return finding(statement, variant, measured, rows.sum(), limit, kind)
+    return finding(statement, variant, measured, rows.sum(), limit, kind, **how)
 
 
-def share_finding(statement, variant, measured, rows, limit=0.5) -> dict:
+def share_finding(statement, variant, measured, rows, limit=0.5, **how) -> dict:
     """A finding that something holds in most settings ("usually"), given as booleans."""
     measured = f"share of {len(rows)} {measured}"
-    return finding(statement, variant, measured, rows.mean(), limit, "at least")
+    return finding(statement, variant, measured, rows.mean(), limit, "at least", **how)

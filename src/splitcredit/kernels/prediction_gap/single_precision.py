@@ -4,14 +4,14 @@ It is less accurate than `exact`, whose sums have no part that cancels: here the
 
     c^2 + sum_u P(u) g_u (sum_t E[g_t | u] - 2 c),
 
-with c the prediction, u a leaf of any tree, g_u its value and g_t the value of tree t. All numbers
-are float32, so what is below 1e-7 c^2 is lost, and features whose gaps differ by less tie. It exists
-to tell what of a printed ranking is arithmetic.
+with c the prediction, u a leaf of any tree, g_u its value and g_t the value of tree t. All are
+float32, so what is below 1e-7 c^2 is lost, and features whose gaps differ by less tie. It exists to
+tell what of a printed ranking is arithmetic.
 
 Probabilities are conditional, from the root down: at a split the interval that the path leaves to
 the feature has a probability, and so have its two parts; the share of the left one is rounded, and
-the right child gets what remains of 1. E[g_t | u] is worked out in the same way within the box of u.
-A threshold t counts as the largest float32 below it, because ``x < t`` goes left.
+the right child gets what remains of 1. E[g_t | u] is worked out so too, within the box of u. A
+threshold t counts as the largest float32 below it, because ``x < t`` goes left.
 """
 
 from __future__ import annotations

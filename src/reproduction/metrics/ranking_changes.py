@@ -1,0 +1,44 @@
+"""How much of greedy PG^2 rankings is arithmetic: ties, and what other ways to compute change."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from reproduction.metrics import _rankings
+from splitcredit.faithfulness.rankings import of_attribution, top_k_mask
+
+
+def compute(attributions) -> pd.DataFrame:
+    """Compare greedy rankings of the same noise that were computed in different ways.
+
+    Parameters
+    ----------
+    attributions : dict of str to Attribution
+        Those of the method ``pg2_greedy`` count. The first of each sigma is what the others of that
+        sigma are compared with.
+
+    Returns
+    -------
+    DataFrame
+        One row a greedy ranking, place and quantity: ``ranking``, ``arithmetic``, ``sigma``,
+        ``quantity``, ``k``, ``value``, ``n_rows``. Quantities are shares of the rows:
+
+        - ``tied``: another feature would have done as well in place k;
+        - ``set``: the first k features are, as a set, others than in the first ranking;
+        - ``order``: they or their order are; at the last k that is the whole ranking.
+    """
+    first, rows = {}, []
+    for name, found in _rankings.greedy(attributions).items():
+        own, sigma = of_attribution(found), found.parameters["sigma"]
+        base, (n, d) = first.setdefault(sigma, own), own.shape
+        for k in range(1, d + 1):
+            sets = (top_k_mask(own, k, d) != top_k_mask(base, k, d)).any(axis=1)
+            for quantity, value in (
+                ("tied", found.parameters["tied_by_place"][k - 1]),
+                ("set", sets.mean()),
+                ("order", (own[:, :k] != base[:, :k]).any(axis=1).mean()),
+            ):
+                how = found.parameters["arithmetic"]
+                rows.append((_rankings.label(name), how, sigma, quantity, k, value, n))
+    columns = ["ranking", "arithmetic", "sigma", "quantity", "k", "value", "n_rows"]
+    return pd.DataFrame(rows, columns=columns)

@@ -1,0 +1,158 @@
+"""How much of a ranking is arithmetic: double and single precision, and the order of ties.
+
+The printed rankings were made in single precision, in which many features tie. Here the authors'
+models are ranked in double precision, and in single precision with two orders of equal features: by
+index, and as the authors' rankings show. None was recorded of two of the bigger models: there both
+are by index.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from reproduction import claims, storage
+from reproduction.figures import COLORS
+from reproduction.papers.gajewski2025._settings import CLAIMS, DATASETS, GREEDY, MODELS, SHAP
+
+EXPERIMENT = "gajewski2025_arithmetic"
+DOUBLE, SINGLE, RECORDED = "double", "single", "single, recorded order"
+# By what the names of the rankings begin with.
+ARITHMETICS = {
+    "greedy_sigma": DOUBLE,
+    "greedy_single_sigma": SINGLE,
+    "greedy_recorded_sigma": RECORDED,
+}
+# Printed tables and the metric that makes their cells. Shares of the bigger models are over more
+# rows than are ranked here.
+PRINTED = {
+    "single": {"table2.csv": "topk_agreement", "table6.csv": "pgi2"},
+    "bigger": {"table3.csv": "pgi2"},
+}
+_COLUMNS = ["dataset", "model", "arithmetic", "sigma", "quantity", "k", "value", "n"]
+_STYLES = {DOUBLE: ("-", "o"), SINGLE: ("--", "s"), RECORDED: (":", "^")}
+_COLORS = dict(zip(GREEDY, (COLORS["blue"], COLORS["orange"], COLORS["green"]), strict=True))
+
+
+def compute(inputs) -> pd.DataFrame:
+    """Ties, changed rankings, and printed cells, for each way to compute.
+
+    Parameters
+    ----------
+    inputs : dict of DataFrame
+        ``ranking_changes``, ``topk_agreement`` and ``pgi2`` of ``gajewski2025_arithmetic``.
+
+    Returns
+    -------
+    DataFrame
+        ``dataset``, ``model``, ``arithmetic``, ``sigma`` (missing where all count together),
+        ``quantity``, ``k``, ``value``, ``n``. Quantities:
+
+        - ``tied``: share of the n rows in which another feature would have done as well in place k;
+        - ``set``, ``order``: share of the n rows in which the first k features, or they and their
+          order, are others than in double precision; ``order`` at the last k is any change at all;
+        - ``tied steps``: share of all steps of the n rows but the last, which has no choice;
+        - ``cells as printed``: how many of n printed cells come out, of table 2 (single trees; k
+          is 2), 3 (k is 3) or 6.
+    """
+    frames = {name.partition("/")[2]: _named(frame) for name, frame in inputs.items()}
+    changes = frames["ranking_changes"].rename(columns={"n_rows": "n"})
+    tied = changes[changes["quantity"] == "tied"]
+    keys = ["dataset", "model", "arithmetic", "sigma"]
+    # In the last place nothing ties, so the sum is over the others.
+    steps = tied.groupby(keys, sort=False).agg(
+        value=("value", "sum"), k=("k", "max"), n=("n", "max")
+    )
+    steps = steps.assign(value=steps["value"] / (steps["k"] - 1), k=None).reset_index()
+    cells = pd.DataFrame(_cells(frames)).assign(quantity="cells as printed")
+    table = pd.concat([changes, steps.assign(quantity="tied steps"), cells])
+    return table[_COLUMNS].reset_index(drop=True)
+
+
+def _named(frame):
+    """Rows with the arithmetic of their ranking, empty for SHAP's, and the printed name."""
+    frame = frame.drop(columns="variant").rename(columns={"data": "dataset"})
+    parts = frame["ranking"].str.extract(r"^([a-z_]+)(.*)$")
+    sigma = pd.to_numeric(parts[1], errors="coerce")
+    return frame.assign(
+        arithmetic=parts[0].map(ARITHMETICS).fillna(""),
+        sigma=sigma,
+        ranking=sigma.map(GREEDY).fillna(SHAP),
+    )
+
+
+def _cells(frames):
+    """How many printed cells come out, by table, data set and arithmetic."""
+    for model, files in PRINTED.items():
+        for file, metric in files.items():
+            own = frames[metric][frames[metric]["model"] == model]
+            for dataset in DATASETS:
+                printed = list(_printed(file, dataset, model))
+                for arithmetic in ARITHMETICS.values():
+                    rows = own[own["arithmetic"].isin([arithmetic, ""])]
+                    equal = [_is_printed(rows, cell, text) for cell, text in printed]
+                    key = {"dataset": dataset, "model": model, "arithmetic": arithmetic}
+                    number = int(file.removeprefix("table").removesuffix(".csv"))
+                    yield {**key, "k": number, "value": sum(equal), "n": len(equal)}
+
+
+def _printed(file, dataset, model):
+    for row in storage.read_rows(CLAIMS / file):
+        cell = claims.parse_cell(row["cell"])
+        if (cell["dataset"], cell["model"]) == (dataset, model):
+            yield cell, row["printed"]
+
+
+def _is_printed(rows, cell, text):
+    for key, value in cell.items():
+        rows = rows[rows[key].astype(str) == value]
+    (value,) = rows["value"]
+    return claims.verdict(text, value, claims.Basis()) == "equal"
+
+
+def draw(table):
+    """Shares of rows against the place: ties, and first features that are others, for each model.
+
+    Curves that are not seen lie on others.
+    """
+    from matplotlib import pyplot as plt
+    from matplotlib.lines import Line2D
+
+    panels = [(model, quantity) for model in MODELS for quantity in ("tied", "set")]
+    figure, axes = plt.subplots(
+        len(panels), len(DATASETS), figsize=(9.8, 9.6), sharey="row", sharex="col", layout="none"
+    )
+    around = {"left": 0.115, "right": 0.985, "top": 0.915, "bottom": 0.11}
+    figure.subplots_adjust(**around, hspace=0.2, wspace=0.08)
+    words = {"tied": "another feature\ndoes as well", "set": "first k others than\nin double"}
+    for row, (model, quantity) in zip(axes, panels, strict=True):
+        shares = table[(table["model"] == model) & (table["quantity"] == quantity)]
+        top = max(shares["value"].max(), 0.1)
+        for axis, (dataset, name) in zip(row, DATASETS.items(), strict=True):
+            own = shares[shares["dataset"] == dataset]
+            _panel(axis, own, quantity)
+            axis.set_ylim(-0.03 * top, 1.08 * top)
+            if quantity == "tied":
+                axis.set_title(f"{name}, {own['n'].max():.0f} rows", fontsize=9.5)
+        row[0].set_ylabel(f"{MODELS[model]}:\n{words[quantity]}\n(share of rows)", fontsize=8.5)
+    for axis in axes[-1]:
+        axis.set_xlabel("place k")
+    handles = [Line2D([], [], color=c, label=rf"$\sigma$ = {s}") for s, c in _COLORS.items()]
+    handles += [
+        Line2D([], [], color="0.3", ls=line, marker=marker, ms=4, label=name)
+        for name, (line, marker) in _STYLES.items()
+    ]
+    figure.legend(handles=handles, loc="lower center", ncols=6, fontsize=8.5)
+    figure.suptitle("How much of a greedy ranking is arithmetic", y=0.98, fontsize=11)
+    return figure
+
+
+def _panel(axis, rows, quantity):
+    # How often features tie does not depend on their order, and sets are compared with double's.
+    for arithmetic in (DOUBLE, SINGLE) if quantity == "tied" else (SINGLE, RECORDED):
+        line, marker = _STYLES[arithmetic]
+        for sigma, color in _COLORS.items():
+            curve = rows[(rows["arithmetic"] == arithmetic) & (rows["sigma"] == sigma)]
+            curve = curve.sort_values("k")
+            style = {"ls": line, "marker": marker, "ms": 3.5, "lw": 1.1, "color": color}
+            axis.plot(curve["k"], curve["value"], **style)
+    axis.locator_params(axis="x", integer=True)
