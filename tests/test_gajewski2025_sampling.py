@@ -41,6 +41,7 @@ from reproduction.papers.gajewski2025._settings import (
 )
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
+from reproduction.planning.workflow import Workflow
 from splitcredit.convert import to_forest
 from splitcredit.faithfulness.noise import noise_stream
 from splitcredit.faithfulness.prediction_gap import GapProblem, pg2
@@ -675,3 +676,11 @@ def test_chosen_parameters_are_judged():
     table = artefact("chosen_parameters").compute({"gajewski2025_chosen/shuffled_error": made})
     assert table["chosen"].value_counts().to_dict() == {"text": 6, "grid": 6}
     assert set(verdicts("chosen_parameters", table).values()) == {"differs"}
+
+
+def test_the_claims_do_not_ask_for_an_optional_artefact():
+    """The whole grid decides a statement, too; its 12 000 fits are made only if asked for."""
+    jobs = Workflow({})
+    assert any("grid_search" in path for path in jobs.outputs("gajewski2025/grid_search"))
+    assert not any("grid_search" in path for path in jobs.judgments(timed=False))
+    assert any("chosen_parameters" in path for path in jobs.judgments(timed=False))
