@@ -19,7 +19,7 @@ INPUTS = ("gajewski2025_single/topk_agreement", "gajewski2025_bigger/topk_agreem
 TOP_FEATURE = 0.76
 USUALLY = '"usually": in more than half of the cases'
 DIFFER = '"generally differ": in less than half of the rows, on average, they are the same'
-CLEARER = '"clearer if the perturbations are smaller": in one row of twenty at least, beside the smallest noise'
+CLEARER = '"clearer": by one row in twenty at least'
 
 
 def compute(inputs) -> pd.DataFrame:
