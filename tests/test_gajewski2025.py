@@ -1,4 +1,4 @@
-"""gajewski2025: artefacts on made tables, the theorem on a few cases, and the reference run."""
+"""gajewski2025: tables 2 to 6 on made tables; the rest is in test_gajewski2025_sampling."""
 
 from itertools import product
 from pathlib import Path
@@ -25,7 +25,6 @@ from reproduction.planning.places import PAPERS
 ROOT = Path(__file__).resolve().parents[1]
 CLAIMS = PAPERS / "gajewski2025" / "claims"
 REFERENCE = ROOT / "docs" / "reference" / "tables" / "gajewski2025"
-COUNTS = [100, 500, 1000, 2000, 4000, 6000, 8000, 10000, 15000, 20000]
 RANKINGS = [_settings.SHAP, *_settings.GREEDY.values()]
 VARIANTS = (_settings.PUBLISHED, _settings.DESCRIBED)
 SPLITS = [
@@ -59,11 +58,6 @@ def findings(name, table):
 
 def reference(name):
     return storage.read_table(REFERENCE / f"{name}.csv")
-
-
-def of_statement(name, statement, table=None):
-    found = findings(name, reference(name) if table is None else table)
-    return {variant: verdict for (own, variant), verdict in found.items() if own == statement}
 
 
 def judged(name, table, tmp_path):
