@@ -381,11 +381,30 @@ def test_cross_validated_errors_are_those_of_a_grid_search():
         def refit(X, y, own=recipe | parameters):
             return models.fit(own, X, y)
 
-        (row,) = metric("cross_validated_error")({}, data.training, refit).to_dict("records")
-        assert row["value"] == pytest.approx(-known["mean_test_score"][i], rel=1e-12)
-        # scikit-learn's is of the population.
-        assert row["deviation"] == pytest.approx(known["std_test_score"][i] * (5 / 4) ** 0.5)
-        assert row["n_folds"] == 5
+        rows = metric("cross_validated_error")({}, data.training, refit)
+        folds = [-known[f"split{k}_test_score"][i] for k in range(5)]
+        assert rows["value"].to_numpy() == pytest.approx(folds, rel=1e-12)
+
+
+def test_shuffled_folds_hold_every_row_out_once():
+    data, seen = drawn(), []
+
+    def refit(X, y):
+        class Mean:
+            def predict(self, held_out):
+                seen.append(held_out[:, 0])
+                return np.full(len(held_out), y.mean())
+
+        return Mean()
+
+    rows = metric("cross_validated_error")({}, data.training, refit, 4, 3, 1)
+    assert len(rows) == 12 and rows["shuffle"].tolist() == np.repeat(range(3), 4).tolist()
+    n = len(data.training.X)
+    assert (rows["n_training"] + rows["n_held_out"] == n).all()
+    shuffles = [np.concatenate(seen[4 * k : 4 * k + 4]) for k in range(3)]
+    for held_out in shuffles:
+        assert np.array_equal(np.sort(held_out), np.sort(data.training.X[:, 0]))
+    assert not np.array_equal(shuffles[0], shuffles[1])
 
 
 def test_a_model_card_names_the_model():
@@ -434,7 +453,7 @@ def test_retrained_models_have_the_published_hashes(which):
     table = metric("model_card")({}, forest, data.explained, data.training)
     card = dict(zip(table["quantity"], table["value"], strict=True))
     # A row a model and data set, or a cell a quantity: either way the values stand in the text.
-    text = (PAPERS / "gajewski2025" / "claims" / "models.csv").read_text()
+    text = (PAPERS / "gajewski2025" / "recorded" / "authors_models.csv").read_text()
     lines = [line for line in text.splitlines() if kind in line and name in line]
     for quantity in ("n_trees", "nodes", "leaves", "distinct_thresholds", "dump_sha256"):
         assert any(card[quantity] in line.split(",") for line in lines), quantity

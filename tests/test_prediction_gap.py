@@ -16,6 +16,7 @@ from splitcredit.faithfulness.greedy import greedy_ranking
 from splitcredit.faithfulness.optimum import best_ranking
 from splitcredit.faithfulness.perturbations import (
     Empirical,
+    FeatureWise,
     Laplace,
     Marginal,
     Normal,
@@ -175,6 +176,30 @@ def test_sampling_agrees(noise):
         squares = (forest.predict(moved)[:, 0] - forest.predict(x[None])[0, 0]) ** 2
         z.append((squares.mean() - gap) / (squares.std() / np.sqrt(4000) or 1.0))
     assert np.mean(np.square(z)) < stats.chi2.ppf(1 - 1e-6, 20) / 20
+
+
+def test_another_noise_for_every_feature():
+    """Features that are perturbed alone have the gap of their noise; together they are sampled."""
+    forest, X, masks = pairs(20, seed=1)
+    sample = Empirical(np.random.default_rng(3).normal(size=50).round(2))
+    kinds = [Normal(), Laplace(), Uniform(1.5), sample]
+    noises = [kinds[j % len(kinds)] for j in range(forest.n_features)]
+    mixed, scale = FeatureWise(noises), np.linspace(0.1, 0.6, forest.n_features)
+    for j, noise in enumerate(noises):
+        alone = pg2(forest, X, [j], noise, scale[j])
+        assert pg2(forest, X, [j], mixed, scale).tobytes() == alone.tobytes()
+    random, z = np.random.default_rng(2), []
+    for x, mask, gap in zip(X, masks, pg2(forest, X, masks, mixed, scale), strict=True):
+        moved = np.where(mask, x + scale * mixed.draw(random, (4000, len(x))), x)
+        squares = (forest.predict(moved)[:, 0] - forest.predict(x[None])[0, 0]) ** 2
+        z.append((squares.mean() - gap) / (squares.std() / np.sqrt(4000) or 1.0))
+    assert np.mean(np.square(z)) < stats.chi2.ppf(1 - 1e-6, 20) / 20
+    with pytest.raises(ValueError, match="FeatureWise has 2 noises"):
+        pg2(forest, X, [0], FeatureWise(kinds[:2]))
+    with pytest.raises(ValueError, match="no Marginal"):
+        FeatureWise([Normal(), Marginal(X)])
+    with pytest.raises(ValueError, match="expected"):
+        mixed.draw(random, 5)
 
 
 def test_one_feature_of_a_fitted_model_by_its_cells():

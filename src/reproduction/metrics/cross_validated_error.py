@@ -1,4 +1,4 @@
-"""Cross-validated error of a recipe, as a grid search compares it."""
+"""Cross-validated errors of a recipe, as a grid search compares them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,17 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
+from reproduction.parameters import Seed
 
-def compute(attributions, training, refit, n_folds: Annotated[int, ">= 2"] = 5) -> pd.DataFrame:
+
+def compute(
+    attributions,
+    training,
+    refit,
+    n_folds: Annotated[int, ">= 2"] = 5,
+    n_shuffles: Annotated[int, ">= 0"] = 0,
+    random_state: Seed = 0,
+) -> pd.DataFrame:
     """RMSE of models fitted without one part of the training rows, on that part.
 
     Parameters
@@ -16,23 +25,32 @@ def compute(attributions, training, refit, n_folds: Annotated[int, ">= 2"] = 5) 
     attributions : dict
         Not used.
     training : Dataset
-        Cut into parts in the order of its rows, as scikit-learn's grid search does.
     refit : callable (X, y) -> fitted model
     n_folds : int, 2 or more
+    n_shuffles : int
+        0: the rows are cut in their order, as scikit-learn's grid search does. Else they are
+        shuffled and cut so many times.
+    random_state : int
+        Of the shuffles.
 
     Returns
     -------
     DataFrame
-        One row, in units of the target: ``value``, the mean over the parts, ``deviation`` over
-        them, and ``n_folds``.
+        One row a fit: ``shuffle`` and ``fold``, both from 0; ``value``, in units of the target;
+        ``n_training`` and ``n_held_out``, the rows of the fit and of the error.
     """
     from sklearn.metrics import root_mean_squared_error
     from sklearn.model_selection import KFold
 
     X, y = np.asarray(training.X), np.asarray(training.y)
-    errors = []
-    for kept, held_out in KFold(n_folds).split(X):
-        predicted = refit(X[kept], y[kept]).predict(X[held_out])
-        errors.append(root_mean_squared_error(y[held_out], predicted))
-    found = {"value": np.mean(errors), "deviation": np.std(errors, ddof=1), "n_folds": n_folds}
-    return pd.DataFrame([found])
+    random = np.random.default_rng(random_state)
+    orders = [random.permutation(len(X)) for _ in range(n_shuffles)] or [np.arange(len(X))]
+    rows = []
+    for shuffle, order in enumerate(orders):
+        for fold, (kept, held_out) in enumerate(KFold(n_folds).split(X)):
+            kept, held_out = order[kept], order[held_out]
+            predicted = refit(X[kept], y[kept]).predict(X[held_out])
+            row = {"shuffle": shuffle, "fold": fold}
+            row["value"] = root_mean_squared_error(y[held_out], predicted)
+            rows.append({**row, "n_training": len(kept), "n_held_out": len(held_out)})
+    return pd.DataFrame(rows)

@@ -51,9 +51,9 @@ def compute(
     DataFrame
         One row a sigma, method and count: ``sigma``, ``method`` (``mc``, ``halton``),
         ``iterations``, ``value`` (NMAE), ``n_pairs`` drawn, ``exact_mean``, the mean exact PG^2 in
-        squared units of the prediction, and ``standard_error`` of the NMAE: that of a ratio, from
-        its spread over the 64 streams, as pairs that share one are not independent; NaN if there
-        are fewer than two.
+        squared units of the prediction, ``zero_share``, the share of the exact PG^2 that are 0, and
+        ``standard_error`` of the NMAE: that of a ratio, from its spread over the 64 streams, as
+        pairs that share one are not independent; NaN if there are fewer than two.
 
     Raises
     ------
@@ -128,12 +128,23 @@ def _sampled(forest, X, sets, some, counts, sigma, pool):
 def _frame(sigma, method, counts, estimates, exact):
     columns = {"sigma": float(sigma), "method": method, "iterations": list(counts)}
     columns |= {"value": nmae(estimates, exact), "n_pairs": len(exact), "exact_mean": exact.mean()}
-    columns["standard_error"] = _standard_errors(estimates, exact)
+    columns["zero_share"] = (exact == 0).mean()
+    columns["standard_error"] = standard_errors(estimates, exact)
     return pd.DataFrame(columns)
 
 
-def _standard_errors(estimates, exact):
-    """Of the NMAE, float64 (n_counts,): a ratio of sums over streams."""
+def standard_errors(estimates, exact) -> np.ndarray:
+    """Standard errors of the NMAE of each count, that of a ratio of sums over streams.
+
+    Parameters
+    ----------
+    estimates : float64 (n_pairs, n_counts)
+    exact : float64 (n_pairs,)
+
+    Returns
+    -------
+    float64 (n_counts,)
+    """
     stream = np.arange(len(exact)) % N_STREAMS
     n = min(N_STREAMS, len(exact))
     if n < 2:

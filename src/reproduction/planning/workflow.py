@@ -310,8 +310,9 @@ class Workflow:
         return json.dumps(replaced)
 
     def judgments(self, timed):
-        """Judgments of the artefacts whose values are times, or of the others."""
-        return [self.path("judgments", n, "json") for n in self.judged if self.timed(n) == timed]
+        """Judgments of the artefacts whose values are times, or of the others; no optional ones."""
+        judged = [name for name in self.judged if name in self.required]
+        return [self.path("judgments", n, "json") for n in judged if self.timed(n) == timed]
 
     def pictures(self):
         """Pictures for the claims page."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splitcredit.faithfulness.perturbations import Empirical, Marginal, Uniform
+from splitcredit.faithfulness.perturbations import Empirical, FeatureWise, Marginal, Uniform
 
 
 def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
@@ -18,7 +18,7 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
     cuts : Cuts
         See `kernels.prediction_gap.gap_forest`.
     forest : Forest
-    perturbation : noise or Marginal
+    perturbation : noise, FeatureWise or Marginal
     X : prepared rows (n_samples, n_features)
     wanted : bool (n_samples, n_features)
         Features that are perturbed; the others' probabilities are left 0.
@@ -34,6 +34,8 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
     that the model casts the value to `x_dtype` first shifts them by half a unit in the last place
     at most. `Empirical` and `Marginal` values are cast, and decide as in the model.
     """
+    if isinstance(perturbation, FeatureWise):
+        return _by_feature(cuts, forest, perturbation.noises, X, wanted, scales)
     out = np.zeros((len(X), len(cuts.lowered)))
     rows, k = np.nonzero((wanted & (scales > 0))[:, cuts.feature])
     feature = cuts.feature[k]
@@ -53,6 +55,15 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
             z = (cuts.threshold[k] - x) / scales[feature]
         chance = _beyond(perturbation, z, left, forest.strict)
     out[rows, k] = chance
+    return out
+
+
+def _by_feature(cuts, forest, noises, X, wanted, scales):
+    """As `tails`, each feature by its own noise; features with the same one are taken together."""
+    out = np.zeros((len(X), len(cuts.lowered)))
+    for noise in {id(noise): noise for noise in noises}.values():
+        own = np.array([other is noise for other in noises])
+        out += tails(cuts, forest, noise, X, wanted & own, scales)
     return out
 
 

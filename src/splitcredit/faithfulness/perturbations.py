@@ -5,7 +5,7 @@ Noise adds to it: x + scale * Z. It has ``probability_below(t)``, P(Z < t), and
 ``draw(random, shape)``. Any object with these is a perturbation. P(Z < t) should be accurate
 (relatively) where it is small, and so should P(Z > t); the noises here have median 0 and are.
 
-`Marginal` replaces the value instead.
+`Marginal` replaces the value instead. `FeatureWise` has a noise for every feature.
 """
 
 from __future__ import annotations
@@ -169,6 +169,37 @@ class Marginal:
         return self.rows[random.integers(len(self.rows), size=shape), np.arange(n_features)]
 
 
+@dataclass(frozen=True, eq=False)
+class FeatureWise:
+    """Another noise for every feature, each multiplied by the feature's scale.
+
+    Parameters
+    ----------
+    noises : sequence of noise, one a feature
+        Not `Marginal`, which replaces values.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or one is a `Marginal`.
+    """
+
+    noises: tuple
+
+    def __post_init__(self):
+        noises = tuple(self.noises)
+        if not noises or any(isinstance(noise, Marginal) for noise in noises):
+            raise ValueError("noises must be one noise a feature, and no Marginal")
+        object.__setattr__(self, "noises", noises)
+
+    def draw(self, random: np.random.Generator, shape):
+        """Independent values for every feature, float64; `shape` ends with n_features."""
+        if np.ndim(shape) == 0 or shape[-1] != len(self.noises):
+            raise ValueError(f"shape is {shape}, expected (..., {len(self.noises)})")
+        columns = [noise.draw(random, tuple(shape[:-1])) for noise in self.noises]
+        return np.stack(columns, axis=-1)
+
+
 def checked_scale(perturbation, scale, n_features) -> np.ndarray:
     """Scale of every feature's noise, float64 (n_features,).
 
@@ -182,8 +213,8 @@ def checked_scale(perturbation, scale, n_features) -> np.ndarray:
     Raises
     ------
     ValueError
-        If a scale is negative or not finite, or is given to a `Marginal`, or the `Marginal` has
-        another number of features.
+        If a scale is negative or not finite, or is given to a `Marginal`, or the `Marginal` or
+        `FeatureWise` has another number of features.
     """
     scales = np.asarray(scale, np.float64)
     if scales.ndim > 1 or (scales.ndim == 1 and len(scales) != n_features):
@@ -198,4 +229,9 @@ def checked_scale(perturbation, scale, n_features) -> np.ndarray:
                 f"Marginal has rows of {perturbation.rows.shape[1]} features, the model was "
                 f"fitted on {n_features}"
             )
+    if isinstance(perturbation, FeatureWise) and len(perturbation.noises) != n_features:
+        raise ValueError(
+            f"FeatureWise has {len(perturbation.noises)} noises, the model was fitted on "
+            f"{n_features} features"
+        )
     return np.array(np.broadcast_to(scales, n_features))

@@ -25,7 +25,7 @@ def pg2(model, X, features, perturbation=None, scale=1.0, output=None) -> np.nda
     X : array-like or DataFrame (n_samples, n_features)
     features : bool (n_features,) or (n_samples, n_features), or list of names or indices
         Which are perturbed: the same for all rows, or row by row.
-    perturbation : noise or Marginal, optional
+    perturbation : noise, FeatureWise or Marginal, optional
         See `perturbations`; `Normal` if not given.
     scale : float or (n_features,)
         What the noise is multiplied by, in units of the features.

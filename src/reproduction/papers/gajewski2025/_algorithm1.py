@@ -1,4 +1,4 @@
-"""Algorithm 1 as printed, to count where it divides 0 by 0; and the pairs of leaves that matter."""
+"""Algorithm 1 as printed, to count where it divides 0 by 0."""
 
 from __future__ import annotations
 
@@ -59,42 +59,3 @@ def undefined_share(forest, x, chosen, sigma, as_printed) -> float:
 
 def _normal(z):
     return 0.5 * math.erfc(-z / math.sqrt(2))
-
-
-def active_leaves(forest, x, chosen) -> np.ndarray:
-    """How many leaves of each tree x can come to that give another value than its own.
-
-    Only the chosen features move. int64 (n_trees,).
-    """
-    counts = []
-    for root in forest.tree_offsets[:-1]:
-        reached, waiting = [], [int(root)]
-        own_leaf = _leaf(forest, x, int(root))
-        while waiting:
-            k = waiting.pop()
-            q = forest.feature[k]
-            if q < 0:
-                reached.append(forest.value[k, 0] != forest.value[own_leaf, 0])
-            elif chosen[q]:
-                waiting += [int(forest.left[k]), int(forest.right[k])]
-            else:
-                waiting.append(_child(forest, x, k))
-        counts.append(sum(reached))
-    return np.array(counts)
-
-
-def pairs(leaves) -> int:
-    """Pairs of leaves of different trees, and each leaf with itself."""
-    total = int(leaves.sum())
-    return (total**2 - int((leaves**2).sum())) // 2 + total
-
-
-def _leaf(forest, x, k):
-    while forest.feature[k] >= 0:
-        k = _child(forest, x, k)
-    return k
-
-
-def _child(forest, x, k):
-    left = x[forest.feature[k]] < forest.threshold[k]
-    return int(forest.left[k] if left else forest.right[k])

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import statistics
 import time
 
 import numpy as np
 
 from reproduction.papers.gajewski2025 import _ensembles
 from reproduction.papers.gajewski2025._settings import METHODS
+from splitcredit.faithfulness.noise import noise_pool
 from splitcredit.faithfulness.prediction_gap import GapProblem as Setting
 from splitcredit.faithfulness.sampling import pg2_sampled
 
 # Sampling takes so much for a pair and so much for a sample: from the times at two counts.
 FEW, MANY = 100, 4000
+# Fresh noise for every pair, as the paper has it; or drawn before and shared, at no cost here.
+FRESH, SHARED = "fresh noise", "shared noise"
+# Making a generator for every pair takes so long that fewer pairs of fresh noise will do.
+PAIRS_OF_FRESH = 44
+_STREAMS = 8
 
 
 def of_setting(forest, X, sigma, n_pairs, repeats) -> dict:
-    """CPU seconds of one model and noise.
-
-    Sampling draws its noise anew for each pair, as the paper does, and that is part of its time.
+    """CPU seconds a pair of one model and noise, at each turn.
 
     Parameters
     ----------
@@ -29,55 +32,113 @@ def of_setting(forest, X, sigma, n_pairs, repeats) -> dict:
     n_pairs : int
         Rows with random sets, of all sizes equally many.
     repeats : int
-        The median of so many is taken.
+        Number of turns.
 
     Returns
     -------
     dict
-        ``exact``: seconds a pair; by method, a pair of seconds: for a pair, for a sample.
+        ``exact``: seconds a pair, float64 (repeats,); by noise and method a pair of arrays:
+        seconds for a pair, without its samples, and for a sample.
     """
     rng = np.random.default_rng(0)
     d = X.shape[1]
     each = -(-n_pairs // d)
     chosen = np.concatenate([_ensembles.sets(rng, each, d, m) for m in range(1, d + 1)])
     x = X[rng.integers(len(X), size=len(chosen))]
+    some = np.unique(np.linspace(0, len(x) - 1, min(len(x), PAIRS_OF_FRESH)).astype(int))
     setting = Setting(forest, None, sigma, None)
 
-    def sampled(kind, count):
-        def run():
-            pg2_sampled(forest, x, chosen, [count], sigma, kind, draws="literal")
+    def sampled(noise, kind, count):
+        rows = some if noise == FRESH else slice(None)
+        how = {"draws": "literal"} if noise == FRESH else {"pool": pools[kind]}
+        return lambda: pg2_sampled(forest, x[rows], chosen[rows], [count], sigma, kind, **how)
 
-        return run
-
+    pools = {kind: noise_pool(kind, d, MANY, _STREAMS) for kind in METHODS}
     jobs = {"exact": lambda: setting.gaps(x, chosen[:, None])}
-    jobs |= {(kind, n): sampled(kind, n) for kind in METHODS for n in (FEW, MANY)}
-    seconds = {name: t / len(x) for name, t in medians(jobs, repeats).items()}
-    seconds_of = {"exact": seconds["exact"]}
-    for kind in METHODS:
-        a_sample = max(seconds[kind, MANY] - seconds[kind, FEW], 0.0) / (MANY - FEW)
-        seconds_of[kind] = max(seconds[kind, FEW] - FEW * a_sample, 0.0), a_sample
+    ways = [(noise, kind) for noise in (FRESH, SHARED) for kind in METHODS]
+    jobs |= {(*way, n): sampled(*way, n) for way in ways for n in (FEW, MANY)}
+    taken = turns(jobs, repeats)
+    seconds_of = {"exact": taken["exact"] / len(x)}
+    for way in ways:
+        n = len(some) if way[0] == FRESH else len(x)
+        a_sample = np.maximum(taken[*way, MANY] - taken[*way, FEW], 0) / (MANY - FEW)
+        a_pair = np.maximum(taken[*way, FEW] - FEW * a_sample, 0)
+        seconds_of[way] = a_pair / n, a_sample / n
     return seconds_of
 
 
-def growth(trees, sizes, n_pairs, repeats) -> list[dict]:
-    """CPU seconds a pair of the exact algorithm, by number of trees and size of the set."""
+def growth(trees, sizes, n_pairs, n_sampled, repeats):
+    """CPU seconds, by number of trees and size of the set.
+
+    The exact algorithm is timed over `n_pairs`, sampling over `n_sampled`.
+
+    Yields
+    ------
+    dict
+        ``method``: ``exact``, seconds of a pair, or ``mc``, of an iteration with shared noise;
+        ``n_trees``, ``nodes``, ``size``; ``seconds``, float64 (repeats,).
+    """
     rng = np.random.default_rng(1)
-    rows = []
+    most = max(n_pairs, n_sampled)
+    sets = {size: _ensembles.sets(rng, most, _ensembles.FEATURES, size) for size in sizes}
     for n_trees in trees:
         forest, X = _ensembles.wine_like(n_trees)
-        setting, x = Setting(forest, None, 0.3, None), X[:n_pairs]
+        setting, x = Setting(forest, None, 0.3, None), X[:most]
+        pool = noise_pool("mc", X.shape[1], MANY, _STREAMS)
         jobs = {}
         for size in sizes:
-            chosen = _ensembles.sets(rng, len(x), X.shape[1], size)[:, None]
-            jobs[size] = lambda chosen=chosen, x=x, setting=setting: setting.gaps(x, chosen)
+            chosen = sets[size]
+            jobs["exact", size] = _exact(setting, x[:n_pairs], chosen[:n_pairs])
+            for count in (FEW, MANY):
+                pairs = x[:n_sampled], chosen[:n_sampled]
+                jobs[count, size] = _sampling(forest, *pairs, count, "mc", {"pool": pool})
         key = {"n_trees": n_trees, "nodes": forest.n_nodes}
-        seconds = medians(jobs, repeats)
-        rows += [{**key, "size": size, "value": seconds[size] / len(x)} for size in sizes]
-    return rows
+        taken = turns(jobs, repeats)
+        for size in sizes:
+            own = {**key, "size": size}
+            yield {"method": "exact", **own, "seconds": taken["exact", size] / n_pairs}
+            of_samples = np.maximum(taken[MANY, size] - taken[FEW, size], 0)
+            yield {"method": "mc", **own, "seconds": of_samples / (MANY - FEW) / n_sampled}
 
 
-def medians(jobs, repeats) -> dict:
-    """Median CPU seconds of each job, in turn; the first turn loads and is not counted."""
+def by_iterations(counts, n_fresh, n_shared, repeats, n_trees=40):
+    """CPU seconds of sampling a pair, by number of iterations; sets of all sizes.
+
+    Fresh noise is timed over `n_fresh` pairs, shared noise over `n_shared`.
+
+    Yields
+    ------
+    dict
+        ``method``, ``noise``, ``iterations``; ``seconds``, float64 (repeats,).
+    """
+    forest, X = _ensembles.wine_like(n_trees)
+    n_pairs = {FRESH: n_fresh, SHARED: n_shared}
+    x, d = X[: max(n_pairs.values())], X.shape[1]
+    chosen = np.arange(d) < (np.arange(len(x)) % d + 1)[:, None]
+    pools = {kind: noise_pool(kind, d, max(counts), _STREAMS) for kind in METHODS}
+    jobs = {}
+    for kind in METHODS:
+        for noise, how in ((FRESH, {"draws": "literal"}), (SHARED, {"pool": pools[kind]})):
+            for count in counts:
+                pairs = x[: n_pairs[noise]], chosen[: n_pairs[noise]]
+                jobs[kind, noise, count] = _sampling(forest, *pairs, count, kind, how)
+    for (kind, noise, count), seconds in turns(jobs, repeats).items():
+        row = {"method": kind, "noise": noise, "iterations": count}
+        yield {**row, "seconds": seconds / n_pairs[noise]}
+
+
+def _exact(setting, x, chosen):
+    return lambda: setting.gaps(x, chosen[:, None])
+
+
+def _sampling(forest, x, chosen, count, kind, how):
+    return lambda: pg2_sampled(forest, x, chosen, [count], 0.3, kind, **how)
+
+
+def turns(jobs, repeats) -> dict:
+    """CPU seconds of each job, float64 (repeats,), taken in turn; the first one loads and is not
+    counted.
+    """
     times = {name: [] for name in jobs}
     for turn in range(repeats + 1):
         for name, job in jobs.items():
@@ -85,4 +146,4 @@ def medians(jobs, repeats) -> dict:
             job()
             if turn:
                 times[name].append(time.process_time() - start)
-    return {name: statistics.median(seconds) for name, seconds in times.items()}
+    return {name: np.array(seconds) for name, seconds in times.items()}

@@ -34,10 +34,16 @@ def small(rng):
     return forest, forest.prepare(X)
 
 
-def wine_like(n_trees):
+def wine_like(n_trees, depth=DEPTH):
     """An ensemble of the size of the paper's bigger one, or a multiple of it, and its rows.
 
     Fewer trees are the first of more.
+
+    Parameters
+    ----------
+    n_trees : int
+    depth : int, optional
+        The largest depth of a tree; that of the paper without it.
 
     Returns
     -------
@@ -47,7 +53,7 @@ def wine_like(n_trees):
     X = random.normal(size=(ROWS, FEATURES))
     weights = random.normal(size=FEATURES)
     y = X @ weights + X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + random.normal(size=ROWS)
-    recipe = {"n_estimators": n_trees, "max_depth": DEPTH, "learning_rate": 0.1}
+    recipe = {"n_estimators": n_trees, "max_depth": depth, "learning_rate": 0.1}
     forest = to_forest(fit({**_BASE, **recipe, "random_state": 0}, X, y))
     return forest, forest.prepare(X)
 
@@ -56,11 +62,6 @@ def sets(rng, n_pairs, n_features, size) -> np.ndarray:
     """Random sets of `size` features, bool (n_pairs, n_features)."""
     order = rng.permuted(np.tile(np.arange(n_features), (n_pairs, 1)), axis=1)
     return order < size
-
-
-def n_leaves(forest) -> int:
-    """Leaves of all trees."""
-    return int((forest.feature < 0).sum())
 
 
 def slope(sizes, values) -> float:

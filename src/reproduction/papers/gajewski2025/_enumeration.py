@@ -21,22 +21,23 @@ _PI = Decimal(
 )
 
 
-def pg2(forest, x, chosen, sigma) -> float:
-    """E[(f(x) - f(x'))^2] for x' = x + sigma Z in the chosen features (gajewski2025, Eq. 2).
+def pg2(forest, x, chosen, below) -> float:
+    """E[(f(x) - f(x'))^2] if x' replaces x in the chosen features (gajewski2025, Eq. 2).
 
     Parameters
     ----------
     forest : Forest of strict trees (left is below the threshold) with one output
     x : float32 (n_features,)
     chosen : bool (n_features,)
-    sigma : float
+    below : sequence of callable, one a feature
+        P(x'_j < cut) of a cut, as a Decimal; features are independent of each other.
     """
     features, edges, masses = np.flatnonzero(chosen), [], []
     for j in features:
         cuts = np.unique(forest.threshold[forest.feature == j])
         # A cell begins at its lower edge, which goes where all of it goes.
         edges.append(np.concatenate([[-np.inf], cuts]))
-        masses.append(_masses(cuts.tolist(), float(x[j]), sigma))
+        masses.append(_masses(cuts.tolist(), below[j]))
     cells = np.repeat(x[None].astype(float), math.prod(map(len, edges)), axis=0)
     cells[:, features] = np.array(list(product(*edges)))
     shares = np.array([math.prod(mass) for mass in product(*masses)])
@@ -58,11 +59,11 @@ def values(forest, X) -> np.ndarray:
     return out
 
 
-def _masses(cuts, x, sigma):
+def _masses(cuts, below):
     """Probability of each interval between the cuts."""
     with localcontext() as context:
         context.prec = DIGITS
-        at = [normal_below((Decimal(t) - Decimal(x)) / Decimal(sigma)) for t in cuts]
+        at = [below(t) for t in cuts]
         return [float(b - a) for a, b in pairwise([Decimal(0), *at, Decimal(1)])]
 
 

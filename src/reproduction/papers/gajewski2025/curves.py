@@ -11,16 +11,27 @@ import pandas as pd
 
 from reproduction.figures import COLORS
 from reproduction.papers import finding
-from reproduction.papers.gajewski2025._settings import DATASETS, METHODS, MODELS
+from reproduction.papers.gajewski2025._settings import (
+    DATASETS,
+    METHODS,
+    MODELS,
+    PUBLISHED,
+    not_printed,
+)
 
 ERRORS = "gajewski2025_sampling/sampling_error"
 # Limits of the axes in print.
 TOP = 0.15
-# Basis: rounding. The stated power of i is 1/2, a half in the first decimal.
+# The stated power of i is 1/2, a half in the first decimal.
 POWER, HALF_DIGIT = -0.5, 0.05
+# Standard errors to either side of a value, in bands and intervals.
+K = 3
+# "Often": one pair in ten.
+OFTEN = 0.1
+SCALES = ("linear", "log")
 _STYLES = {"mc": (COLORS["blue"], "o"), "halton": (COLORS["vermilion"], "s")}
 _COLUMNS = ["variant", "dataset", "model", "sigma", "method", "iterations", "value"]
-_COLUMNS += ["standard_error", "exact_mean", "n_pairs"]
+_COLUMNS += ["standard_error", "exact_mean", "zero_share", "n_pairs"]
 
 
 def compute(inputs, dataset, model, sigmas=None) -> pd.DataFrame:
@@ -40,7 +51,8 @@ def compute(inputs, dataset, model, sigmas=None) -> pd.DataFrame:
         ``variant``: published is the model that the authors saved, on their split, described one
         with the parameters that the text states, on a split of our own; ``dataset``, ``model``,
         ``sigma``, ``method``, ``iterations``; ``value``, the NMAE, a share of the mean exact gap;
-        ``standard_error``; ``exact_mean``, in squared units of the target; ``n_pairs``.
+        ``standard_error``; ``exact_mean``, in squared units of the target; ``zero_share`` of the
+        exact gaps are 0; ``n_pairs``.
     """
     rows = inputs[ERRORS].rename(columns={"data": "dataset"})
     rows = rows[(rows["dataset"] == dataset) & (rows["model"] == model)]
@@ -49,91 +61,193 @@ def compute(inputs, dataset, model, sigmas=None) -> pd.DataFrame:
 
 
 def draw(table):
-    """A panel for each sigma, as the paper's, and a row for each variant.
+    """For each variant the paper's axes, and both axes logarithmic; one sigma a column.
 
-    Dotted is 1/sqrt(i) through the first point. One sigma's panels stand side by side.
+    One sigma's panels stand side by side.
     """
     from matplotlib import pyplot as plt
 
+    dataset, model = table[["dataset", "model"]].iloc[0]
     sigmas, variants = sorted(table["sigma"].unique()), table["variant"].unique().tolist()
-    panels = [(variant, sigma) for variant in variants for sigma in sigmas]
-    n_columns = len(sigmas) if len(sigmas) > 1 else len(variants)
+    panels = [(v, scale, sigma) for v in variants for scale in SCALES for sigma in sigmas]
+    n_columns = len(sigmas) if len(sigmas) > 1 else len(SCALES)
     n_rows = len(panels) // n_columns
-    width, height = 3.1 * n_columns + 1.2, 2.55 * n_rows + 1.25
+    width, height = 3.1 * n_columns + 1.2, 2.35 * n_rows + 1.75
     figure, axes = plt.subplots(
-        n_rows,
-        n_columns,
-        figsize=(width, height),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-        layout="none",
+        n_rows, n_columns, figsize=(width, height), squeeze=False, layout="none"
     )
-    around = {"left": 0.75 / width, "right": 1 - 0.3 / width}
-    around |= {"bottom": 0.95 / height, "top": 1 - 0.65 / height, "hspace": 0.17}
+    around = {"left": 0.8 / width, "right": 1 - 0.3 / width, "wspace": 0.22, "hspace": 0.36}
+    around |= {"bottom": 1.2 / height, "top": 1 - 0.85 / height}
     figure.subplots_adjust(**around)
-    for axis, (variant, sigma) in zip(axes.flat, panels, strict=True):
-        _panel(axis, table[(table["variant"] == variant) & (table["sigma"] == sigma)])
-        axis.set_title(rf"$\sigma$ = {sigma}, {variant}", fontsize=9)
+    tops = {v: _top(table[table["variant"] == v]) for v in variants}
+    for axis, (variant, scale, sigma) in zip(axes.flat, panels, strict=True):
+        _panel(axis, table[(table["variant"] == variant) & (table["sigma"] == sigma)], scale)
+        if scale == "linear":
+            axis.set_ylim(0, tops[variant])
+        axis.set_title(rf"$\sigma$ = {sigma}, {_words(variant, dataset, model)}", fontsize=9)
     for axis in axes[-1]:
         axis.set_xlabel("iterations i")
     for axis in axes[:, 0]:
-        axis.set_ylabel("NMAE (share of the mean gap)")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower center", ncols=2 if n_columns < 3 else 4)
-    dataset, model = table[["dataset", "model"]].iloc[0]
-    pairs = table.groupby("variant", sort=False)["n_pairs"].first()
-    pairs = ", ".join(f"{n:.0f} pairs ({variant})" for variant, n in pairs.items())
-    title = f"{DATASETS[dataset]}, {MODELS[model]}: {pairs}; prefixes nested"
-    figure.suptitle(title, y=1 - 0.1 / height, fontsize=10)
+        axis.set_ylabel("NMAE")
+    with_lines = axes.flat[panels.index((variants[0], "log", sigmas[0]))]
+    figure.legend(*with_lines.get_legend_handles_labels(), loc="lower center", ncols=2)
+    figure.suptitle("\n".join(_headings(table, dataset, model)), y=1 - 0.1 / height, fontsize=10)
     return figure
 
 
-def _panel(axis, rows):
+def _words(variant, dataset, model):
+    """The name of a variant; another one if print comes from a model that nobody has."""
+    other = variant == PUBLISHED and not_printed(dataset, model) is not None
+    return "saved, not print's" if other else variant
+
+
+def _headings(table, dataset, model):
+    pairs = table.groupby("variant", sort=False)["n_pairs"].first()
+    pairs = [f"{n:.0f} pairs ({_words(v, dataset, model)})" for v, n in pairs.items()]
+    yield f"{DATASETS[dataset]}, {MODELS[model]}: NMAE, a share of the mean gap"
+    yield ", ".join(pairs)
+    if not_printed(dataset, model):
+        yield f"Print is of another tree: {not_printed(dataset, model)}"
+
+
+def _top(rows):
+    """Upper end of the paper's axis, or more if a point lies above it."""
+    return max(TOP, 1.06 * (rows["value"] + K * rows["standard_error"]).max())
+
+
+def _panel(axis, rows, scale):
     for method, (color, marker) in _STYLES.items():
         curve = rows[rows["method"] == method].sort_values("iterations")
-        style = {"color": color, "marker": marker, "ms": 3.5}
-        axis.plot(curve["iterations"], curve["value"], ls="--", label=METHODS[method], **style)
-        start = curve.iloc[0]
-        i = np.geomspace(start["iterations"], curve["iterations"].max(), 100)
-        line = start["value"] * np.sqrt(start["iterations"] / i)
-        label = r"$\propto 1/\sqrt{i}$ from its first point"
-        axis.plot(i, line, ls=":", lw=1.0, color=color, alpha=0.8, label=label)
-    axis.set_ylim(0, TOP)
-    axis.set_xlim(left=0)
-    axis.locator_params(axis="x", nbins=5)
+        i, value, error = (curve[n].to_numpy() for n in ("iterations", "value", "standard_error"))
+        low = np.maximum(value - K * error, value / 10)
+        band = {"color": color, "alpha": 0.25, "lw": 0, "label": f"{K} standard errors"}
+        axis.fill_between(i, low, value + K * error, **band)
+        style = {"color": color, "marker": marker, "ms": 3, "label": METHODS[method]}
+        axis.plot(i, value, ls="--", lw=1.0, **style)
+        if scale == "log":
+            # Above the curve, so that the two can be told apart.
+            line = 1.6 * value[0] * np.sqrt(i[0] / i)
+            label = r"slope $-1/2$, 1.6 times the first point"
+            axis.plot(i, line, ls=":", lw=1.0, color=color, label=label)
+    if scale == "log":
+        axis.set(xscale="log", yscale="log")
+    else:
+        axis.set_xlim(left=0)
+        axis.locator_params(axis="x", nbins=5)
 
 
 def statements(table) -> list[dict]:
-    """s02: the power of the Monte Carlo error; s03: quasi-Monte Carlo, on the same pairs.
+    """s02: the power of the Monte Carlo error; s03: quasi-Monte Carlo, on the same pairs; s26: how
+    many gaps are 0; s27: the errors fall.
 
     "Most at few iterations" is judged twice: by the difference of the errors and by their ratio.
     """
     findings = []
     for variant, rows in table.groupby("variant", sort=False):
         dataset, model = rows[["dataset", "model"]].iloc[0]
-        findings += _findings(f"{variant}, {dataset}, {model}", rows)
+        name = f"{_words(variant, dataset, model)}, {dataset}, {model}"
+        findings += [
+            _power(name, rows),
+            *_quasi(name, rows),
+            *_zeros(name, rows),
+            _fall(name, rows),
+        ]
     return findings
 
 
-def _findings(name, rows):
-    by = rows.pivot(index="iterations", columns=["sigma", "method"], values="value").sort_index()
+def _wide(rows, name):
+    """One column of the table, float64 (n_methods, n_iterations, n_sigmas)."""
+    by = rows.pivot(index="iterations", columns=["sigma", "method"], values=name).sort_index()
     sigmas = sorted(rows["sigma"].unique())
-    mc, qmc = (by[[(sigma, method) for sigma in sigmas]].to_numpy() for method in METHODS)
-    powers = np.polynomial.polynomial.polyfit(np.log(by.index), np.log(mc), 1)[1]
-    off = np.abs(powers - POWER).max()
-    measured = "largest |slope + 1/2| of log NMAE of Monte Carlo against log iterations, over sigma"
-    yield finding("s02", name, measured, off, HALF_DIGIT, "at most")
-    measured = (
-        "smallest NMAE of Monte Carlo over that of quasi-Monte Carlo, over sigma and iterations"
+    return np.stack([by[[(s, method) for s in sigmas]].to_numpy() for method in METHODS])
+
+
+def _shared(rows):
+    """Correlation of the errors at two numbers of iterations, (n_iterations, n_iterations).
+
+    That of means over the first i and the first j of the same samples: sqrt(i / j) for i < j.
+    """
+    i = np.sort(rows["iterations"].unique()).astype(float)
+    return np.sqrt(np.minimum.outer(i, i) / np.maximum.outer(i, i))
+
+
+def _power(name, rows):
+    value, error = _wide(rows, "value")[0], _wide(rows, "standard_error")[0]
+    log_i = np.log(np.sort(rows["iterations"].unique()))
+    weights = (log_i - log_i.mean()) / ((log_i - log_i.mean()) ** 2).sum()
+    off = np.abs(weights @ np.log(value) - POWER)
+    weighted = weights[:, None] * error / value
+    errors = K * np.sqrt(np.einsum("is,ij,js->s", weighted, _shared(rows), weighted))
+    return finding(
+        "s02",
+        name,
+        "largest |slope + 1/2| of log NMAE of Monte Carlo against log iterations, over sigma",
+        off.max(),
+        HALF_DIGIT,
+        basis="rounding",
+        reason="half a unit of the first decimal of the power 1/2; the interval is "
+        f"{K} standard errors of each NMAE, over streams of noise",
+        interval=(np.maximum(off - errors, 0).max(), (off + errors).max()),
     )
-    yield finding("s03", name, measured, (mc / qmc).min(), 1.0, "at least")
+
+
+def _quasi(name, rows):
+    (mc, qmc), (mc_error, qmc_error) = _wide(rows, "value"), _wide(rows, "standard_error")
+    ratio = mc / qmc
+    of_ratio = K * ratio * np.hypot(mc_error / mc, qmc_error / qmc)
+    of_gain = K * np.hypot(mc_error, qmc_error)
+    reason = f"the interval is {K} standard errors over streams of noise"
+
+    def judged(variant, measured, value, error, limit):
+        least = np.unravel_index(np.argmin(value), value.shape)
+        value, error = value[least], error[least]
+        interval = value - error, value + error
+        more = {"basis": "monte-carlo", "reason": reason, "interval": interval}
+        return finding("s03", variant, measured, value, limit, "at least", **more)
+
+    measured = "smallest NMAE of Monte Carlo over that of quasi-Monte Carlo, over sigma and i"
+    yield judged(name, measured, ratio, of_ratio, 1.0)
     gain = mc - qmc
-    lead = (gain[0] - gain[1:].max(axis=0)).min()
-    measured = (
-        "difference of the NMAE at the fewest iterations less the next largest, least over sigma"
-    )
-    yield finding("s03", f"{name}, difference", measured, lead, 0.0, "at least")
-    lead = ((mc / qmc)[0] / (mc / qmc)[-1]).min()
+    lead, error = gain[0] - gain[1:], np.hypot(of_gain[0], of_gain[1:])
+    measured = "gain of quasi-Monte Carlo at the fewest iterations less that at others, the least"
+    yield judged(f"{name}, difference", measured, lead, error, 0.0)
+    few_over_many = ratio[0] / ratio[-1]
+    error = few_over_many * np.hypot(of_ratio[0] / ratio[0], of_ratio[-1] / ratio[-1])
     measured = "ratio of the NMAE at the fewest iterations over that at the most, least over sigma"
-    yield finding("s03", f"{name}, ratio", measured, lead, 1.0, "at least")
+    yield judged(f"{name}, ratio", measured, few_over_many, error, 1.0)
+
+
+def _zeros(name, rows):
+    of_sigma = rows.groupby("sigma")[["zero_share", "n_pairs"]].first().sort_index()
+    share = of_sigma["zero_share"].to_numpy()
+    error = K * np.sqrt(share * (1 - share) / of_sigma["n_pairs"].to_numpy())
+    interval = f"the interval is {K} standard errors over pairs"
+    yield finding(
+        "s26",
+        name,
+        f"share of exact gaps that are 0, at sigma {of_sigma.index[0]}",
+        share[0],
+        OFTEN,
+        "at least",
+        basis="chosen",
+        reason=f"often is taken as one pair in ten; {interval}",
+        interval=(share[0] - error[0], share[0] + error[0]),
+    )
+
+
+def _fall(name, rows):
+    value, error = _wide(rows, "value"), _wide(rows, "standard_error")
+    before, after = error[:, :-1], error[:, 1:]
+    shared = np.diag(_shared(rows), 1)[:, None]
+    of_step = K * np.sqrt(np.maximum(before**2 + after**2 - 2 * shared * before * after, 0))
+    steps = np.diff(value, axis=1)
+    return finding(
+        "s27",
+        name,
+        f"steps to more iterations at which the NMAE does not fall, of {steps.size}",
+        (steps >= 0).sum(),
+        0,
+        basis="monte-carlo",
+        reason=f"the words name no exception; the interval is {K} standard errors of each step",
+        interval=((steps - of_step >= 0).sum(), (steps + of_step >= 0).sum()),
+    )

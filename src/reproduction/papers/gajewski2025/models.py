@@ -1,31 +1,37 @@
 """The models: whether ours are those that the authors saved, tree for tree.
 
-None of it stands in the paper. The cells that this is held against describe the authors' saved
-models; the parameters that the text states (variant described, on splits of our own) give others.
+None of it stands in the paper, so nothing is judged here: what the authors' saved models are stands
+beside ours. The parameters that the text states (variant described, on splits of our own) give
+others.
 """
 
 from __future__ import annotations
 
 import pandas as pd
 
+from reproduction import storage
+from reproduction.papers.gajewski2025._settings import PUBLISHED
+
 INPUTS = ("gajewski2025_single/model_card", "gajewski2025_bigger/model_card")
 _SETTING = ["variant", "dataset", "model", "quantity"]
 
 
-def compute(inputs) -> pd.DataFrame:
+def compute(inputs, recorded=None) -> pd.DataFrame:
     """What the models are.
 
     Parameters
     ----------
     inputs : dict of DataFrame
         ``gajewski2025_single/model_card``, ``gajewski2025_bigger/model_card``.
+    recorded : path, optional
+        ``authors_models.csv``: the same quantities of the models that the authors saved.
 
     Returns
     -------
     DataFrame
         ``variant``, ``dataset``, ``model``, ``quantity``; ``value``: a number (the mean over the
         splits) or text (missing if the splits differ); ``low`` and ``high`` over the splits;
-        ``n_splits``.
+        ``n_splits``; ``authors``, that of the saved model, beside variant published alone.
     """
     rows = pd.concat([inputs[name] for name in INPUTS], ignore_index=True)
     rows = rows.rename(columns={"data": "dataset"})
@@ -33,7 +39,12 @@ def compute(inputs) -> pd.DataFrame:
         dict(zip(_SETTING, key, strict=True)) | _over_splits(cards["value"])
         for key, cards in rows.groupby(_SETTING, sort=False)
     ]
-    return pd.DataFrame(table, columns=[*_SETTING, "value", "low", "high", "n_splits"])
+    saved = storage.read_rows(recorded) if recorded else []
+    saved = {(PUBLISHED, r["dataset"], r["model"], r["quantity"]): r["value"] for r in saved}
+    for row in table:
+        row["authors"] = saved.get(tuple(row[name] for name in _SETTING), "")
+    columns = [*_SETTING, "value", "low", "high", "n_splits", "authors"]
+    return pd.DataFrame(table, columns=columns)
 
 
 def _over_splits(values):

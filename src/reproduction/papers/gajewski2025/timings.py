@@ -1,45 +1,41 @@
-"""Times behind table 1, ours: the exact algorithm, sampling, and iterations of equal time.
+"""How seconds grow: of both algorithms with nodes, and of sampling with iterations.
 
-The text takes the number of iterations whose time comes closest to the exact algorithm's, the
-authors' program the first that is slower; both are here. Paper and program measure their own
-implementations of sampling and of the exact algorithm, and so do these. Of sampling's time for a
-pair most is making a generator of its own: the draws are `sampling.pg2_sampled`'s literal ones.
+Iterations of equal time are in `equal_time`. Everything runs on one thread.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
-from reproduction import datasets
 from reproduction.figures import COLORS
-from reproduction.models import fit
+from reproduction.papers import finding
 from reproduction.papers.gajewski2025 import _clocks, _ensembles
-from reproduction.papers.gajewski2025._settings import (
-    METHODS,
-    MODELS,
-    PUBLISHED,
-    SIGMAS,
-    printed_iterations,
-    recipe_of,
-)
-from reproduction.papers.gajewski2025.curves import ERRORS
-from splitcredit.convert import to_forest
 
-_COLUMNS = ["dataset", "model", "sigma", "method", "quantity", "n_trees", "nodes", "size"]
+# Half a unit of the first decimal of a stated power.
+HALF_DIGIT = 0.05
+# Sizes of the ensemble, the largest ones, over which exponents are taken.
+LAST = 5
+COUNTS = (100, 1000, 5000, 10000, 20000, 35000)
+METHOD_OF_GROWTH = {"exact": "exact algorithm, a pair", "mc": "Monte Carlo, an iteration"}
+_COLUMNS = ["part", "method", "noise", "n_trees", "nodes", "size", "iterations", "value"]
+_COLUMNS += ["low", "high"]
 
 
-def compute(inputs, recipes, pairs: int, repeats: int, trees: list[int], sizes) -> pd.DataFrame:
-    """Seconds, iterations of equal time and their errors.
+def compute(inputs, pairs: int, repeats: int, trees: list[int], sizes: list[int]) -> pd.DataFrame:
+    """CPU seconds and how they grow.
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        ``gajewski2025_sampling/sampling_error``: the errors, and the iterations to choose from.
-    recipes : dict of str to dict
-        Data recipes. Models have the parameters of the saved ones; times do not hang on the split.
-    pairs, repeats : int
-        Pairs of a row and a set; times are medians.
+    inputs : unused
+    pairs : int
+        Pairs of a row and a set that are timed together: so many for the growth of sampling, two
+        fifths for that of the exact algorithm, and five times as many for sampling with shared
+        noise by iterations.
+    repeats : int
+        Turns of the clock.
     trees : list of int
         Sizes of the growing ensemble.
     sizes : list of int
@@ -48,88 +44,67 @@ def compute(inputs, recipes, pairs: int, repeats: int, trees: list[int], sizes) 
     Returns
     -------
     DataFrame
-        ``part``, ``value``, and by part: ``setting`` (``dataset``, ``model``, ``sigma``,
-        ``method``, ``quantity``: CPU seconds ``a pair``, ``a sample``; iterations ``first slower``,
-        ``closest`` and ``printed``, the first two missing if no count is slow enough; and the
-        ``NMAE`` at each), ``growth`` (CPU seconds a pair; ``n_trees``, ``nodes``, ``size``),
-        ``exponent`` (of seconds in nodes, last five sizes).
+        ``part``; ``value``, of the medians over the turns; ``low`` and ``high``, the least and the
+        largest if one turn is left out. By part:
+
+        - ``growth``: CPU seconds of the exact algorithm a pair, and of Monte Carlo an iteration
+          (``method``); ``n_trees``, ``nodes``, ``size``;
+        - ``exponent`` of these seconds in nodes, over the last five sizes of the ensemble;
+        - ``iterations``: CPU seconds of sampling a pair (``method``, ``noise``) and ``iterations``;
+        - ``power`` of the iterations beyond the fewest in the seconds beyond theirs.
     """
     from splitcredit.kernels.compiled import threads
 
-    errors = inputs[ERRORS].rename(columns={"data": "dataset"})
-    rows = []
     with threads(1):
-        for name, recipe in recipes.items():
-            data = datasets.load(recipe)
-            for model in MODELS:
-                rows += _settings(name, model, data, errors, pairs, repeats)
-        grown = _clocks.growth(trees, sizes, max(16, pairs // 20), repeats)
-    rows += [{"part": "growth", **row} for row in grown]
-    for size in sizes:
-        largest = [row for row in grown if row["size"] == size][-5:]
-        slope = _ensembles.slope(
-            [row["nodes"] for row in largest], [row["value"] for row in largest]
-        )
-        rows.append({"part": "exponent", "size": size, "value": slope})
-    table = pd.DataFrame(rows, columns=["part", *_COLUMNS, "value"])
-    return table.astype({name: "Int64" for name in ("n_trees", "nodes", "size")})
+        grown = list(_clocks.growth(trees, sizes, 2 * pairs // 5, pairs, repeats))
+        taken = list(_clocks.by_iterations(COUNTS, pairs // 2, 5 * pairs, repeats))
+    rows = [{"part": "growth", **row, **_summary([row["seconds"]], float)} for row in grown]
+    for method in METHOD_OF_GROWTH:
+        for size in sizes:
+            largest = [r for r in grown if (r["method"], r["size"]) == (method, size)][-LAST:]
+            nodes = [row["nodes"] for row in largest]
+            found = _summary([r["seconds"] for r in largest], partial(_ensembles.slope, nodes))
+            rows.append({"part": "exponent", "method": method, "size": size, **found})
+    rows += [{"part": "iterations", **row, **_summary([row["seconds"]], float)} for row in taken]
+    for key in dict.fromkeys((row["method"], row["noise"]) for row in taken):
+        own = [r["seconds"] for r in taken if (r["method"], r["noise"]) == key]
+        row = dict(zip(("method", "noise"), key, strict=True))
+        rows.append({"part": "power", **row, **_summary(own, _power)})
+    table = pd.DataFrame(rows, columns=_COLUMNS)
+    return table.astype({n: "Int64" for n in ("n_trees", "nodes", "size", "iterations")})
 
 
-def _settings(dataset, model, data, errors, pairs, repeats):
-    """Rows of one model, all standard deviations."""
-    n = data.n_training
-    forest = to_forest(fit(recipe_of(dataset, model), data.X[:n], data.y[:n]))
-    X = forest.prepare(data.X[n:])
-    for sigma in SIGMAS:
-        seconds = _clocks.of_setting(forest, X, sigma, pairs, repeats)
-        key = {"part": "setting", "dataset": dataset, "model": model, "sigma": sigma}
-        yield {**key, "method": "exact", "quantity": "a pair", "value": seconds["exact"]}
-        for method in METHODS:
-            errors_of_setting = errors[(errors["dataset"] == dataset) & (errors["model"] == model)]
-            errors_of_setting = errors_of_setting[errors_of_setting["variant"] == PUBLISHED]
-            errors_of_setting = errors_of_setting[
-                (errors_of_setting["sigma"] == sigma) & (errors_of_setting["method"] == method)
-            ]
-            nmae = errors_of_setting.set_index("iterations")["value"].sort_index()
-            a_pair, a_sample = seconds[method]
-            quantities = {"a pair": a_pair, "a sample": a_sample}
-            chosen = equal_time(nmae.index.to_numpy(), a_pair, a_sample, seconds["exact"])
-            chosen["printed"] = printed_iterations()[dataset, model, sigma, method]
-            for rule, count in chosen.items():
-                quantities |= {rule: count, f"NMAE, {rule}": nmae.get(count, np.nan)}
-            for quantity, value in quantities.items():
-                yield {**key, "method": method, "quantity": quantity, "value": value}
+def _summary(seconds, measure):
+    """What `measure` makes of the medians over the turns, and its range if one turn is left out.
 
-
-def equal_time(counts, a_pair, a_sample, exact) -> dict:
-    """Numbers of iterations that take as long as the exact algorithm, by both rules.
-
-    Parameters
-    ----------
-    counts : int (n_counts,), rising
-    a_pair, a_sample : float
-        Seconds of sampling.
-    exact : float
-        Seconds of the exact algorithm, a pair.
+    `seconds` is (n, n_turns); `measure` takes n medians, one number instead of an array of one.
     """
-    seconds = a_pair + a_sample * counts
-    slower = counts[seconds > exact]
-    first = int(slower[0]) if len(slower) else np.nan
-    return {"first slower": first, "closest": int(counts[np.abs(seconds - exact).argmin()])}
+    seconds = np.asarray(seconds)
+    turns = range(seconds.shape[1])
+    some = [np.delete(seconds, turn, axis=1) for turn in turns] if len(turns) > 1 else []
+    value, *others = [measure(np.median(s, axis=1).squeeze()) for s in (seconds, *some)]
+    return {"value": value, "low": min(value, *others, value), "high": max(value, *others, value)}
+
+
+def _power(seconds):
+    """Exponent of seconds in iterations; what both begin with is taken off, with it the set-up."""
+    counts = np.array(COUNTS)
+    return _ensembles.slope((counts - counts[0])[1:], (seconds - seconds[0])[1:])
 
 
 def draw(table):
-    """Growth with the nodes; and exact seconds beside sampling's at the printed iterations."""
+    """Seconds against nodes, and against iterations."""
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(9.4, 3.8), width_ratios=[1, 1.25], layout="none")
-    figure.subplots_adjust(left=0.1, right=0.99, bottom=0.2, top=0.9, wspace=0.27)
-    _growth(axes[0], table)
-    _settings_panel(axes[1], table[table["part"] == "setting"])
+    figure, axes = plt.subplots(1, 3, figsize=(11.5, 3.7), layout="none")
+    figure.subplots_adjust(left=0.065, right=0.99, bottom=0.14, top=0.91, wspace=0.27)
+    for axis, (method, title) in zip(axes, METHOD_OF_GROWTH.items(), strict=False):
+        _growth(axis, table[table["method"] == method], title)
+    _iterations(axes[2], table[table["part"] == "iterations"])
     return figure
 
 
-def _growth(axis, table):
+def _growth(axis, table, title):
     exponents = table[table["part"] == "exponent"].set_index("size")["value"]
     grown = table[table["part"] == "growth"]
     for (size, rows), color in zip(
@@ -137,35 +112,65 @@ def _growth(axis, table):
     ):
         label = f"|S| = {size:.0f}: exponent {exponents[size]:.2f}"
         style = {"color": COLORS[color], "ms": 4, "label": label}
-        axis.loglog(rows["nodes"].astype(float), rows["value"], "o-", **style)
+        bars = np.abs(rows[["low", "high"]].to_numpy().T - rows["value"].to_numpy())
+        axis.errorbar(rows["nodes"].astype(float), rows["value"], bars, fmt="o-", **style)
+    axis.set(xscale="log", yscale="log")
     axis.set_xlabel("nodes of the ensemble")
-    axis.set_ylabel("CPU seconds a pair, one thread")
-    axis.set_title("Exact algorithm")
+    axis.set_ylabel("CPU seconds, one thread")
+    axis.set_title(title[0].upper() + title[1:])
     axis.legend(loc="upper left")
 
 
-def _settings_panel(axis, rows):
-    by = rows.pivot(index=["dataset", "model", "sigma"], columns=["method", "quantity"])["value"]
-    by = by.sort_index(level=["model", "dataset", "sigma"], ascending=[False, True, True])
-    places = np.arange(len(by))
-    axis.semilogy(places, by["exact", "a pair"], "D", color=COLORS["black"], ms=4, label="exact")
-    for method, color, marker in (("mc", "blue", "o"), ("halton", "vermilion", "s")):
-        columns = by[method]
-        seconds = columns["a pair"] + columns["a sample"] * columns["printed"]
-        label = f"{METHODS[method]}, printed iterations"
-        axis.semilogy(places, seconds, marker, color=COLORS[color], ms=4, label=label)
-    axis.set_xticks(places, [f"{s:g}" for s in by.index.get_level_values("sigma")], fontsize=7)
-    for start in range(0, len(by), 3):
-        dataset, model, _ = by.index[start]
-        setting = f"{dataset.split('_')[0]}\n{model}"
-        axis.text(start + 1, -0.1, setting, ha="center", va="top", **_below(axis))
-    axis.set_xlabel("$\\sigma$, data set, model", labelpad=24)
+def _iterations(axis, rows):
+    colors = {"mc": "blue", "halton": "vermilion"}
+    for (method, noise), own in rows.groupby(["method", "noise"], sort=False):
+        fresh = noise == _clocks.FRESH
+        style = {"color": COLORS[colors[method]], "ms": 4, "ls": "-" if fresh else ":"}
+        label = f"{_clocks.METHODS[method]}, {noise}"
+        axis.plot(own["iterations"].astype(float), own["value"], marker="o", label=label, **style)
+    axis.set(xscale="log", yscale="log")
+    axis.set_xlabel("iterations")
     axis.set_ylabel("CPU seconds a pair, one thread")
-    axis.set_title("Our times in the settings of table 1")
+    axis.set_title("Sampling, 40 trees")
     axis.legend(loc="upper left")
     low, high = axis.get_ylim()
-    axis.set_ylim(low, high * 30)
+    axis.set_ylim(low, high * 6)
 
 
-def _below(axis):
-    return {"transform": axis.get_xaxis_transform(), "fontsize": 7}
+def statements(table) -> list[dict]:
+    """s01 in seconds; s29: linear in iterations; s30: growth with nodes, as stated."""
+    words = "the interval is the range if one turn of the clock is left out"
+    half = f"half a unit of the first decimal of the stated power; {words}"
+    findings = []
+    for row in table[table["part"] == "exponent"].to_dict("records"):
+        interval = row["low"], row["high"]
+        more = {"basis": "rounding", "reason": half, "interval": interval}
+        name = f"seconds, |S| = {row['size']:.0f}"
+        measured = f"exponent of CPU seconds in nodes: {METHOD_OF_GROWTH[row['method']]}"
+        if row["method"] == "exact":
+            args = measured, row["value"], 2 + HALF_DIGIT, "at most"
+            findings.append(finding("s01", name, *args, **more))
+            args = measured, row["value"], 2 - HALF_DIGIT, "at least"
+            findings.append(finding("s30", f"exact, {name}", *args, **more))
+        else:
+            args = measured, row["value"], 1 + HALF_DIGIT, "at most"
+            findings.append(finding("s30", f"sampling, {name}", *args, **more))
+    for row in table[table["part"] == "power"].to_dict("records"):
+        findings.append(
+            finding(
+                "s29",
+                f"{row['method']}, {row['noise']}",
+                f"|exponent - 1| of CPU seconds in iterations, {COUNTS[1]} to {COUNTS[-1]}",
+                abs(row["value"] - 1),
+                HALF_DIGIT,
+                basis="rounding",
+                reason=half,
+                interval=_distance(row["low"] - 1, row["high"] - 1),
+            )
+        )
+    return findings
+
+
+def _distance(low, high):
+    """The interval of the absolute value of what lies in an interval."""
+    return 0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high))

@@ -1,0 +1,144 @@
+"""What the paper says of errors at equal time, judged at the iterations of some comparison."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reproduction.papers import finding
+from reproduction.papers.gajewski2025._settings import METHODS, PRINTED_METHODS
+
+# Introduction: about so much at equal time, and half a unit of its last digit.
+STATED = {
+    ("single", "mc"): (0.13, 0.005),
+    ("single", "halton"): (0.05, 0.005),
+    ("bigger", "mc"): (0.01, 0.005),
+    ("bigger", "halton"): (0.002, 0.0005),
+}
+# An error that one notices, as a share of the mean gap.
+NOTICEABLE = 0.005
+# Standard errors to either side of a value.
+K = 3
+
+
+def findings(rows, comparison, interval) -> list[dict]:
+    """s05 to s07, s31 and s32 of one comparison of times.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row for each ``dataset``, ``model``, ``sigma`` and ``method`` (of `METHODS`): ``value``,
+        the NMAE at the number of iterations that the comparison finds, between ``low`` and
+        ``high``.
+    comparison : str
+        Begins the names of the variants.
+    interval : str
+        What lies between ``low`` and ``high``, in words.
+    """
+    return [
+        *_typical(rows, comparison, interval),
+        _smaller_for_bigger(rows, comparison, interval),
+        *_smaller_for_wider(rows, comparison, interval),
+        _noticeable(rows, comparison, interval),
+        _edge(rows, comparison, interval),
+    ]
+
+
+def _typical(rows, comparison, words):
+    for (model, method), (stated, half) in STATED.items():
+        some = rows[(rows["model"] == model) & (rows["method"] == method)]
+        median, low, high = (some[name].median() for name in ("value", "low", "high"))
+        nearest = 0.0 if low <= stated <= high else min(abs(low - stated), abs(high - stated))
+        interval = nearest, max(abs(low - stated), abs(high - stated))
+        yield finding(
+            "s05",
+            f"{comparison}, {model}, {PRINTED_METHODS[method]}",
+            f"|median NMAE over data sets and sigmas - {stated}|",
+            abs(median - stated),
+            half,
+            basis="rounding",
+            reason=f"half a unit of the last stated digit; {words}",
+            interval=interval,
+        )
+
+
+def _smaller_for_bigger(rows, comparison, words):
+    by = rows.pivot(index=["dataset", "sigma", "method"], columns="model")
+    return exceptions(
+        "s06",
+        comparison,
+        "settings in which the bigger model's NMAE is not the smaller one",
+        words,
+        *((by[a, "bigger"] >= by[b, "single"]) for a, b in _COMPARED),
+    )
+
+
+def _smaller_for_wider(rows, comparison, words):
+    mc = rows[rows["method"] == "mc"]
+    for model, some in mc.groupby("model", sort=False):
+        by = {
+            name: some.pivot(index="dataset", columns="sigma", values=name).to_numpy()
+            for name in ("low", "value", "high")
+        }
+        yield exceptions(
+            "s07",
+            f"{comparison}, {model}",
+            f"steps from one sigma to the next at which {METHODS['mc']}'s NMAE does not fall",
+            words,
+            *((by[a][:, 1:] >= by[b][:, :-1]) for a, b in _COMPARED),
+        )
+
+
+# What is held against what, if the first must be smaller: certain exceptions, exceptions of the
+# values, possible ones.
+_COMPARED = (("low", "high"), ("value", "value"), ("high", "low"))
+
+
+def exceptions(statement, variant, measured, words, certain, counted, possible) -> dict:
+    """A finding that nothing is an exception: booleans for certain, counted and possible ones."""
+    n = np.size(counted)
+    return finding(
+        statement,
+        variant,
+        f"{measured}, of {n}",
+        np.sum(counted),
+        0,
+        basis="monte-carlo",
+        reason=f"the words name no exception; {words}",
+        interval=(np.sum(certain), np.sum(possible)),
+    )
+
+
+def _noticeable(rows, comparison, words):
+    mc = rows[rows["method"] == "mc"]
+    least = mc.loc[mc["value"].idxmin()]
+    return finding(
+        "s31",
+        comparison,
+        f"smallest NMAE of {METHODS['mc']} over models, data sets and sigmas",
+        least["value"],
+        NOTICEABLE,
+        "at least",
+        basis="chosen",
+        reason="half a percent of the mean gap is what the last digit of the introduction's errors "
+        f"of {METHODS['mc']} shows; {words}",
+        interval=(least["low"], least["high"]),
+    )
+
+
+def _edge(rows, comparison, words):
+    by = rows.pivot(index=["dataset", "model", "sigma"], columns="method")
+    certain, counted, possible = (
+        (by[a, "halton"] < by[b, "mc"]).mean()
+        for a, b in (("high", "low"), ("value", "value"), ("low", "high"))
+    )
+    return finding(
+        "s32",
+        comparison,
+        f"share of {len(by)} settings in which quasi-Monte Carlo has the smaller NMAE",
+        counted,
+        0.5,
+        "at least",
+        basis="chosen",
+        reason=f"an edge is a smaller error in most settings; {words}",
+        interval=(certain, possible),
+    )

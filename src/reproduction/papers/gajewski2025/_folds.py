@@ -1,0 +1,81 @@
+"""Errors of the grid's parameters on the same folds, and whether the stated ones are the least."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reproduction.papers import finding
+from reproduction.papers.gajewski2025._settings import DATASETS, DESCRIBED, MODELS, recipe_of
+
+PARAMETERS = ["max_depth", "learning_rate", "subsample"]
+# Standard errors to either side of a difference.
+K = 2
+
+
+def named(errors) -> pd.DataFrame:
+    """A table of `cross_validated_error` with the columns ``dataset`` and `PARAMETERS`."""
+    columns = {"data": "dataset", **{f"model.{name}": name for name in PARAMETERS}}
+    return errors.rename(columns=columns)
+
+
+def at(rows, recipe) -> np.ndarray:
+    """Whether each row has the parameters of a recipe, bool (n_rows,)."""
+    return (rows[PARAMETERS] == [recipe[p] for p in PARAMETERS]).all(axis=1).to_numpy()
+
+
+def excess(rows) -> pd.DataFrame:
+    """How much more than the least the error at the stated parameters is.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row a fit: see `named`.
+
+    Returns
+    -------
+    DataFrame
+        One row a data set and model: ``value``, the mean over the folds of the error at the stated
+        parameters less that at those with the least mean of the others, as a share of the latter;
+        ``low`` and ``high``, two standard errors to either side. Folds share rows for training, so
+        the variance over J folds counts 1/J + (held out)/(training) times (Nadeau and Bengio 2003).
+    """
+    found = []
+    for dataset in DATASETS:
+        for model in MODELS:
+            own = rows[(rows["dataset"] == dataset) & (rows["model"] == model)]
+            is_text = at(own, recipe_of(dataset, model, DESCRIBED))
+            others = own[~is_text].pivot(
+                index=["shuffle", "fold"], columns=PARAMETERS, values="value"
+            )
+            least = others.mean().idxmin()
+            stated = own[is_text].set_index(["shuffle", "fold"])["value"]
+            differences = (stated - others[least]).to_numpy() / others[least].mean()
+            share = 1 / len(differences) + own["n_held_out"].sum() / own["n_training"].sum()
+            error = K * np.sqrt(share * differences.var(ddof=1))
+            value = differences.mean()
+            row = {"dataset": dataset, "model": model, "value": value}
+            found.append({**row, "low": value - error, "high": value + error})
+    return pd.DataFrame(found)
+
+
+def findings(table, where) -> list[dict]:
+    """s25 of each row of `excess`; `where` begins the names of the variants."""
+    reason = (
+        "what minimizes the error has none above that of other parameters; the interval is "
+        f"{K} standard errors over folds, corrected for the rows that they share"
+    )
+    return [
+        finding(
+            "s25",
+            f"{where}, {row['dataset']}, {row['model']}",
+            "mean cross-validated RMSE at the stated parameters less that at the best others, as a "
+            "share",
+            row["value"],
+            0,
+            basis="monte-carlo",
+            reason=reason,
+            interval=(row["low"], row["high"]),
+        )
+        for row in table.to_dict("records")
+    ]

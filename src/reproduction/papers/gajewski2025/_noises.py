@@ -1,0 +1,94 @@
+"""Kinds of noise to hold the exact gap against an enumeration: the library's, and their own twins.
+
+The theorem asks only that the perturbations of features are independent of each other.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import NamedTuple
+
+import numpy as np
+
+from reproduction.papers.gajewski2025 import _enumeration
+from splitcredit.faithfulness.perturbations import (
+    Empirical,
+    FeatureWise,
+    Laplace,
+    Marginal,
+    Normal,
+    Uniform,
+)
+
+NORMAL, MIXED = "normal", "feature by feature"
+KINDS = (NORMAL, "uniform", "Laplace", "empirical", "marginal", MIXED)
+# Of uniform noise, in scales; and values in a sample.
+HALF_WIDTH, VALUES = 2.0, 12
+
+
+class Noise(NamedTuple):
+    """One kind of noise for one row."""
+
+    perturbation: object  # as the library takes it
+    scale: np.ndarray  # float64 (n_features,)
+    below: list  # of each feature: cut -> P(perturbed value < cut), a Decimal
+
+    def draw(self, rng, x, n) -> np.ndarray:
+        """Perturbed rows, float32 (n, n_features); all features move."""
+        drawn = self.perturbation.draw(rng, (n, len(x)))
+        if not isinstance(self.perturbation, Marginal):
+            drawn = x.astype(np.float64) + self.scale * drawn
+        return drawn.astype(np.float32)
+
+
+def make(kind, rng, X, x, sigma) -> Noise:
+    """Noise of one of `KINDS` for the row x; marginal values are those of the rows X.
+
+    The scale of feature by feature noise differs between the features.
+    """
+    d = len(x)
+    if kind == "marginal":
+        rows = X.astype(np.float64)
+        below = [_among(rows[:, j].astype(np.float32)) for j in range(d)]
+        return Noise(Marginal(rows), np.ones(d), below)
+    sample = rng.normal(size=VALUES).round(1)
+    one = {
+        NORMAL: Normal(),
+        "uniform": Uniform(HALF_WIDTH),
+        "Laplace": Laplace(),
+        "empirical": Empirical(sample),
+    }
+    if kind == MIXED:
+        kinds = rng.permutation([*one, *one])[:d].tolist()
+        scale = sigma * rng.uniform(0.5, 2, size=d)
+        perturbation = FeatureWise(tuple(one[k] for k in kinds))
+    else:
+        kinds, scale, perturbation = [kind] * d, np.full(d, sigma), one[kind]
+    return Noise(
+        perturbation, scale, [_below(k, x[j], scale[j], sample) for j, k in enumerate(kinds)]
+    )
+
+
+def _below(kind, x, scale, sample):
+    if kind == "empirical":
+        return _among((float(x) + scale * sample).astype(np.float32))
+    distribution = {
+        NORMAL: _enumeration.normal_below,
+        "Laplace": _laplace_below,
+        "uniform": _uniform_below,
+    }[kind]
+    return lambda cut: distribution((Decimal(cut) - Decimal(float(x))) / Decimal(float(scale)))
+
+
+def _among(values):
+    """Share of equally likely values below a cut."""
+    return lambda cut: Decimal(int((values < np.float32(cut)).sum())) / len(values)
+
+
+def _laplace_below(z: Decimal) -> Decimal:
+    return z.exp() / 2 if z < 0 else 1 - (-z).exp() / 2
+
+
+def _uniform_below(z: Decimal) -> Decimal:
+    half = Decimal(HALF_WIDTH)
+    return (min(max(z, -half), half) + half) / (2 * half)

@@ -1,0 +1,50 @@
+"""Operations of the exact algorithm, counted from the lists that its kernel works through."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.faithfulness.prediction_gap import GapProblem
+from splitcredit.kernels.prediction_gap import exact
+
+
+def count(forest, X, chosen, sigma) -> np.ndarray:
+    """Operations for the gaps of pairs of a row and a set, int64 (n_pairs,).
+
+    An operation is one of these, each a fixed number of additions and multiplications: a node at
+    which a factor or a leaf is listed; a side of a leaf that is written into the table; and, of
+    every tree, a factor or a sum at one of its nodes for one leaf of a later tree.
+
+    Parameters
+    ----------
+    forest : Forest with one output
+    X : prepared rows (n_pairs, n_features)
+    chosen : bool (n_pairs, n_features)
+    sigma : float
+    """
+    problem = GapProblem(forest, None, sigma, None)
+    nodes, sides, roots, lowered, first, depth = exact.kernel_arrays(problem.gap_forest)
+    rows, tails = problem.with_tails(X, chosen)
+    work = exact.workspace(len(nodes), len(sides), len(roots), X.shape[1], depth)
+    row_values, mass_below = np.empty(len(roots)), np.empty(X.shape[1])
+    counts = []
+    for x, tail, moving in zip(rows, tails, chosen, strict=True):
+        exact.locate_row(nodes, roots, lowered, first, x, tail, row_values, mass_below)
+        listed = nodes, sides, roots, lowered, x, tail, moving, row_values, mass_below, work
+        n_factors = exact._list_steps(*listed)
+        visited = int(work.visited_end[-1])
+        exact._drop_negligible_leaves(work)
+        exact._reverse_steps(work)
+        exact._clear_slots(work, n_factors)
+        counts.append(visited + _of_lists(work, nodes))
+    return np.array(counts)
+
+
+def _of_lists(work, nodes):
+    steps = work.steps[: work.steps_end[-1]]
+    updates = np.maximum(steps["factors_end"] - steps["factors"], 1)
+    of_tree = np.diff(np.append(0, updates.cumsum())[np.append(0, work.steps_end)])
+    leaves = work.active_end[-1]
+    later = leaves - work.active_end
+    own = nodes[work.active["node"][:leaves]]
+    return int((of_tree * later).sum() + (own["box_end"] - own["box"]).sum())

@@ -1,0 +1,96 @@
+"""Appendix A and the sizes that the text states, against what the printed numbers come from.
+
+A parameter is *found* if a model fitted with it and the others is the authors' saved one, tree for
+tree; that of red wine's single tree is read and not fitted, so only its depth is known.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from reproduction import datasets, storage
+from reproduction import recorded as recorded_models
+from reproduction.papers.gajewski2025._settings import DATASETS, MODELS, PUBLISHED, recipe_of
+from reproduction.papers.gajewski2025.curves import ERRORS
+from reproduction.papers.gajewski2025.models import INPUTS
+from splitcredit.forest import LEAF
+
+# Our names of the parameters, and those in print.
+NAMES = {
+    "learning_rate": "eta",
+    "subsample": "subsample",
+    "max_depth": "max_depth",
+    "n_estimators": "n_trees",
+}
+# As text: no number, which differs from any that is printed.
+NOT_FOUND = "nan"
+_COLUMNS = ["variant", "dataset", "model", "quantity", "value"]
+
+
+def compute(inputs, recipes, recorded) -> pd.DataFrame:
+    """What the text states of models and data, as it is behind the printed numbers.
+
+    Parameters
+    ----------
+    inputs : dict of DataFrame
+        ``gajewski2025_single/model_card``, ``gajewski2025_bigger/model_card``, and
+        ``gajewski2025_sampling/sampling_error``.
+    recipes : dict of str to dict
+        Data recipes.
+    recorded : path
+        ``authors_models.csv``: what identifies the models that the authors saved.
+
+    Returns
+    -------
+    DataFrame
+        ``variant`` (published), ``dataset``, ``model``, ``quantity``, ``value``: of the models
+        ``eta``, ``subsample``, ``max_depth`` and ``n_trees``, ``nan`` if they were not found; of
+        the data ``n_rows``, training and test together, ``n_features``, and ``n_pairs``, the pairs
+        of a row and a set that errors are means over.
+    """
+    hashes = {
+        (row["dataset"], row["model"]): row["value"]
+        for row in storage.read_rows(recorded)
+        if row["quantity"] == "dump_sha256"
+    }
+    cards = pd.concat([inputs[name] for name in INPUTS], ignore_index=True)
+    cards = cards[(cards["variant"] == PUBLISHED) & (cards["quantity"] == "dump_sha256")]
+    cards = cards.set_index(["data", "model"])["value"]
+    rows = []
+    for dataset in DATASETS:
+        for model in MODELS:
+            same = cards[dataset, model] == hashes.get((dataset, model))
+            for name, value in _parameters(dataset, model, same).items():
+                rows.append((PUBLISHED, dataset, model, name, value))
+        rows += [(PUBLISHED, dataset, "", *size) for size in _sizes(recipes[dataset])]
+        errors = inputs[ERRORS]
+        own = errors[(errors["variant"] == PUBLISHED) & (errors["data"] == dataset)]
+        (n_pairs,) = own["n_pairs"].unique()
+        rows.append((PUBLISHED, dataset, "", "n_pairs", str(n_pairs)))
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def _parameters(dataset, model, same):
+    recipe = recipe_of(dataset, model)
+    if recipe.get("recorded"):
+        known = {"max_depth": depth_of(recorded_models.forest(recipe["recorded"]))}
+    else:
+        known = recipe if same else {}
+    return {printed: str(known.get(own, NOT_FOUND)) for own, printed in NAMES.items()}
+
+
+def _sizes(recipe):
+    data = datasets.load(recipe)
+    yield "n_rows", str(len(data.X))
+    yield "n_features", str(data.X.shape[1])
+
+
+def depth_of(forest) -> int:
+    """Largest number of splits on the way to a leaf."""
+    depths = [0] * forest.n_nodes
+    for k in range(forest.n_nodes):
+        if forest.feature[k] != LEAF:
+            # Children stand behind their parents.
+            for child in (forest.left[k], forest.right[k]):
+                depths[child] = depths[k] + 1
+    return max(depths)
