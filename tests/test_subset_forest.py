@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 import twins_oob
 import twins_subset_forest as twin
-
 from reproduction import datasets, models
 from reproduction.datasets import Dataset
 from reproduction.metrics import _subset_forest, metric
