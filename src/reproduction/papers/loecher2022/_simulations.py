@@ -221,7 +221,7 @@ def draw(table, case, title):
     from matplotlib.patches import Patch
 
     figure, axes = plt.subplots(2, len(PANELS), figsize=(12.4, 6.6), sharey="col", layout="none")
-    figure.subplots_adjust(left=0.065, right=0.99, bottom=0.17, top=0.88, wspace=0.24, hspace=0.3)
+    figure.subplots_adjust(left=0.065, right=0.99, bottom=0.17, top=0.88, wspace=0.24, hspace=0.42)
     for line, (variant, mtry) in zip(axes, MTRY.items(), strict=True):
         for axis, (importance, name) in zip(line, PANELS.items(), strict=True):
             for _, key in settings(table, importance):
@@ -283,7 +283,7 @@ def finish(axis, relevant) -> None:
     axis.set_xlim(-0.6, len(FEATURES) - 0.4)
     for label, name in zip(axis.get_xticklabels(), FEATURES, strict=True):
         if name == relevant:
-            label.set(color=COLORS["vermilion"], fontweight="bold")
+            label.set(color=COLORS["green"], fontweight="bold")
     axis.grid(False, axis="x")
 
 

@@ -90,13 +90,13 @@ def draw(table):
     from matplotlib import pyplot as plt
 
     figure, axes = plt.subplots(2, 2, figsize=(8.6, 6.2), sharey="row", layout="none")
-    figure.subplots_adjust(left=0.11, right=0.985, bottom=0.14, top=0.87, wspace=0.06, hspace=0.34)
+    figure.subplots_adjust(left=0.13, right=0.985, bottom=0.14, top=0.87, wspace=0.06, hspace=0.36)
     for line, (importance, name) in zip(axes, WEIGHTED.items(), strict=True):
         for axis, case in zip(line, (POWER, NULL), strict=True):
             boxes(axis, of(table, importance, case), "0.8")
             _simulations.finish(axis, RELEVANT if case == POWER else None)
             axis.set_title(f"{case}, {name} rows", loc="left")
-        line[0].set_ylabel("mean of y SHAP\n(P(y = 1))")
+        line[0].set_ylabel("mean of y SHAP")
     for axis in axes[-1]:
         axis.set_xlabel("feature, number of categories")
     _simulations.explain_boxes(figure, table)
