@@ -412,7 +412,7 @@ def noisy(one_thread):
         recipe.pop("importance")
         settings[name] = penalized_gini.PRESETS[recipe.pop("preset")] | recipe
     values, relevant = {name: [] for name in names}, []
-    for repeat in range(16):
+    for repeat in range(20):
         data = datasets.load({"dataset": "noisy_features"}, repeat)
         model = models.fit(FULL["models"]["random_forest"], data.X, data.y, repeat)
         forest = to_forest(model, X_train=data.X)
