@@ -19,7 +19,6 @@ CFC = "CFC: kernel - Eq. 8"
 LOCAL = "prediction of a tree - mean of its sample - sum of CFC"
 LOCAL_ALL = "prediction of the forest - mean of all rows - sum of CFC"
 LEFT = "share of CFC that is left over the trees"
-LEFT_ERROR = "standard error of that share"
 EQ9 = "two sides of Eq. 9, over the right side"
 EQ11 = "Eq. 11 x mean of y - Eq. 10, tree by tree"
 EQ11_KERNEL = "Eq. 11, in-bag and out-of-bag: kernel - rows"
@@ -176,33 +175,17 @@ def _of_ufi(forest, X, y, trees, cfc):
     ]
 
 
-def cancelling(model, X, y, relevant) -> list[tuple[str, str, float]]:
+def left_over(model, X, y) -> np.ndarray:
     """How much of the contributions is left when those of the trees are added up, section 7.
-
-    For each feature, sum |mean over the trees of f_T| / mean over the trees of sum |f_T|: the two
-    sides of Eq. 9. Means over the relevant features and over the others, with the standard errors
-    over the features.
-
-    Parameters
-    ----------
-    model, X, y
-    relevant : sequence of int
 
     Returns
     -------
-    list of (statement, quantity, value)
+    float64 (n_features,)
+        sum |mean over the trees of f_T| / mean over the trees of sum |f_T|, the two sides of Eq. 9,
+        of the last class.
     """
     cfc = [_by_rows.contributions(tree)[:, :, -1] for tree in _by_rows.trees(model, X, y)]
-    left = np.abs(np.mean(cfc, axis=0)).sum(axis=0) / np.mean(np.abs(cfc), axis=0).sum(axis=0)
-    is_relevant = np.isin(np.arange(X.shape[1]), relevant)
-    found = []
-    for name, values in (("relevant", left[is_relevant]), ("noise", left[~is_relevant])):
-        error = values.std(ddof=1) / np.sqrt(len(values))
-        found += [
-            ("s21", f"{LEFT}, {name}", values.mean()),
-            ("s21", f"{LEFT_ERROR}, {name}", error),
-        ]
-    return [(s, q, float(v)) for s, q, v in found]
+    return np.abs(np.mean(cfc, axis=0)).sum(axis=0) / np.mean(np.abs(cfc), axis=0).sum(axis=0)
 
 
 def counter_example(model, X, y) -> list[tuple[str, str, float]]:

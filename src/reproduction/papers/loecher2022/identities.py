@@ -26,6 +26,10 @@ K = 3.0
 DEVIATION = 4.0
 _DEVIATION = "of 16 normal means one is further away with a probability of 0.001 at most"
 DEPTHS = (3, None)
+# Relevant are five of so many, the first; the others have more values than any of them.
+CANDIDATES = 10
+RELEVANT, FEW_VALUES = "relevant features", "noise with few values"
+MANY_VALUES = "noise with many values"
 COLUMNS = "part statement quantity data depth n_left n_right p n value size".split()
 COLUMNS += ["standard_error", "exact", "expected"]
 
@@ -61,8 +65,8 @@ def compute(
         ``identity``: largest absolute difference over ``n`` forests; ``size``, the largest number
         that was compared.
         ``counter-example``: what the quantity says, on one forest of ``n`` trees.
-        ``cancelling``: on one forest of ``n`` trees, how much of the contributions is left when
-        those of the trees are added up.
+        ``cancelling``: how much of the contributions is left when those of the trees are added
+        up, mean over ``n`` features and its ``standard_error`` over them.
         ``simulation``: mean decrease of the score ``quantity`` over ``n`` draws at a useless split
         with ``n_left`` and ``n_right`` out-of-bag rows and P(y = 1) = ``p``, its
         ``standard_error``, the mean by enumeration of all outcomes, ``exact``, and by the formula,
@@ -72,7 +76,7 @@ def compute(
 
     with threads(1):  # small forests: threads would wait for each other
         rows = _measured(n_forests, n_trees, seed) + _counter_examples(n_trees_counter, seed)
-        rows += _of_cancelling(n_trees_counter, seed)
+        rows += _of_cancelling(n_forests, n_trees_counter, seed)
         simulated = _useless_split.simulate(n_draws, seed)
     rows += [{"part": "simulation", "statement": "s16", **row} for row in simulated]
     whole = {name: "Int64" for name in ("depth", "n_left", "n_right", "n")}
@@ -135,12 +139,22 @@ def _counter_examples(n_trees, seed):
     return rows
 
 
-def _of_cancelling(n_trees, seed):
-    data = noisy_features.load(random_state=seed)
-    fitted = _fit(("Classifier", data.X, data.y), n_trees, None, seed)
-    key = {"part": "cancelling", "data": "noisy_features", "n": n_trees}
-    found = _identities.cancelling(*fitted, data.relevant)
-    return [{**key, "statement": s, "quantity": q, "value": v} for s, q, v in found]
+def _of_cancelling(n_forests, n_trees, seed):
+    """Features of the simulation of table 1, by what they tell and how many values they have."""
+    left = {kind: [] for kind in (RELEVANT, FEW_VALUES, MANY_VALUES)}
+    for repeat in range(seed, seed + n_forests):
+        data = noisy_features.load(random_state=repeat)
+        fitted = _fit(("Classifier", data.X, data.y), n_trees, None, repeat)
+        for j, share in enumerate(_identities.left_over(*fitted)):
+            noise = FEW_VALUES if j < CANDIDATES else MANY_VALUES
+            left[RELEVANT if j in data.relevant else noise].append(share)
+    key = {"part": "cancelling", "statement": "s21", "data": "noisy_features"}
+    rows = []
+    for kind, values in left.items():
+        error = np.std(values, ddof=1) / np.sqrt(len(values))
+        row = {"quantity": f"{_identities.LEFT}, {kind}", "n": len(values)}
+        rows.append({**key, **row, "value": np.mean(values), "standard_error": error})
+    return rows
 
 
 # (statement, variant): quantities of which the largest difference decides.
@@ -200,7 +214,7 @@ def statements(table) -> list[dict]:
         for key, quantities in IDENTITIES.items()
     ]
     findings += _of_equivalence(table[table["part"] == "counter-example"])
-    findings.append(_of_noise(table[table["part"] == "cancelling"]))
+    findings += _of_noise(table[table["part"] == "cancelling"])
     return findings + _of_bias(table[table["part"] == "simulation"])
 
 
@@ -218,17 +232,18 @@ def _of_equivalence(table):
 
 
 def _of_noise(table):
-    """s21: contributions of noise cancel more than those of what tells y."""
-    value = table.set_index("quantity")["value"]
-    left, error = (
-        [value[f"{name}, {kind}"] for kind in ("relevant", "noise")]
-        for name in (_identities.LEFT, _identities.LEFT_ERROR)
-    )
-    apart, width = left[0] - left[1], K * np.hypot(*error)
-    measured = "share of the CFC that is left when those of the trees are added up: relevant "
-    measured += f"features less noise, 50 features; {K:.0f} standard errors over the features"
-    given = {"basis": "monte-carlo", "interval": (apart - width, apart + width)}
-    return finding("s21", "cancelling", measured, apart, 0.0, "at least", **given)
+    """s21: whether contributions cancel more where overfitting is, and where nothing tells y."""
+    rows = table.set_index(table["quantity"].str.removeprefix(f"{_identities.LEFT}, "))
+    findings = []
+    for more, less in ((FEW_VALUES, MANY_VALUES), (RELEVANT, FEW_VALUES)):
+        apart = rows.loc[more, "value"] - rows.loc[less, "value"]
+        width = K * np.hypot(*rows.loc[[more, less], "standard_error"])
+        measured = "share of the CFC that is left when those of the trees are added up: "
+        measured += f"{more} less {less}; {K:.0f} standard errors over the features"
+        given = {"basis": "monte-carlo", "interval": (apart - width, apart + width)}
+        variant = f"cancelling, {more} against {less}"
+        findings.append(finding("s21", variant, measured, apart, 0.0, "at least", **given))
+    return findings
 
 
 def _of_bias(table):
