@@ -182,10 +182,13 @@ def left_over(model, X, y) -> np.ndarray:
     -------
     float64 (n_features,)
         sum |mean over the trees of f_T| / mean over the trees of sum |f_T|, the two sides of Eq. 9,
-        of the last class.
+        of the last class; 1 for a feature that no tree tests.
     """
     cfc = [_by_rows.contributions(tree)[:, :, -1] for tree in _by_rows.trees(model, X, y)]
-    return np.abs(np.mean(cfc, axis=0)).sum(axis=0) / np.mean(np.abs(cfc), axis=0).sum(axis=0)
+    left, right = (
+        np.abs(f).sum(axis=0) for f in (np.mean(cfc, axis=0), np.mean(np.abs(cfc), axis=0))
+    )
+    return np.divide(left, right, out=np.ones_like(right), where=right > 0)
 
 
 def counter_example(model, X, y) -> list[tuple[str, str, float]]:
