@@ -1,5 +1,6 @@
 """Forests with splits by subsets of categories, against a search of every subset."""
 
+from argparse import Namespace
 from fractions import Fraction
 
 import numpy as np
@@ -7,9 +8,10 @@ import pytest
 
 import twins_oob
 import twins_subset_forest as twin
-from reproduction import datasets, models
+from reproduction import datasets, models, seeds, storage
 from reproduction.datasets import Dataset
 from reproduction.metrics import _subset_forest, metric
+from reproduction.stages import metrics as metrics_stage
 from splitcredit.forest import LEAF
 from splitcredit.importances import mdi, penalized_gini
 
@@ -148,3 +150,20 @@ def test_a_feature_that_tells_all_has_no_shadow():
     table = metric("subset_scores")({}, data, air.set_params(max_features=2))
     found = table[table["importance"] == "air"]["value"].to_numpy()
     assert found[0] > 10 and abs(found[1]) < found[0] / 10
+
+
+def test_the_job_gives_the_estimator_of_the_run(tmp_path):
+    """Not fitted, with the seed of the repeat: forests of other repeats are others."""
+    data = datasets.load(MIXED, 1)
+    model = {"estimator": "RandomForestClassifier", "n_estimators": 4, "max_features": 2}
+    run = {"key": "r", "data_key": "d", "model": model, "repeat": 5}
+    storage.write_json(tmp_path / "plan.json", [run])
+    storage.write_bundle(tmp_path / "data.npz", {"d": data})
+    recipe, out = {"metric": "subset_scores"}, tmp_path / "out.csv"
+    files = {"plan": tmp_path / "plan.json", "data": tmp_path / "data.npz", "models": []}
+    metrics_stage.run(Namespace(**files, names=[], importances=[], recipe=recipe, out=out))
+    seed = seeds.derive(recipe, 5, "metric")
+    expected = metric("subset_scores")({}, data, models.unfitted(model, 5), seed)
+    assert np.array_equal(storage.read_table(out)["value"], expected["value"])
+    other = metric("subset_scores")({}, data, models.unfitted(model, 6), seed)
+    assert not np.array_equal(other["value"], expected["value"])
