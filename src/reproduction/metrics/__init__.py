@@ -2,9 +2,9 @@
 
 `attributions` maps the names of the run's importances to their `Attribution` or `Importance`. A
 metric may also ask for the run's ``data``, the rows that are explained, and ``training``, those
-that the model was fitted on (`Dataset`), for its ``forest``, for ``refit``, which fits the model of
-the run to other rows, and for ``random_state``. The rows of the result are tidy; its numbers stand
-in a column ``value``.
+that the model was fitted on (`Dataset`), for its ``forest``, for its ``estimator``, not fitted, for
+``refit``, which fits the model of the run to other rows, and for ``random_state``. The rows of the
+result are tidy; its numbers stand in a column ``value``.
 """
 
 from __future__ import annotations

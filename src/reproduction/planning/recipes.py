@@ -18,7 +18,7 @@ class ConfigError(ValueError):
 # What an importance or metric is given by the job, not by its recipe.
 _GIVEN = {
     "importance": {"forest", "estimator", "X", "y", "background"},
-    "metric": {"attributions", "data", "training", "forest", "refit"},
+    "metric": {"attributions", "data", "training", "forest", "estimator", "refit"},
 }
 
 # Kind of recipe -> its section of the configuration, and the key that names its file or class.

@@ -53,4 +53,5 @@ def _known(arguments, data, run):
     yield "training", lambda: data.training
     yield "random_state", lambda: seeds.derive(arguments.recipe, repeat, "metric")
     yield "forest", lambda: storage.read_bundle(*arguments.models, cross_fitted, {key})[key]
+    yield "estimator", lambda: models.unfitted(recipe, repeat)
     yield "refit", lambda: lambda X, y: models.fit(recipe, X, y, repeat)

@@ -16,6 +16,10 @@ EQ10_TWICE = "Gini MDI - 2 x Eq. 10, one class of two"
 COVARIANCE_TWICE = "Gini MDI - 2 x covariance of CFC and y, one class of two"
 ZERO = "mean of CFC over the bootstrap sample"
 CFC = "CFC: kernel - Eq. 8"
+LOCAL = "prediction of a tree - mean of its sample - sum of CFC"
+LOCAL_ALL = "prediction of the forest - mean of all rows - sum of CFC"
+LEFT = "share of CFC that is left over the trees"
+EQ9 = "two sides of Eq. 9, over the right side"
 EQ11 = "Eq. 11 x mean of y - Eq. 10, tree by tree"
 EQ11_KERNEL = "Eq. 11, in-bag and out-of-bag: kernel - rows"
 EQ11_PRINTED = "Eq. 11 - Eq. 10, equal as printed"
@@ -59,14 +63,22 @@ def _mean(function, *lists):
 
 
 def _of_cfc(model, X, trees, cfc):
-    """Contributions of single trees, and their mean over the bootstrap sample, which is 0."""
+    """Contributions: their mean over the bootstrap sample, Eq. 7 and the two sides of Eq. 9."""
+    predict = getattr(model, "predict_proba", model.predict)
     sides = []
     for estimator, tree, rows in zip(model.estimators_, trees, cfc, strict=True):
         kernel = saabas.explain(convert(estimator), X).values
         share = tree.times["inbag"] / tree.times["inbag"].sum()
         means = [np.einsum("i,ikd->kd", share, f) for f in (kernel, rows)]
         sides += [("s12", CFC, kernel, rows), ("s12", ZERO, np.array(means), 0.0)]
-    return sides
+        predicted = getattr(estimator, "predict_proba", estimator.predict)(X).reshape(len(X), -1)
+        sides.append(("s22", LOCAL, predicted, tree.means["inbag"][0] + rows.sum(axis=1)))
+    forest = np.mean(cfc, axis=0)
+    everywhere = trees[0].targets.mean(axis=0) + forest.sum(axis=1)
+    sides.append(("s22", LOCAL_ALL, predict(X).reshape(len(X), -1), everywhere))
+    left, right = (np.abs(f).sum(axis=0) for f in (forest, np.mean(np.abs(cfc), axis=0)))
+    used = right > 0
+    return [*sides, ("s23", EQ9, left[used] / right[used], 1.0)]
 
 
 def _of_mdi(forest, model, X, y, trees, cfc):
@@ -161,6 +173,22 @@ def _of_ufi(forest, X, y, trees, cfc):
         ("s15", OOB_PG, products, by_oob),
         ("s15", PG_OOB, ours["mdi_oob"].values, by_cfc),
     ]
+
+
+def left_over(model, X, y) -> np.ndarray:
+    """How much of the contributions is left when those of the trees are added up, section 7.
+
+    Returns
+    -------
+    float64 (n_features,)
+        sum |mean over the trees of f_T| / mean over the trees of sum |f_T|, the two sides of Eq. 9,
+        of the last class; 1 for a feature that no tree tests.
+    """
+    cfc = [_by_rows.contributions(tree)[:, :, -1] for tree in _by_rows.trees(model, X, y)]
+    left, right = (
+        np.abs(f).sum(axis=0) for f in (np.mean(cfc, axis=0), np.mean(np.abs(cfc), axis=0))
+    )
+    return np.divide(left, right, out=np.ones_like(right), where=right > 0)
 
 
 def counter_example(model, X, y) -> list[tuple[str, str, float]]:

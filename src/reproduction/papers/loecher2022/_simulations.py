@@ -1,7 +1,11 @@
 """What figures 6 to 8 share: forests on five features, of which none or only x2 tells y.
 
-All features are coded as numbers, since scikit-learn has no splits by subsets of categories; R's
-forests, which the paper's figures seem to show, have them. R's numbers stand beside where known.
+Features are coded in two ways. As numbers, scikit-learn splits between categories below and above a
+value. As categories, a split puts any subset of them on one side, as in R's forests, of which the
+paper's figures seem to be. R's own numbers stand beside where they are known.
+
+The number of features drawn at a node, mtry, is 3 in the author's programs (``published``) and 2 in
+the text (``described``).
 """
 
 from __future__ import annotations
@@ -14,11 +18,14 @@ from reproduction.datasets.mixed_categories import CATEGORIES, FEATURES
 from reproduction.figures import COLORS
 from reproduction.papers import finding
 
-SCORES = "loecher2022_mixed/scores"
+SCORES, SUBSET_SCORES = "loecher2022_mixed/scores", "loecher2022_mixed/subset_scores"
 # Not "null": as text in a table that reads as missing.
 NULL, POWER = "null case", "power case"
 RELEVANT = "x2"
-# Standard errors beyond which a mean is not called zero, or a difference not called noise.
+NUMBERS, SUBSETS, R = "numbers", "subsets", "R"
+MTRY = {"published": "mtry 3", "described": "mtry 2"}
+# Standard errors on either side of a mean. Of nine comparisons, the most that one finding makes,
+# the chance that any is further off is 2.4 % at most.
 K = 3.0
 PANELS = {
     "mdi_rows": "MDI (rows x impurity)",
@@ -31,51 +38,97 @@ UNBIASED = {"pg_051_inbag": "PG(0.5, 1)", "air": "AIR"}
 # Not in the paper's figures.
 EXTRA_SCORES = {"pg_hat_10": "PGhat(1, 0)", "mda": "MDA", "shap_oob_y": "y SHAP, out-of-bag"}
 PENALIZED = {"pg_hat_051": "PGhat(0.5, 1)", "pg_12": "PG(1, 2)"}
+# Each feature against one with fewer categories; the continuous one against the larger of the two
+# with few.
+FEWER = {"x3": "x2", "x4": "x3", "x5": "x4", "x1": "x3"}
 _QUANTILES = {"low": 0.05, "lower": 0.25, "median": 0.5, "upper": 0.75, "high": 0.95}
+# Of a normal distribution, between its quantiles at 5 and 95 % and its mean.
+_WHISKER = 1.645
+_COLORS = {NUMBERS: "0.8", SUBSETS: COLORS["sky"], R: COLORS["vermilion"]}
+_NAMES = {
+    NUMBERS: "categories as numbers (scikit-learn)",
+    SUBSETS: "splits by subsets of categories",
+    R: "R, by subsets: mean, 1.64 deviations to each side (around 0 if no mean is known)",
+}
 
 
-def replications(inputs, case, importances) -> pd.DataFrame:
+def replications(inputs, case, variant, coding, importances) -> pd.DataFrame:
     """Scores of a case: replications x (importance, feature)."""
-    rows = inputs[SCORES]
+    rows = inputs[SCORES if coding == NUMBERS else SUBSET_SCORES]
     chosen = rows["importance"].isin(importances) & ((rows["data.effect"] > 0) == (case == POWER))
-    rows = rows[chosen].assign(feature=np.array(FEATURES)[rows.loc[chosen, "feature"]])
+    rows = rows[chosen & (rows["variant"] == variant)]
+    rows = rows.assign(feature=np.array(FEATURES)[rows["feature"]])
     wide = rows.pivot(index="repeat", columns=["importance", "feature"], values="value")
-    return wide[[(name, feature) for name in importances for feature in FEATURES]]
+    known = [name for name in importances if name in wide]
+    return wide[[(name, feature) for name in known for feature in FEATURES]]
 
 
-def summary(inputs, case, importances) -> pd.DataFrame:
+def summary(inputs, case, importances, codings=(NUMBERS,)) -> pd.DataFrame:
     """Distribution of the scores over the replications.
 
     Parameters
     ----------
     inputs : dict of DataFrame
-        ``loecher2022_mixed/scores``.
+        ``loecher2022_mixed/scores``, and ``loecher2022_mixed/subset_scores`` for subsets.
     case : {"null case", "power case"}
     importances : list of str
+    codings : sequence of {"numbers", "subsets"}
 
     Returns
     -------
     DataFrame
-        ``case``, ``importance``, ``feature``, ``value`` (mean), ``deviation`` (standard deviation),
-        ``n``, the quantiles at 5, 25, 50, 75 and 95 % (``low``, ``lower``, ``median``, ``upper``,
-        ``high``), ``first``, the share of replications in which the feature is first, and ``lead``
-        and ``lead_error``: mean and standard error of its score less that of x2, within the
-        replications.
+        ``variant``, ``coding``, ``case``, ``importance``, ``feature``, ``value`` (mean),
+        ``deviation`` (standard deviation), ``log_deviation_error``, the standard error of its
+        logarithm (jackknife), ``n``, the quantiles at 5, 25, 50, 75 and 95 % (``low``, ``lower``,
+        ``median``, ``upper``, ``high``), ``first``, the share of replications in which the feature
+        is first, ``lead`` and ``lead_error``, mean and standard error of its score less that of
+        x2, within the replications, and ``step`` and ``step_error``, the same less that of a
+        feature with fewer categories; see `FEWER`.
     """
-    wide = replications(inputs, case, importances)
     rows = []
-    for name in importances:
-        scores = wide[name]
-        ahead = scores.sub(scores[RELEVANT], axis=0)
-        first = scores.idxmax(axis=1)
-        for feature in FEATURES:
-            values = scores[feature]
-            row = {"case": case, "importance": name, "feature": feature, "value": values.mean()}
-            row |= {"deviation": values.std(), "n": len(values)}
-            row |= {key: values.quantile(q) for key, q in _QUANTILES.items()}
-            row |= {"first": (first == feature).mean(), "lead": ahead[feature].mean()}
-            rows.append(row | {"lead_error": ahead[feature].std() / np.sqrt(len(values))})
+    for variant in MTRY:
+        for coding in codings:
+            wide = replications(inputs, case, variant, coding, importances)
+            key = {"variant": variant, "coding": coding, "case": case}
+            for name in wide.columns.unique(0):
+                rows += [{**key, "importance": name, **row} for row in _summarized(wide[name])]
     return pd.DataFrame(rows)
+
+
+def _summarized(scores):
+    """Rows of one measure, one a feature."""
+    first = scores.idxmax(axis=1)
+    for feature in FEATURES:
+        values = scores[feature]
+        row = {"feature": feature, "value": values.mean(), "deviation": values.std()}
+        row |= {"log_deviation_error": jackknife(values, lambda v: np.log(v.std(ddof=1)))}
+        row |= {"n": len(values)} | {key: values.quantile(q) for key, q in _QUANTILES.items()}
+        row |= {"first": (first == feature).mean()}
+        row |= _difference(values, scores[RELEVANT], "lead")
+        if feature in FEWER:
+            row |= _difference(values, scores[FEWER[feature]], "step")
+        yield row
+
+
+def _difference(values, others, name):
+    apart = values - others
+    return {name: apart.mean(), f"{name}_error": apart.std() / np.sqrt(len(apart))}
+
+
+def jackknife(values, statistic) -> float:
+    """Standard error of a statistic of replications, by leaving out one at a time.
+
+    Parameters
+    ----------
+    values : array-like (n, ...)
+        A row a replication.
+    statistic : callable
+        Of such an array, a number.
+    """
+    values = np.asarray(values)
+    n = len(values)
+    without = [statistic(np.delete(values, i, axis=0)) for i in range(n)]
+    return float(np.sqrt((n - 1) / n * ((without - np.mean(without)) ** 2).sum()))
 
 
 def compute(inputs, case, recorded) -> pd.DataFrame:
@@ -84,83 +137,163 @@ def compute(inputs, case, recorded) -> pd.DataFrame:
     Parameters
     ----------
     inputs : dict of DataFrame
-        ``loecher2022_mixed/scores``.
+        ``loecher2022_mixed/scores``, ``loecher2022_mixed/subset_scores``.
     case : {"null case", "power case"}
     recorded : path or None
-        Table of R's numbers, measured once, of forests that split categories by subsets.
+        Table of R's numbers, measured once, of forests that split categories by subsets; their
+        ``coding`` is "R".
     """
-    table = summary(inputs, case, [*PANELS, *EXTRA_SCORES, *PENALIZED])
+    scores = [*PANELS, *EXTRA_SCORES, *PENALIZED]
+    table = summary(inputs, case, scores, (NUMBERS, SUBSETS))
+    if case == POWER:
+        # What x2 had without effect, which the text compares.
+        null = summary(inputs, NULL, ["mdi_rows"], (NUMBERS, SUBSETS))
+        table = pd.concat([table, null[null["feature"] == RELEVANT]], ignore_index=True)
     if not recorded:
         return table
     known = pd.DataFrame(storage.read_rows(recorded)).query("case == @case")
-    known["case"] = "R, subsets of categories"
     columns = ["value", "deviation", "first"]
     known[columns] = known[columns].apply(pd.to_numeric)
-    return pd.concat([table, known[["case", "importance", "feature", *columns]]], ignore_index=True)
+    known = known.assign(variant="published", coding=R)
+    known = known[["variant", "coding", "case", "importance", "feature", *columns]]
+    return pd.concat([table, known], ignore_index=True)
 
 
-def unbiased(statement, table, names) -> list[dict]:
-    """Findings that no mean differs from 0, one a measure."""
-    measured = "largest |mean| of a feature in standard errors, "
-    findings = []
-    for importance, name in names.items():
-        rows = table[(table["importance"] == importance) & (table["case"] == NULL)]
-        z = rows["value"].abs() / (rows["deviation"] / np.sqrt(rows["n"]))
-        findings.append(finding(statement, name, measured + name, z.max(), K, "at most"))
-    return findings
+def settings(table, importance) -> list[tuple[str, dict]]:
+    """Name and columns of every variant and coding for which a measure was computed."""
+    rows = table[(table["importance"] == importance) & (table["coding"] != R)]
+    keys = rows[["variant", "coding"]].drop_duplicates().to_dict("records")
+    return [(f"{MTRY[key['variant']]}, {key['coding']}", key) for key in keys]
 
 
-def of(table, importance, case) -> pd.DataFrame:
+def of(table, importance, case, variant="published", coding=NUMBERS) -> pd.DataFrame:
     """Rows of one measure by feature."""
     rows = table[(table["importance"] == importance) & (table["case"] == case)]
+    rows = rows[(rows["variant"] == variant) & (rows["coding"] == coding)]
     return rows.set_index("feature").reindex(FEATURES)
 
 
-def draw(table, panels, title):
-    """Four panels of boxes: quartiles, whiskers at 5 and 95 %, the mean as a point."""
-    from matplotlib import pyplot as plt
+def smallest(values, errors):
+    """Smallest of some means, and the interval it has at `K` standard errors of each."""
+    values, errors = np.asarray(values), np.asarray(errors)
+    return values.min(), ((values - K * errors).min(), (values + K * errors).min())
 
-    figure, axes = plt.subplots(1, len(panels), figsize=(2.9 * len(panels), 3.4), layout="none")
-    figure.subplots_adjust(left=0.04, right=0.995, bottom=0.2, top=0.78, wspace=0.3)
-    for axis, (importance, case, name) in zip(axes, panels, strict=True):
-        boxes(axis, of(table, importance, case), RELEVANT if case == POWER else None)
-        _diamonds(axis, table, importance)
-        axis.set_title(name, loc="left")
+
+def largest(values, errors):
+    """Largest of some means, and the interval it has at `K` standard errors of each."""
+    value, (low, high) = smallest(-np.asarray(values), errors)
+    return -value, (-high, -low)
+
+
+def largest_size(values, errors):
+    """As `largest`, of absolute values."""
+    value, (low, high) = largest(np.abs(values), errors)
+    return value, (max(low, 0.0), high)
+
+
+def share_interval(share, n):
+    """Wilson's interval of a share of n draws, at `K` standard errors."""
+    middle, width = share + K**2 / (2 * n), K * np.sqrt(share * (1 - share) / n + (K / 2 / n) ** 2)
+    low, high = (middle - width) / (1 + K**2 / n), (middle + width) / (1 + K**2 / n)
+    return min(max(low, 0.0), share), max(min(high, 1.0), share)
+
+
+def deviation_ratio(rows, pairs):
+    """Smallest ratio of the standard deviations of pairs of features, and its interval."""
+    logs = [np.log(rows.loc[a, "deviation"] / rows.loc[b, "deviation"]) for a, b in pairs]
+    errors = [np.hypot(*rows.loc[[a, b], "log_deviation_error"]) for a, b in pairs]
+    value, interval = smallest(logs, errors)
+    return np.exp(value), tuple(np.exp(interval))
+
+
+def within(statement, variant, measured, limit, kind, found, **given):
+    """A finding about a value with the interval that draws leave it."""
+    value, interval = found
+    measured = f"{measured}; {K:.0f} standard errors over the draws"
+    given = {"basis": "monte-carlo", **given}
+    return finding(statement, variant, measured, value, limit, kind, interval=interval, **given)
+
+
+def draw(table, case, title):
+    """Four panels a variant, of boxes by coding; R's numbers beside them."""
+    from matplotlib import pyplot as plt
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    figure, axes = plt.subplots(2, len(PANELS), figsize=(12.4, 6.6), sharey="col", layout="none")
+    figure.subplots_adjust(left=0.065, right=0.99, bottom=0.17, top=0.88, wspace=0.24, hspace=0.42)
+    for line, (variant, mtry) in zip(axes, MTRY.items(), strict=True):
+        for axis, (importance, name) in zip(line, PANELS.items(), strict=True):
+            for _, key in settings(table, importance):
+                if key["variant"] == variant:
+                    rows = of(table, importance, case, **key)
+                    side = {NUMBERS: -1, SUBSETS: 1}[key["coding"]]
+                    boxes(axis, rows, _COLORS[key["coding"]], 0.19 * side, 0.34)
+            _draw_r(axis, of(table, importance, case, variant, R))
+            finish(axis, RELEVANT if case == POWER else None)
+            axis.set_title(name, loc="left")
+        line[0].set_ylabel(f"{mtry} ({variant})", fontweight="bold")
+    for axis in axes[-1]:
+        axis.set_xlabel("feature, number of categories")
+    handles = [Patch(fc=_COLORS[c], ec="0.3", label=_NAMES[c]) for c in (NUMBERS, SUBSETS)]
+    style = {"marker": "D", "ms": 5, "color": _COLORS[R], "mec": "white", "label": _NAMES[R]}
+    figure.legend(
+        handles=[*handles, Line2D([], [], **style)],
+        loc="lower center",
+        ncols=3,
+        bbox_to_anchor=(0.5, 0.035),
+    )
+    explain_boxes(figure, table)
     figure.suptitle(title, y=0.97)
     return figure
 
 
-def boxes(axis, rows, relevant) -> None:
-    """One box a feature, the relevant one in color."""
-    for position, (feature, row) in enumerate(rows.iterrows()):
+def explain_boxes(figure, table) -> None:
+    """One line below everything: what boxes, whiskers and circles are."""
+    n = table["n"].max()
+    text = f"Boxes: quartiles of {n:.0f} draws; whiskers: 5 and 95 % of them; circles: means."
+    figure.text(0.5, 0.012, text, ha="center", fontsize=8, color="0.35", style="italic")
+
+
+def boxes(axis, rows, color, shift=0.0, width=0.6) -> None:
+    """One box a feature."""
+    for position, (_, row) in enumerate(rows.iterrows()):
         box = {"whislo": row["low"], "q1": row["lower"], "med": row["median"]}
         box |= {"q3": row["upper"], "whishi": row["high"], "mean": row["value"], "fliers": []}
-        color = COLORS["orange"] if feature == relevant else "0.85"
         axis.bxp(
             [box],
-            positions=[position],
-            widths=0.6,
+            positions=[position + shift],
+            widths=width,
             showmeans=True,
             patch_artist=True,
             boxprops={"facecolor": color, "edgecolor": "0.3"},
             medianprops={"color": "0.1"},
             whiskerprops={"color": "0.3"},
             capprops={"color": "0.3"},
-            meanprops={"marker": "o", "mfc": "white", "mec": "0.1", "ms": 4},
+            meanprops={"marker": "o", "mfc": "white", "mec": "0.1", "ms": 3.5},
         )
+
+
+def finish(axis, relevant) -> None:
+    """Names of the features, a line at zero."""
     axis.axhline(0, color="0.3", lw=0.8)
-    kinds = ["any", *CATEGORIES]
+    kinds = ["cont.", *CATEGORIES]
     labels = [f"{name}\n{kind}" for name, kind in zip(FEATURES, kinds, strict=True)]
     axis.set_xticks(range(len(FEATURES)), labels)
-    axis.set_xlabel("feature, number of values")
+    axis.set_xlim(-0.6, len(FEATURES) - 0.4)
+    for label, name in zip(axis.get_xticklabels(), FEATURES, strict=True):
+        if name == relevant:
+            label.set(color=COLORS["green"], fontweight="bold")
     axis.grid(False, axis="x")
 
 
-def _diamonds(axis, table, importance):
-    rows = table[(table["importance"] == importance) & table["case"].str.startswith("R,")]
-    rows = rows.dropna(subset=["value"])
-    if len(rows):
-        places = [FEATURES.index(f) for f in rows["feature"]]
-        style = {"marker": "D", "ls": "", "ms": 4, "color": COLORS["vermilion"], "mec": "white"}
-        axis.plot(places, rows["value"], label="mean in R, categories by subsets", **style)
-        axis.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.07), borderaxespad=0)
+def _draw_r(axis, rows):
+    style = {"color": _COLORS[R], "ls": "", "mec": "white"}
+    for position, (_, row) in enumerate(rows.iterrows()):
+        place, mean = position + 0.42, row["value"]
+        if row["deviation"] == row["deviation"]:
+            width, center = _WHISKER * row["deviation"], 0.0 if np.isnan(mean) else mean
+            ends = [center - width, center + width]
+            axis.plot([place] * 2, ends, color=_COLORS[R], lw=1.6, marker="_", ms=5)
+        if mean == mean:
+            axis.plot(place, mean, marker="D", ms=5, **style)

@@ -15,11 +15,18 @@ from reproduction.papers import finding
 
 SCORES = "loecher2022_titanic/scores"
 AS_THEY_ARE, SHUFFLED, FEWER = "passengers", "PassengerId shuffled", "571 rows"
+LINES = "lines: two standard deviations over {:.0f} forests to each side"
 # Drawn from top to bottom.
 SHOWN = FEATURES
 ID, STRONGEST = "PassengerId", "Sex"
+# Middle of the upper one of two bars, less that of both.
+UPPER = -0.2
 # Up to the first share of Sex an importance is "about zero", from the second on it is sizeable.
 LARGEST_NEAR_ZERO, LEAST_SIZEABLE = 0.03, 0.1
+_NEAR_ZERO = "a bar of 3 % of the longest cannot be told from none in the paper's figures"
+_SIZEABLE = "a tenth of what the strongest feature gets is taken for the least that is sizeable"
+# Standard errors of a mean over the seeds.
+K = 3.0
 _COLORS = {AS_THEY_ARE: COLORS["blue"], SHUFFLED: "0.65"}
 
 
@@ -36,7 +43,8 @@ def summary(inputs, importances) -> pd.DataFrame:
     -------
     DataFrame
         ``case``, ``importance``, ``feature``, ``value`` (mean over the seeds), ``deviation``,
-        ``least`` and ``most`` over them, ``n``, and ``of_sex``, the mean over that of Sex.
+        ``least`` and ``most`` over them, ``n``, ``of_sex``, the mean over that of Sex, and
+        ``of_sex_error``, the standard error of that ratio over the seeds.
     """
     rows = inputs[SCORES]
     rows = rows[rows["importance"].isin(importances)]
@@ -46,17 +54,32 @@ def summary(inputs, importances) -> pd.DataFrame:
     grouped = rows.groupby(["case", "importance", "feature"], sort=False)["value"]
     spread = {"deviation": "std", "least": "min", "most": "max", "n": "size"}
     table = grouped.agg(value="mean", **spread).reset_index()
-    sex = table[table["feature"] == STRONGEST].set_index(["case", "importance"])["value"]
-    keys = pd.MultiIndex.from_frame(table[["case", "importance"]])
-    return table.assign(of_sex=table["value"].to_numpy() / sex.reindex(keys).to_numpy())
+    return table.merge(_ratios(rows), on=["case", "importance", "feature"])
 
 
-def of_sex(table, importance, feature=ID, case=AS_THEY_ARE) -> float:
-    """Mean score of a feature over that of Sex."""
-    return float(_row(table, importance, feature, case)["of_sex"])
+def _ratios(rows):
+    """Means over that of Sex, with the standard errors of such ratios of means over the seeds."""
+    found = []
+    for (case, importance), own in rows.groupby(["case", "importance"], sort=False):
+        wide = own.pivot(index="repeat", columns="feature", values="value")
+        sex = wide[STRONGEST]
+        for feature in wide:
+            ratio = wide[feature].mean() / sex.mean()
+            error = (wide[feature] - ratio * sex).std() / np.sqrt(len(wide)) / abs(sex.mean())
+            key = {"case": case, "importance": importance, "feature": feature}
+            found.append({**key, "of_sex": ratio, "of_sex_error": error})
+    return pd.DataFrame(found)
 
 
-def _row(table, importance, feature, case):
+def of_sex(table, importance, feature=ID, case=AS_THEY_ARE):
+    """Mean score of a feature over that of Sex, and its interval over the seeds."""
+    row = row_of(table, importance, feature, case)
+    value, width = row["of_sex"], K * row["of_sex_error"]
+    return value, (value - width, value + width)
+
+
+def row_of(table, importance, feature, case=AS_THEY_ARE) -> dict:
+    """The row of a measure and feature."""
     chosen = (table["importance"] == importance) & (table["case"] == case)
     (row,) = table[chosen & (table["feature"] == feature)].to_dict("records")
     return row
@@ -65,13 +88,14 @@ def _row(table, importance, feature, case):
 def sizeable(statement, table, names, feature=ID, case=AS_THEY_ARE) -> list[dict]:
     """Findings that a feature gets a sizeable part of what Sex gets, one a measure."""
     return [
-        finding(
+        chosen(
             statement,
             _named(name, feature, case),
             f"{feature} over Sex, {name}",
             of_sex(table, importance, feature, case),
             LEAST_SIZEABLE,
             "at least",
+            _SIZEABLE,
         )
         for importance, name in names.items()
     ]
@@ -79,29 +103,35 @@ def sizeable(statement, table, names, feature=ID, case=AS_THEY_ARE) -> list[dict
 
 def near_zero(statement, table, names, case=AS_THEY_ARE) -> list[dict]:
     """Findings that PassengerId gets next to nothing, one a measure."""
-    return [
-        finding(
-            statement,
-            _named(name, ID, case),
-            f"|PassengerId| over Sex, {name}",
-            abs(of_sex(table, importance, ID, case)),
-            LARGEST_NEAR_ZERO,
-            "at most",
-        )
-        for importance, name in names.items()
-    ]
+    findings = []
+    for importance, name in names.items():
+        value, (low, high) = of_sex(table, importance, ID, case)
+        nearest = 0.0 if low < 0 < high else min(abs(low), abs(high))
+        found = abs(value), (nearest, max(abs(low), abs(high)))
+        measured = f"|PassengerId| over Sex, {name}"
+        given = (LARGEST_NEAR_ZERO, "at most", _NEAR_ZERO)
+        findings.append(chosen(statement, _named(name, ID, case), measured, found, *given))
+    return findings
 
 
 def like_shuffled(statement, table, names) -> list[dict]:
     """Findings that PassengerId gets no more than some shuffle of it does, one a measure."""
     findings = []
     for importance, name in names.items():
-        as_is = _row(table, importance, ID, AS_THEY_ARE)
-        shuffled = _row(table, importance, ID, SHUFFLED)
+        as_is = row_of(table, importance, ID)
+        shuffled = row_of(table, importance, ID, SHUFFLED)
         measured = f"|PassengerId| over the largest of {shuffled['n']:.0f} shuffles, {name}"
         ratio = abs(as_is["value"]) / max(abs(shuffled["least"]), abs(shuffled["most"]))
-        findings.append(finding(statement, name, measured, ratio, 1.0, "at most"))
+        findings.append(finding(statement, name, measured, ratio, 1.0, "at most", basis="seeds"))
     return findings
+
+
+def chosen(statement, variant, measured, found, limit, kind, reason) -> dict:
+    """A finding about a value with its interval over the seeds, against a limit of ours."""
+    value, interval = found
+    measured = f"{measured}; {K:.0f} standard errors over the seeds"
+    given = {"basis": "chosen", "reason": reason, "interval": interval}
+    return finding(statement, variant, measured, value, limit, kind, **given)
 
 
 def _named(name, feature, case):
@@ -110,7 +140,10 @@ def _named(name, feature, case):
 
 
 def draw_bars(axis, table, importance, scale=1.0, cases=(AS_THEY_ARE, SHUFFLED)) -> None:
-    """Bars of one measure, the control beneath; lines are two standard deviations over seeds."""
+    """Bars of one measure, the control beneath; lines are two standard deviations over seeds.
+
+    `LINES` says so in the picture.
+    """
     height = 0.8 / len(cases)
     for k, case in enumerate(cases):
         rows = table[(table["importance"] == importance) & (table["case"] == case)]

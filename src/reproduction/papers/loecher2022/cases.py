@@ -12,23 +12,36 @@ from reproduction.papers import finding
 from reproduction.papers.loecher2022 import _simulations
 from reproduction.papers.loecher2022._simulations import (
     BIASED,
-    EXTRA_SCORES,
+    FEWER,
     NULL,
-    PANELS,
     POWER,
     RELEVANT,
     UNBIASED,
-    K,
+    deviation_ratio,
+    largest,
+    largest_size,
     of,
-    unbiased,
+    settings,
+    share_interval,
+    smallest,
+    within,
 )
 
-# Coded as numbers, more values mean more possible splits, and most has the continuous one.
-ORDER = ("x2", "x3", "x4", "x5", "x1")
+# Section 2 says of these two that they are unbiased.
+SAID_UNBIASED = {"pg_051_inbag": "PG(0.5, 1)", "pg_hat_10": "PGhat(1, 0)"}
+NOISE = ("x3", "x4", "x5", "x1")
 _TITLES = {
     NULL: "Null case: nothing tells y",
     POWER: "Power case: x2 alone tells y (P = 0.35 or 0.65)",
 }
+LOW, SLIGHTLY, OFTEN, CHANCE = 0.1, 1.25, 0.05, 0.2
+_LOW = "less than a tenth of the feature's MDI, which is all bias here, is called low"
+_SLIGHTLY = "a quarter more is taken for the most that is only slightly higher"
+_CHANCE = "a measure that fails puts x2 first no more often than chance, one time in five"
+_ERRS = "wrong in one trial of twenty is taken for the least that is worth a warning"
+# Largest distance of a mean that is 0, in standard errors.
+DEVIATION = 4.0
+_UNBIASED = "of forty means that are 0, one lies further off with a probability of 0.3 %"
 
 
 def compute(inputs, case, recorded=None) -> pd.DataFrame:
@@ -37,64 +50,123 @@ def compute(inputs, case, recorded=None) -> pd.DataFrame:
 
 
 def draw(table):
-    """Four panels."""
-    case, number = _case(table), table["n"].max()
-    panels = [(importance, case, title) for importance, title in PANELS.items()]
-    return _simulations.draw(table, panels, f"{_TITLES[case]}; {number:.0f} draws")
+    """Four panels a variant."""
+    case = _case(table)
+    return _simulations.draw(table, case, f"{_TITLES[case]}; {table['n'].max():.0f} draws")
 
 
 def statements(table) -> list[dict]:
-    """s05 and s06 of the null case, s07 and s08 of the power case."""
+    """s05, s06 and s26 of the null case, s07, s08, s19, s27 and s28 of the power case."""
     return {NULL: _null, POWER: _power}[_case(table)](table)
 
 
 def _case(table):
-    (case,) = {NULL, POWER} & set(table["case"])
-    return case
+    return POWER if POWER in set(table["case"]) else NULL
+
+
+def _each(table, names, case):
+    """Measure, variant of the finding, and rows of every measure and setting."""
+    for importance, name in names.items():
+        for setting, key in settings(table, importance):
+            yield name, f"{name}, {setting}", of(table, importance, case, **key)
 
 
 def _null(table):
-    """s05: MDI and SHAP rise with the number of values; s06: PG(0.5, 1) and AIR do not."""
+    """s05: MDI and SHAP rise with the categories; s06: PG(0.5, 1) and AIR do not; s26: unbiased."""
     findings = []
-    for importance, name in BIASED.items():
-        rows = of(table, importance, NULL).loc[list(ORDER)]
-        steps = np.diff(rows["value"].to_numpy())
-        variances = (rows["deviation"] ** 2 / rows["n"]).to_numpy()
-        errors = np.sqrt(variances[1:] + variances[:-1])
-        measured = (
-            f"smallest step of the means from x2 over x3, x4, x5 to x1 in standard errors, {name}"
-        )
-        findings.append(finding("s05", name, measured, (steps / errors).min(), K, "at least"))
-    findings += unbiased("s06", table, {**UNBIASED, **EXTRA_SCORES})
-    for importance, name in UNBIASED.items():
-        rows = of(table, importance, NULL)
-        ratios = rows["deviation"] / rows.loc["x2", "deviation"]
-        measured = f"smallest standard deviation of x3, x4, x5 over that of x2, {name}"
-        smallest = ratios[["x3", "x4", "x5"]].min()
-        findings.append(finding("s06", f"variance, {name}", measured, smallest, 1.0, "at least"))
+    for name, variant, rows in _each(table, BIASED, NULL):
+        measured = f"smallest step of the mean {name} from x2 over x3 and x4 to x5, and to x1"
+        found = smallest(*_steps(rows, FEWER))
+        findings.append(within("s05", variant, measured, 0.0, "at least", found))
+    findings += _low(table)
+    for _, variant, rows in _each(table, UNBIASED, NULL):
+        measured = "standard deviation of x5 over that of x2"
+        found = deviation_ratio(rows, [("x5", "x2")])
+        variant = f"variance, {variant}"
+        findings.append(within("s06", variant, measured, 1.0, "at least", found))
+        measured = "smallest ratio of the standard deviations of x3 to x2, x4 to x3, x5 to x4"
+        found = deviation_ratio(rows, [(a, FEWER[a]) for a in ("x3", "x4", "x5")])
+        findings.append(within("s06", f"{variant}, each step", measured, 1.0, "at least", found))
+    for _, variant, rows in _each(table, SAID_UNBIASED, NULL):
+        z = (rows["value"].abs() / _errors(rows)).max()
+        measured = "largest |mean| of a feature in its standard errors over the draws"
+        given = {"basis": "monte-carlo", "reason": _UNBIASED}
+        findings.append(finding("s26", variant, measured, z, DEVIATION, **given))
     return findings
 
 
-def _power(table):
-    """s07: x2 is lowest by MDI; s08: first on average by PG(0.5, 1) and AIR, not in every draw."""
-    others = of(table, "mdi_rows", POWER).drop(RELEVANT)
-    lowest = others.loc[others["lead"].idxmin()]
-    measured = (
-        f"lowest mean MDI of another feature ({lowest.name}) less that of x2, in standard errors"
-    )
-    lead = lowest["lead"] / lowest["lead_error"]
-    findings = [finding("s07", "MDI", measured, lead, 0.0, "at least")]
-    for importance, name in BIASED.items():
-        behind = 1 - of(table, importance, POWER).loc[RELEVANT, "first"]
-        measured = f"share of draws in which another feature is first, {name}"
-        findings.append(finding("s07", f"{name}, not first", measured, behind, 0.2, "at least"))
+def _low(table):
+    """Mean scores over the MDI of the same feature."""
     for importance, name in UNBIASED.items():
-        rows = of(table, importance, POWER)
+        for setting, key in settings(table, importance):
+            rows, mdi = (of(table, of_what, NULL, **key) for of_what in (importance, "mdi_rows"))
+            found = largest_size(rows["value"] / mdi["value"], _errors(rows) / mdi["value"])
+            measured = f"largest |mean {name}| of a feature over its mean MDI"
+            given = {"basis": "chosen", "reason": _LOW}
+            yield within("s06", f"{name}, {setting}", measured, LOW, "at most", found, **given)
+
+
+def _errors(rows):
+    return rows["deviation"] / np.sqrt(rows["n"])
+
+
+def _steps(rows, features):
+    chosen = rows.loc[list(features)]
+    return chosen["step"], chosen["step_error"]
+
+
+def _power(table):
+    """What x2 gets where it alone tells y."""
+    findings = _mdi_fails(table) + _bias_remains(table)
+    for name, variant, rows in _each(table, UNBIASED, POWER):
         others = rows.drop(RELEVANT)
-        z = (-others["lead"] / others["lead_error"]).min()
-        measured = f"smallest lead of x2's mean in standard errors, {name}"
-        findings.append(finding("s08", name, measured, z, K, "at least"))
-        behind = 1 - rows.loc[RELEVANT, "first"]
-        measured = f"share of single draws in which x2 is not first, {name}"
-        findings.append(finding("s08", f"{name}, single draws", measured, behind, 0.01, "at least"))
+        measured = f"smallest lead of x2 over another feature by its mean {name}"
+        found = smallest(-others["lead"], others["lead_error"])
+        findings.append(within("s08", variant, measured, 0.0, "at least", found))
+        behind, n = 1 - rows.loc[RELEVANT, "first"], rows.loc[RELEVANT, "n"]
+        measured = "share of single draws in which x2 is not first"
+        found = behind, share_interval(behind, n)
+        given = {"basis": "chosen", "reason": _ERRS}
+        single = f"{variant}, single draws"
+        findings.append(within("s08", single, measured, OFTEN, "at least", found, **given))
+        measured = "smaller ratio of the standard deviations of x5 to x4 and x4 to x3"
+        found = deviation_ratio(rows, [("x5", "x4"), ("x4", "x3")])
+        findings.append(within("s27", variant, measured, 1.0, "at least", found))
+    return findings
+
+
+def _mdi_fails(table):
+    """s07: x2 is lowest by MDI; s19: and only slightly higher than without effect."""
+    findings = []
+    for _, variant, rows in _each(table, {"mdi_rows": "MDI"}, POWER):
+        others = rows.drop(RELEVANT)
+        measured = "mean MDI of the lowest other feature less that of x2"
+        found = smallest(others["lead"], others["lead_error"])
+        findings.append(within("s07", f"{variant}, lowest", measured, 0.0, "at least", found))
+        first, n = rows.loc[RELEVANT, ["first", "n"]]
+        measured, found = "share of draws in which x2 is first", (first, share_interval(first, n))
+        variant, given = f"{variant}, fails", {"basis": "chosen", "reason": _CHANCE}
+        findings.append(within("s07", variant, measured, CHANCE, "at most", found, **given))
+    for setting, key in settings(table, "mdi_rows"):
+        with_effect, without = (
+            of(table, "mdi_rows", case, **key).loc[[RELEVANT]] for case in (POWER, NULL)
+        )
+        ratio = with_effect["value"] / without["value"]
+        relative = [_errors(rows) / rows["value"] for rows in (with_effect, without)]
+        found = largest(ratio, ratio * np.hypot(*relative))
+        measured = "mean MDI of x2 over that in the null case"
+        given = {"basis": "chosen", "reason": _SLIGHTLY}
+        findings.append(
+            within("s19", f"MDI, {setting}", measured, SLIGHTLY, "at most", found, **given)
+        )
+    return findings
+
+
+def _bias_remains(table):
+    """s28: among the other features, MDI and SHAP still rise with the categories."""
+    findings = []
+    for name, variant, rows in _each(table, BIASED, POWER):
+        measured = f"smallest step of the mean {name} from x3 over x4 to x5, and from x3 to x1"
+        found = smallest(*_steps(rows, [f for f in NOISE if FEWER[f] in NOISE]))
+        findings.append(within("s28", variant, measured, 0.0, "at least", found))
     return findings

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
+from reproduction.papers import finding
 from reproduction.papers.loecher2022 import _passengers
+from reproduction.papers.loecher2022._titanic import LEAST_SIZEABLE, STRONGEST
+
+MANY_VALUES, FEW_VALUES = ("Age", "PassengerId"), ("Sex", "Pclass")
+_LARGE = "a tenth of the deviation of the strongest feature is taken for the least that is large"
+_WIDE = "large is what spans no less than the features that matter more"
 
 
 def compute(inputs) -> pd.DataFrame:
@@ -20,5 +26,26 @@ def draw(table):
     figure.subplots_adjust(left=0.16, right=0.9, bottom=0.14, top=0.9)
     _passengers.draw(figure, axis, table)
     axis.set_xlabel("contribution (CFC) to P(survived)")
-    axis.set_title(f"Titanic: contributions of {table['sample'].nunique()} passengers", loc="left")
+    number = table["sample"].nunique()
+    title = f"Titanic: contributions of {number} passengers; first of 20 forests, mtry 2"
+    axis.set_title(title, loc="left")
     return figure
+
+
+def statements(table) -> list[dict]:
+    """s18: the contributions of features with many values vary much."""
+    by_feature = table.groupby("feature")["value"]
+    deviation, extent = by_feature.std(), by_feature.max() - by_feature.min()
+    findings = []
+    for feature in MANY_VALUES:
+        for name, values, limit, reason in (
+            ("standard deviation", deviation / deviation[STRONGEST], LEAST_SIZEABLE, _LARGE),
+            ("range", extent / extent[list(FEW_VALUES)].max(), 1.0, _WIDE),
+        ):
+            against = STRONGEST if name != "range" else "the larger one of Sex and Pclass"
+            measured = f"{name} of the contributions of {feature} over that of {against}"
+            given = {"basis": "chosen", "reason": reason}
+            variant = f"{feature}, {name}"
+            value = values[feature]
+            findings.append(finding("s18", variant, measured, value, limit, "at least", **given))
+    return findings

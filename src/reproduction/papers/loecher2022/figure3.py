@@ -9,6 +9,7 @@ program made the figure.
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from reproduction import storage
@@ -16,10 +17,12 @@ from reproduction.figures import COLORS
 from reproduction.papers import finding
 from reproduction.papers.loecher2022 import _titanic
 from reproduction.papers.loecher2022._titanic import (
+    AS_THEY_ARE,
+    ID,
+    LINES,
     SHUFFLED,
     like_shuffled,
     near_zero,
-    of_sex,
     sizeable,
 )
 
@@ -57,37 +60,61 @@ def draw(table):
     """MDA on top, MDI left, CFC right; gray is the control."""
     from matplotlib import pyplot as plt
 
-    figure = plt.figure(figsize=(9, 5.6), layout="none")
-    places = {"mda": (0.11, 0.6), "mdi_rows": (0.11, 0.1), "cfc": (0.62, 0.1)}
-    for (name, title), (left, bottom) in zip(PANELS.items(), places.values(), strict=True):
-        axis = figure.add_axes((left, bottom, 0.36, 0.33))
+    figure = plt.figure(figsize=(9, 5.8), layout="none")
+    places = {
+        "mda": (0.11, 0.61, 0.6),
+        "mdi_rows": (0.11, 0.14, 0.36),
+        "cfc": (0.62, 0.14, 0.36),
+    }
+    for name, title in PANELS.items():
+        left, bottom, width = places[name]
+        axis = figure.add_axes((left, bottom, width, 0.31))
         _titanic.draw_bars(axis, table, name)
         _draw_r(axis, table, name)
         axis.locator_params(axis="x", nbins=6)
         axis.set_xlabel(title)
     handles, labels = figure.axes[1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="center left", bbox_to_anchor=(0.62, 0.77))
+    figure.legend(handles, labels, loc="center left", bbox_to_anchor=(0.735, 0.765))
+    number = table.loc[table["case"] == AS_THEY_ARE, "n"].max()
+    note = LINES.format(number).capitalize() + "; mtry 2."
+    figure.text(0.5, 0.015, note, ha="center", fontsize=8, color="0.35", style="italic")
     figure.suptitle("Titanic: PassengerId says nothing, and only MDA shows it", y=0.98)
     return figure
 
 
 def _draw_r(axis, table, importance):
+    """R's means, on the bars of the passengers as they are: these were its data."""
     rows = table[(table["importance"] == importance) & (table["case"] == R)]
     rows = rows.set_index("feature").reindex(_titanic.SHOWN).dropna(subset=["value"])
     if len(rows):
-        places = [_titanic.SHOWN.index(f) for f in rows.index]
+        places = [_titanic.SHOWN.index(f) + _titanic.UPPER for f in rows.index]
         style = {"marker": "D", "ls": "", "ms": 5, "color": COLORS["vermilion"], "mec": "white"}
-        axis.plot(rows["value"], places, label="in R (randomForest), MDI only", **style)
+        axis.plot(rows["value"], places, label="in R, MDI only", **style)
 
 
 def statements(table) -> list[dict]:
-    """s01 with PassengerId as it is, s02 with it shuffled."""
+    """s01 with PassengerId as it is, s02 with it shuffled; s21: CFC is less prone than MDI."""
     findings = sizeable("s01", table, BIASED)
     findings += sizeable("s01", table, BIASED, feature="Age")
     findings += near_zero("s01", table, UNBIASED)
     findings += like_shuffled("s01", table, DEBIASED)
-    age = min(of_sex(table, name, "Age") for name in BIASED) - of_sex(table, "mda", "Age")
-    measured = "Age over Sex: smaller of MDI and CFC, less MDA"
-    findings.append(finding("s01", "MDA, Age", measured, age, 0.0, "at least"))
+    for name in BIASED:
+        findings.append(_less("s01", table, {"mda": "MDA", **BIASED}, "mda", name, "Age"))
     findings += sizeable("s02", table, BIASED, case=SHUFFLED)
-    return findings + near_zero("s02", table, UNBIASED, case=SHUFFLED)
+    findings += near_zero("s02", table, UNBIASED, case=SHUFFLED)
+    for case in (AS_THEY_ARE, SHUFFLED):
+        findings.append(_less("s21", table, BIASED, "cfc", "mdi_rows", ID, case))
+    return findings
+
+
+def _less(statement, table, names, smaller, larger, feature, case=AS_THEY_ARE):
+    """That a feature gets less of what Sex gets by one measure than by another."""
+    rows = [_titanic.row_of(table, name, feature, case) for name in (larger, smaller)]
+    value = rows[0]["of_sex"] - rows[1]["of_sex"]
+    width = _titanic.K * np.hypot(*(row["of_sex_error"] for row in rows))
+    measured = f"{feature} over Sex: {names[larger]} less {names[smaller]}; "
+    measured += f"{_titanic.K:.0f} standard errors over the seeds"
+    variant = f"{names[smaller]} below {names[larger]}, {feature}"
+    variant += "" if case == AS_THEY_ARE else f", {case}"
+    given = {"basis": "monte-carlo", "interval": (value - width, value + width)}
+    return finding(statement, variant, measured, value, 0.0, "at least", **given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from reproduction.papers.loecher2022 import _passengers, _titanic
-from reproduction.papers.loecher2022._titanic import SHUFFLED, sizeable
+from reproduction.papers.loecher2022._titanic import AS_THEY_ARE, LINES, SHUFFLED, sizeable
 
 
 def compute(inputs) -> pd.DataFrame:
@@ -25,14 +25,17 @@ def draw(table):
     figure, axes = plt.subplots(
         1, 2, figsize=(10.5, 4), width_ratios=[1, 1.5], sharey=True, layout="none"
     )
-    figure.subplots_adjust(left=0.1, right=0.92, bottom=0.14, top=0.9, wspace=0.06)
+    figure.subplots_adjust(left=0.1, right=0.92, bottom=0.17, top=0.9, wspace=0.06)
     _titanic.draw_bars(axes[0], table[table["part"] == "mean"], "shap")
     axes[0].set_xlabel("mean |SHAP| (P(survived))")
-    axes[0].set_title("20 forests", loc="left")
+    number = table.loc[table["case"] == AS_THEY_ARE, "n"].max()
+    axes[0].set_title(f"means of {number:.0f} forests, mtry 2", loc="left")
     axes[0].legend(loc="lower right")
     _passengers.draw(figure, axes[1], table[table["part"] == "passenger"])
     axes[1].set_xlabel("SHAP value (P(survived))")
     axes[1].set_title("every passenger, first forest", loc="left")
+    note = LINES.format(number).capitalize() + "."
+    figure.text(0.1, 0.012, note, fontsize=8, color="0.35", style="italic")
     return figure
 
 

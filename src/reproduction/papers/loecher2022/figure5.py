@@ -11,7 +11,7 @@ import pandas as pd
 
 from reproduction.figures import COLORS
 from reproduction.papers.loecher2022 import _titanic
-from reproduction.papers.loecher2022._titanic import AS_THEY_ARE, near_zero, sizeable
+from reproduction.papers.loecher2022._titanic import AS_THEY_ARE, LINES, near_zero, sizeable
 
 # Panel -> measure -> name.
 PANELS = {
@@ -33,8 +33,8 @@ def draw(table):
     """Raw left, weighted right; each measure over its largest mean, as in the paper."""
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True, layout="none")
-    figure.subplots_adjust(left=0.11, right=0.98, bottom=0.16, top=0.84, wspace=0.08)
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.7), sharey=True, layout="none")
+    figure.subplots_adjust(left=0.11, right=0.98, bottom=0.21, top=0.85, wspace=0.08)
     table = table[table["case"] == AS_THEY_ARE]
     for axis, (title, measures) in zip(axes, PANELS.items(), strict=True):
         for k, (importance, name) in enumerate(measures.items()):
@@ -49,7 +49,9 @@ def draw(table):
         axis.set_xlabel("share of the largest score")
         _titanic.finish(axis)
     axes[0].legend(loc="lower right")
-    figure.suptitle("Titanic: SHAP by bag, 20 forests, two standard deviations", y=0.98)
+    note = LINES.format(table["n"].max()).capitalize() + "; mtry 2."
+    figure.text(0.5, 0.015, note, ha="center", fontsize=8, color="0.35", style="italic")
+    figure.suptitle("Titanic: SHAP by bag", y=0.98)
     return figure
 
 

@@ -5,55 +5,143 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reproduction.papers import finding
 from reproduction.papers.loecher2022 import _simulations
-from reproduction.papers.loecher2022._simulations import NULL, POWER, RELEVANT, of, unbiased
+from reproduction.papers.loecher2022._simulations import (
+    FEATURES,
+    MTRY,
+    NULL,
+    NUMBERS,
+    POWER,
+    RELEVANT,
+    boxes,
+    of,
+    within,
+)
 
-WEIGHTED = {"shap_inbag_y": "in-bag", "shap_oob_y": "out-of-bag"}
+WEIGHTED = {"shap_oob_y": "out-of-bag", "shap_inbag_y": "in-bag"}
 RAW = {"shap": "SHAP", "shap_inbag": "SHAP, in-bag", "shap_oob": "SHAP, out-of-bag"}
+# Out-of-bag SHAP weighted by y against these: what figure 7 shows, and what weighting alone does.
+BEFORE = {"shap": "all rows, as in figure 7", "shap_oob": "out-of-bag rows"}
+GREATLY = 0.8
+_GREATLY = "0.8 standard deviations, which Cohen calls large, are the least for greatly improved"
+_SEPARATES = "a distance of one standard deviation is taken for the least that separates"
+# Share of the mean |SHAP| of a feature up to which a mean is called zero, as in figure 6.
+LOW = 0.1
+_LOW = "less than a tenth of the feature's mean |SHAP|, which is all bias here, is called none"
 
 
 def compute(inputs) -> pd.DataFrame:
-    """Distributions over the replications; see `_simulations.summary`.
+    """Distributions over the replications, and how far x2 is from the others.
 
     Parameters
     ----------
     inputs : dict of DataFrame
         ``loecher2022_mixed/scores``.
+
+    Returns
+    -------
+    DataFrame
+        See `_simulations.summary`. Rows of the feature x2 in the power case also have
+        ``separation``, the smallest distance of its mean from another's in pooled standard
+        deviations, and ``separation_error`` (jackknife); those of SHAP and out-of-bag SHAP have
+        ``gain`` and ``gain_error``: that of weighted out-of-bag SHAP less theirs.
     """
-    cases = [_simulations.summary(inputs, case, [*WEIGHTED, *RAW]) for case in (POWER, NULL)]
-    return pd.concat(cases, ignore_index=True)
+    names = [*WEIGHTED, *RAW]
+    table = pd.concat([_simulations.summary(inputs, c, names) for c in (POWER, NULL)])
+    found = {}
+    for variant in MTRY:
+        wide = _simulations.replications(inputs, POWER, variant, NUMBERS, names)
+        for name in names:
+            found[variant, name] = _measured(wide[[name]].to_numpy(), separation, "separation")
+        for name in BEFORE:
+            pair = wide[[name, "shap_oob_y"]].to_numpy()
+            found[variant, name] |= _measured(pair, _gain, "gain")
+    rows = [{"variant": v, "importance": name, **row} for (v, name), row in found.items()]
+    of_x2 = pd.DataFrame(rows).assign(case=POWER, feature=RELEVANT)
+    return table.merge(of_x2, "left", on=["variant", "importance", "case", "feature"])
+
+
+def _measured(scores, statistic, name):
+    error = _simulations.jackknife(scores, statistic)
+    return {name: statistic(scores), f"{name}_error": error}
+
+
+def separation(scores) -> float:
+    """Smallest distance of x2's mean from another's, in pooled standard deviations.
+
+    Parameters
+    ----------
+    scores : float64 (n_replications, 5)
+        Of the features in their order. Negative if another one's mean is larger.
+    """
+    x2 = FEATURES.index(RELEVANT)
+    means, variances = scores.mean(axis=0), scores.var(axis=0, ddof=1)
+    distances = (means[x2] - means) / np.sqrt((variances[x2] + variances) / 2)
+    return float(np.delete(distances, x2).min())
+
+
+def _gain(scores):
+    before, after = np.split(scores, 2, axis=1)
+    return separation(after) - separation(before)
 
 
 def draw(table):
-    """Power left, null right; in each, in-bag and out-of-bag."""
-    panels = [
-        (importance, case, f"{case}: y SHAP, {name}")
-        for case in (POWER, NULL)
-        for importance, name in WEIGHTED.items()
-    ]
-    return _simulations.draw(table, panels, "SHAP weighted by y")
+    """Power left, null right; out-of-bag on top, in-bag below."""
+    from matplotlib import pyplot as plt
 
-
-def separation(table, importance) -> float:
-    """Smallest distance of x2's mean from another's, in pooled standard deviations (power case)."""
-    rows = of(table, importance, POWER)
-    others = rows.drop(RELEVANT)
-    pooled = np.sqrt((others["deviation"] ** 2 + rows.loc[RELEVANT, "deviation"] ** 2) / 2)
-    return float((-others["lead"] / pooled).min())
+    figure, axes = plt.subplots(2, 2, figsize=(8.6, 6.2), sharey="row", layout="none")
+    figure.subplots_adjust(left=0.13, right=0.985, bottom=0.14, top=0.87, wspace=0.06, hspace=0.36)
+    for line, (importance, name) in zip(axes, WEIGHTED.items(), strict=True):
+        for axis, case in zip(line, (POWER, NULL), strict=True):
+            boxes(axis, of(table, importance, case), "0.8")
+            _simulations.finish(axis, RELEVANT if case == POWER else None)
+            axis.set_title(f"{case}, {name} rows", loc="left")
+        line[0].set_ylabel("mean of y SHAP")
+    for axis in axes[-1]:
+        axis.set_xlabel("feature, number of categories")
+    _simulations.explain_boxes(figure, table)
+    figure.suptitle("SHAP weighted by y; categories as numbers, mtry 3 (published)", y=0.96)
+    return figure
 
 
 def statements(table) -> list[dict]:
     """s09: weighting separates x2 from the others out-of-bag, not in-bag."""
-    weighted, raw, inbag = (
-        separation(table, name) for name in ("shap_oob_y", "shap_oob", "shap_inbag_y")
-    )
-    measured = "distance of x2 from the nearest other feature in standard deviations, {}"
-    gain = "the same, weighted less raw, out-of-bag"
-    behind = "distance by which another feature is before x2, weighted, in-bag"
-    return [
-        finding("s09", "out-of-bag", measured.format("out-of-bag"), weighted, 1.0, "at least"),
-        finding("s09", "against raw", gain, weighted - raw, 0.0, "at least"),
-        finding("s09", "in-bag", behind, -inbag, 0.0, "at least"),
-        *unbiased("s09", table, {"shap_oob_y": "null, out-of-bag"}),
-    ]
+    findings = []
+    for variant, mtry in MTRY.items():
+        rows = {name: of(table, name, POWER, variant).loc[RELEVANT] for name in [*WEIGHTED, *RAW]}
+        measured = "distance of x2 from the nearest other feature in standard deviations, {}"
+        for name, limit, kind, reason in (
+            ("shap_oob_y", 1.0, "at least", _SEPARATES),
+            ("shap_inbag_y", 0.0, "at most", "in-bag, another feature is expected to be before x2"),
+        ):
+            row = rows[name]
+            found = _interval(row["separation"], row["separation_error"])
+            given = {"basis": "chosen", "reason": reason}
+            text = measured.format(f"weighted, {WEIGHTED[name]}")
+            findings.append(
+                within("s09", f"{WEIGHTED[name]}, {mtry}", text, limit, kind, found, **given)
+            )
+        for name, before in BEFORE.items():
+            row = rows[name]
+            found = _interval(row["gain"], row["gain_error"])
+            text = f"that distance, weighted and out-of-bag, less that of SHAP of {before}"
+            given = {"basis": "chosen", "reason": _GREATLY}
+            name = f"improved over {before}, {mtry}"
+            findings.append(within("s09", name, text, GREATLY, "at least", found, **given))
+        findings.append(_null(table, variant, mtry))
+    return findings
+
+
+def _interval(value, error):
+    width = _simulations.K * error
+    return value, (value - width, value + width)
+
+
+def _null(table, variant, mtry):
+    """Without signal nothing is left."""
+    rows, raw = (of(table, name, NULL, variant) for name in ("shap_oob_y", "shap"))
+    errors = rows["deviation"] / np.sqrt(rows["n"]) / raw["value"]
+    found = _simulations.largest_size(rows["value"] / raw["value"], errors)
+    measured = "largest |mean| of a feature over its mean |SHAP|, weighted, out-of-bag"
+    given = {"basis": "chosen", "reason": _LOW}
+    return within("s09", f"null case, {mtry}", measured, LOW, "at most", found, **given)

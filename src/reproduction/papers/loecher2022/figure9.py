@@ -4,33 +4,64 @@ from __future__ import annotations
 
 import pandas as pd
 
+from reproduction.papers import finding
 from reproduction.papers.loecher2022 import _titanic
-from reproduction.papers.loecher2022._titanic import near_zero, sizeable
+from reproduction.papers.loecher2022._titanic import (
+    AS_THEY_ARE,
+    LINES,
+    near_zero,
+    row_of,
+    sizeable,
+)
 
 PANELS = {"mdi_inbag_y1": "in-bag rows", "mdi_oob_y1": "out-of-bag rows"}
+# The MDI of figure 3.
+MDI = "mdi_rows"
+VISIBLE = 0.01
+_VISIBLE = "a hundredth of the longest bar cannot be seen"
 
 
 def compute(inputs) -> pd.DataFrame:
     """Scores over the seeds; see `_titanic.summary`."""
-    return _titanic.summary(inputs, list(PANELS))
+    return _titanic.summary(inputs, [*PANELS, MDI])
 
 
 def draw(table):
     """In-bag left, out-of-bag right."""
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True, layout="none")
-    figure.subplots_adjust(left=0.11, right=0.98, bottom=0.16, top=0.84, wspace=0.08)
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.7), sharey=True, layout="none")
+    figure.subplots_adjust(left=0.11, right=0.98, bottom=0.21, top=0.85, wspace=0.08)
     for axis, (name, title) in zip(axes, PANELS.items(), strict=True):
         _titanic.draw_bars(axis, table, name)
         axis.set_title(title, loc="left")
         axis.set_xlabel("mean CFC over survivors (P(survived))")
+        axis.locator_params(axis="x", nbins=5)
     axes[1].legend(loc="lower right")
+    number = table.loc[table["case"] == AS_THEY_ARE, "n"].max()
+    note = LINES.format(number).capitalize() + "; mtry 2."
+    figure.text(0.5, 0.015, note, ha="center", fontsize=8, color="0.35", style="italic")
     figure.suptitle("Titanic: MDI as a restricted sum of contributions (Eq. 11)", y=0.98)
     return figure
 
 
 def statements(table) -> list[dict]:
-    """s13: the shares; that Eq. 11 is MDI up to a factor is judged by `identities`."""
+    """s13: the shares; that Eq. 11 is MDI up to a factor is judged by `identities`; s20: shares."""
     findings = sizeable("s13", table, {"mdi_inbag_y1": "Eq. 11, in-bag"})
-    return findings + near_zero("s13", table, {"mdi_oob_y1": "Eq. 11, out-of-bag"})
+    findings += near_zero("s13", table, {"mdi_oob_y1": "Eq. 11, out-of-bag"})
+    return [*findings, _proportional(table)]
+
+
+def _proportional(table):
+    """s20: MDI and Eq. 11 in-bag, each over its longest bar."""
+    bars = []
+    for importance in (MDI, "mdi_inbag_y1"):
+        rows = [row_of(table, importance, feature) for feature in _titanic.SHOWN]
+        values = pd.DataFrame(rows).set_index("feature")["value"]
+        bars.append(values / values.max())
+    apart = (bars[0] - bars[1]).abs()
+    feature = apart.idxmax()
+    measured = f"largest difference of a bar of figure 3 and one of figure 9 ({feature}), over the "
+    measured += "longest of each"
+    given = {"basis": "chosen", "reason": _VISIBLE}
+    return finding("s20", "in-bag", measured, apart.max(), VISIBLE, "at most", **given)

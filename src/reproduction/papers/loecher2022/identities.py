@@ -20,10 +20,16 @@ from reproduction.papers.loecher2022 import _identities, _useless_split
 
 # Basis: rounding. Importances are at most 1 or so, and are sums over some ten thousand float64.
 ROUNDING = 1e-12
-# Largest distance of a simulated mean from its formula, in standard errors. One of 16 normal means
-# is further away with a probability of at most 0.001 (Bonferroni).
+# Standard errors of a mean over features.
+K = 3.0
+# Largest distance of a simulated mean from its formula, in standard errors.
 DEVIATION = 4.0
+_DEVIATION = "of 16 normal means one is further away with a probability of 0.001 at most"
 DEPTHS = (3, None)
+# Relevant are five of so many, the first; the others have more values than any of them.
+CANDIDATES = 10
+RELEVANT, FEW_VALUES = "relevant features", "noise with few values"
+MANY_VALUES = "noise with many values"
 COLUMNS = "part statement quantity data depth n_left n_right p n value size".split()
 COLUMNS += ["standard_error", "exact", "expected"]
 
@@ -59,6 +65,8 @@ def compute(
         ``identity``: largest absolute difference over ``n`` forests; ``size``, the largest number
         that was compared.
         ``counter-example``: what the quantity says, on one forest of ``n`` trees.
+        ``cancelling``: how much of the contributions is left when those of the trees are added
+        up, mean over ``n`` features and its ``standard_error`` over them.
         ``simulation``: mean decrease of the score ``quantity`` over ``n`` draws at a useless split
         with ``n_left`` and ``n_right`` out-of-bag rows and P(y = 1) = ``p``, its
         ``standard_error``, the mean by enumeration of all outcomes, ``exact``, and by the formula,
@@ -68,6 +76,7 @@ def compute(
 
     with threads(1):  # small forests: threads would wait for each other
         rows = _measured(n_forests, n_trees, seed) + _counter_examples(n_trees_counter, seed)
+        rows += _of_cancelling(n_forests, n_trees_counter, seed)
         simulated = _useless_split.simulate(n_draws, seed)
     rows += [{"part": "simulation", "statement": "s16", **row} for row in simulated]
     whole = {name: "Int64" for name in ("depth", "n_left", "n_right", "n")}
@@ -130,6 +139,24 @@ def _counter_examples(n_trees, seed):
     return rows
 
 
+def _of_cancelling(n_forests, n_trees, seed):
+    """Features of the simulation of table 1, by what they tell and how many values they have."""
+    left = {kind: [] for kind in (RELEVANT, FEW_VALUES, MANY_VALUES)}
+    for repeat in range(seed, seed + n_forests):
+        data = noisy_features.load(random_state=repeat)
+        fitted = _fit(("Classifier", data.X, data.y), n_trees, None, repeat)
+        for j, share in enumerate(_identities.left_over(*fitted)):
+            noise = FEW_VALUES if j < CANDIDATES else MANY_VALUES
+            left[RELEVANT if j in data.relevant else noise].append(share)
+    key = {"part": "cancelling", "statement": "s21", "data": "noisy_features"}
+    rows = []
+    for kind, values in left.items():
+        error = np.std(values, ddof=1) / np.sqrt(len(values))
+        row = {"quantity": f"{_identities.LEFT}, {kind}", "n": len(values)}
+        rows.append({**key, **row, "value": np.mean(values), "standard_error": error})
+    return rows
+
+
 # (statement, variant): quantities of which the largest difference decides.
 IDENTITIES = {
     ("s12", "MDI"): (
@@ -151,7 +178,10 @@ IDENTITIES = {
     ),
     ("s17", "-p_in^2"): (_identities.EQ22,),
     ("s17", "-p_in p_oob"): (_identities.EQ23,),
+    ("s22", "mean of the tree's sample"): (_identities.LOCAL,),
     # What is wrong in print.
+    ("s22", "mean of all rows"): (_identities.LOCAL_ALL,),
+    ("s23", "two sides"): (_identities.EQ9,),
     ("s13", "as printed"): (_identities.EQ11_PRINTED,),
     ("s17", "Eq. 22 as printed"): (_identities.EQ22_PRINTED,),
     ("s17", "Eq. 23 as printed"): (_identities.EQ23_PRINTED,),
@@ -165,6 +195,9 @@ MEASURED = {
     ("s15", "MDI-oob, out-of-bag weights"): "largest error of MDI-oob = PG(0.5,1)",
     ("s17", "-p_in^2"): "largest error with the weight of the node put in (Eq. 22)",
     ("s17", "-p_in p_oob"): "largest error with the weight of the node put in (Eq. 23)",
+    ("s22", "mean of the tree's sample"): "largest error of Eq. 7, tree by tree",
+    ("s22", "mean of all rows"): "largest error of Eq. 7 of the forest, with the mean of all rows",
+    ("s23", "two sides"): "largest difference of the two sides of Eq. 9, over the right one",
     ("s13", "as printed"): "largest difference of Eq. 10 and 11, which are only proportional",
     ("s17", "Eq. 22 as printed"): "largest error without the weight of the node",
     ("s17", "Eq. 23 as printed"): "largest error without the weight of the node",
@@ -174,26 +207,42 @@ COUNTER_EXAMPLES = ("breast_cancer", "noisy_features")
 
 
 def statements(table) -> list[dict]:
-    """s12 to s17; of s13 only the identity, and s14 in a form that does not hold."""
+    """s12 to s17, s22, s23; of s13 only the identity; that contributions cancel, of s21."""
     identity = table[table["part"] == "identity"].groupby("quantity")["value"].max()
     findings = [
         finding(*key, MEASURED[key], identity[list(quantities)].max(), ROUNDING)
         for key, quantities in IDENTITIES.items()
     ]
     findings += _of_equivalence(table[table["part"] == "counter-example"])
+    findings += _of_noise(table[table["part"] == "cancelling"])
     return findings + _of_bias(table[table["part"] == "simulation"])
 
 
 def _of_equivalence(table):
-    """s14 as section 6 has it: PG(1, 2) and MDI-oob, for which neither factor is held against."""
+    """s14 as section 6 has it: PG(1, 2) and MDI-oob, whatever factor lies between them."""
     findings = []
     for name in COUNTER_EXAMPLES:
         value = table[table["data"] == name].set_index("quantity")["value"]
-        least = min(value["PG(1,2) - MDI-oob"], value["PG(1,2) / 2 - MDI-oob"])
-        measured = "largest difference of MDI-oob and PG(1,2) or its half, the closer one; "
+        least = value["best multiple of PG(1,2) - MDI-oob"]
+        measured = "largest difference of MDI-oob and the multiple of PG(1,2) that fits best; "
         measured += f"MDI-oob is {value['largest MDI-oob']:.2g} at most, its correlation with "
         measured += f"PG(1,2) {value['correlation of PG(1,2) and MDI-oob']:.4f}"
         findings.append(finding("s14", f"section 6, {name}", measured, least, ROUNDING))
+    return findings
+
+
+def _of_noise(table):
+    """s21: whether contributions cancel more where overfitting is, and where nothing tells y."""
+    rows = table.set_index(table["quantity"].str.removeprefix(f"{_identities.LEFT}, "))
+    findings = []
+    for more, less in ((FEW_VALUES, MANY_VALUES), (RELEVANT, FEW_VALUES)):
+        apart = rows.loc[more, "value"] - rows.loc[less, "value"]
+        width = K * np.hypot(*rows.loc[[more, less], "standard_error"])
+        measured = "share of the CFC that is left when those of the trees are added up: "
+        measured += f"{more} less {less}; {K:.0f} standard errors over the features"
+        given = {"basis": "monte-carlo", "interval": (apart - width, apart + width)}
+        variant = f"cancelling, {more} against {less}"
+        findings.append(finding("s21", variant, measured, apart, 0.0, "at least", **given))
     return findings
 
 
@@ -221,7 +270,8 @@ def _of_bias(table):
     ):
         formula = rows["expected"] if formula is None else formula
         distance = ((rows["value"] - formula).abs() / rows["standard_error"]).max()
-        findings.append(finding("s16", variant, measured + simulated, distance, DEVIATION))
+        given = {"basis": "monte-carlo", "reason": _DEVIATION}
+        findings.append(finding("s16", variant, measured + simulated, distance, DEVIATION, **given))
     error = (table["exact"] - table["expected"]).abs().max()
     measured = "largest error of the formulas against the enumeration of all outcomes"
     return [*findings, finding("s16", "formulas", measured, error, ROUNDING)]

@@ -1,0 +1,66 @@
+"""Scores by impurity where splits put any subset of categories on one side, as in R's forests.
+
+Forests are grown here, with as many trees and drawn features as the model has: scikit-learn's have
+no such splits. A split belongs to a feature and not to an order of its values, so there are only
+scores that add up over splits, and AIR, which is made of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reproduction.metrics import _subset_forest
+from splitcredit.importances import penalized_gini
+
+# Name of the importance -> preset of the penalized Gini impurity. In units of rows times impurity.
+PRESETS = {
+    "mdi_rows": "mdi_inbag",
+    "pg_051_inbag": "ufi",
+    "pg_hat_10": "pg_hat_10",
+    "pg_hat_051": "pg_hat_051",
+}
+
+
+def compute(attributions, training, estimator, random_state: int = 0) -> pd.DataFrame:
+    """Scores of every feature, from a forest with splits by subsets of categories.
+
+    Parameters
+    ----------
+    attributions : dict
+        Not used.
+    training : Dataset
+        Two classes, 0 and 1. Features with whole numbers only are categories.
+    estimator : unfitted RandomForestClassifier
+        Its `n_estimators`, `max_features` (a number) and `random_state` are those of the forests.
+    random_state : int
+        Seed of the permutation of AIR.
+
+    Returns
+    -------
+    DataFrame
+        One row a measure and feature: ``importance``, ``feature`` (from 0) and ``value``, in rows
+        times impurity.
+    """
+    X, y = np.asarray(training.X), np.asarray(training.y)
+    presets = {n: {**penalized_gini.PRESETS[p], "per_row": False} for n, p in PRESETS.items()}
+    scores = _scores(X, y, estimator, presets, "forest")
+    # AIR: MDI less that of shadows, features whose rows one permutation has exchanged.
+    order = np.random.default_rng(random_state).permutation(len(X))
+    mdi = {"mdi_rows": presets["mdi_rows"]}
+    both = _scores(np.hstack([X, X[order]]), y, estimator, mdi, "shadows")["mdi_rows"]
+    own, shadow = both.reshape(2, -1)
+    scores["air"] = own - shadow
+    frames = [
+        pd.DataFrame({"importance": name, "feature": np.arange(len(values)), "value": values})
+        for name, values in scores.items()
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def _scores(X, y, estimator, presets, purpose):
+    """Scores by name, float64 (n_features,), of one forest."""
+    seed = [estimator.random_state, *purpose.encode()]
+    grown = _subset_forest.grow(X, y, estimator.n_estimators, estimator.max_features, seed)
+    found = penalized_gini.importances(grown.forest, grown.rows, y, presets)
+    return {name: grown.by_feature(importance.values) for name, importance in found.items()}

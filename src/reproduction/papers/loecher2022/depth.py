@@ -1,0 +1,121 @@
+"""Sections 7 and 8.3 in numbers: the bias of MDI comes from deep nodes (Titanic, PassengerId)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reproduction.datasets.titanic import FEATURES
+from reproduction.figures import COLORS
+from reproduction.papers.loecher2022 import _titanic
+from reproduction.papers.loecher2022._titanic import ID, LEAST_SIZEABLE, STRONGEST, K, chosen
+
+INPUT = "loecher2022_titanic/mdi_by_depth"
+# The first two levels of splits are near the root; those from the fifth on are deep.
+NEAR, DEEP = 2, 4
+_HARDLY = "less than a tenth of the strongest feature is not sizeable, and so hardly susceptible"
+_MORE = "most frequently is taken for at least twice as often"
+MORE_OFTEN = 2.0
+_COLORS = dict(
+    zip(FEATURES, (COLORS["sky"], COLORS["black"], COLORS["green"], COLORS["orange"]), strict=True)
+)
+
+
+def compute(inputs) -> pd.DataFrame:
+    """Splits and MDI by depth, over the seeds, of the passengers as they are.
+
+    Parameters
+    ----------
+    inputs : dict of DataFrame
+        ``loecher2022_titanic/mdi_by_depth``.
+
+    Returns
+    -------
+    DataFrame
+        ``quantity``, ``depth``, ``feature``, ``value`` (mean over the seeds) and ``error``, its
+        standard error. Quantities: ``share of splits`` at a depth; ``MDI over Sex``, of all splits
+        down to a depth; and of PassengerId, without depth, ``share near the root``, ``share of
+        deep splits`` and the ratio ``deep over near``.
+    """
+    rows = inputs[INPUT]
+    plain = rows["data.shuffled"].isna() | (rows["data.shuffled"] == "")
+    rows = rows[plain & rows["data.share"].isna()]
+    rows = rows.assign(feature=np.array(FEATURES)[rows["feature"]])
+    splits, mdi = (
+        rows.pivot(index=["repeat", "depth"], columns="feature", values=name).fillna(0)
+        for name in ("splits", "value")
+    )
+    shares = splits.div(splits.sum(axis=1), axis=0)
+    # Trees that end earlier keep what they have.
+    whole = mdi.unstack("depth").fillna(0).stack("depth", future_stack=True)
+    down_to = whole.groupby("repeat").cumsum()
+    ratios = down_to.div(down_to[STRONGEST], axis=0)
+    tables = [_by_depth("share of splits", shares), _by_depth("MDI over Sex", ratios)]
+    return pd.concat([*tables, _of_id(splits)], ignore_index=True)
+
+
+def _by_depth(quantity, values):
+    long = values.stack().rename("value").reset_index()
+    grouped = long.groupby(["depth", "feature"])["value"]
+    table = grouped.agg(value="mean", error=lambda v: v.std() / np.sqrt(len(v))).reset_index()
+    return table.assign(quantity=quantity)[["quantity", "depth", "feature", "value", "error"]]
+
+
+def _of_id(splits):
+    """Share of splits that test PassengerId, near the root and deep."""
+    depth = splits.index.get_level_values("depth")
+    found = {}
+    for name, level in (
+        ("share near the root", depth < NEAR),
+        ("share of deep splits", depth >= DEEP),
+    ):
+        sums = splits[level].groupby("repeat").sum()
+        found[name] = sums[ID] / sums.sum(axis=1)
+    near, deep = found.values()
+    found["deep over near"] = deep / near
+    rows = [
+        {"quantity": name, "value": v.mean(), "error": v.std() / np.sqrt(len(v)), "feature": ID}
+        for name, v in found.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def draw(table):
+    """Share of the splits left, MDI down to a depth right."""
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    titles = {
+        "share of splits": "share of the splits at this depth",
+        "MDI over Sex": "MDI of all splits down to this depth, over that of Sex",
+    }
+    for axis, (quantity, title) in zip(axes, titles.items(), strict=True):
+        rows = table[table["quantity"] == quantity]
+        for feature in _titanic.SHOWN:
+            own = rows[rows["feature"] == feature]
+            axis.plot(own["depth"], own["value"], color=_COLORS[feature], label=feature, lw=1.6)
+        axis.set_title(title, loc="left")
+        axis.set_xlabel("depth (0: root)")
+        axis.set_ylim(0, None)
+    axes[0].legend()
+    figure.suptitle("Titanic: MDI takes PassengerId for important because of its deep splits")
+    return figure
+
+
+def statements(table) -> list[dict]:
+    """s24: near the root MDI is hardly biased; deep nodes split on PassengerId more often."""
+    rows = table[(table["feature"] == ID) & (table["quantity"] == "MDI over Sex")]
+    row = rows[rows["depth"] == NEAR - 1].iloc[0]
+    measured = "PassengerId over Sex, MDI of the first two levels of splits"
+    given = (LEAST_SIZEABLE, "at most", _HARDLY)
+    findings = [chosen("s24", "near the root", measured, _found(row), *given)]
+    row = table[table["quantity"] == "deep over near"].iloc[0]
+    measured = (
+        "share of PassengerId among splits from the fifth level on, over that in the first two"
+    )
+    given = (MORE_OFTEN, "at least", _MORE)
+    return [*findings, chosen("s24", "deep nodes", measured, _found(row), *given)]
+
+
+def _found(row):
+    return row["value"], (row["value"] - K * row["error"], row["value"] + K * row["error"])

@@ -1,0 +1,169 @@
+"""Forests with splits by subsets of categories, against a search of every subset."""
+
+from argparse import Namespace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import twins_oob
+import twins_subset_forest as twin
+from reproduction import datasets, models, seeds, storage
+from reproduction.datasets import Dataset
+from reproduction.metrics import _subset_forest, metric
+from reproduction.stages import metrics as metrics_stage
+from splitcredit.forest import LEAF
+from splitcredit.importances import mdi, penalized_gini
+
+MIXED = {"dataset": "mixed_categories", "n_samples": 60, "effect": 0.15}
+
+
+def drawn(repeat=0):
+    """Sixty rows with a number, 2, 4 and 10 categories: as many as can be enumerated."""
+    data = datasets.load(MIXED, repeat)
+    return data.X[:, :4], data.y
+
+
+def rows_of(grown, rows):
+    """For every node: its in-bag rows, repeated as often as drawn."""
+    return twins_oob.rows_at_nodes(grown.forest, rows)[0]
+
+
+def test_every_split_is_the_best_of_all_subsets():
+    """With all features drawn: of all; with fewer: of the feature that was taken."""
+    X, y = drawn()
+    for mtry in (4, 2):
+        grown = _subset_forest.grow(X, y, n_trees=3, mtry=mtry, seed=1)
+        forest, n_splits = grown.forest, 0
+        for k, rows in enumerate(rows_of(grown, grown.rows)):
+            labels = [int(y[i]) for i in rows]
+            if forest.feature[k] == LEAF:
+                continue
+            column = forest.feature[k]
+            left = [int(grown.rows[i, column] <= forest.threshold[k]) for i in rows]
+            taken = grown.feature_of[column]
+            candidates = range(4) if mtry == 4 else [taken]
+            best = [
+                twin.largest_decrease([X[i, j] for i in rows], labels, j > 0) for j in candidates
+            ]
+            assert twin.decrease(labels, left) == max(b for b in best if b is not None)
+            n_splits += 1
+        assert n_splits > 30
+
+
+def test_nodes_are_split_until_one_class_is_left_or_no_drawn_feature_has_two_values():
+    X, y = drawn()
+    grown = _subset_forest.grow(X, y, n_trees=5, mtry=4, seed=1)
+    for k, rows in enumerate(rows_of(grown, grown.rows)):
+        apart = len({tuple(X[i]) for i in rows}) > 1 and len({int(y[i]) for i in rows}) > 1
+        assert apart == (grown.forest.feature[k] != LEAF)
+    # As in R and not in scikit-learn: a node that draws a feature of one value is not split.
+    same = np.column_stack([np.ones(60), X[:, 0]])
+    roots = _subset_forest.grow(same, y, n_trees=400, mtry=1, seed=0)
+    alone = (np.diff(roots.forest.tree_offsets) == 1).mean()
+    assert abs(alone - 0.5) < 4 * 0.5 / np.sqrt(400)
+
+
+def test_nodes_hold_what_the_bootstrap_sample_puts_there():
+    X, y = drawn()
+    grown = _subset_forest.grow(X, y, n_trees=4, mtry=2, seed=3)
+    forest = grown.forest
+    assert (forest.inbag.sum(axis=1) == len(X)).all()
+    for k, rows in enumerate(rows_of(grown, grown.rows)):
+        share = Fraction(int(sum(y[i] for i in rows)), len(rows))
+        assert forest.cover[k] == len(rows)
+        assert forest.value[k, 1] == pytest.approx(float(share), abs=1e-15)
+        assert forest.impurity[k] == pytest.approx(float(2 * share * (1 - share)), abs=1e-15)
+
+
+def test_a_category_without_rows_goes_either_way():
+    """Out-of-bag rows of such categories would all be on one side otherwise."""
+    X, y = drawn()
+    grown = _subset_forest.grow(X, y, n_trees=60, mtry=4, seed=5)
+    forest, sides = grown.forest, []
+    inbag, oob = twins_oob.rows_at_nodes(forest, grown.rows)
+    for k in np.flatnonzero(forest.feature != LEAF):
+        column = forest.feature[k]
+        if grown.feature_of[column] == 3:
+            known = {X[i, 3] for i in inbag[k]}
+            new = {X[i, 3]: grown.rows[i, column] for i in oob[k] if X[i, 3] not in known}
+            sides += new.values()
+    assert len(sides) > 100
+    assert abs(np.mean(sides) - 0.5) < 4 * 0.5 / np.sqrt(len(sides))
+
+
+def test_features_are_drawn_alike():
+    X, y = drawn()
+    grown = _subset_forest.grow(X, y, n_trees=800, mtry=1, seed=2)
+    roots = grown.forest.feature[grown.forest.tree_offsets[:-1]]
+    shares = np.bincount(grown.feature_of[roots], minlength=4) / 800
+    assert np.abs(shares - 0.25).max() < 4 * np.sqrt(0.25 * 0.75 / 800)
+
+
+def test_same_seed_same_forest():
+    X, y = drawn()
+    forests = [_subset_forest.grow(X, y, 5, 2, seed).forest for seed in (0, 0, 1)]
+    assert np.array_equal(forests[0].threshold, forests[1].threshold)
+    assert np.array_equal(forests[0].inbag, forests[1].inbag)
+    assert not np.array_equal(forests[0].inbag, forests[2].inbag)
+
+
+def test_impossible_forests_are_refused():
+    X, y = drawn()
+    for given, message in (
+        ((X, y + 1, 2, 2, 0), "y must be 0 and 1"),
+        ((X, np.zeros(60), 2, 2, 0), "y must be 0 and 1"),
+        ((X, y, 2, 5, 0), r"mtry=5 is not in 1\.\.4"),
+        ((np.arange(64.0)[:, None], np.arange(64) % 2, 2, 1, 0), "64 categories"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            _subset_forest.grow(*given)
+
+
+def test_scores_are_sums_over_the_columns_of_a_feature():
+    data = datasets.load(MIXED, 1)
+    recipe = {"estimator": "RandomForestClassifier", "n_estimators": 8, "max_features": 2}
+    estimator = models.unfitted(recipe, 3)
+    table = metric("subset_scores")({}, data, estimator, random_state=4)
+    values = table.pivot(index="importance", columns="feature", values="value")
+    seed = [estimator.random_state, *b"forest"]
+    grown = _subset_forest.grow(data.X, data.y, 8, 2, seed)
+    own = len(data.y) * mdi.importance(grown.forest).values
+    by_hand = [own[grown.feature_of == j].sum() for j in range(5)]
+    assert values.loc["mdi_rows"].to_numpy() == pytest.approx(by_hand)
+    pg = penalized_gini.importance(grown.forest, grown.rows, data.y, "ufi", per_row=False).values
+    by_hand = [pg[grown.feature_of == j].sum() for j in range(5)]
+    assert values.loc["pg_051_inbag"].to_numpy() == pytest.approx(by_hand)
+    assert set(values.index) == {"mdi_rows", "pg_051_inbag", "pg_hat_10", "pg_hat_051", "air"}
+
+
+def test_a_feature_that_tells_all_has_no_shadow():
+    """AIR: of a copy of y everything is gained, and of its shadow next to nothing."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 80)
+    X = np.column_stack([y + 0.0, random.integers(1, 9, 80)])
+    data = Dataset(X, y, ("x1", "x2"), ("0", "1"))
+    recipe = {"estimator": "RandomForestClassifier", "n_estimators": 40, "max_features": 4}
+    air = models.unfitted(recipe, 0)
+    with pytest.raises(ValueError, match="mtry=4"):
+        metric("subset_scores")({}, data, air)
+    table = metric("subset_scores")({}, data, air.set_params(max_features=2))
+    found = table[table["importance"] == "air"]["value"].to_numpy()
+    assert found[0] > 10 and abs(found[1]) < found[0] / 10
+
+
+def test_the_job_gives_the_estimator_of_the_run(tmp_path):
+    """Not fitted, with the seed of the repeat: forests of other repeats are others."""
+    data = datasets.load(MIXED, 1)
+    model = {"estimator": "RandomForestClassifier", "n_estimators": 4, "max_features": 2}
+    run = {"key": "r", "data_key": "d", "model": model, "repeat": 5}
+    storage.write_json(tmp_path / "plan.json", [run])
+    storage.write_bundle(tmp_path / "data.npz", {"d": data})
+    recipe, out = {"metric": "subset_scores"}, tmp_path / "out.csv"
+    files = {"plan": tmp_path / "plan.json", "data": tmp_path / "data.npz", "models": []}
+    metrics_stage.run(Namespace(**files, names=[], importances=[], recipe=recipe, out=out))
+    seed = seeds.derive(recipe, 5, "metric")
+    expected = metric("subset_scores")({}, data, models.unfitted(model, 5), seed)
+    assert np.array_equal(storage.read_table(out)["value"], expected["value"])
+    other = metric("subset_scores")({}, data, models.unfitted(model, 6), seed)
+    assert not np.array_equal(other["value"], expected["value"])
