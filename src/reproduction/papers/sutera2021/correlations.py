@@ -43,6 +43,7 @@ def draw(table):
         by = part.pivot_table(
             index="k", columns=["reference", "versus", "statistic"], values="value"
         )
+        closest = max(_PAIRS, key=lambda pair: by[(*pair, "mean")].mean())
         for axis, (pair, (label, color)) in zip(row, _PAIRS.items(), strict=True):
             for other in _PAIRS:
                 if other != pair:
@@ -51,7 +52,8 @@ def draw(table):
             axis.fill_between(by.index, low, high, color=color, alpha=0.2, lw=0)
             style = {"marker": ".", "ms": 4} if len(by) < 20 else {}
             axis.plot(by.index, by[(*pair, "mean")], color=color, **style)
-            axis.set_title(f"{label}\n{correlation.capitalize()}", fontsize=9)
+            word = ", the closest pair" if pair == closest else ""
+            axis.set_title(f"{label}\n{correlation.capitalize()}{word}", fontsize=9)
         row[0].set_ylabel("correlation of absolute scores")
     for axis in axes[1]:
         axis.set_xlabel("K, features drawn at a node")

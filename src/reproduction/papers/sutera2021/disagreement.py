@@ -111,7 +111,7 @@ def _hump(axis):
     for (words, color, _), values in zip(REFERENCES.values(), (entropy, -np.log2(p)), strict=True):
         axis.plot(p, values, color=COLORS[color], label=words)
     axis.axvline(0.3726, color="0.4", lw=0.8, ls=":")
-    axis.text(0.36, 1.9, "malignant\nat the roots", fontsize=7.5, color="0.3", ha="right", va="top")
+    axis.text(0.36, 0.5, "malignant\nat the roots", fontsize=7.5, color="0.3", ha="right", va="top")
     axis.set(xlim=(0, 1), ylim=(0, 2.4), xlabel="probability of the predicted class", ylabel="bits")
     axis.set_title("A step towards the class can raise the entropy")
     axis.legend(loc="upper right")
@@ -137,7 +137,7 @@ def _all_sets(axis, table):
     axis.set_xticks(at, names, fontsize=6.5, rotation=60)
     axis.set_ylabel(f"samples below {SIMILAR:g} (%)")
     axis.set_title("Pearson correlation with Saabas and TreeSHAP, K = 1")
-    axis.legend(loc="upper right")
+    axis.legend(loc="upper left")
 
 
 def _by_class(axis, table, dataset):
