@@ -1,8 +1,7 @@
 """Run the benchmarks: python benchmarks/run.py [MODULE [RACE ...]], or `make bench`.
 
-Writes results/timing/bench.csv (`ratio` is the peer's time over ours) and the judgments of the
-statements about cost, results/timing/bench_claims.csv; a run of one module writes bench_MODULE.csv.
-No test depends on a time.
+Writes results/timing/bench.csv (`ratio` is the peer's time over ours); a run of one module writes
+bench_MODULE.csv. No test depends on a time.
 """
 
 from __future__ import annotations
@@ -14,9 +13,7 @@ from pathlib import Path
 import numba
 
 from pairs import COLUMNS
-from reproduction import claims, storage
-from reproduction.papers.sutera2021 import theorems
-from reproduction.planning.places import PAPERS
+from reproduction import storage
 
 ROOT = Path(__file__).resolve().parents[1]
 # Threads last: idle ones that still spin would count as CPU time of what follows.
@@ -35,10 +32,6 @@ def main(module=None, *names):
                     print(line(row), flush=True)
     file = f"bench_{module}.csv" if module else "bench.csv"
     storage.write_rows(ROOT / "results" / "timing" / file, rows, COLUMNS)
-    judged = statements(rows)
-    if judged:
-        path = ROOT / "results" / "timing" / "bench_claims.csv"
-        storage.write_rows(path, judged, claims.COLUMNS)
 
 
 def line(row) -> str:
@@ -51,23 +44,6 @@ def line(row) -> str:
     notes = "".join(f"; {row[name]}" for name in ("difference", "note") if row.get(name))
     ours = f", ours {row['ours_s']} s" if "ours_s" in row else ""
     return f"{text}: {row['ratio']}x{target}{ours}{notes}"
-
-
-def statements(rows) -> list[dict]:
-    """s22 and s23 of sutera2021: what local MDI costs beside a prediction, and MDI beside SAGE."""
-    ratios = {
-        "s22": [r for r in rows if r["benchmark"] == "local MDI" and "apply" in r["peer"]],
-        "s23": [r for r in rows if r["benchmark"] == "MDI beside SAGE"],
-    }
-    findings = [
-        {**timed, "value": min(float(r["ratio"]) for r in ratios[timed["statement"]])}
-        for timed in theorems.TIMED
-        if ratios[timed["statement"]]
-    ]
-    stated = storage.read_rows(PAPERS / "sutera2021" / "claims" / "statements.csv")
-    evidence = {s: {"test": "benchmarks/sutera2021.py", "cause": "see bench.csv"} for s in ratios}
-    texts = {row["id"]: row["statement"] for row in stated}
-    return claims.judge_statements("sutera2021", "theorems", findings, texts, evidence)
 
 
 if __name__ == "__main__":

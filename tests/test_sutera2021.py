@@ -1,13 +1,17 @@
 """sutera2021: the printed numbers, and the evidence for what differs from them."""
 
-import importlib
+import itertools
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from reproduction import claims, datasets, models, papers, storage
-from reproduction.metrics import metric
+import twins
+from reproduction import claims, datasets, models, papers, seeds, storage
+from reproduction.metrics import class_correlation, metric
 from reproduction.metrics.row_correlation import row_correlations
 from reproduction.papers.sutera2021 import led_shares
 from reproduction.planning import configuration
@@ -19,7 +23,6 @@ from splitcredit.importances import get_method
 ROOT = Path(__file__).resolve().parents[1]
 CLAIMS = PAPERS / "sutera2021" / "claims"
 FULL = config.read_yaml(ROOT / "config" / "config.yaml")
-REFERENCE = ROOT / "docs" / "reference" / "tables" / "sutera2021"
 SMALL = ("led", "iris", "wine", "breast_cancer")
 
 
@@ -59,23 +62,36 @@ def test_table3_equals_print():
 
 
 @pytest.fixture(scope="module")
-def correlations():
-    """Summaries of the forests of table 4 (seed 0) on the small data sets, by scores and set."""
+def small():
+    """Data, forest and attributions of table 4 (seed 0) on the small data sets."""
     recipe = {**FULL["models"]["extra_trees"], "random_state": 0}
-    summary = FULL["metrics"]["row_correlation_summary"]
-    summarize = metric("row_correlation_summary")
     out = {}
     for name in SMALL:
         data = datasets.load({"dataset": name})
-        forest = to_forest(models.fit(recipe, data.X, data.y))
-        attributions = {
-            "local_mdi": explain(forest, data.X, "local_mdi"),
-            "saabas": explain(forest, data.X, "saabas", output="predicted"),
-            "tree_shap": explain(forest, data.X, "tree_shap", output="predicted"),
-        }
-        for scores in ("signed", "absolute"):
-            out[scores, name] = summarize(attributions, summary["pairs"], scores)
+        out[name] = data, *attributed(recipe, data)
     return out
+
+
+def attributed(recipe, data):
+    """Forest, and the three local measures of all rows."""
+    forest = to_forest(models.fit(recipe, data.X, data.y))
+    return forest, {
+        "local_mdi": explain(forest, data.X, "local_mdi"),
+        "saabas": explain(forest, data.X, "saabas", output="predicted"),
+        "tree_shap": explain(forest, data.X, "tree_shap", output="predicted"),
+    }
+
+
+@pytest.fixture(scope="module")
+def correlations(small):
+    """Summaries of table 4, by scores and data set."""
+    summary = FULL["metrics"]["row_correlation_summary"]
+    summarize = metric("row_correlation_summary")
+    return {
+        (scores, name): summarize(attributions, summary["pairs"], scores)
+        for name, (_, _, attributions) in small.items()
+        for scores in ("signed", "absolute")
+    }
 
 
 def verdicts(correlations, scores):
@@ -97,48 +113,109 @@ def test_table4_described_is_not_what_was_printed(correlations):
     assert found.count("differs") > len(found) / 2
 
 
-def test_table4_swapped_shares():
+def draws(n_trees, n_draws):
+    """Summaries of led (sampled), by draw, of small forests; a row a cell."""
+    recipe = {**FULL["models"]["extra_trees"], "n_estimators": n_trees}
+    summary = FULL["metrics"]["row_correlation_summary"]
+    found = []
+    for repeat in range(1, n_draws + 1):
+        data = datasets.load(FULL["datasets"]["led_sampled"], repeat)
+        forest = to_forest(models.fit(recipe, data.X, data.y, repeat))
+        # Ten displays only: each is explained once, and counted as often as it was drawn.
+        X, at = np.unique(data.X, axis=0, return_inverse=True)
+        once = {
+            "local_mdi": explain(forest, X, "local_mdi"),
+            "saabas": explain(forest, X, "saabas", output="predicted"),
+            "tree_shap": explain(forest, X, "tree_shap", output="predicted"),
+        }
+        every = {k: replace(v, **rows_of(v, at.ravel())) for k, v in once.items()}
+        frame = metric("row_correlation_summary")(every, summary["pairs"])
+        found.append(frame.set_index(["versus", "correlation", "statistic"])["value"])
+    return pd.concat(found, axis=1)
+
+
+def rows_of(attribution, at):
+    fields = {"values": attribution.values[at]}
+    if attribution.output_index is not None:
+        fields |= {
+            "baseline": attribution.baseline[at],
+            "output_index": attribution.output_index[at],
+        }
+    return fields
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return draws(n_trees=100, n_draws=20)
+
+
+def test_table4_swapped_shares(drawn):
     cells = {c["cell"]: c["printed"] for c in printed("table4")}
     place = "versus=saabas;dataset=led_sampled;correlation=pearson;statistic="
     at_90, at_75 = cells[f"{place}frac>=0.9"], cells[f"{place}frac>=0.75"]
     # More rows reach 0.75 than 0.9, so the printed pair cannot be right as it stands.
     assert float(at_90) > float(at_75)
-    # Un-swapped, both are whole numbers of the 200 rows, and other draws of ours reach them.
+    # Un-swapped, both are whole numbers of the 200 rows, and draws reach them.
     assert float(at_75) * 2 % 1 == 0
-    for statistic, value in (("frac>=0.9", at_75), ("frac>=0.75", at_90)):
-        low, high = spread("saabas", "pearson", statistic)
-        assert low <= float(value) <= high
+    found = drawn.loc["saabas", "pearson"]
+    assert found.loc["frac>=0.75"].median() == float(at_90)
+    assert found.loc["frac>=0.9"].min() <= float(at_75) + 2.5
+    rules = config.read_yaml(CLAIMS / "rules.yaml")["table4"]
+    for statistic in ("frac>=0.9", "frac>=0.75"):
+        rule = claims.rules_for(rules, "published", f"{place}{statistic}")
+        assert "misprint" in rule["incomparable"]
 
 
-def test_table4_sampled_draws_lie_in_the_bands():
-    swapped = {("saabas", "pearson", "frac>=0.9"), ("saabas", "pearson", "frac>=0.75")}
+def test_table4_cells_of_one_draw_vary_as_much_as_the_bands(drawn):
+    """What one unseeded draw of the paper prints lies among other draws, and these differ widely.
+
+    100 trees in place of 1000 widen the spread; the cells are few, so two may lie outside.
+    """
+    outside = 0
     for cell in printed("table4"):
         keys = claims.parse_cell(cell["cell"])
         place = keys["versus"], keys["correlation"], keys["statistic"]
-        if keys["dataset"] == "led_sampled" and place not in swapped:
-            low, high = spread(*place)
+        swapped = place[:2] == ("saabas", "pearson") and place[2].startswith("frac")
+        if keys["dataset"] == "led_sampled" and not swapped:
             half = claims.half_unit(cell["printed"])
-            assert low - half <= float(cell["printed"]) <= high + half, cell
+            low, high = drawn.loc[place].min() - half, drawn.loc[place].max() + half
+            outside += not low <= float(cell["printed"]) <= high
+    assert outside <= 2
+    spread = drawn.loc["saabas", "pearson"]
+    assert np.ptp(spread.loc["mean"]) > 0.01 and np.ptp(spread.loc["frac>=0.9"]) > 4
 
 
-def test_further_seeds_stay_near_print():
-    """Means of other seeds differ from seed 0 by luck only: by less than one printed spread."""
-    for row in storage.read_rows(REFERENCE / "table4.csv"):
-        if row["variant"] == "published" and row["dataset"] != "led_sampled":
-            assert int(row["n_seeds"]) == 5
-            if row["statistic"] == "mean":
-                assert abs(float(row["mean_of_seeds"]) - float(row["value"])) < 0.03
-
-
-def spread(versus, correlation, statistic):
-    (row,) = [
-        r
-        for r in storage.read_rows(REFERENCE / "table4.csv")
-        if (r["variant"], r["dataset"]) == ("published", "led_sampled")
-        and (r["versus"], r["correlation"], r["statistic"]) == (versus, correlation, statistic)
+def test_table4_takes_the_median_where_rows_are_drawn():
+    table4 = papers.artefact("sutera2021/table4")
+    keys = {"variant": "published", "versus": "saabas", "correlation": "pearson"}
+    keys["statistic"] = "mean"
+    ours = [{**keys, "data": d, "value": 0.5} for d in ("led_sampled", "iris")]
+    seeds = [
+        {**keys, "data": d, "value": v / 100} for d in ("led_sampled", "iris") for v in range(101)
     ]
-    assert int(row["n_seeds"]) == 100
-    return float(row["low"]), float(row["high"])
+    table = table4.compute(
+        {
+            "sutera2021_local/row_correlation_summary": pd.DataFrame(ours).assign(value=0.9),
+            "sutera2021_local_seeds/row_correlation_summary": pd.DataFrame(seeds),
+        }
+    ).set_index("dataset")
+    assert table.loc["led_sampled", ["value", "seed_0", "low", "high"]].tolist() == pytest.approx(
+        [0.5, 0.9, 0.025, 0.975]
+    )
+    assert table.loc["iris", ["value", "low", "high"]].tolist() == [0.9, 0.0, 1.0]
+
+
+def test_further_seeds_stay_near_print(correlations):
+    """Means of another seed differ from seed 0 by luck only: by less than one printed spread."""
+    recipe = {**FULL["models"]["extra_trees"], "random_state": 1}
+    for name in ("led", "iris"):
+        _, other = attributed(recipe, datasets.load({"dataset": name}))
+        found = metric("row_correlation_summary")(
+            other, FULL["metrics"]["row_correlation_summary"]["pairs"]
+        )
+        means = found["statistic"] == "mean"
+        differ = found[means]["value"] - correlations["signed", name][means]["value"]
+        assert 0 < differ.abs().max() < 0.03
 
 
 def test_led_draws_use_all_digits_equally():
@@ -150,8 +227,6 @@ def test_led_draws_use_all_digits_equally():
 
 
 def test_figure7_draws_six_panels_of_sorted_lines():
-    import pandas as pd
-
     from reproduction.figures import style
 
     figure7 = papers.artefact("sutera2021/figure7")
@@ -184,19 +259,51 @@ def limits():
 
 def test_s15_mdi_and_sage_are_close_on_led(limits):
     gaps = [np.abs(found["mdi"] - found["sage"]).max() for found in limits.values()]
-    assert gaps[0] < 0.1 / 7
-    for found in limits.values():
-        assert np.corrcoef(found["mdi"], found["sage"])[0, 1] > 0.9
+    assert max(gaps) < 0.1 / 7
+    assert 2 < max(gaps) / gaps[0] < 3
+
+
+def test_s15_is_judged_by_one_yardstick(limits):
+    table = led_table(limits)
+    found = {f["variant"]: f for f in led_shares.statements(table) if f["statement"] == "s15"}
+    assert {f["limit"] for f in found.values()} == {0.1 / 7}
+    wider = table.copy()
+    wider.loc[
+        (wider["source"] == "forest") & (wider["k"] == 5) & (wider["feature"] == 0), "value"
+    ] += 0.05 * (wider["measure"] == "mdi")
+    found = {
+        f["variant"]: f["value"] for f in led_shares.statements(wider) if f["statement"] == "s15"
+    }
+    assert found["the forests, K > 1"] > 0.03 > found["infinitely many trees, K > 1"]
+
+
+def led_table(limits):
+    """A table of figure 1 whose forests are the limits."""
+    rows = [
+        {"measure": m, "k": k, "feature": j, "source": source, "value": found[m][j]}
+        for k, found in limits.items()
+        for m in ("mdi", "sage")
+        for source in ("limit", "forest")
+        for j in range(7)
+    ]
+    return pd.DataFrame(rows)
 
 
 def test_s16_masking_favours_segments_1_and_4(limits):
     for name in limits[1]:
         shares = [found[name][list(led_shares.FAVORED)].sum() for found in limits.values()]
         assert min(np.diff(shares)) >= 0, name
-    # Those who pay are not all the others: segment 6 keeps its share of MDI or gains.
-    for j in (0, 2, 3, 5):
-        assert limits[7]["mdi"][j] < limits[1]["mdi"][j]
+        # Those who pay are not all the others: segment 6 keeps its share or gains.
+        change = limits[7][name] - limits[1][name]
+        assert (change[[0, 2, 3, 5]] < 0).all(), name
+        assert change[6] > -0.001, name
     assert limits[7]["mdi"][6] > limits[1]["mdi"][6]
+
+
+def test_s41_sage_by_the_marginal_distribution_is_not_eq_4(limits):
+    """By the conditional one it is, see s13; the forest is the Bayes classifier of led."""
+    gap = np.abs(limits[1]["mdi"] - limits[1]["sage"]).max()
+    assert 0.005 < gap < 0.007
 
 
 def test_finite_forests_approach_the_limit_on_led(limits):
@@ -210,24 +317,26 @@ def test_finite_forests_approach_the_limit_on_led(limits):
         assert np.abs(values / values.sum() - limits[k]["mdi"]).max() < 4 * 0.004
 
 
-def reference_statements(artefact):
-    table = storage.read_table(REFERENCE / f"{artefact}.csv")
-    found = papers.artefact(f"sutera2021/{artefact}").statements(table)
-    verdict = claims.statement_verdict
-    return {
-        (f["statement"], f["variant"]): verdict(f["value"], f["limit"], f["kind"]) for f in found
-    }
+@pytest.fixture(scope="module")
+def led_by_k():
+    """Attributions of the ten displays by forests of 200 trees, by K."""
+    data = datasets.load({"dataset": "led"})
+    recipe = {**FULL["models"]["extra_trees"], "random_state": 0, "n_estimators": 200}
+    return {k: attributed({**recipe, "max_features": k}, data)[1] for k in range(1, 8)}
 
 
-def test_s17_to_s19_of_the_reference_run():
-    assert reference_statements("figure2") == {
-        ("s17", "digits"): "direction",
-        ("s18", "digits"): "direction",
-        ("s19", "digits"): "direction",
+def test_s17_and_s18_on_led(led_by_k):
+    recipe = {**FULL["metrics"]["pair_correlation_summary"]}
+    summarize = metric(recipe.pop("metric"))
+    frames = [summarize(a, **recipe).assign(k=k) for k, a in led_by_k.items()]
+    found = papers.artefact("sutera2021/figure6").statements(pd.concat(frames))
+    verdict = {
+        (f["statement"], f["variant"]): claims.statement_verdict(f["value"], f["limit"], f["kind"])
+        for f in found
     }
-    found = reference_statements("figure6")
-    assert found["s17", "led"] == found["s18", "led"] == "direction"
-    assert found["s19", "led"] == "differs"
+    expected = {"s17": "holds", "s18": "holds", "s19": "differs"}
+    both = ("led, Pearson", "led, Spearman")
+    assert verdict == {(s, v): found for s, found in expected.items() for v in both}
 
 
 def test_s19_saabas_is_the_outlier_on_led():
@@ -247,32 +356,207 @@ def test_s19_saabas_is_the_outlier_on_led():
     assert max(mean["local_mdi", "saabas"], mean["saabas", "tree_shap"]) < 0.9
 
 
-def test_s20_of_the_reference_run():
-    assert set(reference_statements("table4").values()) == {"direction"}
+def test_s20_shares_of_the_small_data_sets(correlations):
+    """Of Spearman correlations, over 90 % in four data sets, of which led and digits are two."""
+    shares = {}
+    for name in SMALL:
+        found = correlations["signed", name]
+        found = found[(found["statistic"] == "frac>=0.75") & (found["correlation"] == "spearman")]
+        shares[name] = found["value"].min()
+    assert shares["led"] > 90 and shares["iris"] > 90
+    assert all(80 < shares[name] < 90 for name in ("wine", "breast_cancer"))
 
 
-def test_s21_share_of_uncorrelated_samples():
-    """Of table 4's forests on two data sets: a few percent, as the paper says."""
-    recipe = {**FULL["models"]["extra_trees"], "random_state": 0}
-    for name, least, most in (("iris", 0.1, 10), ("breast_cancer", 1, 10)):
-        data = datasets.load({"dataset": name})
-        forest = to_forest(models.fit(recipe, data.X, data.y))
-        local = explain(forest, data.X, "local_mdi").values[:, :, 0]
-        shap = explain(forest, data.X, "tree_shap", output="predicted").values[:, :, 0]
-        pearson, _ = row_correlations(local, shap)
-        assert least <= 100 * (pearson < 0.5).mean() <= most, name
+def test_s21_no_display_disagrees(small):
+    """On led the loss of the class is the entropy over all classes, as all leaves are alike."""
+    data, forest, found = small["led"]
+    saved = class_correlation.log_loss_saved(forest, data.X, data.y)
+    assert saved == pytest.approx(found["local_mdi"].values[:, :, 0], abs=1e-12)
+    for versus in ("saabas", "tree_shap"):
+        pearson, _ = row_correlations(
+            found["local_mdi"].values[:, :, 0], found[versus].values[:, :, 0]
+        )
+        assert pearson.min() > 0.75
 
 
-def test_s22_and_s23_are_judged_by_the_benchmarks(monkeypatch):
-    """By the smallest ratio that was measured; no test depends on a time itself."""
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    run = importlib.import_module("run")
+def test_s21_is_judged_on_both_sides():
     rows = [
-        {"benchmark": "local MDI", "peer": "scikit-learn forest.apply", "ratio": ratio}
-        for ratio in ("2.5", "0.9")
+        {"variant": "published", "dataset": d, "versus": v, "correlation": "pearson", "value": x}
+        for d, low in (("led", 0), ("wine", 5), ("iris", 20))
+        for v in ("saabas", "tree_shap")
+        for x in [0.1] * low + [0.95] * (100 - low)
     ]
-    rows.append({"benchmark": "MDI beside SAGE", "peer": "our own", "ratio": "30"})
-    found = {claim["cell"]: claim["verdict"] for claim in run.statements(rows)}
-    assert found == {"s22": "differs", "s23": "direction"}
-    found = {claim["cell"]: claim["verdict"] for claim in run.statements(rows[:1])}
-    assert found == {"s22": "direction"}
+    table = pd.DataFrame(rows)
+    found = papers.artefact("sutera2021/figure7").statements(table[table["dataset"] != "none"])
+    wrong = {
+        f["variant"]
+        for f in found
+        if f["statement"] == "s21"
+        and f["value"] == f["value"]
+        and claims.statement_verdict(f["value"], f["limit"], f["kind"]) == "differs"
+    }
+    assert wrong == {"led, at least 0.5 %", "iris, at most 10.5 %"}
+
+
+def test_s22_local_mdi_adds_a_number_a_node_and_a_prediction_one_a_class(small):
+    """Numbers added for a row and a tree: nodes on the path, against classes at the leaf."""
+    added = {}
+    for name in ("wine", "breast_cancer"):
+        data, forest, _ = small[name]
+        depths = [len(path) - 1 for row in data.X[::60] for path in twins.paths(forest, row)[:50]]
+        added[name] = np.mean(depths), forest.n_outputs
+    for path, classes in added.values():
+        assert path > 2 * classes
+    # Digits have paths of 15 nodes and ten classes.
+    assert added["breast_cancer"][0] / added["breast_cancer"][1] > 15 / 10
+
+
+def test_s22_and_s38_costs_are_judged_by_ratios():
+    """By medians of the ratios of one repeat; no test depends on a time itself."""
+    costs = papers.artefact("sutera2021/costs")
+    seconds = {"prediction": (2, 2, 8), "local_mdi": (1, 3, 4), "saabas": (1, 1, 1)}
+    seconds |= {"tree_shap": (40, 33, 60), "mdi": (1, 1, 1), "sage": (9, 9, 9)}
+    rows = [
+        {"scope": "digits", "measure": m, "repeat": r, "value": v}
+        for m, values in seconds.items()
+        for r, v in enumerate(values)
+    ]
+    found = {f["variant"]: f for f in costs.statements(pd.DataFrame(rows))}
+    verdict = {
+        (f["statement"], v): claims.statement_verdict(
+            f["value"], f["limit"], f["kind"], f["interval"]
+        )
+        for v, f in found.items()
+    }
+    assert verdict == {
+        ("s22", "digits: local MDI over prediction"): "undecided",
+        ("s23", "digits: SAGE over MDI"): "differs",
+        ("s38", "digits: TreeSHAP over local MDI"): "holds",
+        ("s38", "digits: TreeSHAP over Saabas"): "holds",
+    }
+    assert found["digits: local MDI over prediction"]["value"] == 0.5
+
+
+@pytest.mark.parametrize("k", [1, 8, 64])
+def test_s38_operations_of_tree_shap(k):
+    """Steps a row and tree: leaves times depth squared (lundberg2017), against a walk."""
+    data = datasets.load({"dataset": "digits"})
+    recipe = {
+        **FULL["models"]["extra_trees"],
+        "n_estimators": 3,
+        "max_features": k,
+        "random_state": 0,
+    }
+    forest = to_forest(models.fit(recipe, data.X, data.y))
+    paths = [path for row in data.X[::300] for path in twins.paths(forest, row)]
+    walk = np.mean([len(path) - 1 for path in paths])
+    leaves = (forest.feature < 0).sum() / forest.n_trees
+    assert leaves * walk**2 > 100 * walk
+
+
+@pytest.mark.parametrize("k", [1, 2, 7])
+def test_s42_scores_of_the_displays_shown(led_by_k, k):
+    scores = {name: a.values[[4, 9], :, 0] for name, a in led_by_k[k].items()}
+    close, _ = row_correlations(scores["local_mdi"], scores["tree_shap"])
+    outlier, _ = row_correlations(scores["saabas"], scores["tree_shap"])
+    assert close.min() > 0.99
+    assert (outlier.min() < 0.75) == (k == 7)
+
+
+def test_s43_iris_and_digits(correlations):
+    found = correlations["signed", "iris"].set_index(["correlation", "versus", "statistic"])[
+        "value"
+    ]
+    assert found["pearson", "tree_shap", "frac>=0.9"] > 80
+    # Digits with a tenth of the trees and rows: against TreeSHAP fewer than half.
+    data = datasets.load({"dataset": "digits"})
+    recipe = {**FULL["models"]["extra_trees"], "random_state": 0, "n_estimators": 100}
+    forest = to_forest(models.fit(recipe, data.X, data.y))
+    X = data.X[::20]
+    local = explain(forest, X, "local_mdi").values[:, :, 0]
+    shap = explain(forest, X, "tree_shap", output="predicted").values[:, :, 0]
+    assert (row_correlations(local, shap)[0] >= 0.9).mean() < 0.5
+
+
+def test_s44_disagreement_goes_with_the_entropy_of_all_classes(small):
+    """The same paths, but the log loss of the predicted class: no sample of wine or cancer is left.
+
+    And malignant samples, which start below 1/2, disagree four times as often as benign ones.
+    """
+    low = {}
+    for name in ("iris", "wine", "breast_cancer"):
+        data, forest, found = small[name]
+        rows = metric("class_correlation")(found, forest, data, ["saabas", "tree_shap"])
+        rows = rows[rows["correlation"] == "pearson"]
+        low[name] = (rows["value"] < 0.75).groupby([rows["versus"], rows["reference"]]).sum()
+        if name == "breast_cancer":
+            own = rows[(rows["reference"] == "local_mdi") & (rows["versus"] == "tree_shap")]
+            share = (own["value"] < 0.75).groupby(own["predicted"]).mean()
+            prior = own.groupby("predicted")["prior"].first()
+            assert prior[0] < 0.5 < prior[1] and share[0] > 4 * share[1]
+    for name in ("wine", "breast_cancer"):
+        assert low[name][:, "local_mdi"].min() >= 15 and low[name][:, "log_loss"].max() == 0
+    # Iris: none against Saabas, three against TreeSHAP; Saabas and TreeSHAP disagree there too.
+    assert low["iris"]["saabas", "local_mdi"] == 7 and low["iris"]["saabas", "log_loss"] == 0
+    assert low["iris"]["tree_shap", "local_mdi"] == 5 and low["iris"]["tree_shap", "log_loss"] == 3
+    _, _, found = small["iris"]
+    between, _ = row_correlations(
+        found["saabas"].values[:, :, 0], found["tree_shap"].values[:, :, 0]
+    )
+    assert (between < 0.75).sum() >= 1
+
+
+def test_s44_balanced_classes_disagree_alike():
+    data = datasets.load({"dataset": "breast_cancer"})
+    recipe = {**FULL["models"]["extra_trees"], "random_state": 0, "n_estimators": 300}
+    _, found = attributed({**recipe, "class_weight": "balanced"}, data)
+    pearson, _ = row_correlations(
+        found["local_mdi"].values[:, :, 0], found["saabas"].values[:, :, 0]
+    )
+    share = [(pearson[data.y == c] < 0.75).mean() for c in (0, 1)]
+    assert max(share) < 1.5 * min(share)
+
+
+def test_log_loss_saved_equals_its_definition_and_averages_to_mdi(small):
+    data, forest, _ = small["iris"]
+    rows = [0, 70, 149]
+    found = class_correlation.log_loss_saved(forest, data.X, data.y)
+    for i in rows:
+        expected = np.zeros(4)
+        for path in twins.paths(forest, data.X[i]):
+            for t, child in itertools.pairwise(path):
+                p, q = forest.value[t, data.y[i]], forest.value[child, data.y[i]]
+                expected[forest.feature[t]] += (math.log2(q) - math.log2(p)) / forest.n_trees
+        assert found[i] == pytest.approx(expected, abs=1e-12)
+    mdi = get_method("mdi", "importance")(forest).values
+    assert found.mean(axis=0) == pytest.approx(mdi, abs=1e-12)
+    # A class that is not there any more has lost all that can be lost.
+    other = class_correlation.log_loss_saved(forest, data.X[:1], np.array([2]))
+    assert other.sum() == pytest.approx(math.log2(3 * 1e-12), rel=1e-9)
+
+
+def test_s46_forests_come_near_the_limit():
+    convergence = papers.artefact("sutera2021/convergence")
+    table = convergence.compute({}, [5, 50, 500], 6, [50, 800], 10, 0.1)
+    found = {f["variant"]: f for f in convergence.statements(table)}
+    verdict = {
+        v: claims.statement_verdict(f["value"], f["limit"], f["kind"], f["interval"])
+        for v, f in found.items()
+    }
+    assert verdict["global MDI, Eq. 4: bias"] == "holds"
+    assert found["global MDI, Eq. 4: trees"]["value"] == pytest.approx(-0.5, abs=0.15)
+    assert found["local MDI, Eq. 10: trees"]["value"] == pytest.approx(-0.5, abs=0.15)
+    # Few trees have some of the local terms, whose means are skew: four standard errors are few.
+    assert found["local MDI, Eq. 10: bias"]["value"] < 8
+    joint = convergence.noisy_led(0.1)
+    assert joint.probability.sum() == pytest.approx(1)
+    # One display, one segment wrong.
+    assert joint.probability[0, 0, 1, 0, 0, 1, 1, 1] == pytest.approx(0.9**6 * 0.1 / 10)
+
+
+def test_each_k_of_led_has_permutations_of_its_own():
+    sweep = config.read_yaml(ROOT / "config" / "experiments" / "sutera2021_k_led.yaml")["sweep"]
+    (block,) = [b["zip"] for b in sweep]
+    assert block["repeat"] == {"first": 0, "last": 6}
+    recipe = FULL["importances"]["sage"]
+    assert len({seeds.derive(recipe, r, "importance") for r in range(7)}) == 7

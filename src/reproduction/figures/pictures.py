@@ -31,21 +31,37 @@ def display(axis, lit) -> None:
     _seven(axis, ["0.15" if on else "white" for on in lit], ["0.15" if on else "0.8" for on in lit])
 
 
-def segments(axis, scores, limit: float, lit) -> None:
-    """Draw seven scores on the segments, from blue at -limit to red at limit.
+def segments(axis, scores, norm, lit) -> None:
+    """Draw seven scores on the segments, from blue to red.
 
     Parameters
     ----------
     axis : matplotlib Axes
     scores : (7,)
-    limit : float
+    norm : matplotlib Normalize
+        Between the least and the largest score that have a color of their own.
     lit : (7,) of 0 and 1
         Segments that are on get a dark edge.
     """
     from matplotlib import colormaps
 
-    fills = colormaps[MAP](0.5 + 0.5 * np.clip(np.asarray(scores) / limit, -1, 1))
+    fills = colormaps[MAP](norm(np.asarray(scores)))
     _seven(axis, fills, ["0.15" if on else "0.8" for on in lit])
+
+
+def legend(axis, colors) -> None:
+    """A display whose segments have the given colors, and their numbers beside them."""
+    _seven(axis, colors, colors)
+    for j, (x, y, width, height) in enumerate(_SEGMENTS):
+        across = width > height
+        # Numbers of the outer segments stand outside, of the middle one above it.
+        up = y + height / 2
+        if across:
+            place = 0.5, up + (-0.25 if y < 0 else 0.25)
+        else:
+            place = (-0.3 if x < 0 else 1.3), up
+        axis.text(*place, str(j), ha="center", va="center", fontsize=7)
+    axis.set(xlim=(-0.6, 1.6), ylim=(-0.5, 2.5))
 
 
 def _seven(axis, fills, edges):
@@ -57,10 +73,9 @@ def _seven(axis, fills, edges):
     blank(axis)
 
 
-def pixels(axis, scores, limit: float) -> None:
-    """Draw 64 scores as 8 x 8 pixels, from blue at -limit to red at limit."""
-    image = np.asarray(scores).reshape(8, 8)
-    axis.imshow(image, cmap=MAP, vmin=-limit, vmax=limit, interpolation="nearest")
+def pixels(axis, scores, norm) -> None:
+    """Draw 64 scores as 8 x 8 pixels, from blue to red, as `segments` does."""
+    axis.imshow(np.asarray(scores).reshape(8, 8), cmap=MAP, norm=norm, interpolation="nearest")
     blank(axis)
     frame(axis)
 

@@ -24,8 +24,9 @@ def compute(
     Returns
     -------
     DataFrame
-        One row a measure, sample and feature: ``importance``, ``sample``, ``feature``, ``value``;
-        absolute values add up to 1 over the features.
+        One row a measure, sample and feature: ``importance``, ``sample``, ``predicted`` (number of
+        the class that is explained; NaN if the measure explains the same output for all rows),
+        ``feature``, ``value``; absolute values add up to 1 over the features.
     """
     frames = []
     for name in importances or attributions:
@@ -33,11 +34,14 @@ def compute(
         total = np.abs(rows).sum(axis=1, keepdims=True)
         shares = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
         n, p = rows.shape
+        explained = attributions[name].output_index
+        classes = np.full(n, np.nan) if explained is None else explained[samples]
         frames.append(
             pd.DataFrame(
                 {
                     "importance": name,
                     "sample": np.repeat(samples, p),
+                    "predicted": np.repeat(classes, p),
                     "feature": np.tile(np.arange(p), n),
                     "value": shares.ravel(),
                 }

@@ -2,11 +2,12 @@
 
 `distributions` holds the formulas, `games` the coalition games and their Shapley values,
 `relevance` the definitions of relevance, `theorems` both sides of what the paper proves, `families`
-the distributions to check it on. `multiway` and `limits` grow infinitely many trees by recursion
-and know none of the formulas. Entropies and informations are in bits; the one function in nats,
-`loss_game`, says so.
+the distributions to check it on. `multiway`, `binary` and `limits` grow infinitely many trees by
+recursion and know none of the formulas. Entropies and informations are in bits; the one function
+in nats, `loss_game`, says so.
 """
 
+from reproduction.theory.binary import BinaryForest
 from reproduction.theory.distributions import (
     JointDistribution,
     conditional_entropy,
@@ -17,8 +18,13 @@ from reproduction.theory.distributions import (
 )
 from reproduction.theory.families import (
     equal_moments,
+    hidden_dependence,
+    locally_alike_inputs,
+    noisy_copy,
+    pairs_of_outputs,
     random_distributions,
     swapping_input,
+    symmetric_distributions,
     symmetric_inputs,
 )
 from reproduction.theory.games import (
@@ -32,34 +38,42 @@ from reproduction.theory.impurities import IMPURITIES, entropy, impurity
 from reproduction.theory.limits import InfiniteForest, chances_of_best
 from reproduction.theory.multiway import MultiwayForest, mdi_best_split
 from reproduction.theory.relevance import (
+    cumulative_change,
     local_change,
     locally_relevant,
     relevant,
     strongly_relevant,
 )
-from reproduction.theory.theorems import cases, sage_less_mdi
+from reproduction.theory.theorems import axioms, cases, sage_less_mdi
 
 __all__ = [
     "IMPURITIES",
+    "BinaryForest",
     "InfiniteForest",
     "JointDistribution",
     "MultiwayForest",
+    "axioms",
     "cases",
     "chances_of_best",
     "conditional_entropy",
     "conditional_impurity",
+    "cumulative_change",
     "entropy",
     "equal_moments",
+    "hidden_dependence",
     "impurity",
     "information",
     "information_game",
     "local_change",
     "local_game",
     "local_mdi_totally_randomized",
+    "locally_alike_inputs",
     "locally_relevant",
     "loss_game",
     "mdi_best_split",
     "mdi_totally_randomized",
+    "noisy_copy",
+    "pairs_of_outputs",
     "prediction_game",
     "random_distributions",
     "relevant",
@@ -67,5 +81,6 @@ __all__ = [
     "shapley_values",
     "strongly_relevant",
     "swapping_input",
+    "symmetric_distributions",
     "symmetric_inputs",
 ]

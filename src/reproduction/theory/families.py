@@ -83,6 +83,71 @@ def _parity(random, shape, n_classes):
 _FAMILIES = (_generic, _irrelevant_last, _context, _zero_cells, _parity)
 
 
+def symmetric_distributions(n: int, seed: int = 0) -> list[JointDistribution]:
+    """Random distributions in which X_1 and X_2 are symmetric in every game of this package.
+
+    The table is unchanged when X_1 and X_2 change places, and then the values of X_2 are renamed,
+    v to v + 1, which no entropy sees: at x with x_2 = x_1 + 1, both are symmetric locally too.
+    """
+    found = []
+    for i in range(n):
+        random = np.random.default_rng([seed, i])
+        shape = ((2, 2), (3, 3), (2, 2, 2), (3, 3, 2))[i % 4]
+        table = _generic(random, shape, int(random.integers(2, 4)))
+        table = np.roll(table + table.swapaxes(0, 1), 1, axis=1)
+        found.append(JointDistribution(table / table.sum(), random.normal(size=table.shape[-1])))
+    return found
+
+
+def pairs_of_outputs(n: int, seed: int = 0) -> list[tuple[JointDistribution, JointDistribution]]:
+    """Two random outputs of the same inputs; every second time the second is the first in noise.
+
+    Noise (a random channel) never adds information about an input, whatever else is known.
+    """
+    found = []
+    for i in range(n):
+        random = np.random.default_rng([seed, i])
+        shape = ((2, 2), (2, 3), (2, 2, 2))[i % 3]
+        p_x = _dirichlet(random, shape)[..., None]
+        first, second = random.dirichlet(np.ones(3), size=(2, *shape))
+        if i % 2:
+            second = first @ random.dirichlet(np.ones(3), size=3)
+        found.append((JointDistribution(p_x * first), JointDistribution(p_x * second)))
+    return found
+
+
+def noisy_copy() -> JointDistribution:
+    """X_1 = Y, a fair coin, and X_2 = Y but for one time in ten: relevant, yet masked by X_1."""
+    table = np.zeros((2, 2, 2))
+    for y in range(2):
+        table[y, y, y], table[y, 1 - y, y] = 0.45, 0.05
+    return JointDistribution(table)
+
+
+def locally_alike_inputs() -> JointDistribution:
+    """X_1 and X_2 symmetric in v_loc(.; x) at x = (0, 0), while X_2 tells more elsewhere.
+
+    P(Y = 1) is 3/8 once either is known to be 0. But X_1 = 0 is half as likely as X_2 = 0, and
+    knowing X_2 leaves less to learn where it is 1.
+    """
+    p_x = np.array([[1, 1], [3, 3]]) / 8
+    one = np.array([[0.0, 0.75], [0.5, 1.0]])
+    return JointDistribution(np.stack([p_x * (1 - one), p_x * one], axis=-1))
+
+
+def hidden_dependence() -> JointDistribution:
+    """X_1 irrelevant to Y, but not given only that X_2 <= 1.
+
+    Both X_1 and Y depend on X_2, of three equally likely values, and not on each other. Their
+    probabilities of 1 vary with X_2 without covariance over all three values, but with some over
+    the first two: 0.2, 0.7, 0.6 and 0.55, 0.7, 0.25.
+    """
+    one_of_x, one_of_y = np.array([0.2, 0.7, 0.6]), np.array([0.55, 0.7, 0.25])
+    x = np.stack([1 - one_of_x, one_of_x])
+    y = np.stack([1 - one_of_y, one_of_y], axis=-1)
+    return JointDistribution(x[:, :, None] * y[None] / 3)
+
+
 def swapping_input() -> JointDistribution:
     """One binary X that at X = 1 swaps the probabilities .7 and .3 of a binary Y.
 

@@ -29,6 +29,8 @@ class MultiwayForest:
         K, from 1 (totally randomized trees) to p.
     impurity : {"entropy", "gini", "variance"}
         Chooses the splits, and is what MDI sums.
+    depth : int, optional
+        Nodes so many splits below the root are leaves; by default trees are fully grown.
 
     Raises
     ------
@@ -36,10 +38,11 @@ class MultiwayForest:
         If K is not from 1 to p.
     """
 
-    def __init__(self, joint: JointDistribution, k: int, impurity: str = "entropy"):
+    def __init__(self, joint: JointDistribution, k: int, impurity="entropy", depth=None):
         if not 1 <= k <= joint.n_features:
             raise ValueError(f"k={k}: expected 1 to {joint.n_features}, the number of inputs")
         self.joint, self.k, self.kind = joint, k, impurity
+        self.depth = joint.n_features if depth is None else depth
         self._look, self._choice = cache(self._make_node), cache(self._make_choice)
 
     def mdi(self) -> np.ndarray:
@@ -89,7 +92,8 @@ class MultiwayForest:
         """Inputs that may split the node, each with its probability."""
         weights, impurity = self._look(node)
         left = [j for j, value in enumerate(node) if value is None]
-        if not left or weights.sum() == 0:
+        grown = len(node) - len(left) >= self.depth
+        if not left or grown or weights.sum() == 0:
             return []
         gains = []
         for j in left:

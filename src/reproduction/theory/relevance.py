@@ -66,6 +66,46 @@ def local_change(joint: JointDistribution, x, impurity=None) -> np.ndarray:
     return out
 
 
+def cumulative_change(joint: JointDistribution, others: bool) -> np.ndarray:
+    """Most that knowing X_m <= x_m changes about Y, over all x and B ⊆ V^-m, (p,).
+
+    Definition 2 with the events of appendix A.3 of sutera2021, which extends Theorem 3 to
+    continuous variables by changing P(X = x) to P(X <= x).
+
+    Parameters
+    ----------
+    joint : JointDistribution
+        Its values 0, 1, 2, ... are ordered.
+    others : bool
+        Whether B is known as B <= x_B too, and not as B = x_B.
+
+    Returns
+    -------
+    float64 array (p,): 0, up to rounding, where the input is locally irrelevant at every x
+    """
+    p, out = joint.n_features, np.zeros(joint.n_features)
+    for m in range(p):
+        for b in _subsets(p, m):
+            kept = sorted({*b, m})
+            table = joint.marginal(kept)
+            if others:
+                for axis in range(len(kept)):
+                    table = table.cumsum(axis=axis)
+            else:
+                table = table.cumsum(axis=kept.index(m))
+            table = np.moveaxis(table, kept.index(m), 0)
+            change = _conditional(table) - _conditional(table[-1:])
+            # What never occurs has no conditional distribution.
+            change = change[table.sum(axis=-1) > 0]
+            out[m] = max(out[m], np.abs(change).max(initial=0.0))
+    return out
+
+
+def _conditional(table):
+    total = table.sum(axis=-1, keepdims=True)
+    return np.divide(table, total, out=np.zeros_like(table), where=total > 0)
+
+
 def _depends(joint, m, b):
     """Whether P(x_m, y | b) is another table than P(x_m | b) P(y | b), for some b that occurs."""
     kept = sorted({*b, m})

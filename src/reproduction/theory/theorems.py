@@ -5,10 +5,12 @@ The statements are numbered as in the project's list of claims.
 
 from __future__ import annotations
 
+from itertools import combinations
 from math import log
 
 import numpy as np
 
+from reproduction.theory.binary import BinaryForest
 from reproduction.theory.distributions import (
     JointDistribution,
     local_mdi_totally_randomized,
@@ -23,7 +25,13 @@ from reproduction.theory.games import (
 )
 from reproduction.theory.impurities import IMPURITIES
 from reproduction.theory.multiway import MultiwayForest
-from reproduction.theory.relevance import locally_relevant, relevant, strongly_relevant
+from reproduction.theory.relevance import (
+    EQUAL,
+    cumulative_change,
+    locally_relevant,
+    relevant,
+    strongly_relevant,
+)
 
 # A local MDI below minus this is negative; rounding alone stays far above.
 NEGATIVE = 1e-12
@@ -53,20 +61,110 @@ def sage_less_mdi(joint: JointDistribution) -> np.ndarray:
     return sage / log(2) - mdi_totally_randomized(joint)
 
 
+def axioms(symmetric, pairs) -> list[tuple]:
+    """What symmetry and strong monotonicity ask of MDI with K = 1, globally and locally.
+
+    Parameters
+    ----------
+    symmetric : list of JointDistribution
+        From `symmetric_distributions`.
+    pairs : list of (JointDistribution, JointDistribution)
+        Two outputs of the same inputs, from `pairs_of_outputs`.
+
+    Returns
+    -------
+    list of (statement, quantity, impurity, values)
+        As `cases`. Importances are those of the recursions that grow trees. Of monotonicity only
+        pairs count in which an input contributes at least as much to the first output as to the
+        second in every context, or the reverse.
+    """
+    found = []
+    for joint in symmetric:
+        p, forest = joint.n_features, MultiwayForest(joint, 1)
+        mdi = forest.mdi()
+        found.append(
+            ("s27", "v of symmetric inputs", "entropy", _asymmetry(p, information_game(joint)))
+        )
+        found.append(("s27", "MDI of symmetric inputs", "entropy", mdi[0] - mdi[1]))
+        for x in joint.support()[0]:
+            if x[1] == (x[0] + 1) % joint.cardinalities[1]:
+                here = forest.local_mdi(x)
+                found.append(
+                    (
+                        "s28",
+                        "v_loc of symmetric inputs",
+                        "entropy",
+                        _asymmetry(p, local_game(joint, x)),
+                    )
+                )
+                found.append(("s28", "local MDI of symmetric inputs", "entropy", here[0] - here[1]))
+    for first, second in pairs:
+        p = first.n_features
+        forests = [MultiwayForest(joint, 1) for joint in (first, second)]
+        games = [information_game(joint) for joint in (first, second)]
+        found.append(
+            ("s29", "lead in MDI", "entropy", _leads(p, games, [f.mdi() for f in forests]))
+        )
+        for x in first.support()[0]:
+            games = [local_game(joint, x) for joint in (first, second)]
+            leads = _leads(p, games, [f.local_mdi(x) for f in forests])
+            found.append(("s30", "lead in local MDI", "entropy", leads))
+    return found
+
+
+def _contributions(p, v):
+    """Marginal contributions of every player, and each player's alone: (all,), p of (2^(p-1),)."""
+    by_player = []
+    for m in range(p):
+        others = [j for j in range(p) if j != m]
+        coalitions = [s for k in range(p) for s in combinations(others, k)]
+        by_player.append(np.array([v(tuple(sorted((*s, m)))) - v(s) for s in coalitions]))
+    return np.concatenate(by_player), by_player
+
+
+def _asymmetry(p, v):
+    """Largest difference that it makes to a coalition whether X_1 or X_2 joins it."""
+    rest = [s for k in range(p - 1) for s in combinations(range(2, p), k)]
+    return max(abs(v((0, *s)) - v((1, *s))) for s in rest)
+
+
+def _leads(p, games, importances):
+    """Importance in the game to which an input contributes more, less that in the other."""
+    found = []
+    first, second = (_contributions(p, v)[1] for v in games)
+    for m in range(p):
+        lead = importances[0][m] - importances[1][m]
+        if (first[m] >= second[m]).all():
+            found.append(lead)
+        elif (first[m] <= second[m]).all():
+            found.append(-lead)
+    return np.array(found)
+
+
 def _without_impurity(joint, X, globally, locally):
-    """Statements 6, 13 and 14."""
+    """Statements 6, 13, 14, 34 and 45."""
     p, forest = joint.n_features, MultiwayForest(joint, 1)
     saabas = [forest.saabas(x) - shapley_values(p, prediction_game(joint, x)) for x in X]
-    return [
+    cumulatively = {others: cumulative_change(joint, others) > EQUAL for others in (False, True)}
+    found = [
         ("s06", "disagreements", "any", globally != locally.any(axis=0)),
         ("s06", "relevant, yet irrelevant at some x", "any", globally & ~locally.all(axis=0)),
         ("s13", "SAGE / ln 2 - Eq. 4, random", "entropy", sage_less_mdi(joint)),
         ("s14", "Saabas - Shapley value, random", "any", np.array(saabas)),
+        ("s45", "disagreements, X_m <= x_m and B = x_B", "any", globally != cumulatively[False]),
+        ("s45", "disagreements, X_m <= x_m and B <= x_B", "any", globally != cumulatively[True]),
     ]
+    if strongly_relevant(joint).all():
+        # One split fewer than it takes: on each path there is an input left that tells more.
+        total = information_game(joint)(range(p))
+        short = [MultiwayForest(joint, k, depth=p - 1).mdi().sum() for k in range(2, p + 1)]
+        quantity = "I(Y;V) - sum, one split short of fully grown, K > 1"
+        found.append(("s34", quantity, "entropy", total - np.array(short)))
+    return found
 
 
 def _with_impurity(joint, impurity, globally, locally):
-    """Statements 1 to 3, 5, 7 to 9, 11 and 12."""
+    """Statements 1 to 3, 5, 7 to 9, 11, 12, 25, 26, 34 and 35."""
     p = joint.n_features
     X, p_x = joint.support()
     v = information_game(joint, impurity)
@@ -92,13 +190,25 @@ def _with_impurity(joint, impurity, globally, locally):
         ("s09", "MDI of null players, every K", mdi_k[:, ~globally]),
         ("s09", "local MDI of local null players, every K", local_k[:, ~locally]),
         ("s12", "share of negative cells", local < -NEGATIVE),
+        ("s25", "smallest marginal contribution", _contributions(p, v)[0]),
+        ("s34", "sum - I(Y;V), fully grown, K > 1", mdi_k[1:].sum(axis=1) - total),
     ]
+    if (joint.probability.sum(axis=-1) > 0).all():
+        other = BinaryForest(joint, impurity).mdi()
+        found.append(("s35", "binary trees: sum - I(Y;V)", other.sum() - total))
+        # An irrelevant input gets nothing from either.
+        if max(joint.cardinalities) > 2 and globally.all():
+            differ = np.abs(other - mdi).max()
+            found.append(("s35", "binary trees - Eq. 4, three values", differ))
+        elif max(joint.cardinalities) == 2:
+            found.append(("s35", "binary trees - Eq. 4, two values", other - mdi))
     if impurity == "variance":
         # It does not see an input that leaves mean and variance of Y alone: see `equal_moments`.
         return found
     strong = strongly_relevant(joint)
     return [
         *found,
+        ("s26", "MDI of a relevant input, K = 1", mdi[globally]),
         ("s08", "largest local MDI of a relevant input", np.abs(local).max(axis=0)[globally]),
         ("s11", "MDI of a strongly relevant input, every K", mdi_k[:, strong]),
     ]

@@ -1,0 +1,82 @@
+"""Correlation within rows of measures of the impurity with measures of the prediction, by class."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from reproduction.metrics.row_correlation import CORRELATIONS, row_correlations
+from reproduction.parameters import ImportanceName
+from splitcredit.importances import saabas
+
+# Probabilities below are raised to this; on the path of a training row none is 0 for its class.
+SMALLEST = 1e-12
+
+
+def compute(attributions, forest, data, versus: list[ImportanceName]) -> pd.DataFrame:
+    """Correlations of local MDI, and of the log loss saved, with measures of the predicted class.
+
+    Local MDI sums decreases of the entropy over all classes; `log_loss_saved` sums those of the
+    loss of one class along the same paths, and has the same mean over the training rows.
+
+    Parameters
+    ----------
+    attributions : dict of str to Attribution
+        ``local_mdi``, and the measures of `versus`, each explaining the predicted class.
+    forest : Forest
+        Of classes.
+    data : Dataset
+        The rows explained.
+    versus : list of str
+
+    Returns
+    -------
+    DataFrame
+        One row a pair, correlation and sample: ``reference`` (``local_mdi`` or ``log_loss``),
+        ``versus``, ``correlation``, ``sample``, ``predicted`` (number of the class), ``prior`` (its
+        probability at the roots) and ``value``, of signed scores; NaN where one is constant.
+    """
+    frames = []
+    for name in versus:
+        other = attributions[name]
+        predicted = other.output_index
+        scores = {
+            "local_mdi": attributions["local_mdi"].values[:, :, 0],
+            "log_loss": log_loss_saved(forest, data.X, predicted),
+        }
+        about = {"sample": np.arange(len(predicted)), "predicted": predicted}
+        about["prior"] = other.baseline[:, 0]
+        for reference, values in scores.items():
+            found = row_correlations(values, other.values[:, :, 0])
+            for correlation, value in zip(CORRELATIONS, found, strict=True):
+                key = {"reference": reference, "versus": name, "correlation": correlation}
+                frames.append(pd.DataFrame({**key, **about, "value": value}))
+    return pd.concat(frames, ignore_index=True)
+
+
+def log_loss_saved(forest, X, classes) -> np.ndarray:
+    """Log loss, in bits, that each split on a row's path saves for one class of the row.
+
+    Node t of the path that tests X_m gives m the amount log2 p(t_x) - log2 p(t), where p is the
+    class's probability and t_x the child that x goes to: Saabas' walk over logarithms. Summed over
+    the training rows of t, each for its own class, that is their number times the information
+    which the split has about Y. So without bagging, and for the true classes, the mean over the
+    training rows is global MDI by the entropy, as in Eq. 9 of sutera2021.
+
+    Parameters
+    ----------
+    forest : Forest
+        Of classes, its values their fractions.
+    X : array-like (n_samples, n_features)
+    classes : int (n_samples,)
+
+    Returns
+    -------
+    float64 array (n_samples, n_features)
+        Probabilities below 1e-12 count as 1e-12.
+    """
+    bits = replace(forest, value=np.log2(np.maximum(forest.value, SMALLEST)))
+    values = saabas.explain(bits, X).values
+    return values[np.arange(len(values)), :, classes]

@@ -1,0 +1,249 @@
+"""Finite forests of totally randomized trees beside the limits of Eq. 4 and 10, on led.
+
+All inputs of led are binary, so scikit-learn's K = 1 grows the paper's trees. Two things are
+asymptotic in the paper: the number of trees, and the number of rows. The second is shown on a led
+whose segments fail with probability 0.1, as in Breiman et al. (1984): without noise ten rows are
+all there is to know.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reproduction import datasets, models, theory
+from reproduction.datasets import led
+from reproduction.figures import COLORS
+from reproduction.papers import finding
+from splitcredit.convert.sklearn import convert
+from splitcredit.importances import local_mdi, mdi
+
+_MEASURES = {
+    "global": ("global MDI, Eq. 4", "blue", "o"),
+    "local": ("local MDI, Eq. 10", "vermilion", "s"),
+}
+# Standard errors between the mean over all trees and the limit: chance exceeds it in one of 16 000
+# independent cells.
+_WIDE = 4.0
+
+
+def compute(inputs, trees, repeats: int, rows, trees_of_rows: int, noise: float) -> pd.DataFrame:
+    """Errors of forests, in bits.
+
+    Parameters
+    ----------
+    inputs : unused
+    trees : list of int
+        Sizes of forests on the ten rows of led.
+    repeats : int
+        Forests of each size, and draws of each number of rows.
+    rows : list of int
+        Numbers of rows drawn from the noisy led.
+    trees_of_rows : int
+        Trees grown on each draw.
+    noise : float
+        Probability that a segment shows the opposite.
+
+    Returns
+    -------
+    DataFrame
+        ``part``: ``cell`` (global MDI of each ``feature`` less its limit, of one forest), ``trees``
+        or ``rows`` (root mean square of such errors over features, and over inputs x by their
+        probability for ``measure`` ``local``), ``expected`` (the same from the variance between
+        trees), or ``bias`` (mean over the largest forests less the limit, in standard errors, the
+        largest over all cells). ``size`` is the number of trees or rows.
+    """
+    found = [*_by_trees(trees, repeats), *_by_rows(rows, repeats, trees_of_rows, noise)]
+    columns = ["part", "measure", "size", "repeat", "feature", "value"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def _by_trees(sizes, repeats):
+    X, y = led.SEGMENTS, np.arange(10)
+    joint = theory.JointDistribution.from_rows(X, y)
+    limits = {
+        "global": theory.mdi_totally_randomized(joint),
+        "local": np.array([theory.local_mdi_totally_randomized(joint, x) for x in X.astype(int)]),
+    }
+    # Every forest has seeds of its own: those of one repeat share no tree.
+    estimates = {(size, r): _estimates(X, y, X, size, r) for size in sizes for r in range(repeats)}
+    for name, limit in limits.items():
+        for (size, repeat), values in estimates.items():
+            errors = values[name] - limit
+            key = {"measure": name, "size": size, "repeat": repeat}
+            yield {"part": "trees", **key, "value": _root_mean_square(errors)}
+            if name == "global":
+                for feature, error in enumerate(errors):
+                    yield {"part": "cell", **key, "feature": feature, "value": error}
+        # Of one tree, from the forests of all sizes.
+        by_size = [[estimates[size, r][name] for r in range(repeats)] for size in sizes]
+        variances = [n * np.var(v, axis=0, ddof=1) for n, v in zip(sizes, by_size, strict=True)]
+        spread = np.sqrt(np.mean(variances, axis=0) / sizes[-1])
+        for size in sizes:
+            expected = _root_mean_square(spread) * np.sqrt(sizes[-1] / size)
+            yield {"part": "expected", "measure": name, "size": size, "value": expected}
+        varies = spread > 1e-12
+        z = (np.mean(by_size[-1], axis=0) - limit)[varies] / spread[varies] * np.sqrt(repeats)
+        yield {"part": "bias", "measure": name, "size": sizes[-1], "value": np.abs(z).max()}
+
+
+def _by_rows(sizes, repeats, trees, noise):
+    joint = noisy_led(noise)
+    X, p_x = joint.support()
+    limits = {
+        "global": theory.mdi_totally_randomized(joint),
+        "local": np.array([theory.local_mdi_totally_randomized(joint, x) for x in X]),
+    }
+    for size in sizes:
+        for repeat in range(repeats):
+            recipe = {"dataset": "led_sampled", "n_samples": size, "noise": noise}
+            drawn = datasets.load(recipe, repeat)
+            values = _estimates(drawn.X, drawn.y, X, trees, repeat)
+            for name, limit in limits.items():
+                squares = (values[name] - limit) ** 2
+                mean = (p_x @ squares if name == "local" else squares).mean()
+                key = {"measure": name, "size": size, "repeat": repeat}
+                yield {"part": "rows", **key, "value": np.sqrt(mean)}
+
+
+def noisy_led(noise) -> theory.JointDistribution:
+    """Led whose segments each show the opposite with probability `noise`."""
+    patterns = np.array(list(np.ndindex((2,) * 7)))
+    wrong = (patterns[:, None] != led.SEGMENTS[None].astype(int)).sum(axis=2)
+    table = noise**wrong * (1 - noise) ** (7 - wrong) / 10
+    return theory.JointDistribution(table.reshape((2,) * 7 + (10,)))
+
+
+def _estimates(X, y, explained, trees, repeat):
+    recipe = {
+        "estimator": "ExtraTreesClassifier",
+        "n_estimators": trees,
+        "max_features": 1,
+        "criterion": "entropy",
+    }
+    forest = convert(models.fit(recipe, X, y, repeat))
+    local = local_mdi.explain(forest, np.asarray(explained, float)).values[:, :, 0]
+    return {"global": mdi.importance(forest).values, "local": local}
+
+
+def _root_mean_square(values):
+    return float(np.sqrt(np.mean(np.square(values))))
+
+
+def draw(table):
+    """Errors of every forest, and how they fall with trees and with rows."""
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(1, 3, figsize=(11, 3.9))
+    _cells(axes[0], table)
+    trees, repeats = table[table["part"] == "trees"], int(table["repeat"].max()) + 1
+    for axis, part in zip(axes[1:], ("trees", "rows"), strict=True):
+        for measure, (label, color, marker) in _MEASURES.items():
+            rows = table[(table["part"] == part) & (table["measure"] == measure)]
+            by = rows.groupby("size")["value"].agg(["mean", "min", "max"])
+            style = {"color": COLORS[color], "lw": 1}
+            axis.fill_between(by.index, by["min"], by["max"], alpha=0.2, lw=0, color=COLORS[color])
+            axis.loglog(by.index, by["mean"], marker=marker, ms=4, label=label, **style)
+            expected = table[(table["part"] == "expected") & (table["measure"] == measure)]
+            if part == "trees":
+                axis.loglog(expected["size"], expected["value"], ls=":", color="0.2", lw=1)
+        axis.set_ylabel("root mean square error (bits)")
+        axis.legend(loc="lower left")
+    axes[1].set(title="Led, ten rows", xlabel="trees")
+    axes[1].annotate(
+        "dotted: by the variance between trees",
+        (0.98, 0.95),
+        ha="right",
+        xycoords="axes fraction",
+        fontsize=7.5,
+    )
+    axes[2].set(title="Led with noise, growing samples", xlabel="rows drawn")
+    figure.suptitle(
+        f"Extra-trees, K = 1, and their limit; mean of {repeats} forests, extremes shaded; the "
+        f"largest have {trees['size'].max():.0f} trees",
+        fontsize=9,
+    )
+    return figure
+
+
+def _cells(axis, table):
+    cells = table[(table["part"] == "cell")]
+    expected = table[(table["part"] == "expected") & (table["measure"] == "global")]
+    for factor, alpha in ((2, 0.15), (1, 0.2)):
+        band = factor * expected["value"]
+        axis.fill_between(expected["size"], -band, band, color=COLORS["blue"], alpha=alpha, lw=0)
+    for feature, marker in enumerate("os^vDPX"):
+        rows = cells[cells["feature"] == feature]
+        shift = 1.09 ** (feature - 3)
+        axis.plot(
+            rows["size"] * shift,
+            rows["value"],
+            marker,
+            ms=2.5,
+            color="0.15",
+            alpha=0.7,
+            label=f"{feature}",
+        )
+    axis.axhline(0, color="0.3", lw=0.8)
+    axis.set_xscale("log")
+    axis.set(
+        title="Led, ten rows: every segment", xlabel="trees", ylabel="global MDI - Eq. 4 (bits)"
+    )
+    axis.legend(
+        title="segment; bands: 1 and 2 standard errors",
+        ncols=7,
+        loc="upper right",
+        fontsize=7,
+        title_fontsize=7,
+        handletextpad=0,
+        columnspacing=0.6,
+    )
+
+
+def statements(table) -> list[dict]:
+    """s46: the mean of the forests is the limit, and errors fall with trees and rows."""
+    found = []
+    for measure, (label, _, _) in _MEASURES.items():
+        (bias,) = table[(table["part"] == "bias") & (table["measure"] == measure)]["value"]
+        found.append(
+            finding(
+                "s46",
+                f"{label}: bias",
+                "largest difference of the mean over forests and the limit, in standard errors",
+                bias,
+                _WIDE,
+                basis="monte-carlo",
+                reason="four standard errors, by the spread over forests",
+            )
+        )
+        for part, limit, reason in (
+            ("trees", -0.4, "the error of a mean over independent trees falls with exponent -0.5"),
+            (
+                "rows",
+                -0.25,
+                "half the exponent of a mean over rows: they approach it, if not as fast",
+            ),
+        ):
+            rows = table[(table["part"] == part) & (table["measure"] == measure)]
+            value, error = _exponent(rows)
+            found.append(
+                finding(
+                    "s46",
+                    f"{label}: {part}",
+                    f"exponent of the error against the number of {part}",
+                    value,
+                    limit,
+                    basis="chosen",
+                    reason=reason,
+                    interval=(value - 2 * error, value + 2 * error),
+                )
+            )
+    return found
+
+
+def _exponent(rows):
+    """Mean slope of the logarithms over the repeats, and its standard error."""
+    wide = np.log(rows.pivot_table(index="repeat", columns="size", values="value"))
+    sizes = np.log(wide.columns.to_numpy(float))
+    slopes = np.polyfit(sizes, wide.to_numpy().T, 1)[0]
+    return slopes.mean(), slopes.std(ddof=1) / np.sqrt(len(slopes))

@@ -1,0 +1,206 @@
+"""What the measures cost, beside a prediction and beside each other.
+
+CPU seconds of this project's code on one thread. All of it depends on the clock: `make bench` times
+it against other libraries.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from reproduction.datasets import breast_cancer, digits, led
+from reproduction.figures import COLORS
+from reproduction.models import fit
+from reproduction.papers import finding
+from splitcredit.convert.sklearn import convert
+from splitcredit.importances import mdi, sage
+from splitcredit.kernels.tree_shap.explain import tree_shap_one
+from splitcredit.kernels.walks import local_mdi, predict, saabas
+
+KS = (1, 8, 64)
+# Rows are too few to time by themselves; the smallest time that is measured is some milliseconds.
+LEAST_SECONDS = 0.02
+CALLS = {
+    "prediction": "prediction",
+    "local_mdi": "local MDI",
+    "saabas": "Saabas",
+    "tree_shap": "TreeSHAP",
+    "loss_shap": "TreeSHAP of the log loss (shap)",
+    "mdi": "MDI",
+    "sage": "SAGE",
+}
+# A tenth: "a much more efficient scheme", "a strong advantage".
+MUCH = 10.0
+_MUCH_REASON = '"much" and "strong" say no number; a factor of ten is beyond any choice of hardware'
+
+
+def compute(inputs, trees: int, repeats: int, loss_rows: int) -> pd.DataFrame:
+    """CPU seconds of every repeat, by scope and measure.
+
+    Parameters
+    ----------
+    inputs : unused
+    trees : int
+        In each forest, which are otherwise those of the paper.
+    repeats : int
+        In each, the measures of a scope take turns.
+    loss_rows : int
+        Rows, of explained and of background data alike, that shap's decomposition of the loss gets.
+
+    Returns
+    -------
+    DataFrame
+        ``scope``, ``measure``, ``repeat``, ``value`` (CPU seconds for all rows), and ``rows``, how
+        many were timed; where that is not all of them, the time is scaled up.
+    """
+    from splitcredit.kernels.compiled import threads
+
+    with threads(1):
+        scopes = [*_digits(trees), _led(trees), _loss(trees, loss_rows)]
+        rows = [row for scope, calls in scopes for row in _timed(scope, calls, repeats)]
+    return pd.DataFrame(rows)
+
+
+def _forest(data, k, trees):
+    recipe = {
+        "estimator": "ExtraTreesClassifier",
+        "n_estimators": trees,
+        "max_features": k,
+        "criterion": "entropy",
+        "random_state": 0,
+    }
+    model = fit(recipe, data.X, data.y)
+    return model, convert(model)
+
+
+def _digits(trees):
+    """Local measures and the prediction of all rows, by K."""
+    data = digits.load()
+    for k in KS:
+        _, forest = _forest(data, k, trees)
+        X = forest.prepare(data.X)
+        classes = predict.predict(forest, X).argmax(axis=1)
+        yield (
+            f"digits, K = {k}",
+            {
+                "prediction": (partial(predict.predict, forest, X), len(X), 1.0),
+                "local_mdi": (partial(local_mdi.local_mdi, forest, X), len(X), 1.0),
+                "saabas": (partial(saabas.saabas_one, forest, X, classes), len(X), 1.0),
+                "tree_shap": (partial(tree_shap_one, forest, X, classes), len(X), 1.0),
+            },
+        )
+
+
+def _led(trees):
+    """Global measures."""
+    data = led.load()
+    _, forest = _forest(data, 1, trees)
+
+    sampled = partial(sage.importance, forest, data.X, data.y, loss="cross_entropy")
+    return "led, K = 1", {
+        "mdi": (partial(mdi.importance, forest), len(data.X), 1.0),
+        "sage": (sampled, len(data.X), 1.0),
+    }
+
+
+def _loss(trees, n_rows):
+    """TreeSHAP of the loss as shap has it: against a background, features as if independent."""
+    import shap
+
+    data = breast_cancer.load()
+    model, forest = _forest(data, 1, trees)
+    rows = np.linspace(0, len(data.X) - 1, n_rows).astype(int)
+    X, y = data.X[rows], data.y[rows]
+    explainer = shap.TreeExplainer(
+        model, X, feature_perturbation="interventional", model_output="log_loss"
+    )
+
+    of_loss = partial(explainer.shap_values, X, y, check_additivity=False)
+    everything = forest.prepare(data.X)
+    return "breast cancer, K = 1", {
+        "prediction": (partial(predict.predict, forest, everything), len(everything), 1.0),
+        "local_mdi": (partial(local_mdi.local_mdi, forest, everything), len(everything), 1.0),
+        "loss_shap": (of_loss, n_rows, len(everything) / n_rows),
+    }
+
+
+def _timed(scope, calls, repeats):
+    loops = {}
+    for name, (call, _, _) in calls.items():
+        call()  # The first call loads and compiles.
+        loops[name] = max(1, int(np.ceil(LEAST_SECONDS / max(_seconds(call, 1), 1e-6))))
+    for repeat in range(repeats):
+        for name, (call, rows, scale) in calls.items():
+            value = _seconds(call, loops[name]) * scale
+            key = {"scope": scope, "measure": name, "repeat": repeat}
+            yield {**key, "value": value, "rows": rows}
+
+
+def _seconds(call, loops):
+    start = time.process_time()
+    for _ in range(loops):
+        call()
+    return (time.process_time() - start) / loops
+
+
+def draw(table):
+    """Seconds by scope and measure, with the extremes of the repeats."""
+    from matplotlib import pyplot as plt
+
+    by = table.groupby(["scope", "measure"], sort=False)["value"].agg(["median", "min", "max"])
+    scopes = table["scope"].unique()
+    heights = [len(by.loc[scope]) for scope in scopes]
+    figure, axes = plt.subplots(
+        len(scopes), 1, figsize=(7, 0.3 * sum(heights) + 2), sharex=True, height_ratios=heights
+    )
+    for axis, scope in zip(axes, scopes, strict=True):
+        rows = by.loc[scope].iloc[::-1]
+        error = [rows["median"] - rows["min"], rows["max"] - rows["median"]]
+        at = np.arange(len(rows))
+        axis.barh(at, rows["median"], xerr=error, color=COLORS["blue"], error_kw={"lw": 0.8})
+        for y, row in zip(at, rows.itertuples(), strict=True):
+            axis.text(row.max * 1.15, y, f"{row.median:.2g} s", va="center", fontsize=7.5)
+        axis.set_yticks(at, [CALLS[name] for name in rows.index])
+        axis.set_xscale("log")
+        axis.set_title(scope, loc="left")
+    axes[-1].set_xlim(by["min"].min() / 3, by["max"].max() * 8)
+    axes[-1].set_xlabel("CPU seconds for all rows, one thread; bars: medians, lines: extremes")
+    return figure
+
+
+# Ratio of two measures -> the statement it decides, and what it must be of what limit.
+_RATIOS = {
+    ("local_mdi", "prediction"): ("s22", "at most", 1.0),
+    ("sage", "mdi"): ("s23", "at least", MUCH),
+    ("tree_shap", "local_mdi"): ("s38", "at least", MUCH),
+    ("tree_shap", "saabas"): ("s38", "at least", MUCH),
+    ("loss_shap", "local_mdi"): ("s39", "at least", 1.0),
+}
+
+
+def statements(table) -> list[dict]:
+    """s22, s23, s38 and s39: medians of the ratios of each repeat, and their extremes."""
+    found = []
+    for scope, rows in table.groupby("scope", sort=False):
+        seconds = rows.pivot_table(index="repeat", columns="measure", values="value")
+        for (over, under), (statement, kind, limit) in _RATIOS.items():
+            if {over, under} <= set(seconds):
+                ratios = seconds[over] / seconds[under]
+                chosen = {"basis": "chosen", "reason": _MUCH_REASON}
+                found.append(
+                    finding(
+                        statement,
+                        f"{scope}: {CALLS[over]} over {CALLS[under]}",
+                        "ratio of CPU seconds, median and extremes over the repeats",
+                        ratios.median(),
+                        limit,
+                        kind,
+                        interval=(ratios.min(), ratios.max()),
+                        **(chosen if limit == MUCH else {"basis": "printed"}),
+                    )
+                )
+    return found
