@@ -34,7 +34,7 @@ ORDER = {
     "reproduction": [
         ["storage", "seeds", "parameters", "theory", "claims"],
         ["cross_fitted"],
-        ["datasets", "models"],
+        ["datasets", "models", "peers"],
         ["metrics"],
         ["figures", "claims_page"],
         ["papers"],
@@ -118,7 +118,7 @@ def test_a_module_that_does_not_exist_is_one_clear_line(monkeypatch):
     name = "gajewski2025/figure1"
     modules = dict.fromkeys(papers.available(), "nothing")
     monkeypatch.setattr(papers, "_modules", lambda: modules)
-    with pytest.raises(ValueError, match=f"^unknown module of {name} 'nothing': available are cu"):
+    with pytest.raises(ValueError, match=f"^unknown module of {name} 'nothing': available are ag"):
         papers.artefact(name)
     with pytest.raises(ValueError, match=r"^unknown artefact 'a/b': available are gajewski"):
         papers.artefact("a/b")
