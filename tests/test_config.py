@@ -12,10 +12,10 @@ import yaml
 from reproduction import models
 from reproduction.datasets import loader
 from reproduction.metrics import metric
+from reproduction.peers import function_of
 from reproduction.planning import configuration as config
 from reproduction.planning import make_estimators, recipes, signatures
 from reproduction.planning.values import named, problem
-from splitcredit.importances import function_of
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"

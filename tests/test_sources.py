@@ -34,7 +34,7 @@ TINY = {
     "metrics": {"pgi2": {"reference": "greedy_sigma0.3"}},
     "experiments": {
         "of_sources": {
-            "importances": ["saabas", "air"],
+            "importances": ["saabas", "air", "saabas_treeinterpreter"],
             "metrics": ["global_scores"],
             "sweep": [
                 {

@@ -34,7 +34,7 @@ ORDER = {
     "reproduction": [
         ["storage", "seeds", "parameters", "theory", "claims"],
         ["cross_fitted"],
-        ["datasets", "recorded", "models"],
+        ["datasets", "recorded", "models", "peers"],
         ["metrics"],
         ["figures", "claims_page"],
         ["papers"],

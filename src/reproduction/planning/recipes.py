@@ -17,7 +17,7 @@ class ConfigError(ValueError):
 
 # What an importance or metric is given by the job, not by its recipe.
 _GIVEN = {
-    "importance": {"forest", "estimator", "X", "y", "background"},
+    "importance": {"forest", "model", "estimator", "X", "y", "background"},
     "metric": {"attributions", "data", "training", "forest", "estimator", "refit"},
 }
 
@@ -77,7 +77,10 @@ def parameters(kind: str, name: str, place: str) -> dict[str, signatures.Paramet
         found = signatures.parameters(key, name)
     except ValueError as error:
         raise ConfigError(f"{place}.{key}: {error}") from None
-    return {n: p for n, p in found.items() if n not in _GIVEN.get(kind, ())}
+    allowed = {n: p for n, p in found.items() if n not in _GIVEN.get(kind, ())}
+    if kind == "importance" and "X" in found and "y" not in found:
+        allowed["n_rows"] = signatures.Parameter("Count | None", required=False)
+    return allowed
 
 
 def check_recipe(kind: str, recipe: dict, place: str) -> None:

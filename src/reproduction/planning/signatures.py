@@ -16,11 +16,14 @@ from typing import Any
 
 from reproduction.planning.places import LIBRARY, REPRODUCTION
 
-# Kind of recipe -> the folder of its modules, and the functions one of which a module has.
+# Kind of recipe -> the folders of its modules, and the functions one of which a module has.
 MODULES = {
-    "dataset": (REPRODUCTION / "datasets", ("load",)),
-    "importance": (LIBRARY / "importances", ("explain", "importance", "rank")),
-    "metric": (REPRODUCTION / "metrics", ("compute",)),
+    "dataset": ((REPRODUCTION / "datasets",), ("load",)),
+    "importance": (
+        (LIBRARY / "importances", REPRODUCTION / "peers"),
+        ("explain", "importance", "rank"),
+    ),
+    "metric": ((REPRODUCTION / "metrics",), ("compute",)),
 }
 ESTIMATORS = Path(__file__).with_name("estimators.json")
 
@@ -42,8 +45,7 @@ def names(kind: str) -> tuple[str, ...]:
     """Names of the data sets, importances, metrics or estimators that there are."""
     if kind == "estimator":
         return tuple(sorted(_estimators()))
-    folder, _ = MODULES[kind]
-    return tuple(sorted(p.stem for p in folder.glob("*.py") if not p.stem.startswith("_")))
+    return tuple(sorted(_paths(kind)))
 
 
 def path_of(kind: str, name: str) -> Path:
@@ -56,7 +58,14 @@ def path_of(kind: str, name: str) -> Path:
     """
     if name not in names(kind):
         raise ValueError(f"unknown {kind} {name!r}: available are {', '.join(names(kind))}")
-    return MODULES[kind][0] / f"{name}.py"
+    return _paths(kind)[name]
+
+
+@cache
+def _paths(kind):
+    """Name -> file."""
+    files = [path for folder in MODULES[kind][0] for path in folder.glob("*.py")]
+    return {path.stem: path for path in files if not path.stem.startswith("_")}
 
 
 @cache

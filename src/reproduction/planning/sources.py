@@ -75,7 +75,8 @@ def named(recipe) -> list[str]:
 @cache
 def _modules() -> list[tuple[str, str]]:
     """(stem, dotted name) of every data set, importance and metric."""
-    paths = sorted(path for folder, _ in MODULES.values() for path in folder.glob("*.py"))
+    folders = [folder for own, _ in MODULES.values() for folder in own]
+    paths = sorted(path for folder in folders for path in folder.glob("*.py"))
     return [(p.stem, ".".join(p.relative_to(SRC).with_suffix("").parts)) for p in paths]
 
 

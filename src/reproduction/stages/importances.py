@@ -1,7 +1,9 @@
 """Compute one measure for every model of one batch, over the rows it was fitted on, or the test.
 
 Where the model is cross-fitted, each row is explained by the forest that did not see it. A measure
-that fits a model of its own is given the unfitted estimator in the place of the forest.
+that fits a model of its own is given the unfitted estimator in the place of the forest. One of
+another package needs the model in the form of the library that grew it: it is fitted anew, which
+gives the same trees. With ``n_rows`` in the recipe, only so many rows are explained, the first.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ import json
 from reproduction import cross_fitted, models, recorded, seeds, storage
 from reproduction.cross_fitted import CrossFitted
 from reproduction.datasets import Dataset
-from splitcredit.importances import function_of
+from reproduction.peers import function_of
+from splitcredit.convert import to_forest
 
 
 def add_arguments(parser):
@@ -27,7 +30,7 @@ def add_arguments(parser):
 def run(arguments):
     """Do the job."""
     recipe = dict(arguments.recipe)
-    compute = function_of(recipe.pop("importance"))
+    compute, n_rows = function_of(recipe.pop("importance")), recipe.pop("n_rows", None)
     data = storage.read_bundle(arguments.data, Dataset)
     computed = {}
     for run in storage.read_json(arguments.plan):
@@ -38,7 +41,9 @@ def run(arguments):
             found = compute(estimator, rows.training.X, rows.training.y, **given)
         else:
             model = storage.read_bundle(arguments.models, cross_fitted, {key})[key]
-            found = _explained(compute, model, rows, given)
+            if "model" in _parameters(compute):
+                given["model"] = _fitted_anew(run, rows.training, model)
+            found = _explained(compute, model, rows, given, n_rows)
         computed[key] = found
         print(f"explained {key}: {found}", flush=True)
     storage.write_bundle(arguments.out, computed)
@@ -60,9 +65,33 @@ def _ties(recipe, data):
     return {"ties": recorded.tie_order(ties, data.feature_names)} if isinstance(ties, str) else {}
 
 
-def _explained(compute, model, data, recipe):
+def _fitted_anew(run, data, saved):
+    """The model of a run, as its library has it.
+
+    Raises
+    ------
+    ValueError
+        If its trees are not the saved ones, or the saved model is cross-fitted.
+    """
+    if isinstance(saved, CrossFitted):
+        raise ValueError("other packages explain one model, and this one has `folds`: leave it out")
+    model = models.fit(run["model"], data.X, data.y, run["repeat"])
+    fitted = to_forest(model, X_train=data.X).to_arrays()
+    expected = saved.to_arrays()
+    if fitted.keys() != expected.keys() or any(
+        fitted[name].tobytes() != expected[name].tobytes() for name in expected
+    ):
+        raise ValueError(f"{run['key']}: the model fitted anew is not the one that was saved")
+    return model
+
+
+def _explained(compute, model, data, recipe, n_rows):
     if not isinstance(model, CrossFitted):
-        return compute(model, **_rows(compute, data.explained, data.training), **recipe)
+        explained = data.explained.take(slice(n_rows))
+        rows = _rows(compute, explained, data.training)
+        return compute(forest=model, **rows, **recipe)
+    if n_rows is not None:
+        raise ValueError("n_rows: each row is explained by a model of its own `folds`; explain all")
 
     def of_fold(forest, held_out, fitted_on):
         rows = _rows(compute, data.take(held_out), data.take(fitted_on))

@@ -1,0 +1,117 @@
+"""How far the library and other packages differ in the same measure of the same model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reproduction.parameters import ImportanceName
+from splitcredit.attribution import Attribution
+from splitcredit.forest import LEAF
+
+# Unit roundoff, the largest relative error of one operation.
+UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24}
+# With which the largest of all differences may exceed its limit by bad luck.
+_PROBABILITY = 1e-3
+_OF_IMPURITIES = ("mdi", "local_mdi")
+
+
+def compute(
+    attributions, forest, pairs: list[tuple[ImportanceName, ImportanceName]]
+) -> pd.DataFrame:
+    """Largest difference of each pair, and what rounding or sampling explains of it.
+
+    Parameters
+    ----------
+    attributions : dict of str to Attribution or Importance
+    forest : Forest
+    pairs : list of [str, str]
+        One of the library and one of another package, of the same rows and outputs.
+
+    Returns
+    -------
+    DataFrame
+        One row a pair:
+
+        - ``measure`` and ``peer``, the names of the two; ``package``, ``version``, and
+          ``arithmetic``, in which it adds up;
+        - ``n_rows`` that are explained, 0 of a global measure; ``n_values`` compared; ``n_trees``
+          and ``depth`` of the deepest of them;
+        - ``value``: the largest absolute difference; ``scale``: the largest absolute value;
+        - ``basis``: ``rounding``, or ``monte-carlo`` where the package samples;
+        - ``limit`` and ``limit_float64``: of the difference, in the package's arithmetic, and if it
+          were float64; see Notes. Where it samples, ``value`` and both limits are in its standard
+          errors.
+
+    Raises
+    ------
+    ValueError
+        If the two of a pair have different shapes.
+
+    Notes
+    -----
+    A value of a mean or sum over trees is made by n additions, a split on the path of the row each,
+    n being the sum of the trees' depths (all nodes, for a global measure). If partial sums stay
+    below S, the sum of the trees' largest values, each operation errs by at most u S, u being the
+    unit roundoff. Roundings that are independent and zero on average then add up to more than
+    lambda sqrt(n) u S with probability below 2 exp(-lambda^2 / 2) (Azuma's inequality; Higham and
+    Mary, "A new approach to probabilistic rounding error analysis", 2019). Lambda is such that the
+    largest of N values exceeds that with probability below 0.001. The limit is the sum of the two
+    sides', ours in float64. The same lambda bounds sampled values in standard errors.
+    """
+    rows = []
+    for measure, peer in pairs:
+        ours, theirs = attributions[measure], attributions[peer]
+        if ours.values.shape != theirs.values.shape:
+            raise ValueError(
+                f"{measure} is {ours.values.shape} and {peer} is {theirs.values.shape}: compare "
+                "the same rows and outputs"
+            )
+        rows.append({"measure": measure, "peer": peer, **_compared(ours, theirs, forest)})
+    return pd.DataFrame(rows)
+
+
+def _compared(ours, theirs, forest):
+    difference, size = np.abs(ours.values - theirs.values), ours.values.size
+    local, arithmetic = isinstance(ours, Attribution), theirs.parameters["arithmetic"]
+    depth = depths(forest)
+    factor = np.sqrt(2 * np.log(2 * size / _PROBABILITY))
+    sampled = not local and theirs.standard_error.any()
+    if sampled:
+        basis, value = "monte-carlo", (difference / theirs.standard_error).max()
+        limits = {name: factor for name in UNIT_ROUNDOFF}
+    else:
+        basis, value = "rounding", difference.max()
+        n = depth.sum() if local else forest.n_nodes
+        kept = forest.impurity[:, None] if ours.method in _OF_IMPURITIES else forest.value
+        largest = np.maximum.reduceat(np.abs(kept).max(axis=1), forest.tree_offsets[:-1])
+        total = largest.mean() if forest.aggregate == "mean" else largest.sum()
+        own = UNIT_ROUNDOFF["float64"]
+        limits = {
+            name: factor * np.sqrt(n) * total * (own + u) for name, u in UNIT_ROUNDOFF.items()
+        }
+    return {
+        **{name: theirs.parameters[name] for name in ("package", "version", "arithmetic")},
+        "n_rows": len(ours.values) if local else 0,
+        "n_values": size,
+        "n_trees": forest.n_trees,
+        "depth": depth.max(),
+        "value": value,
+        "scale": np.abs(ours.values).max(),
+        "basis": basis,
+        "limit": limits[arithmetic],
+        "limit_float64": limits["float64"],
+    }
+
+
+def depths(forest) -> np.ndarray:
+    """Splits on the longest path of each tree, int64 (n_trees,)."""
+    below = np.zeros(forest.n_trees, np.int64)
+    tree, nodes = np.arange(forest.n_trees), forest.tree_offsets[:-1]
+    while len(nodes):
+        inner = forest.feature[nodes] != LEAF
+        tree, nodes = tree[inner], nodes[inner]
+        below[np.unique(tree)] += 1
+        tree = np.concatenate([tree, tree])
+        nodes = np.concatenate([forest.left[nodes], forest.right[nodes]])
+    return below

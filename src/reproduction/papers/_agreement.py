@@ -1,0 +1,168 @@
+"""Second opinions on a paper's own models: our values beside those of other packages.
+
+An artefact ``agreement`` of each paper; what is compared is said by its experiment.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reproduction.figures import COLORS
+from reproduction.papers import finding
+
+# What the packages call by the names of our importances.
+MEASURES = {
+    "local_mdi": "local MDI",
+    "saabas": "Saabas",
+    "cfc": "Saabas",
+    "tree_shap": "TreeSHAP",
+    "shap": "TreeSHAP",
+    "tree_shap_interventional": "TreeSHAP, interventional",
+    "mdi": "MDI",
+    "sage_exact": "SAGE, cross-entropy",
+    "sage_mse_exact": "SAGE, mse",
+}
+UNEXPLAINED = "unexplained"
+_STYLE = {
+    "treeinterpreter": ("green", "s"),
+    "shap": ("vermilion", "o"),
+    "xgboost": ("purple", "^"),
+    "lightgbm": ("blue", "v"),
+    "scikit-learn": ("orange", "D"),
+    "sage-importance": ("sky", "P"),
+}
+# Differences below the spacing of float64 are drawn there.
+_LEAST = 2.0**-56
+
+
+def compute(inputs) -> pd.DataFrame:
+    """Largest difference of every measure, package and model, with its limits and its cause.
+
+    Parameters
+    ----------
+    inputs : dict of DataFrame
+        The metric ``agreement`` of the paper's experiments.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `reproduction.metrics.agreement`, with ``model`` before them, and ``cause``:
+        of a difference above the rounding of float64, else empty.
+    """
+    tables = []
+    for table in inputs.values():
+        found = table.drop(columns=[n for n in table if "." in n or n in _AXES])
+        found.insert(0, "model", [_label(row) for row in table.to_dict("records")])
+        tables.append(found)
+    whole = pd.concat(tables, ignore_index=True)
+    whole["measure"] = whole["measure"].map(MEASURES)
+    whole["cause"] = [_cause(row) for row in whole.to_dict("records")]
+    return whole
+
+
+_AXES = ("data", "model", "variant", "repeat")
+
+
+def _label(row):
+    """Data set, and what tells models of it apart."""
+    variant = row.get("variant")
+    words = [row["data"], row["model"] if isinstance(variant, str) else "", variant]
+    k = row.get("model.max_features")
+    words.append(f"K={k:g}" if isinstance(k, (int, float)) and row["data"] == "led" else "")
+    return ", ".join(word.replace("_", " ") for word in words if isinstance(word, str) and word)
+
+
+def _cause(row):
+    """Why a difference is larger than sums in float64 leave it."""
+    if row["basis"] == "monte-carlo":
+        return "draws of the package" if row["value"] <= row["limit"] else UNEXPLAINED
+    if row["value"] <= row["limit_float64"]:
+        return ""
+    if row["arithmetic"] == "float32" and row["value"] <= row["limit"]:
+        return f"{row['package']} works in single precision"
+    # Half of the digits must be left: one wrong term of the sum would be far above.
+    half = 2.0**-26 * row["scale"]
+    if (row["measure"], row["package"]) == ("TreeSHAP", "shap") and row["value"] <= half:
+        return "shap unwinds paths, which loses digits with depth"
+    return UNEXPLAINED
+
+
+def statements(table, named) -> list[dict]:
+    """Whether packages compute the measures: the largest share of what roundings or draws allow.
+
+    Parameters
+    ----------
+    table : DataFrame
+    named : dict of str to str
+        Measures that the paper's sentences name -> the statement. Another measure is judged under
+        the first of them, and only if its difference has no cause.
+    """
+    findings = []
+    for (measure, package), rows in table.groupby(["measure", "package"], sort=False):
+        unexplained = (rows["cause"] == UNEXPLAINED).any()
+        if measure not in named and not unexplained:
+            continue
+        basis = rows["basis"].iloc[0]
+        allowed = "what its draws allow" if basis == "monte-carlo" else "what roundings allow"
+        findings.append(
+            finding(
+                named.get(measure, next(iter(named.values()))),
+                # A cause that is known of a package is not one of a larger difference.
+                f"{measure} by {package}" + (", no cause is known" if unexplained else ""),
+                f"largest difference over {allowed}",
+                (rows["value"] / rows["limit"]).max(),
+                1.0,
+                basis=basis,
+            )
+        )
+    return findings
+
+
+def draw(table):
+    """Largest difference over the largest value: a line a measure and package, a mark a model.
+
+    Sampled measures are left out: their differences are those of the draws.
+    """
+    from matplotlib import pyplot as plt
+
+    rounded = table[table["basis"] == "rounding"]
+    lines = list(dict.fromkeys(zip(rounded["measure"], rounded["package"], strict=True)))
+    figure, axis = plt.subplots(figsize=(8.4, 1.5 + 0.42 * len(lines)))
+    for place, (measure, package) in enumerate(lines):
+        rows = rounded[(rounded["measure"] == measure) & (rounded["package"] == package)]
+        color, mark = _STYLE[package]
+        share = np.maximum(rows["value"] / rows["scale"], _LEAST)
+        spread = np.linspace(-0.22, 0.22, len(rows)) if len(rows) > 1 else np.zeros(1)
+        limit = (rows["limit"] / rows["scale"]).to_numpy()
+        axis.plot(limit, place + spread, "|", color="0.45", ms=7)
+        axis.plot(share, place + spread, mark, color=COLORS[color], ms=5, mec="white", mew=0.5)
+        for at, height, row in zip(share, place + spread, rows.to_dict("records"), strict=True):
+            if row["value"] > row["limit"]:
+                text = f"  {row['model']}, trees up to depth {row['depth']}"
+                axis.text(at, height, text, va="center", fontsize=7.5, color=COLORS[color])
+    labels = [f"{measure}\n{_release(rounded, package)}" for measure, package in lines]
+    axis.set_yticks(range(len(lines)), labels, fontsize=8)
+    axis.set_ylim(len(lines) - 0.5, -0.5)
+    axis.set_xscale("log")
+    axis.set_xlim(_LEAST / 2, 1)
+    for eps, name in ((2.0**-52, "float64"), (2.0**-23, "float32")):
+        axis.axvline(eps, color="0.3", lw=0.8, ls=":")
+        axis.annotate(
+            f"machine epsilon of {name}",
+            (eps, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(2, 3),
+            textcoords="offset points",
+            fontsize=7.5,
+            color="0.3",
+        )
+    axis.plot([], [], "|", color="0.45", ms=7, label="limit: what roundings may add up to")
+    axis.plot([], [], "o", color="0.45", ms=5, mec="white", label="one model")
+    figure.legend(loc="outside lower center", ncols=2, fontsize=8)
+    axis.set_xlabel("largest difference from ours / largest value")
+    return figure
+
+
+def _release(table, package):
+    return f"{package} {table.loc[table['package'] == package, 'version'].iloc[0]}"

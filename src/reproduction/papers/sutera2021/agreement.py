@@ -1,0 +1,25 @@
+"""Second opinions: our values beside those of other packages, on the models of the paper."""
+
+from __future__ import annotations
+
+from reproduction.papers import _agreement
+from reproduction.papers._agreement import compute, draw
+
+__all__ = ["compute", "draw", "statements"]
+
+_NAMED = dict.fromkeys(
+    [
+        "Saabas",
+        "TreeSHAP",
+        "MDI",
+        "TreeSHAP, interventional",
+        "SAGE, cross-entropy",
+        "SAGE, mse",
+    ],
+    "s47",
+)
+
+
+def statements(table) -> list[dict]:
+    """s47: what computes each measure, appendix C."""
+    return _agreement.statements(table, _NAMED)

@@ -1,0 +1,32 @@
+"""Second opinions: the measures of the library as other packages compute them, one file each.
+
+A file has ``explain(model, forest, X, ...) -> Attribution`` or ``importance(model, forest, ...) ->
+Importance``, and the name of the file is the name that a recipe of an importance gives, beside the
+names of `splitcredit.importances`. `model` is the fitted estimator of the library that grew it:
+the job of the importances fits it anew from its recipe, and checks that it is the one whose
+`forest` was saved. A package that can be handed the trees themselves does without. ``parameters``
+of the result name the package, its release and the type in which it adds up.
+"""
+
+from __future__ import annotations
+
+from splitcredit import importances, registry
+
+
+def available() -> list[str]:
+    """Names of the measures of other packages."""
+    return registry.names(__name__)
+
+
+def function_of(name: str):
+    """The function of a measure, of another package or of the library.
+
+    Raises
+    ------
+    ValueError
+        If there is no such measure; the message lists what there is in the library.
+    """
+    if name not in available():
+        return importances.function_of(name)
+    module = registry.load(__name__, name, "measure of another package")
+    return next(getattr(module, kind) for kind in importances.KINDS if hasattr(module, kind))

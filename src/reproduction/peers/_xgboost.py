@@ -1,0 +1,28 @@
+"""Contributions that XGBoost computes for its own models, in float32."""
+
+from __future__ import annotations
+
+from reproduction.peers import _results
+
+
+def contributions(model, forest, X, method, approximate):
+    """``pred_contribs`` of a model with one output.
+
+    Parameters
+    ----------
+    model : fitted regressor of XGBoost
+    forest : Forest
+        The same, converted; only its names are taken.
+    X : array (n_samples, n_features)
+    method : str
+        Name of the file of the measure.
+    approximate : bool
+        ``approx_contribs``: Saabas in the place of TreeSHAP.
+    """
+    import xgboost
+
+    rows = xgboost.DMatrix(X, nthread=1)
+    found = model.get_booster().predict(rows, pred_contribs=True, approx_contribs=approximate)
+    # The last column is the bias.
+    values = found[:, :-1, None].astype(float)
+    return _results.attribution(values, forest, method, 0, "xgboost", "float32")

@@ -1,0 +1,10 @@
+"""Saabas attributions by XGBoost, which calls them approximate contributions."""
+
+from __future__ import annotations
+
+from reproduction.peers import _xgboost
+
+
+def explain(model, forest, X):
+    """``approx_contribs``; see `reproduction.peers._xgboost.contributions`."""
+    return _xgboost.contributions(model, forest, X, "saabas_xgboost", approximate=True)

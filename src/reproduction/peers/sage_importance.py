@@ -1,0 +1,62 @@
+"""SAGE by the package of its authors, sage-importance, from sampled permutations."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reproduction.peers import _results
+
+
+def importance(
+    model,
+    forest,
+    X,
+    y,
+    loss: str = "cross_entropy",
+    n_permutations: int = 20_000,
+    random_state: int = 0,
+):
+    """SAGE values with the marginal imputer; the rows are the background too.
+
+    Parameters
+    ----------
+    model : fitted classifier of scikit-learn
+        Asked once for every row that the imputer comes across.
+    forest : Forest
+        The same, converted; only its names are taken.
+    X : array (n_samples, n_features)
+    y : int (n_samples,)
+    loss : {"cross_entropy", "mse"}
+        In nats; or the Brier score, summed over the classes.
+    n_permutations : int
+    random_state : int
+    """
+    import sage
+
+    rows = np.asarray(X, np.float64)
+    imputer = sage.MarginalImputer(_remembered(model), rows)
+    estimator = sage.PermutationEstimator(
+        imputer, loss.replace("_", " "), random_state=random_state
+    )
+    target = np.eye(len(model.classes_))[y] if loss == "mse" else np.asarray(y)
+    # Its rule for stopping would end earlier.
+    options = {"n_permutations": n_permutations, "detect_convergence": False}
+    found = estimator(rows, target, bar=False, **options)
+    return _results.importance(
+        found.values, forest, "sage_importance", "sage-importance", found.std
+    )
+
+
+def _remembered(model):
+    """Predictions of the model, each distinct row asked for once."""
+    known = {}
+
+    def predict(X):
+        keys = [row.tobytes() for row in np.ascontiguousarray(X)]
+        new = {key: row for key, row in zip(keys, X, strict=True) if key not in known}
+        if new:
+            found = model.predict_proba(np.array(list(new.values())))
+            known.update(zip(new, found, strict=True))
+        return np.array([known[key] for key in keys])
+
+    return predict

@@ -1,0 +1,32 @@
+"""Interventional TreeSHAP by the C extension of shap, which keeps its weights in float32."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reproduction.peers import _results
+
+
+def explain(model, forest, X, background, output="predicted"):
+    """SHAP values against background rows.
+
+    Parameters
+    ----------
+    model : fitted forest or tree of scikit-learn
+    forest : Forest
+        The same, converted; only its names are taken.
+    X : array (n_samples, n_features)
+    background : array (n_background, n_features)
+    output : "predicted" or int
+        The class that is explained.
+    """
+    import shap
+
+    rows = np.asarray(X, np.float64)
+    # As an array shap would take 100 of the rows, drawn at random.
+    masker = shap.maskers.Independent(np.asarray(background, np.float64), len(background))
+    explainer = shap.TreeExplainer(model, masker, feature_perturbation="interventional")
+    values = np.reshape(explainer.shap_values(rows, check_additivity=False), (*rows.shape, -1))
+    return _results.attribution(
+        values, forest, "tree_shap_interventional_shap", output, "shap", "float32", model, rows
+    )

@@ -1,0 +1,60 @@
+"""Path-dependent TreeSHAP by the C extension of shap."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reproduction.peers import _results
+
+
+def explain(model, forest, X, output="predicted"):
+    """SHAP values of a class, or of a regression.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Models of scikit-learn are given to shap as they are. Those of XGBoost it would only hand
+        back to XGBoost, so it is given their trees.
+    forest : Forest
+        The same, converted.
+    X : array (n_samples, n_features)
+    output : "predicted" or int
+        The class that is explained.
+    """
+    import shap
+
+    if type(model).__module__.startswith("sklearn"):
+        given, rows = model, np.asarray(X, np.float64)
+    else:
+        given, rows = {"trees": _trees(forest)}, forest.prepare(X).astype(np.float64)
+    explainer = shap.TreeExplainer(given, feature_perturbation="tree_path_dependent")
+    values = explainer.shap_values(rows, check_additivity=False)
+    values = np.reshape(values, (*rows.shape, -1))
+    return _results.attribution(
+        values, forest, "tree_shap_shap", output, "shap", "float64", model, rows
+    )
+
+
+def _trees(forest):
+    """Trees that go left on <=, as shap takes them; a sum of trees, without the base score."""
+    below = np.nextafter(forest.threshold, -np.inf) if forest.strict else forest.threshold
+    trees = []
+    for first, end in zip(forest.tree_offsets[:-1], forest.tree_offsets[1:], strict=True):
+        own = slice(first, end)
+        left, right = (
+            np.where(child[own] < 0, -1, child[own] - first)
+            for child in (forest.left, forest.right)
+        )
+        trees.append(
+            {
+                "children_left": left,
+                "children_right": right,
+                "children_default": left,
+                "features": np.where(left < 0, -2, forest.feature[own]),
+                "thresholds": below[own],
+                "values": forest.value[own],
+                # A copy: with a background shap counts its rows in place.
+                "node_sample_weight": forest.cover[own].copy(),
+            }
+        )
+    return trees

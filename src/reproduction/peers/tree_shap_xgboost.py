@@ -1,0 +1,10 @@
+"""TreeSHAP by XGBoost."""
+
+from __future__ import annotations
+
+from reproduction.peers import _xgboost
+
+
+def explain(model, forest, X):
+    """``pred_contribs``; see `reproduction.peers._xgboost.contributions`."""
+    return _xgboost.contributions(model, forest, X, "tree_shap_xgboost", approximate=False)
