@@ -1,7 +1,9 @@
 # Thin wrappers; on a cluster call snakemake directly (see README.md).
 # PRESET=full|quick|tiny, CONFIG=file of your own, CORES=all|N, VENV=directory, PYTHON,
-# INSTALLER=auto|uv|pip, and ARGUMENTS for snakemake can be given on the command line.
+# INSTALLER=auto|uv|pip, and ARGUMENTS for snakemake can be given on the command line;
+# PROFILE=slurm submits the jobs to a cluster, see docs/cluster.md.
 PRESET ?= full
+PROFILE ?= default
 CONFIG ?=
 CORES ?= all
 VENV ?= .venv
@@ -13,7 +15,8 @@ BIN = $(abspath $(VENV))/bin
 # Options that take several values stand first, or they would take the target for one more.
 SNAKEMAKE = PATH="$(BIN):$$PATH" python workflow/run.py \
   $(addprefix --configfile ,$(strip $(CONFIGURATION))) $(ARGUMENTS) \
-  --workflow-profile workflow/profiles/default --cores $(CORES)
+  --workflow-profile workflow/profiles/$(PROFILE) \
+  $(if $(filter default,$(PROFILE)),--cores $(CORES))
 
 .DEFAULT_GOAL := help
 .PHONY: help reproduce quick sweep test lint format environment lock bench reference clean
@@ -45,14 +48,15 @@ format: environment ## put package and workflow into their format
 	$(BIN)/snakefmt Snakefile workflow
 
 environment: ## only build the environment
-	@PYTHON="$(PYTHON)" INSTALLER="$(INSTALLER)" workflow/environment.sh $(VENV)
+	@PYTHON="$(PYTHON)" INSTALLER="$(INSTALLER)" PROFILE="$(PROFILE)" \
+	  workflow/environment.sh $(VENV)
 
 lock: environment ## resolve the dependencies anew (needs uv), and write environment.yml
-	for name in requirements requirements-tools; do \
+	for name in requirements requirements-tools requirements-slurm; do \
 	  $(BIN)/uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	    --no-annotate --quiet --upgrade -o $$name.lock \
 	    $$([ $$name = requirements ] && echo "--all-extras pyproject.toml" || \
-	      echo "-c requirements.lock requirements-tools.in") || exit 1; \
+	      echo "-c requirements.lock $$name.in") || exit 1; \
 	done
 	$(BIN)/python workflow/make_environment_yml.py
 

@@ -342,6 +342,15 @@ def test_batch_size_groups_runs_and_nothing_else(tmp_path):
     assert keys[0] == keys[1] == keys[2]
 
 
+def test_a_large_sweep_without_a_batch_size_makes_few_jobs(tmp_path):
+    """Ten thousand jobs would keep the scheduler busy for longer than the work takes."""
+    block = {"grid": {**BASE, "repeat": {"first": 0, "last": 999}}}
+    sizes = [len(runs) for runs in plans.make(configured(block), "e", tmp_path).batches.values()]
+    assert sum(sizes) == 1000 and len(sizes) <= sweep.MOST_BATCHES
+    few = {"grid": {**BASE, "repeat": {"first": 0, "last": 9}}}
+    assert len(plans.make(configured(few), "e", tmp_path).batches) == 10
+
+
 @pytest.mark.parametrize(
     ("recipe", "first"),
     [

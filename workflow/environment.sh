@@ -5,6 +5,7 @@
 #
 # PYTHON     interpreter to use (default: the first of python3.11 ... python3.13, python3 that fits)
 # INSTALLER  auto (uv, or pip where uv does not get through), uv or pip
+# PROFILE    folder of workflow/profiles; what it needs beyond the rest is in requirements-PROFILE.lock
 #
 # A stamp holds the checksum of everything the environment depends on, so a second call does nothing.
 set -euo pipefail
@@ -55,13 +56,29 @@ fi
 settings=workflow/uv_settings.py
 stamp=$({ cat requirements.lock requirements-tools.lock pyproject.toml "$0" "$settings" &&
     "$python" -VV && pwd; } | cksum)
-[ "$(cat "$venv/.complete" 2>/dev/null)" = "$stamp" ] && exit 0
+extra=requirements-${PROFILE:-default}.lock
+[ -f "$extra" ] || extra=
+extra_stamp=${extra:+$(cksum <"$extra")}
+has_extra() { [ -z "$extra" ] || [ "$(cat "$venv/.$PROFILE" 2>/dev/null)" = "$extra_stamp" ]; }
+complete() { [ "$(cat "$venv/.complete" 2>/dev/null)" = "$stamp" ]; }
+complete && has_extra && exit 0
+
+bin=$venv/bin
+pip() { "$bin/python" -m pip --disable-pip-version-check "$@"; }
+add_extra() {
+    has_extra && return
+    # Kept from then on: other calls of make neither need it nor take it away.
+    pip install --quiet --no-build-isolation --require-hashes -r "$extra"
+    echo "$extra_stamp" >"$venv/.$PROFILE"
+}
+if complete; then
+    add_extra
+    exit 0
+fi
 
 echo "building $venv with $("$python" -V) (installer: $installer)"
 # A half-built environment is worse than none: start afresh whenever the stamp differs.
 "$python" -m venv --clear "$venv"
-bin=$venv/bin
-pip() { "$bin/python" -m pip --disable-pip-version-check "$@"; }
 # setuptools comes from the lock too, so that the source distributions among the packages
 # and this package itself are built without fetching anything outside the locks.
 lock_of() { awk -v name="$1" '/^[^ #]/ { keep = index($0, name "==") == 1 } keep' requirements-tools.lock; }
@@ -100,3 +117,4 @@ if ! "$bin/python" -c 'import lightgbm' 2>"$venv/lightgbm.log"; then
     exit 1
 fi
 echo "$stamp" >"$venv/.complete"
+add_extra

@@ -15,8 +15,8 @@ rule claims:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=jobs.growing(1000),
+        runtime=jobs.growing(10),
     params:
         key=jobs.key("reproduction.stages.claims"),
         titles=jobs.titles(),
@@ -46,8 +46,8 @@ rule timings:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=jobs.growing(1000),
+        runtime=jobs.growing(10),
     params:
         key=jobs.key("reproduction.stages.timings"),
     message:

@@ -13,8 +13,8 @@ rule data:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=jobs.growing(1000),
+        runtime=jobs.growing(10),
     params:
         key=jobs.data_key,
     message:

@@ -13,8 +13,8 @@ rule experiments:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=jobs.growing(2000),
+        runtime=jobs.growing(10),
     params:
         key=jobs.experiment_key,
         directory="results/metrics/{experiment}",

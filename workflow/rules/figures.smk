@@ -14,8 +14,8 @@ rule figures:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=jobs.growing(2000),
+        runtime=jobs.growing(10),
     params:
         key=jobs.figure_key,
     message:

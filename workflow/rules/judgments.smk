@@ -14,8 +14,8 @@ rule judgments:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=jobs.growing(1000),
+        runtime=jobs.growing(10),
     params:
         key=jobs.judgment_key,
         rules=jobs.claim_rules,

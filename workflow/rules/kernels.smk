@@ -12,8 +12,8 @@ rule kernels:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=jobs.growing(2000),
+        runtime=jobs.growing(10),
     message:
         "Compiling the kernels: {wildcards.part}"
     shell:

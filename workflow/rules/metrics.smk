@@ -18,8 +18,8 @@ rule metrics:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=jobs.growing(2000),
+        runtime=jobs.growing(30),
     params:
         key=jobs.metric_key,
         recipe=jobs.metric_recipe,

@@ -15,8 +15,8 @@ rule tables:
         "../../environment.yml"
     threads: lambda wildcards: workflow.cores if wildcards.timing else 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=jobs.growing(2000),
+        runtime=jobs.growing(10),
     params:
         key=jobs.table_key,
         names=jobs.artefact_names,

@@ -36,6 +36,11 @@ from reproduction.planning.values import problem
 from reproduction.storage import canonical, digest
 
 
+# Jobs that a group of runs makes where the configuration does not say how many runs a job takes:
+# enough for every core of a small cluster, and few enough for the scheduler.
+MOST_BATCHES = 64
+
+
 @dataclass(frozen=True)
 class Run:
     """One fitted model: a data recipe, a model recipe and the number of the repeat."""
@@ -107,13 +112,14 @@ def batches(config: dict, name: str, points: list[Point]) -> list[list[Run]]:
     """Runs of new points grouped into jobs.
 
     Runs of one block that need the same settings of measures and metrics go together,
-    ``batch_size`` at a time. Results do not depend on it.
+    ``batch_size`` at a time; without it, so many that a group of runs makes at most `MOST_BATCHES`.
+    Results do not depend on it.
     """
     experiment = config["experiments"][name]
     size_of = {}
     for block in experiment["sweep"]:
         for axes in _combinations(block, name, experiment.get("most_repeats")):
-            size_of.setdefault(canonical(axes), block.get("batch_size", 1))
+            size_of.setdefault(canonical(axes), block.get("batch_size"))
     settings: dict[str, set] = {}
     runs, sizes = {}, {}
     for point in points:
@@ -125,11 +131,11 @@ def batches(config: dict, name: str, points: list[Point]) -> list[list[Run]]:
     groups: dict[tuple, list[Run]] = {}
     for key, run in runs.items():
         groups.setdefault((sizes[key], tuple(sorted(settings[key]))), []).append(run)
-    return [
-        group[start : start + size]
-        for (size, _), group in groups.items()
-        for start in range(0, len(group), size)
-    ]
+    parts = []
+    for (size, _), group in groups.items():
+        size = size or math.ceil(len(group) / MOST_BATCHES)
+        parts += [group[start : start + size] for start in range(0, len(group), size)]
+    return parts
 
 
 def _combinations(block, name, most_repeats):

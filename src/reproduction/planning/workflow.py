@@ -49,6 +49,15 @@ class Workflow:
         self.plan = cache(self._plan)
         self.experiment_modules = cache(self._modules_of_experiment)
 
+    @staticmethod
+    def growing(amount):
+        """A resource: so much at the first attempt, twice and three times as much at the next."""
+
+        def at(wildcards, attempt):
+            return amount * attempt
+
+        return at
+
     # Sources. The key of a job covers its own modules and those of all jobs before it: Snakemake
     # does not miss a file between two that are there, so an edit must reach every key behind it.
 
