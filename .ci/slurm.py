@@ -2,8 +2,8 @@
 
     python .ci/slurm.py RESULTS
 
-Run from a checkout; RESULTS is the folder of results of the same checkout, made without SLURM: every
-file must have the same bytes. Then a job is canceled, and one is killed for its memory: each time
+Run from a checkout; RESULTS is the folder of results of the same checkout, made without SLURM: all
+files must have the same bytes. Then a job is canceled, and one is killed for its memory: each time
 the run must fail with the state in its message, and the same command must finish what is missing.
 
 Needs Debian's slurm-wlm and munge, and root: the steps of jobs find SLURM by /etc/slurm/slurm.conf.
@@ -62,7 +62,8 @@ KillWait=2
 # squeue remembers jobs that ended for so long.
 MinJobAge=3600
 AccountingStorageType=accounting_storage/none
-NodeName=n[1-{nodes}] NodeHostname={host} NodeAddr=127.0.0.1 Port=[{first}-{last}] CPUs=2 RealMemory=8000 State=UNKNOWN
+NodeName=n[1-{nodes}] NodeHostname={host} NodeAddr=127.0.0.1 Port=[{first}-{last}] \\
+  CPUs=2 RealMemory=8000 State=UNKNOWN
 PartitionName=main Nodes=n[1-{nodes}] Default=YES MaxTime=INFINITE DefMemPerCPU=500 State=UP
 """
 

@@ -35,7 +35,6 @@ from reproduction.planning.signatures import parameters
 from reproduction.planning.values import problem
 from reproduction.storage import canonical, digest
 
-
 # Jobs that a group of runs makes where the configuration does not say how many runs a job takes:
 # enough for every core of a small cluster, and few enough for the scheduler.
 MOST_BATCHES = 64
