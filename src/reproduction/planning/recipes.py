@@ -20,6 +20,8 @@ _GIVEN = {
     "importance": {"forest", "estimator", "X", "y", "background"},
     "metric": {"attributions", "data", "training", "forest", "refit"},
 }
+# What every recipe of a kind takes, beside the parameters of what it names.
+_COMMON = {"data": {"outcome": signatures.Parameter("Outcome", required=False)}}
 
 # Kind of recipe -> its section of the configuration, and the key that names its file or class.
 KINDS = {
@@ -77,7 +79,8 @@ def parameters(kind: str, name: str, place: str) -> dict[str, signatures.Paramet
         found = signatures.parameters(key, name)
     except ValueError as error:
         raise ConfigError(f"{place}.{key}: {error}") from None
-    return {n: p for n, p in found.items() if n not in _GIVEN.get(kind, ())}
+    taken = {n: p for n, p in found.items() if n not in _GIVEN.get(kind, ())}
+    return {**taken, **_COMMON.get(kind, {})}
 
 
 def check_recipe(kind: str, recipe: dict, place: str) -> None:
