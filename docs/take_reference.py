@@ -9,30 +9,39 @@ import shutil
 import sys
 from pathlib import Path
 
-from reproduction import storage
+from reproduction import claims_page, storage
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS, REFERENCE = ROOT / "results", ROOT / "docs" / "reference"
+# What depends on the clock is a table of its own.
+CLAIMS = ("claims.csv", "claims_timing.csv")
 # Tables above this size are the points of figures, which the pictures show.
 LARGEST = 200_000
 
 
 def main():
     """Copy, or say what is missing."""
-    claims = RESULTS / "claims.csv"
-    if not claims.exists():
-        sys.exit(f"{claims.relative_to(ROOT)} is missing: run make reproduce first")
-    if any("preset" in row["cause"] for row in storage.read_rows(claims)):
+    rows = []
+    for name in CLAIMS:
+        if not (RESULTS / name).exists():
+            sys.exit(f"results/{name} is missing: run make reproduce first")
+        rows += storage.read_rows(RESULTS / name)
+    if any("preset" in row["cause"] for row in rows):
         sys.exit("the results are those of a reduced preset: run make reproduce first")
     shutil.rmtree(REFERENCE, ignore_errors=True)
     REFERENCE.mkdir(parents=True)
-    shutil.copy(claims, REFERENCE)
-    tables = [p for p in RESULTS.glob("tables/*/*.csv") if p.stat().st_size <= LARGEST]
-    for path in [*tables, *RESULTS.glob("figures/*/*.png")]:
+    for name in CLAIMS:
+        shutil.copy(RESULTS / name, REFERENCE)
+    tables, pictures = (
+        [path for place in ("", "timing/") for path in RESULTS.glob(place + pattern)]
+        for pattern in ("tables/*/*.csv", "figures/*/*.png")
+    )
+    tables = [path for path in tables if path.stat().st_size <= LARGEST]
+    for path in [*tables, *pictures]:
         target = REFERENCE / path.relative_to(RESULTS)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
-    fill("claims", (RESULTS / "claims.md").read_text(encoding="utf-8"))
+    fill("claims", claims_page.summary(rows))
     bench = RESULTS / "timing" / "bench.csv"
     if bench.exists():
         shutil.copy(bench, REFERENCE)

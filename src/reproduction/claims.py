@@ -14,30 +14,35 @@ COLUMNS = (
     "cell",
     "printed",
     "ours",
+    "interval",
     "tolerance",
     "basis",
+    "reason",
     "verdict",
     "cause",
     "test",
+    "data",
 )
-BASES = ("rounding", "monte-carlo", "seeds", "sign")
-VERDICTS = ("equal", "within", "direction", "differs", "unexplained", "not comparable")
+BASES = ("rounding", "printed", "monte-carlo", "seeds", "chosen")
+VERDICTS = ("equal", "within", "holds", "undecided", "differs", "unexplained", "not comparable")
+OUTCOMES = ("holds", "holds in part", "does not hold", "undecided", "not judged")
+PAPERS_DATA, STAND_IN = "the paper's", "stand-in"
+_OF_VALUES = ("rounding", "monte-carlo", "seeds")
 
 
 @dataclass(frozen=True)
 class Basis:
-    """Where a tolerance comes from.
+    """Where the tolerance of a printed value comes from.
 
     Parameters
     ----------
-    kind : {"rounding", "monte-carlo", "seeds", "sign"}
+    kind : {"rounding", "monte-carlo", "seeds"}
         ``rounding``: ours must round to the printed text.
         ``monte-carlo``: ours may differ by `k` times `standard_error`.
         ``seeds``: the printed value must lie between `low` and `high`, the least and the largest
         of ours over other seeds; over n seeds that range holds another draw with probability
         (n - 1) / (n + 1).
-        ``sign``: ours must have the printed sign.
-        All but ``sign`` allow, on top, half a unit of the last printed digit.
+        All allow, on top, half a unit of the last printed digit.
     """
 
     kind: str = "rounding"
@@ -47,8 +52,8 @@ class Basis:
     high: float = math.nan
 
     def __post_init__(self):
-        if self.kind not in BASES:
-            raise ValueError(f"basis {self.kind!r}: expected one of {', '.join(BASES)}")
+        if self.kind not in _OF_VALUES:
+            raise ValueError(f"basis {self.kind!r}: expected one of {', '.join(_OF_VALUES)}")
 
 
 def number(printed: str) -> Decimal | None:
@@ -68,7 +73,7 @@ def half_unit(printed: str) -> float:
 
 def tolerance(printed: str, basis: Basis) -> str:
     """The tolerance as the claims table shows it: a width, or ``low..high``."""
-    if number(printed) is None or basis.kind == "sign":
+    if number(printed) is None:
         return ""
     half = half_unit(printed)
     if basis.kind == "rounding":
@@ -93,8 +98,7 @@ def verdict(printed: str, ours, basis: Basis) -> str:
     -------
     str
         ``"equal"``: ours rounds to the printed text (or is that text). ``"within"``: inside the
-        tolerance. ``"direction"``: only the sign agrees, and only that was asked.
-        ``"differs"``; ``"not comparable"``.
+        tolerance. ``"differs"``; ``"not comparable"``.
     """
     expected = number(printed)
     if ours is None:
@@ -113,11 +117,7 @@ def verdict(printed: str, ours, basis: Basis) -> str:
         inside = basis.low - half <= float(expected) <= basis.high + half
     else:
         inside = False
-    if inside:
-        return "within"
-    if basis.kind == "sign" and ours * float(expected) > 0:
-        return "direction"
-    return "differs"
+    return "within" if inside else "differs"
 
 
 def _rounded(value: float, exponent: int) -> Decimal:
@@ -140,8 +140,8 @@ def rules_for(rules: list[dict], variant: str, cell: str) -> dict:
     """The judging rules that hold for a cell, later ones over earlier ones.
 
     Each rule may name a ``variant`` and ``where`` (values of the cell); the rest of it is what
-    it sets: ``basis``, ``k``, ``cause``, ``test``, and ``incomparable``, why the cells cannot be
-    compared.
+    it sets: ``basis``, ``k``, ``reason``, ``cause``, ``test``, and ``incomparable``, why the cells
+    cannot be compared.
     """
     keys = parse_cell(cell)
     merged: dict = {}
@@ -153,7 +153,9 @@ def rules_for(rules: list[dict], variant: str, cell: str) -> dict:
     return merged
 
 
-def judge(paper, artefact, printed, table, rules, incomparable=None) -> list[dict]:
+def judge(
+    paper, artefact, printed, table, rules, incomparable=None, data=PAPERS_DATA
+) -> list[dict]:
     """Hold every printed value of an artefact against its table.
 
     Parameters
@@ -168,6 +170,8 @@ def judge(paper, artefact, printed, table, rules, incomparable=None) -> list[dic
         See `rules_for`.
     incomparable : str, optional
         Why nothing of this artefact can be compared, e.g. a reduced scale; empty if it can.
+    data : {"the paper's", "stand-in"}
+        Whether the artefact was computed from the paper's data.
 
     Returns
     -------
@@ -189,11 +193,11 @@ def judge(paper, artefact, printed, table, rules, incomparable=None) -> list[dic
             row = _row(rows, cell, f"{paper}/{artefact}, {variant}")
             claim = _claim(text, row, rules_for(rules, variant, cell), incomparable)
             place = {"paper": paper, "artefact": artefact, "variant": variant, "cell": cell}
-            claims.append(_explained({**place, **claim}))
+            claims.append(_explained({**place, **claim, "data": data}))
     return claims
 
 
-def statement_verdict(value, limit: float, kind: str) -> str:
+def statement_verdict(value, limit: float, kind: str, interval=None) -> str:
     """Judge one stated finding by the number that decides it.
 
     Parameters
@@ -202,66 +206,137 @@ def statement_verdict(value, limit: float, kind: str) -> str:
         None if it is not measured here.
     limit : float
     kind : {"at most", "at least"}
-        ``"at most"``: an error, `limit` its bound; within if it holds. ``"at least"``: a margin
-        or a count, `limit` what it must reach; then the direction is as stated.
+        The side of `limit` on which the finding holds; the limit itself belongs to it.
+    interval : pair of float, optional
+        Ends of the interval of `value`, if it is uncertain.
+
+    Returns
+    -------
+    str
+        ``"holds"``, ``"differs"``; ``"undecided"`` if the limit lies inside the interval;
+        ``"not comparable"`` without a value. A value or an end that is NaN differs.
+
+    Raises
+    ------
+    ValueError
+        If the kind is unknown or the value lies outside its interval.
     """
+    if kind not in ("at most", "at least"):
+        raise ValueError(f"kind {kind!r}: expected 'at most' or 'at least'")
     if value is None:
         return "not comparable"
-    if kind == "at most":
-        return "within" if value <= limit else "differs"
-    if kind == "at least":
-        return "direction" if value >= limit else "differs"
-    raise ValueError(f"kind {kind!r}: expected 'at most' or 'at least'")
+    ends = (value, value) if interval is None else interval
+    if not ends[0] <= value <= ends[1] and not any(map(math.isnan, (value, *ends))):
+        raise ValueError(f"the value {value:g} is not in its interval {ends[0]:g}..{ends[1]:g}")
+    holding = [end <= limit if kind == "at most" else end >= limit for end in ends]
+    if all(holding):
+        return "holds"
+    return "undecided" if any(holding) else "differs"
 
 
-def judge_statements(paper, artefact, findings, statements, rules, incomparable=None):
+def judge_statements(
+    paper, artefact, findings, statements, rules, incomparable=None, data=PAPERS_DATA
+) -> list[dict]:
     """Judge the findings that a paper states in words.
 
     Parameters
     ----------
     paper, artefact : str
     findings : list of dict
-        What the artefact measured: ``statement`` (its id), ``measured`` (in words), ``value``,
-        ``limit``, ``kind`` as for `statement_verdict`, and ``variant`` if the statement is
-        judged for several things. A value of None is measured elsewhere, as the cause says.
+        What the artefact measured, see `reproduction.papers.finding`. A value of None is measured
+        elsewhere, as the cause says.
     statements : dict of str to str
         The findings in words, by id.
     rules : dict of str to dict
-        By id: ``test``, which shows it, and ``cause`` where it does not hold.
+        By id: ``test``, which shows it, ``cause`` where it does not hold, and ``variants``, which
+        lay other causes and tests over these by the name of the variant.
     incomparable : str, optional
         As for `judge`.
+    data : {"the paper's", "stand-in"}
+        As for `judge`; a finding may name its own.
 
     Returns
     -------
     list of dict, keys `COLUMNS`
         A statement that does not hold is ``"unexplained"`` unless a rule gives the cause and the
         test that shows it.
+
+    Raises
+    ------
+    ValueError
+        If a basis is unknown, or a limit was chosen without a reason.
     """
     claims = []
     for finding in findings:
-        cell, kind = finding["statement"], finding["kind"]
-        variant = finding.get("variant", "stated")
+        cell, kind, variant = finding["statement"], finding["kind"], finding["variant"]
+        place = f"{paper}/{artefact}, {cell}, {variant}"
+        if finding["basis"] not in BASES:
+            raise ValueError(
+                f"{place}: basis {finding['basis']!r}: expected one of {', '.join(BASES)}"
+            )
+        if finding["basis"] == "chosen" and not finding["reason"]:
+            raise ValueError(f"{place}: a limit that was chosen needs a reason")
         rule = rules.get(cell, {})
-        value = None if incomparable else finding["value"]
-        found = statement_verdict(value, finding["limit"], kind)
-        unjudged = finding["value"] is None
-        explain = found == "differs" or unjudged
-        cause = rule.get("cause", "") if explain else incomparable or ""
+        rule = {**rule, **rule.get("variants", {}).get(variant, {})}
+        value, interval = finding["value"], finding["interval"]
+        judged = None if incomparable else value
+        outcome = statement_verdict(judged, finding["limit"], kind, interval)
+        explain = outcome in ("differs", "undecided") or value is None
         claim = {
             "paper": paper,
             "artefact": artefact,
             "variant": variant,
             "cell": cell,
             "printed": statements[cell],
-            "ours": finding["measured"] + ("" if unjudged else f": {finding['value']:.4g}"),
+            "ours": finding["measured"] + ("" if value is None else f": {value:.4g}"),
+            "interval": "" if interval is None else f"{interval[0]:.4g}..{interval[1]:.4g}",
             "tolerance": f"{kind} {finding['limit']:.4g}",
-            "basis": "rounding" if kind == "at most" else "sign",
-            "verdict": found,
-            "cause": cause,
+            "basis": finding["basis"],
+            "reason": finding["reason"],
+            "verdict": outcome,
+            "cause": rule.get("cause", "") if explain else incomparable or "",
             "test": rule.get("test", ""),
+            "data": STAND_IN if finding["stand_in"] else data,
         }
         claims.append(_explained(claim))
     return claims
+
+
+def outcomes(claims) -> dict[tuple[str, str], tuple[str, str]]:
+    """Each statement once: its outcome over all its checks, and the data that decided it.
+
+    Checks on the paper's data decide; only where there is none do those on stand-ins.
+
+    Parameters
+    ----------
+    claims : list of dict
+        Rows of claims tables; those of printed values are passed over.
+
+    Returns
+    -------
+    dict of (paper, id) to (outcome, data)
+        ``"holds"`` if every check holds, ``"holds in part"`` if some do, ``"does not hold"`` if
+        none does and at least one differs, ``"undecided"`` if none does either, ``"not judged"``
+        without a check.
+    """
+    statements: dict = {}
+    for claim in claims:
+        if is_statement(claim):
+            rows = statements.setdefault((claim["paper"], claim["cell"]), [])
+            if claim["verdict"] != "not comparable":
+                rows.append(claim)
+    return {key: _outcome(rows) for key, rows in statements.items()}
+
+
+def _outcome(rows):
+    own = [row for row in rows if row["data"] == PAPERS_DATA]
+    data = PAPERS_DATA if own or not rows else STAND_IN
+    verdicts = {row["verdict"] for row in own or rows}
+    if not verdicts:
+        return "not judged", data
+    if "holds" in verdicts:
+        return ("holds" if verdicts == {"holds"} else "holds in part"), data
+    return ("undecided" if verdicts == {"undecided"} else "does not hold"), data
 
 
 def unexplained(claims) -> list[str]:
@@ -301,8 +376,10 @@ def _not_comparable(text, cause):
     return {
         "printed": text,
         "ours": "",
+        "interval": "",
         "tolerance": "",
         "basis": "rounding",
+        "reason": "",
         "verdict": "not comparable",
         "cause": cause,
         "test": "",
@@ -325,8 +402,10 @@ def _claim(text, row, rule, incomparable):
     return {
         "printed": text,
         "ours": row["value"],
+        "interval": "",
         "tolerance": tolerance(text, basis),
         "basis": kind,
+        "reason": rule.get("reason", ""),
         "verdict": found,
         "cause": incomparable or (rule.get("cause", "") if explain else ""),
         "test": "" if incomparable or not explain else rule.get("test", ""),

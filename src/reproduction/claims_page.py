@@ -6,45 +6,66 @@ from pathlib import Path
 
 import jinja2
 
-from reproduction.claims import VERDICTS, is_statement, number, parse_cell
+from reproduction.claims import (
+    OUTCOMES,
+    PAPERS_DATA,
+    STAND_IN,
+    VERDICTS,
+    is_statement,
+    number,
+    outcomes,
+    parse_cell,
+)
 
 _MEANING = {
     "equal": "ours rounds to the printed text",
     "within": "inside the tolerance, whose basis is named",
-    "direction": "only the sign was asked, and agrees",
+    "holds": "a finding in words, on the side of its limit that the paper states",
+    "undecided": "a finding in words; the interval of the measured number includes the limit",
     "differs": "outside; the cause was found, and a test shows it",
     "unexplained": "outside, and no cause is known; the run ends with status 1",
     "not comparable": "not held against print, for the reason given",
 }
 
 
+_OF_VALUES = tuple(v for v in VERDICTS if v not in ("holds", "undecided"))
+
+
 def counts(claims) -> dict[tuple[str, str], dict[str, int]]:
-    """Number of claims of each verdict: printed values by artefact and variant, in order of
-    appearance, then the findings in words by paper.
-    """
+    """Number of printed values of each verdict, by artefact and variant in order of appearance."""
     counted: dict = {}
-    for claim in sorted(claims, key=is_statement):
-        key = (_name(claim), claim["variant"])
-        if is_statement(claim):
-            key = (claim["paper"], "stated in words")
-        row = counted.setdefault(key, dict.fromkeys(VERDICTS, 0))
-        row[claim["verdict"]] += 1
+    for claim in claims:
+        if not is_statement(claim):
+            name = _name(claim) + ("" if claim["data"] == PAPERS_DATA else f" ({STAND_IN})")
+            row = counted.setdefault((name, claim["variant"]), dict.fromkeys(_OF_VALUES, 0))
+            row[claim["verdict"]] += 1
+    return counted
+
+
+def statement_counts(claims) -> dict[tuple[str, str], dict[str, int]]:
+    """Number of statements of each outcome, by paper and by whose data decided."""
+    counted: dict = {}
+    for (paper, _), (outcome, data) in outcomes(claims).items():
+        counted.setdefault((paper, data), dict.fromkeys(OUTCOMES, 0))[outcome] += 1
     return counted
 
 
 def summary(claims) -> str:
-    """Markdown table of the numbers of verdicts."""
-    lines = [
-        "| artefact | variant | values | " + " | ".join(VERDICTS) + " |",
-        "|---|---|--:|" + "--:|" * len(VERDICTS),
-    ]
-    for (name, variant), row in counts(claims).items():
+    """Markdown tables: printed values by verdict, and statements by outcome, each counted once."""
+    values = _markdown("artefact | variant | values", _OF_VALUES, counts(claims))
+    stated = _markdown("paper | data | statements", OUTCOMES, statement_counts(claims))
+    return f"{values}\n{stated}"
+
+
+def _markdown(head, names, counted):
+    lines = [f"| {head} | {' | '.join(names)} |", "|---|---|--:|" + "--:|" * len(names)]
+    for key, row in counted.items():
         numbers = " | ".join(str(n or "") for n in row.values())
-        lines.append(f"| {name} | {variant} | {sum(row.values())} | {numbers} |")
+        lines.append(f"| {' | '.join(key)} | {sum(row.values())} | {numbers} |")
     return "\n".join(lines) + "\n"
 
 
-def page(claims, titles, figures, preset, incomplete=()) -> str:
+def page(claims, titles, figures, preset, incomplete=(), stand_ins=None) -> str:
     """Self-contained HTML: the summary, each artefact's picture, and every value.
 
     Parameters
@@ -58,6 +79,8 @@ def page(claims, titles, figures, preset, incomplete=()) -> str:
     preset : str
     incomplete : sequence of dict of str to str
         Artefacts that this run did not finish: ``artefact``, ``log`` and ``reason``.
+    stand_ins : dict of str to str, optional
+        By PAPER/ARTEFACT: what replaces the paper's data.
     """
     pictures = {f"{Path(f).parent.name}/{Path(f).stem}": Path(f) for f in figures}
     reasons = {row["artefact"]: row for row in incomplete}
@@ -73,6 +96,7 @@ def page(claims, titles, figures, preset, incomplete=()) -> str:
                 "title": titles.get(name, ""),
                 "picture": _svg(pictures[name]) if name in pictures else "",
                 "incomplete": reasons.get(name),
+                "stand_in": (stand_ins or {}).get(name, ""),
                 "groups": [
                     {"name": group, "tally": _tally(own), "rows": own}
                     for group, own in groups.items()
@@ -89,7 +113,7 @@ def page(claims, titles, figures, preset, incomplete=()) -> str:
     environment.filters |= {
         "cell": _cell,
         "width": _width,
-        "short": _short,
+        "ours": _ours,
         "is_number": _is_number,
     }
     return environment.get_template("claims_page.html").render(
@@ -97,8 +121,10 @@ def page(claims, titles, figures, preset, incomplete=()) -> str:
         incomplete=incomplete,
         unexplained=[claim for claim in claims if claim["verdict"] == "unexplained"],
         meanings=_MEANING,
-        verdicts=VERDICTS,
+        value_verdicts=_OF_VALUES,
         counts=counts(claims),
+        outcomes=OUTCOMES,
+        statement_counts=statement_counts(claims),
         sections=sections,
     )
 
@@ -124,6 +150,12 @@ def _cell(claim):
 
 def _width(claim):
     return f"{claim['tolerance']} ({claim['basis']})" if claim["tolerance"] else claim["basis"]
+
+
+def _ours(claim):
+    """Ours as the page shows it, with the interval of a measured number."""
+    interval = f" (interval {claim['interval']})" if claim["interval"] else ""
+    return _short(claim["ours"], claim["printed"]) + interval
 
 
 def _is_number(text):

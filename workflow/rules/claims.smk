@@ -20,12 +20,14 @@ rule claims:
     params:
         key=jobs.key("reproduction.stages.claims"),
         titles=jobs.titles(),
+        stand_ins=jobs.stand_ins(),
         preset=jobs.config["preset"],
     message:
         "Claims table and page"
     shell:
         "python -m reproduction --threads {threads} claims --judged {input.judged:q}"
-        " --figures {input.figures:q} --titles {params.titles:q} --preset {params.preset}"
+        " --figures {input.figures:q} --titles {params.titles:q}"
+        " --stand_ins {params.stand_ins:q} --preset {params.preset}"
         " --table {output.table:q} --summary {output.summary:q} --page {output.page:q}"
         " > {log:q} 2>&1"
 

@@ -24,7 +24,19 @@ import yaml
 from splitcredit import registry
 
 
-def finding(statement, variant, measured, value, limit, kind="at most") -> dict:
+def finding(
+    statement,
+    variant,
+    measured,
+    value,
+    limit,
+    kind="at most",
+    *,
+    basis="rounding",
+    reason="",
+    interval=None,
+    stand_in=False,
+) -> dict:
     """What decides a finding in words, as `reproduction.claims.judge_statements` takes it.
 
     Parameters
@@ -40,10 +52,30 @@ def finding(statement, variant, measured, value, limit, kind="at most") -> dict:
     limit : float
     kind : {"at most", "at least"}
         What `value` must be of `limit`.
+    basis : {"rounding", "printed", "monte-carlo", "seeds", "chosen"}
+        Where the limit and the interval come from: errors of floating-point arithmetic or of
+        printed digits; a limit that the paper prints; standard errors of draws; the spread over
+        seeds; or a limit of this project.
+    reason : str
+        Why the limit means what the paper's words mean. A limit that was chosen needs it.
+    interval : pair of float, optional
+        Ends of the interval of `value`, over draws or seeds.
+    stand_in : bool
+        Whether the data replace those of the paper, in an artefact whose other data are the
+        paper's.
     """
-    judged = {"statement": statement, "variant": variant, "measured": measured}
-    value = None if value is None else float(value)
-    return {**judged, "value": value, "limit": float(limit), "kind": kind}
+    return {
+        "statement": statement,
+        "variant": variant,
+        "measured": measured,
+        "value": None if value is None else float(value),
+        "limit": float(limit),
+        "kind": kind,
+        "basis": basis,
+        "reason": reason,
+        "interval": None if interval is None else (float(interval[0]), float(interval[1])),
+        "stand_in": bool(stand_in),
+    }
 
 
 def available() -> list[str]:

@@ -292,6 +292,10 @@ class Workflow:
             return ""
         return f"preset {self.config['preset']}: sizes are not those of the paper"
 
+    def stand_in(self, wildcards):
+        """Argument of a judgment whose artefact has data in place of the paper's."""
+        return "--stand_in" if "stand_in" in self._artefact(wildcards) else ""
+
     def judged_table(self, wildcards):
         """Table of an artefact."""
         return self.path("tables", f"{wildcards.paper}/{wildcards.artefact}", "csv")
@@ -299,6 +303,11 @@ class Workflow:
     def titles(self):
         """Titles of all artefacts, as JSON."""
         return json.dumps({name: a["title"] for name, a in self.artefacts.items()})
+
+    def stand_ins(self):
+        """What replaces the paper's data, by artefact, as JSON."""
+        replaced = {n: a["stand_in"] for n, a in self.artefacts.items() if "stand_in" in a}
+        return json.dumps(replaced)
 
     def judgments(self, timed):
         """Judgments of the artefacts whose values are times, or of the others."""
@@ -318,7 +327,7 @@ class Workflow:
         judged = [self.path("judgments", n, "json") for n in made if n in self.judged]
         figures = [self.path("figures", n, "svg") for n in made if n in self.figures]
         words = ["python", "-m", "reproduction", "claims", "--judged", *judged]
-        words += ["--figures", *figures, "--titles", self.titles()]
+        words += ["--figures", *figures, "--titles", self.titles(), "--stand_ins", self.stand_ins()]
         words += ["--incomplete", json.dumps(incomplete), "--preset", self.config["preset"]]
         words += ["--table", table, "--summary", summary, "--page", page]
         # Snakemake formats the command.

@@ -17,24 +17,26 @@ def add_arguments(parser):
     parser.add_argument("--evidence", type=json.loads, default={}, help="tests and causes, by id")
     parser.add_argument("--decided", nargs="*", default=[], help="ids decided by this artefact")
     parser.add_argument("--incomparable", nargs="?", default="")
+    parser.add_argument("--stand_in", action="store_true", help="the data are not the paper's")
     parser.add_argument("--out", required=True)
 
 
 def run(arguments):
     """Do the job."""
     name = arguments.artefact.split("/")
+    data = claims.STAND_IN if arguments.stand_in else claims.PAPERS_DATA
     judged = []
     if arguments.printed:
         # As text: the digits that are printed decide what equal means.
         printed = storage.read_rows(arguments.printed)
         table = storage.read_rows(arguments.table)
-        judged += claims.judge(*name, printed, table, arguments.rules, arguments.incomparable)
+        judged += claims.judge(*name, printed, table, arguments.rules, arguments.incomparable, data)
     if arguments.decided:
         rows = storage.read_rows(arguments.statements)
         stated = {row["id"]: row["statement"] for row in rows}
         findings = _findings(arguments)
         judged += claims.judge_statements(
-            *name, findings, stated, arguments.evidence, arguments.incomparable
+            *name, findings, stated, arguments.evidence, arguments.incomparable, data
         )
     storage.write_json(arguments.out, judged)
 
