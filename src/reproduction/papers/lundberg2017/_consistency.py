@@ -36,7 +36,7 @@ def violations(M: int, n_pairs: int, seed: int) -> dict[tuple[str, str], int]:
     rng = np.random.default_rng([seed, M])
     counts = {}
     for task, game in (("output", output_game), ("gain", gain_game)):
-        old, new = _pairs(rng, M, n_pairs, game)
+        old, new = pairs(rng, M, n_pairs, game)
         before, after = shapley(game(old), M), shapley(game(new), M)
         counts[task, "SHAP"] = int((after < before).sum())
         trees = [[Orders.draw(rng, M) for _ in range(n_pairs)] for _ in range(2)]
@@ -116,7 +116,7 @@ def split_count(f, tree) -> int:
     return (tree.feature == 0) + sum(split_count(f, below) for below in tree.below)
 
 
-def _pairs(rng, M, n_pairs, game):
+def pairs(rng, M, n_pairs, game):
     """Draw functions and keep the pairs in which feature 0 matters more in the second."""
     kept = []
     while sum(len(f) for f, _ in kept) < n_pairs:

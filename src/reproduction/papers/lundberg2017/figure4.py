@@ -148,16 +148,19 @@ def draw(table):
 def statements(table) -> list[dict]:
     """s06 to s08 and s16 by leads of the area, and s17: both ends of the curves.
 
-    The paper names no linkage, so a finding has to hold with each of three: the interval of the
+    In-sample leads themselves would decide nothing, as the control has them too. The paper names no
+    linkage, so a finding has to hold with each of three: the interval of the
     mean lead reaches from the lowest to the highest end of theirs.
     """
     of_label = table[table["outcome"] == "label"]
     over = of_label[of_label["statistic"] == _OVER]
     plain = of_label[(of_label["statistic"] == _LEAD) & (of_label["labels"] == "observed")]
-    of_prediction = table[(table["outcome"] == "prediction") & (table["statistic"] == _OVER)]
+    of_prediction = table[(table["outcome"] == "prediction") & (table["labels"] == "observed")]
+    of_prediction = of_prediction[of_prediction["statistic"] == _LEAD]
     findings = [*_judged("s06", over), *_judged("s07", over)]
     # Neither of the two knows the model, so both modes are the same. Random labels are the control.
     findings += _judged("s08", plain[plain["mode"] == "in_sample"], "at most")
+    # A model predicts what it has memorized too, so the control is no measure of this one.
     findings += _judged("s16", of_prediction)
     return [*findings, _ends(table)]
 
@@ -171,8 +174,9 @@ def _judged(statement, leads, kind="at least"):
     for (dataset, mode), rows in chosen.groupby(["dataset", "mode"], sort=False):
         who = ", ".join(f"{CLUSTERED[a][0]} less {CLUSTERED[b][0]}" for a, b in pairs)
         over = " over the control with permuted outcomes" if rows["statistic"].iat[0] == _OVER else ""
+        what = " (R2 of the prediction)" if statement == "s16" else ""
         measured = (
-            f"lead of the area{over}, {who}: mean over three linkages, interval over them of two "
+            f"lead of the area{what}{over}, {who}: mean over three linkages, interval over them of two "
             f"standard errors each, {rows['n_repeats'].min()} repeats"
         )
         variant = f"{dataset}, {_figure4.MODES[mode]}" if kind == "at least" else dataset
