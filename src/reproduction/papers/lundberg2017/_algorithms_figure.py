@@ -11,9 +11,9 @@ from reproduction.papers.lundberg2017 import _steps, _trees
 # Method and release (None: any): color, dash, and where its name stands beside its line.
 LINES = {
     ("xgboost", "3.2.0"): ("purple", "-", "xgboost 3.2.0 (float32)", (42, 1e20)),
-    ("shap", None): ("vermilion", "-", "shap {} (float64)", (100, 3e15)),
-    ("Algorithm 2, float64", None): ("orange", (0, (4, 2)), "Algorithm 2, in float64", (62, 3e7)),
-    ("xgboost", "3.4.1"): ("sky", "-", "xgboost 3.4.1 (float32, 8 points)", (84, 4e-6)),
+    ("shap", None): ("vermilion", "-", "shap {} (float64)", (104, 3e6)),
+    ("Algorithm 2, float64", None): ("orange", (0, (4, 2)), "Algorithm 2, in float64", (104, 3e3)),
+    ("xgboost", "3.4.1"): ("sky", "-", "xgboost 3.4.1 (float32, 8 points)", (84, 2e-9)),
     ("splitcredit", None): ("blue", "-", "splitcredit (float64)", (84, 4e-13)),
     ("shapiq", None): ("green", (0, (3, 2)), "shapiq {} (float64)", (84, 2e-14)),
 }

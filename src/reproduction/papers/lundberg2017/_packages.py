@@ -82,7 +82,9 @@ def _xgboost(X, y):
     scores = {
         "gain": booster.get_score(importance_type="total_gain").get("f0", 0.0),
         "split count": booster.get_score(importance_type="weight").get("f0", 0.0),
-        "contribution by the path": booster.predict(last, approx_contribs=True).flat[0],
+        "contribution by the path": booster.predict(
+            last, pred_contribs=True, approx_contribs=True
+        ).flat[0],
         "contribution by SHAP": booster.predict(last, pred_contribs=True).flat[0],
     }
     return booster.predict(rows), scores
