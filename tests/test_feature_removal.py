@@ -9,8 +9,9 @@ from sklearn.linear_model import LinearRegression
 import forests
 import twins
 import twins_prediction_gap_sampling as slow
+from reproduction.metrics import _rankings
 from splitcredit import to_forest
-from splitcredit.faithfulness import bootstrap, randomizing, rankings, retraining
+from splitcredit.faithfulness import randomizing, rankings, retraining
 
 
 @cache
@@ -143,41 +144,22 @@ def test_removed_sets_are_unordered_and_hold_each_row_once():
         retraining.removed_sets([[0, 1, 2]], 3, 1, 3)
 
 
-def test_bootstrap_equals_its_definition_and_pairs_the_rows():
+def test_the_bootstrap_of_a_lead_equals_its_definition_and_pairs_the_rows():
     rng = np.random.default_rng(0)
     b = rng.exponential(size=80) * 100
     a = b + rng.normal(size=80) + 1.0
-    found = bootstrap.bootstrap_difference(a, b, n=400, random_state=5)
-    picks = np.random.default_rng(5).integers(80, size=(400, 80))
+    found = _rankings.lead(a, b, "rmse", 5)
+    picks = np.random.default_rng(5).integers(80, size=(_rankings.RESAMPLES, 80))
     differences = [np.sqrt(a[p].mean()) - np.sqrt(b[p].mean()) for p in picks]
-    assert found.estimate == pytest.approx(np.sqrt(a.mean()) - np.sqrt(b.mean()), rel=1e-12)
-    np.testing.assert_allclose(found[1:], np.quantile(differences, [0.025, 0.975]), rtol=1e-12)
-    means = bootstrap.bootstrap_difference(a, b, "mean")
-    assert 0.5 < means.low < means.estimate < means.high < 1.5  # errors themselves vary by 100
+    assert found["lead"] == pytest.approx(np.sqrt(a.mean()) - np.sqrt(b.mean()), rel=1e-12)
+    ends = np.quantile(differences, [0.025, 0.975])
+    np.testing.assert_allclose([found["low"], found["high"]], ends, rtol=1e-9)
+    means = _rankings.lead(a, b, "mean", 0)
+    assert 0.5 < means["low"] < means["lead"] < means["high"] < 1.5  # the errors vary by 100
 
 
-def test_bootstrap_covers_the_truth_as_often_as_it_says():
-    rng, hits = np.random.default_rng(1), 0
-    for _ in range(200):
-        a, b = rng.normal(0.3, 1, 60), rng.normal(0, 1, 60)
-        low, high = bootstrap.bootstrap_difference(a, b, "mean", 300, level=0.9)[1:]
-        hits += low <= 0.3 <= high
-    assert 165 <= hits <= 195
-
-
-def test_bootstrap_does_not_depend_on_how_many_it_draws_at_a_time(monkeypatch):
+def test_the_interval_of_a_lead_does_not_depend_on_how_many_resamples_are_held(monkeypatch):
     a, b = np.arange(30.0), np.arange(30.0)[::-1] + 1
-    whole = bootstrap.bootstrap_difference(a, b, n=100)
-    monkeypatch.setattr(bootstrap, "_CHUNK", 100)
-    assert bootstrap.bootstrap_difference(a, b, n=100) == whole
-
-
-def test_bootstrap_refuses_what_does_not_fit():
-    for a, b, given, message in (
-        (np.ones(3), np.ones(2), {}, r"shapes \(3,\) and \(2,\)"),
-        (np.ones(0), np.ones(0), {}, "the same rows"),
-        (np.ones(3), np.ones(3), {"statistic": "mae"}, "available are 'rmse', 'mean'"),
-        (np.ones(3), np.ones(3), {"level": 95}, "level=95"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            bootstrap.bootstrap_difference(a, b, **given)
+    whole = _rankings.lead(a, b, "rmse", 0)
+    monkeypatch.setattr(_rankings, "_BATCH", 7)
+    assert _rankings.lead(a, b, "rmse", 0) == whole

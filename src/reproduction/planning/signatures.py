@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -85,12 +86,15 @@ def functions(path: Path) -> dict[str, dict[str, Parameter]]:
 @cache
 def has_function(path: Path, name: str) -> bool:
     """Whether a module defines a function of that name, or imports one."""
-    if name not in path.read_text(encoding="utf-8"):
+    text = path.read_text(encoding="utf-8")
+    if not re.search(rf"\b{name}\b", text):
         return False
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    if re.search(rf"^def {name}\(", text, re.MULTILINE):
+        return True
+    tree = ast.parse(text)
     imported = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     names = {alias.asname or alias.name for node in imported for alias in node.names}
-    return name in names or name in functions(path)
+    return name in names
 
 
 def _parameters(arguments):

@@ -12,9 +12,7 @@ The digest ignores comments and blank lines.
 from __future__ import annotations
 
 import hashlib
-import io
 import re
-import tokenize
 from functools import cache
 from pathlib import Path
 
@@ -29,6 +27,14 @@ _IMPORT = re.compile(
 )
 _PACKAGES = ("splitcredit", "reproduction")
 _CONVERTERS = SRC / "splitcredit" / "convert"
+# Strings, whose text stays as it is, or what an edit may change outside of them: comments with the
+# blanks before them, and empty lines. One expression is ten times as fast as tokenize.
+_OUTSIDE = re.compile(
+    r"""(?P<string>\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}"""
+    r"""|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
+    r"""|(?<![^\n])[ \t]*(?:#[^\n]*)?\n|[ \t]*#[^\n]*|[ \t]+(?=\n)""",
+    re.DOTALL,
+)
 # A table of the project, named where it is declared; its rows are part of the key.
 _TABLE = re.compile(r'\bTable\(\s*"(\w+)"')
 # A file that a module names: beside it, among the claims of its paper, or in the configuration.
@@ -150,6 +156,4 @@ def _digest_of(path: Path) -> str:
 
 
 def _without_comments(text):
-    kinds = (tokenize.COMMENT, tokenize.NL)
-    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    return "\0".join(token.string for token in tokens if token.type not in kinds)
+    return _OUTSIDE.sub(lambda match: match["string"] or "", text)
