@@ -2,11 +2,12 @@
 
     python benchmarks/depth_errors.py shapiq
 
-Run it with an interpreter that has the peer, numpy and scikit-learn; the project need not be
-installed. The trees are given as plain arrays, the exact values come from fractions. Rows go to
+Run it with an interpreter that has the peer, numpy, scikit-learn and PyYAML; the project need not
+be installed. The trees are given as plain arrays, the exact values come from fractions. Rows go to
 recorded/depth_errors.csv of the paper, in place of those of the same method and version; artefact
-lundberg2017/algorithms reads them (columns ``tree, depth, rows, method, version, error``). Recorded were
-shapiq 1.8.0 and xgboost 3.4.1, which replaced its extend/unwind by a rule of 8 quadrature points.
+lundberg2017/algorithms reads them (columns ``tree, depth, rows, method, version, error``). Recorded
+were shapiq 1.8.0 and xgboost 3.4.1, which replaced its extend/unwind by a rule of 8 quadrature
+points.
 """
 
 from __future__ import annotations

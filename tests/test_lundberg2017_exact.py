@@ -346,17 +346,6 @@ def loops_of_broom(handle: int, height: int) -> int:
     )
 
 
-def finite_size_of_l() -> float:
-    """What the exponent of L exceeds 1 by in its sweep, by the formula for the steps.
-
-    At a fixed depth the mean depth of the leaves grows with their number, so that the steps for
-    each leaf do: this goes to 0 as L grows, and comes on top of the 1.
-    """
-    sizes = [(FIXED_DEPTH - h, h) for h in HEIGHTS]
-    points = [(s + 2**h, loops_of_broom(s, h) / (s + 2**h)) for s, h in sizes]
-    return slope(points)
-
-
 @pytest.mark.parametrize(("handle", "height"), [(0, 5), (7, 0), (9, 4)])
 def test_loops_of_algorithm_2_follow_the_formula(handle, height):
     forest = _trees.broom(handle, height)
@@ -492,7 +481,7 @@ def test_peers_are_exact_on_shallow_trees():
 def test_errors_are_of_the_worst_row_of_a_kind_over_its_own_largest_value():
     exact = np.array([[4.0, -8.0], [1.0, 0.5], [10.0, 10.0]])
     case = _deep.Case("drawn", 2, None, None, ["a", "b", "a"], exact)
-    found = case.errors(exact + [[0.0, 0.8], [0.01, 0.0], [0.5, 0.0]])
+    found = case.errors(exact + np.array([[0.0, 0.8], [0.01, 0.0], [0.5, 0.0]]))
     assert found == {"a": pytest.approx(0.1), "b": pytest.approx(0.01)}
     assert case.errors(np.full((3, 2), np.nan))["a"] == np.inf
 

@@ -81,8 +81,8 @@ def test_s10_covers_of_dependent_features_make_shap_depend_on_the_order(verdicts
     dependent = {(0, 0): 3, (0, 1): 1, (1, 0): 1, (1, 1): 3}
     x = np.array([[1.0, 1.0]])
     values = [explain(tree(first, dependent), x).values[0, :, 0] for first in (0, 1)]
-    # E[f] is 3/8. Given the feature at the root it is 3/4; given the other, 1/2 by the covers at the
-    # root, though 3 of 4 rows have both.
+    # E[f] is 3/8. Given the feature at the root it is 3/4, and that is true. Given the other it is
+    # 3/4 too, but by the covers at the root 1/2.
     steps = ((3 / 4 - 3 / 8, 1 - 1 / 2), (1 / 2 - 3 / 8, 1 - 3 / 4))
     assert values[0] == pytest.approx([sum(pair) / 2 for pair in steps])
     assert values[1] == pytest.approx(values[0][::-1]) and values[0][0] != values[0][1]
@@ -137,7 +137,7 @@ def test_s13_importances_of_the_packages_fall(verdicts, table):
 
 
 def test_packages_say_of_a_known_tree_what_can_be_counted():
-    """f = 4 x0 + x1: x0 first. Gain of x0: variance 4 of 8 rows; of x1: 1 / 4."""
+    """The function is 4 x0 + x1: x0 first. Gain of x0: variance 4 of 8 rows; of x1: 1 / 4."""
     X = np.indices([2] * 3).reshape(3, -1).T.astype(float)
     y = 4 * X[:, 0] + X[:, 1]
     predicted, sklearn = _packages._sklearn(X, y)

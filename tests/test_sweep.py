@@ -311,7 +311,7 @@ def test_zip_of_unequal_lengths_is_named():
 
 
 def test_outcomes_are_an_axis_of_every_data_set_and_permutations_differ_by_repeat():
-    """iris is the same in all repeats; its permuted outcomes are not."""
+    """The rows of iris are the same in all repeats; their permuted outcomes are not."""
     axes = {"data": "iris", "model": "extra_trees", "repeat": [0, 1]}
     block = {"grid": {**axes, "data.outcome": ["observed", "permuted"]}}
     points = sweep.expand(configured(block), "e")
@@ -322,7 +322,6 @@ def test_outcomes_are_an_axis_of_every_data_set_and_permutations_differ_by_repea
     assert len(keys["observed"]) == 1 and len(keys["permuted"]) == 2
     with pytest.raises(config.ConfigError, match="'shuffled' is not allowed"):
         sweep.expand(configured({"grid": {**axes, "data.outcome": "shuffled"}}), "e")
-
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def load(recipe: dict, repeat: int = 0) -> Dataset:
 
 def _permuted(data, recipe, repeat):
     """The data set with its outcomes dealt anew to the rows."""
-    # A recipe's own random_state is also that of the rows drawn: the repeat keeps the streams apart.
+    # A recipe's own random_state also draws its rows: the repeat keeps the streams apart.
     seed = [seeds.derive(recipe, repeat, "permuted outcome"), 1 + repeat]
     order = np.random.default_rng(seed).permutation(len(data.y))
     return replace(data, y=data.y[order], relevant=())

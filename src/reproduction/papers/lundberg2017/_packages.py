@@ -1,7 +1,7 @@
 """The consistency of section 3 on the packages themselves: fitted, and asked as users ask them.
 
 A pair of random functions on the cube {0, 1}^3, in which feature 0 matters more in the second, is
-fitted by one tree each. The rows are the corners of the cube, so that the data match the model. Only
+fitted by one tree each. The rows are the corners of the cube, so that data and model match. Only
 pairs that both trees reproduce count: greedy trees do not split what saves nothing at once.
 
 The R package gbm, which the paper names too, is not in the environment.

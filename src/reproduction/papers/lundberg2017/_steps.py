@@ -21,6 +21,7 @@ deeper on average.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from math import log2
 
 import numpy as np
@@ -80,7 +81,7 @@ def exponents(rows) -> dict[tuple[str, str], float]:
                 slopes[sweep, method] = slope(points)
     for method in (ALGORITHM_2, OURS):
         counts = [r for r in rows if r["sweep"] == "L" and r["method"] == method]
-        pairs = zip(counts[:-1], counts[1:], strict=True)
+        pairs = pairwise(counts)
         added = [(b["L"] - a["L"], b["value"] - a["value"]) for a, b in pairs]
         slopes["L", method] = slope(added)
     return slopes

@@ -121,7 +121,7 @@ def broom(handle: int, height: int, seed: int = 0, n_trees: int = 1) -> Forest:
 
 
 def halving(height: int, n_features: int, seed: int = 0) -> Forest:
-    """A complete tree that tests the same features again and again, each time at half of what is left.
+    """A complete tree that tests the same features again and again, at half of what is left.
 
     2^height leaves; a path tests min(height, n_features) features, however long it is.
     """

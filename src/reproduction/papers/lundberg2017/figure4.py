@@ -167,17 +167,17 @@ def statements(table) -> list[dict]:
 
 def _judged(statement, leads, kind="at least"):
     pairs = LEADS[statement]
-    chosen = pd.concat(
-        leads[(leads["clustered"] == a) & (leads["versus"] == b)] for a, b in pairs
-    )
+    chosen = pd.concat(leads[(leads["clustered"] == a) & (leads["versus"] == b)] for a, b in pairs)
     findings = []
     for (dataset, mode), rows in chosen.groupby(["dataset", "mode"], sort=False):
         who = ", ".join(f"{CLUSTERED[a][0]} less {CLUSTERED[b][0]}" for a, b in pairs)
-        over = " over the control with permuted outcomes" if rows["statistic"].iat[0] == _OVER else ""
+        over = (
+            " over the control with permuted outcomes" if rows["statistic"].iat[0] == _OVER else ""
+        )
         what = " (R2 of the prediction)" if statement == "s16" else ""
         measured = (
-            f"lead of the area{what}{over}, {who}: mean over three linkages, interval over them of two "
-            f"standard errors each, {rows['n_repeats'].min()} repeats"
+            f"lead of the area{what}{over}, {who}: mean over three linkages, interval over them "
+            f"of two standard errors each, {rows['n_repeats'].min()} repeats"
         )
         variant = f"{dataset}, {_figure4.MODES[mode]}" if kind == "at least" else dataset
         judged = finding(
@@ -186,7 +186,8 @@ def _judged(statement, leads, kind="at least"):
             interval=(rows["low"].min(), rows["high"].max()),
         )
         # A single repeat has no standard error, and decides nothing.
-        findings.append(judged if np.isfinite(judged["interval"]).all() else {**judged, "value": None})
+        known = np.isfinite(judged["interval"]).all()
+        findings.append(judged if known else {**judged, "value": None, "interval": None})
     return findings
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 from importlib.metadata import packages_distributions, version
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -81,7 +82,10 @@ def _uniqueness(n_pairs, seed):
         case = f"fixed order, M = {M}"
         for quantity, value in (
             ("largest |E[f] + sum of phi - f(x)|", np.abs(added).max()),
-            ("largest |phi| of a feature without effect", np.abs(_in_order(without, order)[-1]).max()),
+            (
+                "largest |phi| of a feature without effect",
+                np.abs(_in_order(without, order)[-1]).max(),
+            ),
             ("pairs in which phi falls", (values[1][-1] < values[0][-1]).sum()),
             ("largest |phi - SHAP|", np.abs(values[0][-1] - shap).max()),
         ):
@@ -91,7 +95,7 @@ def _uniqueness(n_pairs, seed):
 def _in_order(v, order):
     """Steps of the game along an order of the features, one array a feature of the order."""
     known = [tuple(sorted(order[:k])) for k in range(len(order) + 1)]
-    return [v[b] - v[a] for a, b in zip(known[:-1], known[1:], strict=True)]
+    return [v[b] - v[a] for a, b in pairwise(known)]
 
 
 def _order(seed):
@@ -147,7 +151,7 @@ def _path_methods(seed):
     """Path methods add up, and give nothing to features that are not tested; in fractions."""
     sums, unused = [], []
     gains, unused_gains = [], []
-    for forest, tree, x in _random_trees(seed):
+    for tree, x in _random_trees(seed):
         phi, M = _attributions.path_output(x, tree), len(x)
         total = expvalue(x, range(M), tree, Counter()) - expvalue(x, (), tree, Counter())
         sums.append(abs(sum(phi) - total))
@@ -175,7 +179,7 @@ def _random_trees(seed):
         forest = _trees.random_forest(rng, 4, 5, n_unused=1)
         (tree,) = trees_of(forest, 0, Fraction)
         for x in _trees.random_rows(rng, 2, 5).tolist():
-            yield forest, tree, x
+            yield tree, x
 
 
 def _one_order(seed):
@@ -186,7 +190,7 @@ def _one_order(seed):
         f, rows = _function(rng, 3, uniform=False)
         tree = _cube_tree(f, rows, _consistency.Orders.draw(rng, 3))
         gaps["features that come once"].append(_from_order((1, 1, 1), tree))
-    gaps["features that come again"] = [_from_order(x, tree) for _, tree, x in _random_trees(seed)]
+    gaps["features that come again"] = [_from_order(x, tree) for tree, x in _random_trees(seed)]
     for case, values in gaps.items():
         quantity = "largest |path - step of E[f] in the order of the path|"
         yield _row("one order", case, quantity, len(values), max(values))
@@ -195,7 +199,7 @@ def _one_order(seed):
 
 
 def _from_order(x, tree):
-    """Largest difference of the path method from the order in which the path first tests features."""
+    """Largest difference of the path method from the order of the path's first tests."""
     order, j = [], 0
     while tree.v[j] is INTERNAL:
         if tree.d[j] not in order:
@@ -210,12 +214,14 @@ def _from_order(x, tree):
 def _fluctuations(seed):
     """SHAP values of a row before and after a feature moves."""
     moved = []
-    for _, tree, x in _random_trees(seed):
+    for tree, x in _random_trees(seed):
         # Of a feature that no tree tests, and of the others between the same thresholds.
         other = [*(value - 0.25 for value in x[:-1]), x[-1] + 7.0]
         a, b = (_attributions.shap_output(row, tree) for row in (x, other))
         moved.append(max(abs(p - q) for p, q in zip(a, b, strict=True)))
-    yield _row("fluctuations", "no impact on any output", "largest change of phi", len(moved), max(moved))
+    yield _row(
+        "fluctuations", "no impact on any output", "largest change of phi", len(moved), max(moved)
+    )
     # Figure 1, tree A, an AND: without a cough, fever changes nothing of the output.
     tree = figure1.trees()["A"]
     rows = [(0, 0), (1, 0)]
@@ -291,7 +297,9 @@ def _s12(value):
 def _s13(table):
     rows = table[table["property"] == "packages"]
     for row in rows[~rows["quantity"].str.contains("SHAP")].itertuples():
-        measured = f"{row.quantity}: falls in so many of {row.n} pairs where the feature matters more"
+        measured = (
+            f"{row.quantity}: falls in so many of {row.n} pairs where the feature matters more"
+        )
         yield finding(
             *("s13", f"{row.case}, {row.quantity}", measured, row.value, 1.0, "at least"),
             basis="chosen",

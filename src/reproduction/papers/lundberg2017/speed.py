@@ -220,7 +220,7 @@ def _curves(axis, table):
 
 
 def statements(table) -> list[dict]:
-    """s05: one prediction, from the fitted model to the values, by ours and by the paper's package."""
+    """s05: one prediction, from the fitted model to the values, by ours and by XGBoost."""
     rows = table[(table["part"] == "rows") & (table["rows"] == 1)]
     ours = rows["method"] == f"{OURS}, end to end"
     theirs = rows["method"].str.contains("pred_contribs")
