@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.figures import COLORS
-from reproduction.papers.lundberg2017 import _steps, _trees
+from reproduction.papers.lundberg2017 import _deep, _steps, _trees
 
 # Method and release (None: any): color, dash, and where its name stands beside its line.
 LINES = {
@@ -86,9 +86,13 @@ def _errors(axis, table, lost):
         axis.text(*at_text, name.format(release), color=color, fontsize=8.5, fontweight="bold")
     fitted = table[table["tree"] != "caterpillar"]
     depths = fitted.groupby("tree")["depth"].first()
+    references = fitted.groupby("tree")["reference"].first()
     for tree in (t for t in MARKS if t in depths):
         mark, size = MARKS[tree]
-        axis.plot([], [], mark, color="0.35", ms=size, label=f"{tree}: depth {depths[tree]:.0f}")
+        label = f"{tree}: depth {depths[tree]:.0f}"
+        if references[tree] == "splitcredit":
+            label += f", unpruned, {_deep.FOREST_SIZE} rows; against splitcredit"
+        axis.plot([], [], mark, color="0.35", ms=size, label=label)
     chain = "caterpillar: a feature of its own at each level; the row that takes the whole chain"
     axis.plot([], [], ".-", color="0.35", label=chain)
     band = f"{BANDED}: from that row to rows that pass every other test; between, 9 of 10"

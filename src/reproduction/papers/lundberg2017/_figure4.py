@@ -64,8 +64,8 @@ def _headline(table, datasets):
             for name in ("tree_shap", "saabas", "unsupervised", "random_features")
         ]
         parts.append(f"{', '.join(found)} (stand-in {k})")
-    return "Areas in-sample with permuted outcomes, where there is nothing to find:\n" + "; ".join(
-        parts
+    return "\n".join(
+        ["Areas in-sample with permuted outcomes, where there is nothing to find:", *parts]
     )
 
 
