@@ -200,7 +200,7 @@ def _bars(axis, rows, n):
     axis.set_xscale("log")
     axis.set_xlim(rows["value"].min() / 3, max(rows["value"].max(), FRACTION) * 60)
     axis.grid(False, axis="y")
-    axis.set_xlabel("CPU seconds, one thread (log scale: compare the numbers)")
+    axis.set_xlabel("CPU seconds, log scale")
     axis.set_title("one row" if n == 1 else f"{n:.0f} rows")
 
 
@@ -216,7 +216,7 @@ def _curves(axis, table):
     axis.set_ylim(low, high * 30)  # room for the legend
     axis.set_xlabel("size")
     axis.set_ylabel(f"CPU seconds for {SWEEP_ROWS} rows; of the depth, for each node")
-    axis.legend(fontsize=8, title="our time against the number of; exponents of all points")
+    axis.legend(fontsize=8, title="our time against\nthe number of; all points fitted")
 
 
 def statements(table) -> list[dict]:
