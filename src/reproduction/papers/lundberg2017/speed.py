@@ -179,7 +179,7 @@ def draw(table):
     first = rows.iloc[0]
     models = " and ".join(rows["model"].unique())
     figure.suptitle(
-        f"{first['trees']} trees, {first['features']} features; {models}; one thread", fontsize=10
+        f"{first['trees']:.0f} trees, {first['features']:.0f} features; {models}; one thread", fontsize=10
     )
     return figure
 
@@ -190,7 +190,7 @@ def _bars(axis, rows, n):
     colors = [COLORS["blue"] if is_ours else COLORS["orange"] for is_ours in ours]
     axis.barh(np.arange(len(rows)), rows["value"], color=colors)
     for y, row in enumerate(rows.itertuples()):
-        scaled = f" ({row.timed_rows} timed)" if row.timed_rows < row.rows else ""
+        scaled = f" ({row.timed_rows:.0f} timed)" if row.timed_rows < row.rows else ""
         text = f"{row.value:.2g} s{scaled}"
         axis.text(row.value * 1.15, y, text, va="center", fontsize=7.5)
     axis.axvline(FRACTION, color=COLORS["black"], lw=0.8, ls=":")
