@@ -178,9 +178,8 @@ def draw(table):
     _curves(axes[2], table)
     first = rows.iloc[0]
     models = " and ".join(rows["model"].unique())
-    figure.suptitle(
-        f"{first['trees']:.0f} trees, {first['features']:.0f} features; {models}; one thread", fontsize=10
-    )
+    sizes = f"{first['trees']:.0f} trees, {first['features']:.0f} features"
+    figure.suptitle(f"{sizes}; {models}; one thread", fontsize=10)
     return figure
 
 
