@@ -6,7 +6,7 @@ import pytest
 from scipy.cluster import hierarchy
 from scipy.spatial import distance
 
-from reproduction import datasets, models, papers, storage
+from reproduction import claims, datasets, models, papers, storage
 from reproduction.cross_fitted import CrossFitted
 from reproduction.figures import save, style
 from reproduction.metrics import _dendrogram, metric
@@ -242,72 +242,122 @@ def test_the_signal_of_gene_modules_is_a_sum_and_one_product(signal, least, most
     assert least <= 1 - residual.var() / drawn.y.var() <= most
 
 
-def curves(values, dataset="gene_modules", linkage="ward"):
+def curves(values, labels="observed", dataset="gene_modules", linkage="ward", share=np.nan):
     """What the experiment collects: the same number for every repeat's R2 at 20 and area."""
     frames = []
     for repeat, by_name in enumerate(values):
         for variant in ("in_sample", "out_of_fold"):
             for name, value in by_name.items():
                 for statistic, n_groups in (("r2", 20), ("area", None)):
-                    frames.append(
-                        {
-                            "data": dataset,
-                            "model": "m",
-                            "repeat": repeat,
-                            "variant": variant,
-                            "run": f"{variant}{repeat}",
-                            "linkage": linkage,
-                            "clustered": name,
-                            "outcome": "label",
-                            "statistic": statistic,
-                            "n_groups": n_groups,
-                            "value": value,
-                        }
-                    )
+                    for outcome in ("label", "tree_shap"):
+                        frames.append(
+                            {
+                                "data": dataset,
+                                "data.outcome": labels,
+                                "data.share": share,
+                                "model": "m",
+                                "repeat": repeat,
+                                "variant": variant,
+                                "run": f"{variant}{repeat}",
+                                "linkage": linkage,
+                                "clustered": name,
+                                "outcome": outcome,
+                                "statistic": statistic,
+                                "n_groups": n_groups,
+                                "value": value,
+                            }
+                        )
     return pd.DataFrame(frames)
 
 
-def finding(table, statement, mode=""):
+NAMES = ["tree_shap", "saabas", "local_mdi", "unsupervised", "random_features", "random_labels"]
+
+
+def figure4(frames):
+    key = "lundberg2017_clustering/clustering_r2"
+    return papers.artefact("lundberg2017/figure4").compute({key: pd.concat(frames)})
+
+
+def judged(table, statement, mode=""):
+    """Value, interval and verdict of the one finding, or of several that are the same."""
     found = papers.artefact("lundberg2017/figure4").statements(table)
     found = [f for f in found if f["statement"] == statement and f["variant"].endswith(mode)]
-    (chosen,) = {f["value"] for f in found}
-    return chosen
+    (chosen,) = {(f["value"], f["interval"], f["limit"], f["kind"]) for f in found}
+    value, interval, limit, kind = chosen
+    return value, interval, claims.statement_verdict(value, limit, kind, interval)
 
 
-def test_leads_are_paired_by_repeat_and_judged_at_the_worst_linkage():
-    names = ["tree_shap", "saabas", "local_mdi", "unsupervised", "random_features"]
-    names.append("random_labels")
-    rng = np.random.default_rng(1)
-    values = {linkage: rng.uniform(0.4, 0.6, (4, 6)) for linkage in LINKAGES}
-    frames = [
-        curves([dict(zip(names, row, strict=True)) for row in v], linkage=linkage)
+def drawn(rng, n_repeats):
+    """Areas of so many repeats, by linkage: (n_repeats, 6)."""
+    return {linkage: rng.uniform(0.4, 0.6, (n_repeats, 6)) for linkage in LINKAGES}
+
+
+def frames_of(values, labels, **keys):
+    return [
+        curves([dict(zip(NAMES, row, strict=True)) for row in v], labels, linkage=linkage, **keys)
         for linkage, v in values.items()
     ]
-    key = "lundberg2017_clustering/clustering_r2"
-    table = papers.artefact("lundberg2017/figure4").compute({key: pd.concat(frames)})
 
-    def low(linkage, a, b):
-        lead = values[linkage][:, a] - values[linkage][:, b]
-        return lead.mean() - 2 * lead.std(ddof=1) / 2
 
-    # Five decimals are kept.
-    expected = {
-        "s06": min(low(linkage, 0, 1) for linkage in LINKAGES),
-        "s07": min(low(linkage, 1, 3) for linkage in LINKAGES),
-        "s08": max(low(linkage, 3, j) for linkage in LINKAGES for j in (4, 5)),
-    }
-    for statement, value in expected.items():
-        assert finding(table, statement) == pytest.approx(value, abs=1e-5)
+def test_statements_are_leads_over_the_control_with_every_linkage():
+    rng = np.random.default_rng(1)
+    observed, permuted = drawn(rng, 4), drawn(rng, 3)
+    table = figure4([*frames_of(observed, "observed"), *frames_of(permuted, "permuted")])
+
+    def lead(values, a, b):
+        x = values[:, a] - values[:, b]
+        return x.mean(), x.std(ddof=1) / len(x) ** 0.5
+
+    for statement, a, b in (("s06", 0, 1), ("s07", 1, 3)):
+        means, lows, highs = [], [], []
+        for linkage in LINKAGES:
+            (m, e), (m0, e0) = lead(observed[linkage], a, b), lead(permuted[linkage], a, b)
+            error = 2 * (e**2 + e0**2) ** 0.5
+            means.append(m - m0)
+            lows.append(m - m0 - error)
+            highs.append(m - m0 + error)
+        value, interval, verdict = judged(table, statement)
+        # Five decimals are kept.
+        assert value == pytest.approx(np.mean(means), abs=1e-5)
+        assert interval == pytest.approx((min(lows), max(highs)), abs=2e-5)
+        assert verdict == "undecided"
     mean = table[(table["statistic"] == "area") & (table["linkage"] == "ward")]
     mean = mean[(mean["clustered"] == "saabas") & (mean["mode"] == "in_sample")]
-    ward = values["ward"][:, 1]
+    mean = mean[(mean["labels"] == "observed") & (mean["outcome"] == "label")]
+    ward = observed["ward"][:, 1]
     assert mean["value"].item() == pytest.approx(ward.mean(), abs=1e-5)
     assert mean["low"].item() == pytest.approx(np.quantile(ward, 0.1), abs=1e-5)
 
 
+def test_a_lead_of_the_control_too_is_no_lead():
+    """SHAP before path by 0.2 with observed and permuted outcomes; then with observed ones only."""
+    rng = np.random.default_rng(2)
+    observed, permuted, flat = drawn(rng, 20), drawn(rng, 20), drawn(rng, 20)
+    for values in (*observed.values(), *permuted.values()):
+        values[:, 0] += 0.2
+    same = figure4([*frames_of(observed, "observed"), *frames_of(permuted, "permuted")])
+    assert judged(same, "s06")[2] == "undecided"
+    none = figure4([*frames_of(observed, "observed"), *frames_of(flat, "permuted")])
+    assert judged(none, "s06")[2] == "holds"
+
+
+def test_standard_errors_of_overlapping_samples_are_those_of_one_sample():
+    """Means of 80 % of 300 numbers: the standard error of the mean of all 300, not less.
+
+    Basis: the deviation of 200 samples is off by 5 % (one standard error).
+    """
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=300)
+    means = pd.Series([rng.choice(numbers, 240, replace=False).mean() for _ in range(200)])
+    error = papers.artefact("lundberg2017/figure4")._standard_error(means, 0.8)
+    assert error == pytest.approx(numbers.std(ddof=1) / 300**0.5, rel=0.2)
+    independent = papers.artefact("lundberg2017/figure4")._standard_error(means, np.nan)
+    assert independent < error / 10
+
+
 SMALL = {"dataset": "gene_modules", "n_samples": 200, "n_modules": 50}
-BOOSTING = {"estimator": "XGBRegressor", "n_estimators": 50, "max_depth": 6}
-BOOSTING |= {"learning_rate": 0.05, "tree_method": "exact"}
+BOOSTING = {"estimator": "XGBRegressor", "n_estimators": 30, "max_depth": 6}
+BOOSTING |= {"learning_rate": 0.1, "tree_method": "exact"}
 MEASURES = ("saabas", "tree_shap", "local_mdi")
 
 
@@ -327,39 +377,98 @@ def explained(data, repeat):
     }
 
 
+# The experiment at a reduced size: draws of 200 x 50, and samples of the proteins; boosting of 30
+# rounds. Recipe -> number of repeats.
+PROTEINS = {"dataset": "ad_data", "target": "Class", "share": 0.8}
+REDUCED = {"gene_modules": (SMALL, 3), "ad_data": ({**PROTEINS, "share": 0.5}, 2)}
+
+
 @pytest.fixture(scope="module")
 def small():
-    """The experiment at a reduced size: six draws of 200 x 50, boosting of 50 rounds."""
     frames = []
-    for repeat in range(6):
-        data = datasets.load(SMALL, repeat)
-        by_mode = explained(data, repeat)
-        for variant, found in by_mode.items():
-            frame = metric("clustering_r2")(found, data, random_state=repeat)
-            axes = {"data": "gene_modules", "repeat": repeat, "variant": variant}
-            frames.append(frame.assign(**axes))
-    bars = metric("cluster_bars")(by_mode["in_sample"], data, importances=["saabas", "tree_shap"])
-    key = "lundberg2017_clustering/clustering_r2"
-    table = papers.artefact("lundberg2017/figure4").compute({key: pd.concat(frames)})
+    for name, (recipe, n_repeats) in REDUCED.items():
+        for repeat in range(n_repeats):
+            for labels in datasets.OUTCOMES:
+                data = datasets.load({**recipe, "outcome": labels}, repeat)
+                by_mode = explained(data, repeat)
+                for variant, found in by_mode.items():
+                    given = {"random_state": repeat, "outcomes": ["label", "tree_shap"]}
+                    frame = metric("clustering_r2")(found, data, **given)
+                    axes = {"data": name, "repeat": repeat, "variant": variant}
+                    axes |= {"data.outcome": labels, "data.share": recipe.get("share", np.nan)}
+                    frames.append(frame.assign(**axes))
+                if (name, repeat, labels) == ("gene_modules", 0, "observed"):
+                    measures = {"importances": ["saabas", "tree_shap"]}
+                    bars = metric("cluster_bars")(by_mode["in_sample"], data, **measures)
     key = "lundberg2017_bars/cluster_bars"
     bars = papers.artefact("lundberg2017/figure3").compute({key: bars.assign(data="gene_modules")})
-    return {"figure3": bars, "figure4": table}
+    return {"figure3": bars, "figure4": figure4(frames)}
 
 
-def test_s06_shap_leads_path_in_sample_but_not_out_of_fold(small):
-    assert finding(small["figure4"], "s06", "in-sample") > 0
-    assert finding(small["figure4"], "s06", "out-of-fold") < 0
+def area(table, dataset, labels, clustered, mode="in_sample", outcome="label"):
+    """Mean over the linkages."""
+    rows = table[(table["statistic"] == "area") & (table["dataset"] == dataset)]
+    rows = rows[(rows["mode"] == mode) & (rows["labels"] == labels)]
+    rows = rows[(rows["clustered"] == clustered) & (rows["outcome"] == outcome)]
+    assert len(rows) == 3
+    return rows["value"].mean()
 
 
-def test_s07_path_leads_unsupervised_in_sample(small):
-    assert finding(small["figure4"], "s07", "in-sample") > 0
+@pytest.mark.parametrize("dataset", [*REDUCED])
+def test_s06_permuted_outcomes_give_shap_the_same_lead(small, dataset):
+    """In-sample, where there is nothing to find, and so its lead decides nothing."""
+    table = small["figure4"]
+    leads = {
+        labels: area(table, dataset, labels, "tree_shap") - area(table, dataset, labels, "saabas")
+        for labels in datasets.OUTCOMES
+    }
+    assert leads["permuted"] > 0.005 and leads["observed"] > 0.005
+    assert leads["permuted"] > leads["observed"] / 2
+    assert judged(table, "s06", f"{dataset}, in-sample")[2] != "holds"
+    # Out-of-fold nothing is memorized, and the control is what chance gives.
+    for name in ("tree_shap", "saabas"):
+        assert abs(area(table, dataset, "permuted", name, "out_of_fold") - 0.5) < 0.05
 
 
-def test_s08_unsupervised_clusters_beat_random_ones(small):
-    assert finding(small["figure4"], "s08") > 0
+@pytest.mark.parametrize("dataset", [*REDUCED])
+def test_s07_permuted_outcomes_give_path_the_same_lead(small, dataset):
+    table = small["figure4"]
+    for labels in datasets.OUTCOMES:
+        path, plain = (area(table, dataset, labels, name) for name in ("saabas", "unsupervised"))
+        assert path - plain > 0.2
+    assert abs(area(table, dataset, "permuted", "unsupervised") - 0.5) < 0.05
+    assert judged(table, "s07", f"{dataset}, in-sample")[2] != "holds"
+
+
+@pytest.mark.parametrize("recipe", [SMALL, PROTEINS], ids=lambda r: r["dataset"])
+def test_s08_unsupervised_clusters_beat_random_ones_unless_outcomes_are_permuted(recipe):
+    """Twelve repeats; no model is needed."""
+    leads = {}
+    for labels in datasets.OUTCOMES:
+        found = []
+        for repeat in range(12):
+            data = datasets.load({**recipe, "outcome": labels}, repeat)
+            rows = metric("clustering_r2")({}, data, random_state=repeat, random=["features"])
+            areas = rows[rows["statistic"] == "area"].groupby("clustered")["value"].mean()
+            found.append(areas["unsupervised"] - areas["random_features"])
+        leads[labels] = np.mean(found)
+        error = np.std(found, ddof=1) / 12**0.5
+    assert leads["observed"] > 0.015
+    assert abs(leads["permuted"]) < 3 * error and leads["permuted"] < leads["observed"] / 2
+
+
+@pytest.mark.parametrize("dataset", [*REDUCED])
+def test_s16_clusters_of_explanations_share_predictions(small, dataset):
+    for mode in ("in_sample", "out_of_fold"):
+        shap, plain = (
+            area(small["figure4"], dataset, "observed", name, mode, "prediction")
+            for name in ("tree_shap", "unsupervised")
+        )
+        assert shap > plain + 0.1
 
 
 def test_figures_are_drawn_from_their_tables_and_the_same_each_time(small, tmp_path):
+    """And they say what their data stand in for."""
     for name, table in small.items():
         storage.write_table(tmp_path / "table.csv", table)
         read = storage.read_table(tmp_path / "table.csv")
@@ -367,6 +476,9 @@ def test_figures_are_drawn_from_their_tables_and_the_same_each_time(small, tmp_p
             with style():
                 figure = papers.artefact(f"lundberg2017/{name}").draw(read)
                 save(figure, tmp_path / f"{copy}.svg")
+        texts = [t.get_text() for t in figure.texts]
+        texts += [legend.get_title().get_text() for legend in figure.legends]
+        assert any("518 participants" in text for text in texts)
         assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 

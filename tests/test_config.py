@@ -60,7 +60,7 @@ def test_presets_are_valid(preset):
         ),
         (
             {"datasets": {"digits": {"row": 3}}},
-            r"datasets.digits.row: digits has no such parameter; allowed are rows",
+            r"datasets.digits.row: digits has no such parameter; allowed are outcome, rows",
         ),
         (
             {"importances": {"x": {"importance": "shap"}}},

@@ -363,3 +363,31 @@ def test_a_recorded_order_of_ties_is_one_of_the_features_for_every_place():
         assert (order[7] != order[8]).any()
     assert [names[j] for j in single[0, :3]] == ["Jitter(%)", "Jitter:PPQ5", "Shimmer:APQ5"]
     assert [names[j] for j in bigger[16, :2]] == ["Jitter(%)", "Shimmer:DDA"]
+
+
+@pytest.mark.parametrize("recipe", [{"dataset": "iris"}, {"dataset": "gene_modules"}])
+def test_permuted_outcomes_are_the_same_outcomes_beside_other_rows(recipe):
+    """Same features, same outcomes, each at a row of chance, anew in each repeat."""
+    observed = datasets.load({**recipe, "outcome": "observed"}, 1)
+    permuted, again, other = (
+        datasets.load({**recipe, "outcome": "permuted"}, repeat) for repeat in (1, 1, 2)
+    )
+    assert np.array_equal(observed.X, datasets.load(recipe, 1).X)
+    assert np.array_equal(observed.y, datasets.load(recipe, 1).y)
+    assert np.array_equal(permuted.X, observed.X)
+    assert np.array_equal(np.sort(permuted.y), np.sort(observed.y))
+    # Of 150 rows in three classes a third agree by chance.
+    assert np.mean(permuted.y == observed.y) < 0.5
+    assert np.array_equal(permuted.y, again.y)
+    assert not np.array_equal(permuted.y, other.y)
+
+
+def test_an_explicit_seed_permutes_anew_in_each_repeat_and_unlike_the_draw():
+    recipe = {"dataset": "gene_modules", "random_state": 5, "outcome": "permuted"}
+    first, second = (datasets.load(recipe, repeat) for repeat in (0, 1))
+    assert np.array_equal(first.X, second.X) and not np.array_equal(first.y, second.y)
+
+
+def test_unknown_outcomes_are_refused():
+    with pytest.raises(ValueError, match="outcome='shuffled': expected one of observed, permuted"):
+        datasets.load({"dataset": "iris", "outcome": "shuffled"})

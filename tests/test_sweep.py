@@ -167,7 +167,7 @@ BAD_VALUES = [
     (grid_block(variant=None), "variant None is not defined; there are none"),
     (
         grid_block(data=["led_sampled", "led"], **{"data.noise": 0.1}),
-        "data.noise: led has no such parameter; allowed are none",
+        "data.noise: led has no such parameter; allowed are outcome",
     ),
     (
         random_block(**{"data.noise": {"uniform": [0.5, 0.1]}}),
@@ -308,6 +308,20 @@ def test_zip_of_unequal_lengths_is_named():
     block = {"zip": {**BASE, "model.max_features": [1, 2], "data.n_samples": [1, 2, 3]}}
     with pytest.raises(config.ConfigError, match=r"zip.model.max_features: 2 values beside 3"):
         sweep.expand(configured(block), "e")
+
+
+def test_outcomes_are_an_axis_of_every_data_set_and_permutations_differ_by_repeat():
+    """The rows of iris are the same in all repeats; their permuted outcomes are not."""
+    axes = {"data": "iris", "model": "extra_trees", "repeat": [0, 1]}
+    block = {"grid": {**axes, "data.outcome": ["observed", "permuted"]}}
+    points = sweep.expand(configured(block), "e")
+    keys = {}
+    for point in points:
+        keys.setdefault(point.axes["data.outcome"], set()).add(point.run.data_key)
+        assert point.run.data["outcome"] == point.axes["data.outcome"]
+    assert len(keys["observed"]) == 1 and len(keys["permuted"]) == 2
+    with pytest.raises(config.ConfigError, match="'shuffled' is not allowed"):
+        sweep.expand(configured({"grid": {**axes, "data.outcome": "shuffled"}}), "e")
 
 
 @pytest.mark.parametrize(

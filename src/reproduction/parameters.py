@@ -27,3 +27,5 @@ Linkage = Literal["single", "complete", "average", "weighted", "centroid", "medi
 ImportanceName = Annotated[str, "the name of an importance"]
 # A file in reproduction/datasets.
 DatasetName = Annotated[str, "the name of a data set"]
+# Which outcomes the rows of a data set have: their own, or each other's, dealt at random.
+Outcome = Literal["observed", "permuted"]

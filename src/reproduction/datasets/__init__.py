@@ -3,6 +3,8 @@
 A loader that draws rows takes ``random_state``; the others are the same for every repeat. The file
 of a real data set is declared as ``TABLE``, or by a function ``files`` of the parameters of
 ``load``.
+
+Every recipe also takes ``outcome``: see `OUTCOMES`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,10 @@ import numpy as np
 from reproduction import seeds
 from splitcredit import registry
 
-__all__ = ["Dataset", "available", "files", "from_sklearn", "load", "loader"]
+__all__ = ["OUTCOMES", "Dataset", "available", "files", "from_sklearn", "load", "loader"]
+
+# ``permuted`` deals the outcomes anew to the rows: no feature tells anything about them then.
+OUTCOMES = ("observed", "permuted")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +99,8 @@ def files(recipe: dict) -> list[Path]:
     """
     module = registry.load(__name__, recipe["dataset"], "data set")
     if hasattr(module, "files"):
-        return module.files(**{k: v for k, v in recipe.items() if k != "dataset"})
+        given = {k: v for k, v in recipe.items() if k not in ("dataset", "outcome")}
+        return module.files(**given)
     return [module.TABLE.path] if hasattr(module, "TABLE") else []
 
 
@@ -104,15 +110,35 @@ def load(recipe: dict, repeat: int = 0) -> Dataset:
     Parameters
     ----------
     recipe : dict
-        ``dataset`` names the file; the rest are the parameters of its ``load``.
+        ``dataset`` names the file; ``outcome`` is one of `OUTCOMES`, ``"observed"`` if it is not
+        given; the rest are the parameters of its ``load``.
     repeat : int
-        Number of the draw, for data sets that are drawn.
+        Number of the draw, for data sets that are drawn, and for permuted outcomes.
+
+    Raises
+    ------
+    ValueError
+        If there is no such data set or outcome.
     """
+    outcome = recipe.get("outcome", "observed")
+    if outcome not in OUTCOMES:
+        raise ValueError(f"outcome={outcome!r}: expected one of {', '.join(OUTCOMES)}")
+    # The features of a control are those of what it is the control of: the seed is the same.
+    recipe = {k: v for k, v in recipe.items() if k != "outcome"}
     parameters = {k: v for k, v in recipe.items() if k != "dataset"}
     load = loader(recipe["dataset"])
     if "random_state" in inspect.signature(load).parameters:
         parameters["random_state"] = seeds.derive(recipe, repeat, "data")
-    return load(**parameters)
+    data = load(**parameters)
+    return _permuted(data, recipe, repeat) if outcome == "permuted" else data
+
+
+def _permuted(data, recipe, repeat):
+    """The data set with its outcomes dealt anew to the rows."""
+    # A recipe's own random_state also draws its rows: the repeat keeps the streams apart.
+    seed = [seeds.derive(recipe, repeat, "permuted outcome"), 1 + repeat]
+    order = np.random.default_rng(seed).permutation(len(data.y))
+    return replace(data, y=data.y[order], relevant=())
 
 
 def from_sklearn(bunch, rows: int | None = None) -> Dataset:

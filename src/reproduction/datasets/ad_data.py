@@ -1,7 +1,8 @@
 """Alzheimer's disease and proteins of the cerebrospinal fluid: 333 people, 129 numeric columns.
 
 Craig-Schapiro et al. 2011, doi 10.1371/journal.pone.0018850, as in the R package modeldata (MIT).
-A real stand-in where a paper's cohort is under access control.
+A real stand-in for the 518 participants of lundberg2017, whose data are under access control: other
+people, other features (proteins, not gene modules) and another outcome (impaired or not).
 """
 
 from __future__ import annotations

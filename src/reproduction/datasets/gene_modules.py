@@ -1,7 +1,10 @@
 """Simulated gene modules and an ordinal score: 518 x 200 as in lundberg2017, section 5.
 
 A stand-in: the paper's data (518 participants, 200 gene expression modules, CERAD score) are not
-open.
+open. Only the two sizes are the paper's. All else is a choice of this project and not fitted to
+anybody's data: how modules share factors, the shares of the scores, how many modules act, the
+interaction, the noise, and a signal of about a third, so that the score can be predicted, but not
+well. What comes of it says what clusterings do on such data, and nothing about the cohort.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import numpy as np
 from reproduction.datasets import Dataset
 from reproduction.parameters import Count, NonNegative, Probability, Seed
 
-# Shares of the rows with a score of at most 1, 2 and 3.
+# Shares of the rows with a score of at most 1, 2 and 3: uneven, our choice.
 THRESHOLDS = (0.28, 0.62, 0.74)
 
 

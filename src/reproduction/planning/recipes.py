@@ -20,6 +20,8 @@ _GIVEN = {
     "importance": {"forest", "model", "estimator", "X", "y", "background"},
     "metric": {"attributions", "data", "training", "forest", "estimator", "refit"},
 }
+# What every recipe of a kind takes, beside the parameters of what it names.
+_COMMON = {"data": {"outcome": signatures.Parameter("Outcome", required=False)}}
 
 # Kind of recipe -> its section of the configuration, and the key that names its file or class.
 KINDS = {
@@ -78,6 +80,7 @@ def parameters(kind: str, name: str, place: str) -> dict[str, signatures.Paramet
     except ValueError as error:
         raise ConfigError(f"{place}.{key}: {error}") from None
     allowed = {n: p for n, p in found.items() if n not in _GIVEN.get(kind, ())}
+    allowed |= _COMMON.get(kind, {})
     if kind == "importance" and "X" in found and "y" not in found:
         allowed["n_rows"] = signatures.Parameter("Count | None", required=False)
     return allowed

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from reproduction.figures import COLORS
-from reproduction.papers.lundberg2017 import _steps
+from reproduction.papers.lundberg2017 import _deep, _steps, _trees
 
 # Method and release (None: any): color, dash, and where its name stands beside its line.
 LINES = {
-    ("xgboost", "3.2.0"): ("purple", "-", "xgboost 3.2.0 (float32)", (55, 1e18)),
-    ("shap", None): ("vermilion", "-", "shap {} (float64)", (97, 1e6)),
-    ("Algorithm 2, float64", None): ("orange", (0, (4, 2)), "Algorithm 2, in float64", (97, 2e3)),
-    ("xgboost", "3.4.1"): ("sky", "-", "xgboost 3.4.1 (float32, 8 points)", (79, 4e-6)),
-    ("splitcredit", None): ("blue", "-", "splitcredit (float64)", (63, 4e-13)),
-    ("shapiq", None): ("green", (0, (3, 2)), "shapiq {} (float64)", (63, 2e-14)),
+    ("xgboost", "3.2.0"): ("purple", "-", "xgboost 3.2.0 (float32)", (42, 1e20)),
+    ("shap", None): ("vermilion", "-", "shap {} (float64)", (104, 3e6)),
+    ("Algorithm 2, float64", None): ("orange", (0, (4, 2)), "Algorithm 2, in float64", (104, 3e3)),
+    ("xgboost", "3.4.1"): ("sky", "-", "xgboost 3.4.1 (float32, 8 points)", (84, 2e-9)),
+    ("splitcredit", None): ("blue", "-", "splitcredit (float64)", (84, 4e-13)),
+    ("shapiq", None): ("green", (0, (3, 2)), "shapiq {} (float64)", (84, 2e-14)),
 }
+# Its rows of all kinds are shown, as a band from the worst to the best of them.
+BANDED = "shap"
+WORST, TYPICAL, BEST = _trees.ROWS
 METHODS = {
     _steps.EQ2: ("orange", "Eq. 2 with Alg. 1: T L 2$^M$"),
     _steps.ALGORITHM_2: ("vermilion", "Algorithm 2: T L D$^2$"),
-    _steps.OURS: ("blue", "splitcredit: T L D"),
+    _steps.OURS: ("blue", "quadrature: T L D"),
 }
-MARKS = {"digits, extra-tree": "*", "wine, extra-tree": "D"}
+# Trees fitted to data: marker and size.
+MARKS = {
+    "digits, extra-tree": ("*", 10),
+    "wine, extra-tree": ("D", 5),
+    "random forest, 20 features": ("v", 7),
+    "random forest, 100 features, one a split": ("s", 7),
+    "extra-tree, 100 features, one a split": ("P", 8),
+}
 # Errors below the rounding of one float64 are drawn there.
 LEAST = 2.0**-53
 
@@ -30,26 +41,29 @@ def draw(table):
     """Headline left, steps right."""
     from matplotlib import pyplot as plt
 
-    figure = plt.figure(figsize=(10.2, 6.4))
-    left, right = figure.subfigures(1, 2, width_ratios=[1.75, 1])
-    _errors(left.subplots(), table[table["part"] == "error"])
+    figure = plt.figure(figsize=(11.2, 7.2))
+    left, right = figure.subfigures(1, 2, width_ratios=[1.9, 1])
+    lost = table[table["part"] == "lost"]
+    _errors(left.subplots(), table[table["part"] == "error"], lost)
     steps, slopes = table[table["part"] == "steps"], table[table["part"] == "exponent"]
     slope = slopes.set_index(["sweep", "method"])["value"]
-    for axis, (sweep, size) in zip(
-        right.subplots(3, 1), (("M, chain", "M"), ("D", "D"), ("log2 L", "L")), strict=True
-    ):
-        _sweep(axis, steps[steps["sweep"] == sweep], size)
+    axes = right.subplots(4, 1)
+    for axis, sweep in zip(axes, ("M, chain", "D", "L", "log2 L"), strict=True):
+        _sweep(axis, steps[steps["sweep"] == sweep], sweep)
         _exponents(axis, slope, sweep)
-    right.supylabel("elementary steps for one row, counted", fontsize=9)
+    right.supylabel("steps for one row, counted; each method in units of its own", fontsize=9)
     return figure
 
 
-def _errors(axis, table):
+def _errors(axis, table, lost):
     axis.set_yscale("log")
-    axis.axhline(1, color="0.45", lw=0.8)
-    axis.text(153, 2.2, "as wrong as the answer is large", fontsize=7.5, color="0.35", ha="right")
-    axis.axhline(2.0**-53, color="0.45", lw=0.8, ls=":")
-    axis.text(153, 1.2e-17, "rounding of one float64", fontsize=7.5, color="0.35", ha="right")
+    for level, text, above in (
+        (1, "as wrong as the answer is large", 2.2),
+        (1e-6, "six digits left", 2.2),
+        (2.0**-53, "rounding of one float64", 0.11),
+    ):
+        axis.axhline(level, color="0.45", lw=0.8, ls="-" if level == 1 else ":")
+        axis.text(153, level * above, text, fontsize=7.5, color="0.35", ha="right")
     for (method, release), (color, dash, name, at_text) in LINES.items():
         rows = table[table["method"] == method]
         rows = rows[rows["version"] == release] if release else rows
@@ -57,29 +71,62 @@ def _errors(axis, table):
             continue
         color = COLORS[color]
         chain = rows[rows["tree"] == "caterpillar"].sort_values("depth")
+        kinds = {kind: some for kind, some in chain.groupby("rows")}
         width = 2.4 if method in ("splitcredit", "shap") else 1.4
-        value = np.maximum(chain["value"], LEAST)
-        axis.plot(chain["depth"], value, color=color, ls=dash, lw=width, marker=".", ms=5)
-        for tree, mark in MARKS.items():
+        worst = kinds[WORST]
+        value = np.maximum(worst["value"], LEAST)
+        axis.plot(worst["depth"], value, color=color, ls=dash, lw=width, marker=".", ms=5)
+        if method == BANDED:
+            _band(axis, kinds, color)
+        for tree, (mark, size) in MARKS.items():
             real = rows[rows["tree"] == tree]
             at = real["depth"], np.maximum(real["value"], LEAST)
-            axis.plot(*at, mark, color=color, ms=10 if mark == "*" else 5, mec="white", mew=0.6)
+            axis.plot(*at, mark, color=color, ms=size, mec="white", mew=0.6)
         release = str(rows["version"].iloc[0])
         axis.text(*at_text, name.format(release), color=color, fontsize=8.5, fontweight="bold")
-    depths = table[table["tree"] != "caterpillar"].groupby("tree")["depth"].first()
-    for tree, mark in MARKS.items():
-        label = f"extra-tree on {tree.split(',')[0]}, depth {depths[tree]:.0f}"
-        axis.plot([], [], mark, color="0.35", ms=10 if mark == "*" else 5, label=label)
-    axis.plot([], [], ".-", color="0.35", label="caterpillar: a feature of its own at each level")
-    axis.legend(loc="upper left")
-    axis.set(xlim=(0, 154), ylim=(5e-18, 1e33), xlabel="depth of the tree")
+    fitted = table[table["tree"] != "caterpillar"]
+    depths = fitted.groupby("tree")["depth"].first()
+    references = fitted.groupby("tree")["reference"].first()
+    for tree in (t for t in MARKS if t in depths):
+        mark, size = MARKS[tree]
+        label = f"{tree}: depth {depths[tree]:.0f}"
+        if references[tree] == "splitcredit":
+            label += f", unpruned, {_deep.FOREST_SIZE} rows; against splitcredit"
+        axis.plot([], [], mark, color="0.35", ms=size, label=label)
+    chain = "caterpillar: a feature of its own at each level; the row that takes the whole chain"
+    axis.plot([], [], ".-", color="0.35", label=chain)
+    band = f"{BANDED}: from that row to rows that pass every other test; between, 9 of 10"
+    axis.fill_between([], [], [], color=COLORS["vermilion"], alpha=0.2, lw=0, label=band)
+    axis.legend(loc="upper left", fontsize=7.5, title=_lost(lost), title_fontsize=8)
+    axis.set(xlim=(0, 154), ylim=(5e-18, 1e52), xlabel="depth of the tree")
     axis.set_yticks([10.0**k for k in range(-16, 33, 8)])
-    axis.set_ylabel("largest error of a SHAP value / largest SHAP value")
+    axis.set_ylabel("largest error of a row's SHAP values / its largest SHAP value")
     axis.set_title("Extend and unwind lose their digits with depth", loc="left", fontweight="bold")
 
 
-def _sweep(axis, table, size):
+def _band(axis, kinds, color):
+    """All kinds of rows of one method: an area, and the middle kind as a line."""
+    low, high = (np.maximum(kinds[kind]["value"].to_numpy(), LEAST) for kind in (BEST, WORST))
+    axis.fill_between(kinds[WORST]["depth"].astype(float), low, high, color=color, alpha=0.2, lw=0)
+    middle = kinds[TYPICAL]
+    axis.plot(middle["depth"], np.maximum(middle["value"], LEAST), color=color, lw=1, ls=":")
+
+
+def _lost(lost):
+    """At which depth each method loses its sixth digit, by kind of row."""
+    lines = []
+    for (method, release), rows in lost.groupby(["method", "version"], sort=False, dropna=False):
+        depth = rows.set_index("rows")["value"]
+        found = " / ".join(f"{depth[k]:.0f}" if k in depth else "-" for k in _trees.ROWS)
+        name = method if pd.isna(release) or not release else f"{method} {release}"
+        lines.append(f"{name}: {found}")
+    kinds = "whole chain / 9 of 10 tests / every other"
+    return f"depth at which six digits are gone, caterpillars ({kinds}):\n" + "; ".join(lines)
+
+
+def _sweep(axis, table, sweep):
     """Steps of the methods against one size."""
+    size = {"M, chain": "M", "D": "D"}.get(sweep, "L")
     for method, (color, _) in METHODS.items():
         rows = table[table["method"] == method].sort_values(size)
         if len(rows):
@@ -88,12 +135,16 @@ def _sweep(axis, table, size):
     if size != "M":
         axis.set_xscale("log", base=2)
     labels = {
-        "M": "M features, all on one chain",
+        "M, chain": "M features, all on one chain",
         "D": "depth D; 64 leaves below a handle",
-        "L": "leaves L of balanced trees",
+        "L": f"leaves L; {_steps.REPEATED} features tested again and again",
+        "log2 L": "leaves L of balanced trees, a feature a level",
     }
-    axis.set_xlabel(labels[size], fontsize=8)
+    axis.set_xlabel(labels[sweep], fontsize=8)
     axis.tick_params(labelsize=7.5)
+    # Room for the names.
+    low, high = axis.get_ylim()
+    axis.set_ylim(low, high * (high / low) ** 0.5)
     if size != "M":
         ticks = sorted(table[size].unique())[:: 2 if size == "L" else 1]
         axis.set_xticks(ticks, [f"{t:.0f}" for t in ticks])
@@ -101,19 +152,16 @@ def _sweep(axis, table, size):
 
 
 def _exponents(axis, slope, sweep):
-    """The methods and their fitted exponents, in their colors."""
+    """The methods and their fitted exponents, in their colors; what is fitted is said."""
     texts = {
-        "M, chain": [(method, None, label) for method, (_, label) in METHODS.items()],
-        "D": [
-            (_steps.ALGORITHM_2, "D", "D$^{{{:.2f}}}$ a node"),
-            (_steps.OURS, "D", "D$^{{{:.2f}}}$"),
-        ],
-        "log2 L": [
-            (_steps.ALGORITHM_2, "log2 L", "(log L)$^{{{:.2f}}}$ a leaf"),
-            (_steps.OURS, "log2 L", "(log L)$^{{{:.2f}}}$"),
-        ],
+        "M, chain": {method: label for method, (_, label) in METHODS.items()},
+        "D": "for each node: D$^{{{:.2f}}}$",
+        "L": "of leaves added: L$^{{{:.2f}}}$",
+        "log2 L": "for each leaf: (log L)$^{{{:.2f}}}$",
     }
-    for k, (method, name, text) in enumerate(texts[sweep]):
-        shown = text.format(slope[name, method]) if name else text
+    methods = METHODS if sweep == "M, chain" else (_steps.ALGORITHM_2, _steps.OURS)
+    for k, method in enumerate(methods):
+        text = texts[sweep]
+        shown = text[method] if sweep == "M, chain" else text.format(slope[sweep, method])
         style = {"color": COLORS[METHODS[method][0]], "fontsize": 7.5, "va": "center"}
-        axis.text(0.03, 0.92 - 0.12 * k, shown, transform=axis.transAxes, **style)
+        axis.text(0.03, 0.92 - 0.14 * k, shown, transform=axis.transAxes, **style)

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 from reproduction.figures import COLORS
 
+# What a picture of them says; `STAND_IN` stands below the pictures.
 DATASETS = {
-    "gene_modules": "Simulated gene modules, ordinal score",
-    "ad_data": "Proteins (Craig-Schapiro et al. 2011), impaired or not",
+    "gene_modules": "Stand-in 1: simulated gene modules, ordinal score",
+    "ad_data": "Stand-in 2: spinal-fluid proteins, impaired or not",
 }
+STAND_IN = (
+    "Both data sets stand in for the paper's 518 participants (gene modules, CERAD score), whose "
+    "data are not open.\nGene modules: simulated by rules of our own. "
+    "Proteins: 333 people, Craig-Schapiro et al. 2011."
+)
 # As the paper calls them: name, color, line.
 CLUSTERED = {
     "tree_shap": ("SHAP", COLORS["vermilion"], "-"),

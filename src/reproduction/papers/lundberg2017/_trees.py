@@ -78,12 +78,25 @@ def caterpillar(depth: int, seed: int = 0, n_features: int | None = None) -> For
     return forest_of([node], n_features)
 
 
-def caterpillar_rows(depth: int, seed: int = 0, n_features: int | None = None) -> np.ndarray:
-    """Two rows: one that goes all the way, and one that passes each test with probability 0.9."""
+# Kind of row -> how often it passes a test of the caterpillar, and how many rows there are.
+ROWS = {"whole chain": (1.0, 1), "passes 9 of 10 tests": (0.9, 4), "passes every other": (0.5, 6)}
+
+
+def caterpillar_rows(depth: int, seed: int = 0, n_features: int | None = None):
+    """Rows that go to all depths: kinds, one a row, and float64 (n_rows, n_features).
+
+    One row goes all the way; others pass each test with probability 0.9 or 0.5, and leave the chain
+    at the first that they fail.
+    """
     n_features = n_features or depth
     tests = -(-depth // n_features)
-    passes = np.random.default_rng([seed, 1]).random(n_features) < 0.9
-    return np.stack([np.full(n_features, float(tests)), tests * passes.astype(float)])
+    random = np.random.default_rng([seed, 1])
+    kinds, rows = [], []
+    for kind, (chance, n_rows) in ROWS.items():
+        for _ in range(n_rows):
+            kinds.append(kind)
+            rows.append(tests * (random.random(n_features) < chance).astype(float))
+    return kinds, np.stack(rows)
 
 
 def broom(handle: int, height: int, seed: int = 0, n_trees: int = 1) -> Forest:
@@ -105,6 +118,25 @@ def broom(handle: int, height: int, seed: int = 0, n_trees: int = 1) -> Forest:
         return node
 
     return forest_of([tree() for _ in range(n_trees)], handle + height)
+
+
+def halving(height: int, n_features: int, seed: int = 0) -> Forest:
+    """A complete tree that tests the same features again and again, at half of what is left.
+
+    2^height leaves; a path tests min(height, n_features) features, however long it is.
+    """
+    rng = np.random.default_rng(seed)
+
+    def below(d, ranges):
+        if d == height:
+            return leaf(rng.integers(-8, 9))
+        i = d % n_features
+        low, high = ranges[i]
+        middle = (low + high) / 2
+        sides = ((low, middle), (middle, high))
+        return split(i, *(below(d + 1, {**ranges, i: side}) for side in sides), middle)
+
+    return forest_of([below(0, dict.fromkeys(range(n_features), (0.0, 1.0)))], n_features)
 
 
 def _lay(node, rows):

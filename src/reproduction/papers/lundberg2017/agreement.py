@@ -7,9 +7,9 @@ from reproduction.papers._agreement import compute, draw
 
 __all__ = ["compute", "draw", "statements"]
 
-_NAMED = {"Saabas": "s90", "TreeSHAP": "s04"}
+_NAMED = {"Saabas": "s18", "TreeSHAP": "s04"}
 
 
 def statements(table) -> list[dict]:
-    """s90: XGBoost computes path attributions; s04: programs of Algorithm 2 compute SHAP values."""
+    """s18: XGBoost computes path attributions; s04: programs of Algorithm 2 compute SHAP values."""
     return _agreement.statements(table, _NAMED)

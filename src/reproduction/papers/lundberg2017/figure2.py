@@ -132,8 +132,8 @@ def _arrows(axis, start, steps, conditional):
     axis.text(
         at, len(steps) + 0.72, f"f(x) = {at:.3f}", ha="center", fontsize=7.5, fontweight="bold"
     )
-    axis.set(ylim=(len(steps) + 0.9, -1.3), xlim=(0.0, 1.32), yticks=[])
-    axis.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1.0])
+    axis.set(ylim=(len(steps) + 0.9, -1.3), xlim=(0.2, 1.32), yticks=[])
+    axis.set_xticks([0.2, 0.4, 0.6, 0.8, 1.0])
     axis.spines["left"].set_visible(False)
     axis.grid(axis="y", visible=False)
 

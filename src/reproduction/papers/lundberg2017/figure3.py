@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reproduction.papers.lundberg2017._clustering import DATASETS, datasets_of
+from reproduction.papers.lundberg2017._clustering import DATASETS, STAND_IN, datasets_of
 
-PANELS = {"saabas": "A  path (Saabas)", "tree_shap": "B  SHAP"}
-# Of a data set's row, in inches.
-_HEIGHT = 4.5
+PANELS = {"saabas": "path (Saabas)", "tree_shap": "SHAP"}
+# Of a data set's row, and of the note below all, in inches.
+_HEIGHT, _NOTE = 4.5, 0.55
 
 
 def compute(inputs) -> pd.DataFrame:
@@ -32,15 +32,18 @@ def draw(table):
     datasets = datasets_of(table)
     # Places are fixed: the solver of automatic layouts is off by a last bit now and then, and the
     # same picture would not be the same bytes.
-    figure = plt.figure(figsize=(10, _HEIGHT * len(datasets)))
+    inches = _HEIGHT * len(datasets) + _NOTE
+    figure = plt.figure(figsize=(10, inches))
     figure.set_layout_engine("none")
     for row, dataset in enumerate(datasets):
-        top = 1 - row / len(datasets)
-        _draw_row(figure, top, 1 / len(datasets), table[table["dataset"] == dataset])
+        place = (1 - row * _HEIGHT / inches, _HEIGHT / inches)
+        letters = "ABCDEFGH"[2 * row :]
+        _draw_row(figure, *place, table[table["dataset"] == dataset], letters)
+    figure.text(0.075, 0.1 / inches, STAND_IN, fontsize=8, va="bottom", linespacing=1.4)
     return figure
 
 
-def _draw_row(figure, top, height, rows):
+def _draw_row(figure, top, height, rows, letters):
     from matplotlib.legend_handler import HandlerTuple
 
     grid = figure.add_gridspec(
@@ -49,15 +52,15 @@ def _draw_row(figure, top, height, rows):
         **{"top": top - 0.13 * height, "bottom": top - 0.93 * height},
     )
     axes = grid.subplots(sharex="col", sharey="row")
-    for column, (name, title) in zip(axes.T, PANELS.items(), strict=True):
+    for letter, column, (name, title) in zip(letters, axes.T, PANELS.items(), strict=False):
         panel = rows[rows["clustered"] == name].sort_values("sample")
         _dendrogram(column[0], panel)
-        column[0].set_title(title, loc="left")
+        column[0].set_title(f"{letter}  {title}", loc="left")
         handles = _bars(column[1], panel.sort_values("position"))
         _outcome(column[2], panel.sort_values("position"))
     axes[0, 0].set_ylim(0, rows["height"].max() * 1.02)
     axes[1, 0].set_ylabel("attribution (units of the outcome)")
-    labels = [*rows["feature"].dropna().unique(), "all others", "prediction less baseline"]
+    labels = [*rows["feature"].dropna().unique(), "all others", "prediction\nless baseline"]
     sides = {tuple: HandlerTuple(ndivide=None, pad=0)}
     style = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "borderaxespad": 0}
     axes[1, -1].legend(handles, labels, handler_map=sides, **style)
@@ -93,7 +96,8 @@ def _bars(axis, rows):
     from matplotlib.patches import Patch
 
     bars = [c for c in rows if c.startswith("bar_")]
-    shades = np.linspace(0.95, 0.35, len(bars) + 1)
+    # As far apart as the maps allow, the sum of all others palest.
+    shades = np.linspace(1.0, 0.2, len(bars) + 1)
     reds, blues = (matplotlib.colormaps[name](shades) for name in ("Reds", "Blues"))
     single = rows[bars].to_numpy().T
     _stack(axis, [*np.maximum(single, 0), rows["rest_positive"].to_numpy()], reds)

@@ -1,8 +1,13 @@
-"""Figure 4: variance of the outcome that the groups of a clustering explain.
+"""Figure 4: variance of the outcome that the groups of a clustering explain, and a null control.
 
 The paper shows one curve a method, in-sample, of one data set. Here: two data sets in its place,
 each drawn several times; in-sample and out-of-fold; three linkages, as the paper names none. Local
 MDI is a newcomer here: of the variance of the leaves, as XGBoost keeps no impurity.
+
+Beside each stands its control, in which the outcomes are permuted among the rows before anything is
+fitted. There is nothing to find then, so what a method still shows comes from the protocol: a model
+that explains the rows it was fitted on has memorized their outcomes. Statements are judged by the
+lead over the control.
 """
 
 from __future__ import annotations
@@ -11,20 +16,21 @@ import numpy as np
 import pandas as pd
 
 from reproduction.papers import finding
-from reproduction.papers.lundberg2017._clustering import CLUSTERED, DATASETS, datasets_of
+from reproduction.papers.lundberg2017 import _figure4
+from reproduction.papers.lundberg2017._clustering import CLUSTERED
 
-MODES = {"in_sample": "in-sample", "out_of_fold": "out-of-fold"}
-# The linkage whose curves are drawn.
-LINKAGE = "average"
 # What is held against what: s06, s07, and the two readings of "random" for s08.
 LEADS = {
     "s06": [("tree_shap", "saabas")],
     "s07": [("saabas", "unsupervised")],
     "s08": [("unsupervised", "random_features"), ("unsupervised", "random_labels")],
+    "s16": [("tree_shap", "unsupervised")],
 }
 _FEW_GROUPS = 20
-_KEYS = ["dataset", "mode", "linkage", "outcome", "clustered"]
-_MARKERS = {"average": "o", "complete": "s", "ward": "^"}
+_KEYS = ["dataset", "mode", "labels", "linkage", "outcome", "clustered"]
+_LEAD, _OVER = "lead", "lead over the control"
+# Basis: the R2 of the two ends is a sum of some hundred float64 over itself.
+_ROUNDING = 1e-12
 
 
 def compute(inputs) -> pd.DataFrame:
@@ -38,26 +44,41 @@ def compute(inputs) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``dataset``, ``mode``, ``linkage``, ``outcome``, ``clustered``, ``versus``, ``statistic``,
-        ``n_groups``, ``value``, ``low``, ``high``, ``n_repeats``. Statistics: ``r2`` at a number
-        of groups and ``area``, the mean of R2 over all numbers of groups: means over the repeats,
-        low and high their 10 and 90 % quantiles. ``lead`` (of the area, or at 20 groups): mean
-        difference of `clustered` less `versus` within the repeats, low and high two standard
-        errors away. The repeats of ``ad_data`` overlap, so that theirs are too small. Curves are
-        given for the label; for the prediction as outcome the area and 20 groups only.
+        ``dataset``, ``mode``, ``labels`` (observed, or permuted: the control), ``linkage``,
+        ``outcome`` (label or prediction), ``clustered``, ``versus``, ``statistic``, ``n_groups``,
+        ``value``, ``low``, ``high``, ``n_repeats``. Statistics: ``r2`` of the label at a number of
+        groups, at all numbers for what is drawn, and ``area``, the mean of R2 over all numbers of
+        groups: means over the repeats, low and high their 10 and 90 % quantiles. ``lead`` of the
+        area: mean difference of `clustered` less `versus`; ``lead over the control``: that with
+        observed labels less that with permuted ones; low and high of both are two standard errors
+        away, see `_standard_error`.
     """
     rows = inputs["lundberg2017_clustering/clustering_r2"]
-    rows = rows.rename(columns={"data": "dataset", "variant": "mode"})
+    names = {"data": "dataset", "variant": "mode", "data.outcome": "labels"}
+    rows = rows.rename(columns=names)
+    if "data.share" not in rows:
+        rows["data.share"] = np.nan
     rows["outcome"] = rows["outcome"].replace("tree_shap", "prediction")
-    of_label = (rows["outcome"] == "label") | (rows["statistic"] == "area")
-    rows = rows[of_label | (rows["n_groups"] == _FEW_GROUPS)]
-    wanted = rows[(rows["statistic"] == "area") | (rows["n_groups"] == _FEW_GROUPS)]
-    leads = [_lead(wanted, *pair) for pairs in LEADS.values() for pair in pairs]
-    table = pd.concat([_means(rows), *leads], ignore_index=True)
+    areas = rows[rows["statistic"] == "area"]
+    # Of the curves what is drawn, and both ends and few groups of the others.
+    observed = rows["labels"] == "observed"
+    drawn = (rows["linkage"] == _figure4.LINKAGE) & (
+        observed | rows["clustered"].isin(_figure4.CONTROLS)
+    )
+    ends = rows["n_groups"].isin([1, _FEW_GROUPS]) | (rows["n_groups"] == _n_rows(rows))
+    curves = (rows["outcome"] == "label") & (drawn | (observed & ends))
+    shown = rows[(rows["statistic"] == "area") | curves]
+    pairs = list(dict.fromkeys(pair for pairs in LEADS.values() for pair in pairs))
+    table = pd.concat([_means(shown), *(_leads(areas, *p) for p in pairs)], ignore_index=True)
     columns = [*_KEYS, "versus", "statistic", "n_groups", "value", "low", "high", "n_repeats"]
     table["n_groups"] = table["n_groups"].astype("Int64")
     # More digits than the repeats can tell apart; unrounded the file would be twice as large.
     return table[columns].round({"value": 5, "low": 5, "high": 5})
+
+
+def _n_rows(rows):
+    """Number of rows that are clustered, of the data set of each line."""
+    return rows.groupby("dataset")["n_groups"].transform("max")
 
 
 def _means(rows):
@@ -71,110 +92,108 @@ def _means(rows):
     return means.reset_index()
 
 
-def _lead(rows, clustered, versus):
-    keys = ["dataset", "mode", "linkage", "outcome", "n_groups"]
+def _leads(areas, clustered, versus):
+    """Leads of one clustering over another, with both kinds of labels and over the control."""
+    keys = ["dataset", "mode", "linkage", "outcome"]
+    index = [*keys, "labels", "data.share", "repeat"]
     by = {
-        name: rows[rows["clustered"] == name].set_index([*keys, "repeat"])["value"]
+        name: areas[areas["clustered"] == name].set_index(index)["value"]
         for name in (clustered, versus)
     }
-    grouped = (by[clustered] - by[versus]).groupby(level=keys, sort=False, dropna=False)
-    lead = grouped.agg(value="mean", error="sem", n_repeats="size").reset_index()
-    lead["low"], lead["high"] = (lead["value"] + k * lead["error"] for k in (-2, 2))
-    return lead.assign(clustered=clustered, versus=versus, statistic="lead")
+    # What is random is so anew in each repeat: there is no pairing, and no overlap.
+    chance = by[versus] if versus.startswith("random") else 0 * by[versus]
+    leads = pd.DataFrame({"value": by[clustered] - by[versus], "chance": chance})
+    leads["paired"] = leads["value"] + leads["chance"]
+    rows = []
+    for place, group in leads.reset_index().groupby(keys, sort=False):
+        means, errors = {}, {}
+        for labels, some in group.groupby("labels", sort=False):
+            means[labels] = some["value"].mean()
+            share = some["data.share"].iloc[0] if labels == "observed" else 1.0
+            paired = _standard_error(some["paired"], share)
+            errors[labels] = np.hypot(paired, _standard_error(some["chance"], 1.0))
+            row = {**dict(zip(keys, place, strict=True)), "n_repeats": len(some)}
+            rows.append({**row, "labels": labels, "statistic": _LEAD})
+            rows[-1] |= _interval(means[labels], errors[labels])
+        if set(means) == {"observed", "permuted"}:
+            over = means["observed"] - means["permuted"]
+            rows.append({**row, "labels": "observed", "statistic": _OVER})
+            rows[-1] |= _interval(over, np.hypot(*errors.values()))
+    return pd.DataFrame(rows).assign(clustered=clustered, versus=versus)
+
+
+def _standard_error(values, share) -> float:
+    """Of the mean over repeats.
+
+    Repeats that draw everything anew, and permutations, are independent: the standard deviation
+    over the root of their number. Samples of a share of the same rows overlap: the delete-d
+    jackknife, whose standard error is the deviation between the samples times the root of
+    share / (1 - share), however many there are (Shao & Wu, Annals of Statistics 17, 1989).
+    """
+    deviation = float(values.std())
+    if np.isfinite(share) and share < 1:
+        return deviation * (share / (1 - share)) ** 0.5
+    return deviation / len(values) ** 0.5
+
+
+def _interval(value, error):
+    return {"value": value, "low": value - 2 * error, "high": value + 2 * error}
 
 
 def draw(table):
-    """Curves by data set (columns) and mode (rows) of one linkage; below, the areas of all."""
-    from matplotlib import pyplot as plt
-
-    datasets = datasets_of(table)
-    size = (4.6 * len(datasets), 9.4)
-    figure, axes = plt.subplots(3, len(datasets), figsize=size, sharey="row", squeeze=False)
-    for column, dataset in zip(axes.T, datasets, strict=True):
-        rows = table[(table["dataset"] == dataset) & (table["outcome"] == "label")]
-        for axis, mode in zip(column, MODES, strict=False):
-            chosen = (rows["mode"] == mode) & (rows["linkage"] == LINKAGE)
-            _curves(axis, rows[chosen & (rows["statistic"] == "r2")])
-            axis.text(0.97, 0.96, MODES[mode], transform=axis.transAxes, ha="right", va="top")
-        column[0].set_title(DATASETS.get(dataset, dataset))
-        column[1].set_xlabel("number of groups")
-        _areas(column[2], rows[rows["statistic"] == "area"])
-    for axis in axes[:2, 0]:
-        axis.set_ylabel(f"R² of the outcome ({LINKAGE} linkage)")
-    axes[2, 0].set_ylabel("mean of R² over all numbers of groups")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    note = "lines: mean over the repeats; bands and bars: 10 to 90 % of them"
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, title=note)
-    return figure
-
-
-def _curves(axis, rows):
-    for name, (label, color, dash) in CLUSTERED.items():
-        line = rows[rows["clustered"] == name].sort_values("n_groups")
-        groups = line["n_groups"].astype(float)
-        axis.fill_between(groups, line["low"], line["high"], color=color, alpha=0.13, lw=0)
-        axis.plot(groups, line["value"], color=color, linestyle=dash, label=label)
-    axis.set_xscale("log")
-    axis.set_xlim(rows["n_groups"].max(), 1)
-    ticks = [g for g in (500, 200, 100, 50, 20, 10, 5, 2, 1) if g <= rows["n_groups"].max()]
-    axis.set_xticks(ticks, [str(g) for g in ticks])
-    axis.set_xticks([], minor=True)
-    axis.set_ylim(-0.02, 1.02)
-
-
-def _areas(axis, rows):
-    """Filled: in-sample; hollow: out-of-fold; the linkages side by side."""
-    for column, (name, (_, color, _)) in enumerate(CLUSTERED.items()):
-        for i, (linkage, marker) in enumerate(_MARKERS.items()):
-            for j, mode in enumerate(MODES):
-                chosen = (rows["clustered"] == name) & (rows["linkage"] == linkage)
-                for row in rows[chosen & (rows["mode"] == mode)].itertuples():
-                    x = column + 0.24 * (i - 1) + 0.1 * (j - 0.5)
-                    error = [[row.value - row.low], [row.high - row.value]]
-                    face = color if j == 0 else "white"
-                    axis.errorbar(x, row.value, error, color=color, marker=marker, mfc=face, ms=4)
-    names = [label.replace(" ", "\n", 1) for label, _, _ in CLUSTERED.values()]
-    axis.set_xticks(range(len(names)), names, fontsize=8)
-    axis.grid(False, axis="x")
-    handles = [
-        axis.plot([], [], color="0.3", marker=marker, ls="", ms=4, label=linkage)[0]
-        for linkage, marker in _MARKERS.items()
-    ]
-    for mode, face in zip(MODES.values(), ("0.3", "white"), strict=True):
-        handles += axis.plot([], [], color="0.3", marker="o", mfc=face, ls="", ms=4, label=mode)
-    axis.legend(handles=handles, loc="upper right")
+    """Curves with their controls, and below the areas of label and prediction."""
+    return _figure4.draw(table)
 
 
 def statements(table) -> list[dict]:
-    """s06 to s08, on each data set and mode: the lead of the area, worst over the linkages.
+    """s06 to s08 and s16 by leads of the area, and s17: both ends of the curves.
 
-    A lead counts if it stays above 0 less two standard errors over the repeats; "no better than
-    random" holds if none does.
+    In-sample leads themselves would decide nothing, as the control has them too. The paper names no
+    linkage, so a finding has to hold with each of three: the interval of the
+    mean lead reaches from the lowest to the highest end of theirs.
     """
-    leads = table[(table["statistic"] == "lead") & (table["outcome"] == "label")]
-    leads = leads[leads["n_groups"].isna()]
+    of_label = table[table["outcome"] == "label"]
+    over = of_label[of_label["statistic"] == _OVER]
+    plain = of_label[(of_label["statistic"] == _LEAD) & (of_label["labels"] == "observed")]
+    of_prediction = table[(table["outcome"] == "prediction") & (table["labels"] == "observed")]
+    of_prediction = of_prediction[of_prediction["statistic"] == _LEAD]
+    findings = [*_judged("s06", over), *_judged("s07", over)]
+    # Neither of the two knows the model, so both modes are the same. Random labels are the control.
+    findings += _judged("s08", plain[plain["mode"] == "in_sample"], "at most")
+    # A model predicts what it has memorized too, so the control is no measure of this one.
+    findings += _judged("s16", of_prediction)
+    return [*findings, _ends(table)]
+
+
+def _judged(statement, leads, kind="at least"):
+    pairs = LEADS[statement]
+    chosen = pd.concat(leads[(leads["clustered"] == a) & (leads["versus"] == b)] for a, b in pairs)
     findings = []
-    for statement, pairs in LEADS.items():
-        chosen = pd.concat(
-            leads[(leads["clustered"] == a) & (leads["versus"] == b)] for a, b in pairs
+    for (dataset, mode), rows in chosen.groupby(["dataset", "mode"], sort=False):
+        who = ", ".join(f"{CLUSTERED[a][0]} less {CLUSTERED[b][0]}" for a, b in pairs)
+        over = (
+            " over the control with permuted outcomes" if rows["statistic"].iat[0] == _OVER else ""
         )
-        if statement == "s08":
-            # Neither of the two knows the model, so both modes are the same.
-            chosen = chosen[chosen["mode"] == "in_sample"]
-        for (dataset, mode), rows in chosen.groupby(["dataset", "mode"], sort=False):
-            findings.append(_judged(statement, dataset, mode, rows))
+        what = " (R2 of the prediction)" if statement == "s16" else ""
+        measured = (
+            f"lead of the area{what}{over}, {who}: mean over three linkages, interval over them "
+            f"of two standard errors each, {rows['n_repeats'].min()} repeats"
+        )
+        variant = f"{dataset}, {_figure4.MODES[mode]}" if kind == "at least" else dataset
+        judged = finding(
+            *(statement, variant, measured, rows["value"].mean(), 0.0, kind),
+            basis="monte-carlo",
+            interval=(rows["low"].min(), rows["high"].max()),
+        )
+        # A single repeat has no standard error, and decides nothing.
+        known = np.isfinite(judged["interval"]).all()
+        findings.append(judged if known else {**judged, "value": None, "interval": None})
     return findings
 
 
-def _judged(statement, dataset, mode, rows):
-    best = statement == "s08"
-    row = rows.loc[rows["low"].idxmax() if best else rows["low"].idxmin()]
-    first, second = (CLUSTERED[row[c]][0] for c in ("clustered", "versus"))
-    which = "largest" if best else "smallest"
-    variant = dataset if best else f"{dataset}, {MODES[mode]}"
-    measured = (
-        f"{which} lead of the area over three linkages, {first} less {second}, less two "
-        f"standard errors over {row['n_repeats']} repeats (stand-in data)"
-    )
-    value = row["low"] if np.isfinite(row["low"]) else None
-    return finding(statement, variant, measured, value, 0.0, "at most" if best else "at least")
+def _ends(table):
+    rows = table[(table["statistic"] == "r2") & (table["labels"] == "observed")]
+    one, all_alone = rows["n_groups"] == 1, rows["n_groups"] == _n_rows(rows)
+    errors = pd.concat([rows[one]["value"], rows[all_alone]["value"] - 1]).abs()
+    measured = "largest of |R2| of one group and |R2 - 1| of as many groups as rows, all curves"
+    return finding("s17", "both ends", measured, errors.max(), _ROUNDING, basis="rounding")

@@ -1,0 +1,319 @@
+"""Properties: what the text says of SHAP values and of path methods in passing, tried out.
+
+Small trees whose values are fractions, so that equal means equal, and the packages that the paper
+names, called as their users call them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from importlib.metadata import packages_distributions, version
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from reproduction.papers import finding
+from reproduction.papers.lundberg2017 import (
+    _algorithms,
+    _attributions,
+    _consistency,
+    _packages,
+    _peers,
+    _trees,
+    figure1,
+)
+from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree, expvalue, trees_of
+
+# Features of the random functions on a cube.
+SIZES = (2, 3)
+N_TREES = 60
+# XGBoost computes in float32, and TreeSHAP of these trees adds up some hundred roundings of it.
+SINGLE = 200 * 2.0**-24
+EXISTS = "a method is inconsistent if there is one pair of models for which it is"
+
+
+def compute(inputs, n_pairs: int = 2000, n_fitted: int = 150, seed: int = 0) -> pd.DataFrame:
+    """Every property as a number.
+
+    Parameters
+    ----------
+    inputs : unused
+    n_pairs : int
+        Random pairs of functions for each number of features, by formulas.
+    n_fitted : int
+        Random pairs on which the packages are fitted.
+    seed : int
+
+    Returns
+    -------
+    DataFrame
+        ``property``, ``case``, ``quantity``, ``n`` (how many cases), ``value``.
+    """
+    rows = [*_uniqueness(n_pairs, seed), *_order(seed), *_path_methods(seed), *_one_order(seed)]
+    rows += [*_fluctuations(seed), *_xgboost(seed)]
+    for package, found in _packages.violations(n_fitted, seed).items():
+        rows += [_row("packages", package, *row) for row in found]
+    return pd.DataFrame(rows, columns=["property", "case", "quantity", "n", "value"])
+
+
+def _row(name, case, quantity, n, value):
+    return {"property": name, "case": case, "quantity": quantity, "n": n, "value": float(value)}
+
+
+def _uniqueness(n_pairs, seed):
+    """A fixed order of the features: the step of E[f | x_S] when a feature joins those before it.
+
+    It adds up to f(x) - E[f], gives nothing to a feature whose steps are all 0, and never falls
+    where every step grows, as its value is one of these steps. It is not SHAP.
+    """
+    for M in SIZES:
+        rng = np.random.default_rng([seed, M])
+        old, new = _consistency.pairs(rng, M, n_pairs, _consistency.output_game)
+        before, after = _consistency.output_game(old), _consistency.output_game(new)
+        # Feature 0 comes last.
+        order = [*range(1, M), 0]
+        values = [_in_order(v, order) for v in (before, after)]
+        everything = tuple(range(M))
+        added = sum(values[0]) + before[()] - before[everything]
+        without = _consistency.output_game(old.mean(axis=1, keepdims=True) + 0 * old)
+        shap = _consistency.shapley(before, M) / np.prod(range(1, M + 1))
+        case = f"fixed order, M = {M}"
+        for quantity, value in (
+            ("largest |E[f] + sum of phi - f(x)|", np.abs(added).max()),
+            (
+                "largest |phi| of a feature without effect",
+                np.abs(_in_order(without, order)[-1]).max(),
+            ),
+            ("pairs in which phi falls", (values[1][-1] < values[0][-1]).sum()),
+            ("largest |phi - SHAP|", np.abs(values[0][-1] - shap).max()),
+        ):
+            yield _row("uniqueness", case, quantity, n_pairs, value)
+
+
+def _in_order(v, order):
+    """Steps of the game along an order of the features, one array a feature of the order."""
+    known = [tuple(sorted(order[:k])) for k in range(len(order) + 1)]
+    return [v[b] - v[a] for a, b in pairwise(known)]
+
+
+def _order(seed):
+    """One function as trees that test its features in different orders, on the same rows."""
+    for case, uniform in (("one row a leaf", True), ("features that depend on each other", False)):
+        largest = {"SHAP": Fraction(0), "path": Fraction(0)}
+        for k in range(N_TREES):
+            rng = np.random.default_rng([seed, 1, k])
+            f, rows = _function(rng, 3, uniform)
+            x = (1, 1, 1)
+            trees = [_cube_tree(f, rows, _consistency.Orders.draw(rng, 3)) for _ in range(2)]
+            for name, method in (
+                ("SHAP", _attributions.shap_output),
+                ("path", _attributions.path_output),
+            ):
+                a, b = (method(x, tree) for tree in trees)
+                gap = max(abs(p - q) for p, q in zip(a, b, strict=True))
+                largest[name] = max(largest[name], gap)
+        for name, value in largest.items():
+            quantity = f"largest difference of phi between two orders, {name}"
+            yield _row("order of the tree", case, quantity, N_TREES, value)
+
+
+def _function(rng, M, uniform):
+    """Values on the cube {0, 1}^M, and how many rows lie at each corner."""
+    f = rng.integers(-8, 9, [2] * M)
+    rows = np.ones([2] * M, int) if uniform else rng.integers(1, 9, [2] * M)
+    return f, rows
+
+
+def _cube_tree(f, rows, order) -> Tree:
+    """A complete tree of a function on a cube, in fractions; covers are the rows below."""
+    nodes = []
+
+    def lay(order, known):
+        here = len(nodes)
+        nodes.append(None)
+        place = tuple(known.get(j, slice(None)) for j in range(f.ndim))
+        cover = Fraction(int(rows[place].sum()))
+        if order is None:
+            nodes[here] = (Fraction(int(f[place])), -1, -1, cover, -1)
+        else:
+            a, b = (lay(order.below[v], {**known, order.feature: v}) for v in (0, 1))
+            nodes[here] = (INTERNAL, a, b, cover, order.feature)
+        return here
+
+    lay(order, {})
+    v, a, b, r, d = map(list, zip(*nodes, strict=True))
+    return Tree(v, a, b, [0.5] * len(v), r, d)
+
+
+def _path_methods(seed):
+    """Path methods add up, and give nothing to features that are not tested; in fractions."""
+    sums, unused = [], []
+    gains, unused_gains = [], []
+    for tree, x in _random_trees(seed):
+        phi, M = _attributions.path_output(x, tree), len(x)
+        total = expvalue(x, range(M), tree, Counter()) - expvalue(x, (), tree, Counter())
+        sums.append(abs(sum(phi) - total))
+        unused.append(abs(phi[-1]))
+        # The data match the model: what all splits save is the variance of the leaves.
+        gain = _attributions.path_gain(M, tree)
+        leaf = [j for j, v in enumerate(tree.v) if v is not INTERNAL]
+        weights = [tree.r[j] / tree.r[0] for j in leaf]
+        mean = sum(w * tree.v[j] for w, j in zip(weights, leaf, strict=True))
+        square = sum(w * tree.v[j] ** 2 for w, j in zip(weights, leaf, strict=True))
+        gains.append(abs(sum(gain) - (square - mean**2)))
+        unused_gains.append(abs(gain[-1]))
+    for case, errors, missing in (("output", sums, unused), ("gain", gains, unused_gains)):
+        for quantity, values in (
+            ("largest error of the sum", errors),
+            ("largest |phi| of an untested feature", missing),
+        ):
+            yield _row("path methods", case, quantity, len(values), max(values))
+
+
+def _random_trees(seed):
+    """Random trees in fractions, one output, the last feature untested, and rows."""
+    for k in range(N_TREES):
+        rng = np.random.default_rng([seed, 2, k])
+        forest = _trees.random_forest(rng, 4, 5, n_unused=1)
+        (tree,) = trees_of(forest, 0, Fraction)
+        for x in _trees.random_rows(rng, 2, 5).tolist():
+            yield tree, x
+
+
+def _one_order(seed):
+    """The path method against the order of the path: the steps of E[f | x_S]."""
+    gaps = {"features that come once": [], "features that come again": []}
+    for k in range(N_TREES):
+        rng = np.random.default_rng([seed, 3, k])
+        f, rows = _function(rng, 3, uniform=False)
+        tree = _cube_tree(f, rows, _consistency.Orders.draw(rng, 3))
+        gaps["features that come once"].append(_from_order((1, 1, 1), tree))
+    gaps["features that come again"] = [_from_order(x, tree) for tree, x in _random_trees(seed)]
+    for case, values in gaps.items():
+        quantity = "largest |path - step of E[f] in the order of the path|"
+        yield _row("one order", case, quantity, len(values), max(values))
+        differ = sum(v > 0 for v in values) / len(values)
+        yield _row("one order", case, "share of rows with a difference", len(values), differ)
+
+
+def _from_order(x, tree):
+    """Largest difference of the path method from the order of the path's first tests."""
+    order, j = [], 0
+    while tree.v[j] is INTERNAL:
+        if tree.d[j] not in order:
+            order.append(tree.d[j])
+        j = tree.a[j] if x[tree.d[j]] <= tree.t[j] else tree.b[j]
+    phi = _attributions.path_output(x, tree)
+    values = [expvalue(x, order[:k], tree, Counter()) for k in range(len(order) + 1)]
+    steps = dict(zip(order, np.diff(np.array(values, dtype=object)), strict=True))
+    return max(abs(phi[i] - steps.get(i, 0)) for i in range(len(x)))
+
+
+def _fluctuations(seed):
+    """SHAP values of a row before and after a feature moves."""
+    moved = []
+    for tree, x in _random_trees(seed):
+        # Of a feature that no tree tests, and of the others between the same thresholds.
+        other = [*(value - 0.25 for value in x[:-1]), x[-1] + 7.0]
+        a, b = (_attributions.shap_output(row, tree) for row in (x, other))
+        moved.append(max(abs(p - q) for p, q in zip(a, b, strict=True)))
+    yield _row(
+        "fluctuations", "no impact on any output", "largest change of phi", len(moved), max(moved)
+    )
+    # Figure 1, tree A, an AND: without a cough, fever changes nothing of the output.
+    tree = figure1.trees()["A"]
+    rows = [(0, 0), (1, 0)]
+    outputs = [expvalue(x, (0, 1), tree, Counter()) for x in rows]
+    a, b = (_attributions.shap_output(x, tree) for x in rows)
+    case, n = "no impact on the row's output", len(rows)
+    yield _row("fluctuations", case, "change of the output", n, abs(outputs[0] - outputs[1]))
+    largest = max(abs(p - q) for p, q in zip(a, b, strict=True))
+    yield _row("fluctuations", case, "largest change of phi", n, largest)
+
+
+def _xgboost(seed):
+    """``pred_contribs`` of XGBoost against Eq. 2, on trees put into a model of it."""
+    errors = []
+    for k in range(N_TREES):
+        rng = np.random.default_rng([seed, 4, k])
+        forest = _trees.random_forest(rng, 4, 5)
+        X = _trees.random_rows(rng, 3, 4)
+        (tree,) = trees_of(forest, 0, Fraction)
+        exact = [_algorithms.shapley_by_subsets(x, tree, Counter()) for x in X.tolist()]
+        exact = np.array(exact, dtype=float)
+        gap = np.abs(_peers.xgboost(forest, X) - exact).max()
+        errors.append(gap / (np.abs(exact).max() or 1.0))
+    case = f"XGBoost {version(packages_distributions()['xgboost'][0])}, pred_contribs"
+    yield _row("XGBoost", case, "largest relative error", len(errors) * 3, max(errors))
+
+
+def statements(table) -> list[dict]:
+    """s09 to s15."""
+    value = table.set_index(["property", "case", "quantity"])["value"]
+    return [
+        *_s09(value),
+        *_s10(value),
+        *_s11(value),
+        *_s12(value),
+        *_s13(table),
+        *_s14(table),
+        *_s15(value),
+    ]
+
+
+def _s09(value):
+    for case, found in value["uniqueness"].groupby(level=0, sort=False):
+        found = found.droplevel(0)
+        gap = found.pop("largest |phi - SHAP|")
+        # Were a property violated, it would be no counter-example.
+        obeys = (found == 0).all()
+        measured = "largest difference from SHAP of another method that obeys all three properties"
+        yield finding("s09", case, measured, gap if obeys else 0.0, 0.0)
+
+
+def _s10(value):
+    for case in ("one row a leaf", "features that depend on each other"):
+        quantity = "largest difference of phi between two orders, SHAP"
+        yield finding("s10", case, quantity, value["order of the tree", case, quantity], 0.0)
+
+
+def _s11(value):
+    for (case, quantity), found in value["path methods"].items():
+        yield finding("s11", f"{case}, {quantity}", f"{quantity}, path method", found, 0.0)
+
+
+def _s12(value):
+    for case in ("features that come once", "features that come again"):
+        quantity = "largest |path - step of E[f] in the order of the path|"
+        yield finding(
+            *("s12", case, quantity, value["one order", case, quantity], 0.0),
+            basis="chosen",
+            reason="similar is read as equal: no degree of likeness is stated",
+        )
+
+
+def _s13(table):
+    rows = table[table["property"] == "packages"]
+    for row in rows[~rows["quantity"].str.contains("SHAP")].itertuples():
+        measured = (
+            f"{row.quantity}: falls in so many of {row.n} pairs where the feature matters more"
+        )
+        yield finding(
+            *("s13", f"{row.case}, {row.quantity}", measured, row.value, 1.0, "at least"),
+            basis="chosen",
+            reason=EXISTS,
+        )
+
+
+def _s14(table):
+    (row,) = table[table["property"] == "XGBoost"].itertuples()
+    measured = f"largest error of {row.case}, relative to the largest value"
+    yield finding("s14", "pred_contribs", measured, row.value, SINGLE)
+
+
+def _s15(value):
+    for case in ("no impact on any output", "no impact on the row's output"):
+        quantity = "largest change of phi"
+        yield finding("s15", case, f"{quantity}, SHAP", value["fluctuations", case, quantity], 0.0)
