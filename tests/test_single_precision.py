@@ -220,6 +220,18 @@ def test_three_rows_in_single_precision_and_in_the_order_of_the_authors_are_prin
     assert sum(other_order) == by_index
 
 
+def test_part_of_the_deviation_at_small_noise_is_precision():
+    """On the tree for red wine: share of rows with SHAP's top feature, at sigma 0.1 and at 1."""
+    top = {}
+    for arithmetic in ("single", "double"):
+        ranked = rankings("red_wine", "single", arithmetic, "index")
+        for sigma in (0.1, 1.0):
+            top[arithmetic, sigma] = (ranked[GREEDY[sigma]][:, 0] == ranked[SHAP][:, 0]).mean()
+    assert top["single", 1.0] == top["double", 1.0]
+    rises = {a: top[a, 1.0] - top[a, 0.1] for a in ("single", "double")}
+    assert rises["single"] > 0.05 > rises["double"] > 0
+
+
 @pytest.mark.parametrize(("table", "model"), [("table3", "bigger"), ("table6", "single")])
 def test_print_is_a_mean_over_three_rows_and_not_over_all(table, model):
     """Of the same models and rankings: with 60 rows no cell of red wine is left."""
