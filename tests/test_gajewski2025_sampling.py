@@ -380,6 +380,14 @@ def test_growth_of_seconds_is_judged():
     assert verdicts("timings", table(2.0, 1.0, 1.05))["s29", "mc, fresh noise"] == "undecided"
 
 
+def test_noise_of_many_iterations_outgrows_a_cache():
+    few, many = (
+        noise_stream("mc", 11, count, np.random.SeedSequence(1)).nbytes
+        for count in (timings.COUNTS[1], timings.COUNTS[-1])
+    )
+    assert few < 64_000 and many > 2**20
+
+
 def test_power_of_iterations_leaves_the_set_up_out():
     linear = 3.0 + 1e-4 * np.array(timings.COUNTS)
     assert timings._power(linear) == pytest.approx(1.0)
