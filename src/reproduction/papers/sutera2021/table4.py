@@ -34,7 +34,8 @@ def compute(inputs) -> pd.DataFrame:
     seeds = _cells(inputs["sutera2021_local_seeds/row_correlation_summary"])
     grouped = seeds.groupby(_KEYS, sort=False)["value"]
     spread = grouped.agg(low="min", mean_of_seeds="mean", high="max", n_seeds="size")
-    draws = grouped.quantile([0.025, 0.5, 0.975]).unstack()
+    # Unstacking sorts the cells, and the rows below are taken by their place.
+    draws = grouped.quantile([0.025, 0.5, 0.975]).unstack().reindex(spread.index)
     drawn = spread.index.get_level_values("dataset") == DRAWN
     spread.loc[drawn, ["low", "high"]] = draws.loc[drawn, [0.025, 0.975]].to_numpy()
     spread["median"] = draws[0.5]
