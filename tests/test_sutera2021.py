@@ -186,26 +186,29 @@ def test_table4_cells_of_one_draw_vary_as_much_as_the_bands(drawn):
 
 
 def test_table4_takes_the_median_where_rows_are_drawn():
+    """Each cell has its own median and interval, in whatever order the cells come."""
     table4 = papers.artefact("sutera2021/table4")
-    keys = {"variant": "published", "versus": "saabas", "correlation": "pearson"}
-    keys["statistic"] = "mean"
-    ours = [{**keys, "data": d, "value": 0.5} for d in ("led_sampled", "iris")]
-    # Not in the order of the alphabet: each cell has its own interval.
-    seeds = [
-        {**keys, "data": d, "value": first + v / 100}
-        for d, first in (("led_sampled", 0), ("iris", 1))
-        for v in range(101)
-    ]
+    cells = {
+        ("led_sampled", "pearson"): 0,
+        ("iris", "spearman"): 1,
+        ("iris", "pearson"): 2,
+        ("led_sampled", "spearman"): 3,
+    }
+    more = {"variant": "published", "versus": "saabas", "statistic": "mean"}
+    rows = [{**more, "data": d, "correlation": c, "value": 0.9} for d, c in cells]
+    seeds = [{**row, "value": cells[row["data"], row["correlation"]]} for row in rows]
+    seeds = [{**row, "value": row["value"] + v / 100} for v in range(101) for row in seeds]
     table = table4.compute(
         {
-            "sutera2021_local/row_correlation_summary": pd.DataFrame(ours).assign(value=0.9),
+            "sutera2021_local/row_correlation_summary": pd.DataFrame(rows),
             "sutera2021_local_seeds/row_correlation_summary": pd.DataFrame(seeds),
         }
-    ).set_index("dataset")
-    assert table.loc["led_sampled", ["value", "seed_0", "low", "high"]].tolist() == pytest.approx(
-        [0.5, 0.9, 0.025, 0.975]
-    )
-    assert table.loc["iris", ["value", "low", "high"]].tolist() == [0.9, 1.0, 2.0]
+    ).set_index(["dataset", "correlation"])
+    for (data, correlation), first in cells.items():
+        found = table.loc[(data, correlation), ["value", "seed_0", "low", "high"]].tolist()
+        drawn = [first + 0.5, 0.9, first + 0.025, first + 0.975]
+        expected = drawn if data == "led_sampled" else [0.9, 0.9, first, first + 1.0]
+        assert found == pytest.approx(expected), (data, correlation)
 
 
 def test_further_seeds_stay_near_print(correlations):
