@@ -372,6 +372,7 @@ def test_reference_tolerances_follow_from_their_basis():
             basis = _basis(row)
             assert low == pytest.approx(basis.low - half, rel=1e-5)
             assert high == pytest.approx(basis.high + half, rel=1e-5)
+            assert low <= float(row["ours"]) <= high, f"ours is not among other seeds: {row}"
 
 
 def test_reference_verdicts_follow_from_printed_and_ours():
