@@ -20,7 +20,7 @@ ORIGINALS = {
         "winequality-red.csv",
         "4a402cf041b025d4566d954c3b9ba8635a3a8a01e039005d97d6a710278cf05e",
     ),
-    "parkinsons": (
+    "parkinson": (
         "parkinsons_updrs.data",
         "f2c7d5025dec4e92e7feae367a5f7ccf58789a10ac6b54bdf15976c599f9dd39",
     ),
@@ -44,7 +44,7 @@ ORIGINALS = {
         "authors_split_housing.csv",
         "c18df14f11ab725fd52736366154bb7d0ec1688bdc8bb34b10e6d6c08d2db281",
     ),
-    "gajewski2025_rows_parkinsons": (
+    "gajewski2025_rows_parkinson": (
         "authors_split_parkinsons_updrs.csv",
         "666d51afc7127f9fc37c51f02c75ab046051c7b1d925e4a5e4514511548caa0b",
     ),

@@ -251,7 +251,7 @@ def test_defaults_fit_their_annotations(kind, name):
 
 CHOICES = [
     (loader, "ad_data", "target", "TARGETS"),
-    (loader, "parkinsons", "target", "TARGETS"),
+    (loader, "parkinson", "target", "TARGETS"),
     (loader, "standardized_split", "split", "SPLITS"),
     (loader, "titanic", "shuffled", "FEATURES"),
     (metric, "clustering_r2", "random", "RANDOM"),

@@ -19,7 +19,7 @@ from reproduction.datasets import (
     ad_data,
     california_housing,
     csv_file,
-    parkinsons,
+    parkinson,
     red_wine,
     standardized_split,
     titanic,
@@ -84,15 +84,15 @@ def test_california_housing():
     assert np.array_equal(column(data, "households"), kept["households"])
 
 
-def test_parkinsons():
-    data = load("parkinsons")
+def test_parkinson():
+    data = load("parkinson")
     assert data.X.shape == (5875, 17) and data.feature_names[0] == "test_time"
     assert not {"age", "sex", "subject#", "total_UPDRS"} & set(data.feature_names)
-    total = load("parkinsons", target="total_UPDRS")
+    total = load("parkinson", target="total_UPDRS")
     assert np.array_equal(total.X, data.X)
     assert round(np.corrcoef(total.y, data.y)[0, 1], 3) == 0.947
     assert (column(data, "test_time") < 0).sum() == 12
-    table = parkinsons.TABLE.read()
+    table = parkinson.TABLE.read()
     assert table["subject#"].nunique() == 42
     assert np.array_equal(data.y, table["motor_UPDRS"])
 
@@ -130,7 +130,7 @@ def test_a_share_of_ad_data_is_drawn_by_the_seed_and_keeps_rows_together():
         ("standardized_split", {"of": "wine", "split": "authors"}, "no split of the authors for"),
         ("standardized_split", {"of": "beer"}, "unknown data set 'beer'"),
         ("standardized_split", {"of": "wine", "test_share": 1}, "test_share is 1"),
-        ("parkinsons", {"target": "age"}, "no target 'age': expected motor_UPDRS or total_UPDRS"),
+        ("parkinson", {"target": "age"}, "no target 'age': expected motor_UPDRS or total_UPDRS"),
     ],
 )
 def test_bad_parameters_are_named(name, parameters, message):
@@ -144,7 +144,7 @@ def test_arrays_come_back():
     assert np.array_equal(again.X, data.X) and again.feature_names == data.feature_names
 
 
-SPLITS = {"red_wine": 1279, "california_housing": 16346, "parkinsons": 4700}
+SPLITS = {"red_wine": 1279, "california_housing": 16346, "parkinson": 4700}
 
 
 @pytest.mark.parametrize(("name", "n_training"), SPLITS.items())
@@ -183,7 +183,7 @@ TABLES = {
     for module in (
         red_wine,
         california_housing,
-        parkinsons,
+        parkinson,
         titanic,
         ad_data,
     )
@@ -353,7 +353,7 @@ def test_a_recorded_order_of_ties_is_one_of_the_features_for_every_place():
     names = ("Jitter(%)", "Jitter(Abs)", "Jitter:RAP")
     with pytest.raises(ValueError, match="no order 'single' is recorded for Jitter"):
         recorded.tie_order("single", names)
-    split = {"dataset": "standardized_split", "of": "parkinsons"}
+    split = {"dataset": "standardized_split", "of": "parkinson"}
     names = datasets.load(split).feature_names
     single, bigger = (recorded.tie_order(kind, names) for kind in ("single", "bigger"))
     for order in (single, bigger):

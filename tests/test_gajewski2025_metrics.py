@@ -444,8 +444,7 @@ PUBLISHED = {
 @pytest.mark.parametrize("which", PUBLISHED, ids="-".join)
 def test_retrained_models_have_the_published_hashes(which):
     kind, name = which
-    of = {"parkinson": "parkinsons"}.get(name, name)
-    data = datasets.load({"dataset": "standardized_split", "of": of, "split": "authors"})
+    data = datasets.load({"dataset": "standardized_split", "of": name, "split": "authors"})
     n, eta, share, depth = PUBLISHED[which]
     recipe = {"estimator": "XGBRegressor", "n_estimators": n, "tree_method": "hist"}
     recipe |= {"learning_rate": eta, "subsample": share, "max_depth": depth, "random_state": 42}

@@ -14,7 +14,14 @@ import twins_prediction_gap as exact
 import twins_single_precision as twin
 from reproduction import claims, datasets, models, recorded, storage
 from reproduction.metrics import _rankings, randomized_error
-from reproduction.papers.gajewski2025._settings import DESCRIBED, GREEDY, SHAP, SIGMAS, recipe_of
+from reproduction.papers.gajewski2025._settings import (
+    DATASETS,
+    DESCRIBED,
+    GREEDY,
+    SHAP,
+    SIGMAS,
+    recipe_of,
+)
 from reproduction.planning.places import PAPERS
 from splitcredit import to_forest
 from splitcredit.faithfulness import greedy as greedy_module
@@ -27,14 +34,12 @@ from splitcredit.importances import function_of
 from splitcredit.kernels.prediction_gap import single_precision
 
 CLAIMS = PAPERS / "gajewski2025" / "claims"
-TABLES = {"red_wine": "red_wine", "california_housing": "california_housing"}
-TABLES["parkinson"] = "parkinsons"
 
 
 @cache
 def data(dataset):
     """The authors' rows."""
-    recipe = {"dataset": "standardized_split", "of": TABLES[dataset], "split": "authors"}
+    recipe = {"dataset": "standardized_split", "of": dataset, "split": "authors"}
     return datasets.load(recipe)
 
 
@@ -178,8 +183,8 @@ def gaps_as_printed(table, dataset, model, ranked, n_rows):
 
 
 def test_table2_single_precision_gives_the_printed_shares_and_double_precision_others():
-    single = {d: sum(shares_as_printed(d, "single")) for d in TABLES}
-    double = {d: sum(shares_as_printed(d, "double")) for d in TABLES}
+    single = {d: sum(shares_as_printed(d, "single")) for d in DATASETS}
+    double = {d: sum(shares_as_printed(d, "double")) for d in DATASETS}
     assert set(single.values()) == {9}
     assert double == {"red_wine": 3, "california_housing": 1, "parkinson": 3}
 
@@ -246,9 +251,7 @@ def test_table2_described_single_trees_are_others_by_their_split_and_precision()
         recipe = recipe_of(dataset, "single", DESCRIBED)
         published = recipe_of(dataset, "single")
         assert recipe == {k: v for k, v in published.items() if k != "random_state"}
-        own = datasets.load(
-            {"dataset": "standardized_split", "of": TABLES[dataset], "random_state": 0}
-        )
+        own = datasets.load({"dataset": "standardized_split", "of": dataset, "random_state": 0})
         forest = to_forest(models.fit(published, own.training.X, own.training.y))
         saved = authors_model(dataset, "single")
         assert forest.threshold.tolist() != saved.threshold.tolist()

@@ -372,6 +372,10 @@ def test_a_large_sweep_without_a_batch_size_makes_few_jobs(tmp_path):
             {"dataset": "standardized_split", "of": "red_wine"},
             '{"dataset":"standardised_split","of":"red_wine"}',
         ),
+        (
+            {"dataset": "standardized_split", "of": "parkinson"},
+            '{"dataset":"standardised_split","of":"parkinsons"}',
+        ),
         ({"importance": "sage", "loss": "mse"}, '{"loss":"mse","measure":"sage"}'),
     ],
 )

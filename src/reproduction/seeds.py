@@ -43,6 +43,7 @@ def derive(recipe: dict, repeat: int, purpose: str) -> int:
 _FIRST_NAMES = {
     "standardized_split": "standardised_split",
     "randomized_error": "randomised_error",
+    "parkinson": "parkinsons",
 }
 
 

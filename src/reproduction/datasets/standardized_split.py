@@ -31,8 +31,8 @@ AUTHORS_ROWS = {
         sha256="c18df14f11ab725fd52736366154bb7d0ec1688bdc8bb34b10e6d6c08d2db281",
         shape=(20433, 2),
     ),
-    "parkinsons": Table(
-        "gajewski2025_rows_parkinsons",
+    "parkinson": Table(
+        "gajewski2025_rows_parkinson",
         sha256="666d51afc7127f9fc37c51f02c75ab046051c7b1d925e4a5e4514511548caa0b",
         shape=(5875, 2),
     ),
@@ -59,7 +59,7 @@ def load(
     of : str
         Name of the data set.
     split : {"random", "authors"}
-        ``"authors"``: the rows of gajewski2025, of red_wine, california_housing and parkinsons.
+        ``"authors"``: the rows of gajewski2025, of red_wine, california_housing and parkinson.
     test_share : float
         Share of the rows in the test, rounded up; not used with ``"authors"``.
     n_test : int, optional

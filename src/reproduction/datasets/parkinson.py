@@ -14,7 +14,7 @@ from reproduction.datasets import Dataset
 from reproduction.datasets._tables import Table
 
 TABLE = Table(
-    "parkinsons",
+    "parkinson",
     sha256="cacdc7007846c68ca852cb3dbb43b1f68b7a9edefa2336f965f6610551cd30e6",
     shape=(5875, 22),
 )
@@ -35,7 +35,7 @@ def load(target: Literal["motor_UPDRS", "total_UPDRS"] = "motor_UPDRS") -> Datas
         If there is no such target.
     """
     if target not in TARGETS:
-        raise ValueError(f"parkinsons has no target {target!r}: expected {' or '.join(TARGETS)}")
+        raise ValueError(f"parkinson has no target {target!r}: expected {' or '.join(TARGETS)}")
     table = TABLE.read()
     features = table.drop(columns=list(NO_FEATURES))
     return Dataset(
