@@ -171,6 +171,8 @@ def draw(table):
 
 
 def _draw_cost(axis, table, growth):
+    from matplotlib.ticker import NullFormatter
+
     exponents = table[(table["part"] == "exponent") & (table["growth"] == growth)]
     exponents = exponents.set_index("size")["value"]
     cost = table[(table["part"] == "operations") & (table["growth"] == growth)]
@@ -181,6 +183,8 @@ def _draw_cost(axis, table, growth):
         axis.loglog(own["n_nodes"].astype(float), own["value"], **style)
     nodes = np.sort(cost["n_nodes"].unique().astype(float))
     axis.loglog(nodes, nodes**2, ":", color=COLORS["black"], label="nodes$^2$")
+    # On an axis of little more than a decade matplotlib labels the ticks between, one over another.
+    axis.xaxis.set_minor_formatter(NullFormatter())
     axis.set_xlabel("nodes of the ensemble")
     axis.set_ylabel("operations for a pair, mean")
     axis.set_title(f"Cost with {_GROWTHS[growth]}")
