@@ -8,7 +8,7 @@ import numpy as np
 
 from reproduction import recorded, seeds
 
-# Estimator -> its module. Imported when a recipe asks for it: the libraries take a while to load.
+# Estimator -> its module. Imported when a recipe names it: the libraries take a while to load.
 ESTIMATORS = {
     "DecisionTreeClassifier": "sklearn.tree",
     "DecisionTreeRegressor": "sklearn.tree",

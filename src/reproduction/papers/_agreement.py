@@ -1,6 +1,6 @@
 """Second opinions on a paper's own models: our values beside those of other packages.
 
-An artefact ``agreement`` of each paper; what is compared is said by its experiment.
+An artefact ``agreement`` of each paper; its experiment names the measures that are compared.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Appendix A: whether the stated parameters minimize the cross-validated squared error.
 
-The whole grid (`grid_search`) takes 12 000 fits and is made only when asked for. Here stand, for
-each model, the parameters that the text states and those with the least error in the grid, fitted
-anew on folds of shuffled rows, by which neither was chosen.
+The whole grid (`grid_search`) takes 12 000 fits and is made only under its own name. This artefact
+has two sets of parameters for each model: those that the text states, and those with the least
+error in the grid. Both are fitted anew on folds of shuffled rows, by which neither was chosen.
 """
 
 from __future__ import annotations

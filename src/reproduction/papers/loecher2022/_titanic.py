@@ -23,7 +23,7 @@ ID, STRONGEST = "PassengerId", "Sex"
 UPPER = -0.2
 # Up to the first share of Sex an importance is "about zero", from the second on it is sizeable.
 LARGEST_NEAR_ZERO, LEAST_SIZEABLE = 0.03, 0.1
-_NEAR_ZERO = "a bar of 3 % of the longest cannot be told from none in the paper's figures"
+_NEAR_ZERO = "a bar of 3 % of the longest looks like no bar in the paper's figures"
 _SIZEABLE = "a tenth of what the strongest feature gets is taken for the least that is sizeable"
 # Standard errors of a mean over the seeds.
 K = 3.0

@@ -152,7 +152,7 @@ def _sweep(axis, table, sweep):
 
 
 def _exponents(axis, slope, sweep):
-    """The methods and their fitted exponents, in their colors; what is fitted is said."""
+    """The methods and their fitted exponents, in their colors, and the fitted quantity."""
     texts = {
         "M, chain": {method: label for method, (_, label) in METHODS.items()},
         "D": "for each node: D$^{{{:.2f}}}$",
