@@ -82,8 +82,8 @@ def _summary(seconds, measure):
     seconds = np.asarray(seconds)
     turns = range(seconds.shape[1])
     some = [np.delete(seconds, turn, axis=1) for turn in turns] if len(turns) > 1 else []
-    value, *others = [measure(np.median(s, axis=1).squeeze()) for s in (seconds, *some)]
-    return {"value": value, "low": min(value, *others, value), "high": max(value, *others, value)}
+    values = [measure(np.median(s, axis=1).squeeze()) for s in (seconds, *some)]
+    return {"value": values[0], "low": min(values), "high": max(values)}
 
 
 def _power(seconds):
