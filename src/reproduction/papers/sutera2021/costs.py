@@ -99,7 +99,6 @@ def _led(trees):
     """Global measures."""
     data = led.load()
     _, forest = _forest(data, 1, trees)
-
     sampled = partial(sage.importance, forest, data.X, data.y, loss="cross_entropy")
     return "led, K = 1", {
         "mdi": (partial(mdi.importance, forest), len(data.X), 1.0),
@@ -118,7 +117,6 @@ def _loss(trees, n_rows):
     explainer = shap.TreeExplainer(
         model, X, feature_perturbation="interventional", model_output="log_loss"
     )
-
     of_loss = partial(explainer.shap_values, X, y, check_additivity=False)
     everything = forest.prepare(data.X)
     return "breast cancer, K = 1", {
