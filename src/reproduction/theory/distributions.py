@@ -96,8 +96,8 @@ class JointDistribution:
         # Kept, as every formula and every recursion needs the same few.
         place = kind, self._place(known)
         if place not in self._impurities:
-            found = impurity_of(self.given(known), kind, self.values)
-            self._impurities[place] = float(found)
+            value = impurity_of(self.given(known), kind, self.values)
+            self._impurities[place] = float(value)
         return self._impurities[place]
 
     def _place(self, known):
