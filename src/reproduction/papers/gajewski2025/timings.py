@@ -63,8 +63,8 @@ def compute(inputs, pairs: int, repeats: int, trees: list[int], sizes: list[int]
         for size in sizes:
             largest = [r for r in grown if (r["method"], r["size"]) == (method, size)][-LAST:]
             nodes = [row["nodes"] for row in largest]
-            found = _summary([r["seconds"] for r in largest], partial(_ensembles.slope, nodes))
-            rows.append({"part": "exponent", "method": method, "size": size, **found})
+            exponent = _summary([r["seconds"] for r in largest], partial(_ensembles.slope, nodes))
+            rows.append({"part": "exponent", "method": method, "size": size, **exponent})
     rows += [{"part": "iterations", **row, **_summary([row["seconds"]], float)} for row in taken]
     for key in dict.fromkeys((row["method"], row["noise"]) for row in taken):
         own = [r["seconds"] for r in taken if (r["method"], r["noise"]) == key]

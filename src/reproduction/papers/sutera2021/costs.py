@@ -182,14 +182,14 @@ _RATIOS = {
 
 def statements(table) -> list[dict]:
     """s22, s23, s38 and s39: medians of the ratios of each repeat, and their extremes."""
-    found = []
+    findings = []
     for scope, rows in table.groupby("scope", sort=False):
         seconds = rows.pivot_table(index="repeat", columns="measure", values="value")
         for (over, under), (statement, kind, limit) in _RATIOS.items():
             if {over, under} <= set(seconds):
                 ratios = seconds[over] / seconds[under]
                 chosen = {"basis": "chosen", "reason": _MUCH_REASON}
-                found.append(
+                findings.append(
                     finding(
                         statement,
                         f"{scope}: {CALLS[over]} over {CALLS[under]}",
@@ -201,4 +201,4 @@ def statements(table) -> list[dict]:
                         **(chosen if limit == MUCH else {"basis": "printed"}),
                     )
                 )
-    return found
+    return findings
