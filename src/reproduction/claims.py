@@ -397,8 +397,8 @@ def _claim(text, row, rule, incomparable):
     kind = rule.get("basis", "rounding")
     needed = {"seeds": ("low", "high"), "monte-carlo": ("standard_error",)}.get(kind, ())
     basis = Basis(kind, k=rule.get("k", math.nan), **{n: _number(row[n]) for n in needed})
-    found = verdict(text, None if incomparable else row["value"], basis)
-    explain = found in ("differs", "not comparable") or rule.get("always", False)
+    outcome = verdict(text, None if incomparable else row["value"], basis)
+    explain = outcome in ("differs", "not comparable") or rule.get("always", False)
     return {
         "printed": text,
         "ours": row["value"],
@@ -406,7 +406,7 @@ def _claim(text, row, rule, incomparable):
         "tolerance": tolerance(text, basis),
         "basis": kind,
         "reason": rule.get("reason", ""),
-        "verdict": found,
+        "verdict": outcome,
         "cause": incomparable or (rule.get("cause", "") if explain else ""),
         "test": "" if incomparable or not explain else rule.get("test", ""),
     }
