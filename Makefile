@@ -1,4 +1,4 @@
-# Thin wrappers; on a cluster call snakemake directly (see README.md).
+# Thin wrappers of Snakemake.
 # PRESET=full|quick|tiny, CONFIG=file of your own, CORES=all|N, VENV=directory, PYTHON,
 # INSTALLER=auto|uv|pip, and ARGUMENTS for snakemake can be given on the command line;
 # PROFILE=slurm submits the jobs to a cluster, see docs/cluster.md.

@@ -33,7 +33,7 @@ class Target:
     benchmark: str
     scope: str
     measured: object
-    asked: float
+    target: float
     unit: str
 
     def run(self) -> list[dict]:
@@ -47,9 +47,9 @@ class Target:
         how = {"mode": "kernel", "clock": "cpu", "target": "1"}
         ours = self.measured()
         if self.unit.startswith("seconds"):
-            return [row_of(ours, self.asked, note=self.unit, **names, **how)]
-        note = f"{ours:.3g} of {self.asked:g}, {self.unit}"
-        return [{**names, **how, "ratio": f"{self.asked / ours:.4g}", "note": note}]
+            return [row_of(ours, self.target, note=self.unit, **names, **how)]
+        note = f"{ours:.3g} of {self.target:g}, {self.unit}"
+        return [{**names, **how, "ratio": f"{self.target / ours:.4g}", "note": note}]
 
 
 def benchmarks():
@@ -67,12 +67,12 @@ def benchmarks():
             4.0,
             f"seconds; {len(drawn)} pairs timed",
         )
-    for name, size, asked in (("one feature", 1, 1.3), ("all features", FEATURES, 2.05)):
+    for name, size, target in (("one feature", 1, 1.3), ("all features", FEATURES, 2.05)):
         yield Target(
             f"exact PG2, growth with nodes, {name}",
             f"XGBoost, {TREES[0]} to {TREES[-1]} trees, depth 4, sigma 0.3",
             lambda size=size: growth(booster, X, size),
-            asked,
+            target,
             "exponent of the time",
         )
     yield from samples(booster[:40], forest, X, scope)

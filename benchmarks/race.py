@@ -157,8 +157,9 @@ class Race:
         for mode, both in ours_median.items():
             target = {**self.targets, **side.entrant.targets}.get(mode)
             for clock, name in enumerate(("cpu", "wall")):
-                asked = {"mode": mode, "clock": name, "target": f"{target:g}" if target else ""}
-                yield self._row(side.entrant, both[clock], theirs[mode][clock], **asked, **shared)
+                clocked = {"mode": mode, "clock": name}
+                clocked["target"] = f"{target:g}" if target else ""
+                yield self._row(side.entrant, both[clock], theirs[mode][clock], **clocked, **shared)
 
     def _row(self, entrant, ours=None, theirs=None, **columns):
         """One row of the table."""

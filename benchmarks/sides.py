@@ -82,8 +82,8 @@ class Peer:
     def load(self, folder, measure):
         """Tell it to read or grow the model; `loaded` waits for the answer."""
         e = self.entrant
-        told = {"folder": str(folder), "measure": measure, "variant": e.variant, "rows": e.rows}
-        self._tell(do="load", **told)
+        given = {"folder": str(folder), "measure": measure, "variant": e.variant, "rows": e.rows}
+        self._tell(do="load", **given)
 
     def loaded(self):
         """Wait until it is ready, and note what it said about itself."""

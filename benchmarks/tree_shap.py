@@ -1,9 +1,9 @@
 """TreeSHAP and Saabas against every peer that installs.
 
-Targets are for the fastest peer of each race, so they are asked of all; more of shap. Left out,
-because they were tried and are slower than the peers here: woodelf on deep trees (more than a
-minute for 20 rows of W1 and of W6, 5 s for W4), FastTreeSHAP v2 on scikit-learn's forests. On W5
-v2 takes no notice of missing values (attributions off by half), so v1 races there.
+Targets are for the fastest peer of each race, so they hold for all peers; those for shap are
+higher. Left out, because they were tried and are slower than the peers here: woodelf on deep trees
+(more than a minute for 20 rows of W1 and of W6, 5 s for W4), FastTreeSHAP v2 on scikit-learn's
+forests. On W5 v2 takes no notice of missing values (attributions off by half), so v1 races there.
 """
 
 from __future__ import annotations

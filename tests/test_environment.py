@@ -23,7 +23,7 @@ OPTIONS += ["--workflow-profile", "workflow/profiles/default"]
 # What environment.sh and a stub call, besides Python. No git: an unpacked archive has none.
 TOOLS = ("awk", "bash", "cat", "chmod", "cksum", "cp", "dirname", "grep", "mkdir", "rm", "sh")
 # A Python that says which calls it got. It makes virtual environments of copies of itself and
-# installs nothing; what it is asked to run otherwise, the real one runs.
+# installs nothing; every other call goes to the real one.
 STUB = """#!/bin/sh
 echo "$*" >>"$CALLS"
 case "$*" in

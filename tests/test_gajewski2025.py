@@ -9,15 +9,8 @@ import pytest
 import yaml
 
 from reproduction import claims, figures, papers, storage
-from reproduction.papers.gajewski2025 import (
-    _settings,
-)
-from reproduction.papers.gajewski2025._settings import (
-    DATASETS,
-    MODELS,
-    SIGMAS,
-    recipe_of,
-)
+from reproduction.papers.gajewski2025 import _settings
+from reproduction.papers.gajewski2025._settings import DATASETS, MODELS, SIGMAS, recipe_of
 from reproduction.planning import configuration as config
 from reproduction.planning import sweep
 from reproduction.planning.places import PAPERS
@@ -31,7 +24,6 @@ SPLITS = [
     {"variant": "published", "repeat": 0},
     *({"variant": "described", "repeat": r} for r in (1, 2)),
 ]
-HOLDS = {"within", "direction"}
 ARTEFACTS = config.artefacts()
 FULL = config.read_yaml(ROOT / "config" / "config.yaml")
 
@@ -228,11 +220,6 @@ def test_models_over_splits_keep_text_that_is_the_same(inputs):
     own = rows.loc[("described", "red_wine", "single")]
     assert own.loc["dump_sha256", "value"] is None
     assert own.loc["n_trees", ["value", "low", "high"]].tolist() == [401.5, 401, 402]
-
-
-def test_statements_of_the_tables_on_made_numbers(inputs):
-    def found(name):
-        return findings(name, computed(name, inputs))
 
 
 def test_statements_on_rankings_on_made_numbers(inputs):

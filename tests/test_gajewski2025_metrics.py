@@ -267,7 +267,7 @@ def test_randomized_error_by_hand(features):
         for k in (1, 3):
             errors, halves = [], []
             for i in range(len(test.y)):
-                told = []
+                predictions = []
                 seeds = np.random.SeedSequence(4).generate_state(2)
                 for n, seed in zip((4, 3), seeds, strict=True):
                     own = np.random.SeedSequence(int(seed), spawn_key=(i,))
@@ -275,9 +275,10 @@ def test_randomized_error_by_hand(features):
                     x = np.tile(rows[i], (n, 1))
                     for j in order[i, :k]:
                         x[:, j] = marginals[picks[:, j], j]
-                    told.append(forest.predict(x)[:, 0])
-                errors.append((np.mean(np.concatenate(told)) - test.y[i]) ** 2)
-                halves.append((told[0].mean() - told[1].mean()) ** 2 / 4)
+                    predictions.append(forest.predict(x)[:, 0])
+                errors.append((np.mean(np.concatenate(predictions)) - test.y[i]) ** 2)
+                first, second = (drawn.mean() for drawn in predictions)
+                halves.append((first - second) ** 2 / 4)
             row = cell(table, ranking=_rankings.label(name), k=k)
             rmse = np.sqrt(np.mean(errors))
             assert row["value"] == pytest.approx(rmse, rel=1e-12)

@@ -10,6 +10,7 @@ import pytest
 from reproduction import claims, datasets, models, papers, storage
 from reproduction.datasets import Dataset
 from reproduction.metrics import metric
+from reproduction.papers.loecher2022 import _simulations
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from reproduction.stages import importances as importances_stage
@@ -300,8 +301,6 @@ def test_s09_weighting_by_y_separates_and_adds_little_to_keeping_rows_out_of_bag
 
 def test_intervals_of_the_simulations():
     """Jackknife against the formula for a mean, and shares at their ends."""
-    from reproduction.papers.loecher2022 import _simulations
-
     values = np.random.default_rng(0).normal(size=50)
     error = _simulations.jackknife(values, np.mean)
     assert error == pytest.approx(values.std(ddof=1) / np.sqrt(50))

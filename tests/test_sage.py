@@ -116,11 +116,11 @@ def test_sampled_values_lie_within_4_standard_errors_of_exact_ones(run, imputer,
 
 
 def test_standard_errors_are_the_spread_over_seeds():
-    """The spread of 100 numbers is known to 7 %; 4 times that is asked for."""
+    """The spread of 100 numbers is known to 7 %; the limit is 4 times that."""
     runs = [of_led(n_permutations=300, random_state=s) for s in range(100)]
     spread = np.std([r.values for r in runs], axis=0, ddof=1)
-    told = np.mean([r.standard_error for r in runs], axis=0)
-    assert (np.abs(spread / told - 1) <= 4 * 0.07).all()
+    standard_error = np.mean([r.standard_error for r in runs], axis=0)
+    assert (np.abs(spread / standard_error - 1) <= 4 * 0.07).all()
 
 
 @pytest.mark.parametrize("loss", ["mse", "cross_entropy"])

@@ -153,7 +153,7 @@ def test_table4_swapped_shares(drawn):
     cells = {c["cell"]: c["printed"] for c in printed("table4")}
     place = "versus=saabas;dataset=led_sampled;correlation=pearson;statistic="
     at_90, at_75 = cells[f"{place}frac>=0.9"], cells[f"{place}frac>=0.75"]
-    # More rows reach 0.75 than 0.9, so the printed pair cannot be right as it stands.
+    # More rows reach 0.75 than 0.9, so the printed pair cannot be right.
     assert float(at_90) > float(at_75)
     # Un-swapped, both are whole numbers of the 200 rows, and draws reach them.
     assert float(at_75) * 2 % 1 == 0

@@ -450,8 +450,8 @@ def test_s31_and_s32_one_game_has_two_importances(table):
 def test_s33_a_noisy_copy_is_masked():
     joint = theory.noisy_copy()
     assert theory.relevant(joint).all() and not theory.strongly_relevant(joint)[1]
-    told = 1 - entropy_of([9, 1])
-    by_hand = {1: [1 - told / 2, told / 2], 2: [1, 0]}
+    of_copy = 1 - entropy_of([9, 1])  # bits about Y
+    by_hand = {1: [1 - of_copy / 2, of_copy / 2], 2: [1, 0]}
     for k, expected in by_hand.items():
         assert theory.MultiwayForest(joint, k).mdi() == pytest.approx(expected, abs=ROUNDING)
 

@@ -179,7 +179,8 @@ def loss_increases(forest, X, y, permutations) -> np.ndarray:
 
 
 def _loss(tree, X, y):
-    told = twins.predict(tree, X)
+    predictions = twins.predict(tree, X)
     if tree.n_outputs == 1:
-        return np.mean((told[:, 0] - y) ** 2)
-    return np.mean([tree.output_names[c] != str(v) for c, v in zip(told.argmax(1), y, strict=True)])
+        return np.mean((predictions[:, 0] - y) ** 2)
+    classes = predictions.argmax(1)
+    return np.mean([tree.output_names[c] != str(v) for c, v in zip(classes, y, strict=True)])

@@ -37,11 +37,11 @@ def mean_gap(forest, row, features, scale, noise, absolute=False) -> float:
 
 def randomized(forest, row, removed, draws) -> float:
     """Mean prediction with the removed features taken from each of the draws (n, n_features)."""
-    told = []
+    predictions = []
     for draw in draws:
         mixed = [draw[j] if j in removed else row[j] for j in range(len(row))]
-        told.append(twins.predict(forest, np.array([mixed]))[0, 0])
-    return math.fsum(told) / len(told)
+        predictions.append(twins.predict(forest, np.array([mixed]))[0, 0])
+    return math.fsum(predictions) / len(predictions)
 
 
 def retrained(fit, X_train, y_train, row, removed) -> float:

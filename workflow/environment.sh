@@ -18,8 +18,9 @@ case $installer in auto | uv | pip) ;; *)
     ;;
 esac
 
-# Prints the version where it fits, with "bare" behind it where venv would fail. ensurepip is asked
-# for too: Debian keeps it apart, and without it `import venv` works and `python -m venv` does not.
+# Prints the version where it fits, with "bare" behind it where venv would fail. It imports
+# ensurepip too: Debian keeps it apart, and without it `import venv` works and `python -m venv` does
+# not.
 # A name in PATH that cannot be run (a shim of pyenv with no version behind it) prints nothing.
 probe='
 import sys

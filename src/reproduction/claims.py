@@ -27,7 +27,7 @@ BASES = ("rounding", "printed", "monte-carlo", "seeds", "chosen")
 VERDICTS = ("equal", "within", "holds", "undecided", "differs", "unexplained", "not comparable")
 OUTCOMES = ("holds", "holds in part", "does not hold", "undecided", "not judged")
 PAPERS_DATA, STAND_IN = "the paper's", "stand-in"
-_OF_VALUES = ("rounding", "monte-carlo", "seeds")
+_VALUE_BASES = ("rounding", "monte-carlo", "seeds")
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Basis:
     kind : {"rounding", "monte-carlo", "seeds"}
         ``rounding``: ours must round to the printed text.
         ``monte-carlo``: ours may differ by `k` times `standard_error`.
-        ``seeds``: the printed value must lie between `low` and `high`, the least and the largest
-        of ours over other seeds; over n seeds that range holds another draw with probability
-        (n - 1) / (n + 1).
+        ``seeds``: the printed value must lie between `low` and `high`. These are the least and the
+        largest of ours over other seeds, a range that over n seeds holds another draw with
+        probability (n - 1) / (n + 1); or the ends of an interval that holds 95 % of ours.
         All allow, on top, half a unit of the last printed digit.
     """
 
@@ -52,8 +52,8 @@ class Basis:
     high: float = math.nan
 
     def __post_init__(self):
-        if self.kind not in _OF_VALUES:
-            raise ValueError(f"basis {self.kind!r}: expected one of {', '.join(_OF_VALUES)}")
+        if self.kind not in _VALUE_BASES:
+            raise ValueError(f"basis {self.kind!r}: expected one of {', '.join(_VALUE_BASES)}")
 
 
 def number(printed: str) -> Decimal | None:
@@ -397,8 +397,8 @@ def _claim(text, row, rule, incomparable):
     kind = rule.get("basis", "rounding")
     needed = {"seeds": ("low", "high"), "monte-carlo": ("standard_error",)}.get(kind, ())
     basis = Basis(kind, k=rule.get("k", math.nan), **{n: _number(row[n]) for n in needed})
-    found = verdict(text, None if incomparable else row["value"], basis)
-    explain = found in ("differs", "not comparable") or rule.get("always", False)
+    outcome = verdict(text, None if incomparable else row["value"], basis)
+    explain = outcome in ("differs", "not comparable") or rule.get("always", False)
     return {
         "printed": text,
         "ours": row["value"],
@@ -406,7 +406,7 @@ def _claim(text, row, rule, incomparable):
         "tolerance": tolerance(text, basis),
         "basis": kind,
         "reason": rule.get("reason", ""),
-        "verdict": found,
+        "verdict": outcome,
         "cause": incomparable or (rule.get("cause", "") if explain else ""),
         "test": "" if incomparable or not explain else rule.get("test", ""),
     }

@@ -28,7 +28,7 @@ _MEANING = {
 }
 
 
-_OF_VALUES = tuple(v for v in VERDICTS if v not in ("holds", "undecided"))
+_VALUE_VERDICTS = tuple(v for v in VERDICTS if v not in ("holds", "undecided"))
 
 
 def counts(claims) -> dict[tuple[str, str], dict[str, int]]:
@@ -37,7 +37,7 @@ def counts(claims) -> dict[tuple[str, str], dict[str, int]]:
     for claim in claims:
         if not is_statement(claim):
             name = _name(claim) + ("" if claim["data"] == PAPERS_DATA else f" ({STAND_IN})")
-            row = counted.setdefault((name, claim["variant"]), dict.fromkeys(_OF_VALUES, 0))
+            row = counted.setdefault((name, claim["variant"]), dict.fromkeys(_VALUE_VERDICTS, 0))
             row[claim["verdict"]] += 1
     return counted
 
@@ -52,7 +52,7 @@ def statement_counts(claims) -> dict[tuple[str, str], dict[str, int]]:
 
 def summary(claims) -> str:
     """Markdown tables: printed values by verdict, and statements by outcome, each counted once."""
-    values = _markdown("artefact | variant | values", _OF_VALUES, counts(claims))
+    values = _markdown("artefact | variant | values", _VALUE_VERDICTS, counts(claims))
     stated = _markdown("paper | data | statements", OUTCOMES, statement_counts(claims))
     return f"{values}\n{stated}"
 
@@ -121,7 +121,7 @@ def page(claims, titles, figures, preset, incomplete=(), stand_ins=None) -> str:
         incomplete=incomplete,
         unexplained=[claim for claim in claims if claim["verdict"] == "unexplained"],
         meanings=_MEANING,
-        value_verdicts=_OF_VALUES,
+        value_verdicts=_VALUE_VERDICTS,
         counts=counts(claims),
         outcomes=OUTCOMES,
         statement_counts=statement_counts(claims),

@@ -8,7 +8,7 @@ import numpy as np
 
 from reproduction import recorded, seeds
 
-# Estimator -> its module. Imported when a recipe asks for it: the libraries take a while to load.
+# Estimator -> its module. Imported when a recipe names it: the libraries take a while to load.
 ESTIMATORS = {
     "DecisionTreeClassifier": "sklearn.tree",
     "DecisionTreeRegressor": "sklearn.tree",
@@ -66,12 +66,12 @@ def fit(recipe: dict, X, y, repeat: int = 0):
     """
     if recipe.get("recorded") is None:
         return unfitted(recipe, repeat).fit(X, y)
-    found = recorded.forest(recipe["recorded"])
-    if np.shape(X)[1] != found.n_features:
+    forest = recorded.forest(recipe["recorded"])
+    if np.shape(X)[1] != forest.n_features:
         raise ValueError(
-            f"recorded: {recipe['recorded']} has {found.n_features} features, X {np.shape(X)[1]}"
+            f"recorded: {recipe['recorded']} has {forest.n_features} features, X {np.shape(X)[1]}"
         )
-    return found
+    return forest
 
 
 def unfitted(recipe: dict, repeat: int = 0):

@@ -1,8 +1,8 @@
 """Seeds that depend on the recipe alone.
 
 The seed of a fit or a draw comes from what is fitted or drawn and from the number of the repeat,
-never from the figure that asked, the batch, the worker or the order of the jobs: two figures that
-ask for the same forest get the same forest.
+never from the figure that needs it, the batch, the worker or the order of the jobs: two figures
+that need the same forest get the same forest.
 """
 
 from __future__ import annotations

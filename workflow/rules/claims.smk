@@ -32,7 +32,7 @@ rule claims:
         " > {log:q} 2>&1"
 
 
-# What depends on the clock, apart: of the artefacts and, if they were run, of the benchmarks.
+# Judgments that depend on the clock, apart from the others.
 rule timings:
     input:
         judged=jobs.judgments(timed=True),
@@ -53,7 +53,8 @@ rule timings:
     message:
         "Claims that depend on the clock"
     shell:
-        "python -m reproduction --threads {threads} timings --judged {input.judged:q} --out {output:q} > {log:q} 2>&1"
+        "python -m reproduction --threads {threads} timings --judged {input.judged:q}"
+        " --out {output:q} > {log:q} 2>&1"
 
 
 # The last job of a run: a value that differs without a known cause fails it. Not one that depends on

@@ -1,7 +1,7 @@
 """Metrics: one file each, found by its file name, with ``compute(attributions, ...) -> DataFrame``.
 
 `attributions` maps the names of the run's importances to their `Attribution` or `Importance`. A
-metric may also ask for the run's ``data``, the rows that are explained, and ``training``, those
+metric may also take the run's ``data``, the rows that are explained, and ``training``, those
 that the model was fitted on (`Dataset`), for its ``forest``, for its ``estimator``, not fitted, for
 ``refit``, which fits the model of the run to other rows, and for ``random_state``. The rows of the
 result are tidy; its numbers stand in a column ``value``.

@@ -33,7 +33,7 @@ def rankings(attributions, reference: str | None = None) -> dict[str, np.ndarray
     if reference is not None and reference not in attributions:
         known = ", ".join(attributions)
         raise ValueError(f"reference={reference!r}: the run has {known}")
-    return {label(name): of_attribution(found) for name, found in attributions.items()}
+    return {label(name): of_attribution(computed) for name, computed in attributions.items()}
 
 
 def greedy(attributions) -> dict:

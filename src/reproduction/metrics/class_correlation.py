@@ -49,8 +49,8 @@ def compute(attributions, forest, data, versus: list[ImportanceName]) -> pd.Data
         about = {"sample": np.arange(len(predicted)), "predicted": predicted}
         about["prior"] = other.baseline[:, 0]
         for reference, values in scores.items():
-            found = row_correlations(values, other.values[:, :, 0])
-            for correlation, value in zip(CORRELATIONS, found, strict=True):
+            by_kind = row_correlations(values, other.values[:, :, 0])
+            for correlation, value in zip(CORRELATIONS, by_kind, strict=True):
                 key = {"reference": reference, "versus": name, "correlation": correlation}
                 frames.append(pd.DataFrame({**key, **about, "value": value}))
     return pd.concat(frames, ignore_index=True)

@@ -26,9 +26,9 @@ def compute(attributions, forest) -> pd.DataFrame:
         rows times impurity. Over all depths, ``value`` adds up to MDI.
     """
     f, rows = forest, []
+    weighted = f.cover * f.impurity
     level, depth = f.tree_offsets[:-1], 0
     while len(level := level[f.feature[level] != LEAF]):
-        weighted = f.cover * f.impurity
         decrease = weighted[level] - weighted[f.left[level]] - weighted[f.right[level]]
         feature = f.feature[level]
         splits = np.bincount(feature, minlength=f.n_features) / f.n_trees

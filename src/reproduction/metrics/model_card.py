@@ -44,7 +44,7 @@ def compute(attributions, forest, data, training) -> pd.DataFrame:
         raise ValueError(f"model_card: the model has {forest.n_outputs} outputs, expected 1")
     inner = forest.feature != LEAF
     thresholds = forest.threshold[inner].astype(np.float32)
-    found = {
+    quantities = {
         "n_trees": forest.n_trees,
         "nodes": forest.n_nodes,
         "leaves": np.count_nonzero(~inner),
@@ -55,8 +55,8 @@ def compute(attributions, forest, data, training) -> pd.DataFrame:
         "dump_sha256": hashlib.sha256(dump(forest).encode("ascii")).hexdigest(),
     }
     for name, greedy in _rankings.greedy(attributions).items():
-        found[f"tied_share {_rankings.label(name)}"] = f"{greedy.parameters['tied_share']:.6g}"
-    rows = [(quantity, str(value)) for quantity, value in found.items()]
+        quantities[f"tied_share {_rankings.label(name)}"] = f"{greedy.parameters['tied_share']:.6g}"
+    rows = [(quantity, str(value)) for quantity, value in quantities.items()]
     return pd.DataFrame(rows, columns=["quantity", "value"])
 
 

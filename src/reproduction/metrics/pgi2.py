@@ -53,8 +53,8 @@ def compute(
     for sigma in sigmas:
         values = _rankings.pgi2(forest, X, ranked, sigma)
         base = values[_rankings.label(reference)]
-        for name, found in values.items():
-            row = {"sigma_metric": float(sigma), "ranking": name, "value": found.mean()}
+        for name, own in values.items():
+            row = {"sigma_metric": float(sigma), "ranking": name, "value": own.mean()}
             row["n_rows"] = len(X)
-            rows.append(row | _rankings.lead(found, base, "mean", random_state))
+            rows.append(row | _rankings.lead(own, base, "mean", random_state))
     return pd.DataFrame(rows)

@@ -54,5 +54,5 @@ def compute(
 def _shares(own, best):
     share = np.divide(own, best, out=np.ones_like(own), where=best > 0)
     whole = own.mean() / best.mean() if best.any() else 1.0
-    found = whole, np.median(share), np.quantile(share, 0.05), (share >= 1 - _NEAR).mean()
-    return dict(zip(_MEASURED, map(float, found), strict=True))
+    measured = whole, np.median(share), np.quantile(share, 0.05), (share >= 1 - _NEAR).mean()
+    return dict(zip(_MEASURED, map(float, measured), strict=True))

@@ -64,16 +64,16 @@ def compute(
             }
             for absolute in (True, False)
         )
-        found = [("spearman", a, "", _spearman(sampled[a], exact[a]), len(X)) for a in ranked]
+        quantities = [("spearman", a, "", _spearman(sampled[a], exact[a]), len(X)) for a in ranked]
         for a, b in combinations(ranked, 2):
             ours, theirs = _order(exact[a], exact[b]), _order(sampled[a], sampled[b])
             alike, unequal = ours == theirs, ours != 0
-            found.append(("alike", a, b, alike.mean(), len(X)))
+            quantities.append(("alike", a, b, alike.mean(), len(X)))
             share = alike[unequal].mean() if unequal.any() else np.nan
-            found.append(("alike_unequal", a, b, share, unequal.sum()))
+            quantities.append(("alike_unequal", a, b, share, unequal.sum()))
             swapped = theirs * _order(squared[a], squared[b]) < 0
-            found.append(("swapped", a, b, swapped.mean(), len(X)))
-        rows += [(float(sigma), *row) for row in found]
+            quantities.append(("swapped", a, b, swapped.mean(), len(X)))
+        rows += [(float(sigma), *row) for row in quantities]
     columns = ["sigma_metric", "quantity", "ranking", "other", "value", "n_rows"]
     return pd.DataFrame(rows, columns=columns)
 

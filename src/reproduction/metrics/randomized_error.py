@@ -67,10 +67,10 @@ def compute(
     errors, noise = {}, {}
     for name, ranking in ranked.items():
         given = (*rows_of[:1], y, ranking, ks, rows_of[1])
-        found = [randomized_rmse(forest, *given, n, seed).predictions for n, seed in halves]
-        predictions = np.average(found, axis=0, weights=[n for n, _ in halves])
+        means = [randomized_rmse(forest, *given, n, seed).predictions for n, seed in halves]
+        predictions = np.average(means, axis=0, weights=[n for n, _ in halves])
         errors[name] = (predictions - y[:, None]) ** 2
-        spread = (found[0] - found[-1]) / 2 if len(halves) > 1 else np.nan
+        spread = (means[0] - means[-1]) / 2 if len(halves) > 1 else np.nan
         noise[name] = np.sqrt((errors[name] * spread**2).sum(axis=0)) / len(y)
     rows, base = [], errors[_rankings.label(reference)]
     for name, own in errors.items():

@@ -28,17 +28,17 @@ def compute(attributions) -> pd.DataFrame:
         - ``order``: they or their order are; at the last k that is the whole ranking.
     """
     first, rows = {}, []
-    for name, found in _rankings.greedy(attributions).items():
-        own, sigma = of_attribution(found), found.parameters["sigma"]
+    for name, greedy in _rankings.greedy(attributions).items():
+        own, sigma = of_attribution(greedy), greedy.parameters["sigma"]
         base, (n, d) = first.setdefault(sigma, own), own.shape
         for k in range(1, d + 1):
             sets = (top_k_mask(own, k, d) != top_k_mask(base, k, d)).any(axis=1)
             for quantity, value in (
-                ("tied", found.parameters["tied_by_place"][k - 1]),
+                ("tied", greedy.parameters["tied_by_place"][k - 1]),
                 ("set", sets.mean()),
                 ("order", (own[:, :k] != base[:, :k]).any(axis=1).mean()),
             ):
-                how = found.parameters["arithmetic"]
+                how = greedy.parameters["arithmetic"]
                 rows.append((_rankings.label(name), how, sigma, quantity, k, value, n))
     columns = ["ranking", "arithmetic", "sigma", "quantity", "k", "value", "n_rows"]
     return pd.DataFrame(rows, columns=columns)

@@ -53,8 +53,10 @@ def compute(
     n, d = data.X.shape
     for k in ks:
         for name, ranking in ranked.items():
-            found = removed_predictions(refit, training.X, training.y, data.X, ranking, k, models)
-            errors[name, k] = squared_errors(found, data.y)
+            predictions = removed_predictions(
+                refit, training.X, training.y, data.X, ranking, k, models
+            )
+            errors[name, k] = squared_errors(predictions, data.y)
         print(f"removed_error: {len(models)} models fitted up to k={k}", flush=True)
     rows = []
     for (name, k), own in errors.items():

@@ -74,12 +74,12 @@ def compute(
         pool = noise_pool(method, forest.n_features, max(counts), N_STREAMS, noise)
         print(f"sampling_error: noise {method}, {pool.nbytes >> 20} MB", flush=True)
         for sigma in sigmas:
-            found = _in_chunks(
+            estimates = _in_chunks(
                 f"sigma {sigma}, {method}",
                 len(X),
                 lambda i, s=sigma, p=pool: _sampled(forest, X, sets, i, counts, s, p),
             )
-            frames[sigma, method] = _frame(sigma, method, counts, found, exact[sigma])
+            frames[sigma, method] = _frame(sigma, method, counts, estimates, exact[sigma])
         del pool
     order = [(sigma, method) for sigma in sigmas for method in METHODS]
     return pd.concat([frames[key] for key in order], ignore_index=True)
@@ -113,11 +113,11 @@ def pairs(n_rows: int, n_features: int, n_pairs: int, random_state: int = 0):
 
 def _in_chunks(what, n, compute):
     """Results for slices of n pairs, joined, with a line of progress for each."""
-    found = []
+    results = []
     for start in range(0, n, CHUNK):
-        found.append(compute(slice(start, min(n, start + CHUNK))))
+        results.append(compute(slice(start, min(n, start + CHUNK))))
         print(f"sampling_error: {what}, {min(n, start + CHUNK)} of {n} pairs", flush=True)
-    return np.concatenate(found)
+    return np.concatenate(results)
 
 
 def _sampled(forest, X, sets, some, counts, sigma, pool):

@@ -62,5 +62,5 @@ def _scores(X, y, estimator, presets, purpose):
     """Scores by name, float64 (n_features,), of one forest."""
     seed = [estimator.random_state, *purpose.encode()]
     grown = _subset_forest.grow(X, y, estimator.n_estimators, estimator.max_features, seed)
-    found = penalized_gini.importances(grown.forest, grown.rows, y, presets)
-    return {name: grown.by_feature(importance.values) for name, importance in found.items()}
+    by_preset = penalized_gini.importances(grown.forest, grown.rows, y, presets)
+    return {name: grown.by_feature(importance.values) for name, importance in by_preset.items()}

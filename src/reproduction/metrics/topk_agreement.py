@@ -37,10 +37,10 @@ def compute(
     """
     _rankings.rankings(attributions, reference)
     other, rows = of_attribution(attributions[reference]), []
-    for name, found in _rankings.greedy(attributions).items():
-        own, d = of_attribution(found), other.shape[1]
+    for name, greedy in _rankings.greedy(attributions).items():
+        own, d = of_attribution(greedy), other.shape[1]
         for k in ks:
             same = (top_k_mask(own, k, d) == top_k_mask(other, k, d)).all(axis=1)
-            tied = found.parameters["tied_by_place"][k - 1]
+            tied = greedy.parameters["tied_by_place"][k - 1]
             rows.append((_rankings.label(name), k, same.mean(), tied))
     return pd.DataFrame(rows, columns=["ranking", "k", "value", "tied"])

@@ -1,6 +1,6 @@
 """Second opinions on a paper's own models: our values beside those of other packages.
 
-An artefact ``agreement`` of each paper; what is compared is said by its experiment.
+An artefact ``agreement`` of each paper; its experiment names the measures that are compared.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def compute(inputs) -> pd.DataFrame:
     """
     tables = []
     for table in inputs.values():
-        found = table.drop(columns=[n for n in table if "." in n or n in _AXES])
-        found.insert(0, "model", [_label(row) for row in table.to_dict("records")])
-        tables.append(found)
+        compared = table.drop(columns=[n for n in table if "." in n or n in _AXES])
+        compared.insert(0, "model", [_label(row) for row in table.to_dict("records")])
+        tables.append(compared)
     whole = pd.concat(tables, ignore_index=True)
     whole["measure"] = whole["measure"].map(MEASURES)
     whole["cause"] = [_cause(row) for row in whole.to_dict("records")]

@@ -22,7 +22,7 @@ def contributions(model, forest, X, method, approximate):
     import xgboost
 
     rows = xgboost.DMatrix(X, nthread=1)
-    found = model.get_booster().predict(rows, pred_contribs=True, approx_contribs=approximate)
+    with_bias = model.get_booster().predict(rows, pred_contribs=True, approx_contribs=approximate)
     # The last column is the bias.
-    values = found[:, :-1, None].astype(float)
+    values = with_bias[:, :-1, None].astype(float)
     return _results.attribution(values, forest, method, 0, "xgboost", "float32")

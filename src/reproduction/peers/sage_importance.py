@@ -21,7 +21,7 @@ def importance(
     Parameters
     ----------
     model : fitted classifier of scikit-learn
-        Asked once for every row that the imputer comes across.
+        Predicts every row that the imputer comes across once.
     forest : Forest
         The same, converted; only its names are taken.
     X : array (n_samples, n_features)
@@ -41,22 +41,22 @@ def importance(
     target = np.eye(len(model.classes_))[y] if loss == "mse" else np.asarray(y)
     # Its rule for stopping would end earlier.
     options = {"n_permutations": n_permutations, "detect_convergence": False}
-    found = estimator(rows, target, bar=False, **options)
+    sampled = estimator(rows, target, bar=False, **options)
     return _results.importance(
-        found.values, forest, "sage_importance", "sage-importance", found.std
+        sampled.values, forest, "sage_importance", "sage-importance", sampled.std
     )
 
 
 def _remembered(model):
-    """Predictions of the model, each distinct row asked for once."""
+    """A function that predicts with the model, each distinct row once."""
     known = {}
 
     def predict(X):
         keys = [row.tobytes() for row in np.ascontiguousarray(X)]
         new = {key: row for key, row in zip(keys, X, strict=True) if key not in known}
         if new:
-            found = model.predict_proba(np.array(list(new.values())))
-            known.update(zip(new, found, strict=True))
+            predictions = model.predict_proba(np.array(list(new.values())))
+            known.update(zip(new, predictions, strict=True))
         return np.array([known[key] for key in keys])
 
     return predict

@@ -79,8 +79,8 @@ def _annotations(name):
     module = models.ESTIMATORS[name]
     known = {"xgboost": _XGBOOST, "lightgbm": _LIGHTGBM}.get(module)
     if known is None:
-        found = getattr(importlib.import_module(module), name)._parameter_constraints
-        known = {parameter: _text(constraints) for parameter, constraints in found.items()}
+        constraints_of = getattr(importlib.import_module(module), name)._parameter_constraints
+        known = {parameter: _text(constraints) for parameter, constraints in constraints_of.items()}
     known = known | _OURS
     return {parameter: known.get(parameter, "") for parameter in sorted(models.parameters(name))}
 

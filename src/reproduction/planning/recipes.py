@@ -76,12 +76,12 @@ def parameters(kind: str, name: str, place: str) -> dict[str, signatures.Paramet
     if not isinstance(name, str):
         raise ConfigError(f"{place}.{key}: {name!r} is not allowed; expected text")
     try:
-        found = signatures.parameters(key, name)
+        known = signatures.parameters(key, name)
     except ValueError as error:
         raise ConfigError(f"{place}.{key}: {error}") from None
-    allowed = {n: p for n, p in found.items() if n not in _GIVEN.get(kind, ())}
+    allowed = {n: p for n, p in known.items() if n not in _GIVEN.get(kind, ())}
     allowed |= _COMMON.get(kind, {})
-    if kind == "importance" and "X" in found and "y" not in found:
+    if kind == "importance" and "X" in known and "y" not in known:
         allowed["n_rows"] = signatures.Parameter("Count | None", required=False)
     return allowed
 

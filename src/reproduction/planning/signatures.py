@@ -81,8 +81,8 @@ def parameters(kind: str, name: str) -> dict[str, Parameter]:
         if name not in _estimators():
             raise ValueError(f"unknown estimator {name!r}: available are {', '.join(names(kind))}")
         return {n: Parameter(text, False) for n, text in _estimators()[name].items()}
-    found = functions(path_of(kind, name))
-    return next(found[function] for function in MODULES[kind][1] if function in found)
+    by_function = functions(path_of(kind, name))
+    return next(by_function[function] for function in MODULES[kind][1] if function in by_function)
 
 
 @cache

@@ -81,8 +81,8 @@ def named(annotation: str, value, kind: str) -> list[str]:
     kind : str
         A name in ``reproduction/parameters.py``.
     """
-    found = _kind(annotation)
-    return found.names(value, kind) if found.takes(value) else []
+    kind_of_value = _kind(annotation)
+    return kind_of_value.names(value, kind) if kind_of_value.takes(value) else []
 
 
 def written(value) -> str:
@@ -209,8 +209,8 @@ def _union(nodes) -> _Kind:
         return None
 
     def names(value, kind):
-        found = first(value)
-        return found.names(value, kind) if found else []
+        taking = first(value)
+        return taking.names(value, kind) if taking else []
 
     words = " or ".join(kind.words for kind in kinds)
     return _Kind(lambda value: first(value) is not None, words, names=names)

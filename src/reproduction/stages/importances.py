@@ -38,14 +38,14 @@ def run(arguments):
         given = recipe | _seed(compute, arguments.recipe, run["repeat"]) | _ties(recipe, rows)
         if "estimator" in _parameters(compute):
             estimator = models.unfitted(run["model"], run["repeat"])
-            found = compute(estimator, rows.training.X, rows.training.y, **given)
+            explained = compute(estimator, rows.training.X, rows.training.y, **given)
         else:
             model = storage.read_bundle(arguments.models, cross_fitted, {key})[key]
             if "model" in _parameters(compute):
                 given["model"] = _fitted_anew(run, rows.training, model)
-            found = _explained(compute, model, rows, given, n_rows)
-        computed[key] = found
-        print(f"explained {key}: {found}", flush=True)
+            explained = _explained(compute, model, rows, given, n_rows)
+        computed[key] = explained
+        print(f"explained {key}: {explained}", flush=True)
     storage.write_bundle(arguments.out, computed)
 
 

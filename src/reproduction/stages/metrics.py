@@ -18,7 +18,7 @@ def add_arguments(parser):
     parser.add_argument("--plan", required=True)
     parser.add_argument("--data", required=True)
     parser.add_argument(
-        "--models", nargs="*", default=[], help="only for metrics that ask for the forest"
+        "--models", nargs="*", default=[], help="only for metrics that take the forest"
     )
     parser.add_argument("--names", nargs="*", default=[], help="of the importances, in order")
     parser.add_argument("--importances", nargs="*", default=[], help="their files")
@@ -36,9 +36,9 @@ def run(arguments):
     for run in storage.read_json(arguments.plan):
         attributions = {name: bundle[run["key"]] for name, bundle in bundles.items()}
         given = {k: v for k, v in arguments.recipe.items() if k != "metric"}
-        asked = inspect.signature(compute).parameters
+        taken = inspect.signature(compute).parameters
         for name, value in _known(arguments, data[run["data_key"]], run):
-            if name in asked:
+            if name in taken:
                 given[name] = value()
         frame = compute(attributions, **given)
         frame.insert(0, "run", run["key"])
@@ -47,7 +47,7 @@ def run(arguments):
 
 
 def _known(arguments, data, run):
-    """What a metric may ask for, by name, as functions that get it."""
+    """Arguments that a metric may take, by name, as functions that get them."""
     key, recipe, repeat = run["key"], run["model"], run["repeat"]
     yield "data", lambda: data.explained
     yield "training", lambda: data.training

@@ -1,4 +1,4 @@
-"""Gather the judgments that depend on the clock, of artefacts and of benchmarks, in one table."""
+"""Gather the judgments that depend on the clock in one table."""
 
 from __future__ import annotations
 

@@ -93,11 +93,11 @@ class JointDistribution:
 
     def impurity(self, known: dict[int, int], kind: str = "entropy") -> float:
         """Impurity of Y given the values in `known`; 0 if those never occur."""
-        # Kept, as every formula and every recursion asks for the same few.
+        # Kept, as every formula and every recursion needs the same few.
         place = kind, self._place(known)
         if place not in self._impurities:
-            found = impurity_of(self.given(known), kind, self.values)
-            self._impurities[place] = float(found)
+            value = impurity_of(self.given(known), kind, self.values)
+            self._impurities[place] = float(value)
         return self._impurities[place]
 
     def _place(self, known):

@@ -16,14 +16,16 @@ def random_distributions(n: int, seed: int = 0) -> list[JointDistribution]:
     irrelevant; the last input relevant in one context only; 40 % of the cells 0; noisy parity.
     Y has two or three values (parity: two), worth random numbers.
     """
-    found = []
+    distributions = []
     for i in range(n):
         random = np.random.default_rng([seed, i])
         shape = CARDINALITIES[i % len(CARDINALITIES)]
         family = _FAMILIES[i // len(CARDINALITIES) % len(_FAMILIES)]
         table = family(random, shape, int(random.integers(2, 4)))
-        found.append(JointDistribution(table / table.sum(), random.normal(size=table.shape[-1])))
-    return found
+        distributions.append(
+            JointDistribution(table / table.sum(), random.normal(size=table.shape[-1]))
+        )
+    return distributions
 
 
 def _dirichlet(random, shape):
@@ -89,14 +91,16 @@ def symmetric_distributions(n: int, seed: int = 0) -> list[JointDistribution]:
     The table is unchanged when X_1 and X_2 change places, and then the values of X_2 are renamed,
     v to v + 1, which no entropy sees: at x with x_2 = x_1 + 1, both are symmetric locally too.
     """
-    found = []
+    distributions = []
     for i in range(n):
         random = np.random.default_rng([seed, i])
         shape = ((2, 2), (3, 3), (2, 2, 2), (3, 3, 2))[i % 4]
         table = _generic(random, shape, int(random.integers(2, 4)))
         table = np.roll(table + table.swapaxes(0, 1), 1, axis=1)
-        found.append(JointDistribution(table / table.sum(), random.normal(size=table.shape[-1])))
-    return found
+        distributions.append(
+            JointDistribution(table / table.sum(), random.normal(size=table.shape[-1]))
+        )
+    return distributions
 
 
 def pairs_of_outputs(n: int, seed: int = 0) -> list[tuple[JointDistribution, JointDistribution]]:
@@ -104,7 +108,7 @@ def pairs_of_outputs(n: int, seed: int = 0) -> list[tuple[JointDistribution, Joi
 
     Noise (a random channel) never adds information about an input, whatever else is known.
     """
-    found = []
+    pairs = []
     for i in range(n):
         random = np.random.default_rng([seed, i])
         shape = ((2, 2), (2, 3), (2, 2, 2))[i % 3]
@@ -112,8 +116,8 @@ def pairs_of_outputs(n: int, seed: int = 0) -> list[tuple[JointDistribution, Joi
         first, second = random.dirichlet(np.ones(3), size=(2, *shape))
         if i % 2:
             second = first @ random.dirichlet(np.ones(3), size=3)
-        found.append((JointDistribution(p_x * first), JointDistribution(p_x * second)))
-    return found
+        pairs.append((JointDistribution(p_x * first), JointDistribution(p_x * second)))
+    return pairs
 
 
 def noisy_copy() -> JointDistribution:

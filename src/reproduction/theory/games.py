@@ -69,7 +69,7 @@ def loss_game(joint: JointDistribution):
     """The game of SAGE with cross-entropy, conditional imputer and Bayes classifier, in **nats**.
 
     v(S) = E[l(f_0, Y)] - E[l(f_S(X_S), Y)] (sutera2021, section 5), where f_S(x_S) is the mean of
-    the classifier's prediction f(X) given X_S = x_S. Computed as it stands, by imputing.
+    the classifier's prediction f(X) given X_S = x_S. Computed by this formula, by imputing.
     """
     p_x = joint.probability.sum(axis=-1, keepdims=True)
     zero = np.zeros_like(joint.probability)

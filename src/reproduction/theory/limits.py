@@ -234,7 +234,7 @@ class InfiniteForest:
 
     def _make_splits(self, rows):
         """Splits that the node may have; none if it is pure or all inputs are constant."""
-        node, found = self._node(rows), []
+        node, splits = self._node(rows), []
         # Like scikit-learn, whose limit is 2**-52; splits of a pure node would change nothing.
         if node.impurity <= TIE:
             return ()
@@ -242,10 +242,10 @@ class InfiniteForest:
             children = rows & ~ones, rows & ones
             if all(children):
                 shares = tuple(self._node(c).weight / node.weight for c in children)
-                found.append(_Split(j, 1.0, children, shares))
-        gains = [self._gain(rows, s) for s in found]
+                splits.append(_Split(j, 1.0, children, shares))
+        gains = [self._gain(rows, s) for s in splits]
         chances = chances_of_split(gains, self.n_features, self.k).tolist()
-        return tuple(replace(s, chance=c) for s, c in zip(found, chances, strict=True) if c > 0)
+        return tuple(replace(s, chance=c) for s, c in zip(splits, chances, strict=True) if c > 0)
 
     def _gain(self, rows, split):
         below = [self._node(c).impurity for c in split.children]

@@ -48,11 +48,13 @@ def cases(joint: JointDistribution) -> list[tuple]:
     """
     X, _ = joint.support()
     relevances = relevant(joint), np.array([locally_relevant(joint, x) for x in X])
-    found = _without_impurity(joint, X, *relevances)
+    quantities = _without_impurity(joint, X, *relevances)
     for impurity in IMPURITIES:
         rows = _with_impurity(joint, impurity, *relevances)
-        found += [(statement, quantity, impurity, values) for statement, quantity, values in rows]
-    return found
+        quantities += [
+            (statement, quantity, impurity, values) for statement, quantity, values in rows
+        ]
+    return quantities
 
 
 def sage_less_mdi(joint: JointDistribution) -> np.ndarray:
@@ -78,18 +80,18 @@ def axioms(symmetric, pairs) -> list[tuple]:
         pairs count in which an input contributes at least as much to the first output as to the
         second in every context, or the reverse.
     """
-    found = []
+    quantities = []
     for joint in symmetric:
         p, forest = joint.n_features, MultiwayForest(joint, 1)
         mdi = forest.mdi()
-        found.append(
+        quantities.append(
             ("s27", "v of symmetric inputs", "entropy", _asymmetry(p, information_game(joint)))
         )
-        found.append(("s27", "MDI of symmetric inputs", "entropy", mdi[0] - mdi[1]))
+        quantities.append(("s27", "MDI of symmetric inputs", "entropy", mdi[0] - mdi[1]))
         for x in joint.support()[0]:
             if x[1] == (x[0] + 1) % joint.cardinalities[1]:
                 here = forest.local_mdi(x)
-                found.append(
+                quantities.append(
                     (
                         "s28",
                         "v_loc of symmetric inputs",
@@ -97,19 +99,21 @@ def axioms(symmetric, pairs) -> list[tuple]:
                         _asymmetry(p, local_game(joint, x)),
                     )
                 )
-                found.append(("s28", "local MDI of symmetric inputs", "entropy", here[0] - here[1]))
+                quantities.append(
+                    ("s28", "local MDI of symmetric inputs", "entropy", here[0] - here[1])
+                )
     for first, second in pairs:
         p = first.n_features
         forests = [MultiwayForest(joint, 1) for joint in (first, second)]
         games = [information_game(joint) for joint in (first, second)]
-        found.append(
+        quantities.append(
             ("s29", "lead in MDI", "entropy", _leads(p, games, [f.mdi() for f in forests]))
         )
         for x in first.support()[0]:
             games = [local_game(joint, x) for joint in (first, second)]
             leads = _leads(p, games, [f.local_mdi(x) for f in forests])
-            found.append(("s30", "lead in local MDI", "entropy", leads))
-    return found
+            quantities.append(("s30", "lead in local MDI", "entropy", leads))
+    return quantities
 
 
 def _contributions(p, v):
@@ -130,15 +134,15 @@ def _asymmetry(p, v):
 
 def _leads(p, games, importances):
     """Importance in the game to which an input contributes more, less that in the other."""
-    found = []
+    leads = []
     first, second = (_contributions(p, v)[1] for v in games)
     for m in range(p):
         lead = importances[0][m] - importances[1][m]
         if (first[m] >= second[m]).all():
-            found.append(lead)
+            leads.append(lead)
         elif (first[m] <= second[m]).all():
-            found.append(-lead)
-    return np.array(found)
+            leads.append(-lead)
+    return np.array(leads)
 
 
 def _without_impurity(joint, X, globally, locally):
@@ -146,7 +150,7 @@ def _without_impurity(joint, X, globally, locally):
     p, forest = joint.n_features, MultiwayForest(joint, 1)
     saabas = [forest.saabas(x) - shapley_values(p, prediction_game(joint, x)) for x in X]
     cumulatively = {others: cumulative_change(joint, others) > EQUAL for others in (False, True)}
-    found = [
+    quantities = [
         ("s06", "disagreements", "any", globally != locally.any(axis=0)),
         ("s06", "relevant, yet irrelevant at some x", "any", globally & ~locally.all(axis=0)),
         ("s13", "SAGE / ln 2 - Eq. 4, random", "entropy", sage_less_mdi(joint)),
@@ -159,8 +163,8 @@ def _without_impurity(joint, X, globally, locally):
         total = information_game(joint)(range(p))
         short = [MultiwayForest(joint, k, depth=p - 1).mdi().sum() for k in range(2, p + 1)]
         quantity = "I(Y;V) - sum, one split short of fully grown, K > 1"
-        found.append(("s34", quantity, "entropy", total - np.array(short)))
-    return found
+        quantities.append(("s34", quantity, "entropy", total - np.array(short)))
+    return quantities
 
 
 def _with_impurity(joint, impurity, globally, locally):
@@ -176,7 +180,7 @@ def _with_impurity(joint, impurity, globally, locally):
     mdi_k = np.array([forest.mdi() for forest in forests])
     local_k = np.array([[forest.local_mdi(x) for x in X] for forest in forests])
     shapley_of_x = np.array([shapley_values(p, game) for game in games])
-    found = [
+    quantities = [
         ("s01", "Eq. 4 - Shapley value", mdi - shapley_values(p, v)),
         ("s01", "infinite forest - Eq. 4", mdi_k[0] - mdi),
         ("s02", "sum - I(Y;V)", mdi.sum() - total),
@@ -195,19 +199,19 @@ def _with_impurity(joint, impurity, globally, locally):
     ]
     if (joint.probability.sum(axis=-1) > 0).all():
         other = BinaryForest(joint, impurity).mdi()
-        found.append(("s35", "binary trees: sum - I(Y;V)", other.sum() - total))
+        quantities.append(("s35", "binary trees: sum - I(Y;V)", other.sum() - total))
         # An irrelevant input gets nothing from either.
         if max(joint.cardinalities) > 2 and globally.all():
             differ = np.abs(other - mdi).max()
-            found.append(("s35", "binary trees - Eq. 4, three values", differ))
+            quantities.append(("s35", "binary trees - Eq. 4, three values", differ))
         elif max(joint.cardinalities) == 2:
-            found.append(("s35", "binary trees - Eq. 4, two values", other - mdi))
+            quantities.append(("s35", "binary trees - Eq. 4, two values", other - mdi))
     if impurity == "variance":
         # It does not see an input that leaves mean and variance of Y alone: see `equal_moments`.
-        return found
+        return quantities
     strong = strongly_relevant(joint)
     return [
-        *found,
+        *quantities,
         ("s26", "MDI of a relevant input, K = 1", mdi[globally]),
         ("s08", "largest local MDI of a relevant input", np.abs(local).max(axis=0)[globally]),
         ("s11", "MDI of a strongly relevant input, every K", mdi_k[:, strong]),

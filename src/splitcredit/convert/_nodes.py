@@ -60,12 +60,12 @@ def summaries(left, right, cover, leaf_value, roots, model) -> tuple[np.ndarray,
 def _levels(left, right, roots):
     """Inner nodes of all trees by depth, the roots first."""
     inner = left >= 0
-    found, level = [], roots[inner[roots]]
+    levels, level = [], roots[inner[roots]]
     while level.size:
-        found.append(level)
+        levels.append(level)
         children = np.concatenate([left[level], right[level]])
         level = children[inner[children]]
-    return found
+    return levels
 
 
 def in_columns(value, column, counts, n_outputs) -> np.ndarray:

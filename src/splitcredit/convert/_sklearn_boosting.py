@@ -98,11 +98,11 @@ def _original(model):
 
 
 def _check_categories(nodes, feature, offsets, names, model):
-    found = np.flatnonzero(nodes["is_categorical"] & (nodes["is_leaf"] == 0))
-    if found.size:
-        tree = np.searchsorted(offsets, found[0], side="right") - 1
+    categorical = np.flatnonzero(nodes["is_categorical"] & (nodes["is_leaf"] == 0))
+    if categorical.size:
+        tree = np.searchsorted(offsets, categorical[0], side="right") - 1
         raise ValueError(
-            f"tree {tree} of this {model} splits feature {names[feature[found[0]]]!r} by "
+            f"tree {tree} of this {model} splits feature {names[feature[categorical[0]]]!r} by "
             "categories: encode it as numbers (one-hot or ordinal), and fit with "
             "categorical_features=None"
         )

@@ -113,17 +113,17 @@ def _head(key, value):
 
 def _object(b, at, heads=()):
     """``{``, pairs of a key and a value, ``}``; the first pairs are probably those of `heads`."""
-    found, at = {}, at + 1
+    members, at = {}, at + 1
     for key, head, dtype in heads:
         if not b.startswith(head, at):
             break
         at += len(head)
         if dtype is None:
-            found[key], at = _value(b, at)
+            members[key], at = _value(b, at)
         else:
             start, at = at + 8, at + 8 + _length(b, at)[0] * dtype.itemsize
-            found[key] = Typed((dtype, b[start:at]))
+            members[key] = Typed((dtype, b[start:at]))
     while b[at] != _END:
         key, at = _text(b, at)
-        found[key], at = _value(b, at)
-    return found, at + 1
+        members[key], at = _value(b, at)
+    return members, at + 1

@@ -128,22 +128,22 @@ def _names_given(features):
 
 def _trees(pieces, name):
     """Numbers of all trees, one array a key, and the number of leaves of each tree."""
-    found = {key: [] for key in ("num_leaves", "is_linear", *_LEAVES, *_SPLITS)}
+    texts = {key: [] for key in ("num_leaves", "is_linear", *_LEAVES, *_SPLITS)}
     for piece in pieces:
         for line in piece.partition("\nend of trees")[0].split("\n"):
             key, _, content = line.partition("=")
-            if key in found:
-                found[key].append(content)
-    if "1" in found["is_linear"]:
+            if key in texts:
+                texts[key].append(content)
+    if "1" in texts["is_linear"]:
         raise ValueError(
-            f"tree {found['is_linear'].index('1')} of this {name} has linear functions in its "
+            f"tree {texts['is_linear'].index('1')} of this {name} has linear functions in its "
             "leaves: fit with linear_tree=False"
         )
-    leaves = np.array(found["num_leaves"], dtype=np.int64)
+    leaves = np.array(texts["num_leaves"], dtype=np.int64)
     numbers = {"num_leaves": leaves}
     for keys, total in ((_LEAVES, leaves.sum()), (_SPLITS, (leaves - 1).sum())):
         for key, dtype in keys.items():
-            numbers[key] = np.fromstring(" ".join(found[key]), dtype, sep=" ")
+            numbers[key] = np.fromstring(" ".join(texts[key]), dtype, sep=" ")
             if len(numbers[key]) != total:
                 raise ValueError(f"this {name} has {len(numbers[key])} {key}, expected {total}")
     return numbers
@@ -157,11 +157,11 @@ def _check_splits(trees, features, name):
         "zero_as_missing=False",
     }
     for bit, remedy in remedies.items():
-        found = np.flatnonzero(trees["decision_type"] & bit)
-        if found.size:
+        refused = np.flatnonzero(trees["decision_type"] & bit)
+        if refused.size:
             stops = np.cumsum(trees["num_leaves"] - 1)
-            tree = np.searchsorted(stops, found[0], side="right")
-            feature = features[trees["split_feature"][found[0]]]
+            tree = np.searchsorted(stops, refused[0], side="right")
+            feature = features[trees["split_feature"][refused[0]]]
             raise ValueError(f"tree {tree} of this {name} splits feature {feature!r} {remedy}")
 
 

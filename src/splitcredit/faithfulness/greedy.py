@@ -62,7 +62,7 @@ def greedy_ranking(
     ------
     ValueError
         See `prediction_gap.pg2`; all features are perturbed in the end, so none may be NaN. Also if
-        the order of ties is not one of all features, or single precision is asked for where the
+        the order of ties is not one of all features; and if ``arithmetic`` is ``"single"`` and the
         model does not compare ``x < threshold`` in it and add up its trees, or the noise is not
         `Normal` with a scale above 0.
     """

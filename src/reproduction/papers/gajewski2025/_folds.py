@@ -40,7 +40,7 @@ def excess(rows) -> pd.DataFrame:
         ``low`` and ``high``, two standard errors to either side. Folds share rows for training, so
         the variance over J folds counts 1/J + (held out)/(training) times (Nadeau and Bengio 2003).
     """
-    found = []
+    excesses = []
     for dataset in DATASETS:
         for model in MODELS:
             own = rows[(rows["dataset"] == dataset) & (rows["model"] == model)]
@@ -55,8 +55,8 @@ def excess(rows) -> pd.DataFrame:
             error = K * np.sqrt(share * differences.var(ddof=1))
             value = differences.mean()
             row = {"dataset": dataset, "model": model, "value": value}
-            found.append({**row, "low": value - error, "high": value + error})
-    return pd.DataFrame(found)
+            excesses.append({**row, "low": value - error, "high": value + error})
+    return pd.DataFrame(excesses)
 
 
 def findings(table, where) -> list[dict]:

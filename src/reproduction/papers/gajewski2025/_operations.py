@@ -31,11 +31,11 @@ def count(forest, X, chosen, sigma) -> np.ndarray:
     for x, tail, moving in zip(rows, tails, chosen, strict=True):
         exact.locate_row(nodes, roots, lowered, first, x, tail, row_values, mass_below)
         listed = nodes, sides, roots, lowered, x, tail, moving, row_values, mass_below, work
-        n_factors = exact._list_steps(*listed)
+        n_factors = exact.list_steps(*listed)
         visited = int(work.visited_end[-1])
-        exact._drop_negligible_leaves(work)
-        exact._reverse_steps(work)
-        exact._clear_slots(work, n_factors)
+        exact.drop_negligible_leaves(work)
+        exact.reverse_steps(work)
+        exact.clear_slots(work, n_factors)
         counts.append(visited + _of_lists(work, nodes))
     return np.array(counts)
 

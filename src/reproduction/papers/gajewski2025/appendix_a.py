@@ -10,10 +10,10 @@ import pandas as pd
 
 from reproduction import datasets, storage
 from reproduction import recorded as recorded_models
+from reproduction.metrics.agreement import depths
 from reproduction.papers.gajewski2025._settings import DATASETS, MODELS, PUBLISHED, recipe_of
 from reproduction.papers.gajewski2025.curves import ERRORS
 from reproduction.papers.gajewski2025.models import INPUTS
-from splitcredit.forest import LEAF
 
 # Our names of the parameters, and those in print.
 NAMES = {
@@ -73,7 +73,7 @@ def compute(inputs, recipes, recorded) -> pd.DataFrame:
 def _parameters(dataset, model, same):
     recipe = recipe_of(dataset, model)
     if recipe.get("recorded"):
-        known = {"max_depth": depth_of(recorded_models.forest(recipe["recorded"]))}
+        known = {"max_depth": depths(recorded_models.forest(recipe["recorded"])).max()}
     else:
         known = recipe if same else {}
     return {printed: str(known.get(own, NOT_FOUND)) for own, printed in NAMES.items()}
@@ -83,14 +83,3 @@ def _sizes(recipe):
     data = datasets.load(recipe)
     yield "n_rows", str(len(data.X))
     yield "n_features", str(data.X.shape[1])
-
-
-def depth_of(forest) -> int:
-    """Largest number of splits on the way to a leaf."""
-    depths = [0] * forest.n_nodes
-    for k in range(forest.n_nodes):
-        if forest.feature[k] != LEAF:
-            # Children stand behind their parents.
-            for child in (forest.left[k], forest.right[k]):
-                depths[child] = depths[k] + 1
-    return max(depths)

@@ -125,7 +125,7 @@ def _panel(axis, rows, scale):
         style = {"color": color, "marker": marker, "ms": 3, "label": METHODS[method]}
         axis.plot(i, value, ls="--", lw=1.0, **style)
         if scale == "log":
-            # Above the curve, so that the two can be told apart.
+            # Above the curve, so that the two do not cover each other.
             line = 1.6 * value[0] * np.sqrt(i[0] / i)
             label = r"slope $-1/2$, 1.6 times the first point"
             axis.plot(i, line, ls=":", lw=1.0, color=color, label=label)

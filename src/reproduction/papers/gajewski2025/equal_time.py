@@ -117,10 +117,10 @@ def _of_model(key, forest, X, errors, timed_pairs, repeats, n_pairs):
                 comparison: _median(equal_time(comparison, seconds, method), whole=True)
                 for comparison in COMPARISONS
             }
-            found = _errors(forest, X_pairs, sets, exact, sigma, method, counts)
+            nmae_of = _errors(forest, X_pairs, sets, exact, sigma, method, counts)
             for comparison, count in counts.items():
                 yield {"part": "iterations", **own, "comparison": comparison, **count}
-                yield {"part": "nmae", **own, "comparison": comparison, **found[comparison]}
+                yield {"part": "nmae", **own, "comparison": comparison, **nmae_of[comparison]}
             of_setting = errors.loc[(*key, sigma, method)].set_index("iterations")
             printed = printed_iterations()[(*key, sigma, method)]
             yield {"part": "nmae", **own, "comparison": PRINTED, **_printed(of_setting, printed)}
@@ -166,15 +166,15 @@ def _errors(forest, X, sets, exact, sigma, method, counts):
     estimates = pg2_sampled(forest, X, sets, every, scale=sigma, pool=pool)
     values = dict(zip(every, nmae(estimates, exact), strict=True))
     errors = dict(zip(every, _equal_time.K * standard_errors(estimates, exact), strict=True))
-    found = {}
+    intervals = {}
     for comparison, count in counts.items():
         ends = [int(count[name]) for name in ("low", "value", "high")]
-        found[comparison] = {
+        intervals[comparison] = {
             "value": values[ends[1]],
             "low": min(values[i] - errors[i] for i in ends),
             "high": max(values[i] + errors[i] for i in ends),
         }
-    return found
+    return intervals
 
 
 def _printed(errors, count):

@@ -50,8 +50,8 @@ def compute(inputs) -> pd.DataFrame:
                 both = rows["chosen"].where(rows["chosen"] == "", rows["chosen"] + ", ") + name
                 rows["chosen"] = rows["chosen"].mask(here, both)
                 if name == "text":
-                    found = excess.loc[(dataset, model), ["value", "low", "high"]].tolist()
-                    rows.loc[here, ["excess", "low", "high"]] = found
+                    of_text = excess.loc[(dataset, model), ["value", "low", "high"]].tolist()
+                    rows.loc[here, ["excess", "low", "high"]] = of_text
     columns = ["dataset", "model", "rank", *PARAMETERS, "value", "deviation", "chosen"]
     columns += ["excess", "low", "high"]
     return rows.sort_values(["model", "dataset", "rank"])[columns].reset_index(drop=True)

@@ -40,7 +40,7 @@ DEPTHS, TREES_OF_DEPTHS, SIGMA = (4, 5, 6, 7, 8, 9, 10), 10, 0.3
 # so many.
 POWER, HALF_DIGIT, LAST = 2, 0.05, 5
 _ALGORITHM = "Algorithm 1"
-_PARTS = ("exactness", "sampling", "invalid", "operations", "exponent", "algorithm")
+_PARTS = ("exactness", "sampling", "invalid", "exponent", "algorithm")
 _GROWTHS = {"trees": "more trees", "depth": "deeper trees", "PGI2": "PGI2, more trees"}
 
 
@@ -228,22 +228,6 @@ def _largest_z(n):
     return statistics.NormalDist().inv_cdf(1 - CHANCE / 2 / n)
 
 
-def _smaller_sets(operations):
-    by = operations[operations["growth"] != "PGI2"]
-    by = by.pivot(index=["growth", "n_nodes"], columns="size", values="value")
-    share = (by[list(SIZES[:-1])].to_numpy() / by[[SIZES[-1]]].to_numpy()).max()
-    return finding(
-        "s01",
-        "operations, smaller sets",
-        f"operations for |S| of {SIZES[0]} and {SIZES[1]} over those of all features, the most",
-        share,
-        1,
-        basis="chosen",
-        reason="the theorem bounds the cost for any set; what costs less than the largest set has "
-        "the same bound",
-    )
-
-
 def statements(table) -> list[dict]:
     """s01: exact and quadratic; s04: stable, ours and as printed; s28: any independent noise."""
     parts = {name: table[table["part"] == name] for name in _PARTS}
@@ -274,7 +258,6 @@ def statements(table) -> list[dict]:
         more = {"basis": "rounding", "reason": words, "interval": (row["low"], row["high"])}
         args = "s01", name, measured, row["value"], POWER + HALF_DIGIT, "at most"
         findings.append(finding(*args, **more))
-    findings.append(_smaller_sets(parts["operations"]))
     invalid, error = parts["invalid"], parts["exactness"]["value"].max()
     measured = f"negative or NaN gaps of {invalid['n'].sum():.0f}"
     findings.append(finding("s04", "values", measured, invalid["value"].sum(), 0))

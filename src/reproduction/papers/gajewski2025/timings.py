@@ -63,8 +63,8 @@ def compute(inputs, pairs: int, repeats: int, trees: list[int], sizes: list[int]
         for size in sizes:
             largest = [r for r in grown if (r["method"], r["size"]) == (method, size)][-LAST:]
             nodes = [row["nodes"] for row in largest]
-            found = _summary([r["seconds"] for r in largest], partial(_ensembles.slope, nodes))
-            rows.append({"part": "exponent", "method": method, "size": size, **found})
+            exponent = _summary([r["seconds"] for r in largest], partial(_ensembles.slope, nodes))
+            rows.append({"part": "exponent", "method": method, "size": size, **exponent})
     rows += [{"part": "iterations", **row, **_summary([row["seconds"]], float)} for row in taken]
     for key in dict.fromkeys((row["method"], row["noise"]) for row in taken):
         own = [r["seconds"] for r in taken if (r["method"], r["noise"]) == key]
@@ -82,8 +82,8 @@ def _summary(seconds, measure):
     seconds = np.asarray(seconds)
     turns = range(seconds.shape[1])
     some = [np.delete(seconds, turn, axis=1) for turn in turns] if len(turns) > 1 else []
-    value, *others = [measure(np.median(s, axis=1).squeeze()) for s in (seconds, *some)]
-    return {"value": value, "low": min(value, *others, value), "high": max(value, *others, value)}
+    values = [measure(np.median(s, axis=1).squeeze()) for s in (seconds, *some)]
+    return {"value": values[0], "low": min(values), "high": max(values)}
 
 
 def _power(seconds):

@@ -108,7 +108,7 @@ def _products(forest, X, y, rows, **options):
 
 
 def _of_classes(forest, X, y, trees, cfc):
-    """What is said of class fractions only: Eq. 11, UFI, MDI-oob, Eq. 22 and 23."""
+    """Identities of class fractions only: Eq. 11, UFI, MDI-oob, Eq. 22 and 23."""
     p_in, p_oob = ([tree.means[kind] for tree in trees] for kind in ("inbag", "oob"))
     sides = []
     # Of digits, the classes after the third add nothing but time.

@@ -206,9 +206,9 @@ def deviation_ratio(rows, pairs):
     return np.exp(value), tuple(np.exp(interval))
 
 
-def within(statement, variant, measured, limit, kind, found, **given):
+def within(statement, variant, measured, limit, kind, estimate, **given):
     """A finding about a value with the interval that draws leave it."""
-    value, interval = found
+    value, interval = estimate
     measured = f"{measured}; {K:.0f} standard errors over the draws"
     given = {"basis": "monte-carlo", **given}
     return finding(statement, variant, measured, value, limit, kind, interval=interval, **given)

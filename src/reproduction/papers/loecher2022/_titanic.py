@@ -23,7 +23,7 @@ ID, STRONGEST = "PassengerId", "Sex"
 UPPER = -0.2
 # Up to the first share of Sex an importance is "about zero", from the second on it is sizeable.
 LARGEST_NEAR_ZERO, LEAST_SIZEABLE = 0.03, 0.1
-_NEAR_ZERO = "a bar of 3 % of the longest cannot be told from none in the paper's figures"
+_NEAR_ZERO = "a bar of 3 % of the longest looks like no bar in the paper's figures"
 _SIZEABLE = "a tenth of what the strongest feature gets is taken for the least that is sizeable"
 # Standard errors of a mean over the seeds.
 K = 3.0
@@ -59,7 +59,7 @@ def summary(inputs, importances) -> pd.DataFrame:
 
 def _ratios(rows):
     """Means over that of Sex, with the standard errors of such ratios of means over the seeds."""
-    found = []
+    ratios = []
     for (case, importance), own in rows.groupby(["case", "importance"], sort=False):
         wide = own.pivot(index="repeat", columns="feature", values="value")
         sex = wide[STRONGEST]
@@ -67,8 +67,8 @@ def _ratios(rows):
             ratio = wide[feature].mean() / sex.mean()
             error = (wide[feature] - ratio * sex).std() / np.sqrt(len(wide)) / abs(sex.mean())
             key = {"case": case, "importance": importance, "feature": feature}
-            found.append({**key, "of_sex": ratio, "of_sex_error": error})
-    return pd.DataFrame(found)
+            ratios.append({**key, "of_sex": ratio, "of_sex_error": error})
+    return pd.DataFrame(ratios)
 
 
 def of_sex(table, importance, feature=ID, case=AS_THEY_ARE):
@@ -107,10 +107,10 @@ def near_zero(statement, table, names, case=AS_THEY_ARE) -> list[dict]:
     for importance, name in names.items():
         value, (low, high) = of_sex(table, importance, ID, case)
         nearest = 0.0 if low < 0 < high else min(abs(low), abs(high))
-        found = abs(value), (nearest, max(abs(low), abs(high)))
+        estimate = abs(value), (nearest, max(abs(low), abs(high)))
         measured = f"|PassengerId| over Sex, {name}"
         given = (LARGEST_NEAR_ZERO, "at most", _NEAR_ZERO)
-        findings.append(chosen(statement, _named(name, ID, case), measured, found, *given))
+        findings.append(chosen(statement, _named(name, ID, case), measured, estimate, *given))
     return findings
 
 
@@ -126,9 +126,9 @@ def like_shuffled(statement, table, names) -> list[dict]:
     return findings
 
 
-def chosen(statement, variant, measured, found, limit, kind, reason) -> dict:
+def chosen(statement, variant, measured, estimate, limit, kind, reason) -> dict:
     """A finding about a value with its interval over the seeds, against a limit of ours."""
-    value, interval = found
+    value, interval = estimate
     measured = f"{measured}; {K:.0f} standard errors over the seeds"
     given = {"basis": "chosen", "reason": reason, "interval": interval}
     return finding(statement, variant, measured, value, limit, kind, **given)

@@ -76,17 +76,17 @@ def _null(table):
     findings = []
     for name, variant, rows in _each(table, BIASED, NULL):
         measured = f"smallest step of the mean {name} from x2 over x3 and x4 to x5, and to x1"
-        found = smallest(*_steps(rows, FEWER))
-        findings.append(within("s05", variant, measured, 0.0, "at least", found))
+        estimate = smallest(*_steps(rows, FEWER))
+        findings.append(within("s05", variant, measured, 0.0, "at least", estimate))
     findings += _low(table)
     for _, variant, rows in _each(table, UNBIASED, NULL):
         measured = "standard deviation of x5 over that of x2"
-        found = deviation_ratio(rows, [("x5", "x2")])
+        estimate = deviation_ratio(rows, [("x5", "x2")])
         variant = f"variance, {variant}"
-        findings.append(within("s06", variant, measured, 1.0, "at least", found))
+        findings.append(within("s06", variant, measured, 1.0, "at least", estimate))
         measured = "smallest ratio of the standard deviations of x3 to x2, x4 to x3, x5 to x4"
-        found = deviation_ratio(rows, [(a, FEWER[a]) for a in ("x3", "x4", "x5")])
-        findings.append(within("s06", f"{variant}, each step", measured, 1.0, "at least", found))
+        estimate = deviation_ratio(rows, [(a, FEWER[a]) for a in ("x3", "x4", "x5")])
+        findings.append(within("s06", f"{variant}, each step", measured, 1.0, "at least", estimate))
     for _, variant, rows in _each(table, SAID_UNBIASED, NULL):
         z = (rows["value"].abs() / _errors(rows)).max()
         measured = "largest |mean| of a feature in its standard errors over the draws"
@@ -100,10 +100,10 @@ def _low(table):
     for importance, name in UNBIASED.items():
         for setting, key in settings(table, importance):
             rows, mdi = (of(table, of_what, NULL, **key) for of_what in (importance, "mdi_rows"))
-            found = largest_size(rows["value"] / mdi["value"], _errors(rows) / mdi["value"])
+            estimate = largest_size(rows["value"] / mdi["value"], _errors(rows) / mdi["value"])
             measured = f"largest |mean {name}| of a feature over its mean MDI"
             given = {"basis": "chosen", "reason": _LOW}
-            yield within("s06", f"{name}, {setting}", measured, LOW, "at most", found, **given)
+            yield within("s06", f"{name}, {setting}", measured, LOW, "at most", estimate, **given)
 
 
 def _errors(rows):
@@ -121,17 +121,17 @@ def _power(table):
     for name, variant, rows in _each(table, UNBIASED, POWER):
         others = rows.drop(RELEVANT)
         measured = f"smallest lead of x2 over another feature by its mean {name}"
-        found = smallest(-others["lead"], others["lead_error"])
-        findings.append(within("s08", variant, measured, 0.0, "at least", found))
+        estimate = smallest(-others["lead"], others["lead_error"])
+        findings.append(within("s08", variant, measured, 0.0, "at least", estimate))
         behind, n = 1 - rows.loc[RELEVANT, "first"], rows.loc[RELEVANT, "n"]
         measured = "share of single draws in which x2 is not first"
-        found = behind, share_interval(behind, n)
+        estimate = behind, share_interval(behind, n)
         given = {"basis": "chosen", "reason": _ERRS}
         single = f"{variant}, single draws"
-        findings.append(within("s08", single, measured, OFTEN, "at least", found, **given))
+        findings.append(within("s08", single, measured, OFTEN, "at least", estimate, **given))
         measured = "smaller ratio of the standard deviations of x5 to x4 and x4 to x3"
-        found = deviation_ratio(rows, [("x5", "x4"), ("x4", "x3")])
-        findings.append(within("s27", variant, measured, 1.0, "at least", found))
+        estimate = deviation_ratio(rows, [("x5", "x4"), ("x4", "x3")])
+        findings.append(within("s27", variant, measured, 1.0, "at least", estimate))
     return findings
 
 
@@ -141,23 +141,24 @@ def _mdi_fails(table):
     for _, variant, rows in _each(table, {"mdi_rows": "MDI"}, POWER):
         others = rows.drop(RELEVANT)
         measured = "mean MDI of the lowest other feature less that of x2"
-        found = smallest(others["lead"], others["lead_error"])
-        findings.append(within("s07", f"{variant}, lowest", measured, 0.0, "at least", found))
+        estimate = smallest(others["lead"], others["lead_error"])
+        findings.append(within("s07", f"{variant}, lowest", measured, 0.0, "at least", estimate))
         first, n = rows.loc[RELEVANT, ["first", "n"]]
-        measured, found = "share of draws in which x2 is first", (first, share_interval(first, n))
+        measured = "share of draws in which x2 is first"
+        estimate = first, share_interval(first, n)
         variant, given = f"{variant}, fails", {"basis": "chosen", "reason": _CHANCE}
-        findings.append(within("s07", variant, measured, CHANCE, "at most", found, **given))
+        findings.append(within("s07", variant, measured, CHANCE, "at most", estimate, **given))
     for setting, key in settings(table, "mdi_rows"):
         with_effect, without = (
             of(table, "mdi_rows", case, **key).loc[[RELEVANT]] for case in (POWER, NULL)
         )
         ratio = with_effect["value"] / without["value"]
         relative = [_errors(rows) / rows["value"] for rows in (with_effect, without)]
-        found = largest(ratio, ratio * np.hypot(*relative))
+        estimate = largest(ratio, ratio * np.hypot(*relative))
         measured = "mean MDI of x2 over that in the null case"
         given = {"basis": "chosen", "reason": _SLIGHTLY}
         findings.append(
-            within("s19", f"MDI, {setting}", measured, SLIGHTLY, "at most", found, **given)
+            within("s19", f"MDI, {setting}", measured, SLIGHTLY, "at most", estimate, **given)
         )
     return findings
 
@@ -167,6 +168,6 @@ def _bias_remains(table):
     findings = []
     for name, variant, rows in _each(table, BIASED, POWER):
         measured = f"smallest step of the mean {name} from x3 over x4 to x5, and from x3 to x1"
-        found = smallest(*_steps(rows, [f for f in NOISE if FEWER[f] in NOISE]))
-        findings.append(within("s28", variant, measured, 0.0, "at least", found))
+        estimate = smallest(*_steps(rows, [f for f in NOISE if FEWER[f] in NOISE]))
+        findings.append(within("s28", variant, measured, 0.0, "at least", estimate))
     return findings

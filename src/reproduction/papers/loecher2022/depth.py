@@ -64,18 +64,18 @@ def _by_depth(quantity, values):
 def _of_id(splits):
     """Share of splits that test PassengerId, near the root and deep."""
     depth = splits.index.get_level_values("depth")
-    found = {}
+    shares = {}
     for name, level in (
         ("share near the root", depth < NEAR),
         ("share of deep splits", depth >= DEEP),
     ):
         sums = splits[level].groupby("repeat").sum()
-        found[name] = sums[ID] / sums.sum(axis=1)
-    near, deep = found.values()
-    found["deep over near"] = deep / near
+        shares[name] = sums[ID] / sums.sum(axis=1)
+    near, deep = shares.values()
+    shares["deep over near"] = deep / near
     rows = [
         {"quantity": name, "value": v.mean(), "error": v.std() / np.sqrt(len(v)), "feature": ID}
-        for name, v in found.items()
+        for name, v in shares.items()
     ]
     return pd.DataFrame(rows)
 

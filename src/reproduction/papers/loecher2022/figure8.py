@@ -48,15 +48,15 @@ def compute(inputs) -> pd.DataFrame:
     """
     names = [*WEIGHTED, *RAW]
     table = pd.concat([_simulations.summary(inputs, c, names) for c in (POWER, NULL)])
-    found = {}
+    measured = {}
     for variant in MTRY:
         wide = _simulations.replications(inputs, POWER, variant, NUMBERS, names)
         for name in names:
-            found[variant, name] = _measured(wide[[name]].to_numpy(), separation, "separation")
+            measured[variant, name] = _measured(wide[[name]].to_numpy(), separation, "separation")
         for name in BEFORE:
             pair = wide[[name, "shap_oob_y"]].to_numpy()
-            found[variant, name] |= _measured(pair, _gain, "gain")
-    rows = [{"variant": v, "importance": name, **row} for (v, name), row in found.items()]
+            measured[variant, name] |= _measured(pair, _gain, "gain")
+    rows = [{"variant": v, "importance": name, **row} for (v, name), row in measured.items()]
     of_x2 = pd.DataFrame(rows).assign(case=POWER, feature=RELEVANT)
     return table.merge(of_x2, "left", on=["variant", "importance", "case", "feature"])
 
@@ -115,19 +115,19 @@ def statements(table) -> list[dict]:
             ("shap_inbag_y", 0.0, "at most", "in-bag, another feature is expected to be before x2"),
         ):
             row = rows[name]
-            found = _interval(row["separation"], row["separation_error"])
+            estimate = _interval(row["separation"], row["separation_error"])
             given = {"basis": "chosen", "reason": reason}
             text = measured.format(f"weighted, {WEIGHTED[name]}")
             findings.append(
-                within("s09", f"{WEIGHTED[name]}, {mtry}", text, limit, kind, found, **given)
+                within("s09", f"{WEIGHTED[name]}, {mtry}", text, limit, kind, estimate, **given)
             )
         for name, before in BEFORE.items():
             row = rows[name]
-            found = _interval(row["gain"], row["gain_error"])
+            estimate = _interval(row["gain"], row["gain_error"])
             text = f"that distance, weighted and out-of-bag, less that of SHAP of {before}"
             given = {"basis": "chosen", "reason": _GREATLY}
             name = f"improved over {before}, {mtry}"
-            findings.append(within("s09", name, text, GREATLY, "at least", found, **given))
+            findings.append(within("s09", name, text, GREATLY, "at least", estimate, **given))
         findings.append(_null(table, variant, mtry))
     return findings
 
@@ -141,7 +141,7 @@ def _null(table, variant, mtry):
     """Without signal nothing is left."""
     rows, raw = (of(table, name, NULL, variant) for name in ("shap_oob_y", "shap"))
     errors = rows["deviation"] / np.sqrt(rows["n"]) / raw["value"]
-    found = _simulations.largest_size(rows["value"] / raw["value"], errors)
+    estimate = _simulations.largest_size(rows["value"] / raw["value"], errors)
     measured = "largest |mean| of a feature over its mean |SHAP|, weighted, out-of-bag"
     given = {"basis": "chosen", "reason": _LOW}
-    return within("s09", f"null case, {mtry}", measured, LOW, "at most", found, **given)
+    return within("s09", f"null case, {mtry}", measured, LOW, "at most", estimate, **given)

@@ -117,9 +117,9 @@ def _lost(lost):
     lines = []
     for (method, release), rows in lost.groupby(["method", "version"], sort=False, dropna=False):
         depth = rows.set_index("rows")["value"]
-        found = " / ".join(f"{depth[k]:.0f}" if k in depth else "-" for k in _trees.ROWS)
+        depths = " / ".join(f"{depth[k]:.0f}" if k in depth else "-" for k in _trees.ROWS)
         name = method if pd.isna(release) or not release else f"{method} {release}"
-        lines.append(f"{name}: {found}")
+        lines.append(f"{name}: {depths}")
     kinds = "whole chain / 9 of 10 tests / every other"
     return f"depth at which six digits are gone, caterpillars ({kinds}):\n" + "; ".join(lines)
 
@@ -152,7 +152,7 @@ def _sweep(axis, table, sweep):
 
 
 def _exponents(axis, slope, sweep):
-    """The methods and their fitted exponents, in their colors; what is fitted is said."""
+    """The methods and their fitted exponents, in their colors, and the fitted quantity."""
     texts = {
         "M, chain": {method: label for method, (_, label) in METHODS.items()},
         "D": "for each node: D$^{{{:.2f}}}$",

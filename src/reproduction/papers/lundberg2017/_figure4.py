@@ -59,11 +59,11 @@ def _headline(table, datasets):
     area = table[chosen & (table["statistic"] == "area")].set_index(["dataset", "clustered"])
     parts = []
     for k, dataset in enumerate(datasets, 1):
-        found = [
+        areas = [
             f"{CLUSTERED[name][0]} {area['value'].get((dataset, name), float('nan')):.2f}"
             for name in ("tree_shap", "saabas", "unsupervised", "random_features")
         ]
-        parts.append(f"{', '.join(found)} (stand-in {k})")
+        parts.append(f"{', '.join(areas)} (stand-in {k})")
     return "\n".join(
         ["Areas in-sample with permuted outcomes, where there is nothing to find:", *parts]
     )

@@ -1,4 +1,4 @@
-"""The consistency of section 3 on the packages themselves: fitted, and asked as users ask them.
+"""The consistency of section 3 on the packages themselves, called as users call them.
 
 A pair of random functions on the cube {0, 1}^3, in which feature 0 matters more in the second, is
 fitted by one tree each. The rows are the corners of the cube, so that data and model match. Only
@@ -18,7 +18,7 @@ from reproduction.papers.lundberg2017 import _consistency
 M = 3
 # Falls below this are rounding of float32; the numbers are halves, quarters and eighths.
 MARGIN = 1e-3
-# What is asked for -> the game in which feature 0 must matter more.
+# Importance of a package -> the game in which feature 0 must matter more.
 GAMES = {
     "gain": _consistency.gain_game,
     "split count": _consistency.gain_game,
@@ -28,13 +28,13 @@ GAMES = {
 
 
 def violations(n_pairs: int, seed: int) -> dict[str, list[tuple[str, int, int]]]:
-    """Package with version -> (what was asked for, pairs that count, pairs in which it falls)."""
+    """Package with version -> (importance, pairs that count, pairs in which it falls)."""
     corners = np.indices([2] * M).reshape(M, -1).T.astype(float)
     pairs = {}
     for game in dict.fromkeys(GAMES.values()):
         rng = np.random.default_rng([seed, 5])
         pairs[game] = [f.reshape(n_pairs, -1) for f in _consistency.pairs(rng, M, n_pairs, game)]
-    found = {}
+    counted = {}
     for package, fit in (
         ("sklearn", _sklearn),
         ("xgboost", _xgboost),
@@ -45,9 +45,9 @@ def violations(n_pairs: int, seed: int) -> dict[str, list[tuple[str, int, int]]]
             game: [[fit(corners, y) for y in functions] for functions in both]
             for game, both in pairs.items()
         }
-        asked = [q for q in GAMES if q in models[GAMES[q]][0][0][1]]
-        found[name] = [(q, *_falls(models[GAMES[q]], pairs[GAMES[q]], q)) for q in asked]
-    return found
+        offered = [q for q in GAMES if q in models[GAMES[q]][0][0][1]]
+        counted[name] = [(q, *_falls(models[GAMES[q]], pairs[GAMES[q]], q)) for q in offered]
+    return counted
 
 
 def _falls(models, functions, quantity):
@@ -59,7 +59,7 @@ def _falls(models, functions, quantity):
     return n, falls
 
 
-# Each gives the predictions of the corners, and what the package says of feature 0.
+# Each gives the predictions of the corners, and the package's importances of feature 0.
 
 
 def _sklearn(X, y):

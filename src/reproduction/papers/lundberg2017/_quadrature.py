@@ -50,12 +50,12 @@ def tree_shap(x, tree: Tree, steps: Counter) -> list[float]:
                 steps["loop"] += 1
                 ratio.append(((1 - t) * z_c + t * o_c) / ((1 - t) * z + t * o))
             passed = [a * f for a, f in zip(above, ratio, strict=True)]
-            found = below(child, passed, {**factors, i: (z_c, o_c)})
+            sums = below(child, passed, {**factors, i: (z_c, o_c)})
             integral = 0.0
             for k, t in enumerate(points):
                 steps["loop"] += 1
-                integral += above[k] * found[k] / ((1 - t) * z + t * o) ** 2
-                total[k] += ratio[k] * found[k]
+                integral += above[k] * sums[k] / ((1 - t) * z + t * o) ** 2
+                total[k] += ratio[k] * sums[k]
             phi[i] += (o_c * z - z_c * o) * integral
         return total
 

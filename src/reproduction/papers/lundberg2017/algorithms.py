@@ -75,9 +75,9 @@ def compute(inputs, recorded: str | None = None, seed: int = 0) -> pd.DataFrame:
     """
     steps = _steps.sweeps()
     rows = _equalities(seed)
-    found = errors(recorded)
-    rows += [{"part": "error", **row} for row in found]
-    rows += [{"part": "lost", **row} for row in lost(found)]
+    of_methods = errors(recorded)
+    rows += [{"part": "error", **row} for row in of_methods]
+    rows += [{"part": "lost", **row} for row in lost(of_methods)]
     rows += [{"part": "steps", **row} for row in steps]
     for (sweep, method), slope in _steps.exponents(steps).items():
         rows.append({"part": "exponent", "sweep": sweep, "method": method, "value": slope})
@@ -101,8 +101,8 @@ def errors(recorded=None) -> list[dict]:
             key["reference"] = case.reference
             # In Python each row takes seconds.
             some = case.one_row_a_kind() if method == "algorithm_2" else case
-            found = some.errors(getattr(_peers, method)(some.forest, some.X))
-            rows += [{**key, "rows": kind, "value": error} for kind, error in found.items()]
+            largest = some.errors(getattr(_peers, method)(some.forest, some.X))
+            rows += [{**key, "rows": kind, "value": error} for kind, error in largest.items()]
     for row in storage.read_rows(recorded) if recorded else []:
         value = float(row.pop("error"))
         key = {**row, "depth": int(row["depth"]), "reference": "fractions"}
@@ -119,7 +119,7 @@ def lost(errors) -> list[dict]:
         if row["tree"] == "caterpillar":
             key = (row["rows"], row["method"], row["version"])
             lines.setdefault(key, []).append((row["depth"], row["value"]))
-    found = []
+    depths_of_loss = []
     for (kind, method, release), line in lines.items():
         key = {"tree": "caterpillar", "rows": kind, "method": method, "version": release}
         depths, values = zip(*sorted(line), strict=True)
@@ -128,8 +128,8 @@ def lost(errors) -> list[dict]:
             continue
         (x0, x1), (y0, y1) = depths[below : below + 2], np.log(values[below : below + 2])
         share = (np.log(LOST) - y0) / (y1 - y0) if np.isfinite([y0, y1]).all() else 1.0
-        found.append({**key, "value": float(x0 + (x1 - x0) * share)})
-    return found
+        depths_of_loss.append({**key, "value": float(x0 + (x1 - x0) * share)})
+    return depths_of_loss
 
 
 def draw(table):

@@ -53,8 +53,8 @@ def compute(inputs, n_pairs: int = 2000, n_fitted: int = 150, seed: int = 0) -> 
     """
     rows = [*_uniqueness(n_pairs, seed), *_order(seed), *_path_methods(seed), *_one_order(seed)]
     rows += [*_fluctuations(seed), *_xgboost(seed)]
-    for package, found in _packages.violations(n_fitted, seed).items():
-        rows += [_row("packages", package, *row) for row in found]
+    for package, counts in _packages.violations(n_fitted, seed).items():
+        rows += [_row("packages", package, *row) for row in counts]
     return pd.DataFrame(rows, columns=["property", "case", "quantity", "n", "value"])
 
 
@@ -264,11 +264,11 @@ def statements(table) -> list[dict]:
 
 
 def _s09(value):
-    for case, found in value["uniqueness"].groupby(level=0, sort=False):
-        found = found.droplevel(0)
-        gap = found.pop("largest |phi - SHAP|")
+    for case, quantities in value["uniqueness"].groupby(level=0, sort=False):
+        quantities = quantities.droplevel(0)
+        gap = quantities.pop("largest |phi - SHAP|")
         # Were a property violated, it would be no counter-example.
-        obeys = (found == 0).all()
+        obeys = (quantities == 0).all()
         measured = "largest difference from SHAP of another method that obeys all three properties"
         yield finding("s09", case, measured, gap if obeys else 0.0, 0.0)
 
@@ -280,8 +280,8 @@ def _s10(value):
 
 
 def _s11(value):
-    for (case, quantity), found in value["path methods"].items():
-        yield finding("s11", f"{case}, {quantity}", f"{quantity}, path method", found, 0.0)
+    for (case, quantity), largest in value["path methods"].items():
+        yield finding("s11", f"{case}, {quantity}", f"{quantity}, path method", largest, 0.0)
 
 
 def _s12(value):

@@ -53,9 +53,9 @@ def compute(inputs, trees, repeats: int, rows, trees_of_rows: int, noise: float)
         trees), or ``bias`` (mean over the largest forests less the limit, in standard errors, the
         largest over all cells). ``size`` is the number of trees or rows.
     """
-    found = [*_by_trees(trees, repeats), *_by_rows(rows, repeats, trees_of_rows, noise)]
+    measurements = [*_by_trees(trees, repeats), *_by_rows(rows, repeats, trees_of_rows, noise)]
     columns = ["part", "measure", "size", "repeat", "feature", "value"]
-    return pd.DataFrame(found, columns=columns)
+    return pd.DataFrame(measurements, columns=columns)
 
 
 def _by_trees(sizes, repeats):
@@ -202,10 +202,10 @@ def _cells(axis, table):
 
 def statements(table) -> list[dict]:
     """s46: the mean of the forests is the limit, and errors fall with trees and rows."""
-    found = []
+    findings = []
     for measure, (label, _, _) in _MEASURES.items():
         (bias,) = table[(table["part"] == "bias") & (table["measure"] == measure)]["value"]
-        found.append(
+        findings.append(
             finding(
                 "s46",
                 f"{label}: bias",
@@ -226,7 +226,7 @@ def statements(table) -> list[dict]:
         ):
             rows = table[(table["part"] == part) & (table["measure"] == measure)]
             value, error = _exponent(rows)
-            found.append(
+            findings.append(
                 finding(
                     "s46",
                     f"{label}: {part}",
@@ -238,7 +238,7 @@ def statements(table) -> list[dict]:
                     interval=(value - 2 * error, value + 2 * error),
                 )
             )
-    return found
+    return findings
 
 
 def _exponent(rows):

@@ -70,9 +70,9 @@ def statements(table) -> list[dict]:
     """s17, s18 and s19 on the data set; the paper does not say which correlation it shows."""
     dataset = _DATASETS[table["k"].max()]
     return [
-        found
+        stated
         for correlation, rows in table.groupby("correlation", sort=False)
-        for found in _statements(f"{dataset}, {correlation.capitalize()}", rows)
+        for stated in _statements(f"{dataset}, {correlation.capitalize()}", rows)
     ]
 
 

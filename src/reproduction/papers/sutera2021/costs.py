@@ -99,7 +99,6 @@ def _led(trees):
     """Global measures."""
     data = led.load()
     _, forest = _forest(data, 1, trees)
-
     sampled = partial(sage.importance, forest, data.X, data.y, loss="cross_entropy")
     return "led, K = 1", {
         "mdi": (partial(mdi.importance, forest), len(data.X), 1.0),
@@ -118,7 +117,6 @@ def _loss(trees, n_rows):
     explainer = shap.TreeExplainer(
         model, X, feature_perturbation="interventional", model_output="log_loss"
     )
-
     of_loss = partial(explainer.shap_values, X, y, check_additivity=False)
     everything = forest.prepare(data.X)
     return "breast cancer, K = 1", {
@@ -184,14 +182,14 @@ _RATIOS = {
 
 def statements(table) -> list[dict]:
     """s22, s23, s38 and s39: medians of the ratios of each repeat, and their extremes."""
-    found = []
+    findings = []
     for scope, rows in table.groupby("scope", sort=False):
         seconds = rows.pivot_table(index="repeat", columns="measure", values="value")
         for (over, under), (statement, kind, limit) in _RATIOS.items():
             if {over, under} <= set(seconds):
                 ratios = seconds[over] / seconds[under]
                 chosen = {"basis": "chosen", "reason": _MUCH_REASON}
-                found.append(
+                findings.append(
                     finding(
                         statement,
                         f"{scope}: {CALLS[over]} over {CALLS[under]}",
@@ -203,4 +201,4 @@ def statements(table) -> list[dict]:
                         **(chosen if limit == MUCH else {"basis": "printed"}),
                     )
                 )
-    return found
+    return findings

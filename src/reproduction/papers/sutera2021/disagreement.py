@@ -91,7 +91,7 @@ def draw(table):
     figure = plt.figure(figsize=(10, 6.4))
     top, bottom = figure.subfigures(2, 1)
     axes = top.subplots(1, 2, width_ratios=[1, 1.25])
-    _hump(axes[0])
+    _hump(axes[0], table)
     _all_sets(axes[1], table)
     for axis, dataset in zip(bottom.subplots(1, 3, sharey=True), NAMES, strict=True):
         _by_class(axis, table, dataset)
@@ -104,14 +104,18 @@ def draw(table):
     return figure
 
 
-def _hump(axis):
+def _hump(axis, table):
     """Two classes: on its way to 1 from below 1/2, a class passes the maximum of the entropy."""
+    rows = table[(table["dataset"] == "breast_cancer") & (table["weights"] == "equal")]
+    malignant = NAMES["breast_cancer"].index("malignant")
+    (prior,) = rows.loc[rows["predicted"] == malignant, "prior"].unique()
     p = np.linspace(0.001, 0.999, 400)
     entropy = -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
     for (words, color, _), values in zip(REFERENCES.values(), (entropy, -np.log2(p)), strict=True):
         axis.plot(p, values, color=COLORS[color], label=words)
-    axis.axvline(0.3726, color="0.4", lw=0.8, ls=":")
-    axis.text(0.36, 0.5, "malignant\nat the roots", fontsize=7.5, color="0.3", ha="right", va="top")
+    axis.axvline(prior, color="0.4", lw=0.8, ls=":")
+    words = {"fontsize": 7.5, "color": "0.3", "ha": "right", "va": "top"}
+    axis.text(prior - 0.01, 0.5, "malignant\nat the roots", **words)
     axis.set(xlim=(0, 1), ylim=(0, 2.4), xlabel="probability of the predicted class", ylabel="bits")
     axis.set_title("A step towards the class can raise the entropy")
     axis.legend(loc="upper right")

@@ -86,7 +86,7 @@ def statements(table) -> list[dict]:
     does not reach 0.75 is between 0.6 and 9.7 % of the samples of four data sets.
     """
     rows = table[(table["variant"] == "published") & (table["correlation"] == "pearson")]
-    found = []
+    findings = []
     for dataset in PANELS:
         of_set = rows[rows["dataset"] == dataset].groupby("versus", sort=False)["value"]
         low = 100 * of_set.agg(lambda values: (values < SIMILAR).mean())
@@ -96,9 +96,9 @@ def statements(table) -> list[dict]:
         ):
             words = f"{measured} share of samples below {SIMILAR:g}, of two measures (%)"
             variant = f"{dataset}, {kind} {LEAST if kind == 'at least' else MOST:g} %"
-            found.append(finding("s21", variant, words, value, limit, kind, basis="printed"))
+            findings.append(finding("s21", variant, words, value, limit, kind, basis="printed"))
         high = 100 * of_set.agg(lambda values: (values >= CLOSE).mean()).min()
-        found.append(
+        findings.append(
             finding(
                 "s43",
                 dataset,
@@ -110,4 +110,4 @@ def statements(table) -> list[dict]:
                 reason="0.9 is the higher bound of table 4, and a large fraction is most of them",
             )
         )
-    return found
+    return findings

@@ -119,7 +119,7 @@ def _scale(figure, axes, norm, dataset):
 
 def statements(table) -> list[dict]:
     """s42: correlations of the scores of all pairs of measures, of the samples of the figure."""
-    found = []
+    findings = []
     for dataset, rows in table.groupby("dataset", sort=False):
         wide = rows.pivot_table(
             index=["k", "sample", "feature"], columns="importance", values="value"
@@ -127,7 +127,7 @@ def statements(table) -> list[dict]:
         correlations = wide.groupby(level=["k", "sample"]).corr()
         of_a = {a: correlations.xs(a, level="importance") for a in MEASURES}
         pairs = [of_a[a][b] for a, b in combinations(MEASURES, 2)]
-        found.append(
+        findings.append(
             finding(
                 "s42",
                 dataset,
@@ -139,4 +139,4 @@ def statements(table) -> list[dict]:
                 reason="vectors that correlate at 0.75 or more are similar by appendix E.2",
             )
         )
-    return found
+    return findings

@@ -366,12 +366,12 @@ def _built():
         ("s33", "noisy copy: MDI, K = 1, built", theory.MultiwayForest(copy, 1).mdi()[1]),
         *_mirrored(),
     ]
-    found = [(statement, quantity, "entropy", values) for statement, quantity, values in quantities]
+    rows = [(statement, quantity, "entropy", values) for statement, quantity, values in quantities]
     for words, others in (("B = x_B", False), ("B <= x_B", True)):
         seen = theory.cumulative_change(hidden, others) > theory.relevance.EQUAL
         quantity = f"disagreements, X_m <= x_m and {words}"
-        found.append(("s45", quantity, "any", seen != theory.relevant(hidden)))
-    return found
+        rows.append(("s45", quantity, "any", seen != theory.relevant(hidden)))
+    return rows
 
 
 def _mirrored():

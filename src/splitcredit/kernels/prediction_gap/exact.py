@@ -16,7 +16,7 @@ one with x inside is what two of them leave; so nothing small is a difference of
 
 **Leaves that cannot matter.** With small noise most leaves are so improbable that all of them
 together are below the last digit of the result. They are left out, by a bound
-(`_drop_negligible_leaves`).
+(`drop_negligible_leaves`).
 
 **Trees that cancel each other** leave a sum far below its terms; it is then worked out with twice
 the digits (`twofold`). Boosted trees of real data have not been seen to need it.
@@ -194,11 +194,11 @@ def _next_node(node, value):
 @kernel()
 def gap(nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_below, work):
     """PG^2 of one row and set; `row_values` and `mass_below` are those of `locate_row`."""
-    n_factors = _list_steps(
+    n_factors = list_steps(
         nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_below, work
     )
-    _drop_negligible_leaves(work)
-    _reverse_steps(work)
+    drop_negligible_leaves(work)
+    reverse_steps(work)
     sums, active, total, squares = work.sums, work.active, 0.0, 0.0
     n = work.active_end[-1]
     for begin in range(0, n, BLOCK):
@@ -210,23 +210,23 @@ def gap(nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_below, 
             total += share * g * (g + 2.0 * sums[0, v - begin])
             squares += share * g * g
     if total < CANCELLED * squares:
-        _clear_slots(work, n_factors)
-        _list_steps(nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_below, work)
-        _reverse_steps(work)
+        clear_slots(work, n_factors)
+        list_steps(nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_below, work)
+        reverse_steps(work)
         total = gap_twofold(nodes, sides, lowered, x, tails, chosen, mass_below, work)
-    _clear_slots(work, n_factors)
+    clear_slots(work, n_factors)
     return max(total, 0.0)  # the mean of a square: below 0 by rounding only
 
 
 @kernel()
-def _clear_slots(work, n_factors):
+def clear_slots(work, n_factors):
     """Take the places in the table from the features of the factors."""
     for i in range(n_factors):
         work.slot[work.factors[i].feature] = -1
 
 
 @kernel()
-def _list_steps(nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_below, work):
+def list_steps(nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_below, work):
     """List the nodes where factors or active leaves are, parents before children.
 
     Numba counts references to the arrays that a function is given, which takes longer than all
@@ -281,7 +281,7 @@ def _list_steps(nodes, sides, roots, lowered, x, tails, chosen, row_values, mass
 
 
 @kernel()
-def _drop_negligible_leaves(work):
+def drop_negligible_leaves(work):
     """Leave out leaves that together cannot change the last digit.
 
     Let a and b be the sums of g over the trees in leaves that stay and in those that go. The gap
@@ -315,7 +315,7 @@ def _drop_negligible_leaves(work):
 
 
 @kernel()
-def _reverse_steps(work):
+def reverse_steps(work):
     """Reverse the lists, so that children come before parents, and leave out barren nodes.
 
     Those are nodes without a leaf below, and the leaves that were left out (level -1).

@@ -2,8 +2,8 @@
 
 If trees take back what others give, the sum over pairs of leaves is far below its terms and keeps
 few of their 16 digits. Here every number is a sum of two float64, a high and a low part. The tail
-probabilities are taken as they are: the result is that of noise whose tails differ from those asked
-for by a last rounding, and is as accurate as they.
+probabilities are taken as they are given: the result is that of noise whose tails differ from the
+exact ones by a last rounding, and is as accurate as they.
 """
 
 from __future__ import annotations

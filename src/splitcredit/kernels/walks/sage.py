@@ -18,7 +18,7 @@ from splitcredit.kernels.walks import predict
 
 # Numbers in a table of predictions (inputs times outputs): at most 64 MB.
 TABLE = 1 << 23
-# Numbers in the arrays between two steps: bounds memory to some 10 MB whatever is asked.
+# Numbers in the arrays between two steps: bounds memory to some 10 MB for any number of rows.
 CHUNK = 1 << 20
 
 
