@@ -62,9 +62,9 @@ def greedy_ranking(
     ------
     ValueError
         See `prediction_gap.pg2`; all features are perturbed in the end, so none may be NaN. Also if
-        the order of ties is not one of all features; and if ``arithmetic`` is ``"single"`` and the
-        model does not compare ``x < threshold`` in it and add up its trees, or the noise is not
-        `Normal` with a scale above 0.
+        the order of ties is not one of all features; and with ``arithmetic="single"``, if the model
+        does not compare ``x < threshold`` in single precision and add up its trees, or the noise is
+        not `Normal` with a scale above 0.
     """
     if arithmetic not in ARITHMETICS:
         known = ", ".join(map(repr, ARITHMETICS))

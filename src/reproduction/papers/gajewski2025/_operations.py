@@ -22,22 +22,31 @@ def count(forest, X, chosen, sigma) -> np.ndarray:
     chosen : bool (n_pairs, n_features)
     sigma : float
     """
+    return np.array([_of_lists(*own) for own in lists(forest, X, chosen, sigma)])
+
+
+def lists(forest, X, chosen, sigma):
+    """The lists that the kernel works through, pair by pair; the arguments are those of `count`.
+
+    Yields
+    ------
+    splitcredit.kernels.prediction_gap.exact.Work, the same memory for all pairs
+    NODE (n_nodes,)
+        See `splitcredit.kernels.prediction_gap.gap_forest`.
+    """
     problem = GapProblem(forest, None, sigma, None)
     nodes, sides, roots, lowered, first, depth = exact.kernel_arrays(problem.gap_forest)
     rows, tails = problem.with_tails(X, chosen)
     work = exact.workspace(len(nodes), len(sides), len(roots), X.shape[1], depth)
     row_values, mass_below = np.empty(len(roots)), np.empty(X.shape[1])
-    counts = []
     for x, tail, moving in zip(rows, tails, chosen, strict=True):
         exact.locate_row(nodes, roots, lowered, first, x, tail, row_values, mass_below)
         listed = nodes, sides, roots, lowered, x, tail, moving, row_values, mass_below, work
         n_factors = exact.list_steps(*listed)
-        visited = int(work.visited_end[-1])
         exact.drop_negligible_leaves(work)
         exact.reverse_steps(work)
         exact.clear_slots(work, n_factors)
-        counts.append(visited + _of_lists(work, nodes))
-    return np.array(counts)
+        yield work, nodes
 
 
 def _of_lists(work, nodes):
@@ -47,4 +56,5 @@ def _of_lists(work, nodes):
     leaves = work.active_end[-1]
     later = leaves - work.active_end
     own = nodes[work.active["node"][:leaves]]
-    return int((of_tree * later).sum() + (own["box_end"] - own["box"]).sum())
+    of_boxes = (own["box_end"] - own["box"]).sum()
+    return int(work.visited_end[-1] + (of_tree * later).sum() + of_boxes)
