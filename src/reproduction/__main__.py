@@ -8,6 +8,8 @@ import os
 import sys
 import traceback
 
+from reproduction import usage
+
 STAGES = {
     "plans": "write the plan of one batch",
     "points": "write the points of one experiment",
@@ -50,6 +52,7 @@ def main(arguments=None) -> int:
         # The claims page quotes the last line of the log of a job that did not finish.
         print(f"{known.stage}: {type(error).__name__}: {error}", file=sys.stderr)
         return 1
+    print(usage.spent())
     print(FINISHED, flush=True)
     return 0
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import json
 
-from reproduction import cross_fitted, models, recorded, seeds, storage
+from reproduction import cross_fitted, models, recorded, seeds, storage, usage
 from reproduction.cross_fitted import CrossFitted
 from reproduction.datasets import Dataset
 from reproduction.peers import function_of
@@ -35,15 +35,16 @@ def run(arguments):
     computed = {}
     for run in storage.read_json(arguments.plan):
         key, rows = run["key"], data[run["data_key"]]
-        given = recipe | _seed(compute, arguments.recipe, run["repeat"]) | _ties(recipe, rows)
-        if "estimator" in _parameters(compute):
-            estimator = models.unfitted(run["model"], run["repeat"])
-            explained = compute(estimator, rows.training.X, rows.training.y, **given)
-        else:
-            model = storage.read_bundle(arguments.models, cross_fitted, {key})[key]
-            if "model" in _parameters(compute):
-                given["model"] = _fitted_anew(run, rows.training, model)
-            explained = _explained(compute, model, rows, given, n_rows)
+        with usage.measured(key):
+            given = recipe | _seed(compute, arguments.recipe, run["repeat"]) | _ties(recipe, rows)
+            if "estimator" in _parameters(compute):
+                estimator = models.unfitted(run["model"], run["repeat"])
+                explained = compute(estimator, rows.training.X, rows.training.y, **given)
+            else:
+                model = storage.read_bundle(arguments.models, cross_fitted, {key})[key]
+                if "model" in _parameters(compute):
+                    given["model"] = _fitted_anew(run, rows.training, model)
+                explained = _explained(compute, model, rows, given, n_rows)
         computed[key] = explained
         print(f"explained {key}: {explained}", flush=True)
     storage.write_bundle(arguments.out, computed)

@@ -7,7 +7,7 @@ import json
 
 import pandas as pd
 
-from reproduction import cross_fitted, models, seeds, storage
+from reproduction import cross_fitted, models, seeds, storage, usage
 from reproduction.datasets import Dataset
 from reproduction.metrics import metric
 from splitcredit import attribution
@@ -37,10 +37,11 @@ def run(arguments):
         attributions = {name: bundle[run["key"]] for name, bundle in bundles.items()}
         given = {k: v for k, v in arguments.recipe.items() if k != "metric"}
         taken = inspect.signature(compute).parameters
-        for name, value in _known(arguments, data[run["data_key"]], run):
-            if name in taken:
-                given[name] = value()
-        frame = compute(attributions, **given)
+        with usage.measured(run["key"]):
+            for name, value in _known(arguments, data[run["data_key"]], run):
+                if name in taken:
+                    given[name] = value()
+            frame = compute(attributions, **given)
         frame.insert(0, "run", run["key"])
         frames.append(frame)
     storage.write_table(arguments.out, pd.concat(frames, ignore_index=True))

@@ -5,7 +5,7 @@ A recipe with ``folds`` is fitted once for each, without its rows, and becomes a
 
 from __future__ import annotations
 
-from reproduction import models, storage
+from reproduction import models, storage, usage
 from reproduction.cross_fitted import CrossFitted
 from reproduction.datasets import Dataset
 from splitcredit.convert import to_forest
@@ -24,7 +24,8 @@ def run(arguments):
     forests = {}
     for run in storage.read_json(arguments.plan):
         dataset = data[run["data_key"]]
-        forests[run["key"]] = _fitted(run["model"], dataset, run["repeat"])
+        with usage.measured(run["key"]):
+            forests[run["key"]] = _fitted(run["model"], dataset, run["repeat"])
         print(f"fitted {run['key']}: {forests[run['key']]}", flush=True)
     storage.write_bundle(arguments.out, forests)
 

@@ -1,0 +1,77 @@
+"""Processor time and memory of a job, for its log; the cost model is fitted to them.
+
+Snakemake's benchmarks look at a job twice a second, after fifteen seconds twice a minute, and miss
+what lies between the last look and the end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import resource
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+_RUN = re.compile(r"^(\S+) took ([\d.]+) s$", re.MULTILINE)
+_JOB = re.compile(r"^used ([\d.]+) s of processor time, (\d+) MB of memory$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What one job used.
+
+    Parameters
+    ----------
+    seconds : float
+        Of processor time, starting Python included.
+    megabytes : int
+        Of memory, at most.
+    runs : dict of str to float
+        Seconds of processor time of each run of a batch, by its key.
+    """
+
+    seconds: float
+    megabytes: int
+    runs: dict[str, float]
+
+
+@contextlib.contextmanager
+def measured(key: str):
+    """Print the processor time of one run of a batch when the block ends."""
+    started = time.process_time()
+    yield
+    print(f"{key} took {time.process_time() - started:.4f} s", flush=True)
+
+
+def spent() -> str:
+    """The line of the log with all that this process and its children have used."""
+    own, children = (
+        resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    seconds = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+    return f"used {seconds:.3f} s of processor time, {_megabytes(own)} MB of memory"
+
+
+def _megabytes(own):
+    # On Linux ru_maxrss starts with the size of the process that this one was forked from.
+    status = Path("/proc/self/status")
+    if status.is_file():
+        (kilobytes,) = re.findall(r"^VmHWM:\s*(\d+) kB$", status.read_text(), re.MULTILINE)
+        return round(int(kilobytes) / 1024)
+    return round(own.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10))
+
+
+def read(log) -> Usage | None:
+    """What the job of a log used; None if it did not finish, or there is no log."""
+    try:
+        text = Path(log).read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return None
+    jobs = _JOB.findall(text)
+    if not jobs:
+        return None
+    seconds, megabytes = jobs[-1]
+    runs = {key: float(one) for key, one in _RUN.findall(text)}
+    return Usage(float(seconds), int(megabytes), runs)
