@@ -15,7 +15,7 @@ from scipy.special import ndtri
 
 import twins_prediction_gap as twins
 from reproduction import claims, datasets, figures, papers, recorded, storage
-from reproduction.metrics import cross_validated_error, model_card, sampling_error
+from reproduction.metrics import agreement, cross_validated_error, model_card, sampling_error
 from reproduction.models import fit
 from reproduction.papers.gajewski2025 import (
     _algorithm1,
@@ -633,7 +633,7 @@ def test_stated_parameters_give_other_trees_than_those_found(hashes):
 
 def test_the_authors_tree_for_red_wine_has_depth_3():
     tree = recorded.forest("gajewski2025_wine_tree")
-    assert appendix_a.depth_of(tree) == 3
+    assert agreement.depths(tree).max() == 3
     assert recipe_of("red_wine", "single", DESCRIBED)["max_depth"] == 4
 
 
