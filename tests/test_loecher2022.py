@@ -122,6 +122,7 @@ def test_local_values_stand_beside_the_values_of_features():
     assert np.array_equal(table["value"].to_numpy().reshape(3, 4), values[:, :, 0])
     assert np.array_equal(table["x"].to_numpy().reshape(3, 4), data.X)
     assert table["sample"].tolist() == np.repeat(range(3), 4).tolist()
+    assert table["feature"].tolist() == list(data.feature_names) * 3
 
 
 # The job of a measure that fits a model of its own.
@@ -161,7 +162,7 @@ def scores_of(data, model, repeat, names):
             computed[name] = compute(forest, data.X, **recipe)
         else:
             computed[name] = compute(forest, data.X, data.y, **recipe)
-    return metric("global_scores")(computed, normalize=False), forest
+    return metric("global_scores")(computed, data, normalize=False), forest
 
 
 # The simulations, on fewer draws and smaller forests than the figures have.
@@ -343,7 +344,7 @@ def titanic(one_thread):
             scores, forest = scores_of(data, model, repeat, TITANIC["importances"])
             key = {"data.shuffled": shuffled, "data.share": np.nan, "repeat": repeat}
             frames["scores"].append(scores.assign(**key))
-            frames["mdi_by_depth"].append(metric("mdi_by_depth")({}, forest).assign(**key))
+            frames["mdi_by_depth"].append(metric("mdi_by_depth")({}, forest, data).assign(**key))
     return {
         f"loecher2022_titanic/{name}": pd.concat(parts, ignore_index=True)
         for name, parts in frames.items()
