@@ -356,3 +356,13 @@ def test_every_key_of_the_schema_is_explained():
     keys |= set(experiment) | set(experiment["sweep"]["items"]["properties"])
     for key in keys:
         assert f"`{key}" in text or f".{key}`" in text, key
+
+
+def test_a_package_that_a_recipe_needs_is_named_before_the_first_job(tmp_path, monkeypatch):
+    (tmp_path / "mine.parquet").write_bytes(b"")
+    mine = {"dataset": "parquet_file", "path": str(tmp_path / "mine.parquet"), "target": "y"}
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(config.ConfigError, match="needs pyarrow, which is missing: pip"):
+        config.load({"datasets": {"mine": mine}})
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+    config.load({"datasets": {"mine": mine}})

@@ -1,4 +1,4 @@
-"""Real data sets: their tables against the originals, known facts, and a user's own CSV."""
+"""Real data sets: tables against the originals, known facts, a user's own; and drawn ones."""
 
 import gzip
 import hashlib
@@ -20,6 +20,7 @@ from reproduction.datasets import (
     california_housing,
     csv_file,
     parkinson,
+    parquet_file,
     red_wine,
     standardized_split,
     titanic,
@@ -320,6 +321,56 @@ def test_a_csv_that_is_not_there_or_has_another_checksum(mine, tmp_path):
     assert datasets.load({**recipe, "path": str(tmp_path / "mine.csv")}).X.tolist() == [[1]]
     with pytest.raises(ValueError, match="csv_file needs a path"):
         csv_file.files()
+
+
+def test_parquet_of_a_user_is_read_as_a_csv_is(mine, tmp_path, monkeypatch):
+    recipe = {**mine("a,y,b\n1,0.5,2\n3,1.5,4\n"), "dataset": "parquet_file"}
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"mine.csv: Parquet needs pyarrow: pip install pyarrow"):
+        datasets.load(recipe)
+    # The reader of pandas, without the package behind it.
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+    monkeypatch.setattr("pandas.read_parquet", pd.read_csv)
+    data = datasets.load(recipe)
+    assert data.X.tolist() == [[1, 2], [3, 4]] and data.feature_names == ("a", "b")
+    with pytest.raises(ValueError, match=r"blanks in a \(1\)"):
+        datasets.load({**mine("a,y\n,1\n2,3\n"), "dataset": "parquet_file"})
+    with pytest.raises(ValueError, match="parquet_file needs a path"):
+        parquet_file.files()
+
+
+def test_noisy_features_may_be_relevant_wherever_they_are_and_noise_of_one_cardinality():
+    plain = load("noisy_features", n_samples=400, random_state=5)
+    # The first two draws of the generator, in this order, whatever parameters came later.
+    random = np.random.default_rng(5)
+    assert np.array_equal(plain.X, random.integers(0, np.arange(2, 52), (400, 50)))
+    assert plain.relevant == tuple(sorted(random.choice(10, 5, replace=False)))
+    everywhere = {"dataset": "noisy_features", "n_samples": 400, "n_candidates": 50}
+    drawn = [datasets.load(everywhere, repeat).relevant for repeat in range(60)]
+    counts = np.bincount(np.concatenate(drawn), minlength=50)
+    assert counts.reshape(5, 10).sum(axis=1).min() > 0.6 * counts.sum() / 5
+    seeded = {**everywhere, "random_state": 5}
+    ordinary, binary = datasets.load(seeded), datasets.load({**seeded, "noise_values": 2})
+    assert binary.relevant == ordinary.relevant and np.array_equal(binary.y, ordinary.y)
+    relevant = list(binary.relevant)
+    assert np.array_equal(binary.X[:, relevant], ordinary.X[:, relevant])
+    noise = np.delete(binary.X, relevant, axis=1)
+    assert set(np.unique(noise)) == {0, 1} and 0.4 < noise.mean() < 0.6
+
+
+def test_five_features_of_friedman_tell_y_however_many_there_are():
+    few, many = (
+        datasets.load({"dataset": "friedman", "n_features": d, "noise": 0.0, "n_samples": 300})
+        for d in (5, 20)
+    )
+    for data in (few, many):
+        u = data.X / np.sqrt(12) + 0.5
+        y = 10 * np.sin(np.pi * u[:, 0] * u[:, 1]) + 20 * (u[:, 2] - 0.5) ** 2
+        assert np.allclose(data.y, y + 10 * u[:, 3] + 5 * u[:, 4])
+        assert data.relevant == (0, 1, 2, 3, 4) and len(data.training.X) == 300
+    assert np.abs(many.X.std(axis=0) - 1).max() < 0.1
+    with pytest.raises(ValueError, match="n_features"):
+        datasets.load({"dataset": "friedman", "n_features": 4})
 
 
 # What authors left behind.

@@ -119,8 +119,8 @@ def test_an_unknown_reference_is_refused():
 
 
 def test_agreement_is_that_of_the_sets_of_first_features():
-    _, _, found = tree_with_ties()
-    table = metric("topk_agreement")(found)
+    _, data, found = tree_with_ties()
+    table = metric("topk_agreement")(found, data.explained)
     other = of_attribution(found["tree_shap"])
     for sigma in SIGMAS:
         own = of_attribution(found[f"greedy_sigma{sigma}"])
@@ -197,7 +197,7 @@ def test_pgi2_is_a_mean_over_rows_and_numbers_of_features():
 
 def test_rankings_share_sets_without_a_difference():
     forest, data, found = case()
-    X, ranked_ = forest.prepare(data.explained.X), _rankings.rankings(found)
+    X, ranked_ = forest.prepare(data.explained.X), _rankings.rankings(found, len(data.explained.X))
     for name, values in _rankings.pgi2(forest, X, ranked_, 0.3).items():
         alone = prediction_gap.pgi2(forest, X, ranked_[name], scale=0.3)
         assert values.tobytes() == alone.tobytes()
@@ -259,7 +259,7 @@ def test_randomized_error_by_hand(features):
     forest, data, found = case()
     test, training = data.explained, data.training
     table = metric("randomized_error")(
-        found, forest, test, training, "tree_shap", (1, 3), 7, features, random_state=4
+        found, forest, test, training, (1, 3), "tree_shap", 7, features, random_state=4
     )
     rows, marginals = (test.X, test.X) if features == "test" else (training.X, training.X)
     for name, a in found.items():
@@ -303,12 +303,12 @@ def test_randomizing_needs_a_known_choice_and_enough_rows():
     forest, data, found = case()
     measure_, test = metric("randomized_error"), data.explained
     with pytest.raises(ValueError, match="features='train': expected one of test, training"):
-        measure_(found, forest, test, data.training, "tree_shap", [1], features="train")
+        measure_(found, forest, test, data.training, [1], "tree_shap", features="train")
     with pytest.raises(ValueError, match="3 training rows for 12"):
         few = data.take(range(3))
-        measure_(found, forest, test, few, "tree_shap", [1], features="training")
+        measure_(found, forest, test, few, [1], "tree_shap", features="training")
     with pytest.raises(ValueError, match="n_draws is 0"):
-        measure_(found, forest, test, data.training, "tree_shap", [1], n_draws=0)
+        measure_(found, forest, test, data.training, [1], "tree_shap", n_draws=0)
 
 
 def _leads_are_differences(table):
@@ -328,7 +328,7 @@ def test_removed_error_by_hand(capsys):
         fits.append(X.shape)
         return DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, y)
 
-    table = metric("removed_error")(found, test, training, refit, "tree_shap", (1, 2))
+    table = metric("removed_error")(found, test, training, refit, (1, 2), "tree_shap")
     every = set()
     for name, a in found.items():
         order = of_attribution(a)

@@ -126,6 +126,7 @@ def test_scores_are_sums_over_the_columns_of_a_feature():
     estimator = models.unfitted(recipe, 3)
     table = metric("subset_scores")({}, data, estimator, random_state=4)
     values = table.pivot(index="importance", columns="feature", values="value")
+    values = values[list(data.feature_names)]
     seed = [estimator.random_state, *b"forest"]
     grown = _subset_forest.grow(data.X, data.y, 8, 2, seed)
     own = len(data.y) * mdi.importance(grown.forest).values

@@ -234,15 +234,13 @@ def test_ends_of_a_uniform_interval_are_not_drawn():
             {},
             ["local_mdi", "tree_shap"],
             "row_correlation_summary.pairs: 'saabas' is not among the importances of the "
-            "experiment; there are local_mdi, tree_shap",
+            "experiment; there are local_mdi, tree_shap; null takes those that there are",
         ),
         ("row_correlation", {}, [], "pairs: 'local_mdi' is not among the importances of the"),
         ("pgi2", {}, ["saabas"], "pgi2.reference: 'tree_shap' is not among the importances"),
-        ("topk_agreement", {}, ["saabas"], "reference: 'tree_shap' is not among the importances"),
         ("removed_error", {}, ["saabas"], "reference: 'tree_shap' is not among the importances"),
         ("randomized_error", {}, ["saabas"], "reference: 'tree_shap' is not among the importances"),
         ("clustering_r2", {}, ["saabas"], "outcomes: 'tree_shap' is not among the importances"),
-        ("cluster_bars", {}, ["saabas"], "importances: 'tree_shap' is not among the importances"),
         ("local_scores", {}, ["saabas"], "importances: 'local_mdi' is not among the importances"),
         ("scores", {"importances": ["mda"]}, ["air"], "importances: 'mda' is not among the"),
         ("local_values", {"importances": ["mda"]}, ["air"], "importances: 'mda' is not among the"),
@@ -265,10 +263,28 @@ def test_a_metric_that_needs_an_importance_that_is_not_computed(
 
 
 def test_defaults_name_importances_too():
-    bare = configured(grid_block(), importances=["saabas"], metrics=["pgi2"])
-    bare["metrics"] = {"pgi2": {"metric": "pgi2", "sigmas": [0.1]}}
-    with pytest.raises(config.ConfigError, match=r"pgi2.reference: 'tree_shap' is not among"):
+    bare = configured(grid_block(), importances=["saabas"], metrics=["class_correlation"])
+    bare["metrics"] = {"class_correlation": {"metric": "class_correlation"}}
+    with pytest.raises(config.ConfigError, match=r"correlation.reference: 'local_mdi' is not amo"):
         sweep.expand(bare, "e")
+
+
+@pytest.mark.parametrize(
+    ("metric", "parameter"),
+    [
+        ("row_correlation_summary", "pairs"),
+        ("row_correlation", "pairs"),
+        ("pgi2", "reference"),
+        ("removed_error", "reference"),
+        ("randomized_error", "reference"),
+        ("local_scores", "importances"),
+    ],
+)
+def test_null_takes_the_importances_of_the_sweep(metric, parameter):
+    axes = {f"metric.{metric}.{parameter}": None}
+    sweep.expand(
+        configured(grid_block(**axes), importances=["saabas", "mda"], metrics=[metric]), "e"
+    )
 
 
 def test_a_sweep_may_replace_what_the_recipe_names():
@@ -278,11 +294,12 @@ def test_a_sweep_may_replace_what_the_recipe_names():
 
 def test_what_has_no_default_must_be_given_by_recipe_or_sweep():
     bare = configured(grid_block())
-    bare["metrics"] = {"row_correlation_summary": {"metric": "row_correlation_summary"}}
-    with pytest.raises(config.ConfigError, match=r"row_correlation_summary needs pairs$"):
+    bare["experiments"]["e"]["metrics"] = ["local_scores"]
+    bare["metrics"] = {"local_scores": {"metric": "local_scores"}}
+    with pytest.raises(config.ConfigError, match=r"local_scores needs samples$"):
         sweep.expand(bare, "e")
-    axes = {"metric.row_correlation_summary.pairs": [[["local_mdi", "saabas"]]]}
-    bare["experiments"] = configured(grid_block(**axes))["experiments"]
+    axes = {"metric.local_scores.samples": [[0, 1]]}
+    bare["experiments"] = configured(grid_block(**axes), metrics=["local_scores"])["experiments"]
     sweep.expand(bare, "e")
 
 

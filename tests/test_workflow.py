@@ -29,6 +29,8 @@ STAGES = {
     "figures",
 }
 STAGES |= {"judgments", "claims", "timings", "check", "kernels"}
+# What only `make sweep` adds.
+SWEEP_STAGES = {"sweep_tables", "sweep_figures"}
 NEEDED = ("Snakefile", "workflow", "config", "data", "src", "environment.yml")
 MINI = {
     "importances": ["local_mdi", "saabas"],
@@ -248,6 +250,45 @@ def test_adding_a_value_computes_only_what_is_new_and_batches_do_not_matter(proj
     write_experiment(project, {**MINI, "sweep": [{"grid": axes, "batch_size": 7}]})
     snakemake(project, "experiment_mini", "--cores", "2")
     assert table.read_bytes() == after
+
+
+def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(project):
+    random = np.random.default_rng(0)
+    rows = [f"{a:.3f},{b:.3f},{int(a + b > 0)}" for a, b in random.normal(size=(40, 2))]
+    (project / "mine.csv").write_text("\n".join(["age,dose,sick", *rows]) + "\n")
+    mine = {"dataset": "csv_file", "path": "mine.csv", "target": "sick", "classes": True}
+    experiment = {
+        "importances": ["saabas", "mdi"],
+        "metrics": ["scores", "model_size"],
+        "sweep": [
+            {"grid": {"data": "mine", "model": "extra_trees", "model.n_estimators": [2, 5]}},
+        ],
+    }
+    given = {
+        "datasets": {"mine": mine},
+        "metrics": {"model_size": {"metric": "mdi_by_depth"}},
+        "experiments": {"of_mine": experiment},
+    }
+    (project / "mine.yaml").write_text(yaml.safe_dump(given))
+    overlay = ("--configfile", "mine.yaml")
+    done = jobs_of(snakemake(project, "experiment_of_mine", *overlay).stdout)
+    assert [done[name] for name in sorted(SWEEP_STAGES)] == [1, 1]
+    folder = project / "results" / "experiments"
+    own = storage.read_rows(folder / "of_mine" / "scores.csv")
+    assert {row["feature"] for row in own} == {"age", "dose"}
+    assert {row["model.n_estimators"] for row in own} == {"2", "5"}
+    everything = storage.read_rows(folder / "of_mine.csv")
+    assert {row["metric"] for row in everything} == {"scores", "model_size"}
+    assert [r["value"] for r in everything if r["metric"] == "scores"] == [r["value"] for r in own]
+    assert (folder / "of_mine" / "figure.png").stat().st_size > 5000
+    # Another figure is only drawn, and another row of the table reruns what reads it.
+    experiment["figure"] = {"x": "feature", "column": "model.n_estimators"}
+    (project / "mine.yaml").write_text(yaml.safe_dump(given))
+    again = jobs_of(snakemake(project, "-n", "experiment_of_mine", *overlay).stdout)
+    assert set(again) == {"sweep_figures", "experiment_of_mine", "total"}
+    with (project / "mine.csv").open("a") as file:
+        file.write("0.5,0.5,1\n")
+    assert "models" in jobs_of(snakemake(project, "-n", "experiment_of_mine", *overlay).stdout)
 
 
 def test_an_edited_kernel_changes_the_numbers_of_those_who_use_it(tmp_path):

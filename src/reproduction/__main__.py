@@ -19,6 +19,8 @@ STAGES = {
     "importances": "compute one importance for the models of one batch",
     "metrics": "compute one metric for the models of one batch",
     "experiments": "gather one metric of an experiment into one table",
+    "sweep_tables": "gather all metrics of one experiment into one table",
+    "sweep_figures": "draw the figure of one experiment",
     "tables": "compute the table of one artefact",
     "figures": "draw one artefact",
     "judgments": "hold the printed values and statements of one artefact against ours",

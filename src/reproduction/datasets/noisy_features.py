@@ -5,6 +5,8 @@ The simulation of loecher2022, section 4.2 and Table 1.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from reproduction.datasets import Dataset
@@ -16,16 +18,21 @@ def load(
     n_features: Count = 50,
     n_candidates: Count = 10,
     n_relevant: Natural = 5,
+    noise_values: Annotated[int, ">= 2"] | None = None,
     random_state: Seed = 0,
 ) -> Dataset:
     """Draw independent features and a binary y.
 
     Feature j (from 1) is uniform on 0, 1, ..., j. Relevant are `n_relevant` of the first
     `n_candidates`, drawn anew each time; the log-odds of y are 0.4 sum_j x_j / j - 1 over them.
+    With as many candidates as features, the number of values says nothing about relevance.
 
     Parameters
     ----------
     n_samples, n_features, n_candidates, n_relevant : int
+    noise_values : int, optional
+        Number of values of each feature that is not relevant, uniform on 0, 1, ...; if not given, j
+        + 1 like the others. Relevant features and y stay the same.
     random_state : int
 
     Raises
@@ -44,6 +51,9 @@ def load(
     relevant = np.sort(random.choice(n_candidates, n_relevant, replace=False))
     log_odds = 0.4 * (X[:, relevant] / highest[relevant]).sum(axis=1) - 1
     y = random.random(n_samples) < 1 / (1 + np.exp(-log_odds))
+    if noise_values is not None:
+        noise = np.setdiff1d(np.arange(n_features), relevant)
+        X[:, noise] = random.integers(0, noise_values, (n_samples, len(noise)))
     return Dataset(
         X=X,
         y=y.astype(np.int64),

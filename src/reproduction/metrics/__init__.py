@@ -4,7 +4,9 @@
 metric may also take the run's ``data``, the rows that are explained, and ``training``, those
 that the model was fitted on (`Dataset`), for its ``forest``, for its ``estimator``, not fitted, for
 ``refit``, which fits the model of the run to other rows, and for ``random_state``. The rows of the
-result are tidy; its numbers stand in a column ``value``.
+result are tidy, with features by their names. A module also declares its columns: ``KEYS`` tell the
+rows of one run apart, the one that curves are drawn by first; ``VALUES`` are numbers that can be
+drawn, the first by default.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the metrics of clusterings share: tables to cluster, merge lists, R2 along them."""
+"""What the metrics of clusterings share: merge lists, R2 along them."""
 
 from __future__ import annotations
 
@@ -72,24 +72,3 @@ def standardized(X) -> np.ndarray:
     scale = np.nanstd(X, axis=0)
     centered = np.nan_to_num(X - np.nanmean(X, axis=0))
     return centered / np.where(scale > 0, scale, 1.0)
-
-
-def table(attributions, name: str) -> np.ndarray:
-    """Attributions of one measure as (n_samples, n_features).
-
-    Raises
-    ------
-    ValueError
-        If there is no such measure, or it has several outputs.
-    """
-    if name not in attributions:
-        raise ValueError(
-            f"no importances named {name!r} in this run: it has {sorted(attributions)}"
-        )
-    values = attributions[name].values
-    if values.ndim != 3 or values.shape[2] != 1:
-        raise ValueError(
-            f"{name} has values of shape {values.shape}, and clustering needs one number a row "
-            "and feature: use a local measure, and set output: predicted"
-        )
-    return values[:, :, 0]

@@ -12,8 +12,18 @@ def global_scores(computed) -> tuple[np.ndarray, np.ndarray]:
 
     Those of an Importance are its values; those of an Attribution with one output are mean absolute
     values over the rows, with errors of 0, as nothing is sampled.
+
+    Raises
+    ------
+    ValueError
+        If an Attribution has several outputs.
     """
     if isinstance(computed, Importance):
         return computed.values, computed.standard_error
+    if computed.values.shape[2] != 1:
+        raise ValueError(
+            f"{computed.method} explains {computed.values.shape[2]} outputs, and a global score is "
+            "of one: set output: predicted, or choose one"
+        )
     values = np.abs(computed.values[:, :, 0]).mean(axis=0)
     return values, np.zeros_like(values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.stats
 
+from splitcredit.attribution import Importance
 from splitcredit.faithfulness.prediction_gap import GapProblem
 from splitcredit.faithfulness.rankings import of_attribution
 
@@ -25,15 +26,30 @@ def label(name: str) -> str:
     return "shap" if name == "tree_shap" else name
 
 
-def rankings(attributions, reference: str | None = None) -> dict[str, np.ndarray]:
+def rankings(attributions, n_rows: int, reference: str | None = None) -> dict[str, np.ndarray]:
     """Rankings of all importances by their names in tables, int64 (n_rows, n_features) each.
 
-    ValueError if `reference` is not the name of an importance.
+    A global importance ranks all rows alike. ValueError if `reference` is not the name of an
+    importance.
     """
     if reference is not None and reference not in attributions:
         known = ", ".join(attributions)
         raise ValueError(f"reference={reference!r}: the run has {known}")
-    return {label(name): of_attribution(computed) for name, computed in attributions.items()}
+    return {label(name): _ranking(computed, n_rows) for name, computed in attributions.items()}
+
+
+def _ranking(computed, n_rows):
+    if isinstance(computed, Importance):
+        order = np.argsort(-np.abs(computed.values), kind="stable")
+        return np.tile(order, (n_rows, 1))
+    return of_attribution(computed)
+
+
+def reference_of(attributions, reference: str | None) -> str:
+    """The importance that the others are held against: the first if none is named."""
+    if not attributions:
+        raise ValueError("there are no importances to rank by: name some in the experiment")
+    return next(iter(attributions)) if reference is None else reference
 
 
 def greedy(attributions) -> dict:

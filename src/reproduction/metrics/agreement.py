@@ -9,6 +9,9 @@ from reproduction.parameters import ImportanceName
 from splitcredit.attribution import Attribution
 from splitcredit.forest import LEAF
 
+KEYS = ("measure", "peer")
+VALUES = ("value", "scale", "limit", "limit_float64")
+
 # Unit roundoff, the largest relative error of one operation.
 UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24}
 # With which the largest of all differences may exceed its limit by bad luck.

@@ -7,15 +7,25 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from reproduction.metrics import _local
 from reproduction.metrics.row_correlation import CORRELATIONS, row_correlations
 from reproduction.parameters import ImportanceName
 from splitcredit.importances import saabas
+
+KEYS = ("versus", "reference", "correlation", "sample")
+VALUES = ("value", "prior")
 
 # Probabilities below are raised to this; on the path of a training row none is 0 for its class.
 SMALLEST = 1e-12
 
 
-def compute(attributions, forest, data, versus: list[ImportanceName]) -> pd.DataFrame:
+def compute(
+    attributions,
+    forest,
+    data,
+    versus: list[ImportanceName] | None = None,
+    reference: ImportanceName = "local_mdi",
+) -> pd.DataFrame:
     """Correlations of local MDI, and of the log loss saved, with measures of the predicted class.
 
     Local MDI sums decreases of the entropy over all classes; `log_loss_saved` sums those of the
@@ -24,36 +34,44 @@ def compute(attributions, forest, data, versus: list[ImportanceName]) -> pd.Data
     Parameters
     ----------
     attributions : dict of str to Attribution
-        ``local_mdi``, and the measures of `versus`, each explaining the predicted class.
+        Local MDI, and the measures of `versus`, each explaining the predicted class.
     forest : Forest
         Of classes.
     data : Dataset
         The rows explained.
-    versus : list of str
+    versus : list of str, optional
+        By default all measures that explain the predicted class.
+    reference : str
+        Name of local MDI.
 
     Returns
     -------
     DataFrame
-        One row a pair, correlation and sample: ``reference`` (``local_mdi`` or ``log_loss``),
+        One row a pair, correlation and sample: ``reference`` (`reference` or ``log_loss``),
         ``versus``, ``correlation``, ``sample``, ``predicted`` (number of the class), ``prior`` (its
         probability at the roots) and ``value``, of signed scores; NaN where one is constant.
     """
     frames = []
-    for name in versus:
+    predicting = [name for name, a in attributions.items() if _explains_predicted(a)]
+    for name in predicting if versus is None else versus:
         other = attributions[name]
         predicted = other.output_index
         scores = {
-            "local_mdi": attributions["local_mdi"].values[:, :, 0],
+            reference: _local.local_scores(attributions, reference),
             "log_loss": log_loss_saved(forest, data.X, predicted),
         }
         about = {"sample": np.arange(len(predicted)), "predicted": predicted}
         about["prior"] = other.baseline[:, 0]
-        for reference, values in scores.items():
+        for measure, values in scores.items():
             by_kind = row_correlations(values, other.values[:, :, 0])
             for correlation, value in zip(CORRELATIONS, by_kind, strict=True):
-                key = {"reference": reference, "versus": name, "correlation": correlation}
+                key = {"reference": measure, "versus": name, "correlation": correlation}
                 frames.append(pd.DataFrame({**key, **about, "value": value}))
     return pd.concat(frames, ignore_index=True)
+
+
+def _explains_predicted(found):
+    return getattr(found, "output_index", None) is not None
 
 
 def log_loss_saved(forest, X, classes) -> np.ndarray:

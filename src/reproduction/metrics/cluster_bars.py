@@ -8,8 +8,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reproduction.metrics import _dendrogram
+from reproduction.metrics import _dendrogram, _local
 from reproduction.parameters import Count, ImportanceName, Linkage, Natural
+
+KEYS = ("clustered", "sample")
+VALUES = ("value",)
 
 
 def compute(
@@ -27,7 +30,7 @@ def compute(
     attributions : dict of str to Attribution, each with one output, that explain predictions
     data : Dataset
     importances : list of str, optional
-        Which measures; all by default.
+        Which measures; by default all that explain rows.
     linkage : str
         As scipy calls it; distances are Euclidean.
     largest : int
@@ -50,7 +53,10 @@ def compute(
     ValueError
         If there is no such measure or linkage, or a measure has several outputs.
     """
-    tables = {name: _dendrogram.table(attributions, name) for name in importances or attributions}
+    tables = {
+        name: _local.local_scores(attributions, name)
+        for name in _local.local_names(attributions, importances)
+    }
     size = sum(np.abs(values).mean(axis=0) for values in tables.values())
     order = np.argsort(-size, kind="stable")
     top, rest = order[:largest], order[largest:]

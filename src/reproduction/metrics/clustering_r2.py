@@ -8,8 +8,11 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from reproduction.metrics import _dendrogram
+from reproduction.metrics import _dendrogram, _local
 from reproduction.parameters import Count, ImportanceName, Linkage, Seed
+
+KEYS = ("clustered", "linkage", "outcome", "statistic", "n_groups")
+VALUES = ("value",)
 
 # Numbers of groups at which curves are kept: ten a decade.
 GROUPS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 63, 79)
@@ -39,7 +42,7 @@ def compute(
     attributions : dict of str to Attribution, each with one output
     data : Dataset
     importances : list of str, optional
-        Which measures; all by default.
+        Which measures; by default all that explain rows.
     linkages : list of str
         As scipy calls them.
     random : list of {"features", "labels"}
@@ -68,7 +71,10 @@ def compute(
         raise ValueError(f"random={list(random)}: expected some of {', '.join(RANDOM)}")
     generator = np.random.default_rng(random_state)
     noise, order = generator.standard_normal(data.X.shape), generator.permutation(len(data.y))
-    tables = {name: _dendrogram.table(attributions, name) for name in importances or attributions}
+    tables = {
+        name: _local.local_scores(attributions, name)
+        for name in _local.local_names(attributions, importances, at_least=0)
+    }
     tables["unsupervised"] = _dendrogram.standardized(data.X)
     if "features" in random:
         tables["random_features"] = noise
@@ -92,7 +98,7 @@ def compute(
 def _outcome(attributions, data, name):
     if name == "label":
         return np.asarray(data.y, dtype=np.float64)
-    _dendrogram.table(attributions, name)
+    _local.local_scores(attributions, name)
     return attributions[name].totals()[:, 0]
 
 

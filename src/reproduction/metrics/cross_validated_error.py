@@ -9,6 +9,9 @@ import pandas as pd
 
 from reproduction.parameters import Seed
 
+KEYS = ("shuffle", "fold")
+VALUES = ("value",)
+
 
 def compute(
     attributions,

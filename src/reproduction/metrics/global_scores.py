@@ -8,15 +8,23 @@ import pandas as pd
 from reproduction.metrics import _global
 from reproduction.parameters import ImportanceName
 
+KEYS = ("importance", "feature")
+VALUES = ("value", "standard_error")
+
 
 def compute(
-    attributions, importances: list[ImportanceName] | None = None, normalize: bool = True
+    attributions,
+    data,
+    importances: list[ImportanceName] | None = None,
+    normalize: bool = True,
 ) -> pd.DataFrame:
     """Global scores of every feature under each measure.
 
     Parameters
     ----------
     attributions : dict of str to Attribution (with one output) or Importance
+    data : Dataset
+        Has the names of the features.
     importances : list of str, optional
         Which of them; all by default.
     normalize : bool
@@ -25,14 +33,14 @@ def compute(
     Returns
     -------
     DataFrame
-        One row a measure and feature: ``importance``, ``feature`` (from 0), ``value`` and
-        ``standard_error`` (0 where nothing is sampled).
+        One row a measure and feature: ``importance``, ``feature``, its name, ``value``
+        and ``standard_error`` (0 where nothing is sampled).
     """
     frames = []
     for name in importances or attributions:
         values, error = _global.global_scores(attributions[name])
         total = np.abs(values).sum() if normalize else 1.0
-        columns = {"importance": name, "feature": np.arange(len(values))}
+        columns = {"importance": name, "feature": data.feature_names}
         columns |= {"value": values / total, "standard_error": error / total}
         frames.append(pd.DataFrame(columns))
     return pd.concat(frames, ignore_index=True)

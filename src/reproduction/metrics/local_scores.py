@@ -5,32 +5,38 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from reproduction.metrics import _local
 from reproduction.parameters import ImportanceName, Natural
+
+KEYS = ("importance", "feature", "sample")
+VALUES = ("value",)
 
 
 def compute(
-    attributions, samples: list[Natural], importances: list[ImportanceName] | None = None
+    attributions, data, samples: list[Natural], importances: list[ImportanceName] | None = None
 ) -> pd.DataFrame:
     """Local scores of chosen rows under each measure.
 
     Parameters
     ----------
     attributions : dict of str to Attribution, each with one output
+    data : Dataset
+        Has the names of the features.
     samples : list of int
         Numbers of the rows, from 0.
     importances : list of str, optional
-        Which measures; all by default.
+        Which measures; by default all that explain rows.
 
     Returns
     -------
     DataFrame
         One row a measure, sample and feature: ``importance``, ``sample``, ``predicted`` (number of
         the class that is explained; NaN if the measure explains the same output for all rows),
-        ``feature``, ``value``; absolute values add up to 1 over the features.
+        ``feature``, its name, ``value``; absolute values add up to 1 over the features.
     """
     frames = []
-    for name in importances or attributions:
-        rows = attributions[name].values[samples, :, 0]
+    for name in _local.local_names(attributions, importances):
+        rows = _local.local_scores(attributions, name)[samples]
         total = np.abs(rows).sum(axis=1, keepdims=True)
         shares = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
         n, p = rows.shape
@@ -42,7 +48,7 @@ def compute(
                     "importance": name,
                     "sample": np.repeat(samples, p),
                     "predicted": np.repeat(classes, p),
-                    "feature": np.tile(np.arange(p), n),
+                    "feature": np.tile(data.feature_names, n),
                     "value": shares.ravel(),
                 }
             )

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from reproduction.metrics import _local
 from reproduction.parameters import ImportanceName
+
+KEYS = ("importance", "feature", "sample")
+VALUES = ("value", "x")
 
 
 def compute(attributions, data, importances: list[ImportanceName] | None = None) -> pd.DataFrame:
@@ -16,21 +20,25 @@ def compute(attributions, data, importances: list[ImportanceName] | None = None)
     attributions : dict of str to Attribution, each with one output
     data : Dataset
     importances : list of str, optional
-        Which measures; all by default.
+        Which measures; by default all that explain rows.
 
     Returns
     -------
     DataFrame
-        One row a measure, sample and feature: ``importance``, ``sample``, ``feature`` (from 0),
-        ``x``, the value of the feature, and ``value``.
+        One row a measure, sample and feature: ``importance``, ``sample``, ``feature``, its name,
+        ``x``, its value, and ``value``.
     """
     n, p = data.X.shape
-    rows = {"sample": np.repeat(np.arange(n), p), "feature": np.tile(np.arange(p), n)}
+    rows = {"sample": np.repeat(np.arange(n), p), "feature": np.tile(data.feature_names, n)}
     rows["x"] = data.X.ravel()
     frames = [
         pd.DataFrame(
-            {"importance": name, **rows, "value": attributions[name].values[:, :, 0].ravel()}
+            {
+                "importance": name,
+                **rows,
+                "value": _local.local_scores(attributions, name).ravel(),
+            }
         )
-        for name in importances or attributions
+        for name in _local.local_names(attributions, importances)
     ]
     return pd.concat(frames, ignore_index=True)

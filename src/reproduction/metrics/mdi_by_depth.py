@@ -7,8 +7,11 @@ import pandas as pd
 
 from splitcredit.forest import LEAF
 
+KEYS = ("feature", "depth")
+VALUES = ("value", "splits")
 
-def compute(attributions, forest) -> pd.DataFrame:
+
+def compute(attributions, forest, data) -> pd.DataFrame:
     """Splits and impurity decreases of every feature at every depth.
 
     Parameters
@@ -17,11 +20,13 @@ def compute(attributions, forest) -> pd.DataFrame:
         Not used.
     forest : Forest
         With impurities.
+    data : Dataset
+        Has the names of the features.
 
     Returns
     -------
     DataFrame
-        One row a depth (0 at the roots) and feature (from 0): ``depth``, ``feature``, ``splits``,
+        One row a depth (0 at the roots) and feature: ``depth``, ``feature``, ``splits``,
         their mean number in a tree, and ``value``, the mean over the trees of their decreases, in
         rows times impurity. Over all depths, ``value`` adds up to MDI.
     """
@@ -33,7 +38,7 @@ def compute(attributions, forest) -> pd.DataFrame:
         feature = f.feature[level]
         splits = np.bincount(feature, minlength=f.n_features) / f.n_trees
         values = np.bincount(feature, decrease, f.n_features) / f.n_trees
-        columns = {"depth": depth, "feature": np.arange(f.n_features)}
+        columns = {"depth": depth, "feature": data.feature_names}
         rows.append(pd.DataFrame({**columns, "splits": splits, "value": values}))
         level, depth = np.concatenate([f.left[level], f.right[level]]), depth + 1
     if not rows:

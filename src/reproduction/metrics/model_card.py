@@ -11,6 +11,9 @@ import pandas as pd
 from reproduction.metrics import _rankings
 from splitcredit.forest import LEAF
 
+KEYS = ("quantity",)
+VALUES = ()
+
 
 def compute(attributions, forest, data, training) -> pd.DataFrame:
     """Size, errors and hash of a regression model, and how often greedy rankings tie.

@@ -9,13 +9,16 @@ import pandas as pd
 from reproduction.metrics import _rankings
 from reproduction.parameters import Count, ImportanceName, NonNegative, Seed
 
+KEYS = ("ranking", "sigma_metric")
+VALUES = ("value", "lead", "low", "high")
+
 
 def compute(
     attributions,
     forest,
     data,
     sigmas: Sequence[NonNegative],
-    reference: ImportanceName = "tree_shap",
+    reference: ImportanceName | None = None,
     n_rows: Count | None = None,
     random_state: Seed = 0,
 ) -> pd.DataFrame:
@@ -29,8 +32,8 @@ def compute(
         The rows that are ranked.
     sigmas : sequence of float
         Standard deviations of the noise that is measured with, in units of the features.
-    reference : str
-        The importance that leads are over.
+    reference : str, optional
+        The importance that leads are over; by default the first.
     n_rows : int, optional
         Take only so many rows, the first; gajewski2025's printed numbers are of three.
     random_state : int
@@ -48,7 +51,8 @@ def compute(
     ValueError
         If there is no such importance.
     """
-    ranked = _rankings.rankings(attributions, reference)
+    reference = _rankings.reference_of(attributions, reference)
+    ranked = _rankings.rankings(attributions, len(data.X), reference)
     X, rows = forest.prepare(data.X)[:n_rows], []
     for sigma in sigmas:
         values = _rankings.pgi2(forest, X, ranked, sigma)

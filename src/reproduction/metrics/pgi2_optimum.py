@@ -11,6 +11,9 @@ from reproduction.metrics import _rankings
 from reproduction.parameters import Count, NonNegative
 from splitcredit.faithfulness import optimum
 
+KEYS = ("ranking", "sigma_metric")
+VALUES = ("value", "median", "quantile5", "optimal")
+
 # With more, the search through all sets of features takes too long.
 MOST_FEATURES = 12
 # A ranking whose PGI^2 is less than the largest by at most this part of it is optimal.
@@ -36,7 +39,7 @@ def compute(
         the best is 0; ``optimal``, the share of the rows where the ranking is as good as the best;
         ``n_rows``. With more than 12 features nothing is measured: shares are NaN and ``n_rows`` 0.
     """
-    ranked, rows = _rankings.rankings(attributions), []
+    ranked, rows = _rankings.rankings(attributions, len(data.X)), []
     X, small = forest.prepare(data.X)[:n_rows], forest.n_features <= MOST_FEATURES
     for sigma in sigmas:
         if small:

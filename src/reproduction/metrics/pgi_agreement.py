@@ -13,6 +13,9 @@ from reproduction.metrics import _rankings
 from reproduction.parameters import Count, NonNegative, Seed
 from splitcredit.faithfulness import openxai
 
+KEYS = ("ranking", "other", "quantity", "sigma_metric")
+VALUES = ("value",)
+
 # Exact values that differ by a smaller part are equal.
 _EQUAL = 1e-12
 
@@ -50,7 +53,7 @@ def compute(
         - ``swapped``: for two rankings, the share of the rows in which the mean absolute gap puts
           one first and the mean squared gap, of the same samples, the other.
     """
-    ranked, rows = _rankings.rankings(attributions), []
+    ranked, rows = _rankings.rankings(attributions, len(data.X)), []
     X = forest.prepare(data.X)[:n_rows]
     for sigma in sigmas:
         options = {"n_samples": n_samples, "random_state": random_state}

@@ -12,6 +12,9 @@ from reproduction.metrics import _rankings
 from reproduction.parameters import Count, ImportanceName, Seed
 from splitcredit.faithfulness.randomizing import randomized_rmse
 
+KEYS = ("ranking", "k")
+VALUES = ("value", "lead", "low", "high", "standard_error", "draws_error")
+
 FEATURES = ("test", "training")
 
 
@@ -20,8 +23,8 @@ def compute(
     forest,
     data,
     training,
-    reference: ImportanceName,
     ks: Sequence[Count],
+    reference: ImportanceName | None = None,
     n_draws: Count = 100,
     features: Literal["test", "training"] = "test",
     random_state: Seed = 0,
@@ -34,8 +37,8 @@ def compute(
     forest : Forest
     data, training : Dataset
         Rows of the test, which are ranked, and those that the model was fitted on.
-    reference : str
-        The importance that leads are over.
+    reference : str, optional
+        The importance that leads are over; by default the first.
     ks : sequence of int
     n_draws : int
         In two halves, each with a seed of its own, from which the error of the draws follows; with
@@ -61,7 +64,8 @@ def compute(
     ValueError
         If there is no such importance or option, or there are fewer training rows than needed.
     """
-    ranked = _rankings.rankings(attributions, reference)
+    reference = _rankings.reference_of(attributions, reference)
+    ranked = _rankings.rankings(attributions, len(data.X), reference)
     rows_of = _rows(data, training, features)
     y, halves = np.asarray(data.y, float), _halves(n_draws, random_state)
     errors, noise = {}, {}

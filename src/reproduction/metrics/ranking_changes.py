@@ -7,6 +7,9 @@ import pandas as pd
 from reproduction.metrics import _rankings
 from splitcredit.faithfulness.rankings import of_attribution, top_k_mask
 
+KEYS = ("ranking", "quantity", "k", "arithmetic", "sigma")
+VALUES = ("value",)
+
 
 def compute(attributions) -> pd.DataFrame:
     """Compare greedy rankings of the same noise that were computed in different ways.

@@ -11,6 +11,9 @@ from sklearn.metrics import roc_auc_score
 from reproduction.metrics import _global
 from reproduction.parameters import Count, ImportanceName
 
+KEYS = ("importance", "among")
+VALUES = ("value",)
+
 
 def compute(
     attributions,

@@ -11,14 +11,17 @@ from reproduction.metrics import _rankings
 from reproduction.parameters import ImportanceName, Natural, Seed
 from splitcredit.faithfulness.retraining import removed_predictions, removed_sets, squared_errors
 
+KEYS = ("ranking", "k")
+VALUES = ("value", "lead", "low", "high", "standard_error")
+
 
 def compute(
     attributions,
     data,
     training,
     refit,
-    reference: ImportanceName,
     ks: Sequence[Natural],
+    reference: ImportanceName | None = None,
     random_state: Seed = 0,
 ) -> pd.DataFrame:
     """RMSE on the test of models that have not the first k features of the row.
@@ -30,8 +33,8 @@ def compute(
         Rows of the test, which are ranked, and those that models are fitted on.
     refit : callable (X, y) -> fitted model
         Called once for each set of features that is removed; rankings and k share the fits.
-    reference : str
-        The importance that leads are over.
+    reference : str, optional
+        The importance that leads are over; by default the first.
     ks : sequence of int
     random_state : int
         Of the bootstrap.
@@ -49,7 +52,8 @@ def compute(
     ValueError
         If there is no such importance, or no feature would be left.
     """
-    ranked, models, errors = _rankings.rankings(attributions, reference), {}, {}
+    reference = _rankings.reference_of(attributions, reference)
+    ranked, models, errors = _rankings.rankings(attributions, len(data.X), reference), {}, {}
     n, d = data.X.shape
     for k in ks:
         for name, ranking in ranked.items():

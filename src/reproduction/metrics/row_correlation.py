@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
+from reproduction.metrics import _local
 from reproduction.parameters import ImportanceName
+
+KEYS = ("versus", "reference", "correlation", "sample")
+VALUES = ("value",)
 
 CORRELATIONS = ("pearson", "spearman")
 
 
 def compute(
     attributions,
-    pairs: list[tuple[ImportanceName, ImportanceName]],
+    pairs: list[tuple[ImportanceName, ImportanceName]] | None = None,
     scores: Literal["signed", "absolute"] = "signed",
 ) -> pd.DataFrame:
     """Pearson and Spearman correlation of the scores of each pair of measures, row by row.
@@ -22,8 +27,8 @@ def compute(
     Parameters
     ----------
     attributions : dict of str to Attribution, each with one output
-    pairs : list of [str, str]
-        Names of the measures to compare.
+    pairs : list of [str, str], optional
+        Names of the measures to compare; by default each with every one after it.
     scores : {"signed", "absolute"}
         Whether the scores or their absolute values are correlated.
 
@@ -40,6 +45,8 @@ def compute(
     """
     if scores not in ("signed", "absolute"):
         raise ValueError(f"scores={scores!r}: expected 'signed' or 'absolute'")
+    if pairs is None:
+        pairs = combinations(_local.local_names(attributions, None, at_least=2), 2)
     frames = []
     for reference, versus in pairs:
         a, b = (_matrix(attributions, name, scores) for name in (reference, versus))
@@ -68,14 +75,5 @@ def row_correlations(a, b) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _matrix(attributions, name, scores):
-    if name not in attributions:
-        raise ValueError(
-            f"no importances named {name!r} in this run: it has {sorted(attributions)}"
-        )
-    values = attributions[name].values
-    if values.shape[2] != 1:
-        raise ValueError(
-            f"{name} has {values.shape[2]} outputs, and a correlation by row needs one: "
-            "set output: predicted"
-        )
-    return np.abs(values[:, :, 0]) if scores == "absolute" else values[:, :, 0]
+    values = _local.local_scores(attributions, name)
+    return np.abs(values) if scores == "absolute" else values

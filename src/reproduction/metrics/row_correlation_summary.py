@@ -9,10 +9,13 @@ import pandas as pd
 from reproduction.metrics import row_correlation
 from reproduction.parameters import ImportanceName
 
+KEYS = ("versus", "reference", "correlation", "statistic")
+VALUES = ("value",)
+
 
 def compute(
     attributions,
-    pairs: list[tuple[ImportanceName, ImportanceName]],
+    pairs: list[tuple[ImportanceName, ImportanceName]] | None = None,
     scores: Literal["signed", "absolute"] = "signed",
     thresholds: tuple[float, ...] = (0.9, 0.75),
 ) -> pd.DataFrame:

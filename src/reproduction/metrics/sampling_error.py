@@ -12,6 +12,9 @@ from splitcredit.faithfulness.noise import noise_pool
 from splitcredit.faithfulness.prediction_gap import pg2
 from splitcredit.faithfulness.sampling import nmae, pg2_sampled
 
+KEYS = ("method", "sigma", "iterations")
+VALUES = ("value", "standard_error", "exact_mean", "zero_share")
+
 METHODS = ("mc", "halton")
 N_STREAMS = 64
 # Pairs computed between two lines of progress; results do not depend on it.

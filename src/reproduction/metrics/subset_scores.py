@@ -13,6 +13,9 @@ import pandas as pd
 from reproduction.metrics import _subset_forest
 from splitcredit.importances import penalized_gini
 
+KEYS = ("importance", "feature")
+VALUES = ("value",)
+
 # Name of the importance -> preset of the penalized Gini impurity. In units of rows times impurity.
 PRESETS = {
     "mdi_rows": "mdi_inbag",
@@ -39,8 +42,8 @@ def compute(attributions, training, estimator, random_state: int = 0) -> pd.Data
     Returns
     -------
     DataFrame
-        One row a measure and feature: ``importance``, ``feature`` (from 0) and ``value``, in rows
-        times impurity.
+        One row a measure and feature: ``importance``, ``feature``, its name, and ``value``,
+        in rows times impurity.
     """
     X, y = np.asarray(training.X), np.asarray(training.y)
     presets = {n: {**penalized_gini.PRESETS[p], "per_row": False} for n, p in PRESETS.items()}
@@ -52,7 +55,7 @@ def compute(attributions, training, estimator, random_state: int = 0) -> pd.Data
     own, shadow = both.reshape(2, -1)
     scores["air"] = own - shadow
     frames = [
-        pd.DataFrame({"importance": name, "feature": np.arange(len(values)), "value": values})
+        pd.DataFrame({"importance": name, "feature": training.feature_names, "value": values})
         for name, values in scores.items()
     ]
     return pd.concat(frames, ignore_index=True)

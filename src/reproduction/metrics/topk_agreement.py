@@ -10,9 +10,12 @@ from reproduction.metrics import _rankings
 from reproduction.parameters import Count, ImportanceName
 from splitcredit.faithfulness.rankings import of_attribution, top_k_mask
 
+KEYS = ("ranking", "k")
+VALUES = ("value", "tied")
+
 
 def compute(
-    attributions, reference: ImportanceName = "tree_shap", ks: Sequence[Count] = (1, 2, 3)
+    attributions, data, reference: ImportanceName | None = None, ks: Sequence[Count] = (1, 2, 3)
 ) -> pd.DataFrame:
     """Share of the rows whose first k features are, as a set, those of the reference.
 
@@ -20,8 +23,10 @@ def compute(
     ----------
     attributions : dict of str to Attribution, each with one output
         Those of the method ``pg2_greedy`` are compared with the reference.
-    reference : str
-        An importance; its features are ranked by absolute value.
+    data : Dataset
+        The rows that are ranked.
+    reference : str, optional
+        An importance, by default the first; its features are ranked by absolute value.
     ks : sequence of int
 
     Returns
@@ -35,8 +40,9 @@ def compute(
     ValueError
         If there is no such importance or k.
     """
-    _rankings.rankings(attributions, reference)
-    other, rows = of_attribution(attributions[reference]), []
+    reference = _rankings.reference_of(attributions, reference)
+    ranked, rows = _rankings.rankings(attributions, len(data.X), reference), []
+    other = ranked[_rankings.label(reference)]
     for name, greedy in _rankings.greedy(attributions).items():
         own, d = of_attribution(greedy), other.shape[1]
         for k in ks:

@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import yaml
 
-from reproduction.planning import sweep
+from reproduction.planning import facets, sweep
 from reproduction.planning.places import CONFIG, PAPERS, SCHEMA
 from reproduction.planning.recipes import (
     KINDS,
@@ -235,6 +235,7 @@ def check_names(config: dict) -> None:
         for section in ("importances", "metrics"):
             known_name(config, section, experiment[section], f"experiments.{name}.{section}")
         sweep.check(config, name)
+        facets.complete(config, name)
     for name, artefact in config["artefacts"].items():
         datasets = artefact.get("datasets", [])
         known_name(config, "datasets", datasets, f"artefacts.{name}.datasets")

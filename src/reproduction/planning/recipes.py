@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -101,6 +102,18 @@ def check_recipe(kind: str, recipe: dict, place: str) -> None:
         if parameter != key:
             check_value(kind, recipe[key], parameter, value, f"{place}.{parameter}")
     parameters(kind, recipe[key], place)
+    for package in _needs(key, recipe[key]):
+        if importlib.util.find_spec(package) is None:
+            raise ConfigError(
+                f"{place}: {recipe[key]} needs {package}, which is missing: pip install {package}"
+            )
+
+
+def _needs(key, name):
+    """Packages that a module declares as ``NEEDS``, beside those of the environment."""
+    if key == "estimator":
+        return ()
+    return signatures.constants(signatures.path_of(key, name)).get("NEEDS", ())
 
 
 def check_value(kind: str, name: str, parameter: str, value, place: str) -> None:
@@ -170,9 +183,10 @@ def check_importances(name: str, parameter: str, value, computed, place: str) ->
     ConfigError
     """
     annotation = parameters("metric", name, place)[parameter].annotation
+    remedy = "; null takes those that there are" if values.takes_null(annotation) else ""
     for importance in values.named(annotation, value, "ImportanceName"):
         if importance not in computed:
             raise ConfigError(
                 f"{place}: {importance!r} is not among the importances of the experiment; "
-                f"there are {', '.join(computed) or 'none'}"
+                f"there are {', '.join(computed) or 'none'}{remedy}"
             )

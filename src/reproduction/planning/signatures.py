@@ -93,6 +93,16 @@ def functions(path: Path) -> dict[str, dict[str, Parameter]]:
 
 
 @cache
+def constants(path: Path) -> dict[str, Any]:
+    """Plain values that a module gives to names, by name."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assigned = [n for n in tree.body if isinstance(n, ast.Assign) and len(n.targets) == 1]
+    return {
+        n.targets[0].id: _plain(n.value) for n in assigned if isinstance(n.targets[0], ast.Name)
+    }
+
+
+@cache
 def has_function(path: Path, name: str) -> bool:
     """Whether a module defines a function of that name, or imports one."""
     text = path.read_text(encoding="utf-8")

@@ -107,6 +107,15 @@ def check(config: dict, name: str) -> None:
                 _check_settings(config, experiment, settings, place)
 
 
+def axes_of(block: dict) -> dict[str, list | dict]:
+    """Values of each axis of a block: a list, or in a ``random`` block an interval."""
+    given = block["random"]["axes"] if "random" in block else _axes(block)
+    return {
+        axis: values if "random" in block and isinstance(values, dict) else _values(values)
+        for axis, values in given.items()
+    }
+
+
 def batches(config: dict, name: str, points: list[Point]) -> list[list[Run]]:
     """Runs of new points grouped into jobs.
 

@@ -85,6 +85,11 @@ def named(annotation: str, value, kind: str) -> list[str]:
     return kind_of_value.names(value, kind) if kind_of_value.takes(value) else []
 
 
+def takes_null(annotation: str) -> bool:
+    """Whether a value may be null, which stands for a default."""
+    return _kind(annotation).takes(None)
+
+
 def written(value) -> str:
     """A value for a message, in one line, as YAML has it; numbers with twelve digits."""
     if value is None or isinstance(value, bool):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from reproduction import papers
 from reproduction.__main__ import FINISHED
-from reproduction.planning import configuration, plans
+from reproduction.planning import configuration, facets, plans
 from reproduction.planning.places import LIBRARY, PAPERS, REPRODUCTION, SRC, relative
 from reproduction.planning.signatures import has_function, parameters
 from reproduction.planning.sources import digest, named, sources
@@ -99,7 +99,9 @@ class Workflow:
 
     def definition(self, wildcards):
         """An experiment and the recipes that it names, as JSON."""
-        experiment = self.config["experiments"][wildcards.experiment]
+        experiment = dict(self.config["experiments"][wildcards.experiment])
+        # How it is drawn changes no point.
+        experiment.pop("figure", None)
         texts = set(_texts(experiment))
         recipes = {
             section: {n: r for n, r in self.config[section].items() if n in texts}
@@ -203,6 +205,39 @@ class Workflow:
         pairs = self.plan(wildcards.experiment).metric_files(wildcards.metric)
         folder = f"results/metrics/{wildcards.experiment}"
         return [f"{folder}/{batch}/{file}.csv" for batch, file in pairs]
+
+    # Sweeps
+
+    def sweep_metrics(self, wildcards):
+        """Metrics of an experiment."""
+        return self.config["experiments"][wildcards.experiment]["metrics"]
+
+    def sweep_inputs(self, wildcards):
+        """Tables of all metrics of an experiment."""
+        folder = f"results/experiments/{wildcards.experiment}"
+        return [f"{folder}/{metric}.csv" for metric in self.sweep_metrics(wildcards)]
+
+    def sweep_table_key(self, wildcards):
+        """Key of the table of all metrics."""
+        own = self.key("reproduction.stages.sweep_tables")
+        return f"{own} {self.experiment_key(wildcards)}"
+
+    def _figure(self, wildcards):
+        return facets.complete(self.config, wildcards.experiment)
+
+    def sweep_figure(self, wildcards):
+        """Settings of the figure of an experiment, as JSON."""
+        return json.dumps(self._figure(wildcards))
+
+    def sweep_figure_table(self, wildcards):
+        """The table that the figure of an experiment is drawn from."""
+        metric = self._figure(wildcards)["metric"]
+        return f"results/experiments/{wildcards.experiment}/{metric}.csv"
+
+    def sweep_figure_key(self, wildcards):
+        """Key of the figure of an experiment."""
+        own = self.key("reproduction.stages.sweep_figures")
+        return f"{own} {self.experiment_key(wildcards)}"
 
     # Artefacts
 
@@ -409,7 +444,10 @@ class Workflow:
                 files[paper] = [*files.get(paper, []), *self.outputs(name)]
         for name, experiment in self.config["experiments"].items():
             tables = [f"results/experiments/{name}/{m}.csv" for m in experiment["metrics"]]
-            files[f"experiment_{name}"] = tables
+            drawn = facets.complete(self.config, name) is not None
+            pictures = [f"results/experiments/{name}/figure.{k}" for k in ("svg", "png")]
+            one = f"results/experiments/{name}.csv"
+            files[f"experiment_{name}"] = [*tables, one, *(pictures if drawn else ())]
         return files
 
     def _datasets(self, wildcards):

@@ -40,7 +40,7 @@ def best_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Ranking
     if d > MOST_FEATURES:
         raise ValueError(
             f"the model has {d} features: the best of all orders takes 2**{d} sets a row and is "
-            f"offered up to {MOST_FEATURES}; use greedy_ranking"
+            f"offered up to {MOST_FEATURES}; use greedy_ranking, or bounds.largest_pgi2"
         )
     masks = (np.arange(2**d)[:, None] >> np.arange(d) & 1).astype(np.bool_)[None]
     step = max(1, CHUNK // (8 * 2**d))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reproduction.datasets.titanic import FEATURES
 from reproduction.papers.loecher2022 import _titanic
 
 ROWS = "loecher2022_titanic_rows/local_values"
@@ -29,7 +28,6 @@ def compute(inputs, importance) -> pd.DataFrame:
     """
     rows = inputs[ROWS]
     rows = rows[rows["importance"] == importance]
-    rows = rows.assign(feature=np.array(FEATURES)[rows["feature"]])
     return rows[["importance", "sample", "feature", "x", "value"]].reset_index(drop=True)
 
 

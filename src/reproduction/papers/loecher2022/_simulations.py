@@ -57,7 +57,6 @@ def replications(inputs, case, variant, coding, importances) -> pd.DataFrame:
     rows = inputs[SCORES if coding == NUMBERS else SUBSET_SCORES]
     chosen = rows["importance"].isin(importances) & ((rows["data.effect"] > 0) == (case == POWER))
     rows = rows[chosen & (rows["variant"] == variant)]
-    rows = rows.assign(feature=np.array(FEATURES)[rows["feature"]])
     wide = rows.pivot(index="repeat", columns=["importance", "feature"], values="value")
     known = [name for name in importances if name in wide]
     return wide[[(name, feature) for name in known for feature in FEATURES]]

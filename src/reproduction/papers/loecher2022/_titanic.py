@@ -50,7 +50,7 @@ def summary(inputs, importances) -> pd.DataFrame:
     rows = rows[rows["importance"].isin(importances)]
     shuffled = rows["data.shuffled"].notna() & (rows["data.shuffled"] != "")
     case = np.where(shuffled, SHUFFLED, np.where(rows["data.share"].notna(), FEWER, AS_THEY_ARE))
-    rows = rows.assign(case=case, feature=np.array(FEATURES)[rows["feature"]])
+    rows = rows.assign(case=case)
     grouped = rows.groupby(["case", "importance", "feature"], sort=False)["value"]
     spread = {"deviation": "std", "least": "min", "most": "max", "n": "size"}
     table = grouped.agg(value="mean", **spread).reset_index()

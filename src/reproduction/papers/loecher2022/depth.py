@@ -40,7 +40,6 @@ def compute(inputs) -> pd.DataFrame:
     rows = inputs[INPUT]
     plain = rows["data.shuffled"].isna() | (rows["data.shuffled"] == "")
     rows = rows[plain & rows["data.share"].isna()]
-    rows = rows.assign(feature=np.array(FEATURES)[rows["feature"]])
     splits, mdi = (
         rows.pivot(index=["repeat", "depth"], columns="feature", values=name).fillna(0)
         for name in ("splits", "value")

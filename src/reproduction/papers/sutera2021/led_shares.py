@@ -53,6 +53,8 @@ def compute(inputs, measures) -> pd.DataFrame:
         ``limit``), ``value``, ``standard_error``. Absolute values add up to 1 over the features.
     """
     scores = inputs["sutera2021_k_led/global_scores"].rename(columns={"model.max_features": "k"})
+    places = {name: j for j, name in enumerate(led.load().feature_names)}
+    scores = scores.assign(feature=scores["feature"].map(places))
     frames = [
         scores[scores["importance"] == name].assign(measure=measure, source=source)
         for measure in measures

@@ -21,6 +21,7 @@ MEASURES = {"local_mdi": "local MDI", "saabas": "Saabas", "tree_shap": "TreeSHAP
 # On digits most pixels have shares of a few percent, and single ones ten times as much with K = 64:
 # colors change in proportion up to about this share, and with its logarithm beyond.
 LINEAR = {"led": None, "digits": 0.03}
+_LOADERS = {"led": led.load, "digits": digits.load}
 
 
 def compute(inputs, samples) -> pd.DataFrame:
@@ -38,7 +39,9 @@ def compute(inputs, samples) -> pd.DataFrame:
         scores = inputs[f"sutera2021_k_{dataset}/local_scores"]
         scores = scores.rename(columns={"model.max_features": "k", "data": "dataset"})
         chosen = scores["k"].isin(ks) & scores["sample"].isin(samples[dataset])
-        tables.append(scores[chosen])
+        # Segments and pixels are drawn by their place.
+        places = {name: j for j, name in enumerate(_LOADERS[dataset]().feature_names)}
+        tables.append(scores[chosen].assign(feature=scores.loc[chosen, "feature"].map(places)))
     columns = ["dataset", "k", "importance", "sample", "predicted", "feature", "value"]
     return pd.concat(tables, ignore_index=True)[columns]
 
@@ -59,7 +62,7 @@ def _block(figure, table, dataset):
     samples = sorted(table["sample"].unique())
     rows = [(measure, k) for measure in MEASURES for k in KS[dataset]]
     axes = figure.subplots(len(rows) + 1, len(samples), squeeze=False)
-    data = {"led": led, "digits": digits}[dataset].load()
+    data = _LOADERS[dataset]()
     norm = _norm(table["value"], LINEAR[dataset])
     by = table.set_index(["importance", "k", "sample"]).sort_index()
     predicted = table.dropna(subset="predicted").groupby("sample")["predicted"].unique()

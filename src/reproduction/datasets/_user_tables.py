@@ -1,0 +1,94 @@
+"""Tables of the user's own: what they must have, and the data set that they become."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+
+from reproduction.datasets import Dataset
+
+
+def file_of(loader: str, path: str) -> list[Path]:
+    """The file that a recipe names; ValueError if it names none."""
+    if not path:
+        raise ValueError(f"{loader} needs a path, and a target")
+    return [Path(path).expanduser()]
+
+
+def content(file: Path, sha256: str | None) -> bytes:
+    """The bytes of a file.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be read or has another checksum.
+    """
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{file} cannot be read ({error.strerror})") from None
+    actual = hashlib.sha256(content).hexdigest()
+    if sha256 not in (None, actual):
+        raise ValueError(f"{file}: its SHA-256 is {actual}, not {sha256}")
+    return content
+
+
+def dataset(table, name: str, target: str, features: list[str] | None, classes: bool) -> Dataset:
+    """The data set of a table.
+
+    Parameters
+    ----------
+    table : DataFrame
+    name : str
+        Of the file, for messages.
+    target, features, classes
+        See `csv_file.load`.
+
+    Raises
+    ------
+    ValueError
+        If a column does not exist, is not numeric or has blanks; each is named.
+    """
+    _known(table, [target], name)
+    columns = list(features) if features else [column for column in table if column != target]
+    _known(table, columns, name)
+    if target in columns:
+        raise ValueError(f"{name}: {target} is the target, take it out of features")
+    _numeric(table, columns if classes else [*columns, target], name)
+    _whole(table, [*columns, target], name)
+    y, class_names = table[target].to_numpy(), ()
+    if classes:
+        known, y = np.unique(y.astype(str), return_inverse=True)
+        class_names = tuple(known.tolist())
+    return Dataset(
+        X=np.ascontiguousarray(table[columns], dtype=np.float64),
+        y=y.astype(np.int64 if classes else np.float64),
+        feature_names=tuple(columns),
+        class_names=class_names,
+    )
+
+
+def _known(table, names, file):
+    unknown = [name for name in names if name not in table.columns]
+    if unknown:
+        raise ValueError(
+            f"{file} has no column {', '.join(unknown)}; it has {', '.join(map(str, table))}"
+        )
+
+
+def _numeric(table, names, file):
+    wrong = [n for n in names if table[n].dtype.kind not in "biuf"]
+    if wrong:
+        raise ValueError(
+            f"{file}: not numeric: {', '.join(wrong)}; turn them into numbers, leave "
+            "them out of features, or set classes: true if it is the outcome"
+        )
+
+
+def _whole(table, names, file):
+    blank = {name: int(table[name].isna().sum()) for name in names}
+    listed = ", ".join(f"{name} ({count})" for name, count in blank.items() if count)
+    if listed:
+        raise ValueError(f"{file}: blanks in {listed}; fill them or drop those rows")

@@ -1,0 +1,248 @@
+"""Curves of a tidy table as small multiples: a panel for every value of what is not drawn inside.
+
+A curve is the mean over repeats, with its 95 % interval by Student's t as a band.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+
+import numpy as np
+import pandas as pd
+
+_STYLES = [(line, marker) for line, marker in zip(("-", "--", ":"), ("o", "s", "^"), strict=True)]
+# A figure with more panels cannot be read: the others are left out, and the title says so.
+MOST_COLUMNS, MOST_ROWS = 6, 8
+_WRAPPED = 4
+_MOST_TICKS = 8
+_UNSET = "not set"
+
+
+def draw(table: pd.DataFrame, spec: dict, title: str):
+    """Draw one figure.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Tidy: one row a number.
+    spec : dict
+        As `reproduction.planning.facets.complete` makes it.
+    title : str
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Raises
+    ------
+    ValueError
+        If no row is left to draw.
+    """
+    from matplotlib import pyplot as plt
+
+    table = _chosen(table, spec)
+    columns = [(axis, ()) for axis in spec["x"]]
+    if len(spec["x"]) == 1:
+        columns = [(spec["x"][0], key) for key in _keys(table, spec["column"])]
+    rows = _keys(table, spec["row"])
+    shape, note = (len(rows), len(columns)), ""
+    if shape[0] > MOST_ROWS or shape[1] > MOST_COLUMNS * (MOST_ROWS if shape[0] == 1 else 1):
+        rows, columns = rows[:MOST_ROWS], columns[:MOST_COLUMNS]
+        note = f"; the first {len(rows)} x {len(columns)} of {shape[0]} x {shape[1]} panels"
+    panels = [(row, *column) for row in rows for column in columns]
+    n_columns = len(columns)
+    if len(rows) == 1:
+        n_columns = math.ceil(n_columns / math.ceil(n_columns / _WRAPPED))
+    n_rows = math.ceil(len(panels) / n_columns)
+    # A panel's own rows of the table, and the color of each name.
+    names = [None] if spec["color"] is None else _values(table[spec["color"]])
+    figure, axes = plt.subplots(
+        n_rows,
+        n_columns,
+        figsize=(2.4 * n_columns + 1.8, 2.1 * n_rows + 0.7),
+        sharex=len(spec["x"]) == 1,
+        sharey="row" if spec["own_rows"] else "all",
+        squeeze=False,
+    )
+    counts, lines = set(), {}
+    wrapped = len(rows) == 1
+    for place, (axis, (row, x, column)) in enumerate(zip(axes.flat, panels, strict=False)):
+        own = _where(table, [*spec["row"], *spec["column"]], (*row, *column), spec)
+        own = own[own[x].notna() & own[[o for o in spec["x"] if o != x]].isna().all(axis=1)]
+        scale = _Scale(own[x], x in spec["log"])
+        for number, name in enumerate(names):
+            part = own if name is None else own[_text(own[spec["color"]]) == name]
+            if len(part):
+                lines[name] = _curve(axis, part, x, spec, scale, number, counts)
+        scale.finish(axis)
+        axis.set_xlabel(spec["labels"].get(x, x))
+        if wrapped or place < n_columns:
+            _name(axis, _special(spec["column"], column, table, spec), above=True)
+        if not wrapped and place % n_columns == n_columns - 1:
+            _name(axis, _special(spec["row"], row, table, spec), above=False)
+    _finish(figure, axes, len(panels), spec, lines)
+    figure.suptitle(f"{title}{_about(counts, spec)}{note}", fontsize=9, x=0.01, ha="left")
+    return figure
+
+
+def _chosen(table, spec):
+    for column, values in spec["where"].items():
+        table = table[_text(table[column]).isin([_written(v) for v in values])]
+    if not len(table):
+        raise ValueError("figure.where leaves no row of the table: choose other values")
+    return table
+
+
+def _keys(table, columns):
+    """Combinations of values of some columns that the table has, in its order."""
+    if not columns:
+        return [()]
+    texts = pd.DataFrame({c: _text(table[c]) for c in columns})
+    orders = {c: {v: i for i, v in enumerate(_values(table[c]))} for c in columns}
+    keys = set(texts.itertuples(index=False, name=None))
+    return sorted(keys, key=lambda key: [orders[c][v] for c, v in zip(columns, key, strict=True)])
+
+
+def _where(table, columns, key, spec):
+    if len(spec["x"]) > 1:
+        columns = spec["row"]
+    for column, value in zip(columns, key, strict=True):
+        table = table[_text(table[column]) == value]
+    return table
+
+
+def _values(series):
+    """Different values as text: numbers in their order, others in that of the table."""
+    values = series.dropna().unique()
+    if pd.api.types.is_numeric_dtype(series):
+        values = np.sort(values)
+    return [*map(_written, values), *([_UNSET] if series.isna().any() else [])]
+
+
+def _text(series):
+    return series.map(_written).where(series.notna(), _UNSET)
+
+
+def _written(value):
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    return f"{value:.6g}" if isinstance(value, (int, float, np.number)) else str(value)
+
+
+class _Scale:
+    """Places of the values along x: numbers as they are, others side by side."""
+
+    def __init__(self, series, log):
+        self.numeric = pd.api.types.is_numeric_dtype(series) and series.dtype != bool
+        self.values = _values(series)
+        self.log = log and self.numeric and (series > 0).all()
+
+    def places(self, series):
+        if self.numeric:
+            return series.astype(float)
+        order = {value: i for i, value in enumerate(self.values)}
+        return _text(series).map(order).astype(float)
+
+    def finish(self, axis):
+        if self.log:
+            axis.set_xscale("log")
+        few = len(self.values) <= _MOST_TICKS
+        if self.numeric and few:
+            axis.set_xticks([float(v) for v in self.values], self.values)
+            axis.set_xticks([], minor=True)
+        elif not self.numeric:
+            axis.set_xticks(range(len(self.values)), self.values)
+        long = max(map(len, self.values), default=0) * len(self.values) > 30
+        if long and (few or not self.numeric):
+            axis.tick_params(axis="x", labelrotation=60)
+
+
+def _curve(axis, rows, x, spec, scale, number, counts):
+    """One curve with its band, or the points themselves; its handle for the legend."""
+    cycle = _colors()
+    color = cycle[number % len(cycle)]
+    line, marker = _STYLES[number // len(cycle) % len(_STYLES)]
+    rows = pd.DataFrame({"x": scale.places(rows[x]), "y": rows[spec["y"]], **_repeat(rows)})
+    if spec["points"]:
+        return axis.plot(rows["x"], rows["y"], marker, color=color, ms=3, alpha=0.6)[0]
+    if "repeat" in rows:
+        # Rows of one repeat are of one model: only repeats are independent.
+        rows = rows.groupby(["x", "repeat"], as_index=False)["y"].mean()
+    grouped = rows.groupby("x")["y"]
+    mean, n = grouped.mean(), grouped.count()
+    counts |= set(n.tolist())
+    half = _t(n) * grouped.std() / np.sqrt(n)
+    style = line if scale.numeric else ""
+    handle = axis.plot(mean.index, mean, style, marker=marker, ms=3, color=color)[0]
+    if (n > 1).any():
+        low, high = mean - half, mean + half
+        if scale.numeric:
+            axis.fill_between(mean.index, low, high, color=color, alpha=0.15, lw=0)
+        else:
+            axis.vlines(mean.index, low, high, color=color, lw=1, alpha=0.6)
+    return handle
+
+
+def _repeat(rows):
+    several = "repeat" in rows and rows["repeat"].nunique() > 1
+    return {"repeat": rows["repeat"]} if several else {}
+
+
+def _t(n):
+    from scipy import stats
+
+    return pd.Series(stats.t.ppf(0.975, np.maximum(n - 1, 1)), n.index).where(n > 1)
+
+
+def _colors():
+    import matplotlib
+
+    return matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
+
+
+def _special(names, key, table, spec):
+    """What panels of one column or row have in common, where others differ."""
+    labels, texts = spec["labels"], []
+    for name, value in zip(names, key, strict=False):
+        if table[name].nunique(dropna=False) > 1:
+            short = name.rpartition(".")[2]
+            texts.append(f"{labels.get(name, labels.get(short, short))} {labels.get(value, value)}")
+    return ", ".join(texts)
+
+
+def _name(axis, text, above):
+    if above:
+        axis.set_title("\n".join(textwrap.wrap(text, 34)), fontsize=8)
+    else:
+        text = "\n".join(textwrap.wrap(text, 30))
+        place = {"xy": (1.02, 0.5), "xycoords": "axes fraction", "rotation": 270}
+        axis.annotate(text, **place, va="center", ha="left", fontsize=8)
+
+
+def _finish(figure, axes, n_panels, spec, lines):
+    for axis in axes.flat[n_panels:]:
+        axis.set_visible(False)
+    for axis in axes[:, 0]:
+        axis.set_ylabel(spec["labels"].get(spec["y"], spec["y"]))
+    if len(spec["x"]) == 1:
+        for above in axes[:-1].flat[: max(n_panels - axes.shape[1], 0)]:
+            above.set_xlabel("")
+    if "y" in spec["log"]:
+        axes[0, 0].set_yscale("log")
+    if None not in lines:
+        figure.legend(
+            lines.values(),
+            [spec["labels"].get(name, name) for name in lines],
+            title=spec["labels"].get(spec["color"], spec["color"]),
+            loc="outside right upper",
+        )
+
+
+def _about(counts, spec):
+    if spec["points"]:
+        return "; a point a draw"
+    if not counts or max(counts) == 1:
+        return ""
+    n = f"{max(counts)}" if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
+    return f"; mean of {n} repeats and its 95 % interval"

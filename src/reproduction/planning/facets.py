@@ -1,0 +1,211 @@
+"""The figure of a sweep: which of its parameters stand on which side, unless the ``figure`` says.
+
+What tells numbers of a sweep apart is the axes that it varies, and the columns that a metric
+declares as ``KEYS``. Each has a place in the figure: along x, as a color, or by panels in columns
+and rows. Numbers that agree in all of them are repeats, and are averaged.
+"""
+
+from __future__ import annotations
+
+from reproduction.planning import signatures, sweep
+from reproduction.planning.recipes import ConfigError
+
+# Columns of metrics whose rows are repeats of one thing.
+REPEATED = ("repeat", "sample", "shuffle", "fold")
+# The largest value over the smallest from which an axis is logarithmic.
+_WIDE = 10
+# With more in the rows of panels, a figure that nobody has thought about cannot be read.
+_MOST_IN_ROWS = 2
+
+
+def complete(config: dict, name: str) -> dict | None:
+    """Every setting of the figure of one experiment, if it has one.
+
+    Parameters
+    ----------
+    config : dict
+        Complete, with sweeps that `sweep.check` has passed.
+    name : str
+
+    Returns
+    -------
+    dict or None
+        None if the experiment has ``figure: false``, or no ``figure`` and nothing to draw or more
+        than a figure can show. Else ``metric``, and of its table the columns ``x`` (a list: a panel
+        each), ``y``, ``color`` (or None), ``column`` and ``row`` (lists); ``log``, those of x, and
+        ``y``, that are logarithmic; ``where``, values by column; ``labels``, texts by name;
+        ``points``, whether x is drawn at random, so that there are no curves; ``own_rows``, whether
+        rows of panels have scales of their own.
+
+    Raises
+    ------
+    ConfigError
+        If a name is not one of the sweep or of the metric, or has two places.
+    """
+    experiment, place = config["experiments"][name], f"experiments.{name}.figure"
+    given = experiment.get("figure", True)
+    if given is False:
+        return None
+    given = {} if given is True else given
+    metric = _metric(config, experiment, given, place)
+    if metric is None:
+        return None
+    keys, values = (columns(config["metrics"][metric]["metric"], kind) for kind in _KINDS)
+    axes = {
+        axis: found
+        for axis, found in swept(experiment).items()
+        if not axis.startswith("metric.") or axis.rpartition(".")[0] == f"metric.{metric}"
+    }
+    _check(given, axes, keys, values, metric, place)
+    varied = _varied(experiment, axes, given.get("where", {}))
+    x = _listed(given["x"]) if "x" in given else _default_x(experiment, axes, varied, keys)
+    left = [*(a for a in varied if a not in REPEATED), *(k for k in keys if k not in REPEATED)]
+    fixed = {c for c, value in given.get("where", {}).items() if not isinstance(value, list)}
+    taken = [*x, *_listed(given.get("column", [])), *_listed(given.get("row", []))]
+    free = [c for c in left if c not in (*taken, *fixed)]
+    color = given.get("color", next((c for c in (*keys, *free) if c in free), None))
+    free = [c for c in free if c != color]
+    first = 0 if "column" in given or len(x) > 1 else 1
+    column = _listed(given.get("column", free[:first]))
+    rest = [c for c in free if c not in column]
+    row = [*_listed(given.get("row", [])), *rest]
+    if "figure" not in experiment and len(row) > _MOST_IN_ROWS:
+        return None
+    return {
+        "metric": metric,
+        "x": x,
+        "y": given.get("y", values[0]),
+        "color": color,
+        "column": column,
+        "row": row,
+        "log": _log(given, x, axes),
+        "where": {c: _listed(v) for c, v in given.get("where", {}).items()},
+        "labels": given.get("labels", {}),
+        "points": any(_is_interval(axes.get(axis)) for axis in x),
+        "own_rows": any(c in keys for c in row),
+    }
+
+
+def columns(metric: str, kind: str) -> tuple[str, ...]:
+    """Columns that the file of a metric declares as ``KEYS`` or ``VALUES``."""
+    return signatures.constants(signatures.path_of("metric", metric)).get(kind, ())
+
+
+_KINDS = ("KEYS", "VALUES")
+
+
+def swept(experiment: dict) -> dict[str, list | dict]:
+    """Values of each axis, over all blocks: a list, or the interval that is drawn from."""
+    found: dict[str, list | dict] = {}
+    for block in experiment["sweep"]:
+        for axis, values in sweep.axes_of(block).items():
+            if isinstance(values, dict) or isinstance(found.get(axis), dict):
+                found[axis] = values if isinstance(values, dict) else found[axis]
+            else:
+                known = found.setdefault(axis, [])
+                known += [value for value in values if value not in known]
+    return found
+
+
+def _metric(config, experiment, given, place):
+    """The metric that is drawn: without a choice the first that has numbers."""
+    names = experiment["metrics"]
+    if "metric" not in given:
+        drawn = [n for n in names if columns(config["metrics"][n]["metric"], "VALUES")]
+        return drawn[0] if drawn else None
+    name = given["metric"]
+    if name not in names:
+        raise ConfigError(
+            f"{place}.metric: {name!r} is not a metric of the experiment; "
+            f"there are {', '.join(names)}"
+        )
+    if not columns(config["metrics"][name]["metric"], "VALUES"):
+        raise ConfigError(f"{place}.metric: {name} has no numbers to draw; choose another")
+    return name
+
+
+def _check(given, axes, keys, values, metric, place):
+    known, seen = [*axes, *keys], set()
+    for part in ("x", "color", "column", "row", "where"):
+        for column in _listed(given.get(part, [])) if part != "where" else given.get(part, {}):
+            if column not in known:
+                raise ConfigError(
+                    f"{place}.{part}: {column!r} is neither swept nor a column of {metric}; "
+                    f"there are {', '.join(known)}"
+                )
+            if part != "where" and column in seen:
+                raise ConfigError(f"{place}.{part}: {column!r} has a place already; give it one")
+            seen |= {column} if part != "where" else set()
+    for column, chosen in given.get("where", {}).items():
+        there = axes.get(column)
+        wrong = [v for v in _listed(chosen) if isinstance(there, list) and v not in there]
+        if wrong:
+            raise ConfigError(
+                f"{place}.where.{column}: {wrong[0]!r} is not swept; "
+                f"there are {', '.join(map(str, there))}"
+            )
+    if len(_listed(given.get("x", []))) > 1 and "column" in given:
+        raise ConfigError(f"{place}.column: the parameters of x take the columns; use row")
+    if given.get("y", values[0]) not in values:
+        raise ConfigError(
+            f"{place}.y: {given['y']!r} is not a number of {metric}; there are {', '.join(values)}"
+        )
+    for column in given.get("log", []):
+        if column not in ("x", "y", *_listed(given.get("x", [])), *axes):
+            raise ConfigError(
+                f"{place}.log: {column!r} is not allowed; expected x, y or what stands along x"
+            )
+        there = axes.get(column)
+        if isinstance(there, list) and not (_numeric(there) and min(there) > 0):
+            raise ConfigError(f"{place}.log: {column} has values that are not above 0")
+
+
+def _varied(experiment, axes, where):
+    """Axes with several values, those with the most first; not to be set is a value, too."""
+    sizes = {}
+    for axis, values in axes.items():
+        everywhere = all(axis in sweep.axes_of(block) for block in experiment["sweep"])
+        size = 1000 if _is_interval(values) else len(values) + (not everywhere)
+        if size > 1 and (axis not in where or isinstance(where[axis], list)):
+            sizes[axis] = size
+    return sorted(sizes, key=lambda axis: -sizes[axis])
+
+
+def _default_x(experiment, axes, varied, keys):
+    """The numeric axis with the most values; if blocks vary one axis each, all of these."""
+    own = [
+        [a for a in varied if a not in REPEATED and len(sweep.axes_of(block).get(a, ())) > 1]
+        for block in experiment["sweep"]
+    ]
+    if len({tuple(found) for found in own}) > 1 and all(len(found) == 1 for found in own):
+        return list(dict.fromkeys(found[0] for found in own))
+    blocks = [sweep.axes_of(block) for block in experiment["sweep"]]
+    everywhere = [axis for axis in varied if all(axis in block for block in blocks)]
+    free = [axis for axis in everywhere if axis not in REPEATED]
+    numeric = [axis for axis in free if _is_interval(axes[axis]) or _numeric(axes[axis])]
+    return (numeric or free or list(keys[1:2]) or list(keys))[:1]
+
+
+def _log(given, x, axes):
+    if "log" in given:
+        return [c for one in given["log"] for c in (x if one == "x" else [one])]
+    return [axis for axis in x if axis in axes and _is_wide(axes[axis])]
+
+
+def _is_wide(values):
+    if _is_interval(values):
+        ((way, (low, high)),) = values.items()
+        return way == "log_uniform" or (low > 0 and high >= _WIDE * low)
+    return _numeric(values) and min(values) > 0 and max(values) >= _WIDE * min(values)
+
+
+def _is_interval(values):
+    return isinstance(values, dict)
+
+
+def _numeric(values):
+    return all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
+
+
+def _listed(value):
+    return value if isinstance(value, list) else [value]

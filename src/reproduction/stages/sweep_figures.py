@@ -1,0 +1,26 @@
+"""Draw the figure of an experiment from the table of one metric, as SVG and PNG."""
+
+from __future__ import annotations
+
+import json
+
+from reproduction import storage
+from reproduction.figures import facets, save, style
+
+
+def add_arguments(parser):
+    """Arguments of the job."""
+    parser.add_argument("--experiment", required=True)
+    parser.add_argument("--table", required=True)
+    parser.add_argument("--figure", type=json.loads, required=True, help="its settings")
+    parser.add_argument("--svg", required=True)
+    parser.add_argument("--png", required=True)
+
+
+def run(arguments):
+    """Do the job."""
+    spec, table = arguments.figure, storage.read_table(arguments.table)
+    with style():
+        figure = facets.draw(table, spec, f"{arguments.experiment}: {spec['metric']}")
+        save(figure, arguments.svg)
+        save(figure, arguments.png)

@@ -1,0 +1,20 @@
+"""Gather all metrics of an experiment in one tidy table, with a column that names the metric."""
+
+from __future__ import annotations
+
+from reproduction import storage
+
+
+def add_arguments(parser):
+    """Arguments of the job."""
+    parser.add_argument("--metrics", nargs="+", required=True)
+    parser.add_argument("--tables", nargs="+", required=True, help="one a metric")
+    parser.add_argument("--out", required=True)
+
+
+def run(arguments):
+    """Do the job: rows are copied as text, so no digit changes."""
+    pairs = zip(arguments.metrics, arguments.tables, strict=True)
+    rows = [{"metric": name, **row} for name, path in pairs for row in storage.read_rows(path)]
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    storage.write_rows(arguments.out, rows, columns)

@@ -1,0 +1,134 @@
+"""The upper bound of PGI2 of all orders: not below the optimum, and equal if nothing is left."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
+from xgboost import XGBRegressor
+
+from reproduction import datasets
+from splitcredit.convert import to_forest
+from splitcredit.faithfulness import bounds, perturbations
+from splitcredit.faithfulness.bounds import largest_pgi2
+from splitcredit.faithfulness.greedy import greedy_ranking
+from splitcredit.faithfulness.optimum import best_ranking
+from splitcredit.faithfulness.prediction_gap import GapProblem, pg2, pgi2
+
+
+def grown(n_features, depth, n_trees=12):
+    """A boosted model, and rows that it was not fitted on."""
+    recipe = {"dataset": "friedman", "n_samples": 200, "n_test": 4, "n_features": n_features}
+    data = datasets.load(recipe)
+    given = {"n_estimators": n_trees, "max_depth": depth, "learning_rate": 0.3, "n_jobs": 1}
+    model = XGBRegressor(**given, random_state=0).fit(data.training.X, data.training.y)
+    return to_forest(model), data.explained.X
+
+
+def test_the_bound_holds_for_every_order_by_enumeration():
+    forest, X = grown(5, 3)
+    for searched in (1, 2, 3):
+        upper = largest_pgi2(forest, X, scale=0.7, searched=searched).upper
+        for order in permutations(range(5)):
+            ranked = np.tile(order, (len(X), 1))
+            assert (pgi2(forest, X, ranked, scale=0.7) <= upper * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("scale", [0.1, 0.5, 2.0])
+@pytest.mark.parametrize("searched", [1, 2, 4, 6])
+def test_the_bound_is_not_below_the_best_of_all_orders(searched, scale):
+    forest, X = grown(9, 3)
+    best = best_ranking(forest, X, scale=scale).pgi2
+    found = largest_pgi2(forest, X, scale=scale, searched=searched)
+    assert (found.upper >= best * (1 - 1e-12)).all()
+    assert not found.exact.any() or np.allclose(found.upper[found.exact], best[found.exact])
+
+
+@pytest.mark.parametrize(
+    "perturbation",
+    [
+        perturbations.Uniform(),
+        perturbations.Laplace(),
+        perturbations.Marginal(np.random.default_rng(0).normal(size=(30, 7))),
+    ],
+    ids=["uniform", "laplace", "marginal"],
+)
+def test_the_bound_holds_for_other_noise_and_for_means_over_trees(perturbation):
+    random = np.random.default_rng(1)
+    X = random.normal(size=(80, 7))
+    y = X[:, 0] * X[:, 1] + np.abs(X[:, 2]) + 0.3 * random.normal(size=80)
+    regression = ExtraTreesRegressor(5, max_depth=4, random_state=0).fit(X, y)
+    classes = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X, y > y.mean())
+    for model, output in ((regression, None), (classes, 1)):
+        scale = 1.0 if isinstance(perturbation, perturbations.Marginal) else 0.8
+        given = model, X[:3], perturbation, scale, output
+        best = best_ranking(*given).pgi2
+        for searched in (1, 3, 5):
+            assert (largest_pgi2(*given, searched=searched).upper >= best * (1 - 1e-12)).all()
+
+
+def test_what_a_feature_adds_is_at_most_its_worth():
+    """For every set T and feature i the root of PG2 rises by at most c_i."""
+    forest, X = grown(6, 3)
+    problem = GapProblem(forest, None, 0.6, None)
+    X = forest.prepare(X)
+    masks = (np.arange(64)[:, None] >> np.arange(6) & 1).astype(bool)
+    root = np.sqrt(problem.gaps(X, masks[None]))
+    trees = bounds._leaf_pairs(problem.gap_forest, 6)
+    for row in range(len(X)):
+        chances = bounds._Chances(problem, trees, X[row : row + 1])
+        worth = chances.of_features(6)
+        for rest in masks[1:]:
+            bits = int(rest @ (1 << np.arange(6)))
+            joined = [root[row, s] - root[row, s & ~bits] for s in range(64) if s & bits]
+            assert max(joined) <= chances.of_rest(rest) * (1 + 1e-12)
+        for i in range(6):
+            without = [s for s in range(64) if not masks[s, i]]
+            rises = [root[row, s | 1 << i] - root[row, s] for s in without]
+            assert np.abs(rises).max() <= worth[i] * (1 + 1e-12)
+
+
+def test_one_tree_with_one_split_is_worth_its_gap():
+    """c_i of a stump: the difference of its leaves times the root of the chance to cross."""
+    X = np.linspace(-1, 1, 40)[:, None] * np.ones((1, 3))
+    X[:, 1:] = 0.0
+    model = XGBRegressor(n_estimators=1, max_depth=1, learning_rate=1.0, n_jobs=1)
+    forest = to_forest(model.fit(X, X[:, 0] > 0))
+    row = forest.prepare(X[25:26])
+    problem = GapProblem(forest, None, 0.4, None)
+    trees = bounds._leaf_pairs(problem.gap_forest, 3)
+    worth = bounds._Chances(problem, trees, row).of_features(3)
+    assert worth[0] ** 2 == pytest.approx(pg2(forest, row, [0], scale=0.4)[0])
+    assert worth[1:].tolist() == [0, 0]
+
+
+def test_where_few_features_have_an_effect_the_bound_is_the_optimum():
+    """Twenty features, of which two trees of depth two split on six at most."""
+    forest, X = grown(20, 2, n_trees=2)
+    used = np.unique(forest.feature[forest.feature >= 0])
+    found = largest_pgi2(forest, X, scale=0.5, searched=8)
+    assert found.exact.all() and len(used) <= 6
+    greedy = greedy_ranking(forest, X, scale=0.5).pgi2
+    assert (greedy <= found.upper * (1 + 1e-12)).all()
+    # An order may wait with features that have no effect at its largest gap.
+    few, few_rows = grown(5, 2, n_trees=2)
+    small = best_ranking(few, few_rows, scale=0.5).pgi2
+    assert np.allclose(largest_pgi2(few, few_rows, scale=0.5).upper, small, rtol=1e-13)
+
+
+def test_more_features_searched_are_tighter():
+    forest, X = grown(18, 3)
+    uppers = [largest_pgi2(forest, X, scale=0.3, searched=s).upper.sum() for s in (4, 8, 12)]
+    assert uppers[0] > uppers[1] > uppers[2]
+    greedy = greedy_ranking(forest, X, scale=0.3).pgi2.sum()
+    assert greedy <= uppers[2] < 1.5 * greedy
+
+
+def test_wrong_numbers_of_features_and_blanks_are_refused():
+    forest, X = grown(5, 2)
+    for searched in (0, 17):
+        with pytest.raises(ValueError, match=rf"^searched={searched}: expected 1 to 16 features"):
+            largest_pgi2(forest, X, searched=searched)
+    X[1, 2] = np.nan
+    with pytest.raises(ValueError, match=r"NaN in row 1, feature 'x2'"):
+        largest_pgi2(forest, X)

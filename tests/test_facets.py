@@ -1,0 +1,232 @@
+"""The figure of a sweep: what its defaults are, what is refused, and what is drawn."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from reproduction import metrics
+from reproduction.figures import facets as drawing
+from reproduction.figures import style
+from reproduction.planning import configuration as config
+from reproduction.planning import facets, signatures
+
+ROOT = Path(__file__).resolve().parents[1]
+FULL = config.read_yaml(ROOT / "config" / "config.yaml")
+BASE = {"data": "noisy_features", "model": "random_forest"}
+
+
+def planned(*blocks, **experiment):
+    """Settings of the figure of an experiment."""
+    given = {"importances": ["mdi", "air"], "metrics": ["relevance"], "sweep": list(blocks)}
+    return facets.complete({**FULL, "experiments": {"e": {**given, **experiment}}}, "e")
+
+
+def grid(**axes):
+    return {"grid": {**BASE, **axes}}
+
+
+def places(spec):
+    return tuple(spec[part] for part in ("x", "color", "column", "row"))
+
+
+def test_the_numeric_axis_with_the_most_values_is_x_and_the_measure_the_color():
+    axes = {"model.criterion": ["gini", "entropy", "log_loss"], "model.max_depth": [2, 4]}
+    spec = planned(grid(**axes, **{"data.n_samples": [100, 300, 1000], "repeat": [1, 2]}))
+    assert (spec["metric"], spec["y"]) == ("relevance", "value")
+    x, color, column, row = places(spec)
+    assert (x, color, column) == (["data.n_samples"], "importance", ["model.criterion"])
+    assert row == ["model.max_depth", "among"]
+    assert spec["log"] == ["data.n_samples"] and not spec["points"]
+
+
+def test_without_a_numeric_axis_x_is_what_is_swept_and_without_any_it_is_of_the_metric():
+    spec = planned(grid(**{"model.criterion": ["gini", "entropy"]}))
+    assert places(spec) == (["model.criterion"], "importance", ["among"], [])
+    spec = planned(grid(), metrics=["global_scores"])
+    assert places(spec) == (["feature"], "importance", [], [])
+
+
+def test_blocks_that_vary_one_parameter_each_make_a_panel_each():
+    blocks = [grid(**{axis: [1, 2, 4]}) for axis in ("model.max_depth", "model.min_samples_leaf")]
+    spec = planned(*blocks)
+    assert spec["x"] == ["model.max_depth", "model.min_samples_leaf"] and not spec["column"]
+
+
+def test_drawn_values_are_points():
+    axes = {**BASE, "model.max_depth": {"integers": [1, 9]}}
+    spec = planned({"random": {"draws": 5, "axes": axes}})
+    assert spec["x"] == ["model.max_depth"] and spec["points"]
+
+
+def test_what_the_line_says_is_kept_and_the_rest_finds_its_place():
+    axes = {"data.n_samples": [100, 200], "model.max_depth": [2, 4], "data.n_features": [20, 50]}
+    line = {"x": "model.max_depth", "row": "importance", "log": ["x", "y"]}
+    spec = planned(grid(**axes), figure=line)
+    assert places(spec) == (
+        ["model.max_depth"],
+        "among",
+        ["data.n_samples"],
+        ["importance", "data.n_features"],
+    )
+    assert spec["log"] == ["model.max_depth", "y"]
+    only = planned(grid(**axes), figure={"where": {"data.n_features": 50, "among": 50}})
+    assert "among" not in only["row"] and "data.n_features" not in only["row"] + only["column"]
+    assert only["where"] == {"data.n_features": [50], "among": [50]}
+
+
+def test_axes_of_another_metric_have_no_place():
+    axes = {"metric.scores.normalize": [True, False], "model.max_depth": [1, 2]}
+    spec = planned(grid(**axes), metrics=["relevance", "scores"])
+    assert "metric.scores.normalize" not in [*spec["column"], *spec["row"]]
+    spec = planned(grid(**axes), metrics=["relevance", "scores"], figure={"metric": "scores"})
+    assert "metric.scores.normalize" in [*spec["column"], *spec["row"]]
+
+
+def test_no_figure_is_drawn_if_none_is_wanted_or_nobody_could_read_it():
+    many = {f"model.{p}": [1, 2] for p in ("max_depth", "min_samples_leaf", "max_features")}
+    many |= {"data.n_samples": [10, 20, 30], "data.n_features": [50, 51]}
+    assert planned(grid(), figure=False) is None
+    assert planned(grid(**many)) is None
+    assert planned(grid(**many), figure=True)["x"] == ["data.n_samples"]
+    assert planned(grid(), metrics=["model_card"]) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({"metric": "auc"}, r"figure.metric: 'auc' is not a metric of the experiment; there are r"),
+        ({"x": "model.depth"}, r"figure.x: 'model.depth' is neither swept nor a column of releva"),
+        ({"row": ["among", "k"]}, r"figure.row: 'k' is neither swept nor a column of relevance;"),
+        ({"color": "repeat", "x": "repeat"}, r"figure.color: 'repeat' has a place already; give"),
+        ({"y": "median"}, r"figure.y: 'median' is not a number of relevance; there are value$"),
+        ({"where": {"repeat": 7}}, r"figure.where.repeat: 7 is not swept; there are 1, 2$"),
+        ({"log": ["importance"]}, r"figure.log: 'importance' is not allowed; expected x, y or"),
+        ({"log": ["data.noise"]}, r"figure.log: 'data.noise' is not allowed"),
+        (
+            {"x": ["repeat", "model.max_depth"], "column": "among"},
+            r"figure.column: the parameters of x take the columns; use row$",
+        ),
+        ({"log": ["model.ccp_alpha"]}, r"figure.log: model.ccp_alpha has values that are not abo"),
+    ],
+)
+def test_what_cannot_be_drawn_is_one_line_before_the_first_job(line, message):
+    axes = {"model.max_depth": [1, 2], "model.ccp_alpha": [0, 0.1], "repeat": [1, 2]}
+    with pytest.raises(config.ConfigError, match=message):
+        planned(grid(**axes), figure=line)
+
+
+def test_a_metric_without_numbers_is_refused_and_keys_are_checked_by_the_schema():
+    with pytest.raises(config.ConfigError, match="model_card has no numbers to draw"):
+        planned(grid(), metrics=["model_card"], figure={"metric": "model_card"})
+    given = {"importances": ["mdi"], "metrics": ["relevance"], "sweep": [grid()]}
+    wrong = {"experiments": {"e": {**given, "figure": {"colour": "importance"}}}}
+    with pytest.raises(config.ConfigError, match="unknown key colour; allowed are color, column"):
+        config.load(wrong)
+
+
+def test_every_metric_declares_its_columns():
+    for name in metrics.available():
+        declared = signatures.constants(signatures.path_of("metric", name))
+        assert declared.get("KEYS") and "VALUES" in declared, name
+        text = signatures.path_of("metric", name).read_text()
+        for column in (*declared["KEYS"], *declared["VALUES"]):
+            assert f'"{column}"' in text or f"{column}=" in text, (name, column)
+
+
+def test_every_experiment_of_the_project_has_a_figure_or_none():
+    loaded = config.load({})
+    for name in loaded["experiments"]:
+        facets.complete(loaded, name)
+
+
+# Drawing.
+
+
+def spec_of(**given):
+    base = {"metric": "m", "x": ["n"], "y": "value", "color": "importance", "column": [], "row": []}
+    base |= {"log": [], "where": {}, "labels": {}, "points": False, "own_rows": False}
+    return {**base, **given}
+
+
+def table_of(**columns):
+    """Every combination, and 3 repeats."""
+    columns = {"importance": ["a", "b"], "n": [10, 20], **columns, "repeat": [1, 2, 3]}
+    index = pd.MultiIndex.from_product(columns.values(), names=columns)
+    table = index.to_frame(index=False)
+    return table.assign(value=table["n"] + 5.0 * table["repeat"] + (table["importance"] == "b"))
+
+
+def drawn(table, **given):
+    with style():
+        return drawing.draw(table, spec_of(**given), "title")
+
+
+def test_a_curve_is_the_mean_over_repeats_and_its_band_the_interval_by_students_t():
+    (axis,) = drawn(table_of()).axes
+    first, second = axis.lines
+    assert first.get_xdata().tolist() == [10, 20]
+    assert first.get_ydata().tolist() == [20, 30] and second.get_ydata().tolist() == [21, 31]
+    corners = axis.collections[0].get_paths()[0].vertices
+    # Repeats are 5 apart: their standard deviation is 5, and t with two degrees of freedom 4.3027.
+    half = 4.302653 * 5 / np.sqrt(3)
+    assert corners[:, 1].max() == pytest.approx(30 + half)
+    assert corners[:, 1].min() == pytest.approx(20 - half)
+
+
+def test_samples_of_one_model_are_no_repeats():
+    table = table_of(sample=list(range(50)))
+    few, many = (
+        drawn(t).axes[0].collections[0].get_paths()[0].vertices for t in (table_of(), table)
+    )
+    assert np.allclose(few, many)
+
+
+def test_panels_stand_by_columns_and_rows_and_a_single_row_is_wrapped():
+    table = table_of(depth=[1, 2], kind=["p", "q", "r"])
+    figure = drawn(table, column=["depth"], row=["kind"])
+    assert len(figure.axes) == 6 and figure.axes[0].get_subplotspec().get_gridspec().nrows == 3
+    assert [axis.get_title() for axis in figure.axes[:3]] == ["depth 1", "depth 2", ""]
+    figure = drawn(table, column=["kind", "depth"])
+    grid = figure.axes[0].get_subplotspec().get_gridspec()
+    assert (grid.nrows, grid.ncols) == (2, 3)
+
+
+def test_a_panel_for_each_of_several_parameters_shows_the_rows_that_set_it():
+    a = table_of().rename(columns={"n": "a"})
+    b = table_of().rename(columns={"n": "b"}).assign(value=7.0)
+    figure = drawn(pd.concat([a, b]), x=["a", "b"])
+    assert [axis.get_xlabel() for axis in figure.axes] == ["a", "b"]
+    assert figure.axes[0].lines[0].get_ydata().tolist() == [20, 30]
+    assert figure.axes[1].lines[0].get_ydata().tolist() == [7, 7]
+
+
+def test_only_chosen_rows_are_drawn_and_text_stands_side_by_side():
+    table = table_of(kind=["p", "q"])
+    (axis,) = drawn(table, where={"kind": ["q"], "n": [20]}, x=["kind"]).axes
+    assert [tick.get_text() for tick in axis.get_xticklabels()] == ["q"]
+    assert axis.lines[0].get_ydata().tolist() == [30]
+    with pytest.raises(ValueError, match="leaves no row"):
+        drawn(table, where={"kind": ["z"]})
+
+
+def test_too_many_panels_are_cut_and_the_title_says_so():
+    figure = drawn(table_of(kind=list("abcdefghijk"), depth=[1, 2]), row=["kind"], column=["depth"])
+    assert "the first 8 x 2 of 11 x 2 panels" in figure.get_suptitle()
+
+
+def test_the_page_about_sweeps_plans_what_it_shows(tmp_path):
+    """Every block of configuration on the page is a configuration that is accepted."""
+    page = (ROOT / "docs" / "sweeps.md").read_text()
+    blocks = [part.partition("```")[0] for part in page.split("```yaml\n")[1:]]
+    assert blocks
+    (tmp_path / "mine.csv").write_text("age,dose,sick\n1,2,0\n3,4,1\n")
+    for block in blocks:
+        text = block.replace("path: mine.csv", f"path: {tmp_path / 'mine.csv'}")
+        given = yaml.safe_load(text)
+        if "experiments" not in given:
+            given = {"experiments": {"my_sweep": given}}
+        loaded = config.load(given)
+        assert facets.complete(loaded, next(iter(given["experiments"]))) is not None
