@@ -26,13 +26,13 @@ def content(file: Path, sha256: str | None) -> bytes:
         If it cannot be read or has another checksum.
     """
     try:
-        content = file.read_bytes()
+        raw = file.read_bytes()
     except OSError as error:
         raise ValueError(f"{file} cannot be read ({error.strerror})") from None
-    actual = hashlib.sha256(content).hexdigest()
+    actual = hashlib.sha256(raw).hexdigest()
     if sha256 not in (None, actual):
         raise ValueError(f"{file}: its SHA-256 is {actual}, not {sha256}")
-    return content
+    return raw
 
 
 def dataset(table, name: str, target: str, features: list[str] | None, classes: bool) -> Dataset:

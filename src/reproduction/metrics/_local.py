@@ -24,8 +24,8 @@ def local_scores(attributions, name: str) -> np.ndarray:
     attribution = attributions[name]
     if not _has_one_number_a_row(attribution):
         raise ValueError(
-            f"{name} has values of shape {attribution.values.shape}, and this metric needs one number a "
-            "row and feature: use a local measure, and set output: predicted"
+            f"{name} has values of shape {attribution.values.shape}, and this metric needs one "
+            "number a row and feature: use a local measure, and set output: predicted"
         )
     return attribution.values[:, :, 0]
 

@@ -177,8 +177,10 @@ def _default_x(experiment, axes, varied, keys):
         [a for a in varied if a not in REPEATED and len(sweep.axes_of(block).get(a, ())) > 1]
         for block in experiment["sweep"]
     ]
-    if len({tuple(found) for found in own}) > 1 and all(len(found) == 1 for found in own):
-        return list(dict.fromkeys(found[0] for found in own))
+    if len({tuple(axes_varied) for axes_varied in own}) > 1 and all(
+        len(axes_varied) == 1 for axes_varied in own
+    ):
+        return list(dict.fromkeys(axes_varied[0] for axes_varied in own))
     blocks = [sweep.axes_of(block) for block in experiment["sweep"]]
     everywhere = [axis for axis in varied if all(axis in block for block in blocks)]
     free = [axis for axis in everywhere if axis not in REPEATED]
