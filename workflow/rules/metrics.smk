@@ -19,7 +19,7 @@ rule metrics:
     threads: 1
     resources:
         mem_mb=jobs.growing(2000),
-        runtime=jobs.growing(30),
+        runtime=jobs.growing(10),
     params:
         key=jobs.metric_key,
         recipe=jobs.metric_recipe,
