@@ -18,7 +18,7 @@ rule metrics:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(2000),
+        mem_mb=jobs.growing(3000),
         runtime=jobs.growing(10),
     params:
         key=jobs.metric_key,

@@ -15,7 +15,7 @@ rule tables:
         "../../environment.yml"
     threads: lambda wildcards: workflow.cores if wildcards.timing else 1
     resources:
-        mem_mb=jobs.growing(2000),
+        mem_mb=jobs.growing(3000),
         runtime=jobs.growing(20),
     params:
         key=jobs.table_key,
