@@ -2,18 +2,22 @@
 
     python .ci/slurm.py RESULTS
 
-Run from a checkout; RESULTS is the folder of results of the same checkout, made without SLURM: all
-files must have the same bytes. Then a job is canceled, and one is killed for its memory: each time
-the run must fail with the state in its message, and the same command must finish what is missing.
+Run from a checkout without results. RESULTS is a folder of results of the same checkout, made
+without SLURM: all files must have the same bytes, and every node must have worked. Then a job is
+canceled, and one is killed for its memory: each time the run must end with the state in its message
+and leave no half a file. A job whose first attempt is killed must succeed with more memory at the
+second, and the last run must make what is missing and nothing else.
 
 Needs Debian's slurm-wlm and munge, and root: the steps of jobs find SLURM by /etc/slurm/slurm.conf.
 """
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import os
 import platform
+import re
 import secrets
 import signal
 import subprocess
@@ -28,8 +32,13 @@ ETC = Path("/etc/slurm/slurm.conf")
 # Without accounting sacct knows nothing, and a test need not wait long for the first look.
 ARGUMENTS = "--slurm-no-account --slurm-status-command squeue"
 ARGUMENTS += " --slurm-init-seconds-before-status-checks 2 --jobs 6"
-# Neither of them is a result: times, logs, and the folder's own guide.
+# Groups as large as lets every node work, because this machine has few cores to start Snakemake on.
+ARGUMENTS += " --group-components kernels=9 batches=6 experiments=50 artefacts=20 claims=2"
+# None of these is a result: times, logs, the folder's own guide, and markers.
 APART = ("timing", "logs", "README.md", "claims_timing.csv", "verdict.txt", "kernels")
+# One artefact, whose table needs no experiment.
+TARGET = "lundberg2017/figure1"
+TABLE = Path(f"results/tables/{TARGET}.csv")
 
 CONFIGURATION = """
 ClusterName=ci
@@ -55,15 +64,18 @@ JobAcctGatherParams=OverMemoryKill
 MpiDefault=none
 SlurmdParameters=config_overrides
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core_Memory
+# The least loaded node first, so that few jobs reach all nodes.
+SelectTypeParameters=CR_Core_Memory,CR_LLN
 SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=2
 ReturnToService=2
 KillWait=2
 # squeue remembers jobs that ended for so long.
 MinJobAge=3600
 AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/filetxt
+JobCompLoc={place}/ended.txt
 NodeName=n[1-{nodes}] NodeHostname={host} NodeAddr=127.0.0.1 Port=[{first}-{last}] \\
-  CPUs=2 RealMemory=8000 State=UNKNOWN
+  CPUs=2 RealMemory=16000 State=UNKNOWN
 PartitionName=main Nodes=n[1-{nodes}] Default=YES MaxTime=INFINITE DefMemPerCPU=500 State=UP
 """
 
@@ -85,8 +97,8 @@ def cluster(place: Path):
     key.write_bytes(secrets.token_bytes(1024))
     key.chmod(0o600)
     ETC.parent.mkdir(exist_ok=True)
-    if ETC.exists() and not ETC.is_symlink():
-        sys.exit(f"{ETC} is there already: this machine has a SLURM of its own")
+    if ETC.exists() and ETC.resolve().parent.parent != place.parent:
+        sys.exit(f".ci/slurm.py: {ETC} is there already: this machine has a SLURM of its own")
     ETC.unlink(missing_ok=True)
     ETC.symlink_to(place / "slurm.conf")
     munge = [f"--{n}={place}/munge.{e}" for n, e in (("key-file", "key"), ("socket", "socket"))]
@@ -102,11 +114,23 @@ def cluster(place: Path):
     finally:
         subprocess.run(["scancel", "--user=root"], check=False)
         with contextlib.suppress(TimeoutError):
-            wait("the jobs to end", lambda: queried("squeue") == 0, seconds=20)
+            wait("the jobs to end", lambda: queried("squeue", "-o", "%i") == 0, seconds=20)
+        daemons = []
         for file in (*place.glob("slurmd.*.pid"), *place.glob("*d.pid")):
             with contextlib.suppress(ProcessLookupError, ValueError):
-                os.kill(int(file.read_text()), signal.SIGTERM)
+                daemons.append(int(file.read_text()))
+                os.kill(daemons[-1], signal.SIGTERM)
+        wait("the daemons to end", lambda: not any(map(alive, daemons)))
         ETC.unlink()
+
+
+def alive(process: int) -> bool:
+    """Whether a process runs; one that has ended may wait for its parent's look."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
 
 
 def queried(*command) -> int:
@@ -124,22 +148,27 @@ def wait(what, ready, seconds=60):
         time.sleep(0.5)
 
 
-def make(*targets, more=""):
-    """The tiny pipeline, or a part of it, through SLURM; returns exit code and all that it says."""
-    with start(*targets, more=more) as process:
-        text = process.communicate(timeout=1800)[0]
-    return process.returncode, text
+def make(target, more="", meanwhile=lambda: None, seconds=2400):
+    """Make a target through SLURM; returns the exit code and everything that make prints.
 
-
-def start(*targets, more=""):
-    """The same, without waiting for its end."""
+    `meanwhile` is called while it runs.
+    """
     settings = ["PRESET=tiny", "PROFILE=slurm", f"ARGUMENTS={ARGUMENTS} {more}"]
-    return subprocess.Popen(
-        ["make", *(targets or ["reproduce"]), *settings],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(
+            ["make", target, *settings], stdout=output, stderr=output, start_new_session=True
+        )
+        try:
+            meanwhile()
+            code = process.wait(timeout=seconds)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            output.seek(0)
+            text = output.read()
+            if sys.exc_info()[0]:
+                print(text[-6000:])
+        return code, text
 
 
 def files(results: Path) -> dict[str, bytes]:
@@ -150,51 +179,77 @@ def files(results: Path) -> dict[str, bytes]:
 
 
 def expect(condition, message, text=""):
-    """End with the message, and what the run said, unless the condition holds."""
+    """End with the message, and with what the run printed, unless the condition holds."""
     if not condition:
         sys.exit(f"{text[-6000:]}\n.ci/slurm.py: {message}")
-    print(f"  {message.replace(' must ', ' did ')}", flush=True)
+    print(f"  {message.replace(' must ', ' did ')} (after {time.monotonic() - BEGIN:.0f} s)")
 
 
-def main(local: Path):
-    """Run, compare, disturb."""
-    code, text = make()
+def submitted(text) -> int:
+    """Number of jobs that a run submitted."""
+    return text.count("has been submitted with SLURM jobid")
+
+
+def ended(place: Path) -> tuple[collections.Counter, collections.Counter]:
+    """How many jobs ended in each state, and on each node."""
+    text = (place / "ended.txt").read_text()
+    return tuple(collections.Counter(re.findall(rf"\b{n}=(\S+)", text)) for n in KEYS)
+
+
+KEYS = ("JobState", "NodeList")
+
+
+def main(local: Path, place: Path):
+    """Run, compare, disturb, and run again."""
+    code, text = make("reproduce")
     expect(code == 0, "the run through SLURM must finish", text)
-    submitted = text.count("has been submitted with SLURM jobid")
-    print(f"  {submitted} jobs were submitted", flush=True)
-    own, other = files(local), files(Path("results"))
-    unlike = sorted(n for n in own | other if own.get(n) != other.get(n))
-    expect(not unlike, f"{len(own)} results must equal those of the local run {unlike[:5]}")
+    print(f"  {submitted(text)} jobs were submitted")
+    states, nodes = ended(place)
+    expect(set(states) == {"COMPLETED"}, f"all of them must complete: {dict(states)}")
+    expect(len(nodes) == NODES, f"all nodes must work: {dict(nodes)}")
+    compare(local)
 
-    table = Path("results/tables/lundberg2017/figure1.csv")
-    before = table.read_bytes()
-    for name, disturb, state in (
-        ("a canceled job", cancel, "CANCELLED"),
-        ("a job killed for its memory", starve, "OUT_OF_MEMORY"),
-    ):
-        table.unlink()
-        code, text = disturb()
-        expect(code != 0 and state in text, f"{name} must end the run with {state}", text)
-        expect(not table.exists(), f"{name} must leave no half a file")
-        code, text = make("lundberg2017/figure1")
-        expect(code == 0, f"the same command must finish after {name}", text)
-        expect(table.read_bytes() == before, f"the table after {name} must have the same bytes")
-
-
-def cancel():
-    """A run whose job is canceled as soon as it is there."""
-    with start("lundberg2017/figure1", more="--retries 0") as process:
-        wait("a job", lambda: queried("squeue", "-o", "%i") > 0, seconds=120)
-        subprocess.run(["scancel", "--user=root"], check=True)
-        text = process.communicate(timeout=600)[0]
-    return process.returncode, text
+    disturbed(
+        "a canceled job",
+        "CANCELLED",
+        "--retries 0",
+        lambda: (
+            wait("a job", lambda: queried("squeue", "-t", "R", "-o", "%i") > 0, 300)
+            or subprocess.run(["scancel", "--user=root"], check=True)
+        ),
+    )
+    little = "--set-resources tables:mem_mb=20"
+    disturbed("a job killed for its memory", "OUT_OF_MEMORY", f"--retries 0 {little}")
+    code, text = make(TARGET, more=f"'{little} if attempt == 1 else 1000 * attempt'")
+    expect(code == 0 and "OUT_OF_MEMORY" in text, "the second attempt must get more memory", text)
+    code, text = make("reproduce")
+    expect(code == 0, "the last run must make the rest", text)
+    expect(submitted(text) == 1, f"it must submit one job: {submitted(text)}", text)
+    compare(local)
+    states, nodes = ended(place)
+    print(f"  states: {dict(states)}, nodes: {dict(nodes)}")
 
 
-def starve():
-    """A run whose job gets too little memory."""
-    return make("lundberg2017/figure1", more="--retries 0 --set-resources tables:mem_mb=20")
+def compare(local: Path):
+    """End unless the results equal those in another folder."""
+    one, other = files(local), files(Path("results"))
+    unlike = sorted(n for n in one | other if one.get(n) != other.get(n))
+    expect(not unlike, f"{len(one)} results must equal those of the local run {unlike[:5]}")
+
+
+def disturbed(name, state, more, meanwhile=lambda: None):
+    """A run that has to end with a state of SLURM."""
+    TABLE.unlink(missing_ok=True)
+    code, text = make(TARGET, more=more, meanwhile=meanwhile)
+    expect(code != 0 and f"'{state}'" in text, f"{name} must end the run with {state}", text)
+    left = [p.name for p in TABLE.parent.iterdir() if TABLE.stem in p.name]
+    expect(not left, f"{name} must leave no half a file {left}")
 
 
 if __name__ == "__main__":
+    BEGIN = time.monotonic()
+    sys.stdout.reconfigure(line_buffering=True)
+    # So that the daemons are ended too if this process is.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(".ci/slurm.py: ended by a signal"))
     with tempfile.TemporaryDirectory() as folder, cluster(Path(folder)):
-        main(Path(sys.argv[1]))
+        main(Path(sys.argv[1]).resolve(), Path(folder))

@@ -410,3 +410,15 @@ def test_seeds_depend_on_recipe_repeat_and_purpose_only():
     assert derive(recipe, 3, "model") not in others
     assert len(set(others)) == 3
     assert derive({**recipe, "random_state": 0}, 3, "model") == 0
+
+
+def test_a_submitted_job_finds_its_file_again():
+    # Executors put commas between the wildcards of a job, and split a name at its own.
+    from snakemake.target_jobs import parse_target_jobs_cli_args
+    from snakemake_interface_executor_plugins.utils import TargetSpec, encode_target_jobs_cli_args
+
+    axes = {"importance.saabas.output": 0, "importance.saabas.n_rows": 5}
+    (point,) = sweep.expand(configured({"grid": {**BASE, **axes}}), "e")
+    files = [point.importances["saabas"][0], point.metrics["row_correlation_summary"][0]]
+    jobs = [TargetSpec("rule", {"file": file}) for file in files]
+    assert parse_target_jobs_cli_args(encode_target_jobs_cli_args(jobs)) == jobs

@@ -16,7 +16,7 @@ rule claims:
     threads: 1
     resources:
         mem_mb=jobs.growing(1000),
-        runtime=jobs.growing(10),
+        runtime=jobs.growing(5),
     params:
         key=jobs.key("reproduction.stages.claims"),
         titles=jobs.titles(),
@@ -47,7 +47,7 @@ rule timings:
     threads: 1
     resources:
         mem_mb=jobs.growing(1000),
-        runtime=jobs.growing(10),
+        runtime=jobs.growing(5),
     params:
         key=jobs.key("reproduction.stages.timings"),
     message:

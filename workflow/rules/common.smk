@@ -1,4 +1,5 @@
 # The checked configuration and what the rules ask of it: reproduction.planning.workflow.
+import os
 import sys
 
 from reproduction.planning.configuration import ConfigError
@@ -9,6 +10,11 @@ try:
 except ConfigError as error:
     # One line: an exception would be wrapped in the lines of this file.
     sys.exit(f"configuration: {error}")
+
+
+def in_checkout(files):
+    """Input function whose files stay in the checkout where all others lie in a storage."""
+    return lambda wildcards: local(files(wildcards))
 
 
 wildcard_constraints:

@@ -1,7 +1,7 @@
 # Data sets, loaded or drawn: those of one batch in one file.
 rule data:
     input:
-        files=jobs.data_files,
+        files=in_checkout(jobs.data_files),
         plan="results/plans/{experiment}/{batch}.json",
     output:
         "results/data/{experiment}/{batch}.npz",
@@ -14,7 +14,7 @@ rule data:
     threads: 1
     resources:
         mem_mb=jobs.growing(1000),
-        runtime=jobs.growing(10),
+        runtime=jobs.growing(5),
     params:
         key=jobs.data_key,
     message:

@@ -13,11 +13,13 @@ rule experiments:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(2000),
-        runtime=jobs.growing(10),
+        mem_mb=jobs.growing(1000),
+        runtime=jobs.growing(5),
     params:
         key=jobs.experiment_key,
-        directory="results/metrics/{experiment}",
+        directory=lambda wildcards, input: os.path.dirname(
+            os.path.dirname(input.tables[0])
+        ),
     message:
         "{wildcards.metric} of {wildcards.experiment} as one table"
     shell:

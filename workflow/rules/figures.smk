@@ -1,7 +1,7 @@
 # Figures of the papers, drawn from their tables.
 rule figures:
     input:
-        style=jobs.style(),
+        style=local(jobs.style()),
         table="results/{timing}tables/{paper}/{artefact}.csv",
     output:
         svg="results/{timing}figures/{paper}/{artefact}.svg",
@@ -14,8 +14,8 @@ rule figures:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(2000),
-        runtime=jobs.growing(10),
+        mem_mb=jobs.growing(1000),
+        runtime=jobs.growing(5),
     params:
         key=jobs.figure_key,
     message:

@@ -15,8 +15,8 @@ rule importances:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(4000),
-        runtime=jobs.growing(60),
+        mem_mb=jobs.growing(3000),
+        runtime=jobs.growing(20),
     params:
         key=jobs.importance_key,
         recipe=jobs.importance_recipe,

@@ -1,8 +1,8 @@
 # Printed values and statements of one artefact against ours.
 rule judgments:
     input:
-        printed=jobs.printed,
-        statements=jobs.stated,
+        printed=in_checkout(jobs.printed),
+        statements=in_checkout(jobs.stated),
         table=jobs.judged_table,
     output:
         "results/{timing}judgments/{paper}/{artefact}.json",
@@ -15,7 +15,7 @@ rule judgments:
     threads: 1
     resources:
         mem_mb=jobs.growing(1000),
-        runtime=jobs.growing(10),
+        runtime=jobs.growing(5),
     params:
         key=jobs.judgment_key,
         rules=jobs.claim_rules,

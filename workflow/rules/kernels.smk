@@ -12,8 +12,8 @@ rule kernels:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(2000),
-        runtime=jobs.growing(10),
+        mem_mb=jobs.growing(1000),
+        runtime=jobs.growing(5),
     message:
         "Compiling the kernels: {wildcards.part}"
     shell:

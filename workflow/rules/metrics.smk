@@ -18,8 +18,8 @@ rule metrics:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(2000),
-        runtime=jobs.growing(30),
+        mem_mb=jobs.growing(3000),
+        runtime=jobs.growing(10),
     params:
         key=jobs.metric_key,
         recipe=jobs.metric_recipe,

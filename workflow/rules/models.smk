@@ -13,8 +13,8 @@ rule models:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(4000),
-        runtime=jobs.growing(60),
+        mem_mb=jobs.growing(3000),
+        runtime=jobs.growing(10),
     params:
         key=jobs.model_key,
     message:

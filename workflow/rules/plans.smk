@@ -38,7 +38,7 @@ rule points:
     params:
         key=jobs.key("reproduction.stages.points"),
         definition=jobs.definition,
-        plans=lambda wildcards: f"results/plans/{wildcards.experiment}",
+        plans=lambda wildcards, input: os.path.dirname(input[0]),
     message:
         "Points of {wildcards.experiment}"
     shell:

@@ -3,7 +3,7 @@
 rule tables:
     input:
         jobs.table_compiled,
-        files=jobs.table_files,
+        files=in_checkout(jobs.table_files),
         tables=jobs.artefact_inputs,
     output:
         "results/{timing}tables/{paper}/{artefact}.csv",
@@ -15,8 +15,8 @@ rule tables:
         "../../environment.yml"
     threads: lambda wildcards: workflow.cores if wildcards.timing else 1
     resources:
-        mem_mb=jobs.growing(2000),
-        runtime=jobs.growing(10),
+        mem_mb=jobs.growing(3000),
+        runtime=jobs.growing(20),
     params:
         key=jobs.table_key,
         names=jobs.artefact_names,

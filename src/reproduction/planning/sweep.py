@@ -225,12 +225,12 @@ def _point(config, experiment, axes):
     importances, measured = {}, {}
     for name in experiment["importances"]:
         complete, over = recipe("importance", name)
-        importances[name] = (_file(name, over), complete)
+        importances[name] = (_file(name, over, between="+"), complete)
         measured |= {f"{name}.{k}": v for k, v in over.items()}
     metrics = {}
     for name in experiment["metrics"]:
         complete, over = recipe("metric", name)
-        metrics[name] = (_file(name, over | measured), complete)
+        metrics[name] = (_file(name, over | measured, between="+"), complete)
     return Point(axes=axes, run=run, importances=importances, metrics=metrics)
 
 
@@ -252,12 +252,16 @@ def _run(settings, data, model):
     )
 
 
-def _file(name, over):
-    """File name of a recipe: its name and what differs from the configuration."""
+def _file(name, over, between=","):
+    """File name of a recipe: its name and what differs from the configuration.
+
+    Those of importances and metrics are wildcards, and have no comma: Snakemake's executors put
+    commas between the wildcards of a submitted job.
+    """
     if not over:
         return name
-    text = ",".join(f"{k}={canonical(v)}".replace('"', "") for k, v in sorted(over.items()))
-    if len(text) > 60 or not re.fullmatch(r"[\w.,=+-]+", text):
+    text = between.join(f"{k}={canonical(v)}".replace('"', "") for k, v in sorted(over.items()))
+    if len(text) > 60 or not re.fullmatch(rf"[\w.{between}=+-]+", text):
         text = digest(over)
     return f"{name}@{text}"
 

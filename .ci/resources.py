@@ -1,0 +1,68 @@
+"""Hold what the rules ask for against what the jobs of a run needed.
+
+    python .ci/resources.py RESULTS
+
+RESULTS is the folder of a full run. Prints the largest memory and the longest time of each rule,
+and ends with status 1 if a job needed more than its rule asks for at the first attempt.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+RULES = Path(__file__).resolve().parents[1] / "workflow" / "rules"
+ASKED = re.compile(r"^rule (\w+):|(mem_mb|runtime)=jobs\.growing\((\d+)\)", re.MULTILINE)
+
+
+def asked() -> dict[str, dict[str, int]]:
+    """Megabytes and minutes of the first attempt, by rule."""
+    rules: dict = {}
+    for file in sorted(RULES.glob("*.smk")):
+        for rule, resource, amount in ASKED.findall(file.read_text()):
+            if rule:
+                name = rule
+            else:
+                rules.setdefault(name, {})[resource] = int(amount)
+    return rules
+
+
+def needed(results: Path) -> dict[str, list[tuple[float, float]]]:
+    """Megabytes and seconds of every job, by rule; a very short job has no memory measured."""
+    jobs = defaultdict(list)
+    folder = results / "timing" / "jobs"
+    for file in sorted(folder.rglob("*.tsv")):
+        parts = file.relative_to(folder).with_suffix("").parts
+        rule = parts[1] if parts[0] == "timing" else parts[0]
+        with open(file, encoding="utf-8", newline="") as text:
+            for row in csv.DictReader(text, delimiter="\t"):
+                memory = row["max_rss"]
+                jobs[rule].append((0.0 if memory == "NA" else float(memory), float(row["s"])))
+    return jobs
+
+
+def main(results: Path) -> int:
+    """Print the table; returns the exit status."""
+    measured, short = needed(results), []
+    if not measured:
+        sys.exit(f"{results} holds no timing/jobs: name the folder of results of a run")
+    print(f"{'rule':12} {'jobs':>5} {'MB':>7} {'asked':>7} {'s':>7} {'asked':>7}")
+    for rule, resources in asked().items():
+        if rule not in measured:
+            continue
+        memory, seconds = (max(column) for column in zip(*measured[rule], strict=True))
+        limit, time = resources["mem_mb"], resources["runtime"] * 60
+        row = f"{rule:12} {len(measured[rule]):5} {memory:7.0f} {limit:7} {seconds:7.0f} {time:7}"
+        print(row)
+        if memory > limit or seconds > time:
+            short.append(rule)
+    if short:
+        print(f"too little: {', '.join(short)}")
+    return 1 if short else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
