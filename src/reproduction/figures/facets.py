@@ -17,6 +17,8 @@ MOST_COLUMNS, MOST_ROWS = 6, 8
 _WRAPPED = 4
 _MOST_TICKS = 8
 _UNSET = "not set"
+# Of a band: those of a dozen curves lie over each other.
+_ALPHA = 0.1
 
 
 def draw(table: pd.DataFrame, spec: dict, title: str):
@@ -51,22 +53,20 @@ def draw(table: pd.DataFrame, spec: dict, title: str):
         rows, columns = rows[:MOST_ROWS], columns[:MOST_COLUMNS]
         note = f"; the first {len(rows)} x {len(columns)} of {shape[0]} x {shape[1]} panels"
     panels = [(row, *column) for row in rows for column in columns]
-    n_columns = len(columns)
-    if len(rows) == 1:
+    n_columns, wrapped = len(columns), len(rows) == 1
+    if wrapped:
         n_columns = math.ceil(n_columns / math.ceil(n_columns / _WRAPPED))
     n_rows = math.ceil(len(panels) / n_columns)
-    # A panel's own rows of the table, and the color of each name.
     names = [None] if spec["color"] is None else _values(table[spec["color"]])
     figure, axes = plt.subplots(
         n_rows,
         n_columns,
         figsize=(2.4 * n_columns + 1.8, 2.1 * n_rows + 0.7),
         sharex=len(spec["x"]) == 1,
-        sharey="row" if spec["own_rows"] else "all",
+        sharey="row" if spec["own_rows"] and not wrapped else "all",
         squeeze=False,
     )
     counts, lines = set(), {}
-    wrapped = len(rows) == 1
     for place, (axis, (row, x, column)) in enumerate(zip(axes.flat, panels, strict=False)):
         own = _where(table, [*spec["row"], *spec["column"]], (*row, *column), spec)
         own = own[own[x].notna() & own[[o for o in spec["x"] if o != x]].isna().all(axis=1)]
@@ -178,7 +178,7 @@ def _curve(axis, rows, x, spec, scale, number, counts):
     if (n > 1).any():
         low, high = mean - half, mean + half
         if scale.numeric:
-            axis.fill_between(mean.index, low, high, color=color, alpha=0.15, lw=0)
+            axis.fill_between(mean.index, low, high, color=color, alpha=_ALPHA, lw=0)
         else:
             axis.vlines(mean.index, low, high, color=color, lw=1, alpha=0.6)
     return handle
