@@ -32,7 +32,7 @@ ORDER = {
         ["face"],
     ],
     "reproduction": [
-        ["storage", "seeds", "parameters", "theory", "claims"],
+        ["storage", "seeds", "parameters", "theory", "claims", "usage", "cost_model"],
         ["cross_fitted"],
         ["datasets", "recorded", "models", "peers"],
         ["metrics"],

@@ -8,7 +8,7 @@ import pytest
 
 from reproduction import storage
 from reproduction.planning import configuration as config
-from reproduction.planning import plans, sweep
+from reproduction.planning import costs, plans, sweep
 from reproduction.seeds import derive
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -94,7 +94,7 @@ def test_settings_of_measures_and_metrics_share_the_fitted_model():
         "saabas@output=0",
     }
     assert len({p.metrics["row_correlation_summary"][0] for p in points}) == 4
-    assert len(sweep.batches(configured(block), "e", points)) == 1
+    assert len(sweep.batches(points)) == 1
 
 
 def test_variants_are_names_for_settings():
@@ -373,13 +373,33 @@ def test_batch_size_groups_runs_and_nothing_else(tmp_path):
     assert keys[0] == keys[1] == keys[2]
 
 
-def test_a_large_sweep_without_a_batch_size_makes_few_jobs(tmp_path):
-    """Ten thousand jobs would keep the scheduler busy for longer than the work takes."""
-    block = {"grid": {**BASE, "repeat": {"first": 0, "last": 999}}}
-    sizes = [len(runs) for runs in plans.make(configured(block), "e", tmp_path).batches.values()]
-    assert sum(sizes) == 1000 and len(sizes) <= sweep.MOST_BATCHES
-    few = {"grid": {**BASE, "repeat": {"first": 0, "last": 9}}}
-    assert len(plans.make(configured(few), "e", tmp_path).batches) == 10
+def without_batch_size(folder, repeats, **axes):
+    """Numbers of runs of the batches of a sweep that does not say how many."""
+    block = {"grid": {**BASE, **axes, "repeat": {"first": 1, "last": repeats}}}
+    return [len(runs) for runs in plans.make(configured(block), "e", folder).batches.values()]
+
+
+def test_a_sweep_without_a_batch_size_puts_short_runs_together_and_leaves_long_ones_alone(tmp_path):
+    """Jobs that end at once cost more to start than to do, and long ones wait for each other."""
+    assert without_batch_size(tmp_path, 40, **{"model.n_estimators": 1}) == [40]
+    assert without_batch_size(tmp_path, 3, **{"model.n_estimators": 10**6}) == [1, 1, 1]
+    assert len(without_batch_size(tmp_path, 40)) < 40
+
+
+def test_a_large_sweep_without_a_batch_size_does_not_drown_the_scheduler(tmp_path):
+    sizes = without_batch_size(tmp_path, 5000, **{"model.n_estimators": 10**6})
+    assert sum(sizes) == 5000 and len(sizes) == sweep.MOST_BATCHES
+
+
+def test_batches_do_not_depend_on_what_a_user_measured(tmp_path, monkeypatch):
+    """Otherwise two machines that share results would plan different jobs."""
+    monkeypatch.chdir(tmp_path)
+    before = without_batch_size(tmp_path / "plans", 200)
+    rows = [
+        dict(zip(costs.COLUMNS, ["importances", "tree_shap", "", "start", "9e9", "1"], strict=True))
+    ]
+    storage.write_rows(costs.MEASURED, rows, costs.COLUMNS)
+    assert without_batch_size(tmp_path / "plans", 200) == before
 
 
 @pytest.mark.parametrize(

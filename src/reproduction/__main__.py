@@ -26,6 +26,7 @@ STAGES = {
     "judgments": "hold the printed values and statements of one artefact against ours",
     "claims": "gather all judgments into the claims table and page",
     "timings": "gather the judgments of values that are times",
+    "costs": "fit the cost model to what jobs have logged",
     "check": "fail if a value differs from print without a known cause",
 }
 

@@ -104,9 +104,13 @@ def read_bundle(path, kind, keys=None) -> dict:
     return {key: kind.from_arrays(arrays) for key, arrays in items.items()}
 
 
+# One encoder for all: `json.dumps` makes a new one for each call with options of its own.
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
 def canonical(content) -> str:
     """JSON text of a recipe, the same for equal content."""
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _CANONICAL.encode(content)
 
 
 def digest(content, length: int = 10) -> str:

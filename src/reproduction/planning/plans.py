@@ -86,6 +86,6 @@ def make(config: dict, name: str, folder) -> Plan:
             batches[path.stem] = [sweep.Run(**run) for run in runs]
     known = {run.key for runs in batches.values() for run in runs}
     new = [p for p in points if p.run.key not in known]
-    for runs in sweep.batches(config, name, new):
+    for runs in sweep.batches(new):
         batches[storage.digest(sorted(run.key for run in runs))] = runs
     return Plan(points=points, batches=batches)

@@ -22,6 +22,7 @@ import math
 import re
 from dataclasses import dataclass
 
+from reproduction.planning import costs, jobs
 from reproduction.planning.recipes import (
     KINDS,
     ConfigError,
@@ -35,9 +36,14 @@ from reproduction.planning.signatures import parameters
 from reproduction.planning.values import problem
 from reproduction.storage import canonical, digest
 
-# Jobs that a group of runs makes where the configuration does not say how many runs a job takes:
-# enough for every core of a small cluster, and few enough for the scheduler.
-MOST_BATCHES = 64
+# Where the configuration does not say how many runs a job takes. Seconds that the jobs of a batch
+# last on average, beside which the start of Python, a second or two, is little; that the longest
+# lasts, so that it is not what a sweep ends with; megabytes that the largest needs; and batches of
+# a group of runs at most, for the scheduler.
+MEAN, LONGEST, LARGEST = 30.0, 120.0, 1000.0
+MOST_BATCHES = 1000
+# Runs of a group whose costs are looked at.
+_LOOKED_AT = 32
 
 
 @dataclass(frozen=True)
@@ -60,13 +66,14 @@ class Point:
     """One combination of a sweep.
 
     ``importances`` and ``metrics`` map the names in the configuration to file names, which hold
-    the overridden parameters, and to the complete recipes.
+    the overridden parameters, and to the complete recipes. ``batch_size`` is that of its block.
     """
 
     axes: dict
     run: Run
     importances: dict[str, tuple[str, dict]]
     metrics: dict[str, tuple[str, dict]]
+    batch_size: int | None = None
 
 
 def expand(config: dict, name: str) -> list[Point]:
@@ -79,13 +86,14 @@ def expand(config: dict, name: str) -> list[Point]:
     """
     check(config, name)
     experiment = config["experiments"][name]
-    points, seen = [], set()
+    points, seen, known = [], set(), {}
     for block in experiment["sweep"]:
         for axes in _combinations(block, name, experiment.get("most_repeats")):
             text = canonical(axes)
             if text not in seen:
                 seen.add(text)
-                points.append(_point(config, experiment, axes))
+                size = block.get("batch_size")
+                points.append(_point(config, experiment, axes, size, known))
     return points
 
 
@@ -116,34 +124,75 @@ def axes_of(block: dict) -> dict[str, list | dict]:
     }
 
 
-def batches(config: dict, name: str, points: list[Point]) -> list[list[Run]]:
+def batches(points: list[Point]) -> list[list[Run]]:
     """Runs of new points grouped into jobs.
 
     Runs of one block that need the same settings of measures and metrics go together,
-    ``batch_size`` at a time; without it, so many that a group of runs makes at most `MOST_BATCHES`.
-    Results do not depend on it.
+    ``batch_size`` at a time; without it, see `runs_per_job`. Results do not depend on it.
     """
-    experiment = config["experiments"][name]
-    size_of = {}
-    for block in experiment["sweep"]:
-        for axes in _combinations(block, name, experiment.get("most_repeats")):
-            size_of.setdefault(canonical(axes), block.get("batch_size"))
     settings: dict[str, set] = {}
-    runs, sizes = {}, {}
+    first: dict[str, Point] = {}
+    known: dict[int, tuple] = {}
     for point in points:
-        files = (*sorted(f for f, _ in point.importances.values()),)
-        files += (*sorted(f for f, _ in point.metrics.values()),)
-        settings.setdefault(point.run.key, set()).add(files)
-        runs[point.run.key] = point.run
-        sizes.setdefault(point.run.key, size_of[canonical(point.axes)])
-    groups: dict[tuple, list[Run]] = {}
-    for key, run in runs.items():
-        groups.setdefault((sizes[key], tuple(sorted(settings[key]))), []).append(run)
+        # Points share what they compute.
+        if id(point.importances) not in known:
+            files = (*sorted(f for f, _ in point.importances.values()),)
+            files += (*sorted(f for f, _ in point.metrics.values()),)
+            known[id(point.importances)] = files
+        settings.setdefault(point.run.key, set()).add(known[id(point.importances)])
+        first.setdefault(point.run.key, point)
+    groups: dict[tuple, list[Point]] = {}
+    for key, point in first.items():
+        groups.setdefault((point.batch_size, tuple(sorted(settings[key]))), []).append(point)
     parts = []
     for (size, _), group in groups.items():
-        size = size or math.ceil(len(group) / MOST_BATCHES)
-        parts += [group[start : start + size] for start in range(0, len(group), size)]
+        runs = [point.run for point in group]
+        size = size or runs_per_job(group[0], runs)
+        parts += [runs[start : start + size] for start in range(0, len(runs), size)]
     return parts
+
+
+def runs_per_job(point: Point, runs: list[Run]) -> int:
+    """How many of some runs make a batch, by the project's costs of jobs.
+
+    As many as its jobs need to last `MEAN` seconds on average, but none longer than `LONGEST` or
+    larger than `LARGEST`; and so many that there are at most `MOST_BATCHES`. The user's own
+    measurements do not count: they differ from one machine to another.
+
+    Parameters
+    ----------
+    point : Point
+        One of those of the runs, which compute the same importances and metrics.
+    runs : list of Run
+    """
+    if len(runs) == 1:
+        return 1
+    known, n = costs.reference(), min(len(runs), _LOOKED_AT)
+    looked_at = [runs[i * len(runs) // n] for i in range(n)]
+    lasting, one = _jobs_of(point, looked_at), _jobs_of(point, looked_at[:1])
+    seconds = [known.runs(job) / n for job in lasting]
+    megabytes = list(map(known.megabytes, one))
+    growth = [
+        (known.megabytes(job) - first) / (n - 1)
+        for job, first in zip(lasting, megabytes, strict=True)
+    ]
+    wanted = min(
+        MEAN * len(seconds) / max(sum(seconds), 1e-9),
+        LONGEST / max(*seconds, 1e-9),
+        1 + (LARGEST - max(megabytes)) / max(*growth, 1e-9),
+        len(runs),
+    )
+    return max(1, math.ceil(len(runs) / MOST_BATCHES), math.floor(wanted))
+
+
+def _jobs_of(point, runs):
+    """The jobs of a batch of some runs that take time."""
+    batch = jobs.Batch(runs)
+    importances = [recipe for _, recipe in point.importances.values()]
+    found = [jobs.of_models("", batch, runs)] if importances else []
+    found += [jobs.of_importance("", batch, recipe) for recipe in importances]
+    metrics = [recipe for _, recipe in point.metrics.values()]
+    return found + [jobs.of_metric("", batch, recipe, len(importances)) for recipe in metrics]
 
 
 def _combinations(block, name, most_repeats):
@@ -212,16 +261,27 @@ def _draws(block, name):
         yield axes
 
 
-def _point(config, experiment, axes):
+def _point(config, experiment, axes, batch_size, known):
     variants = experiment.get("variants", {})
     settings = {**variants[axes["variant"]]} if "variant" in axes else {}
     settings |= {k: v for k, v in axes.items() if k != "variant"}
+    laid = _by_owner(settings)
 
     def recipe(kind, name):
-        over = _over(settings, kind, name)
+        over = laid.get(_owner(kind, name), {})
         return {**config[KINDS[kind][0]][name], **over}, over
 
     run = _run(settings, *(recipe(kind, settings[kind]) for kind in ("data", "model")))
+    # Points that set the same of importances and metrics share what is computed.
+    own = {owner: over for owner, over in laid.items() if "." in owner}
+    text = canonical(own) if own else ""
+    if text not in known:
+        known[text] = _computed(experiment, recipe)
+    return Point(axes, run, *known[text], batch_size)
+
+
+def _computed(experiment, recipe):
+    """Importances and metrics of a point, by name: the file name and the recipe of each."""
     importances, measured = {}, {}
     for name in experiment["importances"]:
         complete, over = recipe("importance", name)
@@ -231,7 +291,7 @@ def _point(config, experiment, axes):
     for name in experiment["metrics"]:
         complete, over = recipe("metric", name)
         metrics[name] = (_file(name, over | measured, between="+"), complete)
-    return Point(axes=axes, run=run, importances=importances, metrics=metrics)
+    return importances, metrics
 
 
 def _run(settings, data, model):
@@ -371,7 +431,7 @@ def _check_over(config, experiment, settings, of, place):
     """Check one recipe, given by kind and name, with the settings laid on it."""
     kind, name = of
     section, key = KINDS[kind]
-    recipe, over = config[section][name], _over(settings, kind, name)
+    recipe, over = config[section][name], _by_owner(settings).get(_owner(kind, name), {})
     place = f"{place}: {_owner(kind, name)}"
     for target in over.pop(key, [recipe[key]]):
         check_recipe(kind, {**recipe, key: target}, place)
@@ -386,11 +446,13 @@ def _check_over(config, experiment, settings, of, place):
                     check_importances(target, parameter, value, computed, f"{place}.{parameter}")
 
 
-def _over(settings, kind, name):
-    """Settings of one recipe, by parameter."""
-    split = {axis: axis.rpartition(".") for axis in settings}
-    owner = _owner(kind, name)
-    return {split[axis][2]: given for axis, given in settings.items() if split[axis][0] == owner}
+def _by_owner(settings):
+    """Settings by the recipe that they are laid on, and by parameter."""
+    laid: dict[str, dict] = {}
+    for axis, given in settings.items():
+        owner, _, parameter = axis.rpartition(".")
+        laid.setdefault(owner, {})[parameter] = given
+    return laid
 
 
 def _owner(kind, name):

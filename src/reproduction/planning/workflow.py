@@ -353,6 +353,10 @@ class Workflow:
         replaced = {n: a["stand_in"] for n, a in self.artefacts.items() if "stand_in" in a}
         return json.dumps(replaced)
 
+    def packed(self, wildcards):
+        """The configuration, packed."""
+        return pack(self.config)
+
     def judgments(self, timed):
         """Judgments of the artefacts whose values are times, or of the others; no optional ones."""
         judged = [name for name in self.judged if name in self.required]

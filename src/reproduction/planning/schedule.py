@@ -1,0 +1,83 @@
+"""How long jobs take on some cores, and how much memory: a simulation of the scheduler."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What a simulated run comes to.
+
+    Parameters
+    ----------
+    wall : float
+        Seconds from start to end.
+    chain : float
+        Seconds of the longest chain of jobs that wait for each other: no number of cores is faster.
+    megabytes : float
+        Of the jobs that run side by side, at most.
+    looks : int
+        Jobs that were ready, added up over all starts: the scheduler looks at each of them.
+    """
+
+    wall: float
+    chain: float
+    megabytes: float
+    looks: int
+
+
+def simulate(jobs: list, seconds: list[float], megabytes: list[float], cores: int) -> Schedule:
+    """Run jobs as soon as their inputs are there, those first that most work waits for.
+
+    Parameters
+    ----------
+    jobs : list of reproduction.planning.jobs.Job
+        Each after those that it needs. Inputs that none of them makes are there already.
+    seconds, megabytes : list of float
+        Of each job, on one core.
+    cores : int
+    """
+    maker = {file: i for i, job in enumerate(jobs) for file in job.outputs}
+    waits_for = [{maker[file] for file in job.inputs if file in maker} for job in jobs]
+    waiting: list[list[int]] = [[] for _ in jobs]
+    for i, needed in enumerate(waits_for):
+        for k in needed:
+            waiting[k].append(i)
+    behind = [0.0] * len(jobs)
+    for i in reversed(range(len(jobs))):
+        behind[i] = seconds[i] + max((behind[k] for k in waiting[i]), default=0.0)
+    missing = [len(needed) for needed in waits_for]
+    ready: list[tuple[float, int]] = []
+    alone: list[int] = []
+
+    def offer(i):
+        if jobs[i].alone:
+            alone.append(i)
+        else:
+            heapq.heappush(ready, (-behind[i], i))
+
+    for i, count in enumerate(missing):
+        if not count:
+            offer(i)
+    running: list[tuple[float, int]] = []
+    now = used = most = 0.0
+    looks = 0
+    while ready or running or alone:
+        # A job that takes all cores waits until nothing else can run.
+        if alone and not ready and not running:
+            heapq.heappush(ready, (0.0, alone.pop()))
+        while ready and len(running) < cores:
+            looks += len(ready)
+            _, i = heapq.heappop(ready)
+            heapq.heappush(running, (now + seconds[i], i))
+            used += megabytes[i]
+        most = max(most, used)
+        now, i = heapq.heappop(running)
+        used -= megabytes[i]
+        for k in waiting[i]:
+            missing[k] -= 1
+            if not missing[k]:
+                offer(k)
+    return Schedule(now, max(behind, default=0.0), most, looks)
