@@ -179,7 +179,7 @@ def test_work_is_known_of_what_there_is():
     assert set(work._IMPORTANCES) <= set(signatures.names("importance"))
     assert set(work._METRICS) <= set(signatures.names("metric"))
     assert set(work._ARTEFACTS) <= set(configuration.artefacts())
-    drawn_otherwise = {"csv_file", "standardized_split"}
+    drawn_otherwise = {"csv_file", "parquet_file", "standardized_split"}
     assert set(work.SHAPES) == set(signatures.names("dataset")) - drawn_otherwise
 
 

@@ -22,17 +22,21 @@ SHAPES: dict[str, tuple[int | str, int | str]] = {
     "breast_cancer": (569, 30),
     "california_housing": (20433, 8),
     "digits": (1797, 64),
+    "friedman": ("n_samples", "n_features"),
     "gene_modules": ("n_samples", "n_modules"),
     "iris": (150, 4),
     "led": (10, 7),
     "led_sampled": ("n_samples", 7),
     "mixed_categories": ("n_samples", 5),
     "noisy_features": ("n_samples", "n_features"),
-    "parkinsons": (5875, 17),
+    "parkinson": (5875, 17),
     "red_wine": (1599, 11),
     "titanic": (714, 4),
     "wine": (178, 13),
 }
+# Where `SHAPES` has only the rows that are fitted on: the parameter that says how many others are
+# explained.
+EXPLAINED = {"friedman": "n_test"}
 # Displays that led can show: with noise all, without it one for each digit.
 _DISPLAYS = (10, 128)
 # Of a data set that nothing is known of.
@@ -92,6 +96,9 @@ def shape(recipe: dict) -> tuple[int, int, int]:
     rows, features = _shape(name, recipe)
     rows = min(recipe.get("rows") or rows, rows)
     rows = max(1, round(recipe.get("share", 1) * rows))
+    if name in EXPLAINED:
+        parameter = EXPLAINED[name]
+        return rows, recipe.get(parameter, _default(name, parameter)), features
     return rows, rows, features
 
 
@@ -222,6 +229,12 @@ def _pgi2_optimum(recipe, n, s):
     return {"leaves": sets * s.trees * s.leaves}
 
 
+def _pgi2_bound(recipe, n, s):
+    sets = 2 ** min(recipe.get("searched", 12), s.features)
+    rows = _explained(recipe, s) * len(recipe["sigmas"])
+    return {"leaves": rows * (sets + n * s.features) * s.trees * s.leaves}
+
+
 def _pgi_agreement(recipe, n, s):
     rows = min(recipe.get("n_rows") or 200, s.explained)
     draws = 2 * recipe.get("n_samples", 100) + EXACT
@@ -258,6 +271,7 @@ _METRICS = {
     "sampling_error": _sampling_error,
     "pgi2": _pgi2,
     "pgi2_optimum": _pgi2_optimum,
+    "pgi2_bound": _pgi2_bound,
     "pgi_agreement": _pgi_agreement,
     "randomized_error": _randomized_error,
     "removed_error": _removed_error,
