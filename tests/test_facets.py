@@ -208,6 +208,10 @@ def test_only_chosen_rows_are_drawn_and_text_stands_side_by_side():
     (axis,) = drawn(table, where={"kind": ["q"], "n": [20]}, x=["kind"]).axes
     assert [tick.get_text() for tick in axis.get_xticklabels()] == ["q"]
     assert axis.lines[0].get_ydata().tolist() == [30]
+    # No line leads from one text to the next, and two measures do not hide each other.
+    assert axis.lines[0].get_linestyle() == "None"
+    places = [line.get_xdata().item() for line in axis.lines]
+    assert -0.5 < places[0] < 0 < places[1] < 0.5
     with pytest.raises(ValueError, match="leaves no row"):
         drawn(table, where={"kind": ["z"]})
 

@@ -74,7 +74,7 @@ def draw(table: pd.DataFrame, spec: dict, title: str):
         for number, name in enumerate(names):
             part = own if name is None else own[_text(own[spec["color"]]) == name]
             if len(part):
-                lines[name] = _curve(axis, part, x, spec, scale, number, counts)
+                lines[name] = _curve(axis, part, x, spec, scale, (number, len(names)), counts)
         scale.finish(axis)
         axis.set_xlabel(spec["labels"].get(x, x))
         if wrapped or place < n_columns:
@@ -153,14 +153,15 @@ class _Scale:
             axis.set_xticks([], minor=True)
         elif not self.numeric:
             axis.set_xticks(range(len(self.values)), self.values)
+            axis.set_xlim(-0.5, len(self.values) - 0.5)
         long = max(map(len, self.values), default=0) * len(self.values) > 30
         if long and (few or not self.numeric):
             axis.tick_params(axis="x", labelrotation=60)
 
 
-def _curve(axis, rows, x, spec, scale, number, counts):
+def _curve(axis, rows, x, spec, scale, which, counts):
     """One curve with its band, or the points themselves; its handle for the legend."""
-    cycle = _colors()
+    cycle, (number, n_curves) = _colors(), which
     color = cycle[number % len(cycle)]
     line, marker = _STYLES[number // len(cycle) % len(_STYLES)]
     rows = pd.DataFrame({"x": scale.places(rows[x]), "y": rows[spec["y"]], **_repeat(rows)})
@@ -173,14 +174,16 @@ def _curve(axis, rows, x, spec, scale, number, counts):
     mean, n = grouped.mean(), grouped.count()
     counts |= set(n.tolist())
     half = _t(n) * grouped.std() / np.sqrt(n)
-    style = line if scale.numeric else ""
-    handle = axis.plot(mean.index, mean, style, marker=marker, ms=3, color=color)[0]
+    # Texts have no order along x: points, those of each measure beside the others.
+    at = mean.index + (0.0 if scale.numeric else 0.6 * ((number + 0.5) / n_curves - 0.5))
+    style = {"linestyle": line if scale.numeric else "none", "marker": marker, "ms": 3}
+    handle = axis.plot(at, mean, color=color, **style)[0]
     if (n > 1).any():
         low, high = mean - half, mean + half
         if scale.numeric:
-            axis.fill_between(mean.index, low, high, color=color, alpha=_ALPHA, lw=0)
+            axis.fill_between(at, low, high, color=color, alpha=_ALPHA, lw=0)
         else:
-            axis.vlines(mean.index, low, high, color=color, lw=1, alpha=0.6)
+            axis.vlines(at, low, high, color=color, lw=1, alpha=0.6)
     return handle
 
 

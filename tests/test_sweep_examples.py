@@ -1,0 +1,113 @@
+"""The worked sweeps: the page shows what its tables hold, and its findings follow from them."""
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
+
+import take_sweeps  # noqa: E402  (a script beside the page, no package)
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    return take_sweeps.stored("sweep_noisy_features")
+
+
+@pytest.fixture(scope="module")
+def pgi2():
+    table = take_sweeps.stored("sweep_pgi2")
+    own = "greedy_sigma" + table["sigma_metric"].astype(str)
+    return table.assign(own=table["ranking"] == own)
+
+
+def areas(table, axis, value):
+    """Areas of all measures, a row a repeat."""
+    return table[table[axis] == value].pivot(index="repeat", columns="importance", values="value")
+
+
+def test_the_page_has_the_numbers_of_the_stored_tables():
+    page = take_sweeps.PAGE.read_text()
+    assert take_sweeps.numbers(page) == page and "±" in page
+    for name in take_sweeps.SWEEPS:
+        repeats = take_sweeps.stored(name)["repeat"].nunique()
+        assert f"{repeats} repeats" in page
+        assert f"sweeps/{name}.png" in page and (take_sweeps.STORED / f"{name}.png").exists()
+
+
+def interval_of(values):
+    mean, half = take_sweeps.interval(values)
+    return mean - half, mean + half
+
+
+def test_mdi_follows_the_cardinality_of_noise_and_out_of_bag_scores_do_not(noisy):
+    few, many = (areas(noisy, "data.noise_values", value) for value in (2, 1000))
+    for name in ("mdi", "pg_10"):
+        assert interval_of(few[name])[0] > 0.95 and interval_of(many[name])[1] < 0.4
+    for name in ("shap", "shap_oob"):
+        assert interval_of(few[name])[0] > 0.9 and interval_of(many[name])[1] < 0.75
+    assert interval_of(few["pg_hat_051"])[1] < 0.5 < interval_of(many["pg_hat_051"])[0]
+    steady = {"mda", "air", "mdi_oob", "ufi", "pg_051", "shap_oob_y", "shap_oob_centered"}
+    for name in steady:
+        assert abs(few[name].mean() - many[name].mean()) < 0.1, name
+
+
+def test_with_equal_cardinalities_shap_is_ahead(noisy):
+    """In the setting of the table, which three blocks hold, on draws of their own."""
+    settings = {"data.n_samples": 1000, "model.min_samples_leaf": 1, "model.n_estimators": 100}
+    own = pd.concat([areas(noisy, axis, value) for axis, value in settings.items()])
+    assert len(own) == 45
+    stated = {"shap_oob": (0.83, 0.03), "shap": (0.81, 0.03), "ufi": (0.75, 0.03)}
+    for name, numbers in (stated | {"mdi": (0.66, 0.04)}).items():
+        assert tuple(round(x, 2) for x in take_sweeps.interval(own[name])) == numbers
+    lead = take_sweeps.interval(own["shap"] - own["ufi"])
+    assert tuple(round(x, 2) for x in lead) == (0.06, 0.03)
+
+
+def test_a_hundred_rows_or_ten_trees_tell_little(noisy):
+    for name, values in areas(noisy, "data.n_samples", 100).items():
+        low, high = interval_of(values)
+        assert low < 0.5 < high, name
+    few, many = (areas(noisy, "model.n_estimators", n).mean().round(2) for n in (10, 300))
+    assert (few.min(), few.max(), many.min(), many.max()) == (0.51, 0.60, 0.66, 0.82)
+
+
+def test_leaf_size_and_depth_matter_little_but_shap_needs_depth(noisy):
+    one, hundred = (areas(noisy, "model.min_samples_leaf", n).mean() for n in (1, 100))
+    assert (hundred - one).abs().max() < 0.115
+    stumps, *deeper = (areas(noisy, "model.max_depth", n)["shap"] for n in (1, 3, 5, 8, 12, 20))
+    for depth in deeper:
+        assert interval_of(stumps)[1] < depth.mean() and 0.78 < depth.mean() < 0.82
+
+
+def test_greedy_is_all_but_optimal_and_shap_is_not(pgi2):
+    known = pgi2[pgi2["exact"] == 1]
+    greedy, shap = known[known["own"]], known[known["ranking"] == "shap"]
+    assert (len(greedy), pgi2["own"].sum()) == (120, 144)
+    assert round(greedy["value"].mean(), 3) == 0.999 and round(greedy["value"].min(), 3) == 0.978
+    stated = {5: (0.77, 0.03), 10: (0.86, 0.05), 20: (0.91, 0.01), 30: (0.93, 0.02)}
+    for d, numbers in stated.items():
+        means = shap[shap["data.n_features"] == d].groupby("repeat")["value"].mean()
+        assert tuple(round(x, 2) for x in take_sweeps.interval(means)) == numbers
+    of_shap = pgi2[pgi2["ranking"] == "shap"].reset_index(drop=True)
+    of_greedy = pgi2[pgi2["own"]].reset_index(drop=True)
+    keys = ["data.n_features", "model.n_estimators", "model.max_depth", "repeat", "sigma_metric"]
+    both = pd.merge(of_greedy, of_shap, on=keys)
+    assert len(both) == 144 and (both["pgi2_x"] > both["pgi2_y"]).all()
+
+
+def test_a_greedy_ranking_is_one_for_its_noise_and_the_bound_is_tight_for_small_noise(pgi2):
+    at_1 = pgi2[pgi2["sigma_metric"] == 1]
+    keys = ["data.n_features", "model.n_estimators", "model.max_depth", "repeat"]
+    wide = at_1.pivot(index=keys, columns="ranking", values="pgi2")
+    ratio = wide["greedy_sigma0.1"] / wide["shap"]
+    found = take_sweeps.interval(ratio.groupby("repeat").mean())
+    assert tuple(round(x, 2) for x in found) == (0.97, 0.03)
+    assert round((ratio < 1).mean(), 2) == 0.71
+    large = pgi2["own"] & (pgi2["data.n_features"] == 30) & (pgi2["model.n_estimators"] == 40)
+    large &= pgi2["model.max_depth"] == 4
+    shares = pgi2[large].groupby("sigma_metric")["value"].mean()
+    assert shares.round(2).to_dict() == {0.1: 0.99, 0.3: 0.89, 1.0: 0.70}
