@@ -19,7 +19,9 @@ SNAKEMAKE = PATH="$(BIN):$$PATH" python workflow/run.py \
   $(if $(filter default,$(PROFILE)),--cores $(CORES))
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce quick sweep test lint format environment lock bench reference clean
+EXPERIMENT ?=
+
+.PHONY: help reproduce quick sweep plan costs test lint format environment lock bench reference clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_\/% ]+:.*## /{printf "  make %-38s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +34,13 @@ quick: ## the same pipeline, scaled down
 
 sweep: environment ## one experiment: make sweep EXPERIMENT=name
 	$(SNAKEMAKE) experiment_$(EXPERIMENT)
+
+plan: environment ## what a run would take, before it runs: jobs, CPU, wall time on CORES, memory
+	@$(BIN)/python workflow/plan.py $(addprefix --configfile ,$(strip $(CONFIGURATION))) \
+	  $(addprefix --experiment ,$(EXPERIMENT)) --cores $(CORES)
+
+costs: environment ## the costs that plan knows, from what the jobs of a run took: make costs PRESET=quick
+	$(SNAKEMAKE) costs
 
 test: environment ## build the environment and run the tests
 	$(BIN)/python -m pytest -n auto

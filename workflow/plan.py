@@ -1,0 +1,138 @@
+"""Print what a run would take, before it runs: jobs, processor time, wall time, memory.
+
+    python workflow/plan.py [--configfile FILE]... [--experiment NAME] [--cores N]
+
+Nothing is written. Of the jobs that have run, what was predicted and measured stands at the right.
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from reproduction import usage  # noqa: E402
+from reproduction.planning import costs, jobs, schedule  # noqa: E402
+from reproduction.planning.configuration import ConfigError, merge, read_yaml  # noqa: E402
+from reproduction.planning.workflow import Workflow  # noqa: E402
+
+# Seconds of Snakemake's own, by benchmarks/scheduler.py: once; for each job that it plans; for each
+# that it starts; and then for each other job that is ready.
+START, PLANNED, STARTED, LOOKED_AT = 2.5, 0.002, 0.005, 6.0e-6
+
+
+def main(arguments) -> None:
+    """Print the plan; end with one line if the configuration cannot be used."""
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
+    parser.add_argument("--configfile", action="append", default=[])
+    parser.add_argument("--experiment", help="only this one; default everything")
+    parser.add_argument("--cores", default="all", help="default all of this machine")
+    given = parser.parse_args(arguments)
+    if given.cores != "all" and not (given.cores.isdigit() and int(given.cores)):
+        sys.exit(f"CORES={given.cores}: expected a number of cores, or all")
+    cores = os.cpu_count() if given.cores == "all" else int(given.cores)
+    config: dict = {}
+    try:
+        for file in given.configfile:
+            config = merge(config, read_yaml(file))
+        flow = Workflow(config, given.configfile)
+        if given.experiment and given.experiment not in flow.config["experiments"]:
+            known = ", ".join(flow.config["experiments"])
+            raise ConfigError(f"no experiment {given.experiment!r}; there are {known}")
+    except ConfigError as error:
+        sys.exit(f"configuration: {error}")
+    planned = list(jobs.of_workflow(flow, given.experiment))
+    own = costs.MEASURED.is_file()
+    known = costs.read(costs.MEASURED) if own else costs.reference()
+    source = str(costs.MEASURED) if own else "those of the project (make costs measures yours)"
+    what = given.experiment or "everything"
+    print(f"{what}, preset {flow.config['preset']}; costs: {source}\n")
+    report(planned, known, cores)
+
+
+def report(planned, known, cores) -> None:
+    """Print the jobs by rule, and the totals of those that are left to do."""
+    seconds = [known.seconds(job) for job in planned]
+    memory = [known.megabytes(job) for job in planned]
+    used = [usage.read(job.log) for job in planned]
+    left = [i for i, made in enumerate(finished(planned)) if not made]
+    compared = [i for i, one in enumerate(used) if one is not None]
+    wanted = set(left)
+    head = f"{'rule':12}{'jobs':>7}{'to do':>7}{'CPU':>10}{'longest':>10}{'memory':>10}"
+    print(head + (f"{'predicted':>11}{'measured':>10}{'ratio':>7}" if compared else ""))
+    rules = dict.fromkeys(job.rule for job in planned)
+    for rule in [*rules, "all"]:
+        own = [i for i, job in enumerate(planned) if rule in (job.rule, "all")]
+        line = f"{rule:12}{len(own):7}{len(wanted.intersection(own)):7}"
+        line += f"{duration(sum(seconds[i] for i in own)):>10}"
+        line += f"{duration(max(seconds[i] for i in own)):>10}"
+        line += f"{size(max(memory[i] for i in own)):>10}"
+        ran = [i for i in own if used[i] is not None]
+        if ran:
+            predicted = sum(seconds[i] for i in ran)
+            measured = sum(used[i].seconds for i in ran)
+            line += f"{duration(predicted):>11}{duration(measured):>10}"
+            line += f"{predicted / measured:7.2f}"
+        print(line)
+    if not left:
+        print("\nnothing is left to do")
+        return
+    todo = [planned[i] for i in left]
+    total = sum(seconds[i] for i in left)
+    starts = sum(known.start(planned[i]) for i in left)
+    found = schedule.simulate(todo, [seconds[i] for i in left], [memory[i] for i in left], cores)
+    before = START + PLANNED * len(planned)
+    scheduling = STARTED * len(left) + LOOKED_AT * found.looks
+    own = before + scheduling
+    # The scheduler is one process: it starts no more jobs than it gets through.
+    wall = before + max(found.wall, scheduling)
+    print(f"\nto do       {len(left)} of {len(planned)} jobs")
+    print(
+        f"CPU         {duration(total + own)}: {share(starts, total + own)} starting jobs, "
+        f"{share(own, total + own)} Snakemake"
+    )
+    print(
+        f"wall        {duration(wall)} on {cores} cores, {share(total, wall * cores)} of them "
+        f"busy; longest chain {duration(found.chain)}"
+    )
+    print(f"memory      {size(found.megabytes)} at most side by side")
+    unknown = {f"{job.rule} {job.kind}".strip() for job in todo if not known.measured(job)}
+    if unknown:
+        print(f"guessed     as typical of their rule: {', '.join(sorted(unknown))}")
+
+
+def finished(planned) -> list[bool]:
+    """Whether the results of each job are there; models are deleted after their last use."""
+    made = [all(Path(file).exists() for file in job.outputs) for job in planned]
+    wanted = {
+        file for job, done in zip(planned, made, strict=True) if not done for file in job.inputs
+    }
+    return [
+        done or (job.rule == "models" and wanted.isdisjoint(job.outputs))
+        for job, done in zip(planned, made, strict=True)
+    ]
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words of three digits."""
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+
+
+def size(megabytes: float) -> str:
+    """Megabytes in words."""
+    return f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{megabytes:.0f} MB"
+
+
+def share(part: float, whole: float) -> str:
+    """A part in percent."""
+    percent = 100 * part / whole if whole else 0
+    return f"{percent:.0f} %" if percent >= 1 else f"{percent:.1g} %"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
