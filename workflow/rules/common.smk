@@ -12,6 +12,11 @@ except ConfigError as error:
     sys.exit(f"configuration: {error}")
 
 
+# Memory and minutes of the rules: the largest process of a full run needed 1.9 GB, which with half as
+# much again is 3000 MB; the least is 1000 MB, as Snakemake takes 200 of them. `.ci/resources.py` compares
+# rule by rule with the times and the memory that a run leaves in results/timing/jobs.
+
+
 def in_checkout(files):
     """Input function whose files stay in the checkout where all others lie in a storage."""
     return lambda wildcards: local(files(wildcards))

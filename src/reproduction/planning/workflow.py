@@ -369,7 +369,11 @@ class Workflow:
     # After a failure
 
     def page_after_failure(self, table, summary, page):
-        """Command that writes the claims page from the artefacts that were made."""
+        """Command that writes the claims page from the artefacts that were made.
+
+        It leaves no summary. So the next run makes all three files, even if it makes nothing else
+        that differs from before the failure.
+        """
         incomplete = self.incomplete()
         unfinished = {row["artefact"] for row in incomplete}
         made = [n for n in self.required if n not in unfinished and not self.timed(n)]
@@ -380,7 +384,8 @@ class Workflow:
         words += ["--incomplete", json.dumps(incomplete), "--preset", self.config["preset"]]
         words += ["--table", table, "--summary", summary, "--page", page]
         # Snakemake formats the command.
-        return shlex.join(words).replace("{", "{{").replace("}", "}}")
+        command = f"{shlex.join(words)} && rm {shlex.quote(summary)}"
+        return command.replace("{", "{{").replace("}", "}}")
 
     def incomplete(self):
         """Artefacts that are not made, each with the log of the job that failed and its reason."""
