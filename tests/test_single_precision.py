@@ -288,12 +288,14 @@ def test_stated_parameters_give_other_bigger_models_on_the_authors_rows():
 
 def test_table4_rows_of_the_training_part_give_the_printed_error_and_those_of_the_test_do_not():
     rows, forest = data("red_wine"), authors_model("red_wine", "bigger")
-    found = {"tree_shap": function_of("tree_shap")(forest, rows.explained.X, output="predicted")}
+    attribution = function_of("tree_shap")(forest, rows.explained.X, output="predicted")
+    attributions = {"tree_shap": attribution}
     ((_, text),) = printed("table4", dataset="red_wine", k="1", ranking=SHAP)
     errors = {}
     for features in randomized_error.FEATURES:
-        given = forest, rows.explained, rows.training, "tree_shap", [1], 60, features
-        (row,) = randomized_error.compute(found, *given).to_dict("records")
+        given = attributions, forest, rows.explained, rows.training
+        table = randomized_error.compute(*given, ks=[1], n_draws=60, features=features)
+        (row,) = table.to_dict("records")
         errors[features] = row["value"] - float(text), row["draws_error"]
     off, error = errors["training"]
     assert abs(off) < 4 * error + claims.half_unit(text)
