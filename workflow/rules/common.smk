@@ -13,8 +13,8 @@ except ConfigError as error:
 
 
 # Memory and minutes of the rules: the largest process of a full run needed 1.9 GB, which with half as
-# much again is 3000 MB; the least is 1000 MB, as Snakemake takes 200 of them. `.ci/resources.py` compares
-# rule by rule with the times and the memory that a run leaves in results/timing/jobs.
+# much again is 3000 MB; the least is 1000 MB, as Snakemake takes 200 of them. workflow/compare_resources.py
+# compares rule by rule with the times and the memory that a run leaves in results/timing/jobs.
 
 
 def in_checkout(files):

@@ -1,9 +1,9 @@
-"""Hold what the rules ask for against what the jobs of a run needed.
+"""Compare the memory and time that rules request with what the jobs of a run needed.
 
-    python .ci/resources.py RESULTS
+    python workflow/compare_resources.py RESULTS
 
 RESULTS is the folder of a full run. Prints the largest memory and the longest time of each rule,
-and ends with status 1 if a job needed more than its rule asks for at the first attempt.
+and ends with status 1 if a job needed more than its rule requests at the first attempt.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from collections import defaultdict
 from pathlib import Path
 
 RULES = Path(__file__).resolve().parents[1] / "workflow" / "rules"
-ASKED = re.compile(r"^rule (\w+):|(mem_mb|runtime)=jobs\.growing\((\d+)\)", re.MULTILINE)
+# A rule, or one of its two resources.
+_REQUEST = re.compile(r"^rule (\w+):|(mem_mb|runtime)=jobs\.growing\((\d+)\)", re.MULTILINE)
 
 
-def asked() -> dict[str, dict[str, int]]:
+def requested() -> dict[str, dict[str, int]]:
     """Megabytes and minutes of the first attempt, by rule."""
     rules: dict = {}
     for file in sorted(RULES.glob("*.smk")):
-        for rule, resource, amount in ASKED.findall(file.read_text()):
+        for rule, resource, amount in _REQUEST.findall(file.read_text()):
             if rule:
                 name = rule
             else:
@@ -49,8 +50,8 @@ def main(results: Path) -> int:
     measured, short = needed(results), []
     if not measured:
         sys.exit(f"{results} holds no timing/jobs: name the folder of results of a run")
-    print(f"{'rule':12} {'jobs':>5} {'MB':>7} {'asked':>7} {'s':>7} {'asked':>7}")
-    for rule, resources in asked().items():
+    print(f"{'rule':12} {'jobs':>5} {'MB':>7} {'request':>7} {'s':>7} {'request':>7}")
+    for rule, resources in requested().items():
         if rule not in measured:
             continue
         memory, seconds = (max(column) for column in zip(*measured[rule], strict=True))
