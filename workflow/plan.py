@@ -82,12 +82,14 @@ def report(planned, known, cores) -> None:
     todo = [planned[i] for i in left]
     total = sum(seconds[i] for i in left)
     starts = sum(known.start(planned[i]) for i in left)
-    found = schedule.simulate(todo, [seconds[i] for i in left], [memory[i] for i in left], cores)
+    simulated = schedule.simulate(
+        todo, [seconds[i] for i in left], [memory[i] for i in left], cores
+    )
     before = START + PLANNED * len(planned)
-    scheduling = STARTED * len(left) + LOOKED_AT * found.looks
+    scheduling = STARTED * len(left) + LOOKED_AT * simulated.looks
     own = before + scheduling
     # The scheduler is one process: it starts no more jobs than it gets through.
-    wall = before + max(found.wall, scheduling)
+    wall = before + max(simulated.wall, scheduling)
     print(f"\nto do       {len(left)} of {len(planned)} jobs")
     print(
         f"CPU         {duration(total + own)}: {share(starts, total + own)} starting jobs, "
@@ -95,9 +97,9 @@ def report(planned, known, cores) -> None:
     )
     print(
         f"wall        {duration(wall)} on {cores} cores, {share(total, wall * cores)} of them "
-        f"busy; longest chain {duration(found.chain)}"
+        f"busy; longest chain {duration(simulated.chain)}"
     )
-    print(f"memory      {size(found.megabytes)} at most side by side")
+    print(f"memory      {size(simulated.megabytes)} at most side by side")
     unknown = {f"{job.rule} {job.kind}".strip() for job in todo if not known.measured(job)}
     if unknown:
         print(f"guessed     as typical of their rule: {', '.join(sorted(unknown))}")

@@ -64,7 +64,7 @@ def running() -> list[int] | None:
     if not here_last or not Path("/proc/self/cwd").exists():
         return None
     here = Path.cwd()
-    found = []
+    others = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             words = (process / "cmdline").read_bytes().split(b"\0")
@@ -72,8 +72,8 @@ def running() -> list[int] | None:
         except OSError:
             continue  # It has ended, or is another user's.
         if in_use and any(word.endswith(b"snakemake") for word in words[:2]):
-            found.append(int(process.name))
-    return found
+            others.append(int(process.name))
+    return others
 
 
 if __name__ == "__main__":

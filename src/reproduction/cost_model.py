@@ -14,7 +14,7 @@ from reproduction import usage
 _LOADING, _RUN = 0.5, 0.01
 # Weight that holds the two near these values, where one observation has 1.
 _HELD = 0.3
-# Seconds; shorter times are not told apart.
+# Seconds; shorter times count as equal.
 _SHORT = 0.02
 
 
@@ -81,7 +81,7 @@ def fit(measured: list[dict]) -> list[dict]:
             rates = {"start": max(job["seconds"] for job in own)}
         rates |= _memory(own)
         rows += [_row(rule, kind, "", name, value, len(own)) for name, value in rates.items()]
-        rows += [_row(rule, kind, of, "factor", *found) for of, found in factors.items()]
+        rows += [_row(rule, kind, of, "factor", *factor) for of, factor in factors.items()]
         typical[rule].append(rates | {"run": _median_run(own)} if with_runs else rates)
     for rule, known in sorted(typical.items()):
         if ("", "") in [(r["kind"], r["data"]) for r in rows if r["rule"] == rule]:
@@ -143,7 +143,7 @@ def _of_jobs(jobs, fastest):
     if not amounts.any():
         return {"start": float(np.median(seconds))}
     design = np.hstack([np.ones((len(jobs), 1)), amounts])
-    # Jobs of one size do not tell the start from what grows.
+    # Jobs of one size cannot separate the start from what grows.
     held = [fastest] if len(np.unique(amounts, axis=0)) == 1 else []
     start, *per = _least_squares(design, seconds, held)
     return {"start": start} | _named("per", units, per)
@@ -180,5 +180,5 @@ def _least_squares(design, values, held):
     # Columns of size one: amounts of work differ by ten orders of magnitude.
     scale = np.abs(stacked).max(axis=0)
     scale[scale == 0] = 1
-    found, _ = nnls(stacked / scale, target)
-    return (found / scale).tolist()
+    scaled, _ = nnls(stacked / scale, target)
+    return (scaled / scale).tolist()

@@ -70,8 +70,8 @@ def compute(
     return pd.concat(frames, ignore_index=True)
 
 
-def _explains_predicted(found):
-    return getattr(found, "output_index", None) is not None
+def _explains_predicted(attribution):
+    return getattr(attribution, "output_index", None) is not None
 
 
 def log_loss_saved(forest, X, classes) -> np.ndarray:

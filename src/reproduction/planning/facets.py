@@ -1,7 +1,7 @@
 """The figure of a sweep: which of its parameters stand on which side, unless the ``figure`` says.
 
-What tells numbers of a sweep apart is the axes that it varies, and the columns that a metric
-declares as ``KEYS``. Each has a place in the figure: along x, as a color, or by panels in columns
+Numbers of a sweep differ by the axes that it varies, and by the columns that a metric declares as
+``KEYS``. Each has a place in the figure: along x, as a color, or by panels in columns
 and rows. Numbers that agree in all of them are repeats, and are averaged.
 """
 
@@ -52,8 +52,8 @@ def complete(config: dict, name: str) -> dict | None:
         return None
     keys, values = (columns(config["metrics"][metric]["metric"], kind) for kind in _KINDS)
     axes = {
-        axis: found
-        for axis, found in swept(experiment).items()
+        axis: values_of_axis
+        for axis, values_of_axis in swept(experiment).items()
         if not axis.startswith("metric.") or axis.rpartition(".")[0] == f"metric.{metric}"
     }
     _check(given, axes, keys, values, metric, place)
@@ -96,15 +96,15 @@ _KINDS = ("KEYS", "VALUES")
 
 def swept(experiment: dict) -> dict[str, list | dict]:
     """Values of each axis, over all blocks: a list, or the interval that is drawn from."""
-    found: dict[str, list | dict] = {}
+    axes: dict[str, list | dict] = {}
     for block in experiment["sweep"]:
         for axis, values in sweep.axes_of(block).items():
-            if isinstance(values, dict) or isinstance(found.get(axis), dict):
-                found[axis] = values if isinstance(values, dict) else found[axis]
+            if isinstance(values, dict) or isinstance(axes.get(axis), dict):
+                axes[axis] = values if isinstance(values, dict) else axes[axis]
             else:
-                known = found.setdefault(axis, [])
+                known = axes.setdefault(axis, [])
                 known += [value for value in values if value not in known]
-    return found
+    return axes
 
 
 def _metric(config, experiment, given, place):

@@ -103,18 +103,18 @@ class Batch:
 
     def kept(self, amount: Callable) -> dict[str, float]:
         """What all runs together keep in memory."""
-        found: Counter = Counter()
+        amounts: Counter = Counter()
         for (_, size), count in self.groups.items():
-            found.update({unit: count * value for unit, value in amount(size).items()})
-        return dict(found)
+            amounts.update({unit: count * value for unit, value in amount(size).items()})
+        return dict(amounts)
 
     def largest(self, amount: Callable) -> dict[str, float]:
         """What the largest run holds in memory."""
-        found: dict[str, float] = {}
+        most: dict[str, float] = {}
         for _, size in self.groups:
             for unit, value in amount(size).items():
-                found[unit] = max(found.get(unit, 0), value)
-        return found
+                most[unit] = max(most.get(unit, 0), value)
+        return most
 
 
 def names(run: str) -> str:
@@ -142,9 +142,9 @@ def of_workflow(flow, experiment: str | None = None) -> Iterator[Job]:
             experiment, _, metric = one.partition("/")
             if metric not in wanted.setdefault(experiment, []):
                 wanted[experiment].append(metric)
-    found = [job for e, metrics in wanted.items() for job in _experiment(flow, e, metrics)]
-    found += [job for name in flow.required for job in _artefact(flow, name)]
-    yield from _with_kernels(flow, found)
+    planned = [job for e, metrics in wanted.items() for job in _experiment(flow, e, metrics)]
+    planned += [job for name in flow.required for job in _artefact(flow, name)]
+    yield from _with_kernels(flow, planned)
     judgments = {timed: flow.judgments(timed) for timed in (True, False)}
     claims = ["results/claims.csv", "results/claims.md", "results/claims.html"]
     yield _plain("claims", "", [*judgments[False], *flow.pictures()], claims)
@@ -191,15 +191,15 @@ def _only(kinds):
     return kinds.pop() if len(kinds) == 1 else "several"
 
 
-def _with_kernels(flow, found):
+def _with_kernels(flow, planned):
     """The jobs, after those that compile their kernels."""
-    found = list(found)
-    needed = dict.fromkeys(file for job in found for file in job.inputs)
+    planned = list(planned)
+    needed = dict.fromkeys(file for job in planned for file in job.inputs)
     for file in needed:
         if file.startswith("results/kernels/"):
             part = Path(file).stem
             yield _plain("kernels", part, [], [file], kind=part)
-    yield from found
+    yield from planned
 
 
 def _experiment(flow, experiment, metrics) -> Iterator[Job]:

@@ -210,8 +210,8 @@ def _of_row(problem, trees, X, size):
     gaps = problem.gaps(X, np.concatenate(groups)[None])[0]
     gaps, *by_size = np.split(gaps, np.cumsum([len(group) for group in groups])[:-1])
     largest = np.full(d + 1, np.inf)
-    for k, found in zip(sizes, by_size, strict=True):
-        largest[k] = found.max()
+    for k, gaps_of_size in zip(sizes, by_size, strict=True):
+        largest[k] = gaps_of_size.max()
     # Nothing is added to a gap that needs nothing, so that the optimum keeps its digits.
     values = gaps[:, None] + added * (2.0 * np.sqrt(gaps)[:, None] + added)
     return _best_way(values, largest, size) / d, exact
