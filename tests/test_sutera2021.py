@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 import twins
 from reproduction import claims, datasets, models, papers, seeds, storage
 from reproduction.metrics import class_correlation, metric
 from reproduction.metrics.row_correlation import row_correlations
-from reproduction.papers.sutera2021 import led_shares
+from reproduction.papers.sutera2021 import disagreement, led_shares
 from reproduction.planning import configuration
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
@@ -482,6 +483,14 @@ def test_s43_iris_and_digits(correlations):
     local = explain(forest, X, "local_mdi").values[:, :, 0]
     shap = explain(forest, X, "tree_shap", output="predicted").values[:, :, 0]
     assert (row_correlations(local, shap)[0] >= 0.9).mean() < 0.5
+
+
+def test_the_line_of_the_prior_is_drawn_if_two_measures_differ_by_a_rounding():
+    priors = [0.37, np.nextafter(0.37, 1)]
+    table = pd.DataFrame({"dataset": "breast_cancer", "weights": "equal", "prior": priors})
+    axis = Figure().subplots()
+    disagreement._hump(axis, table.assign(predicted=0.0))
+    assert axis.lines[-1].get_xdata() == pytest.approx([0.37, 0.37])
 
 
 def test_s44_disagreement_goes_with_the_entropy_of_all_classes(small):
