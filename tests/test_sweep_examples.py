@@ -1,10 +1,18 @@
 """The worked sweeps: the page shows what its tables hold, and its findings follow from them."""
 
+import inspect
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+
+from reproduction import datasets, models
+from reproduction.metrics import metric
+from reproduction.planning import configuration, sweep
+from splitcredit import to_forest
+from splitcredit.importances import function_of
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
@@ -22,6 +30,57 @@ def pgi2():
     table = take_sweeps.stored("sweep_pgi2")
     own = "greedy_sigma" + table["sigma_metric"].astype(str)
     return table.assign(own=table["ranking"] == own)
+
+
+def recomputed(name, axes, importances, **settings):
+    """Rows of one point of a sweep, computed anew from the recipes; seedless importances only."""
+    config = configuration.load({})
+    (point,) = [
+        point
+        for point in sweep.expand(config, name)
+        if all(point.axes.get(axis) == value for axis, value in axes.items())
+    ]
+    run = point.run
+    data = datasets.load(run.data, run.repeat)
+    forest = to_forest(
+        models.fit(run.model, data.training.X, data.training.y, run.repeat), data.training.X
+    )
+    computed = {}
+    for one in importances:
+        recipe = {k: v for k, v in point.importances[one][1].items() if k != "importance"}
+        function = function_of(config["importances"][one]["importance"])
+        bagged = "y" in inspect.signature(function).parameters
+        rows = (data.training.X, data.training.y) if bagged else (data.explained.X,)
+        takes_rows = "X" in inspect.signature(function).parameters
+        computed[one] = function(forest, *(rows if takes_rows else ()), **recipe)
+    ((_, recipe),) = point.metrics.values()
+    given = {k: v for k, v in recipe.items() if k != "metric"} | settings
+    compute = metric(recipe["metric"])
+    if "forest" in inspect.signature(compute).parameters:
+        given["forest"] = forest
+    return compute(computed, data=data.explained, **given)
+
+
+def test_stored_areas_come_out_anew(noisy):
+    """Red if the page's table was made by other data, forests or measures than those of today."""
+    axes = {"data.n_samples": 100, "repeat": 1}
+    table = recomputed("sweep_noisy_features", axes, ["mdi", "ufi", "mdi_oob", "pg_051"])
+    stored = noisy[(noisy["data.n_samples"] == 100) & (noisy["repeat"] == 1)]
+    stored = stored.set_index("importance")["value"]
+    for row in table.to_dict("records"):
+        assert row["value"] == pytest.approx(stored[row["importance"]], rel=1e-12)
+    assert len(table) == 4
+
+
+def test_stored_shares_of_the_largest_pgi2_come_out_anew(pgi2):
+    axes = {"data.n_features": 5, "model.n_estimators": 10, "model.max_depth": 2, "repeat": 1}
+    names = ["tree_shap", "greedy_sigma0.3"]
+    table = recomputed("sweep_pgi2", axes, names, sigmas=[0.3])
+    chosen = np.all([pgi2[axis] == value for axis, value in axes.items()], axis=0)
+    stored = pgi2[chosen & (pgi2["sigma_metric"] == 0.3)].set_index("ranking")["value"]
+    assert len(table) == 2
+    for row in table.to_dict("records"):
+        assert row["value"] == pytest.approx(stored[row["ranking"]], rel=1e-9)
 
 
 def areas(table, axis, value):
