@@ -319,7 +319,7 @@ def test_a_csv_that_is_not_there_or_has_another_checksum(mine, tmp_path):
     with pytest.raises(ValueError, match=r"other.csv cannot be read \(No such file"):
         datasets.load({**recipe, "path": "other.csv"})
     assert datasets.load({**recipe, "path": str(tmp_path / "mine.csv")}).X.tolist() == [[1]]
-    with pytest.raises(ValueError, match="csv_file needs a path"):
+    with pytest.raises(ValueError, match="needs a path"):
         csv_file.files()
 
 
@@ -335,7 +335,7 @@ def test_parquet_of_a_user_is_read_as_a_csv_is(mine, tmp_path, monkeypatch):
     assert data.X.tolist() == [[1, 2], [3, 4]] and data.feature_names == ("a", "b")
     with pytest.raises(ValueError, match=r"blanks in a \(1\)"):
         datasets.load({**mine("a,y\n,1\n2,3\n"), "dataset": "parquet_file"})
-    with pytest.raises(ValueError, match="parquet_file needs a path"):
+    with pytest.raises(ValueError, match="needs a path"):
         parquet_file.files()
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from reproduction.datasets import Dataset
 
 
-def file_of(loader: str, path: str) -> list[Path]:
+def files(path: str = "", **_) -> list[Path]:
     """The file that a recipe names; ValueError if it names none."""
     if not path:
-        raise ValueError(f"{loader} needs a path, and a target")
+        raise ValueError("a table of your own needs a path, and a target")
     return [Path(path).expanduser()]
 
 

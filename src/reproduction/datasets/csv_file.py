@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 
 from reproduction.datasets import Dataset, _user_tables
-
-
-def files(path: str = "", **_) -> list[Path]:
-    """The file that a recipe names."""
-    return _user_tables.file_of("csv_file", path)
+from reproduction.datasets._user_tables import files
 
 
 def load(

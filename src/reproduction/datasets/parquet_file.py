@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import io
-from pathlib import Path
 
 from reproduction.datasets import Dataset, _user_tables
+from reproduction.datasets._user_tables import files
 
 NEEDS = ("pyarrow",)
-
-
-def files(path: str = "", **_) -> list[Path]:
-    """The file that a recipe names."""
-    return _user_tables.file_of("parquet_file", path)
 
 
 def load(
