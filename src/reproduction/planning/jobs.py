@@ -204,7 +204,7 @@ def _with_kernels(flow, planned):
 
 def _experiment(flow, experiment, metrics) -> Iterator[Job]:
     """Jobs of some metrics of an experiment."""
-    plan, flow_of = flow.plan(experiment), SimpleNamespace
+    plan = flow.plan(experiment)
     batches = {name: Batch(runs) for name, runs in plan.batches.items()}
     folder = {s: f"results/{s}/{experiment}" for s in ("plans", "data", "models", "importances")}
     for name in batches:
@@ -220,9 +220,9 @@ def _experiment(flow, experiment, metrics) -> Iterator[Job]:
 
     def compiled(stage, file):
         if (stage, file) not in kernels:
-            which = {"importance": file, "metric": file}
-            ask = getattr(flow, f"{stage}_compiled")
-            kernels[stage, file] = ask(flow_of(experiment=experiment, **which))
+            markers = getattr(flow, f"{stage}_compiled")
+            wildcards = SimpleNamespace(experiment=experiment, importance=file, metric=file)
+            kernels[stage, file] = markers(wildcards)
         return kernels[stage, file]
 
     for name, file in pairs:
@@ -230,8 +230,8 @@ def _experiment(flow, experiment, metrics) -> Iterator[Job]:
         batch, n = batches[name], len(computed)
         place = f"{experiment}/{name}"
         data, models = f"{folder['data']}/{name}.npz", f"{folder['models']}/{name}.npz"
-        asking = flow_of(experiment=experiment, batch=name, metric=file)
-        takes_forest = bool(flow.metric_models(asking))
+        wildcards = SimpleNamespace(experiment=experiment, batch=name, metric=file)
+        takes_forest = bool(flow.metric_models(wildcards))
         if name not in seen:
             seen.add(name)
             plan_file = [f"{folder['plans']}/{name}.json"]

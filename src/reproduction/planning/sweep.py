@@ -189,10 +189,10 @@ def _jobs_of(point, runs):
     """The jobs of a batch of some runs that take time."""
     batch = jobs.Batch(runs)
     importances = [recipe for _, recipe in point.importances.values()]
-    stages = [jobs.of_models("", batch, runs)] if importances else []
-    stages += [jobs.of_importance("", batch, recipe) for recipe in importances]
+    planned = [jobs.of_models("", batch, runs)] if importances else []
+    planned += [jobs.of_importance("", batch, recipe) for recipe in importances]
     metrics = [recipe for _, recipe in point.metrics.values()]
-    return stages + [jobs.of_metric("", batch, recipe, len(importances)) for recipe in metrics]
+    return planned + [jobs.of_metric("", batch, recipe, len(importances)) for recipe in metrics]
 
 
 def _combinations(block, name, most_repeats):
