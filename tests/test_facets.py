@@ -218,7 +218,15 @@ def test_only_chosen_rows_are_drawn_and_text_stands_side_by_side():
 
 def test_too_many_panels_are_cut_and_the_title_says_so():
     figure = drawn(table_of(kind=list("abcdefghijk"), depth=[1, 2]), row=["kind"], column=["depth"])
-    assert "the first 8 x 2 of 11 x 2 panels" in figure.get_suptitle()
+    assert "the first 8 x 2 of 11 x 2 panels" in " ".join(figure.get_suptitle().split())
+
+
+def test_the_title_of_one_panel_does_not_run_into_the_legend():
+    with style():
+        figure = drawing.draw(table_of(), spec_of(), "my_sweep: relevance")
+        figure.draw_without_rendering()
+    (title,), (legend,) = figure.texts, figure.legends
+    assert not title.get_window_extent().overlaps(legend.get_window_extent())
 
 
 def test_the_page_about_sweeps_plans_what_it_shows(tmp_path):

@@ -82,7 +82,9 @@ def draw(table: pd.DataFrame, spec: dict, title: str):
         if not wrapped and place % n_columns == n_columns - 1:
             _name(axis, _special(spec["row"], row, table, spec), above=False)
     _finish(figure, axes, len(panels), spec, lines)
-    figure.suptitle(f"{title}{_about(counts, spec)}{note}", fontsize=9, x=0.01, ha="left")
+    # As wide as the panels, so that it does not run into the legend on their right.
+    lines_of_title = textwrap.wrap(f"{title}{_about(counts, spec)}{note}", 30 * n_columns)
+    figure.suptitle("\n".join(lines_of_title), fontsize=9, x=0.01, ha="left")
     return figure
 
 
