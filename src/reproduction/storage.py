@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -64,12 +65,18 @@ def read_table(path):
     return pd.read_csv(path)
 
 
-def write_rows(path, rows: list[dict], columns) -> None:
+def write_rows(path, rows: Iterable[dict], columns) -> None:
     """Write rows as CSV with these columns; a value that a row lacks is left empty."""
     with atomic(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+
+
+def read_header(path) -> list[str]:
+    """Read the names of the columns of a CSV."""
+    with open(path, encoding="utf-8", newline="") as file:
+        return next(csv.reader(file), [])
 
 
 def read_rows(path) -> list[dict[str, str]]:

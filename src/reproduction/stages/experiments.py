@@ -17,15 +17,32 @@ def add_arguments(parser):
 
 def run(arguments):
     """Do the job: rows are copied as text, so no digit changes."""
-    tables, collected = {}, []
-    for point in storage.read_json(arguments.points):
-        file = point["metrics"][arguments.metric]
-        path = Path(arguments.directory, point["batch"], f"{file}.csv")
+    points = storage.read_json(arguments.points)
+    paths = [
+        Path(arguments.directory, point["batch"], f"{point['metrics'][arguments.metric]}.csv")
+        for point in points
+    ]
+    headers = {path: storage.read_header(path) for path in dict.fromkeys(paths)}
+    headers = {path: [c for c in header if c != "run"] for path, header in headers.items()}
+    columns = dict.fromkeys(
+        column
+        for point, path in zip(points, paths, strict=True)
+        for column in (*point["axes"], *headers[path])
+    )
+    storage.write_rows(arguments.out, _rows(points, paths), list(columns))
+
+
+def _rows(points, paths):
+    """Rows of all points in turn; a table stays in memory from its first point to its last."""
+    last = {path: number for number, path in enumerate(paths)}
+    tables = {}
+    for number, (point, path) in enumerate(zip(points, paths, strict=True)):
         if path not in tables:
             tables[path] = _by_run(storage.read_rows(path))
-        collected += [{**point["axes"], **row} for row in tables[path][point["run"]]]
-    columns = list(dict.fromkeys(column for row in collected for column in row))
-    storage.write_rows(arguments.out, collected, columns)
+        for row in tables[path][point["run"]]:
+            yield {**point["axes"], **row}
+        if last[path] == number:
+            del tables[path]
 
 
 def _by_run(rows):

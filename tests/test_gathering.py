@@ -1,0 +1,59 @@
+"""Gathering the results of a sweep: rows in the order of its points, few tables in memory."""
+
+import gc
+import weakref
+from argparse import Namespace
+
+from reproduction import storage
+from reproduction.stages import experiments
+
+
+def gathered(tmp_path, points, tables):
+    """Gather points (axes, batch, run) over tables {batch: rows}; the rows of the result."""
+    for batch, rows in tables.items():
+        columns = list(dict.fromkeys(c for row in rows for c in row))
+        storage.write_rows(tmp_path / batch / "auc-1.csv", rows, columns)
+    points = [
+        {"axes": axes, "batch": batch, "run": run, "metrics": {"auc": "auc-1"}}
+        for axes, batch, run in points
+    ]
+    storage.write_json(tmp_path / "points.json", points)
+    arguments = {"points": tmp_path / "points.json", "metric": "auc", "directory": tmp_path}
+    experiments.run(Namespace(**arguments, out=tmp_path / "out.csv"))
+    return storage.read_rows(tmp_path / "out.csv")
+
+
+def test_rows_keep_the_order_of_the_points_where_batches_alternate(tmp_path):
+    """A table that is dropped at another batch's point, or read twice, loses rows or fails."""
+    tables = {
+        "a": [{"run": "r1", "value": "0.10"}, {"run": "r3", "value": "3"}],
+        "b": [{"run": "r2", "value": "2", "lower": "1"}, {"run": "r2", "value": "2.5"}],
+    }
+    points = [({"K": "1"}, "a", "r1"), ({"K": "2"}, "b", "r2"), ({"depth": "9"}, "a", "r3")]
+    rows = gathered(tmp_path, points, tables)
+    assert [row["value"] for row in rows] == ["0.10", "2", "2.5", "3"]
+    assert list(rows[0]) == ["K", "value", "lower", "depth"]
+    assert [row["K"] for row in rows] == ["1", "2", "2", ""]
+
+
+def test_a_table_is_dropped_after_its_last_point(tmp_path, monkeypatch):
+    """Tables that stay in memory make a sweep of millions of rows too large for one job."""
+
+    class Table(dict):
+        """A dict that can be referred to weakly."""
+
+    references, alive = [], []
+    by_run = experiments._by_run
+
+    def counted(rows):
+        gc.collect()
+        alive.append(sum(reference() is not None for reference in references))
+        table = Table(by_run(rows))
+        references.append(weakref.ref(table))
+        return table
+
+    monkeypatch.setattr(experiments, "_by_run", counted)
+    tables = {f"b{i}": [{"run": f"r{i}", "value": str(i)}] for i in range(5)}
+    points = [({"repeat": str(i)}, f"b{i}", f"r{i}") for i in range(5)]
+    assert len(gathered(tmp_path, points, tables)) == 5
+    assert alive == [0] * 5
