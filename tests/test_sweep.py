@@ -363,6 +363,18 @@ def test_adding_a_value_anywhere_adds_batches_and_changes_none(tmp_path, axis):
     assert not old & set(new)
 
 
+def test_a_batch_that_holds_a_data_set_that_is_gone_is_planned_anew(tmp_path):
+    """Kept, its job would fail at a run that nobody wants, until all results are deleted."""
+    block = {"grid": {**BASE, "repeat": [0, 1]}, "batch_size": 2}
+    before = planned(configured(block), tmp_path)
+    (batch,) = before.batches
+    runs = storage.read_json(tmp_path / f"{batch}.json")
+    runs[1] |= {"key": "other", "data": {"dataset": "deleted"}}
+    storage.write_json(tmp_path / f"{batch}.json", runs)
+    after = plans.make(configured({"grid": {**BASE, "repeat": [0]}}), "e", tmp_path)
+    assert [[run.key for run in runs] for runs in after.batches.values()] == [[runs[0]["key"]]]
+
+
 def test_batch_size_groups_runs_and_nothing_else(tmp_path):
     keys = []
     for size in (1, 3, 100):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from reproduction import storage
 from reproduction.planning import sweep
+from reproduction.planning.recipes import ConfigError, check_recipe
 
 
 @dataclass(frozen=True)
@@ -75,17 +76,30 @@ def make(config: dict, name: str, folder) -> Plan:
         Complete configuration, see `configuration.load`.
     name : str
     folder : path
-        Holds the plan files of the batches that were made before, ``BATCH.json``; these stay.
+        Holds the plan files of the batches that were made before, ``BATCH.json``; these stay,
+        unless they hold a run that no point wants and whose data set or model is gone.
     """
     points = sweep.expand(config, name)
     wanted = {p.run.key for p in points}
     batches = {}
     for path in sorted(Path(folder).glob("*.json")):
-        runs = storage.read_json(path)
-        if wanted & {run["key"] for run in runs}:
-            batches[path.stem] = [sweep.Run(**run) for run in runs]
+        runs = [sweep.Run(**run) for run in storage.read_json(path)]
+        if wanted & {run.key for run in runs} and _can_be_made(runs, wanted):
+            batches[path.stem] = runs
     known = {run.key for runs in batches.values() for run in runs}
     new = [p for p in points if p.run.key not in known]
     for runs in sweep.batches(new):
         batches[storage.digest(sorted(run.key for run in runs))] = runs
     return Plan(points=points, batches=batches)
+
+
+def _can_be_made(runs, wanted):
+    """Whether what the runs that no point wants anymore are made of still exists."""
+    try:
+        for run in runs:
+            if run.key not in wanted:
+                check_recipe("data", run.data, run.key)
+                check_recipe("model", run.model, run.key)
+    except ConfigError:
+        return False
+    return True
