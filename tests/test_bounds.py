@@ -7,6 +7,9 @@ import pytest
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 from xgboost import XGBRegressor
 
+import twins
+import twins_bounds
+from forests import grow, leaf, split
 from reproduction import datasets
 from splitcredit.convert import to_forest
 from splitcredit.faithfulness import bounds, perturbations
@@ -132,3 +135,22 @@ def test_wrong_numbers_of_features_and_blanks_are_refused():
     X[1, 2] = np.nan
     with pytest.raises(ValueError, match=r"NaN in row 1, feature 'x2'"):
         largest_pgi2(forest, X)
+
+
+@pytest.mark.parametrize(("searched", "aggregate"), [(1, "mean"), (2, "sum"), (3, "sum")])
+def test_the_bound_is_that_of_its_formulas(searched, aggregate):
+    """Not only no smaller than the optimum: one of 0.999 times the size would pass for that."""
+    random = np.random.default_rng(4)
+
+    def tree(depth):
+        if depth == 0:
+            return leaf(random.normal())
+        children = tree(depth - 1), tree(depth - 1)
+        return split(int(random.integers(5)), random.choice(np.arange(-8, 9)) / 8, *children)
+
+    forest = grow([tree(3) for _ in range(3)], 5, aggregate=aggregate)
+    # On multiples of 1/8, so that values meet thresholds.
+    X = random.integers(-8, 9, (3, 5)) / 8
+    found = largest_pgi2(forest, X, scale=0.4, searched=searched)
+    twin = [twins_bounds.largest_pgi2(forest, x, 0.4, searched) for x in X]
+    assert twins.largest_error(found.upper, twin) <= twins.ROUNDING

@@ -51,6 +51,15 @@ def test_monte_carlo_allows_k_standard_errors_and_half_a_printed_unit():
     assert float(tolerance("1.00", basis)) == pytest.approx(0.305)
 
 
+def test_the_ends_of_a_tolerance_belong_to_it():
+    """In halves and eighths, which binary numbers hold exactly."""
+    by_errors = Basis("monte-carlo", k=2, standard_error=0.5)
+    assert [verdict("2", ours, by_errors) for ours in (3.5, 0.5)] == ["within"] * 2
+    by_seeds = Basis("seeds", low=2.5, high=3.5)
+    assert [verdict(printed, 3.0, by_seeds) for printed in ("2", "4")] == ["within"] * 2
+    assert [verdict(printed, 3.0, by_seeds) for printed in ("1", "5")] == ["differs"] * 2
+
+
 def test_seeds_asks_whether_print_lies_in_the_range_of_our_other_seeds():
     basis = Basis("seeds", low=0.962, high=0.987)
     assert verdict("0.970", 0.974, basis) == "within"
@@ -134,6 +143,9 @@ def test_the_page_names_what_is_unexplained_and_what_was_not_made():
         (2.0, 2.0, "at most", None, "holds"),
         (3.0, 2.0, "at most", None, "differs"),
         (3.0, 2.0, "at least", None, "holds"),
+        (2.0, 2.0, "at least", None, "holds"),
+        (1.0, 2.0, "at most", (0.5, 2.0), "holds"),
+        (3.0, 2.0, "at least", (2.0, 4.0), "holds"),
         (1.0, 2.0, "at least", None, "differs"),
         (1.0, 2.0, "at most", (0.5, 1.9), "holds"),
         (1.0, 2.0, "at most", (0.5, 2.1), "undecided"),
@@ -245,6 +257,20 @@ def test_a_reduced_scale_is_not_compared():
     table = [{"name": "a", "value": "0.5"}]
     (claim,) = judge("p", "t", PRINTED, table, [], incomparable="preset tiny")
     assert (claim["verdict"], claim["cause"]) == ("not comparable", "preset tiny")
+
+
+def test_a_cause_stands_only_where_there_is_something_to_explain():
+    """Rules belong to many cells; a value that agrees needs none of their causes."""
+    rule = {"cause": "why", "test": "tests/x.py::y"}
+
+    def shown(value, **more):
+        (claim,) = judge("p", "t", PRINTED, [{"name": "a", "value": value}], [{**rule, **more}])
+        return claim["verdict"], claim["cause"], claim["test"]
+
+    assert shown("0.5") == ("equal", "", "")
+    assert shown("0.5", always=True) == ("equal", "why", "tests/x.py::y")
+    assert shown("0.7") == ("differs", "why", "tests/x.py::y")
+    assert shown(None) == ("not comparable", "why", "tests/x.py::y")
 
 
 def test_a_rule_can_say_that_a_cell_cannot_be_compared():

@@ -1,0 +1,152 @@
+"""The prediction gap where a rounding, a tie or an atom on a threshold decides."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+from scipy.stats import norm
+
+from forests import grow, leaf, split
+from splitcredit import Attribution
+from splitcredit.faithfulness import noise
+from splitcredit.faithfulness.greedy import greedy_ranking
+from splitcredit.faithfulness.optimum import best_ranking
+from splitcredit.faithfulness.perturbations import Empirical, Marginal, Uniform
+from splitcredit.faithfulness.prediction_gap import pg2
+from splitcredit.faithfulness.rankings import of_attribution
+
+EPS = 2.0**-52
+
+
+def step(feature, height, threshold=0.5):
+    """A tree that is 0 up to the threshold of a feature and `height` beyond it."""
+    return split(feature, threshold, leaf(0.0), leaf(height))
+
+
+# The relative difference of the PG^2 of two steps is twice that of their heights. Their orders have
+# the larger set in common: the difference of their PGI^2 is less by 3 + 2 P(Z > 1/2), that is 3.6.
+@pytest.mark.parametrize(
+    ("rank", "units", "equal"),
+    [
+        (greedy_ranking, 20, True),  # 0.9e-14
+        (greedy_ranking, 26, False),  # 1.2e-14
+        (best_ranking, 72, True),  # 0.9e-14
+        (best_ranking, 98, False),  # 1.2e-14
+    ],
+)
+def test_gaps_are_equal_that_differ_by_1e_14_at_most(rank, units, equal):
+    """The second feature is worth more, by a number of roundings; of equals the first is taken."""
+    forest = grow([step(0, 1.0), step(1, 1.0 + units * EPS)], 2, aggregate="sum")
+    found = rank(forest, np.zeros((1, 2)))
+    assert found.rankings.tolist() == [[0, 1] if equal else [1, 0]]
+    if rank is greedy_ranking:
+        assert found.tied.tolist() == [[equal, False]]
+
+
+def test_without_noise_features_are_ranked_by_index():
+    """All gaps are 0, also those of features that are in the set already."""
+    forest = grow([step(2, 1.0), step(0, 2.0)], 4)
+    for rank in (greedy_ranking, best_ranking):
+        found = rank(forest, np.zeros((2, 4)), scale=0.0)
+        assert found.rankings.tolist() == [[0, 1, 2, 3]] * 2
+        assert not found.gaps.any()
+
+
+def test_a_feature_that_lowers_the_gap_comes_after_one_without_effect():
+    """Steps up and down: together they move the prediction by less than the first alone."""
+    forest = grow([step(0, 1.0), step(1, -0.25)], 3, aggregate="sum")
+    p = norm.sf(0.5)
+    gaps = [[p, p, p + p / 16 - p * p / 2]]
+    for rank in (greedy_ranking, best_ranking):
+        found = rank(forest, np.zeros((1, 3)))
+        assert found.rankings.tolist() == [[0, 2, 1]]
+        np.testing.assert_allclose(found.gaps, gaps, rtol=1e-14)
+
+
+def test_equal_attributions_are_ranked_by_index_among_many():
+    """Sorts that are not stable keep the order of few."""
+    values = np.random.default_rng(0).integers(-1, 2, (3, 400)).astype(float)
+    names = [f"x{j}" for j in range(400)]
+    found = of_attribution(Attribution(values[:, :, None], [0.0], names, ["o"], "m"))
+    for row, ranking in zip(np.abs(values), found.tolist(), strict=True):
+        assert ranking == sorted(range(400), key=lambda j: (-row[j], j))
+
+
+class Coin:
+    """Noise that is -1 or 1, by the four probabilities that `perturbations` names."""
+
+    def _share(self, counted):
+        return 0.5 * np.sum([counted(z) for z in (-1.0, 1.0)], axis=0)
+
+    def probability_below(self, t):
+        return self._share(lambda z: z < t)
+
+    def probability_at_most(self, t):
+        return self._share(lambda z: z <= t)
+
+    def probability_above(self, t):
+        return self._share(lambda z: z > t)
+
+    def probability_at_least(self, t):
+        return self._share(lambda z: z >= t)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("x", [-1.0, 0.0, 1.0, 2.0, 3.0])
+def test_noise_of_ones_own_may_have_its_atoms_on_thresholds(x, strict):
+    """Both sides of the threshold, and the threshold itself."""
+    forest = grow([step(0, 1.0, 1.0)], 1, strict=strict)
+    there = [forest.predict([[x + z]])[0, 0] for z in (-1.0, 1.0)]
+    exact = np.mean((np.array(there) - forest.predict([[x]])[0, 0]) ** 2)
+    for own in (Coin(), Empirical([-1.0, 1.0])):
+        assert pg2(forest, [[x]], [0], own).tolist() == [exact]
+
+
+def around(height, half_width):
+    """The first feature at 0 to `half_width`: the second steps up. Elsewhere it is 1."""
+    inner = split(0, half_width, step(1, height, 0.0), leaf(1.0))
+    return grow([split(0, -half_width, leaf(1.0), inner)], 2)
+
+
+def test_an_interval_around_the_row_that_no_value_is_in_has_probability_0():
+    """1 - 2/3 is not 1/3 in float64; what is left of it would count 1e18 times."""
+    for low in (1, 2):
+        first = [-1.0] * low + [1.0] * (3 - low)
+        rows = Marginal(np.stack([first, [-1.0, 1.0, 1.0]], axis=1))
+        found = pg2(around(1e9, 0.5), [[0.0, -1.0]], [0, 1], rows)[0]
+        assert found == pytest.approx(1.0, rel=1e-15)
+
+
+def test_an_interval_around_the_row_of_a_few_roundings_of_1_counts():
+    """It is what two numbers near 1/2 leave, each off by 2**-53: a sixth of 6 * 2**-52."""
+    probability = 6 * EPS
+    forest = around(1e9, probability / 2 / norm.pdf(0.0))
+    found = pg2(forest, [[0.0, -1.0]], [0, 1])[0]
+    assert found == pytest.approx(probability * norm.sf(1.0) * 1e18, rel=1 / 6)
+
+
+def test_a_leaf_that_changes_the_last_digits_is_not_left_out():
+    """Two trees that nearly cancel make one of 2**-55 times the probability count 54 times."""
+    trees = [step(0, 1.0, -0.5), step(0, -27 / 32, -0.5), step(0, 1.0, -(2.0**-56))]
+    forest = grow(trees, 1, aggregate="sum", x_dtype="float64")
+    near, far = Fraction(1, 4), Fraction(1, 2**57)
+    exact = (near - far) * Fraction(5, 32) ** 2 + far * Fraction(37, 32) ** 2
+    found = pg2(forest, [[-1.0]], [0], Uniform(1.0))[0]
+    assert found == pytest.approx(float(exact), rel=2 * EPS)
+    assert float(exact) > (1 + 6 * EPS) * float(near * Fraction(5, 32) ** 2)
+
+
+def test_noise_is_finite_at_the_ends_of_the_unit_interval(monkeypatch):
+    """The normal quantiles of 0 and 1 are infinite."""
+
+    class Ends:
+        def __init__(self, *_, **__):
+            pass
+
+        def random(self, n):
+            return np.array([[0.0], [1.0], [0.5]])[:n]
+
+    monkeypatch.setattr(noise.qmc, "Halton", Ends)
+    found = noise.noise_stream("halton", 1, 3, np.random.SeedSequence(0))
+    assert found.tolist() == [[ndtri(2.0**-54), ndtri(1 - 2.0**-53), 0.0]]
