@@ -238,3 +238,24 @@ def test_choices_of_mdi_oob_that_there_are_not_are_refused():
     for given in ({"rows": "all"}, {"divide_by": "n"}, {"output": 2}, {"output": True}):
         with pytest.raises(ValueError, match=next(iter(given))):
             mdi_oob.importance(*case("two classes"), **given)
+
+
+@pytest.mark.parametrize("name", ["values", "two classes"])
+def test_targets_may_be_off_by_1e_9_of_the_largest_value(name):
+    """Rounding is far below, one wrong row far above."""
+    forest, X, y = case(name)
+    unit = 1e-9 * np.abs(forest.value).max()
+    for shift in (0.9 * unit, -0.9 * unit):
+        ufi.importance(replace(forest, value=forest.value + shift), X, y)
+    for shift in (1.1 * unit, -1.1 * unit):
+        with pytest.raises(ValueError, match="y is not what the forest was grown on"):
+            ufi.importance(replace(forest, value=forest.value + shift), X, y)
+
+
+def test_values_that_are_no_means_are_not_held_against_the_targets():
+    """Nodes of a fit by absolute errors keep medians."""
+    X, y = whole_numbers("values", 60, 5)
+    model = RandomForestRegressor(2, criterion="absolute_error", max_depth=3, random_state=0)
+    forest = to_forest(model.fit(X, y), X)
+    found = ufi.importance(forest, X, y).values
+    assert twins.largest_error(found, twins_oob.ufi(forest, X, y)) <= twins.ROUNDING

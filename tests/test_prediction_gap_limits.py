@@ -74,10 +74,12 @@ def test_equal_attributions_are_ranked_by_index_among_many():
 
 
 class Coin:
-    """Noise that is -1 or 1, by the four probabilities that `perturbations` names."""
+    """Noise that is -1 or, three times as often, 1: the probabilities that a noise must have."""
+
+    values = (-1.0, 1.0, 1.0, 1.0)
 
     def _share(self, counted):
-        return 0.5 * np.sum([counted(z) for z in (-1.0, 1.0)], axis=0)
+        return np.mean([counted(z) for z in self.values], axis=0)
 
     def probability_below(self, t):
         return self._share(lambda z: z < t)
@@ -97,9 +99,9 @@ class Coin:
 def test_noise_of_ones_own_may_have_its_atoms_on_thresholds(x, strict):
     """Both sides of the threshold, and the threshold itself."""
     forest = grow([step(0, 1.0, 1.0)], 1, strict=strict)
-    there = [forest.predict([[x + z]])[0, 0] for z in (-1.0, 1.0)]
+    there = [forest.predict([[x + z]])[0, 0] for z in Coin.values]
     exact = np.mean((np.array(there) - forest.predict([[x]])[0, 0]) ** 2)
-    for own in (Coin(), Empirical([-1.0, 1.0])):
+    for own in (Coin(), Empirical(Coin.values)):
         assert pg2(forest, [[x]], [0], own).tolist() == [exact]
 
 

@@ -90,3 +90,13 @@ def test_bad_requests_are_named(pair, arguments, message):
 def test_an_unknown_metric_is_named():
     with pytest.raises(ValueError, match=r"unknown metric 'auc': available are .*row_correlation"):
         metric("auc")
+
+
+def test_a_correlation_of_exactly_the_threshold_counts_as_high(pair):
+    attributions = {name: attribution(a, name) for name, a in zip("mn", pair, strict=True)}
+    pearson, _ = row_correlations(*pair)
+    threshold = float(np.sort(pearson)[-3])
+    summary = metric("row_correlation_summary")(
+        attributions, [["m", "n"]], thresholds=[threshold]
+    ).set_index(["correlation", "statistic"])["value"]
+    assert summary["pearson", f"frac>={threshold:g}"] == 100 * 3 / 40

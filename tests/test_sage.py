@@ -346,3 +346,21 @@ def test_exact_values_of_many_features_are_refused():
     forest = grow([leaf(1.0)], 16)
     with pytest.raises(ValueError, match=r'2\*\*16 are too many: use method="sampled"'):
         importance(forest, np.zeros((1, 16)), [0], method="exact")
+
+
+@pytest.mark.parametrize("n_permutations", [2, 511, 1300])
+def test_means_and_errors_of_rounds_are_those_of_all_permutations(n_permutations, monkeypatch):
+    """Rounds are pooled one by one; here all gains are kept."""
+    kept, gains = [], sage_method._gains
+
+    def keeping(*given):
+        kept.append(gains(*given))
+        return kept[-1]
+
+    monkeypatch.setattr(sage_method, "_gains", keeping)
+    sampled = of_regression(n_permutations=n_permutations)
+    every = np.concatenate(kept)
+    assert len(every) == n_permutations == sampled.parameters["n_permutations"]
+    assert twins.largest_error(sampled.values, every.mean(axis=0)) <= twins.ROUNDING
+    error = every.std(axis=0, ddof=1) / np.sqrt(n_permutations)
+    assert twins.largest_error(sampled.standard_error, error) <= twins.ROUNDING

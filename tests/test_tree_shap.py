@@ -270,3 +270,13 @@ def test_algorithms_that_do_not_exist_or_do_not_fit_are_refused():
 def test_the_default_method_is_tree_shap():
     assert "tree_shap" in available()
     assert explain(DRAWN["stump"](), np.zeros((1, 3))).method == "tree_shap"
+
+
+@pytest.mark.parametrize("algorithm", ["blocks", "tables", "rows"])
+def test_outputs_that_nearly_add_up_are_all_explained(algorithm):
+    """Only if leaves add up to the same is the last output minus the sum of the others."""
+    tree = split(0, 0.5, leaf([0.25, 0.75], 2.0), leaf([1.0, 1e-10], 1.0))
+    forest, X = grow([tree], 1), np.array([[0.0], [1.0]])
+    found = kernel.tree_shap(forest, forest.prepare(X), algorithm=algorithm)
+    assert twins.largest_error(found, twins.tree_shap_exact(forest, X)) <= twins.ROUNDING
+    assert found[0, 0, 0] + found[0, 0, 1] == pytest.approx(-1e-10 / 3, rel=1e-5)

@@ -1,0 +1,52 @@
+"""What metrics of rankings share: sets that several rankings begin with, and who is first."""
+
+import numpy as np
+import pytest
+
+from forests import grow, leaf, split
+from reproduction.datasets import Dataset
+from reproduction.metrics import _rankings, metric, pgi_agreement
+from splitcredit import Attribution
+
+
+@pytest.mark.parametrize("d", [1, 31, 32, 40, 62, 63, 70])
+def test_sets_are_the_same_if_all_features_are(d):
+    """Also the features behind the 31st and the 62nd, where integers of bits end."""
+    rng = np.random.default_rng(d)
+    ends = rng.random((3, 8, d)) < 0.5
+    # Sets that differ in one feature only, and copies.
+    for j in (0, d // 2, d - 1, max(0, d - 32)):
+        other = ends[:, -1:].copy()
+        other[:, :, j] ^= True
+        ends = np.concatenate([ends, other, ends[:, :1]], axis=1)
+    same = _rankings._first_of_same(ends)
+    for row, firsts in zip(ends, same, strict=True):
+        for a, first in zip(row, firsts, strict=True):
+            assert (row[first] == a).all()
+            if d <= 62:  # without sharing every set is its own first
+                assert first == next(k for k, b in enumerate(row) if (a == b).all())
+
+
+def test_exact_values_are_equal_that_differ_by_1e_12_at_most():
+    ours = np.array([1.0, 1.0, 1.0 + 1.1e-12, 1.0, 0.0, 0.0, 1e-300])
+    theirs = np.array([1.0, 1.0 + 0.9e-12, 1.0, 1.0 + 1.1e-12, 0.0, 1e-300, 0.0])
+    assert pgi_agreement._order(ours, theirs).tolist() == [0, 0, 1, -1, 0, -1, 1]
+
+
+def test_rankings_that_exact_values_hold_for_equal_are_left_out_of_the_unequal():
+    """Steps up and down. A row as near to both, one nearer to the first, one out of reach."""
+    up, down = split(0, 0.5, leaf(0.0), leaf(1.0)), split(1, -0.5, leaf(1.0), leaf(0.0))
+    forest = grow([up, down], 2, aggregate="sum")
+    X = np.array([[0.0, 0.0], [0.0, 5.0], [-99.0, 99.0]])
+    orders = {"forth": [2.0, 1.0], "back": [1.0, 2.0]}
+    attributions = {
+        name: Attribution(np.tile(values, (3, 1))[:, :, None], [0.0], ["x0", "x1"], ["o"], name)
+        for name, values in orders.items()
+    }
+    data = Dataset(X, np.zeros(3), ("x0", "x1"))
+    table = metric("pgi_agreement")(attributions, forest, data, [1.0], 101)
+    found = table[table["other"] == "back"].set_index("quantity")[["value", "n_rows"]]
+    # Of 101 samples not as many are above 1/2 as below -1/2: not alike in the first row.
+    assert found.loc["alike"].tolist() == [pytest.approx(2 / 3), 3]
+    assert found.loc["alike_unequal"].tolist() == [1.0, 1]
+    assert found.loc["swapped"].tolist() == [0.0, 3]
