@@ -279,4 +279,4 @@ def test_outputs_that_nearly_add_up_are_all_explained(algorithm):
     forest, X = grow([tree], 1), np.array([[0.0], [1.0]])
     found = kernel.tree_shap(forest, forest.prepare(X), algorithm=algorithm)
     assert twins.largest_error(found, twins.tree_shap_exact(forest, X)) <= twins.ROUNDING
-    assert found[0, 0, 0] + found[0, 0, 1] == pytest.approx(-1e-10 / 3, rel=1e-5)
+    assert found[0, 0, 0] + found[0, 0, 1] == pytest.approx(-1e-10 / 3, rel=1e-5, abs=0)

@@ -220,7 +220,7 @@ def test_weights_are_the_factorials():
     for a in range(1, 10):
         for b in range(10):
             expected = factorial(a - 1) * factorial(b) / factorial(a + b)
-            assert weights[b, a] == pytest.approx(expected, rel=1e-14)
+            assert weights[b, a] == pytest.approx(expected, rel=1e-14, abs=0)
 
 
 def test_unused_features_get_exactly_zero():
