@@ -200,3 +200,17 @@ def test_a_tree_of_one_class_leaves_the_others_alone():
         for c in range(3):
             assert (forest.value[tree % 3 != c, c] == 0).all()
             assert (forest.value[tree % 3 == c, c] != 0).any()
+
+
+def test_the_first_of_several_trees_without_cover_is_named():
+    left, right = np.array([1, -1, -1, 4, -1, -1]), np.array([2, -1, -1, 5, -1, -1])
+    with pytest.raises(ValueError, match="tree 0 of this Mine has a split"):
+        _nodes.summaries(left, right, np.zeros(6), np.ones(6), np.array([0, 3]), "Mine")
+
+
+def test_values_stand_in_the_column_of_the_class_of_their_tree():
+    """Also with two classes: a tree of two nodes of the second, and one node of the first."""
+    value = np.array([1.0, 2.0, 3.0])
+    found = _nodes.in_columns(value, np.array([1, 0]), np.array([2, 1]), 2)
+    assert found.tolist() == [[0, 1], [0, 2], [3, 0]]
+    assert _nodes.in_columns(value, np.array([0, 0]), np.array([2, 1]), 1).shape == (3, 1)

@@ -328,3 +328,17 @@ def test_ubjson_reads_what_json_reads():
 
     binary = plain(_ubjson.read(bytes(booster.save_raw("ubj"))))
     assert binary == rounded(json.loads(booster.save_raw("json")))
+
+
+def test_vector_leaves_of_two_values_are_refused():
+    stored = copy.deepcopy(STORED["3.2.0, regression"]["model"])
+    trees = stored["learner"]["gradient_booster"]["model"]["trees"]
+    trees[1]["tree_param"]["size_leaf_vector"] = "2"
+    with pytest.raises(ValueError, match="tree 1 of this model has 2 values in each leaf"):
+        read_content(stored)
+
+
+def test_the_base_score_is_the_float32_that_its_decimals_stand_for():
+    stored = copy.deepcopy(STORED["3.2.0, regression"]["model"])
+    stored["learner"]["learner_model_param"]["base_score"] = "[1E-1]"
+    assert read_content(stored).base.tolist() == [float(np.float32(0.1))] != [0.1]

@@ -152,3 +152,11 @@ def test_noise_is_finite_at_the_ends_of_the_unit_interval(monkeypatch):
     monkeypatch.setattr(noise.qmc, "Halton", Ends)
     found = noise.noise_stream("halton", 1, 3, np.random.SeedSequence(0))
     assert found.tolist() == [[ndtri(2.0**-54), ndtri(1 - 2.0**-53), 0.0]]
+
+
+def test_a_row_on_the_upper_end_of_its_interval_is_inside():
+    """One value in four of the first feature stays at or below 1, three in four step up."""
+    inner = split(1, 0.5, leaf(0.0), leaf(1.0))
+    forest = grow([split(0, 1.0, inner, leaf(0.0))], 2)
+    for own in (Coin(), Empirical(Coin.values)):
+        assert pg2(forest, [[1.0, 0.0]], [0, 1], own).tolist() == [0.25 * 0.75]
