@@ -132,6 +132,7 @@ def test_wrong_numbers_of_features_and_blanks_are_refused():
     for searched in (0, 17):
         with pytest.raises(ValueError, match=rf"^searched={searched}: expected 1 to 16 features"):
             largest_pgi2(forest, X, searched=searched)
+    assert largest_pgi2(forest, X, searched=16).exact.all()
     X[1, 2] = np.nan
     with pytest.raises(ValueError, match=r"NaN in row 1, feature 'x2'"):
         largest_pgi2(forest, X)
