@@ -34,8 +34,9 @@ ARGUMENTS = "--slurm-status-command squeue"
 ARGUMENTS += " --slurm-init-seconds-before-status-checks 2 --jobs 6"
 # Groups as large as lets every node work, because this machine has few cores to start Snakemake on.
 ARGUMENTS += " --group-components kernels=9 batches=6 experiments=50 artefacts=20 claims=2"
-# None of these is a result: times, logs, the folder's own guide, and markers.
-APART = ("timing", "logs", "README.md", "claims_timing.csv", "verdict.txt", "kernels")
+# None of these is a result: times, the report with its times, logs, the folder's own guide, markers.
+APART = ("timing", "report.html", "logs", "README.md", "claims_timing.csv", "verdict.txt")
+APART += ("kernels",)
 # One artefact, whose table needs no experiment.
 TARGET = "lundberg2017/figure1"
 TABLE = Path(f"results/tables/{TARGET}.csv")

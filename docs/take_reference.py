@@ -9,7 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from reproduction import claims_page, storage
+from reproduction import claims_summary, storage
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS, REFERENCE = ROOT / "results", ROOT / "docs" / "reference"
@@ -41,7 +41,7 @@ def main():
         target = REFERENCE / path.relative_to(RESULTS)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
-    fill("claims", claims_page.summary(rows))
+    fill("claims", claims_summary.summary(rows))
     bench = RESULTS / "timing" / "bench.csv"
     if bench.exists():
         shutil.copy(bench, REFERENCE)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reproduction import claims, claims_page, papers, storage
+from reproduction import claims, claims_summary, papers, storage
 from reproduction.claims import Basis, judge, parse_cell, rules_for, tolerance, verdict
 from reproduction.planning import configuration
 from reproduction.planning.places import PAPERS
@@ -109,7 +109,7 @@ def test_the_check_ends_with_status_1_and_names_what_is_unexplained(tmp_path):
     for rule, status in (({}, 1), ({"cause": "why", "test": "tests/x.py::y"}, 0)):
         rows = judge("p", "t", PRINTED, table, [rule])
         storage.write_rows(tmp_path / "claims.csv", rows, claims.COLUMNS)
-        command = ["check", "--claims", "claims.csv", "--page", "claims.html"]
+        command = ["check", "--claims", "claims.csv", "--report", "report.html"]
         command += ["--log", "check.log", "--out", "verdict.txt"]
         done = subprocess.run(
             [sys.executable, "-m", "reproduction", *command],
@@ -122,18 +122,6 @@ def test_the_check_ends_with_status_1_and_names_what_is_unexplained(tmp_path):
         line = "p/t, published, name=a: printed '0.5', ours 0.7"
         assert (line in done.stderr) == (line in (tmp_path / "check.log").read_text()) == status
         assert (tmp_path / "verdict.txt").exists() == (status == 0)
-
-
-def test_the_page_names_what_is_unexplained_and_what_was_not_made():
-    judged = judge("p", "t", PRINTED, [{"name": "a", "value": "0.7"}], [])
-    lost = [{"artefact": "p/f", "log": "results/logs/fit.log", "reason": "fit: ValueError: <no>"}]
-    page = claims_page.page(judged, {"p/t": "title", "p/f": "other"}, [], "full", lost)
-    assert "1 of the values differ without a known cause" in page
-    assert "incomplete: 1 of 2 artefacts were not made" in page
-    assert "fit: ValueError: &lt;no&gt;" in page and "results/logs/fit.log" in page
-    assert "prints no numbers" not in page
-    whole = claims_page.page(judged[:0], {"p/t": "title"}, [], "full")
-    assert "incomplete" not in whole and "without a known cause" not in whole
 
 
 @pytest.mark.parametrize(
@@ -221,7 +209,7 @@ def test_a_limit_that_was_chosen_needs_a_reason():
 def test_a_statement_counts_once_however_many_checks_it_has(verdicts, outcome):
     rows = [{**stated(0.0), "verdict": verdict} for verdict in verdicts]
     assert claims.outcomes(rows) == {("p", "s01"): (outcome, "the paper's")}
-    (line,) = claims_page.statement_counts(rows).values()
+    (line,) = claims_summary.statement_counts(rows).values()
     assert sum(line.values()) == line[outcome] == 1
 
 
@@ -230,7 +218,7 @@ def test_stand_in_data_decide_only_where_there_are_no_others():
     assert claims.outcomes([alone]) == {("p", "s01"): ("holds", "stand-in")}
     assert claims.outcomes([alone, stated(1.0)]) == {("p", "s01"): ("does not hold", "the paper's")}
     (row,) = judge("p", "t", PRINTED, [{"name": "a", "value": "0.5"}], [], data="stand-in")
-    assert claims_page.counts([row]) == {("p/t (stand-in)", "published"): _one("equal")}
+    assert claims_summary.counts([row]) == {("p/t (stand-in)", "published"): _one("equal")}
 
 
 def _one(verdict):
@@ -286,14 +274,9 @@ def test_a_rule_can_say_that_a_cell_cannot_be_compared():
     assert claim["verdict"] == "unexplained"
 
 
-def test_the_page_shows_every_claim_and_escapes_text():
-    table = [{"name": "<b>", "value": "0.5"}]
-    judged = judge("p", "t", [{"cell": "name=<b>", "printed": "0.5"}], table, [])
-    page = claims_page.page(judged, {"p/t": "title", "p/f": "no numbers"}, [], "full")
-    assert "&lt;b&gt;" in page
-    assert "<b>" not in page.replace("<b>full</b>", "")
-    assert "prints no numbers" in page
-    assert "| p/t | published | 1 | 1 |" in claims_page.summary(judged)
+def test_the_summary_counts_every_printed_value():
+    judged = judge("p", "t", PRINTED, [{"name": "a", "value": "0.5"}], [])
+    assert "| p/t | published | 1 | 1 |" in claims_summary.summary(judged)
 
 
 def test_every_printed_value_has_a_cell_once():
@@ -411,7 +394,7 @@ def test_reference_verdicts_follow_from_printed_and_ours():
 def test_readme_shows_the_summary_of_the_reference_run():
     rows = storage.read_rows(REFERENCE / "claims.csv")
     rows += storage.read_rows(REFERENCE / "claims_timing.csv")
-    summary = claims_page.summary(rows)
+    summary = claims_summary.summary(rows)
     readme = (ROOT / "README.md").read_text()
     assert re.search(r"<!-- claims -->\n(.*?)<!-- /claims -->", readme, re.S)[1] == summary
 

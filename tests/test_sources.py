@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from reproduction import storage
 from reproduction.planning import sources
 from reproduction.planning.configuration import merge, read_yaml
 from reproduction.planning.places import CONFIG, SRC
@@ -161,14 +162,14 @@ def jobs(workflow, tmp_path_factory):
         if printed or stated:
             ran = loaded(folder, "judgments", *words)
             found["judgments", artefact] = workflow.judgment_modules(wildcards), ran
-    words = ["--judged", "judged.json", "--preset", "tiny", "--table", "c.csv", "--summary", "c.md"]
-    found["claims", ""] = (
-        ("reproduction.stages.claims",),
-        loaded(folder, "claims", *words, "--page", "c.html"),
-    )
+    words = ["--judged", "judged.json", "--table", "c.csv", "--summary", "c.md"]
+    found["claims", ""] = ("reproduction.stages.claims",), loaded(folder, "claims", *words)
+    words = ["--configuration", storage.pack(workflow.config), "--claims", "c.csv"]
+    words += ["--out", "r.html"]
+    found["report", ""] = ("reproduction.stages.report",), loaded(folder, "report", *words)
     words = ["--judged", "judged.json", "--out", "t.csv"]
     found["timings", ""] = ("reproduction.stages.timings",), loaded(folder, "timings", *words)
-    words = ["--claims", "c.csv", "--page", "c.html", "--log", "check.log", "--out", "v.txt"]
+    words = ["--claims", "c.csv", "--report", "r.html", "--log", "check.log", "--out", "v.txt"]
     found["check", ""] = ("reproduction.stages.check",), loaded(folder, "check", *words)
     return found
 

@@ -36,8 +36,9 @@ ORDER = {
         ["cross_fitted"],
         ["datasets", "recorded", "models", "peers"],
         ["metrics"],
-        ["figures", "claims_page"],
+        ["figures", "claims_summary"],
         ["papers"],
+        ["report"],
         ["planning", "stages", "__main__"],
     ],
 }

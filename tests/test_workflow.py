@@ -28,7 +28,7 @@ STAGES = {
     "tables",
     "figures",
 }
-STAGES |= {"judgments", "claims", "timings", "check", "kernels"}
+STAGES |= {"judgments", "claims", "timings", "report", "check", "kernels"}
 # What only `make sweep` adds.
 SWEEP_STAGES = {"sweep_tables", "sweep_figures"}
 NEEDED = ("Snakefile", "workflow", "config", "data", "src", "environment.yml")
@@ -215,7 +215,7 @@ def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(tmp_path):
     overlay = ("--configfile", "config/presets/tiny.yaml")
     done = snakemake(project, *targets, *overlay, check=False)
     assert done.returncode == 1
-    page = (project / "results" / "claims.html").read_text()
+    page = (project / "results" / "report.html").read_text()
     assert "red_wine.csv.gz cannot be read" in page and "restore the file" in page
     # What does not depend on it was made, and is judged on the page.
     assert (project / "results" / "judgments" / "sutera2021" / "table2.json").exists()

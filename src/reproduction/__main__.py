@@ -24,8 +24,9 @@ STAGES = {
     "tables": "compute the table of one artefact",
     "figures": "draw one artefact",
     "judgments": "hold the printed values and statements of one artefact against ours",
-    "claims": "gather all judgments into the claims table and page",
+    "claims": "gather all judgments into the claims table",
     "timings": "gather the judgments of values that are times",
+    "report": "write the report of the run: figures, verdicts and how they were made",
     "costs": "fit the cost model to what jobs have logged",
     "check": "fail if a value differs from print without a known cause",
 }
@@ -52,7 +53,7 @@ def main(arguments=None) -> int:
         module.run(job.parse_args(rest))
     except Exception as error:
         traceback.print_exc()
-        # The claims page quotes the last line of the log of a job that did not finish.
+        # The report quotes the last line of the log of a job that did not finish.
         print(f"{known.stage}: {type(error).__name__}: {error}", file=sys.stderr)
         return 1
     print(usage.spent())

@@ -146,11 +146,14 @@ def of_workflow(flow, experiment: str | None = None) -> Iterator[Job]:
     planned += [job for name in flow.required for job in _artefact(flow, name)]
     yield from _with_kernels(flow, planned)
     judgments = {timed: flow.judgments(timed) for timed in (True, False)}
-    claims = ["results/claims.csv", "results/claims.md", "results/claims.html"]
-    yield _plain("claims", "", [*judgments[False], *flow.pictures()], claims)
+    claims = ["results/claims.csv", "results/claims.md"]
+    yield _plain("claims", "", judgments[False], claims)
     timing = "results/claims_timing.csv"
     yield _plain("timings", "", judgments[True], [timing])
-    needed = [claims[0], timing, *flow.everything()]
+    report = "results/report.html"
+    gathered = [claims[0], timing, *flow.pictures(), *flow.tables()]
+    yield _plain("report", "", gathered, [report])
+    needed = [claims[0], timing, report, *flow.everything()]
     yield _plain("check", "", needed, ["results/verdict.txt"])
 
 

@@ -17,6 +17,7 @@ from reproduction.planning import configuration, facets, plans
 from reproduction.planning.places import LIBRARY, PAPERS, REPRODUCTION, SRC, relative
 from reproduction.planning.signatures import has_function, parameters
 from reproduction.planning.sources import digest, named, sources
+from reproduction.report import texts
 from reproduction.storage import pack
 from splitcredit.kernels.parts import PARTS
 
@@ -344,16 +345,7 @@ class Workflow:
         """Table of an artefact."""
         return self.path("tables", f"{wildcards.paper}/{wildcards.artefact}", "csv")
 
-    def titles(self):
-        """Titles of all artefacts, as JSON."""
-        return json.dumps({name: a["title"] for name, a in self.artefacts.items()})
-
-    def stand_ins(self):
-        """What replaces the paper's data, by artefact, as JSON."""
-        replaced = {n: a["stand_in"] for n, a in self.artefacts.items() if "stand_in" in a}
-        return json.dumps(replaced)
-
-    def packed(self, wildcards):
+    def packed(self, wildcards=None):
         """The configuration, packed."""
         return pack(self.config)
 
@@ -362,29 +354,44 @@ class Workflow:
         judged = [name for name in self.judged if name in self.required]
         return [self.path("judgments", n, "json") for n in judged if self.timed(n) == timed]
 
-    def pictures(self):
-        """Pictures for the claims page."""
-        return [self.path("figures", n, "svg") for n in self.figures if not self.timed(n)]
+    # The report
+
+    def pictures(self, names=None):
+        """Pictures of artefacts for the report, by default of all that a run makes."""
+        names = self.required if names is None else names
+        drawn = [name for name in names if name in self.figures]
+        return [self.path("figures", name, kind) for name in drawn for kind in ("svg", "png")]
+
+    def tables(self, names=None):
+        """Tables of artefacts for the report, by default of all that a run makes."""
+        return [self.path("tables", n, "csv") for n in (self.required if names is None else names)]
+
+    @staticmethod
+    def report_texts():
+        """Captions, accounts and templates of the report."""
+        return [relative(path) for path in texts.files()]
 
     # After a failure
 
-    def page_after_failure(self, table, summary, page):
-        """Command that writes the claims page from the artefacts that were made.
+    def report_after_failure(self, table, summary, timings, report, cores):
+        """Command that writes claims table and report from the artefacts that were made.
 
-        It leaves no summary. So the next run makes all three files, even if it makes nothing else
+        It leaves no summary. So the next run makes all these files, even if it makes nothing else
         that differs from before the failure.
         """
         incomplete = self.incomplete()
         unfinished = {row["artefact"] for row in incomplete}
-        made = [n for n in self.required if n not in unfinished and not self.timed(n)]
-        judged = [self.path("judgments", n, "json") for n in made if n in self.judged]
-        figures = [self.path("figures", n, "svg") for n in made if n in self.figures]
-        words = ["python", "-m", "reproduction", "claims", "--judged", *judged]
-        words += ["--figures", *figures, "--titles", self.titles(), "--stand_ins", self.stand_ins()]
-        words += ["--incomplete", json.dumps(incomplete), "--preset", self.config["preset"]]
-        words += ["--table", table, "--summary", summary, "--page", page]
+        made = [name for name in self.required if name not in unfinished]
+        judged = [n for n in made if n in self.judged and not self.timed(n)]
+        gather = ["python", "-m", "reproduction", "claims", "--judged"]
+        gather += [self.path("judgments", name, "json") for name in judged]
+        gather += ["--table", table, "--summary", summary]
+        write = ["python", "-m", "reproduction", "report", "--configuration", self.packed()]
+        write += ["--claims", table, *([timings] if Path(timings).exists() else [])]
+        write += ["--figures", *self.pictures(made), "--tables", *self.tables(made)]
+        write += ["--incomplete", json.dumps(incomplete), "--cores", str(cores), "--out", report]
+        command = f"{shlex.join(gather)} && rm {shlex.quote(summary)} && {shlex.join(write)}"
         # Snakemake formats the command.
-        command = f"{shlex.join(words)} && rm {shlex.quote(summary)}"
         return command.replace("{", "{{").replace("}", "}}")
 
     def incomplete(self):

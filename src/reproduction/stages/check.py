@@ -13,7 +13,7 @@ _RED, _PLAIN = "\033[31m", "\033[0m"
 def add_arguments(parser):
     """Arguments of the job."""
     parser.add_argument("--claims", nargs="+", required=True, help="claims tables")
-    parser.add_argument("--page", required=True, help="the page to look at")
+    parser.add_argument("--report", required=True, help="the report to look at")
     parser.add_argument("--log", required=True)
     parser.add_argument("--out", required=True, help="number of values of each verdict")
 
@@ -25,7 +25,7 @@ def run(arguments):
     if lines:
         lines.append(
             f"{len(lines)} of {len(rows)} values differ from print without a known cause: see "
-            f"{arguments.page}, find out why, and add cause and test to claims/rules.yaml"
+            f"{arguments.report}, find out why, and add cause and test to claims/rules.yaml"
         )
     storage.write_text(arguments.log, "".join(f"{line}\n" for line in lines))
     counted = {v: sum(row["verdict"] == v for row in rows) for v in claims.VERDICTS}

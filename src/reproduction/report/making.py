@@ -1,0 +1,93 @@
+"""How each artefact was made: command, rules, files, and the settings of its experiments."""
+
+from __future__ import annotations
+
+from reproduction import papers
+
+
+def of_artefact(name: str, config: dict, drawn: bool, judged: bool) -> dict:
+    """What a reader needs to make one artefact again.
+
+    Parameters
+    ----------
+    name : str
+        PAPER/ARTEFACT.
+    config : dict
+        The configuration of the run.
+    drawn, judged : bool
+        Whether it has a picture, and whether values or statements of it are judged.
+
+    Returns
+    -------
+    dict
+        ``command``, ``rules``, ``module``, ``table``, ``configuration`` (files), ``parameters``
+        and ``experiments``, each of these with its ``name``, ``metrics`` and ``settings``.
+    """
+    paper = name.partition("/")[0]
+    artefact = config["artefacts"][name]
+    inputs: dict[str, list[str]] = {}
+    for wanted in artefact.get("inputs", []):
+        experiment, _, metric = wanted.partition("/")
+        inputs.setdefault(experiment, []).append(metric)
+    stages = ["plans", "points", "data", "models", "importances", "metrics", "experiments"]
+    rules = [*(stages if inputs else []), "tables"]
+    rules += ["figures"] if drawn else []
+    rules += ["judgments"] if judged else []
+    timing = "timing/" if artefact.get("timed") else ""
+    home = f"src/reproduction/papers/{paper}"
+    preset = config["preset"]
+    return {
+        "command": f"make {name}" + ("" if preset == "full" else f" PRESET={preset}"),
+        "rules": rules,
+        "module": f"{home}/{papers.module_of(name)}.py",
+        "table": f"results/{timing}tables/{name}.csv",
+        "configuration": [
+            f"{home}/artefacts.yaml",
+            *(f"config/experiments/{experiment}.yaml" for experiment in inputs),
+        ],
+        "parameters": _settings(artefact.get("parameters", {})),
+        "experiments": [_experiment(config, name, metrics) for name, metrics in inputs.items()],
+    }
+
+
+def _experiment(config, name, metrics):
+    """Its metrics, and one text for each block of its sweep."""
+    given = config["experiments"][name]
+    return {
+        "name": name,
+        "metrics": metrics,
+        "importances": given.get("importances", []),
+        "most_repeats": given.get("most_repeats"),
+        "blocks": [_block(config, block) for block in given["sweep"]],
+    }
+
+
+def _block(config, block):
+    axes = {k: v for k, v in (block.get("grid") or block.get("zip") or {}).items()}
+    recipes = []
+    for kind, section in (("data", "datasets"), ("model", "models")):
+        names = axes.get(kind, [])
+        for name in dict.fromkeys(names if isinstance(names, list) else [names]):
+            recipe = config[section].get(name, {})
+            own = {key: value for key, value in recipe.items() if key != "dataset"}
+            recipes.append({"kind": kind, "name": name, "settings": _settings(own)})
+    others = {k: v for k, v in axes.items() if k not in ("data", "model")}
+    return {
+        "how": "in step" if "zip" in block else "every combination",
+        "recipes": recipes,
+        "axes": [f"{key}: {_values(value)}" for key, value in others.items()],
+    }
+
+
+def _settings(recipe):
+    return ", ".join(f"{key} = {_values(value)}" for key, value in recipe.items())
+
+
+def _values(value):
+    if isinstance(value, dict) and {"first", "last"} <= value.keys():
+        return f"{value['first']} to {value['last']}"
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {_values(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(_values(item) for item in value)
+    return '""' if value == "" else str(value)

@@ -1,0 +1,145 @@
+"""The manifest of a run: versions, processor, commit, configuration, and seconds by rule.
+
+It names no user, no host and no path, so that a report can be passed on.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import platform
+import re
+import subprocess
+from importlib import metadata
+from pathlib import Path
+
+from reproduction import storage, usage
+
+_ROOT = Path(__file__).resolve().parents[3]
+_PACKAGES = (
+    "splitcredit",
+    "numpy",
+    "scipy",
+    "pandas",
+    "numba",
+    "scikit-learn",
+    "xgboost-cpu",
+    "lightgbm",
+    "shap",
+    "treeinterpreter",
+    "sage-importance",
+    "matplotlib",
+    "snakemake",
+)
+
+
+def of_run(config: dict, cores) -> dict[str, str]:
+    """What the run was made with, as pairs of a name and a text.
+
+    Parameters
+    ----------
+    config : dict
+        The merged configuration; the manifest has its hash.
+    cores : int or None
+        How many cores Snakemake was given.
+    """
+    commit = _commit()
+    return {
+        "Preset": config["preset"],
+        "Hash of the configuration": storage.digest(config, 16),
+        **({"Commit": commit} if commit else {}),
+        "Python": platform.python_version(),
+        "System": f"{platform.system()}, {platform.machine()}",
+        "Processor": _processor() or "unknown",
+        "Cores of the machine": str(os.cpu_count()),
+        **({"Cores given to Snakemake": str(cores)} if cores else {}),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Installed versions of the packages that the numbers depend on."""
+    import splitcredit
+
+    installed = {"splitcredit": splitcredit.__version__}
+    for name in _PACKAGES[1:]:
+        try:
+            installed[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            installed[name] = "not installed"
+    return installed
+
+
+def seconds_by_rule(folder="results") -> list[dict]:
+    """Jobs, wall seconds, CPU seconds and the largest memory of each rule, from a run's files.
+
+    Parameters
+    ----------
+    folder : path
+        With ``timing/jobs`` (Snakemake's benchmarks: wall seconds) and ``logs`` (CPU and memory).
+
+    Returns
+    -------
+    list of dict
+        ``rule``, ``jobs``, ``wall`` and ``cpu`` in seconds, ``megabytes``; slowest rule first.
+    """
+    benchmarks = Path(folder) / "timing" / "jobs"
+    rules: dict[str, dict] = {}
+    for path in sorted(benchmarks.rglob("*.tsv")):
+        place = path.relative_to(benchmarks).with_suffix("")
+        parts = [part for part in place.parts if part != "timing"]
+        empty = {"rule": parts[0], "jobs": 0, "wall": 0.0, "cpu": 0.0, "megabytes": 0}
+        row = rules.setdefault(parts[0], empty)
+        spent = usage.read(Path(folder) / "logs" / f"{place}.log")
+        row["jobs"] += 1
+        row["wall"] += _wall(path)
+        row["cpu"] += spent.seconds if spent else 0.0
+        row["megabytes"] = max(row["megabytes"], spent.megabytes if spent else 0)
+    return sorted(rules.values(), key=lambda row: -row["wall"])
+
+
+def without_places(text: str) -> str:
+    """A message without the folders of this machine: the project is ``.``, the home is ``~``."""
+    for folder, short in ((str(Path.cwd()), "."), (str(_ROOT), "."), (str(Path.home()), "~")):
+        # A home such as / is part of every path.
+        if len(folder) > 1:
+            text = re.sub(re.escape(folder) + r"(?=[/\s:'\"]|$)", short, text)
+    return text
+
+
+def _wall(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    try:
+        seconds = float(rows[-1]["s"]) if rows else 0.0
+    except (KeyError, ValueError):
+        return 0.0
+    return seconds if math.isfinite(seconds) else 0.0
+
+
+def _commit():
+    """Commit of the checkout, with a remark if files differ from it; empty without git."""
+    if not (_ROOT / ".git").exists():
+        return ""
+    try:
+        commit = _git("rev-parse", "HEAD")
+        changed = _git("status", "--porcelain", "--untracked-files=no")
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return commit + (", with changes" if changed else "")
+
+
+def _git(*words):
+    command = ["git", "-C", str(_ROOT), *words]
+    done = subprocess.run(command, text=True, capture_output=True, check=True, timeout=20)
+    return done.stdout.strip()
+
+
+def _processor():
+    """Type of the processor: on Linux its model, elsewhere what Python knows."""
+    information = Path("/proc/cpuinfo")
+    if information.is_file():
+        names = re.findall(r"^model name\s*:\s*(.+)$", information.read_text(), re.MULTILINE)
+        if names:
+            return names[0]
+    return platform.processor()

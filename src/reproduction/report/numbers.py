@@ -1,0 +1,169 @@
+"""Numbers for the texts of the report, read from the tables and the claims of the run."""
+
+from __future__ import annotations
+
+import statistics
+from functools import cache
+
+import jinja2
+
+from reproduction import claims as claims_module
+from reproduction import storage
+
+
+class MissingNumber(LookupError):
+    """The tables of this run do not have a number that a text names."""
+
+
+class Numbers:
+    """What the texts of the report can call: each method is a function of the templates.
+
+    Parameters
+    ----------
+    tables : dict of str to path
+        By PAPER/ARTEFACT.
+    claims : list of dict
+        Rows of the claims tables.
+    config : dict
+        The configuration of the run: texts read sizes from it, as in
+        ``{{ models.extra_trees.n_estimators }}``.
+    """
+
+    def __init__(self, tables, claims, config):
+        self.tables, self.claims, self.config = tables, claims, config
+        self._rows = cache(self._read)
+        self._environment = jinja2.Environment(undefined=jinja2.StrictUndefined)
+        self._environment.filters |= {"digits": digits, "percent": percent, "short": short}
+
+    def fill(self, text: str) -> str:
+        """The text with its numbers.
+
+        Raises
+        ------
+        MissingNumber
+            If the run has no such number, because the artefact was not made or is scaled down.
+        """
+        sections = ("datasets", "models", "importances", "metrics")
+        names = {section: self.config.get(section, {}) for section in sections}
+        functions = {
+            "cell": self.cell,
+            "least": self.least,
+            "most": self.most,
+            "median": self.median,
+            "mean": self.mean,
+            "printed": self.printed,
+            "tally": self.tally,
+            "stated": self.stated,
+            "repeats": self.repeats,
+            "parameter": self.parameter,
+        }
+        try:
+            return self._environment.from_string(text).render(**names, **functions).strip()
+        except jinja2.UndefinedError as error:
+            raise MissingNumber(str(error)) from None
+
+    def cell(self, table: str, column: str = "value", **where) -> float:
+        """The one value of a column in the rows with these values of other columns."""
+        values = self._values(table, column, where)
+        if len(set(values)) != 1:
+            raise MissingNumber(f"{table}: {len(values)} rows are {where}, expected one")
+        return values[0]
+
+    def least(self, table: str, column: str = "value", **where) -> float:
+        """The least of these values."""
+        return min(self._values(table, column, where))
+
+    def most(self, table: str, column: str = "value", **where) -> float:
+        """The largest of these values."""
+        return max(self._values(table, column, where))
+
+    def median(self, table: str, column: str = "value", **where) -> float:
+        """The median of these values."""
+        return statistics.median(self._values(table, column, where))
+
+    def mean(self, table: str, column: str = "value", by: str = "", **where) -> float:
+        """The mean of these values, weighted by another column if one is named."""
+        weights = self._values(table, by, where) if by else None
+        return statistics.fmean(self._values(table, column, where), weights)
+
+    def printed(self, name: str, cell: str) -> str:
+        """What the paper prints in a cell, as text."""
+        paper, _, artefact = name.partition("/")
+        for claim in self.claims:
+            if (claim["paper"], claim["artefact"], claim["cell"]) == (paper, artefact, cell):
+                return claim["printed"]
+        raise MissingNumber(f"{name}: no printed value {cell}")
+
+    def tally(self, names, variant: str, *verdicts: str) -> int:
+        """Number of the printed values of artefacts with one of the verdicts; of all without."""
+        rows = [
+            claim
+            for claim in self.claims
+            if f"{claim['paper']}/{claim['artefact']}" in names
+            and claim["variant"] == variant
+            and not claims_module.is_statement(claim)
+        ]
+        if not rows:
+            raise MissingNumber(f"no printed values of {names}, {variant}")
+        return sum(not verdicts or claim["verdict"] in verdicts for claim in rows)
+
+    def stated(self, paper: str, *outcomes: str) -> int:
+        """Number of a paper's statements with one of the outcomes; of all without."""
+        own = [claim for claim in self.claims if claim["paper"] == paper]
+        decided = [outcome for outcome, _ in claims_module.outcomes(own).values()]
+        if not decided:
+            raise MissingNumber(f"no statement of {paper} is judged")
+        return sum(not outcomes or outcome in outcomes for outcome in decided)
+
+    def repeats(self, experiment: str) -> int:
+        """The largest number of repeats that a sweep of an experiment has."""
+        given = self._section("experiments", experiment)
+        most = [0]
+        for block in given["sweep"]:
+            repeat = (block.get("grid") or block.get("zip") or {}).get("repeat")
+            if isinstance(repeat, dict):
+                most.append(repeat["last"] - repeat["first"] + 1)
+            elif isinstance(repeat, list):
+                most.append(len(set(repeat)))
+        return min(max(most), given.get("most_repeats", max(most)))
+
+    def parameter(self, name: str, key: str):
+        """A parameter of an artefact."""
+        return self._section("artefacts", name)["parameters"][key]
+
+    def _section(self, section, name):
+        if name not in self.config.get(section, {}):
+            raise MissingNumber(f"the configuration has no {section} {name}")
+        return self.config[section][name]
+
+    def _read(self, table):
+        if table not in self.tables:
+            raise MissingNumber(f"{table} was not made")
+        return storage.read_rows(self.tables[table])
+
+    def _values(self, table, column, where):
+        rows = self._rows(table)
+        matching = [row for row in rows if all(_alike(row.get(k), v) for k, v in where.items())]
+        values = [float(row[column]) for row in matching if row.get(column)]
+        if not values:
+            raise MissingNumber(f"{table}: no row with {column} is {where}")
+        return values
+
+
+def _alike(text, value):
+    return text in value if isinstance(value, (list, tuple)) else text == str(value)
+
+
+def digits(value, after_point: int = 0) -> str:
+    """A number with so many digits after the point, with a minus of its own."""
+    return f"{float(value):.{after_point}f}".replace("-", "−")
+
+
+def percent(value, after_point: int = 0) -> str:
+    """A share in percent."""
+    return f"{digits(100 * float(value), after_point)} %"
+
+
+def short(value) -> str:
+    """A number with three significant digits."""
+    return f"{float(value):.3g}".replace("-", "−")

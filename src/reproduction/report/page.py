@@ -1,0 +1,281 @@
+"""Lay a run into the templates of the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import jinja2
+
+from reproduction import storage
+from reproduction.claims import OUTCOMES, VERDICTS, is_statement, number, outcomes, parse_cell
+from reproduction.claims_summary import VALUE_VERDICTS, counts, statement_counts
+from reproduction.report import making, pictures, texts
+from reproduction.report.numbers import MissingNumber, Numbers, digits, short
+
+MEANINGS = {
+    "equal": "Our value rounds to the printed text.",
+    "within": "Our value lies inside a tolerance, whose basis is named beside it.",
+    "holds": "A finding in words: the measured number is on the stated side of its limit.",
+    "undecided": "A finding in words: the interval of the measured number includes the limit.",
+    "differs": "Our value lies outside the tolerance. The cause is known, and a test shows it.",
+    "unexplained": "Our value lies outside the tolerance without a known cause. The run fails.",
+    "not comparable": "Our value is not held against print, for the reason given beside it.",
+}
+OUTCOME_MEANINGS = {
+    "holds": "Every check of the statement holds.",
+    "holds in part": "Some checks hold and others do not.",
+    "does not hold": "No check holds, and at least one measured number is beyond its limit.",
+    "undecided": "No check holds, because every interval includes its limit.",
+    "not judged": "No check was made at this scale.",
+}
+# Tables of ours with more rows than this are named and not shown.
+_SHOWN_ROWS = 40
+
+
+def render(
+    claims,
+    config,
+    figures,
+    tables,
+    *,
+    manifest=None,
+    versions=None,
+    seconds=(),
+    bench=(),
+    incomplete=(),
+) -> str:
+    """The report as one HTML text that refers to no other file.
+
+    Parameters
+    ----------
+    claims : list of dict
+        Rows of the claims tables, those of values that are times included.
+    config : dict
+        The merged configuration of the run, with its ``artefacts``.
+    figures : list of paths
+        SVG and PNG files ``.../PAPER/ARTEFACT.svg``.
+    tables : list of paths
+        CSV files ``.../PAPER/ARTEFACT.csv``.
+    manifest, versions : dict of str to str
+        See `reproduction.report.manifest`.
+    seconds : list of dict
+        Jobs and seconds by rule, see `reproduction.report.manifest.seconds_by_rule`.
+    bench : list of dict
+        Rows of the benchmarks against other packages, if they were run.
+    incomplete : sequence of dict of str to str
+        Artefacts that this run did not finish: ``artefact``, ``log`` and ``reason``.
+    """
+    # Optional artefacts are shown if they were made.
+    images = pictures.by_artefact(figures)
+    own_tables = {f"{Path(t).parent.name}/{Path(t).stem}": Path(t) for t in tables}
+    judged = _by_artefact(claims)
+    reasons = {row["artefact"]: row for row in incomplete}
+    shown = [
+        name
+        for name in texts.in_order(config["artefacts"])
+        if not config["artefacts"][name].get("optional") or name in own_tables
+    ]
+    numbers = Numbers(own_tables, claims, config)
+    context = _Context(config, images, own_tables, judged, reasons, numbers)
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            preset=config["preset"],
+            paper_scale=config["paper_scale"],
+            incomplete=incomplete,
+            unexplained=[claim for claim in claims if claim["verdict"] == "unexplained"],
+            n_artefacts=len(shown),
+            n_figures=sum(name in images for name in shown),
+            meanings=MEANINGS,
+            outcome_meanings=OUTCOME_MEANINGS,
+            totals=_totals(claims),
+            value_verdicts=VALUE_VERDICTS,
+            counts=counts(claims),
+            outcomes=OUTCOMES,
+            statement_counts=statement_counts(claims),
+            papers=[context.paper(paper, shown) for paper in _papers(shown)],
+            claims=claims,
+            verdicts=[v for v in VERDICTS if any(c["verdict"] == v for c in claims)],
+            manifest=manifest or {},
+            versions=versions or {},
+            seconds=seconds,
+            bench=bench,
+            parts=texts.PARTS,
+        )
+    )
+
+
+def _papers(names):
+    return list(dict.fromkeys(name.partition("/")[0] for name in names))
+
+
+def _by_artefact(claims):
+    judged: dict[str, list] = {}
+    for claim in claims:
+        judged.setdefault(f"{claim['paper']}/{claim['artefact']}", []).append(claim)
+    return judged
+
+
+def _totals(claims):
+    """Verdicts of printed values, of what they came from, and outcomes of the statements."""
+    values = dict.fromkeys(VALUE_VERDICTS, 0)
+    for claim in claims:
+        if not is_statement(claim) and claim["variant"] == "published":
+            values[claim["verdict"]] += 1
+    stated = dict.fromkeys(OUTCOMES, 0)
+    for outcome, _ in outcomes(claims).values():
+        stated[outcome] += 1
+    return {"values": values, "statements": stated}
+
+
+class _Context:
+    """What the sections of papers and artefacts are put together from."""
+
+    def __init__(self, config, images, tables, judged, reasons, numbers):
+        self.config, self.images, self.tables = config, images, tables
+        self.judged, self.reasons, self.numbers = judged, reasons, numbers
+
+    def paper(self, paper, shown):
+        """One paper: its account, its statements and its artefacts."""
+        account = texts.account(paper)
+        captions = {f"{paper}/{key}": given for key, given in texts.captions(paper).items()}
+        own = [name for name in shown if name.startswith(f"{paper}/")]
+        rows = [claim for name in own for claim in self.judged.get(name, [])]
+        return {
+            "name": paper,
+            "citation": account.get("citation", paper),
+            "url": account.get("url", ""),
+            "claims": self._filled(account.get("claims", "")),
+            "found": self._filled(account.get("found", "")),
+            "headlines": [self._headline(entry) for entry in account.get("headlines", [])],
+            "statements": self._statements(rows),
+            "artefacts": [self.artefact(name, captions.get(name, {})) for name in own],
+        }
+
+    def artefact(self, name, caption):
+        """One figure or table with its caption and its judged values."""
+        rows = self.judged.get(name, [])
+        groups: dict[str, list] = {}
+        for row in rows:
+            group = "stated in words" if is_statement(row) else row["variant"]
+            groups.setdefault(group, []).append(row)
+        spoken = {part: self._filled(caption[part]) for part in texts.PARTS if part in caption}
+        picture = pictures.embed(self.images[name]) if name in self.images else None
+        definition = self.config["artefacts"][name]
+        return {
+            "name": name,
+            "title": definition["title"],
+            "timed": definition.get("timed", False),
+            "stand_in": definition.get("stand_in", ""),
+            "incomplete": self.reasons.get(name),
+            "picture": picture,
+            "alt": self._filled(caption.get("alt", definition["title"]))["text"],
+            "caption": spoken,
+            "groups": [
+                {"name": group, "tally": _tally(own), "rows": own, "long": len(own) > 12}
+                for group, own in groups.items()
+            ],
+            "table": self._small_table(name),
+            "making": making.of_artefact(name, self.config, picture is not None, bool(rows)),
+        }
+
+    def _headline(self, entry):
+        return {
+            "headline": entry["headline"],
+            "shown_by": entry["shown_by"],
+            **self._filled(entry["text"]),
+        }
+
+    def _filled(self, text):
+        """A text with its numbers; without it, and why, if the run lacks one."""
+        try:
+            return {"text": self.numbers.fill(text), "missing": ""}
+        except MissingNumber as error:
+            return {"text": "", "missing": str(error)}
+
+    @staticmethod
+    def _statements(rows):
+        """Each statement once, with its outcome and the artefacts that decide it."""
+        decided = outcomes(rows)
+        found: dict[str, dict] = {}
+        for row in rows:
+            if is_statement(row):
+                outcome, data = decided[row["paper"], row["cell"]]
+                entry = {"text": row["printed"], "outcome": outcome, "data": data, "by": []}
+                entry = found.setdefault(row["cell"], entry)
+                name = f"{row['paper']}/{row['artefact']}"
+                entry["by"] += [name] if name not in entry["by"] else []
+        return dict(sorted(found.items()))
+
+    def _small_table(self, name):
+        """Header and rows of a table of ours that is short enough to be shown."""
+        if name not in self.tables or self.judged.get(name):
+            return None
+        rows = storage.read_rows(self.tables[name])
+        if not rows or len(rows) > _SHOWN_ROWS:
+            return None
+        return {"columns": list(rows[0]), "rows": [list(row.values()) for row in rows]}
+
+
+def _environment():
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(texts.TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {
+        "cell": _cell,
+        "tolerance": _tolerance,
+        "ours": _ours,
+        "is_number": _is_number,
+        "is_statement": is_statement,
+        "artefact_of": lambda claim: f"{claim['paper']}/{claim['artefact']}",
+        "digits": digits,
+        "short": lambda text: short(text) if _is_number(text) else text,
+        "seconds": _seconds,
+    }
+    return environment
+
+
+def _tally(rows):
+    verdicts = [row["verdict"] for row in rows]
+    return {v: verdicts.count(v) for v in VERDICTS if v in verdicts}
+
+
+def _cell(claim):
+    if is_statement(claim):
+        return claim["cell"] + ("" if claim["variant"] == "stated" else f" ({claim['variant']})")
+    return ", ".join(f"{key} {value}" for key, value in parse_cell(claim["cell"]).items())
+
+
+def _tolerance(claim):
+    return f"{claim['tolerance']} ({claim['basis']})" if claim["tolerance"] else claim["basis"]
+
+
+def _ours(claim):
+    """Ours as the page shows it, with the interval of a measured number."""
+    interval = f" (interval {claim['interval']})" if claim["interval"] else ""
+    return _rounded(claim["ours"], claim["printed"]) + interval
+
+
+def _is_number(text):
+    return number(str(text)) is not None
+
+
+def _rounded(ours, printed):
+    """Ours with two digits more than printed; the table has all of them."""
+    if not (_is_number(printed) and _is_number(ours)):
+        return str(ours)
+    after_point = max(-number(printed).as_tuple().exponent, 0) + 2
+    return f"{float(ours):.{after_point}f}"
+
+
+def _seconds(value):
+    """A duration for reading, in the unit that suits it."""
+    value = float(value)
+    if value >= 120:
+        return f"{value / 60:.1f} min"
+    return f"{value:.1f} s" if value >= 1 else f"{value:.2f} s"

@@ -1,0 +1,53 @@
+"""Pictures as data URIs: of a figure's files the one that takes less room."""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+from pathlib import Path
+
+_KINDS = {".svg": "image/svg+xml", ".png": "image/png"}
+
+
+def by_artefact(files) -> dict[str, list[Path]]:
+    """Files ``.../PAPER/ARTEFACT.svg`` and ``.png``, by PAPER/ARTEFACT."""
+    named: dict[str, list[Path]] = {}
+    for path in map(Path, files):
+        named.setdefault(f"{path.parent.name}/{path.stem}", []).append(path)
+    return named
+
+
+def embed(paths) -> dict:
+    """The smallest of the files as a data URI, with its width and height.
+
+    Raises
+    ------
+    ValueError
+        If a file is neither SVG nor PNG.
+    """
+    paths = [Path(path) for path in paths]
+    for path in paths:
+        if path.suffix not in _KINDS:
+            raise ValueError(f"{path.name}: a picture of the report is SVG or PNG")
+    path = min(paths, key=lambda path: path.stat().st_size)
+    content = path.read_bytes()
+    width, height = (_size_of_svg if path.suffix == ".svg" else _size_of_png)(content)
+    text = base64.b64encode(content).decode("ascii")
+    return {
+        "uri": f"data:{_KINDS[path.suffix]};base64,{text}",
+        "width": round(width),
+        "height": round(height),
+    }
+
+
+def _size_of_png(content):
+    # The header of the first chunk holds the width and the height.
+    return struct.unpack(">II", content[16:24])
+
+
+def _size_of_svg(content):
+    box = re.search(rb'viewBox="([^"]+)"', content)
+    if box is None:
+        raise ValueError("an SVG of the report needs a viewBox, from which its size is read")
+    return tuple(float(number) for number in box[1].split()[2:])

@@ -1,0 +1,58 @@
+"""The captions and accounts beside the papers' code, and the templates of the report."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import yaml
+
+from reproduction import papers
+
+TEMPLATES = Path(__file__).parent / "templates"
+_PAPERS = Path(papers.__file__).parent
+# What a caption says, in this order, with the heading of each part.
+PARTS = {
+    "seen": "What is seen",
+    "marks": "Marks",
+    "data": "Data and models",
+    "whose": "Whose numbers",
+}
+
+
+def captions(paper: str) -> dict[str, dict[str, str]]:
+    """Captions of a paper's artefacts: the keys of `PARTS`, and ``alt`` for a figure."""
+    return _read(_PAPERS / paper / "captions.yaml")
+
+
+def account(paper: str) -> dict:
+    """What a paper claims and what was found.
+
+    Its keys are ``citation``, ``url``, ``claims``, ``found``, and ``headlines``: a list of
+    discrepancies and misprints, each with ``headline``, ``text`` and ``shown_by``, the artefact
+    that shows it.
+    """
+    return _read(_PAPERS / paper / "account.yaml")
+
+
+def in_order(names) -> list[str]:
+    """Artefacts in the order of the papers' years and of the files that list them."""
+    paths = sorted(
+        _PAPERS.glob("*/artefacts.yaml"), key=lambda path: re.sub(r"\D", "", path.parent.name)
+    )
+    listed = [f"{path.parent.name}/{name}" for path in paths for name in _read(path)]
+    known = {name: place for place, name in enumerate(listed)}
+    return sorted(names, key=lambda name: known.get(name, len(known)))
+
+
+def files() -> list[Path]:
+    """All files that the text of the report comes from."""
+    return [
+        *sorted(_PAPERS.glob("*/captions.yaml")),
+        *sorted(_PAPERS.glob("*/account.yaml")),
+        *sorted(TEMPLATES.iterdir()),
+    ]
+
+
+def _read(path):
+    return (yaml.safe_load(path.read_text(encoding="utf-8")) or {}) if path.is_file() else {}

@@ -1,0 +1,51 @@
+"""Write the report of a run: one HTML file with figures, verdicts and how they were made."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from reproduction import storage
+from reproduction.report import manifest, page
+
+
+def add_arguments(parser):
+    """Arguments of the job."""
+    parser.add_argument("--configuration", type=storage.unpack, required=True, help="packed")
+    parser.add_argument("--claims", nargs="*", default=[], help="claims tables")
+    parser.add_argument("--figures", nargs="*", default=[], help="pictures, SVG and PNG")
+    parser.add_argument("--tables", nargs="*", default=[], help="tables of the artefacts")
+    parser.add_argument("--incomplete", type=json.loads, default=[], help="what failed, and why")
+    parser.add_argument("--results", default="results", help="folder of the run, for its timings")
+    parser.add_argument("--cores", help="cores that Snakemake was given")
+    parser.add_argument("--out", required=True)
+
+
+def run(arguments):
+    """Do the job."""
+    lost = {row["artefact"] for row in arguments.incomplete}
+    # A table of an earlier run may hold rows of an artefact that this one did not finish.
+    rows = [
+        row
+        for path in arguments.claims
+        for row in storage.read_rows(path)
+        if f"{row['paper']}/{row['artefact']}" not in lost
+    ]
+    incomplete = [
+        {key: manifest.without_places(text) for key, text in row.items()}
+        for row in arguments.incomplete
+    ]
+    bench = Path(arguments.results) / "timing" / "bench.csv"
+    cores = None if arguments.cores in (None, "None") else arguments.cores
+    report = page.render(
+        rows,
+        arguments.configuration,
+        arguments.figures,
+        arguments.tables,
+        manifest=manifest.of_run(arguments.configuration, cores),
+        versions=manifest.versions(),
+        seconds=manifest.seconds_by_rule(arguments.results),
+        bench=storage.read_rows(bench) if bench.is_file() else (),
+        incomplete=incomplete,
+    )
+    storage.write_text(arguments.out, report)

@@ -1,0 +1,395 @@
+"""The report of a run: every claim, every figure and every caption, in one file that opens alone."""
+
+import getpass
+import html.parser
+import json
+import platform
+import re
+import shutil
+import subprocess
+import zlib
+from pathlib import Path
+
+import pytest
+
+from reproduction import storage
+from reproduction.claims import COLUMNS, is_statement
+from reproduction.planning import configuration
+from reproduction.planning.workflow import Workflow
+from reproduction.report import manifest, page, pictures, texts
+from reproduction.report.numbers import MissingNumber, Numbers
+
+ROOT = Path(__file__).resolve().parents[1]
+REFERENCE = ROOT / "docs" / "reference"
+FIGURE, TABLE, TIMED = "sutera2021/figure7", "sutera2021/table4", "sutera2021/costs"
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 400"><path d="M0 0h800v400"/></svg>'
+
+
+def claim(name, cell, **others):
+    """A row of the claims table."""
+    paper, _, artefact = name.partition("/")
+    row = dict.fromkeys(COLUMNS, "") | {"data": "the paper's", "basis": "rounding"}
+    row |= {"paper": paper, "artefact": artefact, "variant": "published", "cell": cell}
+    return row | {"printed": "0.5", "ours": "0.7", "verdict": "differs"} | others
+
+
+CLAIMS = [
+    claim(TABLE, "name=<b>&", cause="the cause & its <test>", test="tests/x.py::y"),
+    claim(TABLE, "name=other", ours="0.51234", verdict="within", tolerance="0.1"),
+    claim(TABLE, "name=lost", verdict="unexplained"),
+    claim(FIGURE, "s43", printed="A statement", ours="measured: 3", verdict="holds"),
+    claim(TIMED, "s22", printed="A statement on time", ours="ratio: 2", verdict="undecided"),
+]
+
+
+@pytest.fixture(scope="module")
+def config():
+    return configuration.load({})
+
+
+@pytest.fixture
+def results(tmp_path):
+    """The files of a run with one figure, one table and one artefact whose values are times."""
+    storage.write_text(tmp_path / "figures" / f"{FIGURE}.svg", SVG)
+    storage.write_text(tmp_path / "timing" / "figures" / f"{TIMED}.svg", SVG)
+    rows = [{"quantity": "a", "value": "1.23456"}]
+    for name in (TABLE, FIGURE):
+        storage.write_rows(tmp_path / "tables" / f"{name}.csv", rows, ["quantity", "value"])
+    storage.write_text(tmp_path / "timing/jobs/tables/a/b.tsv", "s\tcpu_time\n2.5\t1\n")
+    storage.write_text(tmp_path / "timing/jobs/timing/tables/a/c.tsv", "s\tcpu_time\n-\t1\n")
+    log = "used 1.500 s of processor time, 120 MB of memory\nfinished\n"
+    storage.write_text(tmp_path / "logs" / "tables" / "a" / "b.log", log)
+    return tmp_path
+
+
+def rendered(results, config, claims=CLAIMS, **others):
+    """The report of these files."""
+    return page.render(
+        claims,
+        config,
+        sorted(results.rglob("*.svg")),
+        sorted(results.rglob("*.csv")),
+        manifest=manifest.of_run(config, 2),
+        versions=manifest.versions(),
+        seconds=manifest.seconds_by_rule(results),
+        **others,
+    )
+
+
+class Elements(html.parser.HTMLParser):
+    """Start tags with their attributes, the cells of the table of verdicts, and all text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.rows, self.text, self.ids, self._cell = [], [], [], {}, None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.tags.append((tag, attributes))
+        if "id" in attributes:
+            assert attributes["id"] not in self.ids, f"two elements are {attributes['id']}"
+            self.ids[attributes["id"]] = tag
+        if tag == "tr":
+            self._in_verdicts = "data-verdict" in attributes
+            if self._in_verdicts:
+                self.rows.append([])
+        if tag == "td" and self._in_verdicts:
+            self.rows[-1].append("")
+            self._cell = True
+
+    def handle_endtag(self, tag):
+        if tag == "td":
+            self._cell = None
+
+    def handle_data(self, data):
+        self.text.append(data)
+        if self._cell:
+            self.rows[-1][-1] += data.strip()
+
+
+def test_every_claim_is_a_row_of_the_table_of_verdicts(results, config):
+    rows = Elements(rendered(results, config)).rows
+    assert [row[-1] for row in rows] == [c["verdict"] for c in CLAIMS]
+    assert [row[3] for row in rows] == [c["printed"] for c in CLAIMS]
+    assert rows[0][2] == "name <b>&" and rows[1][4] == "0.512"
+
+
+def test_every_judged_value_is_shown_with_its_artefact(results, config):
+    text = rendered(results, config)
+    for name in (TABLE, FIGURE, TIMED):
+        section = text.partition(f'<section class="card" id="{name}"')[2].partition("</section>")[0]
+        own = [c for c in CLAIMS if f"{c['paper']}/{c['artefact']}" == name]
+        assert section.count('<span class="badge') >= len(own)
+        assert all(c["printed"] in section for c in own)
+    assert "the cause &amp; its &lt;test&gt;" in text and "tests/x.py::y" in text
+
+
+def test_every_picture_has_an_alternative_text_and_a_caption(results, config):
+    elements = Elements(rendered(results, config))
+    images = [attributes for tag, attributes in elements.tags if tag == "img"]
+    assert len([a for a in images if len(a["alt"]) > 40]) == 2
+    # The picture of the window that enlarges them is empty until a click.
+    assert [a for a in images if not a["alt"]] == [images[-1]]
+    assert sum(tag == "figcaption" for tag, _ in elements.tags) == 2
+    caption = texts.captions("sutera2021")["figure7"]
+    assert caption["marks"][:60] in " ".join("".join(elements.text).split())
+
+
+def test_the_report_refers_to_no_other_file(results, config):
+    text = rendered(results, config)
+    for tag, attributes in Elements(text).tags:
+        for key in ("src", "srcset", "data", "action", "poster"):
+            assert attributes.get(key, "data:").startswith("data:"), (tag, attributes)
+        reference = attributes.get("href", "#")
+        assert re.match("data:|#" if tag == "link" else "https://|#", reference), reference
+    assert "@import" not in text and "url(" not in text
+
+
+def test_every_link_inside_the_report_has_a_place(results, config):
+    elements = Elements(rendered(results, config))
+    for _, attributes in elements.tags:
+        reference = attributes.get("href", "")
+        if reference.startswith("#"):
+            assert reference[1:] in elements.ids, reference
+
+
+def test_the_report_names_no_user_no_host_and_no_folder(results, config):
+    text = rendered(results, config)
+    for place in (str(ROOT), str(results), str(Path.home()) + "/", platform.node()):
+        assert place not in text
+    assert not re.search(rf"\b{re.escape(getpass.getuser())}@", text)
+    message = f"fit: '{ROOT}/data/x.csv' of {Path.home()}/y: no such file: {ROOT}"
+    shown = manifest.without_places(message)
+    assert str(ROOT) not in shown and str(Path.home()) + "/" not in shown
+    assert "./data/x.csv" in shown and "no such file" in shown
+
+
+def test_an_incomplete_run_names_what_is_missing_and_why(results, config):
+    lost = [{"artefact": TABLE, "log": "results/logs/fit.log", "reason": "fit: ValueError: <no>"}]
+    text = rendered(results, config, CLAIMS[3:], incomplete=lost)
+    shown = len([a for a in config["artefacts"].values() if not a.get("optional")])
+    assert f"incomplete: 1 of {shown} artefacts were not made" in text
+    assert "fit: ValueError: &lt;no&gt;" in text and "results/logs/fit.log" in text
+    assert "without a known cause</h2>" not in text
+    whole = rendered(results, config)
+    assert 'id="incomplete"' not in whole and "1 of the values differ without a known" in whole
+
+
+def test_a_scaled_down_run_says_so(results, config):
+    small = {**config, "preset": "quick", "paper_scale": False}
+    assert "not those of the papers" in rendered(results, small)
+    assert "not those of the papers" not in rendered(results, config)
+
+
+def test_seconds_are_added_up_by_rule(results):
+    (row,) = manifest.seconds_by_rule(results)
+    assert row == {"rule": "tables", "jobs": 2, "wall": 2.5, "cpu": 1.5, "megabytes": 120}
+
+
+def test_the_smaller_file_of_a_figure_is_shown_at_its_own_size(tmp_path):
+    header = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + (640).to_bytes(4, "big") + bytes([0, 0, 1, 0])
+    (tmp_path / "a.png").write_bytes(header)
+    (tmp_path / "a.svg").write_text(SVG)
+    small = pictures.embed([tmp_path / "a.png", tmp_path / "a.svg"])
+    assert (small["width"], small["height"]) == (640, 256) and "image/png" in small["uri"]
+    vector = pictures.embed([tmp_path / "a.svg"])
+    assert (vector["width"], vector["height"]) == (800, 400)
+    with pytest.raises(ValueError, match=r"a\.pdf: a picture of the report is SVG or PNG"):
+        pictures.embed([tmp_path / "a.pdf"])
+
+
+def test_every_artefact_has_a_caption_and_every_caption_an_artefact():
+    drawn = set(Workflow({}).figures)
+    named = set()
+    for name in configuration.artefacts():
+        paper, _, artefact = name.partition("/")
+        caption = texts.captions(paper).get(artefact)
+        assert caption, f"{name} has no caption: add it to papers/{paper}/captions.yaml"
+        needed = {"seen", "data", "whose"} | ({"alt", "marks"} if name in drawn else set())
+        assert needed <= caption.keys() <= {*texts.PARTS, "alt"}, name
+        assert all(text.strip().endswith(".") for text in caption.values()), name
+        named.add(name)
+    papers = {name.partition("/")[0] for name in named}
+    assert named == {f"{paper}/{key}" for paper in papers for key in texts.captions(paper)}
+
+
+@pytest.fixture(scope="module")
+def reference(config):
+    """The numbers of the reference run."""
+    files = [p for place in ("", "timing/") for p in REFERENCE.glob(f"{place}tables/*/*.csv")]
+    tables = {f"{path.parent.name}/{path.stem}": path for path in files}
+    return Numbers(tables, reference_claims(), config)
+
+
+def reference_claims():
+    return [
+        row
+        for name in ("claims.csv", "claims_timing.csv")
+        for row in storage.read_rows(REFERENCE / name)
+    ]
+
+
+def test_every_text_finds_its_numbers_in_a_full_run(reference):
+    """Red if a caption or a headline names a row that no table has."""
+    for paper in {name.partition("/")[0] for name in configuration.artefacts()}:
+        account = texts.account(paper)
+        assert account.keys() == {"citation", "url", "claims", "found", "headlines"}, paper
+        spoken = [account["claims"], account["found"]]
+        for entry in account["headlines"]:
+            assert set(entry["shown_by"]) <= configuration.artefacts().keys(), entry
+            spoken.append(entry["text"])
+        spoken += [text for caption in texts.captions(paper).values() for text in caption.values()]
+        for text in spoken:
+            assert not re.search(r"[{}]|nan", reference.fill(text)), text
+
+
+def test_numbers_come_from_the_rows_that_are_named(tmp_path):
+    rows = [{"name": n, "n": str(k), "value": v} for n, k, v in (("a", 1, "0.25"), ("b", 3, "-2"))]
+    storage.write_rows(tmp_path / "t.csv", rows, ["name", "n", "value"])
+    sweep = [{"grid": {"repeat": {"first": 1, "last": 20}}}, {"grid": {"data": "led"}}]
+    experiments = {"of": {"sweep": sweep, "most_repeats": 4}}
+    judged = [claim("p/t", "name=a"), claim("p/t", "s01", verdict="holds")]
+    numbers = Numbers({"p/t": tmp_path / "t.csv"}, judged, {"experiments": experiments})
+    for text, expected in (
+        ('{{ cell("p/t", name="a") | percent }}', "25 %"),
+        ('{{ cell("p/t", name="b") | digits(1) }}', "−2.0"),
+        ('{{ most("p/t") | short }} {{ least("p/t", name=["a", "b"]) | short }}', "0.25 −2"),
+        ('{{ mean("p/t", by="n") | short }} {{ median("p/t") | short }}', "−1.44 −0.875"),
+        ('{{ printed("p/t", "name=a") }} {{ repeats("of") }}', "0.5 4"),
+        ('{{ tally(["p/t"], "published") }}{{ tally(["p/t"], "published", "equal") }}', "10"),
+        ('{{ stated("p") }}{{ stated("p", "holds") }}{{ stated("p", "undecided") }}', "110"),
+    ):
+        assert numbers.fill(text) == expected
+    for text in ('{{ cell("p/t") }}', '{{ cell("p/u") }}', '{{ cell("p/t", name="c") }}'):
+        with pytest.raises(MissingNumber):
+            numbers.fill(text)
+    for text in ("{{ models.none.n }}", '{{ repeats("none") }}', '{{ printed("p/t", "name=b") }}'):
+        with pytest.raises(MissingNumber):
+            numbers.fill(text)
+
+
+def test_a_text_without_its_numbers_says_so_and_no_more(results, config):
+    text = rendered(results, config)
+    assert "The numbers of this text are not in the tables of this run." in text
+    assert "expected one" not in text and "was not made" not in text
+
+
+def test_an_edit_of_a_caption_or_a_template_makes_the_report_anew():
+    inputs = {Path(path).name for path in Workflow({}).report_texts()}
+    assert {"captions.yaml", "account.yaml", "report.html", "style.css", "script.js"} <= inputs
+
+
+# In a browser.
+
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+# Before anything else, errors are collected; at the end everything is opened, used and measured.
+COLLECT = """<script>window.errors = [];
+window.addEventListener("error", (event) => errors.push(event.message));
+const complain = console.error; console.error = (...words) => errors.push(words.join(" "));</script>"""
+MEASURE = """<script>window.addEventListener("load", async () => {
+for (const details of document.querySelectorAll("main details")) details.open = true;
+await Promise.all(Array.from(document.images, (image) => image.decode().catch(() => {})));
+const luminance = (color) => { const parts = color.map((part) => { part /= 255;
+  return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4; });
+  return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]; };
+const numbers = (text) => text.match(/[\\d.]+/g).map(Number);
+const ground = (node) => { for (; node; node = node.parentElement) {
+  const color = numbers(getComputedStyle(node).backgroundColor);
+  if (color.length < 4 || color[3] > 0) return color.slice(0, 3); } return [255, 255, 255]; };
+const pale = new Set();
+for (const node of document.querySelectorAll("body *")) {
+  if (!Array.from(node.childNodes).some((own) => own.nodeType === 3 && own.data.trim())) continue;
+  if (["SCRIPT", "STYLE"].includes(node.tagName)) continue;
+  const lights = [numbers(getComputedStyle(node).color).slice(0, 3), ground(node)].map(luminance);
+  const ratio = (Math.max(...lights) + 0.05) / (Math.min(...lights) + 0.05);
+  if (ratio < 4.5) pale.add(node.tagName + "." + node.className + " " + ratio.toFixed(2)); }
+const result = { errors, pale: Array.from(pale), inner: window.innerWidth,
+  width: document.documentElement.scrollWidth, dark: matchMedia("(prefers-color-scheme: dark)").matches,
+  missing: Array.from(document.images).filter((image) => !image.naturalWidth).length,
+  images: document.images.length };
+const rows = () => Array.from(document.querySelectorAll("#all-verdicts tbody tr"))
+  .filter((row) => !row.hidden);
+result.rows = rows().length;
+const field = document.getElementById("filter-verdict");
+field.value = "equal"; field.dispatchEvent(new Event("input"));
+result.equal = rows().length;
+field.value = ""; field.dispatchEvent(new Event("input"));
+document.querySelectorAll("#all-verdicts th button")[5].click();
+result.sorted = rows().map((row) => row.dataset.verdict);
+document.querySelector("button.zoom").click();
+result.enlarged = document.getElementById("viewer").open
+  && document.querySelector("#viewer img").src === document.querySelector("button.zoom img").src;
+document.documentElement.innerHTML = "<body><pre></pre></body>";
+document.querySelector("pre").textContent = JSON.stringify(result);
+});</script>"""
+
+
+def png(width, height):
+    """A white picture."""
+
+    def chunk(kind, content):
+        check = zlib.crc32(kind + content).to_bytes(4, "big")
+        return len(content).to_bytes(4, "big") + kind + content + check
+
+    size = width.to_bytes(4, "big") + height.to_bytes(4, "big")
+    rows = zlib.compress((b"\x00" + b"\xff" * width) * height)
+    header = chunk(b"IHDR", size + bytes([8, 0, 0, 0, 0]))
+    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+@pytest.fixture(scope="module")
+def opened(config, tmp_path_factory):
+    """The texts, tables and claims of the reference run with white pictures, as a browser has it."""
+    folder = tmp_path_factory.mktemp("browser")
+    figures = []
+    for name in Workflow({}).figures:
+        figures.append(folder / "figures" / f"{name}.png")
+        figures[-1].parent.mkdir(parents=True, exist_ok=True)
+        figures[-1].write_bytes(png(1600, 900))
+    tables = [p for place in ("", "timing/") for p in REFERENCE.glob(f"{place}tables/*/*.csv")]
+    seconds = [{"rule": "tables", "jobs": 2, "wall": 2.5, "cpu": 1.5, "megabytes": 120}]
+    names = ["benchmark", "scope", "peer", "peer_version", "mode", "threads", "clock"]
+    bench = dict.fromkeys([*names, "ours_s", "peer_s", "ratio", "note"], "a long text of a row")
+    lost = [{"artefact": TABLE, "log": "results/logs/" + 30 * "long/", "reason": 30 * "long_"}]
+    text = page.render(
+        reference_claims(),
+        config,
+        figures,
+        tables,
+        manifest=manifest.of_run(config, 2),
+        versions=manifest.versions(),
+        seconds=seconds,
+        bench=[bench],
+        incomplete=lost,
+    )
+    text = text.replace("<head>", f"<head>{COLLECT}").replace("</body>", f"{MEASURE}</body>")
+    (folder / "report.html").write_text(text, encoding="utf-8")
+    return folder / "report.html"
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, which this test opens")
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1400])
+def test_the_report_is_whole_in_a_browser(opened, tmp_path, width, dark):
+    """Red at a missing picture, an error, text that is wider than the window, or too pale."""
+    command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+    command += [f"--user-data-dir={tmp_path}", f"--window-size={width},2000"]
+    command += ["--blink-settings=preferredColorScheme=" + ("0" if dark else "1")]
+    command += ["--virtual-time-budget=20000", "--dump-dom", opened.as_uri()]
+    done = subprocess.run(command, text=True, capture_output=True, timeout=120)
+    written = re.search(r"<pre>(.*?)</pre>", done.stdout, re.S)
+    assert written, done.stderr[-2000:]
+    result = json.loads(html.unescape(written[1]))
+    claims = reference_claims()
+    assert result["errors"] == [] and result["missing"] == 0
+    assert result["images"] == len(Workflow({}).figures) + 1
+    assert result["dark"] is dark and result["inner"] <= max(width, 500)
+    assert result["width"] <= result["inner"], "the page is wider than its window"
+    assert result["pale"] == [], "contrast below 4.5, the least of WCAG's level AA"
+    assert result["rows"] == len(claims)
+    assert result["equal"] == sum(row["verdict"] == "equal" for row in claims)
+    assert result["sorted"] == sorted(row["verdict"] for row in claims)
+    assert result["enlarged"] is True

@@ -1,0 +1,26 @@
+# The last job of a run: a value that differs without a known cause fails it. Not one that depends on
+# the clock, which is another on every machine.
+localrules:
+    check,
+
+
+rule check:
+    input:
+        claims=rules.claims.output.table,
+        timings=rules.timings.output,
+        report=rules.report.output,
+        everything=jobs.everything(),
+    output:
+        "results/verdict.txt",
+    log:
+        "results/logs/check.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    params:
+        key=jobs.key("reproduction.stages.check"),
+    message:
+        "Looking for values that differ without a known cause"
+    shell:
+        "python -m reproduction --threads {threads} check --claims {input.claims:q}"
+        " --report {input.report:q} --log {log:q} --out {output:q}"

@@ -1,0 +1,30 @@
+# The report of a run: results/report.html, one file with every figure and every verdict.
+rule report:
+    input:
+        texts=local(jobs.report_texts()),
+        claims=rules.claims.output.table,
+        timings=rules.timings.output,
+        figures=jobs.pictures(),
+        tables=jobs.tables(),
+    output:
+        "results/report.html",
+    log:
+        "results/logs/report.log",
+    benchmark:
+        "results/timing/jobs/report.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=jobs.growing(1000),
+        runtime=jobs.growing(5),
+    params:
+        key=jobs.key("reproduction.stages.report"),
+        configuration=jobs.packed,
+    message:
+        "Report"
+    shell:
+        "python -m reproduction --threads {threads} report"
+        " --configuration {params.configuration:q}"
+        " --claims {input.claims:q} {input.timings:q} --figures {input.figures:q}"
+        " --tables {input.tables:q} --cores {workflow.cores} --out {output:q} > {log:q} 2>&1"
