@@ -34,7 +34,7 @@ ARGUMENTS = "--slurm-status-command squeue"
 ARGUMENTS += " --slurm-init-seconds-before-status-checks 2 --jobs 6"
 # Groups as large as lets every node work, because this machine has few cores to start Snakemake on.
 ARGUMENTS += " --group-components kernels=9 batches=6 experiments=50 artefacts=20 claims=2"
-# None of these is a result: times, the report with its times, logs, the folder's own guide, markers.
+# None of these is a result: times, the report, which has times, logs, the folder's guide, markers.
 APART = ("timing", "report.html", "logs", "README.md", "claims_timing.csv", "verdict.txt")
 APART += ("kernels",)
 # One artefact, whose table needs no experiment.

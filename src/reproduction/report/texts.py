@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -54,5 +55,6 @@ def files() -> list[Path]:
     ]
 
 
+@cache
 def _read(path):
     return (yaml.safe_load(path.read_text(encoding="utf-8")) or {}) if path.is_file() else {}
