@@ -69,7 +69,8 @@ def _block(config, block):
         names = axes.get(kind, [])
         for name in dict.fromkeys(names if isinstance(names, list) else [names]):
             recipe = config[section].get(name, {})
-            own = {key: value for key, value in recipe.items() if key != "dataset"}
+            # A data set is often called as its recipe is.
+            own = {key: v for key, v in recipe.items() if (key, v) != ("dataset", name)}
             recipes.append({"kind": kind, "name": name, "settings": _settings(own)})
     others = {k: v for k, v in axes.items() if k not in ("data", "model")}
     return {

@@ -87,6 +87,7 @@ def render(
             unexplained=[claim for claim in claims if claim["verdict"] == "unexplained"],
             n_artefacts=len(shown),
             n_figures=sum(name in images for name in shown),
+            n_tables=sum(name in own_tables for name in shown),
             meanings=MEANINGS,
             outcome_meanings=OUTCOME_MEANINGS,
             totals=_totals(claims),
