@@ -9,6 +9,7 @@ import socket
 import subprocess
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -290,6 +291,11 @@ def test_a_text_without_its_numbers_says_so_and_no_more(report):
 def test_an_edit_of_a_caption_or_a_template_makes_the_report_anew():
     inputs = {Path(path).name for path in Workflow({}).report_texts()}
     assert {"captions.yaml", "account.yaml", "report.html", "style.css", "script.js"} <= inputs
+
+
+def test_a_figure_in_snakemakes_own_report_has_its_name_and_title():
+    labels = Workflow({}).labels(SimpleNamespace(paper="sutera2021", artefact="figure7"))
+    assert labels == {"artefact": "figure7", "what it shows": "correlations sample by sample"}
 
 
 # In a browser.

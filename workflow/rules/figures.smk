@@ -4,7 +4,12 @@ rule figures:
         style=local(jobs.style()),
         table="results/{timing}tables/{paper}/{artefact}.csv",
     output:
-        svg="results/{timing}figures/{paper}/{artefact}.svg",
+        svg=report(
+            "results/{timing}figures/{paper}/{artefact}.svg",
+            caption="../report/figure.rst",
+            category="{paper}",
+            labels=jobs.labels,
+        ),
         png="results/{timing}figures/{paper}/{artefact}.png",
     log:
         "results/logs/{timing}figures/{paper}/{artefact}.log",

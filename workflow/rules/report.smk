@@ -7,7 +7,11 @@ rule report:
         figures=jobs.pictures(),
         tables=jobs.tables(),
     output:
-        "results/report.html",
+        report(
+            "results/report.html",
+            caption="../report/report.rst",
+            category="report of the run",
+        ),
     log:
         "results/logs/report.log",
     benchmark:

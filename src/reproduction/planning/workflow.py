@@ -366,6 +366,11 @@ class Workflow:
         """Tables of artefacts for the report, by default of all that a run makes."""
         return [self.path("tables", n, "csv") for n in (self.required if names is None else names)]
 
+    def labels(self, wildcards):
+        """What Snakemake's own report shows beside a figure."""
+        shown = self._artefact(wildcards)["title"]
+        return {"artefact": wildcards.artefact, "what it shows": shown}
+
     @staticmethod
     def report_texts():
         """Captions, accounts and templates of the report."""
