@@ -10,6 +10,8 @@ from pathlib import Path
 from splitcredit.convert._unwrap import unwrap
 from splitcredit.forest import Forest, array_hash
 
+__all__ = ["forest_and_rows", "to_forest", "unwrap"]
+
 # Top-level package of the model's class -> module with `convert(model, X_train)`.
 _CONVERTERS = {
     "lightgbm": "splitcredit.convert.lightgbm",

@@ -29,20 +29,20 @@ class Steps:
         """The forest with the names of the transformed features, where its model knew none."""
         if not self.pipelines or forest.names_given:
             return forest
-        names = self._names_out()
+        names = self.names_out()
         if names is None or len(names) != forest.n_features:
             return forest
         return replace(forest, feature_names=names, names_given=True)
 
-    def _names_out(self):
-        """Names that the last step gives out, or None if a step does not know its own."""
+    def names_out(self):
+        """Names that the last step gives out; None if there is none, or it does not know them."""
         names = None
         for pipeline in self.pipelines:
             try:
                 names = pipeline.get_feature_names_out(names)
             except (AttributeError, ValueError):
                 return None
-        return tuple(names)
+        return None if names is None else tuple(str(name) for name in names)
 
 
 def unwrap(model) -> tuple[object, Steps]:

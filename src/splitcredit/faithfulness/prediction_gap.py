@@ -186,7 +186,7 @@ def only_output(forest, output) -> int:
     """
     from splitcredit.importances._prediction import chosen_outputs
 
-    if output is None and forest.n_outputs == 2 and _add_up(forest):
+    if output is None and forest.n_outputs == 2 and outputs_add_up(forest):
         return 1
     if output is None and forest.n_outputs > 1:
         raise ValueError(
@@ -199,7 +199,7 @@ def only_output(forest, output) -> int:
     return int(chosen[0])
 
 
-def _add_up(forest):
+def outputs_add_up(forest):
     """Whether the outputs of all leaves add up to the same, but for rounding."""
     leaves = forest.value[forest.feature < 0]
     rounding = 4 * np.finfo(float).eps * np.abs(leaves).max() * forest.n_outputs
@@ -222,11 +222,12 @@ def chosen_features(forest, features, n) -> np.ndarray:
         return np.ascontiguousarray(np.broadcast_to(array, (n, d)))
     mask = np.zeros(d, np.bool_)
     for one in [features] if isinstance(features, str) else list(features):
-        mask[_index_of(forest, one)] = True
+        mask[index_of(forest, one)] = True
     return np.ascontiguousarray(np.broadcast_to(mask, (n, d)))
 
 
-def _index_of(forest, one):
+def index_of(forest, one) -> int:
+    """Index of a feature, from its name or index; ValueError lists the names."""
     if isinstance(one, str) and one in forest.feature_names:
         return forest.feature_names.index(one)
     if isinstance(one, (int, np.integer)) and 0 <= one < forest.n_features:

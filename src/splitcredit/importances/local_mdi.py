@@ -5,6 +5,8 @@ from __future__ import annotations
 from splitcredit.attribution import Attribution
 from splitcredit.convert import forest_and_rows
 
+REQUIRES = ("impurity",)
+
 
 def explain(forest, X) -> Attribution:
     """Local MDI of every feature for every row, Eq. 8 of sutera2021.

@@ -8,6 +8,8 @@ from splitcredit.attribution import Importance
 from splitcredit.convert import forest_and_rows
 from splitcredit.importances._training import training_data
 
+REQUIRES = ("bootstrap",)
+
 
 def importance(forest, X, y, scaled: bool = False, random_state: int = 0) -> Importance:
     """Mean decrease of accuracy when a feature is permuted among each tree's out-of-bag rows.

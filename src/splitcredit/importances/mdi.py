@@ -7,6 +7,8 @@ import numpy as np
 from splitcredit.attribution import Importance
 from splitcredit.convert import to_forest
 
+REQUIRES = ("impurity",)
+
 
 def importance(forest, normalize: str = "none") -> Importance:
     """Global MDI.

@@ -9,6 +9,8 @@ from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import chosen_outputs
 from splitcredit.importances._training import ROWS, check_choice, sums_of_nodes
 
+REQUIRES = ("bootstrap",)
+
 
 def importance(
     forest, X, y, rows: str = "oob", output="all", divide_by: str = "rows"

@@ -14,6 +14,8 @@ from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import chosen_outputs
 from splitcredit.importances._training import ROWS, check_choice, training_data, training_rows
 
+REQUIRES = ("bootstrap",)
+
 ATTRIBUTIONS = ("saabas", "tree_shap")
 WEIGHTS = ("absolute", "y", "centered_y")
 

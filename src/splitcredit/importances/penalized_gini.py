@@ -8,6 +8,8 @@ from splitcredit.attribution import Importance
 from splitcredit.convert import forest_and_rows
 from splitcredit.importances._training import ROWS, check_choice, sums_of_nodes
 
+REQUIRES = ("bootstrap",)
+
 _PLAIN = {"weights": "oob", "min_child_oob": 0, "min_child_inbag": 0, "correction": "none"}
 _PLAIN |= {"per_row": False}
 _TABLE_1 = {**_PLAIN, "min_child_oob": 2}

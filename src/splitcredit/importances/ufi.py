@@ -6,6 +6,8 @@ from splitcredit.attribution import Importance
 from splitcredit.convert import forest_and_rows
 from splitcredit.importances import penalized_gini
 
+REQUIRES = ("bootstrap",)
+
 
 def importance(forest, X, y) -> Importance:
     """Unbiased split improvement of every feature, mean over the trees.

@@ -1,0 +1,18 @@
+"""What ``python -m splitcredit`` prints: the version, the methods, and where to go on."""
+
+from __future__ import annotations
+
+import splitcredit
+
+
+def main() -> None:
+    """Print it."""
+    print(
+        f"splitcredit {splitcredit.__version__}: importances and attributions of tree ensembles\n"
+    )
+    print(splitcredit.methods())
+    print("\nIn Python: import splitcredit; help(splitcredit.explain)")
+
+
+if __name__ == "__main__":
+    main()
