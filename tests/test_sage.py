@@ -158,7 +158,9 @@ def test_a_stump_by_hand(wrong):
 @pytest.mark.parametrize("algorithm", ["exact", "sampled"])
 def test_unused_features_get_exactly_zero(algorithm):
     forest, X, _, y, background = drawn("most features unused")
-    values = importance(forest, X, y, "mse", background, algorithm=algorithm, n_permutations=50).values
+    values = importance(
+        forest, X, y, "mse", background, algorithm=algorithm, n_permutations=50
+    ).values
     unused = sorted(set(range(forest.n_features)) - set(forest.feature.tolist()))
     assert unused and values.any() and not values[unused].any()
 

@@ -44,28 +44,27 @@ def attributions(function, forest, X, rows: int, dtype, progress, parameters):
 
     All rows are checked before the first is explained.
     """
-    X, n = as_table(forest, X, rows)
-    with _progress.bar(n, progress) as done:
-        for start in range(0, max(n, 1), rows):
-            some = X if n <= rows else rows_of(X, start, min(start + rows, n))
-            piece = function(forest, some, **parameters)
-            yield (
-                piece if dtype == np.float64 else replace(piece, values=piece.values.astype(dtype))
-            )
-            done(min(rows, n - start))
-
-
-def as_table(forest, X, rows: int):
-    """X as something with rows to take, checked, and how many rows it has."""
-    if not hasattr(X, "shape"):
-        X = np.asarray(X)
-    if np.ndim(X) != 2 or hasattr(X, "toarray"):
-        forest.prepare(X)  # says what is wrong
     n = len(X)
     if n > rows:
         for start in range(0, n, rows):
             forest.prepare(rows_of(X, start, start + rows))
-    return X, n
+    with _progress.bar(n, progress) as done:
+        for start in range(0, max(n, 1), rows):
+            some = X if n <= rows else rows_of(X, start, start + rows)
+            piece = function(forest, some, **parameters)
+            if dtype != np.float64:
+                piece = replace(piece, values=piece.values.astype(dtype))
+            yield piece
+            done(min(rows, n - start))
+
+
+def as_table(forest, X):
+    """X as something with rows to take; ValueError if it has none."""
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
+    if hasattr(X, "toarray") or np.ndim(X) != 2:
+        forest.prepare(X)  # says what is wrong
+    return X
 
 
 def joined(pieces, n: int) -> Attribution:

@@ -30,16 +30,16 @@ def of_importance(importance, ax, top):
 
 def of_attribution(attribution, ax, output, top, X):
     """See `Attribution.plot`."""
-    n, p, k = attribution.values.shape
+    n, p, _ = attribution.values.shape
     if X is not None and np.shape(X) != (n, p):
         raise ValueError(
             f"X has shape {np.shape(X)}, and {(n, p)} was explained: pass the same rows, as the "
             "trees see them"
         )
     chosen = _outputs(attribution, output)
-    means = (
-        np.abs(attribution.values[:, :, chosen]).mean(axis=0) if n else np.zeros((p, len(chosen)))
-    )
+    means = np.zeros((p, len(chosen)))
+    if n:
+        means = np.abs(attribution.values[:, :, chosen]).mean(axis=0, dtype=np.float64)
     order = np.argsort(-means.sum(axis=1), kind="stable")[:top][::-1]
     ax = _axes(ax, len(order))
     if len(chosen) > 1:

@@ -120,7 +120,7 @@ def ranking_of(given, forest, X, output) -> np.ndarray:
     features = given if hasattr(given, "ndim") else list(given)
     array = np.asarray(features)
     if array.dtype.kind in "US" or array.dtype == object:
-        places = [[prediction_gap.index_of(forest, one) for one in array.ravel()]]
+        places = [[prediction_gap.index_of(forest, one) for one in array.ravel().tolist()]]
         array = np.array(places).reshape(array.shape)
     if array.ndim == 1:
         array = np.tile(array, (n, 1))

@@ -191,7 +191,7 @@ def importance(
     if function is not None:
         return _global(function, model, X, y, method, parameters)
     if X is None:
-        raise TypeError(_arguments.needs(method, "X"))
+        raise TypeError(_arguments.needs(f"method {method!r}", "X"))
     function = _methods.attributing(method)
     _arguments.check(method, function, ("X",), parameters)
     forest, X, parameters = _opened(model, X, parameters)
@@ -252,8 +252,8 @@ def rank(model, X, method: str = "pg2_greedy", *, y=None, progress=None, **param
     GreedyRankings(5 samples, 4 features)
     >>> print(ranking.to_frame()[["sample", "place", "feature"]].head(2))
        sample  place            feature
-    0       0      1  petal length (cm)
-    1       0      2   petal width (cm)
+    0       0      1   petal width (cm)
+    1       0      2  petal length (cm)
     """
     _methods.check_ranks(method)
     if method in _ranks.BY_GAPS:
@@ -374,6 +374,7 @@ def _dtype(dtype):
 def _opened(model, X, parameters):
     """The forest, its rows, and the parameters with the background as the trees see it."""
     forest, X, background = forest_and_rows(model, X, parameters.get("background"))
+    X = _chunks.as_table(forest, X)
     return forest, X, parameters | ({} if background is None else {"background": background})
 
 

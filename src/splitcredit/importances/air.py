@@ -21,8 +21,8 @@ def importance(estimator, X, y, random_state: int = 0) -> Importance:
     Parameters
     ----------
     estimator : unfitted forest or tree
-        A copy of it is fitted; of a fitted pipeline, of its last step. It sees twice as many features; where `max_features` is not a
-        number, as many more are drawn at a node.
+        A copy of it is fitted; of a fitted pipeline, of its last step. It sees twice as many
+        features; where `max_features` is not a number, as many more are drawn at a node.
     X : array-like or DataFrame (n_samples, n_features)
     y : (n_samples,)
     random_state : int

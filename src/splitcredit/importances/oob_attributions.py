@@ -2,7 +2,8 @@
 
 Each row is explained only by trees that it was in, or out of, the bag of.
 
-``attribution="saabas"`` is the paper's CFC_in and CFC_oob, ``"tree_shap"`` its SHAP_in and SHAP_oob.
+``attribution="saabas"`` is the paper's CFC_in and CFC_oob, ``"tree_shap"`` its SHAP_in and
+SHAP_oob.
 """
 
 from __future__ import annotations

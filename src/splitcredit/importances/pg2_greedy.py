@@ -1,4 +1,4 @@
-"""Rankings by the greedy PG^2 method of gajewski2025, as attributions that sort into them."""
+"""Greedy rankings: feature after feature, the largest PG^2 with those before (gajewski2025)."""
 
 from __future__ import annotations
 
