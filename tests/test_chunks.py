@@ -80,7 +80,7 @@ def test_a_bad_row_far_down_is_refused_before_the_first_chunk(case):
 
 @pytest.mark.parametrize("rows", [0, -1, 2.5, True])
 def test_numbers_of_rows_that_make_no_chunk_are_refused(rows, case):
-    with pytest.raises(ValueError, match="chunk_rows=.*: expected a whole number above 0"):
+    with pytest.raises(ValueError, match=r"chunk_rows=.*: expected a whole number above 0"):
         splitcredit.explain_chunks(*case, chunk_rows=rows)
 
 

@@ -1,4 +1,4 @@
-"""`explain`, `importance`, `rank` and `faithfulness`: every method, whatever stands for a ranking."""
+"""`explain`, `importance`, `rank`, `faithfulness`: every method, whatever is a ranking."""
 
 import inspect
 import subprocess
@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-import splitcredit
+import splitcredit as sc
 from splitcredit import importances, to_forest
 from splitcredit.faithfulness import greedy, optimum, perturbations, prediction_gap
 from splitcredit.faithfulness.rankings import Rankings, of_attribution
@@ -46,23 +46,23 @@ def more(method, X):
 
 
 def with_function(name):
-    return [m.name for m in splitcredit.methods() if name in m.functions]
+    return [m.name for m in sc.methods() if name in m.functions]
 
 
 def test_the_table_has_every_method_of_the_library():
     expected = {*importances.names(), "pgi2_optimum"}
-    assert {m.name for m in splitcredit.methods()} == expected == set(with_function("rank"))
-    assert all(m.summary.endswith(".") for m in splitcredit.methods())
-    frame = splitcredit.methods().to_frame()
+    assert {m.name for m in sc.methods()} == expected == set(with_function("rank"))
+    assert all(m.summary.endswith(".") for m in sc.methods())
+    frame = sc.methods().to_frame()
     assert list(frame.columns) == ["name", "functions", "needs", "summary"]
-    text = repr(splitcredit.methods())
+    text = repr(sc.methods())
     assert all(name in text for name in expected) and "background: rows that" in text
 
 
 @pytest.mark.parametrize("method", with_function("explain"))
 def test_explain_takes_every_method_that_attributes_rows(method, case):
     model, X, y = case
-    found = splitcredit.explain(model, X, method, y=y, **more(method, X))
+    found = sc.explain(model, X, method, y=y, **more(method, X))
     module = importances.module_of(method)
     own = getattr(module, "explain", None) or module.attribute
     direct = own(to_forest(model), X, **more(method, X))
@@ -72,10 +72,10 @@ def test_explain_takes_every_method_that_attributes_rows(method, case):
 @pytest.mark.parametrize("method", with_function("importance"))
 def test_importance_takes_every_method_but_rankings(method, case):
     model, X, y = case
-    found = splitcredit.importance(model, X, y, method=method, **more(method, X))
+    found = sc.importance(model, X, y, method=method, **more(method, X))
     assert found.feature_names == tuple(NAMES) and found.method == method
     if method in importances.available("explain"):
-        values = splitcredit.explain(model, X, method, **more(method, X)).values
+        values = sc.explain(model, X, method, **more(method, X)).values
         expected = np.abs(values).mean(axis=0).sum(axis=1)
         np.testing.assert_allclose(found.values, expected, rtol=1e-12)
     else:
@@ -87,8 +87,8 @@ def test_importance_takes_every_method_but_rankings(method, case):
 def test_the_importance_of_one_output_is_the_mean_of_its_absolute_attributions(case):
     model, X, _ = case
     for output in (0, "predicted"):
-        values = splitcredit.explain(model, X, "saabas", output=output).values
-        found = splitcredit.importance(model, X, method="saabas", output=output)
+        values = sc.explain(model, X, "saabas", output=output).values
+        found = sc.importance(model, X, method="saabas", output=output)
         np.testing.assert_allclose(found.values, np.abs(values[:, :, 0]).mean(axis=0), rtol=1e-12)
 
 
@@ -98,9 +98,9 @@ def test_rank_takes_every_method(method, case):
     classes = to_forest(model).n_outputs
     if method == "oob_attributions" and classes == 3:
         with pytest.raises(ValueError, match="the model has 3 outputs: choose one with output="):
-            splitcredit.rank(model, X, method, y=y)
+            sc.rank(model, X, method, y=y)
         return
-    found = splitcredit.rank(model, X, method, y=y, **more(method, X))
+    found = sc.rank(model, X, method, y=y, **more(method, X))
     assert isinstance(found, Rankings) and found.feature_names == tuple(NAMES)
     np.testing.assert_array_equal(np.sort(found.rankings, axis=1), np.tile(range(4), (60, 1)))
     if method in ("pg2_greedy", "pgi2_optimum"):
@@ -108,10 +108,10 @@ def test_rank_takes_every_method(method, case):
     if method in with_function("explain"):
         choice = {} if method == "local_mdi" else {"output": "predicted"}
         choice = {"output": classes - 1} if method == "oob_attributions" else choice
-        attribution = splitcredit.explain(model, X, method, **choice, **more(method, X))
+        attribution = sc.explain(model, X, method, **choice, **more(method, X))
         expected = of_attribution(attribution)
     else:
-        values = splitcredit.importance(model, X, y, method=method, **more(method, X)).values
+        values = sc.importance(model, X, y, method=method, **more(method, X)).values
         expected = np.tile(np.argsort(-values, kind="stable"), (60, 1))
     np.testing.assert_array_equal(found.rankings, expected)
 
@@ -120,7 +120,7 @@ def test_rank_takes_every_method(method, case):
 def test_rankings_by_gaps_are_those_of_each_row_by_its_predicted_output(method, case):
     model, X, _ = case
     function = {"pg2_greedy": greedy.greedy_ranking, "pgi2_optimum": optimum.best_ranking}[method]
-    found = splitcredit.rank(model, X, method, noise="laplace", scale=0.3)
+    found = sc.rank(model, X, method, noise="laplace", scale=0.3)
     forest = to_forest(model)
     predicted = forest.predict(X).argmax(axis=1)
     for c in range(forest.n_outputs):
@@ -138,22 +138,22 @@ def test_rankings_by_gaps_are_those_of_each_row_by_its_predicted_output(method, 
 def test_whatever_stands_for_a_ranking_gives_the_same_faithfulness(regression, data):
     X, y = data
     X = X[:12]
-    attribution = splitcredit.explain(regression, X)
+    attribution = sc.explain(regression, X)
     expected = prediction_gap.pgi2(regression, X, of_attribution(attribution), scale=0.3)
-    rank = splitcredit.rank(regression, X, "tree_shap")
+    rank = sc.rank(regression, X, "tree_shap")
     given = (attribution, rank, rank.rankings, rank.rankings.tolist(), "tree_shap")
     named = [[NAMES[j] for j in row] for row in rank.rankings]
     for ranking in (*given, named):
-        found = splitcredit.faithfulness(regression, X, ranking, scale=0.3)
+        found = sc.faithfulness(regression, X, ranking, scale=0.3)
         assert found.tobytes() == expected.tobytes()
-    importance = splitcredit.importance(regression, data[0], y, method="ufi")
+    importance = sc.importance(regression, data[0], y, method="ufi")
     order = np.argsort(-importance.values)
     same = np.tile(order, (12, 1))
     expected = prediction_gap.pgi2(regression, X, same, scale=0.3)
     for ranking in (importance, order, [NAMES[j] for j in order]):
-        found = splitcredit.faithfulness(regression, X, ranking, scale=0.3)
+        found = sc.faithfulness(regression, X, ranking, scale=0.3)
         assert found.tobytes() == expected.tobytes()
-    found = splitcredit.faithfulness(regression, data[0], "ufi", y=y, scale=0.3)[:12]
+    found = sc.faithfulness(regression, data[0], "ufi", y=y, scale=0.3)[:12]
     assert found.tobytes() == expected.tobytes()
 
 
@@ -161,28 +161,28 @@ def test_every_metric_is_that_of_the_library(case):
     model, X, _ = case
     X = X[:12]
     output = to_forest(model).n_outputs - 1
-    ranking = splitcredit.rank(model, X, "saabas", output=output)
+    ranking = sc.rank(model, X, "saabas", output=output)
     for metric in ("pgi2", "pgu2", "pgi2_curve", "pgu2_curve"):
-        found = splitcredit.faithfulness(model, X, ranking, metric, scale=0.3, output=output)
+        found = sc.faithfulness(model, X, ranking, metric, scale=0.3, output=output)
         function = getattr(prediction_gap, metric)
         expected = function(model, X, ranking.rankings, scale=0.3, output=output)
         assert found.tobytes() == expected.tobytes(), metric
-    curve = splitcredit.faithfulness(model, X, ranking, "pgi2_curve", scale=0.3, output=output)
+    curve = sc.faithfulness(model, X, ranking, "pgi2_curve", scale=0.3, output=output)
     for k in (1, 3, 4):
         given = {"scale": 0.3, "output": output, "k": k}
-        found = splitcredit.faithfulness(model, X, ranking, "pg2", **given)
+        found = sc.faithfulness(model, X, ranking, "pg2", **given)
         assert found.tobytes() == np.ascontiguousarray(curve[:, k - 1]).tobytes()
     mask = np.array([True, False, True, False])
     for features in (mask, ["age", "height"], [0, 2], np.tile(mask, (12, 1))):
-        found = splitcredit.faithfulness(model, X, features, "pg2", scale=0.3, output=output)
+        found = sc.faithfulness(model, X, features, "pg2", scale=0.3, output=output)
         expected = prediction_gap.pg2(model, X, mask, scale=0.3, output=output)
         assert found.tobytes() == expected.tobytes()
 
 
 def test_attributions_to_several_outputs_rank_by_the_predicted_one_of_each_row(case):
     model, X, _ = case
-    found = splitcredit.faithfulness(model, X, splitcredit.explain(model, X), scale=0.3)
-    one = splitcredit.faithfulness(model, X, "tree_shap", scale=0.3)
+    found = sc.faithfulness(model, X, sc.explain(model, X), scale=0.3)
+    one = sc.faithfulness(model, X, "tree_shap", scale=0.3)
     np.testing.assert_allclose(found, one, rtol=1e-9)
 
 
@@ -190,9 +190,7 @@ def test_noise_has_the_same_meaning_by_name_by_object_and_by_scale(regression, d
     X = data[0][:5]
 
     def gap(noise, **given):
-        return splitcredit.faithfulness(
-            regression, X, [0, 1], "pg2", noise=noise, **given
-        ).tobytes()
+        return sc.faithfulness(regression, X, [0, 1], "pg2", noise=noise, **given).tobytes()
 
     own = {"normal": perturbations.Normal, "laplace": perturbations.Laplace}
     own["uniform"] = perturbations.Uniform
@@ -218,58 +216,58 @@ def test_scales_by_name_go_to_their_features(regression, data):
     X = data[0][:5]
     scale = dict(zip(NAMES, (0.1, 0.2, 0.3, 0.4), strict=True))
     turned = dict(reversed(scale.items()))
-    found = splitcredit.faithfulness(regression, X, NAMES, scale=turned)
-    expected = splitcredit.faithfulness(regression, X, NAMES, scale=list(scale.values()))
+    found = sc.faithfulness(regression, X, NAMES, scale=turned)
+    expected = sc.faithfulness(regression, X, NAMES, scale=list(scale.values()))
     assert found.tobytes() == expected.tobytes()
     with pytest.raises(
         ValueError, match=r"scale has no entry for \['weight'\]: give one for every"
     ):
-        splitcredit.faithfulness(regression, X, NAMES, scale={n: 1.0 for n in NAMES[:3]})
+        sc.faithfulness(regression, X, NAMES, scale={n: 1.0 for n in NAMES[:3]})
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (
-            lambda m, X: splitcredit.explain(m, X, "tree_shap_interventional"),
+            lambda m, X: sc.explain(m, X, "tree_shap_interventional"),
             r"'tree_shap_interventional' needs background: rows that .*background=X_train\[:100\];",
         ),
         (
-            lambda m, X: splitcredit.explain(m, X, "saabas", outputs=1),
+            lambda m, X: sc.explain(m, X, "saabas", outputs=1),
             r"^method 'saabas' has no parameter 'outputs': its parameters are output$",
         ),
         (
-            lambda m, X: splitcredit.explain(m, X, "local_mdi", output=1),
+            lambda m, X: sc.explain(m, X, "local_mdi", output=1),
             "^method 'local_mdi' has no parameter 'output': it takes none$",
         ),
         (
-            lambda m, X: splitcredit.importance(m, X, method="ufi"),
+            lambda m, X: sc.importance(m, X, method="ufi"),
             r"^method 'ufi' needs y: the targets of the rows of X, y=\.\.\.; it takes none$",
         ),
         (
-            lambda m, X: splitcredit.importance(m, method="saabas"),
+            lambda m, X: sc.importance(m, method="saabas"),
             "^method 'saabas' needs X: the ro",
         ),
-        (lambda m, X: splitcredit.importance(m, y=[1], method="sage"), "^method 'sage' needs X"),
-        (lambda m, X: splitcredit.rank(m, X), r"^method 'pg2_greedy' needs scale: the size of"),
+        (lambda m, X: sc.importance(m, y=[1], method="sage"), "^method 'sage' needs X"),
+        (lambda m, X: sc.rank(m, X), r"^method 'pg2_greedy' needs scale: the size of"),
         (
-            lambda m, X: splitcredit.rank(m, X, sigma=1),
+            lambda m, X: sc.rank(m, X, sigma=1),
             "'pg2_greedy' has no parameter 'sigma': its pa",
         ),
         (
-            lambda m, X: splitcredit.faithfulness(m, X, NAMES),
+            lambda m, X: sc.faithfulness(m, X, NAMES),
             "^metric 'pgi2' needs scale: the size",
         ),
         (
-            lambda m, X: splitcredit.faithfulness(m, X, NAMES, noise="marginal"),
+            lambda m, X: sc.faithfulness(m, X, NAMES, noise="marginal"),
             "^metric 'pgi2' needs background: rows",
         ),
         (
-            lambda m, X: splitcredit.faithfulness(m, X, NAMES, scale=1, sigma=1),
+            lambda m, X: sc.faithfulness(m, X, NAMES, scale=1, sigma=1),
             "^faithfulness has no parameter 'sigma'",
         ),
         (
-            lambda m, X: splitcredit.faithfulness(m, X, NAMES, noise=perturbations.Normal),
+            lambda m, X: sc.faithfulness(m, X, NAMES, noise=perturbations.Normal),
             r"is no perturbation: pass a name in \['normal', 'laplace', 'uniform'\], or an object",
         ),
     ],
@@ -286,46 +284,46 @@ def test_what_is_missing_or_unknown_is_one_line_that_names_the_method(
     ("call", "message"),
     [
         (
-            lambda m, X: splitcredit.explain(m, X, "lime"),
+            lambda m, X: sc.explain(m, X, "lime"),
             "unknown method 'lime': available are .*saab",
         ),
         (
-            lambda m, X: splitcredit.explain(m, X, "mdi"),
+            lambda m, X: sc.explain(m, X, "mdi"),
             "unknown method 'mdi': available are .*saab",
         ),
-        (lambda m, X: splitcredit.importance(m, X, method="pg2_greedy"), "unknown method 'pg2_g"),
-        (lambda m, X: splitcredit.rank(m, X, "random"), "unknown method 'random': available are"),
-        (lambda m, X: splitcredit.explain(m, X, dtype="float16"), "dtype='float16': available are"),
+        (lambda m, X: sc.importance(m, X, method="pg2_greedy"), "unknown method 'pg2_g"),
+        (lambda m, X: sc.rank(m, X, "random"), "unknown method 'random': available are"),
+        (lambda m, X: sc.explain(m, X, dtype="float16"), "dtype='float16': available are"),
         (
-            lambda m, X: splitcredit.explain(m, X, progress="yes"),
+            lambda m, X: sc.explain(m, X, progress="yes"),
             "progress='yes': expected None, T",
         ),
-        (lambda m, X: splitcredit.explain(m, X.iloc[0]), r"X has 1 dimension.*reshape\(1, -1\)"),
-        (lambda m, X: splitcredit.importance(m, X[:0], method="saabas"), "X has no rows: the imp"),
-        (lambda m, X: splitcredit.faithfulness(m, X, NAMES, "pgi", scale=1), "metric='pgi': avail"),
+        (lambda m, X: sc.explain(m, X.iloc[0]), r"X has 1 dimension.*reshape\(1, -1\)"),
+        (lambda m, X: sc.importance(m, X[:0], method="saabas"), "X has no rows: the imp"),
+        (lambda m, X: sc.faithfulness(m, X, NAMES, "pgi", scale=1), "metric='pgi': avail"),
         (
-            lambda m, X: splitcredit.faithfulness(m, X, NAMES, k=2, scale=1),
+            lambda m, X: sc.faithfulness(m, X, NAMES, k=2, scale=1),
             "k=2 is for metric='pg2'",
         ),
         (
-            lambda m, X: splitcredit.faithfulness(m, X, NAMES[:2], scale=1),
+            lambda m, X: sc.faithfulness(m, X, NAMES[:2], scale=1),
             "2 features a row, expected",
         ),
         (
-            lambda m, X: splitcredit.faithfulness(m, X, ["sex"], "pg2", scale=1),
+            lambda m, X: sc.faithfulness(m, X, ["sex"], "pg2", scale=1),
             "'sex' is neither an",
         ),
         (
-            lambda m, X: splitcredit.faithfulness(m, X, NAMES, noise="gamma", scale=1),
+            lambda m, X: sc.faithfulness(m, X, NAMES, noise="gamma", scale=1),
             "noise 'gamma': a",
         ),
         (
-            lambda m, X: splitcredit.rank(m, X, background=X, scale=1),
+            lambda m, X: sc.rank(m, X, background=X, scale=1),
             "background= is for noise='marg",
         ),
         (
-            lambda m, X: splitcredit.faithfulness(
-                m, X, splitcredit.explain(m, X).grouped({"body": ["height", "weight"]}), scale=1
+            lambda m, X: sc.faithfulness(
+                m, X, sc.explain(m, X).grouped({"body": ["height", "weight"]}), scale=1
             ),
             r"is of the features \['body', 'age', 'dose'\], and the model has \['age'",
         ),
@@ -365,10 +363,10 @@ def test_importing_the_package_imports_nothing_heavy():
 def test_the_command_shows_the_version_and_the_methods():
     command = [sys.executable, "-m", "splitcredit"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith(f"splitcredit {splitcredit.__version__}: ")
+    assert done.stdout.startswith(f"splitcredit {sc.__version__}: ")
     assert "tree_shap" in done.stdout and "help(splitcredit.explain)" in done.stdout
 
 
 def test_every_public_function_has_an_example():
-    for name in splitcredit.face.__all__:
-        assert ">>> " in inspect.getdoc(getattr(splitcredit.face, name)), name
+    for name in sc.face.__all__:
+        assert ">>> " in inspect.getdoc(getattr(sc.face, name)), name

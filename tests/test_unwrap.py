@@ -12,7 +12,8 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 import splitcredit
 from splitcredit import to_forest
-from splitcredit.faithfulness import greedy, optimum, prediction_gap, randomizing, sampling
+from splitcredit.faithfulness import greedy, optimum, prediction_gap, sampling
+from splitcredit.faithfulness.randomizing import randomized_rmse
 from splitcredit.importances import mdi, ufi
 
 
@@ -72,7 +73,7 @@ KINDS = (
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_totals_are_the_predictions_of_the_whole_model(kind, data):
-    X, y = data
+    X, _ = data
     model = nested(kind, data)
     found = splitcredit.explain(model, X)
     np.testing.assert_allclose(found.totals()[:, 0], model.predict(X), rtol=1e-10)
@@ -137,9 +138,7 @@ def test_measures_of_faithfulness_take_pipelines(pipeline, data):
         "greedy": lambda m, x: greedy.greedy_ranking(m, x).gaps,
         "optimum": lambda m, x: optimum.best_ranking(m, x).gaps,
         "sampled": lambda m, x: sampling.pg2_sampled(m, x, [0, 3], counts=[100]),
-        "randomized": lambda m, x: (
-            randomizing.randomized_rmse(m, x, y, ranking, [2], x).predictions
-        ),
+        "randomized": lambda m, x: randomized_rmse(m, x, y, ranking, [2], x).predictions,
     }
     for name, call in calls.items():
         assert call(pipeline, X).tobytes() == call(inner, rows).tobytes(), name
