@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import splitcredit
+from splitcredit import __version__
+from splitcredit._methods import methods
 
 
 def main() -> None:
     """Print it."""
-    print(
-        f"splitcredit {splitcredit.__version__}: importances and attributions of tree ensembles\n"
-    )
-    print(splitcredit.methods())
+    print(f"splitcredit {__version__}: importances and attributions of tree ensembles\n")
+    print(methods())
     print("\nIn Python: import splitcredit; help(splitcredit.explain)")
 
 
