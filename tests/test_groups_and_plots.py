@@ -132,7 +132,7 @@ def test_plots_refuse_other_rows_and_outputs():
         attribution().plot(output="class 2")
 
 
-@pytest.mark.parametrize("module", ["face", "attribution", "_methods"])
+@pytest.mark.parametrize("module", ["_explain", "_order", "attribution", "_methods"])
 def test_examples_in_docstrings_give_what_they_show(module):
     found = doctest.testmod(importlib.import_module(f"splitcredit.{module}"))
     assert found.attempted > 3 and found.failed == 0
