@@ -139,7 +139,9 @@ def test_a_measure_that_the_paper_does_not_name_is_judged_only_if_no_cause_is_kn
 def test_sage_importance_agrees_to_the_error_of_its_draws(tmp_path):
     led = datasets.load({"dataset": "led"})
     explained = run_of(tmp_path, led, FOREST)
-    ours = {loss: explained("sage", loss=loss, method="exact") for loss in ("mse", "cross_entropy")}
+    ours = {
+        loss: explained("sage", loss=loss, algorithm="exact") for loss in ("mse", "cross_entropy")
+    }
     options = {"n_permutations": 1024, "random_state": 3}
     for loss, exact in ours.items():
         theirs = explained("sage_importance", loss=loss, **options)

@@ -41,11 +41,20 @@ def test_names_of_frames_are_kept_and_arrays_give_the_same(frame, method):
         assert np.array_equal(tidy[X.columns[0]].to_numpy(), found.values[:, 0].ravel())
 
 
-def test_columns_in_another_order_are_refused(frame):
+def test_columns_in_another_order_are_put_in_order(frame):
     X, y = frame
     for model in models(X, y):
-        with pytest.raises(ValueError, match="same names in another order"):
-            splitcredit.explain(model, X[X.columns[::-1]])
+        turned = splitcredit.explain(model, X[X.columns[::-1]])
+        assert turned.values.tobytes() == splitcredit.explain(model, X).values.tobytes()
+
+
+def test_columns_that_are_missing_or_not_known_are_refused(frame):
+    X, y = frame
+    for model in models(X, y):
+        with pytest.raises(ValueError, match=r"missing \['dose'\], not expected \[\]"):
+            splitcredit.explain(model, X.drop(columns="dose"))
+        with pytest.raises(ValueError, match=r"missing \[\], not expected \['more'\]"):
+            splitcredit.explain(model, X.assign(more=1.0))
 
 
 def test_explanations_of_shap_hold_the_same(frame):

@@ -126,10 +126,10 @@ def test_prepare_refuses(X, message):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (["c", "b", "a"], r"same names in another order; pass X\[list\(forest\.feature_names\)\]"),
         (["a", "b", "z"], r"missing \['c'\], not expected \['z'\]; pass X\["),
         (["a", "b"], r"missing \['c'\], not expected \[\]"),
         (["a", "b", "c", "d"], r"missing \[\], not expected \['d'\]"),
+        (["a", "b", "c", "b"], r"several columns of the same name, \['b'\]"),
     ],
 )
 def test_prepare_compares_the_columns_with_the_names_of_the_model(columns, message):
@@ -138,6 +138,12 @@ def test_prepare_compares_the_columns_with_the_names_of_the_model(columns, messa
     with pytest.raises(ValueError, match=message):
         forest.prepare(X)
     forest.prepare(pd.DataFrame(np.zeros((2, 3)), columns=["a", "b", "c"]))
+
+
+def test_prepare_puts_columns_in_the_order_of_the_features():
+    forest = stump(feature_names=("a", "b", "c"), names_given=True)
+    X = pd.DataFrame({"c": [3.0, 6.0], "a": [1.0, 4.0], "b": [2.0, 5.0]})
+    np.testing.assert_array_equal(forest.prepare(X), [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 
 
 def test_names_made_up_for_a_model_without_names_are_not_compared():

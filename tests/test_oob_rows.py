@@ -91,7 +91,7 @@ def test_importances_are_means_over_rows(name, output, weigh_by):
                 expected[k] += (phi * weight).sum() / len(X)
         found = oob_attributions.importance(forest, X, y, method, "oob", output, weigh_by)
         assert twins.largest_error(found.values, expected) <= twins.ROUNDING
-        parameters = {"method": method, "rows": "oob", "output": output, "weigh_by": weigh_by}
+        parameters = {"attribution": method, "rows": "oob", "output": output, "weigh_by": weigh_by}
         assert found.parameters == parameters
 
 
@@ -150,7 +150,7 @@ def test_what_is_not_the_training_data_is_refused(measure):
 
 
 @pytest.mark.parametrize(
-    "given", [{"method": "sage"}, {"rows": "all"}, {"weigh_by": "x"}, {"output": "d"}]
+    "given", [{"attribution": "sage"}, {"rows": "all"}, {"weigh_by": "x"}, {"output": "d"}]
 )
 def test_choices_that_there_are_not_are_refused(given):
     with pytest.raises(ValueError, match=f"{next(iter(given))}="):

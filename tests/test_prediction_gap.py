@@ -313,8 +313,10 @@ def test_classifiers_have_a_gap_for_each_output():
     gaps = [pg2(model, X[:9], [0, 2], output=c) for c in (0, 1, "1")]
     assert gaps[1].tobytes() == gaps[2].tobytes()
     np.testing.assert_allclose(gaps[0], gaps[1], rtol=1e-10)  # the two fractions add up to 1
-    with pytest.raises(ValueError, match="2 outputs: choose one"):
-        pg2(model, X, [0])
+    assert pg2(model, X[:9], [0, 2]).tobytes() == gaps[1].tobytes()
+    three = RandomForestClassifier(5, random_state=0).fit(X, np.arange(200) % 3)
+    with pytest.raises(ValueError, match="3 outputs: choose one"):
+        pg2(three, X, [0])
     for wrong in (7, "all", "predicted"):
         with pytest.raises(ValueError, match=f"output={wrong!r}"):
             pg2(model, X, [0], output=wrong)

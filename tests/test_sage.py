@@ -68,7 +68,7 @@ def test_exact_values_equal_the_definition(name, table, monkeypatch):
     forest, X, y, labels, background = drawn(name)
     fractions = forest.n_outputs > 1 and forest.predict(X).min() >= 0
     for loss in ("mse", "cross_entropy") if fractions else ("mse",):
-        ours = importance(forest, X, labels, loss, background, method="exact")
+        ours = importance(forest, X, labels, loss, background, algorithm="exact")
         twin = twins_sage.sage(forest, forest.prepare(X), y, forest.prepare(background), loss)
         assert twins.largest_error(ours.values, twin) <= twins.ROUNDING
         assert not ours.standard_error.any() and ours.parameters["n_permutations"] == 0
@@ -78,7 +78,7 @@ def test_exact_values_equal_the_definition(name, table, monkeypatch):
 @pytest.mark.parametrize("loss", ["mse", "cross_entropy"])
 def test_exact_values_of_led_equal_the_definition(loss, imputer):
     twin = twins_sage.sage(led_forest()[1], LED.X, LED.y, LED.X, loss, imputer)
-    ours = of_led(loss, imputer=imputer, method="exact").values
+    ours = of_led(loss, imputer=imputer, algorithm="exact").values
     assert twins.largest_error(ours, twin) <= twins.ROUNDING
 
 
@@ -97,7 +97,7 @@ def test_with_the_bayes_classifier_it_is_equation_4_of_sutera2021():
         joint[(*x, digit)] = 0.1
     bayes = to_forest(DecisionTreeClassifier(criterion="entropy").fit(LED.X, LED.y))
     in_bits = theory.mdi_totally_randomized(theory.JointDistribution(joint))
-    ours = importance(bayes, LED.X, LED.y, imputer="conditional", method="exact").values
+    ours = importance(bayes, LED.X, LED.y, imputer="conditional", algorithm="exact").values
     assert twins.largest_error(ours, log(2) * in_bits) <= twins.ROUNDING
     assert twins.largest_error(ours.sum(), log(10)) <= twins.ROUNDING
 
@@ -106,7 +106,7 @@ def test_with_the_bayes_classifier_it_is_equation_4_of_sutera2021():
 @pytest.mark.parametrize("imputer", ["marginal", "conditional"])
 @pytest.mark.parametrize("random_state", range(3))
 def test_sampled_values_lie_within_4_standard_errors_of_exact_ones(run, imputer, random_state):
-    exact = run(imputer=imputer, method="exact").values
+    exact = run(imputer=imputer, algorithm="exact").values
     sampled = run(imputer=imputer, random_state=random_state)
     assert ((sampled.standard_error > 0) == (exact != 0)).all()
     assert (np.abs(sampled.values - exact) <= 4 * sampled.standard_error).all()
@@ -132,7 +132,7 @@ def test_exact_values_add_up_to_what_all_features_save(loss):
         saved = ((nothing - target) ** 2).sum(axis=1) - ((everything - target) ** 2).sum(axis=1)
     else:
         saved = np.log(everything[np.arange(10), LED.y]) - np.log(nothing[LED.y])
-    total = of_led(loss, method="exact").values.sum()
+    total = of_led(loss, algorithm="exact").values.sum()
     assert twins.largest_error(total, saved.mean()) <= twins.ROUNDING
 
 
@@ -140,7 +140,7 @@ def test_values_add_up_in_a_regressor():
     _, forest, X, y = regression()
     f = forest.predict(X)[:, 0]
     saved = ((f.mean() - y) ** 2 - (f - y) ** 2).mean()
-    exact, sampled = of_regression(method="exact"), of_regression()
+    exact, sampled = of_regression(algorithm="exact"), of_regression()
     assert twins.largest_error(exact.values.sum(), saved) <= twins.ROUNDING
     assert abs(sampled.values.sum() - saved) <= 4 * sampled.standard_error.sum()
 
@@ -150,15 +150,17 @@ def test_a_stump_by_hand(wrong):
     """One feature that tells two classes apart saves ln 2 nats, or costs what clipping allows."""
     forest = grow([split(0, 0.5, leaf([1.0, 0.0]), leaf([0.0, 1.0]))], 1)
     y = ["class 1", "class 0"] if wrong else ["class 0", "class 1"]
-    for method in ("exact", "sampled"):
-        value = importance(forest, [[0], [1]], y, method=method, n_permutations=2).values[0]
+    for algorithm in ("exact", "sampled"):
+        value = importance(forest, [[0], [1]], y, algorithm=algorithm, n_permutations=2).values[0]
         assert value == pytest.approx(log(2) + log(1e-12) * wrong, rel=1e-14)
 
 
-@pytest.mark.parametrize("method", ["exact", "sampled"])
-def test_unused_features_get_exactly_zero(method):
+@pytest.mark.parametrize("algorithm", ["exact", "sampled"])
+def test_unused_features_get_exactly_zero(algorithm):
     forest, X, _, y, background = drawn("most features unused")
-    values = importance(forest, X, y, "mse", background, method=method, n_permutations=50).values
+    values = importance(
+        forest, X, y, "mse", background, algorithm=algorithm, n_permutations=50
+    ).values
     unused = sorted(set(range(forest.n_features)) - set(forest.feature.tolist()))
     assert unused and values.any() and not values[unused].any()
 
@@ -167,17 +169,17 @@ def test_correlated_features_share_with_the_conditional_imputer():
     """A copy that no tree tests is worth nothing to the forest, but tells as much."""
     forest = grow([split(0, 0.5, leaf(0.0), leaf(2.0))], 2)
     X, y = [[0, 0], [1, 1]], [0, 2]
-    marginal = importance(forest, X, y, method="exact").values
-    conditional = importance(forest, X, y, imputer="conditional", method="exact").values
+    marginal = importance(forest, X, y, algorithm="exact").values
+    conditional = importance(forest, X, y, imputer="conditional", algorithm="exact").values
     assert marginal.tolist() == [1.0, 0.0] and conditional.tolist() == [0.5, 0.5]
 
 
 @pytest.mark.parametrize("run", [of_led, of_regression])
 @pytest.mark.parametrize("imputer", ["marginal", "conditional"])
-@pytest.mark.parametrize("method", ["exact", "sampled"])
-def test_threads_chunks_and_tables_leave_the_bytes_alone(run, imputer, method, monkeypatch):
+@pytest.mark.parametrize("algorithm", ["exact", "sampled"])
+def test_threads_chunks_and_tables_leave_the_bytes_alone(run, imputer, algorithm, monkeypatch):
     def bytes_now():
-        found = run(imputer=imputer, method=method, threshold=0.1)
+        found = run(imputer=imputer, algorithm=algorithm, threshold=0.1)
         return found.values.tobytes() + found.standard_error.tobytes()
 
     before, threads = bytes_now(), numba.get_num_threads()
@@ -233,7 +235,7 @@ def test_labels_and_parameters():
     assert found.parameters == {
         "loss": "cross_entropy",
         "imputer": "marginal",
-        "method": "sampled",
+        "algorithm": "sampled",
         "threshold": 0.025,
         "random_state": 0,
         "n_permutations": 1000,
@@ -262,7 +264,7 @@ def test_values_agree_with_sage_importance(k, loss):
     estimator = sage.PermutationEstimator(sage.MarginalImputer(model, LED.X), loss, random_state=0)
     theirs = estimator(LED.X, y, thresh=0.05, bar=False)
     options = {"loss": loss.replace(" ", "_")}
-    exact = importance(forest, LED.X, LED.y, **options, method="exact").values
+    exact = importance(forest, LED.X, LED.y, **options, algorithm="exact").values
     ours = importance(forest, LED.X, LED.y, **options)
     assert (np.abs(theirs.values - exact) <= 4 * theirs.std).all()
     both = np.hypot(theirs.std, ours.standard_error)
@@ -298,7 +300,7 @@ def test_gains_of_the_same_draws_equal_those_of_sage_importance(loss):
 BAD = [
     ({"loss": "hinge"}, r"loss='hinge': available are 'cross_entropy', 'mse'"),
     ({"imputer": "mean"}, r"imputer='mean': available are 'marginal', 'conditional'"),
-    ({"method": "kernel"}, r"method='kernel': available are 'sampled', 'exact'"),
+    ({"algorithm": "kernel"}, r"algorithm='kernel': available are 'sampled', 'exact'"),
     ({"threshold": 0}, r"threshold=0: expected a number between 0 and 1"),
     ({"n_permutations": 1}, r"n_permutations=1: expected a whole number, at least 2"),
     ({"n_permutations": 1e3}, r"n_permutations=1000.0: expected a whole number, at least 2"),
@@ -344,8 +346,8 @@ def test_cross_entropy_is_refused_where_predictions_are_no_probabilities(name):
 
 def test_exact_values_of_many_features_are_refused():
     forest = grow([leaf(1.0)], 16)
-    with pytest.raises(ValueError, match=r'2\*\*16 are too many: use method="sampled"'):
-        importance(forest, np.zeros((1, 16)), [0], method="exact")
+    with pytest.raises(ValueError, match=r'2\*\*16 are too many: use algorithm="sampled"'):
+        importance(forest, np.zeros((1, 16)), [0], algorithm="exact")
 
 
 @pytest.mark.parametrize("n_permutations", [2, 511, 1300])

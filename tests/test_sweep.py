@@ -426,6 +426,10 @@ def test_batches_do_not_depend_on_what_a_user_measured(tmp_path, monkeypatch):
             '{"dataset":"standardised_split","of":"parkinsons"}',
         ),
         ({"importance": "sage", "loss": "mse"}, '{"loss":"mse","measure":"sage"}'),
+        (
+            {"importance": "sage", "algorithm": "exact"},
+            '{"measure":"sage","method":"exact"}',
+        ),
     ],
 )
 def test_a_recipe_keeps_the_seeds_of_its_first_name(recipe, first):

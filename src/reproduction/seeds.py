@@ -39,7 +39,8 @@ def derive(recipe: dict, repeat: int, purpose: str) -> int:
 
 
 # Today's name of a data set or metric -> its first name, which its seeds keep: otherwise a new name
-# would change numbers. The key `importance` of a recipe was `measure` at first.
+# would change numbers. The key `importance` of a recipe was `measure` at first, and `algorithm` of
+# a recipe of sage was `method`.
 _FIRST_NAMES = {
     "standardized_split": "standardised_split",
     "randomized_error": "randomised_error",
@@ -49,4 +50,7 @@ _FIRST_NAMES = {
 
 def _by_first_names(recipe):
     names = {key: _FIRST_NAMES.get(v, v) if isinstance(v, str) else v for key, v in recipe.items()}
-    return {"measure" if key == "importance" else key: value for key, value in names.items()}
+    keys = {"importance": "measure"}
+    if recipe.get("importance") == "sage":
+        keys["algorithm"] = "method"
+    return {keys.get(key, key): value for key, value in names.items()}

@@ -13,15 +13,33 @@ _HOME = {
     "Forest": "splitcredit.forest",
     "Importance": "splitcredit.attribution",
     "explain": "splitcredit.face",
+    "explain_chunks": "splitcredit.face",
+    "importance": "splitcredit.face",
+    "methods": "splitcredit.face",
+    "rank": "splitcredit.face",
     "to_forest": "splitcredit.convert",
 }
 
-__all__ = ["Attribution", "Forest", "Importance", "explain", "to_forest"]
+# `faithfulness` is a package that can be called.
+__all__ = [
+    "Attribution",
+    "Forest",
+    "Importance",
+    "explain",
+    "explain_chunks",
+    "faithfulness",
+    "importance",
+    "methods",
+    "rank",
+    "to_forest",
+]
 
 
 def __getattr__(name):
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
+    if name == "faithfulness":
+        return importlib.import_module("splitcredit.faithfulness")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

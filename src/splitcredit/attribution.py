@@ -18,7 +18,7 @@ class Attribution:
 
     Parameters
     ----------
-    values : float64 (n_samples, n_features, n_outputs)
+    values : float64 or float32 (n_samples, n_features, n_outputs)
     baseline : float64 (n_outputs,) or (n_samples, 1)
         One row of baselines, or one a row where each row has an output of its own
         (``output="predicted"``).
@@ -47,7 +47,8 @@ class Attribution:
 
     def __post_init__(self):
         set_ = object.__setattr__
-        set_(self, "values", np.asarray(self.values, dtype=np.float64))
+        kept = np.float32 if getattr(self.values, "dtype", None) == np.float32 else np.float64
+        set_(self, "values", np.asarray(self.values, dtype=kept))
         set_(self, "baseline", np.asarray(self.baseline, dtype=np.float64))
         set_(self, "feature_names", tuple(str(n) for n in self.feature_names))
         set_(self, "output_names", tuple(str(n) for n in self.output_names))
@@ -76,7 +77,7 @@ class Attribution:
 
     def totals(self) -> np.ndarray:
         """Baseline plus the sum over features, (n_samples, n_outputs)."""
-        return self.baseline + self.values.sum(axis=1)
+        return self.baseline + self.values.sum(axis=1, dtype=np.float64)
 
     def to_frame(self):
         """As a tidy DataFrame: sample, output, then one column a feature."""
@@ -90,6 +91,75 @@ class Attribution:
         frame.insert(0, "sample", np.repeat(np.arange(n), k))
         frame.insert(1, "output", np.tile(names, n))
         return frame
+
+    def grouped(self, groups) -> Attribution:
+        """Attributions of groups of features: the sum of those of their features.
+
+        Sums are right where attributions add up to a total: the prediction for ``tree_shap``,
+        ``tree_shap_interventional``, ``saabas`` and ``oob_attributions``, the decrease of impurity
+        for ``local_mdi``. A sum of Shapley values is the share that the features of the group have
+        together; it is not the Shapley value of a game in which the group joins as one player.
+        The places of ``pg2_greedy`` cannot be added.
+
+        Parameters
+        ----------
+        groups : dict of str to list of str or int
+            Name of each group, and its features by name or index. A feature is in one group at
+            most; those in none stay as they are, behind the groups.
+
+        Returns
+        -------
+        Attribution
+
+        Raises
+        ------
+        ValueError
+            If a feature is unknown or in two groups, a name occurs twice, or the values cannot be
+            added.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from splitcredit import Attribution
+        >>> values = np.array([[[1.0], [2.0], [4.0]]])
+        >>> a = Attribution(values, [0.0], ["red", "blue", "size"], ["output"], "saabas")
+        >>> a.grouped({"color": ["red", "blue"]}).to_frame()
+           sample  output  color  size
+        0       0  output    3.0   4.0
+        """
+        from splitcredit import _groups
+
+        return _groups.of_attribution(self, groups)
+
+    def plot(self, ax=None, output=None, top: int = 20, X=None):
+        """Draw the attributions of all rows, the features with the largest mean |value| on top.
+
+        One output: a dot for each row, colored by the value of the feature if X is given. Several:
+        bars of the mean |value|, one part an output. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure if not given.
+        output : str or int, optional
+            Name or index of the output to draw.
+        top : int
+            Most features that are drawn.
+        X : array-like or DataFrame (n_samples, n_features), optional
+            The rows that were explained, as the trees see them.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        ValueError
+            If there is no such output, or X has not the shape of the rows that were explained.
+        """
+        from splitcredit import _plots
+
+        return _plots.of_attribution(self, ax, output, top, X)
 
     def to_shap(self, X=None):
         """As a ``shap.Explanation``, for shap's plots; needs shap.
@@ -195,6 +265,63 @@ class Importance:
 
         columns = {"feature": self.feature_names, "value": self.values}
         return pd.DataFrame({**columns, "standard_error": self.standard_error})
+
+    def grouped(self, groups) -> Importance:
+        """Importances of groups of features: the sum of those of their features.
+
+        Sums are right for measures that add up what the splits on a feature do (``mdi``,
+        ``mdi_oob``, ``ufi``, ``penalized_gini``, ``air``) or that divide a total (``sage``). They
+        are refused for mean absolute attributions, of which group the `Attribution`, and for
+        ``mda``, which permutes one feature at a time.
+
+        Parameters
+        ----------
+        groups : dict of str to list of str or int
+            As for `Attribution.grouped`.
+
+        Returns
+        -------
+        Importance
+            The standard error of a sum is the sum of the standard errors, which it cannot exceed.
+
+        Raises
+        ------
+        ValueError
+            As `Attribution.grouped`.
+
+        Examples
+        --------
+        >>> from splitcredit import Importance
+        >>> Importance([1.0, 2.0, 4.0], ["red", "blue", "size"], "mdi").grouped(
+        ...     {"color": ["red", "blue"]}
+        ... ).to_frame()
+          feature  value  standard_error
+        0   color    3.0             0.0
+        1    size    4.0             0.0
+        """
+        from splitcredit import _groups
+
+        return _groups.of_importance(self, groups)
+
+    def plot(self, ax=None, top: int = 20):
+        """Draw the importances as bars, the largest on top, with standard errors if there are any.
+
+        Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure if not given.
+        top : int
+            Most features that are drawn.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from splitcredit import _plots
+
+        return _plots.of_importance(self, ax, top)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Every field as an array that `numpy.savez` can store."""

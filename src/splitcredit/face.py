@@ -1,33 +1,14 @@
-"""The functions that users meet first."""
+"""The functions that users meet first: one door to every method.
+
+Every function takes a fitted model as people hold it: of scikit-learn, XGBoost or LightGBM, a
+Booster, a `Forest`, the path of a model file, a pipeline, or a fitted search. X goes through the
+steps of a pipeline first; features are then those that come out of them.
+"""
 
 from __future__ import annotations
 
-from splitcredit import importances
-from splitcredit.attribution import Attribution
-from splitcredit.convert import to_forest
+from splitcredit._explain import explain, explain_chunks, importance
+from splitcredit._methods import methods
+from splitcredit._order import faithfulness, rank
 
-
-def explain(model, X, method: str = "tree_shap", **parameters) -> Attribution:
-    """Attribute the predictions (or impurity decreases) of a fitted forest to its features.
-
-    Parameters
-    ----------
-    model : fitted model or Forest
-        Anything `splitcredit.to_forest` accepts.
-    X : array-like or DataFrame (n_samples, n_features)
-    method : str
-        ``"tree_shap"``, ``"saabas"`` or ``"local_mdi"``.
-    **parameters
-        Passed to the method; see its module in `splitcredit.importances`.
-
-    Returns
-    -------
-    Attribution
-        ``values`` is (n_samples, n_features, n_outputs).
-
-    Raises
-    ------
-    TypeError, ValueError
-        See `to_forest`, `Forest.prepare` and the method.
-    """
-    return importances.get_method(method)(to_forest(model), X, **parameters)
+__all__ = ["explain", "explain_chunks", "faithfulness", "importance", "methods", "rank"]

@@ -142,12 +142,31 @@ class Forest:
             f"{self.n_outputs} outputs, criterion={self.criterion!r})"
         )
 
+    def in_order(self, X):
+        """X with its columns in the order of the features, if both X and the model have names.
+
+        Raises
+        ------
+        ValueError
+            If columns are missing, or there are others.
+        """
+        names = getattr(X, "columns", None)
+        if names is None or not self.names_given:
+            return X
+        place = {str(name): k for k, name in enumerate(names)}
+        _check_names([str(name) for name in names], self.feature_names)
+        order = [place[name] for name in self.feature_names]
+        if order == list(range(len(order))):
+            return X
+        return X.iloc[:, order] if hasattr(X, "iloc") else X[[names[k] for k in order]]
+
     def prepare(self, X) -> np.ndarray:
         """Check X against the forest and cast it once, as the library does.
 
         Parameters
         ----------
         X : array-like or DataFrame (n_samples, n_features)
+            Columns with names may come in any order.
 
         Returns
         -------
@@ -159,10 +178,7 @@ class Forest:
             On a wrong shape, names that differ from the model's, text, infinities, or NaN where
             the model has no rule for it.
         """
-        names = getattr(X, "columns", None)
-        if names is not None and self.names_given:
-            _compare_names([str(n) for n in names], self.feature_names)
-        array = _numeric(X, self.x_dtype)
+        array = _numeric(self.in_order(X), self.x_dtype)
         if array.ndim != 2:
             raise ValueError(
                 f"X has {array.ndim} dimension(s), expected 2 (n_samples, {self.n_features}): "
@@ -261,19 +277,19 @@ def _numeric(X, dtype):
         ) from None
 
 
-def _compare_names(given, expected):
-    if given == list(expected):
-        return
-    missing = [n for n in expected if n not in given]
-    extra = [n for n in given if n not in expected]
+def _check_names(given, expected):
+    """Refuse columns that are not those of the model, in whatever order."""
+    known, present = set(expected), set(given)
+    missing = [name for name in expected if name not in present]
+    extra = [name for name in given if name not in known]
     if missing or extra:
-        detail = f"missing {missing[:5]}, not expected {extra[:5]}"
-    else:
-        detail = "same names in another order"
-    raise ValueError(
-        f"the columns of X are not the features of the model: {detail}; "
-        "pass X[list(forest.feature_names)]"
-    )
+        raise ValueError(
+            f"the columns of X are not the features of the model: missing {missing[:5]}, not "
+            f"expected {extra[:5]}; pass X[list(forest.feature_names)]"
+        )
+    if len(given) > len(present):
+        twice = sorted({name for name in given if given.count(name) > 1})
+        raise ValueError(f"X has several columns of the same name, {twice[:5]}: keep one of each")
 
 
 def _check(forest):

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import os
+from dataclasses import replace
+from pathlib import Path
 
-from splitcredit.forest import Forest
+from splitcredit.convert._unwrap import unwrap
+from splitcredit.forest import Forest, array_hash
+
+__all__ = ["forest_and_rows", "to_forest", "unwrap"]
 
 # Top-level package of the model's class -> module with `convert(model, X_train)`.
 _CONVERTERS = {
@@ -19,7 +25,7 @@ def to_forest(model, X_train=None) -> Forest:
 
     Parameters
     ----------
-    model : fitted estimator, Booster, or Forest
+    model : fitted estimator, Booster, Forest, or path of a model file
         Classifiers and regressors, one target each:
 
         - scikit-learn: decision trees, random forests, extra-trees, bagged decision trees,
@@ -27,11 +33,14 @@ def to_forest(model, X_train=None) -> Forest:
         - XGBoost: Boosters and wrappers with booster "gbtree";
         - LightGBM: Boosters and wrappers with boosting "gbdt", "goss" or "rf".
 
-        A `Forest` is returned as it is. `splitcredit.convert.xgboost.read` and
-        `splitcredit.convert.lightgbm.read` take model files.
+        A `Forest` is returned as it is. Of a pipeline the last step is converted, with the names
+        of the transformed features; of a fitted search, such as GridSearchCV, the best estimator.
+        Of files, those with the ending ``.json`` or ``.ubj`` are read as XGBoost's, others as
+        LightGBM's.
     X_train : array-like (n_train, n_features), optional
-        The training rows; only their hash is kept, so that measures which need them (out-of-bag
-        ones) can tell whether they were given the right ones.
+        The training rows, as the pipeline was fitted on them if there is one; only the hash of
+        what the trees see is kept, so that measures which need these rows (out-of-bag ones) can
+        tell whether they were given the right ones.
 
     Returns
     -------
@@ -41,6 +50,8 @@ def to_forest(model, X_train=None) -> Forest:
     ------
     TypeError
         If no converter knows the model.
+    FileNotFoundError
+        If there is no such file.
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
     ValueError
@@ -61,11 +72,48 @@ def to_forest(model, X_train=None) -> Forest:
     """
     if isinstance(model, Forest):
         return model
+    inner, steps = unwrap(model)
+    rows = None if X_train is None else steps.rows(X_train)
+    forest = _converted(inner, rows)
+    if rows is not None:
+        in_order = forest.in_order(rows)
+        if in_order is not rows or forest.training_hash is None:
+            forest = replace(forest, training_hash=array_hash(in_order))
+    return steps.named(forest)
+
+
+def forest_and_rows(model, *tables) -> tuple:
+    """The forest of a model, and tables as its trees see them: what a pipeline makes of them.
+
+    Parameters
+    ----------
+    model : anything that `to_forest` takes
+    *tables : array-like or DataFrame (n_samples, n_features), or None
+        They are returned as they are where there is no pipeline.
+
+    Returns
+    -------
+    tuple of Forest and the tables
+    """
+    forest = to_forest(model)
+    if isinstance(model, Forest):
+        return forest, *tables
+    _, steps = unwrap(model)
+    return forest, *(None if table is None else steps.rows(table) for table in tables)
+
+
+def _converted(model, X_train):
+    if isinstance(model, Forest):
+        return model
+    if isinstance(model, (str, os.PathLike)):
+        library = "xgboost" if Path(model).suffix in (".json", ".ubj") else "lightgbm"
+        return importlib.import_module(_CONVERTERS[library]).read(model)
     for base in type(model).__mro__:
         module = _CONVERTERS.get(base.__module__.partition(".")[0])
         if module is not None:
             return importlib.import_module(module).convert(model, X_train)
     raise TypeError(
         f"cannot convert {type(model).__module__}.{type(model).__qualname__} to a Forest: "
-        f"models of {', '.join(sorted(_CONVERTERS))} are supported"
+        f"models of {', '.join(sorted(_CONVERTERS))} are supported, and pipelines and searches "
+        "around them"
     )

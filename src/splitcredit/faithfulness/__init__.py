@@ -6,4 +6,26 @@
 - `sampling`: the same gaps by Monte Carlo and quasi-Monte Carlo;
 - `randomizing`, `retraining`: the error of a model whose important features are randomized, or
   that is fitted again without them.
+
+The package itself can be called: ``splitcredit.faithfulness(model, X, ranking)`` is
+`splitcredit.face.faithfulness`.
 """
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+
+
+class _CallablePackage(ModuleType):
+    """The package under its own name, which is the name of the function, too."""
+
+    def __call__(self, *arguments, **parameters):
+        """See `splitcredit.face.faithfulness`."""
+        # By name, since the face comes after this package in the order of imports.
+        face = importlib.import_module("splitcredit.face")
+        return face.faithfulness(*arguments, **parameters)
+
+
+sys.modules[__name__].__class__ = _CallablePackage

@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
+from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.prediction_gap import GapProblem, refuse_nan
 
 # Most features whose sets are all searched: each further one doubles time and memory.
@@ -91,9 +92,10 @@ def largest_pgi2(
     """
     if not 1 <= searched <= MOST_SEARCHED:
         raise ValueError(f"searched={searched}: expected 1 to {MOST_SEARCHED} features")
-    problem = GapProblem(model, perturbation, scale, output)
-    X = problem.forest.prepare(X)
-    refuse_nan(problem.forest, X, np.ones(X.shape, np.bool_))
+    forest, X = forest_and_rows(model, X)
+    problem = GapProblem(forest, perturbation, scale, output)
+    X = forest.prepare(X)
+    refuse_nan(forest, X, np.ones(X.shape, np.bool_))
     n, d = X.shape
     trees, size = _leaf_pairs(problem.gap_forest, d), min(searched, d)
     upper, exact = np.empty(n), np.empty(n, np.bool_)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.perturbations import Normal
 from splitcredit.faithfulness.prediction_gap import GapProblem, only_output, refuse_nan
 from splitcredit.faithfulness.rankings import Rankings
@@ -15,7 +16,7 @@ TIE = 1e-14
 ARITHMETICS = ("double", "single")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GreedyRankings(Rankings):
     """Rankings made feature after feature.
 
@@ -69,8 +70,9 @@ def greedy_ranking(
     if arithmetic not in ARITHMETICS:
         known = ", ".join(map(repr, ARITHMETICS))
         raise ValueError(f"arithmetic={arithmetic!r}: available are {known}")
-    problem = GapProblem(model, perturbation, scale, output)
-    X = problem.forest.prepare(X)
+    forest, X = forest_and_rows(model, X)
+    problem = GapProblem(forest, perturbation, scale, output)
+    X = forest.prepare(X)
     order, wanted = _checked_order(ties, X.shape[1]), np.ones(X.shape, np.bool_)
     if arithmetic == "single":
         return _in_single_precision(problem, X, output, order)
@@ -80,7 +82,8 @@ def greedy_ranking(
         kernel.greedy(problem.gap_forest, *problem.with_tails(X[rows], wanted[rows]), TIE, order)
         for rows in problem.chunks(X, wanted) or [slice(0, 0)]
     ]
-    return GreedyRankings(*(np.concatenate(parts) for parts in zip(*chunks, strict=True)))
+    parts = (np.concatenate(part) for part in zip(*chunks, strict=True))
+    return GreedyRankings(*parts, feature_names=forest.feature_names)
 
 
 def _in_single_precision(problem, X, output, order):
@@ -96,7 +99,9 @@ def _in_single_precision(problem, X, output, order):
         raise ValueError("arithmetic='single' is for normal noise with a scale above 0")
     refuse_nan(forest, X, np.ones(X.shape, np.bool_))
     trees = single_precision.single_forest(forest, only_output(forest, output))
-    return GreedyRankings(*single_precision.greedy(trees, X, problem.scales, order))
+    scales = problem.scales * problem.perturbation.scale
+    parts = single_precision.greedy(trees, X, scales, order)
+    return GreedyRankings(*parts, feature_names=forest.feature_names)
 
 
 def _checked_order(ties, n_features):

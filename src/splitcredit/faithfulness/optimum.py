@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.greedy import TIE
 from splitcredit.faithfulness.prediction_gap import CHUNK, GapProblem
 from splitcredit.faithfulness.rankings import Rankings
@@ -34,8 +35,9 @@ def best_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Ranking
         If there are more than 16 features; see also `prediction_gap.pg2`. All features are
         perturbed in the end, so none may be NaN.
     """
-    problem = GapProblem(model, perturbation, scale, output)
-    X = problem.forest.prepare(X)
+    forest, X = forest_and_rows(model, X)
+    problem = GapProblem(forest, perturbation, scale, output)
+    X = forest.prepare(X)
     n, d = X.shape
     if d > MOST_FEATURES:
         raise ValueError(
@@ -47,7 +49,8 @@ def best_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Ranking
     chunks = [
         _best_orders(problem.gaps(X[i : i + step], masks), d) for i in range(0, n, step) or [0]
     ]
-    return Rankings(*(np.concatenate(parts) for parts in zip(*chunks, strict=True)))
+    parts = (np.concatenate(part) for part in zip(*chunks, strict=True))
+    return Rankings(*parts, feature_names=forest.feature_names)
 
 
 def _best_orders(gaps, d):

@@ -1,11 +1,15 @@
 """Perturbations: what takes the place of the value of a perturbed feature.
 
-Noise adds to it: x + scale * Z. It has ``probability_below(t)``, P(Z < t), and
-``probability_at_most``, ``probability_above`` and ``probability_at_least`` in the same way, and
-``draw(random, shape)``. Any object with these is a perturbation. P(Z < t) should be accurate
-(relatively) where it is small, and so should P(Z > t); the noises here have median 0 and are.
+Noise adds to it: x + scale * Z. The scale is an argument of the measures, 1 if it is not given, so
+that ``Laplace(0.3)`` is the same as ``Laplace()`` with ``scale=0.3``.
 
-`Marginal` replaces the value instead. `FeatureWise` has a noise for every feature.
+A noise has ``probability_below(t)``, P(Z < t), and ``probability_at_most``, ``probability_above``
+and ``probability_at_least`` in the same way, and ``draw(random, shape)``. Any object with these is
+a perturbation. P(Z < t) should be accurate (relatively) where it is small, and so should P(Z > t);
+the noises here have median 0 and are.
+
+`Marginal` replaces the value instead. `FeatureWise` has a noise for every feature. `NAMES` are the
+noises that a word stands for.
 """
 
 from __future__ import annotations
@@ -32,31 +36,52 @@ class _Continuous:
 
 @dataclass(frozen=True)
 class Normal(_Continuous):
-    """Standard normal noise; the standard deviation is the scale."""
+    """Normal noise.
 
-    @staticmethod
-    def _tail(t):
+    Parameters
+    ----------
+    scale : float
+        Standard deviation, in units of the scale that a measure is given.
+    """
+
+    scale: float = 1.0
+
+    def __post_init__(self):
+        _check_positive("scale", self.scale)
+
+    def _tail(self, t):
         from scipy.special import ndtr
 
-        return ndtr(t)
+        return ndtr(t / self.scale)
 
     def draw(self, random: np.random.Generator, shape):
         """Independent values of Z, float64 of the shape."""
-        return random.standard_normal(shape)
+        return self.scale * random.standard_normal(shape)
 
 
 @dataclass(frozen=True)
 class Laplace(_Continuous):
-    """Laplace noise with density exp(-|z|) / 2: a standard deviation of sqrt(2) scales."""
+    """Laplace noise with density exp(-|z| / scale) / (2 scale).
 
-    @staticmethod
-    def _tail(t):
+    Parameters
+    ----------
+    scale : float
+        In units of the scale that a measure is given. The standard deviation is sqrt(2) of it.
+    """
+
+    scale: float = 1.0
+
+    def __post_init__(self):
+        _check_positive("scale", self.scale)
+
+    def _tail(self, t):
+        t = t / self.scale
         small = 0.5 * np.exp(-np.abs(t))
         return np.where(t < 0, small, 1.0 - small)
 
     def draw(self, random: np.random.Generator, shape):
         """Independent values of Z, float64 of the shape."""
-        return random.laplace(size=shape)
+        return self.scale * random.laplace(size=shape)
 
 
 @dataclass(frozen=True)
@@ -66,14 +91,13 @@ class Uniform(_Continuous):
     Parameters
     ----------
     half_width : float
-        In units of the scale.
+        In units of the scale that a measure is given.
     """
 
     half_width: float = 1.0
 
     def __post_init__(self):
-        if not (np.isfinite(self.half_width) and self.half_width > 0):
-            raise ValueError(f"half_width is {self.half_width!r}, expected a number above 0")
+        _check_positive("half_width", self.half_width)
 
     def _tail(self, t):
         inside = np.clip(t, -self.half_width, self.half_width)
@@ -198,6 +222,51 @@ class FeatureWise:
             raise ValueError(f"shape is {shape}, expected (..., {len(self.noises)})")
         columns = [noise.draw(random, tuple(shape[:-1])) for noise in self.noises]
         return np.stack(columns, axis=-1)
+
+
+# Words for noises that need no data, as the configuration has them.
+NAMES = {"normal": Normal, "laplace": Laplace, "uniform": Uniform}
+_WORKING = ("draw", "probability_below", "probability_above")
+
+
+def perturbation_of(given):
+    """The perturbation that a name or nothing stands for; objects are returned as they are.
+
+    Parameters
+    ----------
+    given : {"normal", "laplace", "uniform"}, perturbation, or None
+        None is normal noise.
+
+    Raises
+    ------
+    ValueError
+        If there is no noise of that name.
+    TypeError
+        If the object is no perturbation.
+    """
+    if given is None:
+        return Normal()
+    if isinstance(given, str):
+        if given not in NAMES:
+            raise ValueError(f"noise {given!r}: available are {', '.join(map(repr, NAMES))}")
+        return NAMES[given]()
+    if isinstance(given, type) or not isinstance(given, (Marginal, FeatureWise)):
+        lacking = [name for name in _WORKING if not hasattr(given, name)]
+        if isinstance(given, type) or lacking:
+            raise TypeError(
+                f"{given!r} is no perturbation: pass a name in {list(NAMES)}, or an object of "
+                "splitcredit.faithfulness.perturbations, such as Laplace(0.3)"
+            )
+    return given
+
+
+def _check_positive(name, value):
+    number = isinstance(value, (int, float, np.integer, np.floating))
+    if isinstance(value, bool) or not number or not 0 < value < np.inf:
+        raise ValueError(
+            f"{name} is {value!r}, expected a number above 0; scales that differ between features "
+            "go to scale= of the measure"
+        )
 
 
 def checked_scale(perturbation, scale, n_features) -> np.ndarray:

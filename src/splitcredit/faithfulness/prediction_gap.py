@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from splitcredit.convert import to_forest
+from splitcredit.convert import forest_and_rows, to_forest
 from splitcredit.faithfulness._tails import tails
-from splitcredit.faithfulness.perturbations import Normal, checked_scale
+from splitcredit.faithfulness.perturbations import checked_scale, perturbation_of
 from splitcredit.faithfulness.rankings import validate_rankings
 
 # Bytes of tail probabilities, and of masks, kept at a time.
@@ -25,12 +25,14 @@ def pg2(model, X, features, perturbation=None, scale=1.0, output=None) -> np.nda
     X : array-like or DataFrame (n_samples, n_features)
     features : bool (n_features,) or (n_samples, n_features), or list of names or indices
         Which are perturbed: the same for all rows, or row by row.
-    perturbation : noise, FeatureWise or Marginal, optional
-        See `perturbations`; `Normal` if not given.
+    perturbation : str, noise, FeatureWise or Marginal, optional
+        ``"normal"``, ``"laplace"`` or ``"uniform"``, or an object of `perturbations`; normal if not
+        given.
     scale : float or (n_features,)
         What the noise is multiplied by, in units of the features.
     output : str or int, optional
-        Name or index; may be left out if there is one.
+        Name or index; may be left out if there is one, or if there are two that add up to the same
+        everywhere, as the fractions of two classes do: then both have the same gaps.
 
     Returns
     -------
@@ -51,9 +53,10 @@ def pg2(model, X, features, perturbation=None, scale=1.0, output=None) -> np.nda
     of two tails keeps fewer digits where thresholds lie so close that little of the tail is between
     them: a share s of it costs 1e-16 / s.
     """
-    problem = GapProblem(model, perturbation, scale, output)
-    X = problem.forest.prepare(X)
-    return problem.gaps(X, chosen_features(problem.forest, features, len(X))[:, None])[:, 0]
+    forest, X = forest_and_rows(model, X)
+    problem = GapProblem(forest, perturbation, scale, output)
+    X = forest.prepare(X)
+    return problem.gaps(X, chosen_features(forest, features, len(X))[:, None])[:, 0]
 
 
 def pgi2(model, X, rankings, perturbation=None, scale=1.0, output=None) -> np.ndarray:
@@ -83,7 +86,9 @@ def pgi2_curve(model, X, rankings, perturbation=None, scale=1.0, output=None) ->
 
     See `pgi2`, which is its mean.
     """
-    return _curve(GapProblem(model, perturbation, scale, output), X, rankings, important=True)
+    forest, X = forest_and_rows(model, X)
+    problem = GapProblem(forest, perturbation, scale, output)
+    return _curve(problem, X, rankings, important=True)
 
 
 def pgu2(model, X, rankings, perturbation=None, scale=1.0, output=None) -> np.ndarray:
@@ -103,7 +108,9 @@ def pgu2_curve(model, X, rankings, perturbation=None, scale=1.0, output=None) ->
 
     See `pgu2`, which is its mean.
     """
-    return _curve(GapProblem(model, perturbation, scale, output), X, rankings, important=False)
+    forest, X = forest_and_rows(model, X)
+    problem = GapProblem(forest, perturbation, scale, output)
+    return _curve(problem, X, rankings, important=False)
 
 
 def _curve(problem, X, rankings, important):
@@ -124,7 +131,7 @@ class GapProblem:
         from splitcredit.kernels.prediction_gap.gap_forest import gap_forest
 
         self.forest = to_forest(model)
-        self.perturbation = Normal() if perturbation is None else perturbation
+        self.perturbation = perturbation_of(perturbation)
         self.scales = checked_scale(self.perturbation, scale, self.forest.n_features)
         self.gap_forest = gap_forest(self.forest, only_output(self.forest, output))
 
@@ -170,7 +177,7 @@ class GapProblem:
 
 
 def only_output(forest, output) -> int:
-    """Index of the output named, or of the only one.
+    """Index of the output named, or of the only one, or of the second of two that add up.
 
     Raises
     ------
@@ -179,6 +186,8 @@ def only_output(forest, output) -> int:
     """
     from splitcredit.importances._prediction import chosen_outputs
 
+    if output is None and forest.n_outputs == 2 and outputs_add_up(forest):
+        return 1
     if output is None and forest.n_outputs > 1:
         raise ValueError(
             f"the model has {forest.n_outputs} outputs: choose one with output=, by index or by "
@@ -188,6 +197,13 @@ def only_output(forest, output) -> int:
     if len(chosen) != 1:
         raise ValueError("output='all': the gap is of one output, give its index or name")
     return int(chosen[0])
+
+
+def outputs_add_up(forest):
+    """Whether the outputs of all leaves add up to the same, but for rounding."""
+    leaves = forest.value[forest.feature < 0]
+    rounding = 4 * np.finfo(float).eps * np.abs(leaves).max() * forest.n_outputs
+    return bool(np.ptp(leaves.sum(axis=1)) <= rounding)
 
 
 def chosen_features(forest, features, n) -> np.ndarray:
@@ -206,11 +222,12 @@ def chosen_features(forest, features, n) -> np.ndarray:
         return np.ascontiguousarray(np.broadcast_to(array, (n, d)))
     mask = np.zeros(d, np.bool_)
     for one in [features] if isinstance(features, str) else list(features):
-        mask[_index_of(forest, one)] = True
+        mask[index_of(forest, one)] = True
     return np.ascontiguousarray(np.broadcast_to(mask, (n, d)))
 
 
-def _index_of(forest, one):
+def index_of(forest, one) -> int:
+    """Index of a feature, from its name or index; ValueError lists the names."""
     if isinstance(one, str) and one in forest.feature_names:
         return forest.feature_names.index(one)
     if isinstance(one, (int, np.integer)) and 0 <= one < forest.n_features:

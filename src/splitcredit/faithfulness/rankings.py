@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rankings:
     """Rankings of the features of some rows, and what the first of them move the prediction by.
 
@@ -15,17 +15,55 @@ class Rankings:
     ----------
     rankings : int64 (n_samples, n_features)
         The most important feature first.
-    gaps : float64 (n_samples, n_features)
-        PG^2 of the first k features in column k - 1.
+    gaps : float64 (n_samples, n_features), optional
+        PG^2 of the first k features in column k - 1; None if the rankings were not made from it.
+    feature_names : tuple of str, optional
+        Names of the features by their index.
     """
 
     rankings: np.ndarray
-    gaps: np.ndarray
+    gaps: np.ndarray | None
+    feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
 
     @property
     def pgi2(self) -> np.ndarray:
-        """PGI^2 under the perturbation that they were made with, float64 (n_samples,)."""
+        """PGI^2 under the perturbation that they were made with, float64 (n_samples,).
+
+        Raises
+        ------
+        ValueError
+            If the rankings were not made from gaps.
+        """
+        if self.gaps is None:
+            raise ValueError(
+                "these rankings were not made from gaps: measure them with "
+                "splitcredit.faithfulness(model, X, rankings)"
+            )
         return self.gaps.mean(axis=1)
+
+    def __repr__(self):
+        n, d = self.rankings.shape
+        return f"{type(self).__name__}({n} samples, {d} features)"
+
+    def to_frame(self):
+        """As a tidy DataFrame: sample, place (from 1), feature, and gap where there are gaps.
+
+        Features stand by their names, or by their index if the names are not known.
+        """
+        import pandas as pd
+
+        n, d = self.rankings.shape
+        features = self.rankings
+        if self.feature_names is not None:
+            features = np.array(self.feature_names, dtype=object)[features]
+        columns = {
+            "sample": np.repeat(np.arange(n), d),
+            "place": np.tile(np.arange(1, d + 1), n),
+            "feature": features.ravel(),
+        }
+        if self.gaps is not None:
+            columns["gap"] = self.gaps.ravel()
+        return pd.DataFrame(columns)
 
 
 def validate_rankings(rankings, n_rows: int, n_features: int) -> np.ndarray:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splitcredit.convert import to_forest
+from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.noise import noise_pool, noise_stream
 from splitcredit.faithfulness.perturbations import Normal, checked_scale
 from splitcredit.faithfulness.prediction_gap import chosen_features, only_output, refuse_nan
@@ -162,7 +162,7 @@ def checked_pairs(model, X, features, scale, output):
     ValueError
         If the arguments do not fit the model, or a perturbed value is NaN.
     """
-    forest = to_forest(model)
+    forest, X = forest_and_rows(model, X)
     X = forest.prepare(X)
     perturbed = chosen_features(forest, features, len(X))
     refuse_nan(forest, X, perturbed)

@@ -4,7 +4,9 @@ A local method's file has ``explain(forest, X, **parameters) -> Attribution``; a
 ``importance(forest, **parameters) -> Importance``, or ``importance(estimator, X, y, ...)`` if it
 fits a model of its own; one that only ranks has ``rank(forest, X, **parameters) -> Attribution``,
 whose values say the order and nothing else. File name, name in the configuration and
-``Attribution.method`` are the same word.
+``Attribution.method`` are the same word. A file whose method does not take every model says so in
+``REQUIRES``, a tuple of words: ``"impurity"`` (of every node), ``"bootstrap"`` (the bag of each
+tree) or ``"refit"`` (an estimator that can be fitted again).
 """
 
 from __future__ import annotations
@@ -14,9 +16,14 @@ from splitcredit import registry
 KINDS = ("explain", "importance", "rank")
 
 
+def names() -> list[str]:
+    """Names of all methods."""
+    return registry.names(__name__)
+
+
 def available(function: str = "explain") -> list[str]:
     """Names of the methods that have `function`, one of `KINDS`."""
-    return [n for n in registry.names(__name__) if hasattr(_load(n), function)]
+    return [n for n in names() if hasattr(module_of(n), function)]
 
 
 def get_method(name: str, function: str = "explain"):
@@ -27,17 +34,18 @@ def get_method(name: str, function: str = "explain"):
     ValueError
         If there is no such method; the message lists what there is.
     """
-    if name not in registry.names(__name__) or not hasattr(_load(name), function):
+    if name not in names() or not hasattr(module_of(name), function):
         known = ", ".join(available(function))
         raise ValueError(f"unknown method {name!r}: available are {known}")
-    return getattr(_load(name), function)
+    return getattr(module_of(name), function)
 
 
 def function_of(name: str):
     """The function of one method, of whichever kind; ValueError lists what there is."""
-    module = _load(name)
+    module = module_of(name)
     return next(getattr(module, kind) for kind in KINDS if hasattr(module, kind))
 
 
-def _load(name):
+def module_of(name: str):
+    """The module of one method; ValueError lists what there is."""
     return registry.load(__name__, name, "method")

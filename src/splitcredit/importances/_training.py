@@ -40,7 +40,7 @@ def training_rows(forest, X) -> np.ndarray:
             f"X has {len(rows)} rows, the forest was grown on {n_train}: pass the training rows, "
             "all of them in their order"
         )
-    if forest.training_hash is not None and array_hash(X) != forest.training_hash:
+    if forest.training_hash is not None and array_hash(forest.in_order(X)) != forest.training_hash:
         raise ValueError(
             "X is not what the forest was grown on (its hash differs): pass the training rows "
             "unchanged and in their order"
@@ -93,6 +93,28 @@ def _check_means(forest, targets, rows, center):
         )
 
 
+def _classes_of(names, labels):
+    """Index of the class that each label names, or equals as a number; -1 if there is none."""
+    by_name = {name: c for c, name in enumerate(names)}
+    numbers = [_number_of(name) for name in names]
+    distinct = None not in numbers and len(set(numbers)) == len(numbers)
+    by_number = {number: c for c, number in enumerate(numbers)} if distinct else {}
+    return [
+        by_name.get(str(label), -1 if isinstance(label, str) else by_number.get(label, -1))
+        for label in labels
+    ]
+
+
+def _number_of(name):
+    """The number that the name of a class stands for, 0 and 1 for False and True; else None."""
+    if name in ("False", "True"):
+        return float(name == "True")
+    try:
+        return float(name)
+    except ValueError:
+        return None
+
+
 def check_choice(name, value, allowed) -> None:
     """Raise a ValueError that lists what is allowed, if it is something else."""
     if value not in allowed:
@@ -112,14 +134,14 @@ def targets_of(forest, y, n) -> np.ndarray:
         raise ValueError(f"y has shape {y.shape}, expected ({n},): one target for each row of X")
     if forest.n_outputs > 1:
         labels, position = np.unique(y, return_inverse=True)
-        classes = {name: c for c, name in enumerate(forest.output_names)}
-        unknown = [str(label) for label in labels if str(label) not in classes]
+        classes = _classes_of(forest.output_names, labels)
+        unknown = [str(label) for label, c in zip(labels, classes, strict=True) if c < 0]
         if unknown:
             raise ValueError(
                 f"y holds {unknown[:5]}, which are no classes of the model: pass labels among "
-                f"{list(classes)[:10]}"
+                f"{list(forest.output_names)[:10]}"
             )
-        return np.array([classes[str(label)] for label in labels])[position]
+        return np.array(classes)[position]
     try:
         y = y.astype(np.float64)
     except (TypeError, ValueError):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.attribution import Importance
-from splitcredit.convert import to_forest
+from splitcredit.convert import to_forest, unwrap
 from splitcredit.importances import mdi
+
+REQUIRES = ("refit",)
 
 
 def importance(estimator, X, y, random_state: int = 0) -> Importance:
@@ -19,8 +21,8 @@ def importance(estimator, X, y, random_state: int = 0) -> Importance:
     Parameters
     ----------
     estimator : unfitted forest or tree
-        A copy of it is fitted. It sees twice as many features; where `max_features` is not a
-        number, as many more are drawn at a node.
+        A copy of it is fitted; of a fitted pipeline, of its last step. It sees twice as many
+        features; where `max_features` is not a number, as many more are drawn at a node.
     X : array-like or DataFrame (n_samples, n_features)
     y : (n_samples,)
     random_state : int
@@ -43,6 +45,7 @@ def importance(estimator, X, y, random_state: int = 0) -> Importance:
     Nembrini, König and Wright, "The revival of the Gini importance?", Bioinformatics 34 (2018);
     "impurity_corrected" of the R package ranger, which divides by the number of trees too.
     """
+    estimator, steps = unwrap(estimator)
     if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise TypeError(
             f"AIR fits a model of its own, and {type(estimator).__name__} cannot be fitted: pass "
@@ -50,6 +53,7 @@ def importance(estimator, X, y, random_state: int = 0) -> Importance:
         )
     from sklearn.base import clone
 
+    X = steps.rows(X)
     table = np.asarray(X)
     if table.ndim != 2:
         raise ValueError(f"X has {table.ndim} dimension(s), expected 2 (n_samples, n_features)")
@@ -57,5 +61,6 @@ def importance(estimator, X, y, random_state: int = 0) -> Importance:
     model = clone(estimator).fit(np.hstack([table, table[order]]), y)
     both = len(table) * mdi.importance(to_forest(model)).values.reshape(2, -1)
     names = getattr(X, "columns", None)
+    names = steps.names_out() if names is None else names
     names = [f"x{j}" for j in range(table.shape[1])] if names is None else names
     return Importance(both[0] - both[1], names, "air", {"random_state": int(random_state)})

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from splitcredit.attribution import Attribution
+from splitcredit.convert import forest_and_rows
+
+REQUIRES = ("impurity",)
 
 
 def explain(forest, X) -> Attribution:
@@ -10,7 +13,7 @@ def explain(forest, X) -> Attribution:
 
     Parameters
     ----------
-    forest : Forest
+    forest : Forest or fitted model
         With impurities: entropy, Gini, variance, or any other.
     X : array-like or DataFrame (n_samples, n_features)
 
@@ -28,6 +31,7 @@ def explain(forest, X) -> Attribution:
     """
     from splitcredit.kernels.walks import local_mdi
 
+    forest, X = forest_and_rows(forest, X)
     if forest.impurity is None:
         raise ValueError(
             "local MDI needs the impurity of every node, and this model stores none: "

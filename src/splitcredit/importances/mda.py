@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.attribution import Importance
+from splitcredit.convert import forest_and_rows
 from splitcredit.importances._training import training_data
+
+REQUIRES = ("bootstrap",)
 
 
 def importance(forest, X, y, scaled: bool = False, random_state: int = 0) -> Importance:
@@ -13,7 +16,7 @@ def importance(forest, X, y, scaled: bool = False, random_state: int = 0) -> Imp
 
     Parameters
     ----------
-    forest : Forest
+    forest : Forest or fitted model
         Bagged.
     X : array-like or DataFrame (n_train, n_features)
         The training rows, in their order.
@@ -45,6 +48,7 @@ def importance(forest, X, y, scaled: bool = False, random_state: int = 0) -> Imp
     """
     from splitcredit.kernels.walks import mda
 
+    forest, X = forest_and_rows(forest, X)
     rows, y = training_data(forest, X, y)
     increases = mda.loss_increases(forest, rows, y, permutations(forest.n_features, random_state))
     measured = increases[~np.isnan(increases).any(axis=1)]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.attribution import Importance
+from splitcredit.convert import to_forest
+
+REQUIRES = ("impurity",)
 
 
 def importance(forest, normalize: str = "none") -> Importance:
@@ -12,7 +15,7 @@ def importance(forest, normalize: str = "none") -> Importance:
 
     Parameters
     ----------
-    forest : Forest
+    forest : Forest or fitted model
         With impurities.
     normalize : {"none", "trees"}
         ``"none"``: sutera2021, Eq. 2 and 3, in units of the impurity (bits for entropy).
@@ -31,6 +34,7 @@ def importance(forest, normalize: str = "none") -> Importance:
     """
     from splitcredit.kernels.walks import mdi
 
+    forest = to_forest(forest)
     if forest.impurity is None:
         raise ValueError(
             "MDI needs the impurity of every node, and this model stores none: "

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.attribution import Importance
+from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import chosen_outputs
 from splitcredit.importances._training import ROWS, check_choice, sums_of_nodes
+
+REQUIRES = ("bootstrap",)
 
 
 def importance(
@@ -19,7 +22,7 @@ def importance(
 
     Parameters
     ----------
-    forest : Forest
+    forest : Forest or fitted model
         Bagged.
     X : array-like or DataFrame (n_train, n_features)
         The training rows, in their order.
@@ -47,6 +50,7 @@ def importance(
     """
     from splitcredit.kernels.walks import oob
 
+    forest, X = forest_and_rows(forest, X)
     check_choice("rows", rows, ROWS)
     check_choice("divide_by", divide_by, ("rows", "targets"))
     chosen = chosen_outputs(forest, output)

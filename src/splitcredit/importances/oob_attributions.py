@@ -2,7 +2,8 @@
 
 Each row is explained only by trees that it was in, or out of, the bag of.
 
-``method="saabas"`` is the paper's CFC_in and CFC_oob, ``"tree_shap"`` its SHAP_in and SHAP_oob.
+``attribution="saabas"`` is the paper's CFC_in and CFC_oob, ``"tree_shap"`` its SHAP_in and
+SHAP_oob.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.attribution import Attribution, Importance
+from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import chosen_outputs
 from splitcredit.importances._training import ROWS, check_choice, training_data, training_rows
 
-METHODS = ("saabas", "tree_shap")
+REQUIRES = ("bootstrap",)
+
+ATTRIBUTIONS = ("saabas", "tree_shap")
 WEIGHTS = ("absolute", "y", "centered_y")
 
 
@@ -21,7 +25,7 @@ def importance(
     forest,
     X,
     y,
-    method: str = "tree_shap",
+    attribution: str = "tree_shap",
     rows: str = "oob",
     output="all",
     weigh_by: str = "absolute",
@@ -30,13 +34,13 @@ def importance(
 
     Parameters
     ----------
-    forest : Forest
+    forest : Forest or fitted model
         Bagged.
     X : array-like or DataFrame (n_train, n_features)
         The training rows, in their order.
     y : (n_train,)
         Class labels, one-hot below, or numbers for a regressor.
-    method : {"saabas", "tree_shap"}
+    attribution : {"saabas", "tree_shap"}
     rows : {"oob", "inbag"}
     output : "all", or the name or index of one output
         Added over the outputs; for two classes, both have the same absolute values.
@@ -53,23 +57,26 @@ def importance(
     ValueError
         If the forest is not bagged, X and y are not its training data, or there is no such choice.
     """
-    attribution = attribute(forest, X, method, rows, output)
     check_choice("weigh_by", weigh_by, WEIGHTS)
+    forest, X = forest_and_rows(forest, X)
+    attributed = attribute(forest, X, attribution, rows, output)
     _, y = training_data(forest, X, y)
-    values = attribution.values
+    values = attributed.values
     if weigh_by == "absolute":
         scores = np.abs(values).mean(axis=0).sum(axis=1)
     else:
         targets = np.eye(forest.n_outputs)[y] if forest.n_outputs > 1 else y[:, None]
         if weigh_by == "centered_y":
             targets = targets - targets.mean(axis=0)
-        chosen = [forest.output_names.index(name) for name in attribution.output_names]
+        chosen = [forest.output_names.index(name) for name in attributed.output_names]
         scores = (values * targets[:, None, chosen]).mean(axis=0).sum(axis=1)
-    parameters = attribution.parameters | {"weigh_by": weigh_by}
-    return Importance(scores, forest.feature_names, attribution.method, parameters)
+    parameters = attributed.parameters | {"weigh_by": weigh_by}
+    return Importance(scores, forest.feature_names, attributed.method, parameters)
 
 
-def attribute(forest, X, method: str = "tree_shap", rows: str = "oob", output="all") -> Attribution:
+def attribute(
+    forest, X, attribution: str = "tree_shap", rows: str = "oob", output="all"
+) -> Attribution:
     """Attributions of every training row, by the trees that it is in or out of the bag of.
 
     In-bag rows count once, however often they were drawn. The sum over these trees is divided by
@@ -78,11 +85,11 @@ def attribute(forest, X, method: str = "tree_shap", rows: str = "oob", output="a
 
     Parameters
     ----------
-    forest : Forest
+    forest : Forest or fitted model
         Bagged.
     X : array-like or DataFrame (n_train, n_features)
         The training rows, in their order.
-    method : {"saabas", "tree_shap"}
+    attribution : {"saabas", "tree_shap"}
     rows : {"oob", "inbag"}
     output : "all", or the name or index of one output
 
@@ -99,12 +106,13 @@ def attribute(forest, X, method: str = "tree_shap", rows: str = "oob", output="a
     from splitcredit.kernels.tree_shap.oob import oob_tree_shap
     from splitcredit.kernels.walks.oob_saabas import oob_saabas
 
-    check_choice("method", method, METHODS)
+    check_choice("attribution", attribution, ATTRIBUTIONS)
     check_choice("rows", rows, ROWS)
     kernel = {
         "saabas": oob_saabas,
         "tree_shap": oob_tree_shap,
-    }[method]
+    }[attribution]
+    forest, X = forest_and_rows(forest, X)
     outputs = chosen_outputs(forest, output)
     return Attribution(
         values=kernel(forest, training_rows(forest, X), outputs, rows == "inbag"),
@@ -113,7 +121,7 @@ def attribute(forest, X, method: str = "tree_shap", rows: str = "oob", output="a
         output_names=[forest.output_names[c] for c in outputs],
         method="oob_attributions",
         parameters={
-            "method": method,
+            "attribution": attribution,
             "rows": rows,
             "output": output if isinstance(output, str) else int(output),
         },

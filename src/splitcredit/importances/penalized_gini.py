@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.attribution import Importance
+from splitcredit.convert import forest_and_rows
 from splitcredit.importances._training import ROWS, check_choice, sums_of_nodes
+
+REQUIRES = ("bootstrap",)
 
 _PLAIN = {"weights": "oob", "min_child_oob": 0, "min_child_inbag": 0, "correction": "none"}
 _PLAIN |= {"per_row": False}
@@ -55,7 +58,7 @@ def importance(
 
     Parameters
     ----------
-    forest : Forest
+    forest : Forest or fitted model
         Bagged.
     X : array-like or DataFrame (n_train, n_features)
         The training rows, in their order.
@@ -136,6 +139,7 @@ def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
     """
     from splitcredit.kernels.walks import oob
 
+    forest, X = forest_and_rows(forest, X)
     if not isinstance(scores, dict):
         for name in scores:
             check_choice("preset", name, tuple(PRESETS))

@@ -1,4 +1,4 @@
-"""Rankings by the greedy PG^2 method of gajewski2025, as attributions that sort into them."""
+"""Greedy rankings: feature after feature, the largest PG^2 with those before (gajewski2025)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from splitcredit.attribution import Attribution
+from splitcredit.convert import forest_and_rows
 
 
 def rank(
@@ -16,6 +17,7 @@ def rank(
     output=None,
     arithmetic: Literal["double", "single"] = "double",
     ties=None,
+    noise: Literal["normal", "laplace", "uniform"] = "normal",
 ) -> Attribution:
     """Rank the features of each row: feature after feature, the largest PG^2 with those before.
 
@@ -23,22 +25,25 @@ def rank(
 
     Parameters
     ----------
-    forest : Forest
+    forest : Forest or fitted model
     X : array-like or DataFrame (n_samples, n_features)
     sigma : float
-        Standard deviation of the normal noise, in units of the features.
+        Scale of the noise, in units of the features; the standard deviation of normal noise.
     output : str or int, optional
         Name or index; may be left out if there is one.
     arithmetic, ties
         See `faithfulness.greedy.greedy_ranking`.
+    noise : {"normal", "laplace", "uniform"}
+        See `faithfulness.perturbations`.
 
     Returns
     -------
     Attribution
         Of one output. Values are places, not shares of anything: n_features for the first feature
         of the ranking, 1 for the last. The baseline is 0. ``parameters`` holds `sigma`,
-        `arithmetic`, ``tied_share``, the share of rows where another feature would have done as
-        well in some place, and ``tied_by_place``, that share for each place.
+        `arithmetic`, `noise` if it is not normal, ``tied_share``, the share of rows where another
+        feature would have done as well in some place, and ``tied_by_place``, that share for each
+        place.
 
     Raises
     ------
@@ -49,11 +54,13 @@ def rank(
     from splitcredit.faithfulness.greedy import greedy_ranking
     from splitcredit.faithfulness.prediction_gap import only_output
 
+    forest, X = forest_and_rows(forest, X)
     how = {"arithmetic": arithmetic, "ties": ties}
-    greedy = greedy_ranking(forest, X, scale=sigma, output=output, **how)
+    greedy = greedy_ranking(forest, X, noise, sigma, output, **how)
     n, d = greedy.rankings.shape
     values = np.empty((n, d))
     np.put_along_axis(values, greedy.rankings, np.arange(d, 0, -1.0)[None], axis=1)
+    other = {} if noise == "normal" else {"noise": noise}
     return Attribution(
         values=values[:, :, None],
         baseline=np.zeros(1),
@@ -63,6 +70,7 @@ def rank(
         parameters={
             "sigma": float(sigma),
             "arithmetic": arithmetic,
+            **other,
             "tied_share": greedy.tied_share,
             "tied_by_place": greedy.tied.mean(axis=0).tolist() if n else [0.0] * d,
         },

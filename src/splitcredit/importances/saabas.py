@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from splitcredit.attribution import Attribution
+from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import explain_prediction
 
 
@@ -11,7 +12,7 @@ def explain(forest, X, output="all") -> Attribution:
 
     Parameters
     ----------
-    forest : Forest
+    forest : Forest or fitted model
     X : array-like or DataFrame (n_samples, n_features)
     output : "all", "predicted", or the name or index of one output
         ``"predicted"`` explains, for each row, its own predicted class.
@@ -28,6 +29,7 @@ def explain(forest, X, output="all") -> Attribution:
     """
     from splitcredit.kernels.walks import saabas
 
+    forest, X = forest_and_rows(forest, X)
     return explain_prediction(
         forest, X, output, "saabas", saabas.saabas, saabas.saabas_one, saabas.baseline(forest)
     )

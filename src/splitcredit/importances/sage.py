@@ -8,6 +8,7 @@ from math import comb
 import numpy as np
 
 from splitcredit.attribution import Importance
+from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import prepared_background
 from splitcredit.importances._training import check_choice, targets_of
 
@@ -31,7 +32,7 @@ def importance(
     loss: str | None = None,
     background=None,
     imputer: str = "marginal",
-    method: str = "sampled",
+    algorithm: str = "sampled",
     threshold: float = 0.025,
     n_permutations: int | None = None,
     random_state: int = 0,
@@ -40,7 +41,7 @@ def importance(
 
     Parameters
     ----------
-    forest : Forest
+    forest : Forest or fitted model
     X : array-like or DataFrame (n_samples, n_features)
         The rows that the expectations run over.
     y : (n_samples,)
@@ -55,7 +56,7 @@ def importance(
     imputer : {"marginal", "conditional"}
         What f_S(x_S) is: the mean over the background rows z of the prediction at (x_S, z_-S), or
         of the prediction at those z that agree with x on S. The second is for few distinct rows.
-    method : {"sampled", "exact"}
+    algorithm : {"sampled", "exact"}
         Permutations of the features, each for one row, drawn until the standard errors are small;
         or the enumeration of all subsets, for at most 15 features.
     threshold : float
@@ -77,7 +78,7 @@ def importance(
     ------
     ValueError
         If X or y do not fit the forest, the loss does not fit its predictions, or there is no such
-        loss, imputer or method.
+        loss, imputer or algorithm.
 
     Warns
     -----
@@ -91,18 +92,19 @@ def importance(
     stopping are those of the package sage-importance. With the conditional imputer, cross
     entropy and the Bayes classifier the values are ln 2 times those of sutera2021, Eq. 4.
     """
+    forest, X, background = forest_and_rows(forest, X, background)
     loss = loss or ("cross_entropy" if forest.n_outputs > 1 else "mse")
     check_choice("loss", loss, ("cross_entropy", "mse"))
     check_choice("imputer", imputer, ("marginal", "conditional"))
-    check_choice("method", method, ("sampled", "exact"))
+    check_choice("algorithm", algorithm, ("sampled", "exact"))
     X = forest.prepare(X)
     if len(X) == 0:
         raise ValueError("X has no rows: SAGE is a mean over rows, pass at least one")
     y = targets_of(forest, y, len(X))
     background = X if background is None else prepared_background(forest, background)
     losses = _losses(forest, X, y, background, loss, imputer)
-    parameters = {"loss": loss, "imputer": imputer, "method": method}
-    if method == "exact":
+    parameters = {"loss": loss, "imputer": imputer, "algorithm": algorithm}
+    if algorithm == "exact":
         values, error, n_permutations = _exact(losses, *X.shape), None, 0
     else:
         _check_sampling(threshold, n_permutations, random_state)
@@ -134,8 +136,8 @@ def _exact(losses, n, p):
     """Shapley values by enumeration of all coalitions."""
     if p > MOST_FEATURES:
         raise ValueError(
-            f'method="exact" enumerates the subsets of the features, and 2**{p} are too many: use '
-            f'method="sampled", or a forest of at most {MOST_FEATURES} features'
+            f'algorithm="exact" enumerates the subsets of the features, and 2**{p} are too many: '
+            f'use algorithm="sampled", or a forest of at most {MOST_FEATURES} features'
         )
     coalitions = np.arange(2**p)
     known = (coalitions[:, None] >> np.arange(p) & 1).astype(bool)
@@ -178,7 +180,7 @@ def _sampled(losses, n, p, threshold, n_permutations, rng):
             warnings.warn(
                 f"SAGE stopped after {count} permutations with a standard error of "
                 f"{error.max():.2g} on values that differ by {np.ptp(mean):.2g}: raise threshold, "
-                'or use method="exact"',
+                'or use algorithm="exact"',
                 stacklevel=3,
             )
     return mean, error, count

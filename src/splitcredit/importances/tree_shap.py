@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from splitcredit.attribution import Attribution
+from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import explain_prediction
 
 
@@ -13,7 +14,7 @@ def explain(forest, X, output="all", algorithm="auto") -> Attribution:
 
     Parameters
     ----------
-    forest : Forest
+    forest : Forest or fitted model
     X : array-like or DataFrame (n_samples, n_features)
     output : "all", "predicted", or the name or index of one output
         ``"predicted"`` explains, for each row, its own predicted class.
@@ -35,6 +36,7 @@ def explain(forest, X, output="all", algorithm="auto") -> Attribution:
     """
     from splitcredit.kernels.tree_shap import explain as kernel
 
+    forest, X = forest_and_rows(forest, X)
     if algorithm not in kernel.ALGORITHMS:
         known = ", ".join(kernel.ALGORITHMS)
         raise ValueError(f"unknown algorithm {algorithm!r}: available are {known}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from splitcredit.attribution import Attribution
+from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import explain_prediction, prepared_background
 
 
@@ -13,7 +14,7 @@ def explain(forest, X, background, output="all") -> Attribution:
 
     Parameters
     ----------
-    forest : Forest
+    forest : Forest or fitted model
     X : array-like or DataFrame (n_samples, n_features)
     background : array-like or DataFrame (n_background, n_features)
         The rows z that unknown features are taken from. Rows that are alike to a leaf are counted
@@ -39,6 +40,7 @@ def explain(forest, X, background, output="all") -> Attribution:
     from splitcredit.kernels.interventional import explain as kernel
     from splitcredit.kernels.walks import predict
 
+    forest, X, background = forest_and_rows(forest, X, background)
     background = prepared_background(forest, background)
     return explain_prediction(
         forest,

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from splitcredit.attribution import Importance
+from splitcredit.convert import forest_and_rows
 from splitcredit.importances import penalized_gini
+
+REQUIRES = ("bootstrap",)
 
 
 def importance(forest, X, y) -> Importance:
@@ -11,7 +14,7 @@ def importance(forest, X, y) -> Importance:
 
     Parameters
     ----------
-    forest : Forest
+    forest : Forest or fitted model
         Bagged.
     X : array-like or DataFrame (n_train, n_features)
         The training rows, in their order.
@@ -35,6 +38,7 @@ def importance(forest, X, y) -> Importance:
     out-of-bag squared error about the in-bag mean without the half, so it is twice that. A split
     with a child without out-of-bag rows adds nothing.
     """
+    forest, X = forest_and_rows(forest, X)
     score = penalized_gini.importance(forest, X, y, preset="ufi")
     factor = 2.0 if forest.n_outputs == 1 else 1.0
     return Importance(factor * score.values, forest.feature_names, "ufi")

@@ -1,0 +1,88 @@
+"""Rows in chunks: what bounds the memory of long tables and moves the progress bar.
+
+What a row gets is the same bytes in any chunk; the tests of every method hold them to that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from splitcredit import _progress
+from splitcredit.attribution import Attribution
+
+# Numbers of a result in one chunk: 64 MB.
+_NUMBERS = 1 << 23
+# Most rows in a chunk, and (rows, nodes) pairs: seconds of work at some nanoseconds each.
+_ROWS, _PAIRS = 1 << 16, 1 << 31
+# A chunk has work for several threads.
+_FEWEST = 1 << 10
+
+
+def rows_of(X, start: int, stop: int):
+    """Some rows of an array or a DataFrame, which stays one."""
+    return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]
+
+
+def chunk_rows(forest, method: str) -> int:
+    """Rows in a chunk, from the sizes of the forest alone."""
+    rows = min(_ROWS, max(_FEWEST, _PAIRS // forest.n_nodes))
+    if method == "tree_shap" and _by_tables(forest):
+        rows = _ROWS  # tables of large forests are made for each chunk
+    return max(1, min(rows, _NUMBERS // (forest.n_features * forest.n_outputs)))
+
+
+def _by_tables(forest):
+    from splitcredit.kernels.tree_shap import outcome_tables
+
+    return outcome_tables.pays(forest)
+
+
+def attributions(function, forest, X, rows: int, dtype, progress, parameters):
+    """Yield the attributions of so many rows after the other; one piece if X has none.
+
+    All rows are checked before the first is explained.
+    """
+    n = len(X)
+    if n > rows:
+        for start in range(0, n, rows):
+            forest.prepare(rows_of(X, start, start + rows))
+    with _progress.bar(n, progress) as done:
+        for start in range(0, max(n, 1), rows):
+            some = X if n <= rows else rows_of(X, start, start + rows)
+            piece = function(forest, some, **parameters)
+            if dtype != np.float64:
+                piece = replace(piece, values=piece.values.astype(dtype))
+            yield piece
+            done(min(rows, n - start))
+
+
+def as_table(forest, X):
+    """X as something with rows to take; ValueError if it has none."""
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
+    if hasattr(X, "toarray") or np.ndim(X) != 2:
+        forest.prepare(X)  # says what is wrong
+    return X
+
+
+def joined(pieces, n: int) -> Attribution:
+    """The attributions of n rows from those of their chunks."""
+    first = next(pieces)
+    if len(first.values) == n:
+        return first
+    values = np.empty((n, *first.values.shape[1:]), first.values.dtype)
+    baselines, indices, at, piece = [], [], 0, first
+    while piece is not None:
+        values[at : at + len(piece.values)] = piece.values
+        at += len(piece.values)
+        baselines.append(piece.baseline)
+        indices.append(piece.output_index)
+        piece = next(pieces, None)
+    return replace(
+        first,
+        values=values,
+        baseline=first.baseline if first.baseline.ndim == 1 else np.concatenate(baselines),
+        output_index=None if first.output_index is None else np.concatenate(indices),
+    )

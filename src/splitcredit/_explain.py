@@ -1,0 +1,218 @@
+"""`explain`, `explain_chunks` and `importance`; see `face`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit import _arguments, _chunks, _methods
+from splitcredit.attribution import Attribution, Importance
+from splitcredit.convert import forest_and_rows
+
+
+def explain(
+    model, X, method: str = "tree_shap", *, y=None, dtype="float64", progress=None, **parameters
+) -> Attribution:
+    """Attribute the predictions (or impurity decreases) of a fitted model to its features, by row.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path
+        Anything `splitcredit.to_forest` accepts.
+    X : array-like or DataFrame (n_samples, n_features)
+        Columns with names may come in any order.
+    method : str
+        See `splitcredit.methods`: ``"tree_shap"``, ``"tree_shap_interventional"``, ``"saabas"``,
+        ``"local_mdi"``, or ``"oob_attributions"`` of the training rows.
+    y : ignored
+        Taken so that all functions can be called alike; no method that attributes rows needs it.
+    dtype : {"float64", "float32"}
+        Of the values. All work is in float64; float32 halves the memory of the result.
+    progress : bool, optional
+        Whether a bar on standard error shows the rows done. By default it appears after two
+        seconds, in terminals and notebooks.
+    **parameters
+        Passed to the method; see its module in `splitcredit.importances`.
+
+    Returns
+    -------
+    Attribution
+        ``values`` is (n_samples, n_features, n_outputs).
+
+    Raises
+    ------
+    TypeError
+        If a parameter of the method is missing or unknown, or `to_forest` does not know the model.
+    ValueError
+        See `to_forest`, `Forest.prepare` and the method.
+
+    Notes
+    -----
+    Rows are taken in chunks. What a row gets does not depend on them: not one byte.
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    >>> attribution = splitcredit.explain(model, X[:1], output="predicted")
+    >>> attribution
+    Attribution('tree_shap', 1 samples, 4 features, 1 outputs)
+    >>> attribution.totals().round(6)  # the fraction of the predicted class
+    array([[1.]])
+    """
+    chosen = _dtype(dtype)
+    function = _methods.attributing(method)
+    _arguments.check(method, function, ("X",), parameters)
+    forest, X, parameters = _opened(model, X, parameters)
+    rows = _chunks.chunk_rows(forest, method) if _methods.takes_any_rows(method) else max(len(X), 1)
+    pieces = _chunks.attributions(function, forest, X, rows, chosen, progress, parameters)
+    return _chunks.joined(pieces, len(X))
+
+
+def explain_chunks(
+    model,
+    X,
+    method: str = "tree_shap",
+    *,
+    chunk_rows: int | None = None,
+    dtype="float64",
+    progress=None,
+    **parameters,
+):
+    """Attribute rows as `explain` does, a chunk at a time: for results larger than the memory.
+
+    Parameters
+    ----------
+    model, X, method, dtype, progress, **parameters
+        See `explain`.
+    chunk_rows : int, optional
+        Rows in a chunk; by default as many as make 64 MB of values, and less for large forests.
+
+    Returns
+    -------
+    iterator of Attribution
+        Together they are the bytes that `explain` gives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `explain`, and if the method needs all its rows at once. What is wrong with arguments is
+        said by the call itself, what is wrong with X before the first chunk.
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    >>> for part in splitcredit.explain_chunks(model, X, chunk_rows=100):
+    ...     print(part)
+    Attribution('tree_shap', 100 samples, 4 features, 3 outputs)
+    Attribution('tree_shap', 50 samples, 4 features, 3 outputs)
+    """
+    chosen = _dtype(dtype)
+    function = _methods.attributing(method)
+    if not _methods.takes_any_rows(method):
+        raise ValueError(f"method {method!r} attributes all training rows at once: use explain")
+    whole = isinstance(chunk_rows, (int, np.integer)) and not isinstance(chunk_rows, bool)
+    if chunk_rows is not None and not (whole and chunk_rows > 0):
+        raise ValueError(f"chunk_rows={chunk_rows!r}: expected a whole number above 0")
+    _arguments.check(method, function, ("X",), parameters)
+    forest, X, parameters = _opened(model, X, parameters)
+    rows = _chunks.chunk_rows(forest, method) if chunk_rows is None else int(chunk_rows)
+    return _chunks.attributions(function, forest, X, rows, chosen, progress, parameters)
+
+
+def importance(
+    model, X=None, y=None, method: str = "mdi", *, progress=None, **parameters
+) -> Importance:
+    """Global importances of the features of a fitted model.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path
+        See `explain`. For ``"air"``, an estimator; a copy of it is fitted.
+    X : array-like or DataFrame (n_samples, n_features), optional
+        Rows; for methods that need bootstrap, the training rows in their order. ``"mdi"`` needs
+        none.
+    y : (n_samples,), optional
+        Targets of the rows, where the method needs them.
+    method : str
+        See `splitcredit.methods`. A method that attributes rows gives the mean absolute
+        attribution over the rows of X, added over the outputs; ``output="predicted"``, or the name
+        or index of one, takes a single output.
+    progress : bool, optional
+        As for `explain`, where rows are attributed.
+    **parameters
+        Passed to the method.
+
+    Returns
+    -------
+    Importance
+        In the units of the method; see its module in `splitcredit.importances`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `explain`; TypeError also if X or y is missing.
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> splitcredit.importance(model)
+    Importance('mdi', 4 features)
+    >>> splitcredit.importance(model, X, y, method="ufi").to_frame().round(2)
+                 feature  value  standard_error
+    0  sepal length (cm)   0.07             0.0
+    1   sepal width (cm)   0.00             0.0
+    2  petal length (cm)   0.26             0.0
+    3   petal width (cm)   0.25             0.0
+    >>> splitcredit.importance(model, X, method="tree_shap").parameters
+    {'output': 'all', 'summary': 'mean |attribution|'}
+    """
+    function = _methods.summarizing(method)
+    if function is not None:
+        return _global(function, model, X, y, method, parameters)
+    if X is None:
+        raise TypeError(_arguments.needs(f"method {method!r}", "X"))
+    function = _methods.attributing(method)
+    _arguments.check(method, function, ("X",), parameters)
+    forest, X, parameters = _opened(model, X, parameters)
+    if len(X) == 0:
+        raise ValueError("X has no rows: the importance is a mean over rows, pass at least one")
+    rows, total = _chunks.chunk_rows(forest, method), np.zeros(forest.n_features)
+    pieces = _chunks.attributions(
+        function, forest, X, rows, np.dtype("float64"), progress, parameters
+    )
+    for piece in pieces:
+        total += np.abs(piece.values).sum(axis=(0, 2))
+    called = piece.parameters | {"summary": "mean |attribution|"}
+    return Importance(total / len(X), forest.feature_names, method, called)
+
+
+def _dtype(dtype):
+    if dtype not in ("float64", "float32", np.float64, np.float32):
+        raise ValueError(f"dtype={dtype!r}: available are 'float64', 'float32'")
+    return np.dtype(dtype)
+
+
+def _opened(model, X, parameters):
+    """The forest, its rows, and the parameters with the background as the trees see it."""
+    forest, X, background = forest_and_rows(model, X, parameters.get("background"))
+    X = _chunks.as_table(forest, X)
+    return forest, X, parameters | ({} if background is None else {"background": background})
+
+
+def _global(function, model, X, y, method, parameters):
+    given = {name: value for name, value in (("X", X), ("y", y)) if value is not None}
+    _arguments.check(method, function, given, parameters)
+    if not _arguments.takes(function, "X"):
+        return function(model, **parameters)
+    return function(model, X, y, **parameters)

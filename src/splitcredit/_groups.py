@@ -1,0 +1,82 @@
+"""Sums of attributions and importances over groups of features."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+# Method -> why its values cannot be added.
+_NOT_ADDED = {
+    "pg2_greedy": "they are places in a ranking",
+    "mda": "it permutes one feature at a time; permuting several together has another effect",
+}
+
+
+def of_attribution(attribution, groups):
+    """See `Attribution.grouped`."""
+    _check_added(attribution)
+    names, members = _partition(attribution.feature_names, groups)
+    shape = (len(attribution.values), len(names), attribution.values.shape[2])
+    values = np.empty(shape, attribution.values.dtype)
+    for k, features in enumerate(members):
+        total = attribution.values[:, features].sum(axis=1, dtype=np.float64)
+        values[:, k] = total
+    return replace(attribution, values=values, feature_names=names)
+
+
+def of_importance(importance, groups):
+    """See `Importance.grouped`."""
+    _check_added(importance)
+    absolute = "mean |attribution|" in importance.parameters.values()
+    if absolute or importance.parameters.get("weigh_by") == "absolute":
+        raise ValueError(
+            f"these importances by {importance.method} are means of absolute values, which cannot "
+            "be added: group the attributions, splitcredit.explain(...).grouped(groups)"
+        )
+    names, members = _partition(importance.feature_names, groups)
+    values = [importance.values[features].sum() for features in members]
+    error = [importance.standard_error[features].sum() for features in members]
+    return replace(importance, values=values, feature_names=names, standard_error=error)
+
+
+def _check_added(result):
+    if result.method in _NOT_ADDED:
+        raise ValueError(
+            f"values of {result.method} cannot be added, because {_NOT_ADDED[result.method]}"
+        )
+
+
+def _partition(feature_names, groups):
+    """Names of the groups and of the features in none, and the indices of the features of each."""
+    place = {name: j for j, name in enumerate(feature_names)}
+    group_of, members = {}, []
+    for group, features in groups.items():
+        if isinstance(features, (str, int)):
+            raise ValueError(f"group {group!r} is {features!r}: give a list of features")
+        indices = [_index(feature, place, group) for feature in features]
+        for j in indices:
+            if j in group_of:
+                raise ValueError(
+                    f"feature {feature_names[j]!r} is in {group_of[j]!r} and in {group!r}: put it "
+                    "into one group, once"
+                )
+            group_of[j] = group
+        members.append(indices)
+    alone = [j for j in range(len(feature_names)) if j not in group_of]
+    names = [*(str(group) for group in groups), *(feature_names[j] for j in alone)]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{twice[:5]} would be the name of a group and of a feature: rename it")
+    return tuple(names), [*members, *([j] for j in alone)]
+
+
+def _index(feature, place, group):
+    if isinstance(feature, str) and feature in place:
+        return place[feature]
+    if isinstance(feature, (int, np.integer)) and 0 <= feature < len(place):
+        return int(feature)
+    raise ValueError(
+        f"group {group!r}: {feature!r} is neither an index below {len(place)} nor a name in "
+        f"{list(place)[:10]}"
+    )

@@ -1,0 +1,191 @@
+"""`rank` and `faithfulness`; see `face`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit import _arguments, _methods, _ranks
+from splitcredit._explain import explain, importance
+from splitcredit.convert import forest_and_rows, to_forest
+from splitcredit.faithfulness import prediction_gap
+from splitcredit.faithfulness.rankings import Rankings
+
+
+def rank(model, X, method: str = "pg2_greedy", *, y=None, progress=None, **parameters) -> Rankings:
+    """Rank the features for every row, the most important first.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path
+        See `explain`.
+    X : array-like or DataFrame (n_samples, n_features)
+    method : str
+        ``"pg2_greedy"`` takes feature after feature, each with the largest squared prediction gap
+        together with those before; ``"pgi2_optimum"`` is the order with the largest PGI^2 of all,
+        for up to 16 features. A method that attributes rows ranks by absolute values, a global one
+        by value and all rows alike. See `splitcredit.methods`.
+    y : (n_samples,), optional
+        Targets of the rows, where the method needs them.
+    progress : bool, optional
+        As for `explain`.
+    **parameters
+        Passed to the method. The first two take the noise as `faithfulness` does: `noise`, `scale`,
+        `background` and `output`, and ``"pg2_greedy"`` takes `arithmetic` and `ties`, see
+        `splitcredit.faithfulness.greedy.greedy_ranking`. Without `output`, rows of classifiers are
+        ranked for their predicted class.
+
+    Returns
+    -------
+    Rankings
+        With `gaps` if the method makes the ranking from them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `explain`, and as `splitcredit.faithfulness.prediction_gap.pg2`.
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> ranking = splitcredit.rank(model, X[:5], scale=0.3 * X.std())
+    >>> ranking
+    GreedyRankings(5 samples, 4 features)
+    >>> print(ranking.to_frame()[["sample", "place", "feature"]].head(2))
+       sample  place            feature
+    0       0      1   petal width (cm)
+    1       0      2  petal length (cm)
+    """
+    _methods.check_ranks(method)
+    if method in _ranks.BY_GAPS:
+        return _by_gaps(model, X, method, progress, parameters)
+    if _methods.attributes(method):
+        attributed = _of_one_output(model, X, method, progress, parameters)
+        return _ranks.by_values(attributed, len(attributed.values))
+    return _ranks.by_values(importance(model, X, y, method, **parameters), len(X))
+
+
+def faithfulness(
+    model,
+    X,
+    ranking,
+    metric: str = "pgi2",
+    *,
+    y=None,
+    noise="normal",
+    scale=None,
+    background=None,
+    output=None,
+    k: int | None = None,
+    progress=None,
+    **parameters,
+) -> np.ndarray:
+    """How much predictions move if the features that a ranking names first are perturbed.
+
+    The squared prediction gap PG^2 of a set of features is the expected square of what the
+    prediction moves by when they are perturbed; PGI^2 of a ranking is its mean over the first 1,
+    2, ... features (gajewski2025, Eq. 2 and 3). Both are exact, without sampling.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path
+        See `explain`.
+    X : array-like or DataFrame (n_samples, n_features)
+    ranking : Rankings, Attribution, Importance, list of names or indices, array, or str
+        Features of all rows alike, or row by row (n_samples, n_features), the most important
+        first. An Attribution ranks by absolute values, an Importance by values. Text is the name
+        of a method, see `rank`; `parameters` and `y` are for it. For ``metric="pg2"`` a list may
+        name some features only, and a mask, bool (n_features,) or (n_samples, n_features), will do.
+    metric : {"pgi2", "pgu2", "pg2", "pgi2_curve", "pgu2_curve"}
+        PGI^2; PGU^2, where all but the first features are perturbed; PG^2 of the features named,
+        or the first `k` of them; or the gaps that the first two are the means of.
+    noise : {"normal", "laplace", "uniform", "marginal"} or perturbation
+        What is added to a perturbed feature; ``"marginal"`` takes values from `background`
+        instead. Or an object of `splitcredit.faithfulness.perturbations`, such as
+        ``Laplace(0.3)``.
+    scale : float, (n_features,), Series or dict by feature
+        Size of the noise, in units of the features as the trees see them: standard deviation,
+        scale, or half width. Needed where `noise` is a name.
+    background : array-like or DataFrame (n_background, n_features), optional
+        For ``"marginal"``.
+    output : str or int, optional
+        Name or index of the output whose gap is meant, or ``"predicted"``. Without it, that is the
+        only output, or the predicted class of each row.
+    k : int, optional
+        For ``metric="pg2"``.
+    progress : bool, optional
+        As for `explain`.
+
+    Returns
+    -------
+    float64 (n_samples,), for curves (n_samples, n_features)
+        In squared units of the prediction.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `rank`; and if the ranking does not fit.
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> scale = 0.3 * X.std()
+    >>> shap = splitcredit.faithfulness(model, X[:20], "tree_shap", scale=scale)
+    >>> greedy = splitcredit.faithfulness(model, X[:20], "pg2_greedy", scale=scale)
+    >>> bool(greedy.mean() >= shap.mean())
+    True
+    >>> splitcredit.faithfulness(model, X[:1], ["petal width (cm)"], "pg2", scale=scale).shape
+    (1,)
+    """
+    if metric not in _ranks.METRICS:
+        raise ValueError(f"metric={metric!r}: available are {', '.join(map(repr, _ranks.METRICS))}")
+    if k is not None and metric != "pg2":
+        raise ValueError(f"k={k!r} is for metric='pg2': {metric!r} takes all features")
+    forest, rows, background = forest_and_rows(model, X, background)
+    given = _ranks.noise_of(forest, noise, scale, background, f"metric {metric!r}")
+    if isinstance(ranking, str):
+        own = {"noise": given[0], "scale": given[1], "output": output}
+        if ranking not in _ranks.BY_GAPS:
+            own = {"output": output} if _methods.attributes_outputs(ranking) else {}
+        ranking = rank(model, X, ranking, y=y, progress=progress, **own, **parameters)
+    elif parameters:
+        raise TypeError(
+            f"faithfulness has no parameter {next(iter(parameters))!r}: parameters of a method go "
+            "with the name of the method as ranking"
+        )
+    rows = forest.prepare(rows)
+    mask = metric == "pg2" and getattr(np.asarray(ranking), "dtype", None) == np.bool_
+    if mask:
+        ranks = prediction_gap.chosen_features(forest, ranking, len(rows))
+    else:
+        ranks = _ranks.ranking_of(ranking, forest, rows, output)
+    return _ranks.measured(forest, rows, ranks, metric, *given, output, k, progress)
+
+
+def _by_gaps(model, X, method, progress, parameters):
+    own = dict(parameters)
+    background = own.pop("background", None)
+    _arguments.check(method, _ranks.BY_GAPS[method], ("X",), own, extra=("noise", "background"))
+    forest, X, background = forest_and_rows(model, X, background)
+    noise, scale = own.pop("noise", "normal"), own.pop("scale", None)
+    noise, scale = _ranks.noise_of(forest, noise, scale, background, f"method {method!r}")
+    output = own.pop("output", None)
+    X = forest.prepare(X)
+    return _ranks.by_gaps(forest, X, method, noise, scale, output, progress, own)
+
+
+def _of_one_output(model, X, method, progress, parameters):
+    """Attribution to one output: the predicted one of each row, if there is a choice to make."""
+    if _methods.attributes_outputs(method) and parameters.get("output") is None:
+        output = "predicted"
+        if not _methods.takes_any_rows(method):
+            output = prediction_gap.only_output(to_forest(model), None)
+        parameters = parameters | {"output": output}
+    return explain(model, X, method, progress=progress, **parameters)

@@ -1,0 +1,149 @@
+"""Plots of importances and attributions, by matplotlib."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Rows of dots in a beeswarm are counted in so many bins along the axis.
+_BINS = 100
+# Of the height between two features, what a swarm may take on each side.
+_SPREAD = 0.4
+
+
+def of_importance(importance, ax, top):
+    """See `Importance.plot`."""
+    order = np.argsort(-importance.values, kind="stable")[:top][::-1]
+    ax = _axes(ax, len(order))
+    error = importance.standard_error[order]
+    ax.barh(
+        np.arange(len(order)),
+        importance.values[order],
+        xerr=error if error.any() else None,
+        color="tab:blue",
+        error_kw={"elinewidth": 1, "ecolor": "0.3", "capsize": 2},
+    )
+    if (importance.values[order] < 0).any():
+        ax.axvline(0, color="0.5", linewidth=0.8)
+    _label(ax, importance, order, f"importance by {importance.method}")
+    return ax
+
+
+def of_attribution(attribution, ax, output, top, X):
+    """See `Attribution.plot`."""
+    n, p, _ = attribution.values.shape
+    if X is not None and np.shape(X) != (n, p):
+        raise ValueError(
+            f"X has shape {np.shape(X)}, and {(n, p)} was explained: pass the same rows, as the "
+            "trees see them"
+        )
+    chosen = _outputs(attribution, output)
+    means = np.zeros((p, len(chosen)))
+    if n:
+        means = np.abs(attribution.values[:, :, chosen]).mean(axis=0, dtype=np.float64)
+    order = np.argsort(-means.sum(axis=1), kind="stable")[:top][::-1]
+    ax = _axes(ax, len(order))
+    if len(chosen) > 1:
+        _stacked_bars(ax, means[order], [attribution.output_names[c] for c in chosen])
+        _label(ax, attribution, order, f"mean |{attribution.method}|")
+        return ax
+    X = None if X is None else np.asarray(X, np.float64)
+    _swarms(ax, attribution.values[:, order, chosen[0]], None if X is None else X[:, order])
+    name = attribution.output_names[chosen[0]]
+    _label(ax, attribution, order, f"attribution by {attribution.method} to {name!r}")
+    return ax
+
+
+def _outputs(attribution, output):
+    names = attribution.output_names
+    if output is None:
+        return list(range(len(names)))
+    if isinstance(output, str) and output in names:
+        return [names.index(output)]
+    if isinstance(output, (int, np.integer)) and 0 <= output < len(names):
+        return [int(output)]
+    raise ValueError(
+        f"output={output!r} is neither an index below {len(names)} nor a name in {list(names)}"
+    )
+
+
+def _axes(ax, n_features):
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot as plt
+
+    height = 1.2 + 0.32 * max(n_features, 1)
+    return plt.subplots(figsize=(6.4, height), layout="constrained")[1]
+
+
+def _label(ax, result, order, text):
+    names = [result.feature_names[j] for j in order]
+    ax.set_yticks(np.arange(len(order)), names)
+    ax.set_ylim(-0.7, len(order) - 0.3)
+    ax.set_xlabel(text)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def _stacked_bars(ax, means, names):
+    start = np.zeros(len(means))
+    for c, name in enumerate(names):
+        ax.barh(np.arange(len(means)), means[:, c], left=start, label=name)
+        start = start + means[:, c]
+    ax.legend(title="output", frameon=False, loc="lower right")
+
+
+def _swarms(ax, values, X):
+    """One swarm a feature; gray where the value of the feature is missing or unknown."""
+    ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
+    n, shown = values.shape
+    width = np.ptp(values) / _BINS if n else 0.0
+    dots = None
+    for k in range(shown):
+        height = k + _offsets(values[:, k], width)
+        style = {"s": 9, "linewidths": 0, "rasterized": n > 500}
+        if X is None:
+            ax.scatter(values[:, k], height, color="tab:blue", alpha=0.6, **style)
+            continue
+        color = _shares(X[:, k])
+        known = np.isfinite(color)
+        ax.scatter(values[~known, k], height[~known], color="0.7", **style)
+        dots = ax.scatter(
+            values[known, k],
+            height[known],
+            c=color[known],
+            cmap="coolwarm",
+            vmin=0,
+            vmax=1,
+            **style,
+        )
+    if dots is not None:
+        legend = ax.figure.colorbar(dots, ax=ax, ticks=[0, 1], fraction=0.04, pad=0.02)
+        legend.ax.set_yticklabels(["low", "high"])
+        legend.set_label("value of the feature", labelpad=-8)
+        legend.outline.set_visible(False)
+
+
+def _offsets(values, width):
+    """Heights of dots about 0: those of one bin above and below each other, the first inmost."""
+    if len(values) == 0 or width == 0:
+        return np.zeros(len(values))
+    cell = np.round(values / width).astype(np.int64)
+    order = np.argsort(cell, kind="stable")
+    _, first, size = np.unique(cell[order], return_index=True, return_counts=True)
+    rank = np.empty(len(values), np.int64)
+    rank[order] = np.arange(len(values)) - np.repeat(first, size)
+    step = (rank + 1) // 2 * np.where(rank % 2, 1, -1)
+    return step * min(_SPREAD / max(step.max(), 1), 0.06)
+
+
+def _shares(x):
+    """Place of each value between the 5th and the 95th percentile, 0 to 1; NaN stays NaN."""
+    known = x[np.isfinite(x)]
+    if len(known) == 0:
+        return np.full(len(x), np.nan)
+    low, high = np.percentile(known, [5, 95])
+    if low == high:
+        low, high = known.min(), known.max()
+    if low == high:
+        return np.where(np.isfinite(x), 0.5, np.nan)
+    return np.clip((x - low) / (high - low), 0.0, 1.0)

@@ -1,0 +1,169 @@
+"""Rankings of features and the measure of their faithfulness, over rows and outputs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit import _arguments, _methods, _progress
+from splitcredit.attribution import Attribution, Importance
+from splitcredit.faithfulness import greedy, optimum, prediction_gap
+from splitcredit.faithfulness.perturbations import FeatureWise, Marginal
+from splitcredit.faithfulness.rankings import (
+    Rankings,
+    of_attribution,
+    top_k_mask,
+    validate_rankings,
+)
+
+# Method -> the function that makes its rankings.
+BY_GAPS = {_methods.GREEDY: greedy.greedy_ranking, _methods.OPTIMUM: optimum.best_ranking}
+# Rows that are ranked or measured at a time, between two moves of the progress bar.
+_ROWS = 256
+METRICS = ("pg2", "pgi2", "pgi2_curve", "pgu2", "pgu2_curve")
+
+
+def noise_of(forest, noise, scale, background, who):
+    """Perturbation and scale from what the user gives.
+
+    Raises
+    ------
+    TypeError
+        If the size of the noise or the background is missing.
+    ValueError
+        If a background or scale is given that does not apply, or names no feature.
+    """
+    if isinstance(noise, str) and noise == "marginal":
+        if background is None:
+            raise TypeError(_arguments.needs(who, "background"))
+        noise, background = Marginal(forest.prepare(background)), None
+    if background is not None:
+        raise ValueError("background= is for noise='marginal': leave it out, or choose that noise")
+    if scale is None and (noise is None or isinstance(noise, str)):
+        raise TypeError(_arguments.needs(who, "scale"))
+    if isinstance(noise, (Marginal, FeatureWise)) or scale is None:
+        return noise, 1.0 if scale is None else _by_name(forest, scale)
+    return noise, _by_name(forest, scale)
+
+
+def _by_name(forest, scale):
+    """Scales in the order of the features, where they come with names."""
+    if not (hasattr(scale, "keys") and hasattr(scale, "__getitem__")):
+        return scale
+    missing = [name for name in forest.feature_names if name not in scale.keys()]
+    if missing:
+        raise ValueError(f"scale has no entry for {missing[:5]}: give one for every feature")
+    return np.array([scale[name] for name in forest.feature_names], np.float64)
+
+
+def by_output(forest, X, output):
+    """Pairs of an output and the rows that it is taken for, of prepared rows X.
+
+    Without a choice that is the one output, or the second of two that add up, or, of more, the
+    predicted one of each row.
+    """
+    several = forest.n_outputs > 1
+    if output is None and forest.n_outputs == 2:
+        several = not prediction_gap.outputs_add_up(forest)
+    if (output is None and several) or (isinstance(output, str) and output == "predicted"):
+        predicted = forest.predict(X).argmax(axis=1)
+        return [(int(c), np.flatnonzero(predicted == c)) for c in np.unique(predicted)]
+    return [(prediction_gap.only_output(forest, output), np.arange(len(X)))]
+
+
+def by_gaps(forest, X, method, noise, scale, output, progress, parameters) -> Rankings:
+    """Rankings made from PG^2, of prepared rows."""
+    function = BY_GAPS[method]
+    parts = {}
+    with _progress.bar(len(X), progress) as done:
+        for c, rows in by_output(forest, X, output) or [(0, np.arange(0))]:
+            for some in _split(rows):
+                ranked = function(forest, X[some], noise, scale, c, **parameters)
+                for name in ("rankings", "gaps", "tied"):
+                    if hasattr(ranked, name):
+                        parts.setdefault(name, []).append(getattr(ranked, name))
+                parts.setdefault("order", []).append(some)
+                done(len(some))
+    order = np.argsort(np.concatenate(parts.pop("order")))
+    arrays = {name: np.concatenate(own)[order] for name, own in parts.items()}
+    return type(ranked)(**arrays, feature_names=forest.feature_names)
+
+
+def by_values(result, n: int) -> Rankings:
+    """Rankings from attributions, or those of importances, the same for n rows."""
+    if isinstance(result, Importance):
+        order = np.argsort(-result.values, kind="stable")
+        return Rankings(np.tile(order, (n, 1)), None, feature_names=result.feature_names)
+    return Rankings(of_attribution(result), None, feature_names=result.feature_names)
+
+
+def ranking_of(given, forest, X, output) -> np.ndarray:
+    """Rankings, int64 (n_samples, n_ranked), from whatever stands for them but a method's name.
+
+    Raises
+    ------
+    ValueError
+        If it does not fit the model or the rows.
+    """
+    names = getattr(given, "feature_names", None)
+    if names is not None and tuple(names) != forest.feature_names:
+        raise ValueError(
+            f"{given!r} is of the features {list(names)[:5]}, and the model has "
+            f"{list(forest.feature_names)[:5]}: rank the features of this model"
+        )
+    n = len(X)
+    if isinstance(given, Importance):
+        given = by_values(given, n)
+    if isinstance(given, Attribution):
+        return validate_rankings(_of_attribution(given, forest, X, output), n, forest.n_features)
+    if isinstance(given, Rankings):
+        return validate_rankings(given.rankings, n, forest.n_features)
+    features = given if hasattr(given, "ndim") else list(given)
+    array = np.asarray(features)
+    if array.dtype.kind in "US" or array.dtype == object:
+        places = [[prediction_gap.index_of(forest, one) for one in array.ravel().tolist()]]
+        array = np.array(places).reshape(array.shape)
+    if array.ndim == 1:
+        array = np.tile(array, (n, 1))
+    return validate_rankings(array, n, forest.n_features)
+
+
+def _of_attribution(attribution, forest, X, output):
+    """Rankings by an attribution to one output, or to the one of several that a row is about."""
+    n, p, n_outputs = attribution.values.shape
+    if n_outputs == 1:
+        return of_attribution(attribution)
+    if n != len(X):
+        raise ValueError(f"{attribution!r} is of {n} rows, and X has {len(X)}: pass the same rows")
+    ranks = np.empty((n, p), np.int64)
+    for c, rows in by_output(forest, X, output):
+        name = forest.output_names[c]
+        if name not in attribution.output_names:
+            raise ValueError(
+                f"{attribution!r} has no output {name!r}, only {list(attribution.output_names)}: "
+                "choose one of them with output="
+            )
+        of_rows = attribution.values[rows, :, attribution.output_names.index(name)]
+        ranks[rows] = np.argsort(-np.abs(of_rows), axis=1, kind="stable")
+    return ranks
+
+
+def measured(forest, X, ranks, metric, noise, scale, output, k, progress) -> np.ndarray:
+    """A metric of `METRICS`, of prepared rows, with rankings or, for PG^2, a mask."""
+    out = None
+    with _progress.bar(len(X), progress) as done:
+        for c, rows in by_output(forest, X, output) or [(0, np.arange(0))]:
+            for some in _split(rows):
+                given = ranks[some]
+                if metric == "pg2" and given.dtype != np.bool_:
+                    given = top_k_mask(given, given.shape[1] if k is None else k, forest.n_features)
+                function = getattr(prediction_gap, metric)
+                part = function(forest, X[some], given, noise, scale, c)
+                if out is None:
+                    out = np.empty((len(X), *part.shape[1:]))
+                out[some] = part
+                done(len(some))
+    return out
+
+
+def _split(rows):
+    return [rows[a : a + _ROWS] for a in range(0, max(len(rows), 1), _ROWS)]

@@ -1,0 +1,102 @@
+"""The tree model inside of pipelines and searches, and the steps that its rows go through."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+
+from splitcredit.forest import Forest
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What rows go through before they come to the trees.
+
+    Parameters
+    ----------
+    pipelines : tuple of fitted sklearn Pipelines that transform, in the order of their use
+    """
+
+    pipelines: tuple = ()
+
+    def rows(self, X):
+        """Rows as the trees see them: transformed, and dense where a step leaves them sparse."""
+        for pipeline in self.pipelines:
+            X = pipeline.transform(X)
+        return X.toarray() if self.pipelines and hasattr(X, "toarray") else X
+
+    def named(self, forest: Forest) -> Forest:
+        """The forest with the names of the transformed features, where its model knew none."""
+        if not self.pipelines or forest.names_given:
+            return forest
+        names = self.names_out()
+        if names is None or len(names) != forest.n_features:
+            return forest
+        return replace(forest, feature_names=names, names_given=True)
+
+    def names_out(self):
+        """Names that the last step gives out; None if there is none, or it does not know them."""
+        names = None
+        for pipeline in self.pipelines:
+            try:
+                names = pipeline.get_feature_names_out(names)
+            except (AttributeError, ValueError):
+                return None
+        return None if names is None else tuple(str(name) for name in names)
+
+
+def unwrap(model) -> tuple[object, Steps]:
+    """What is left of a model without pipelines and searches around it, nested as they may be.
+
+    Parameters
+    ----------
+    model : any object
+        Of a fitted search the best estimator is taken, of a pipeline the last step. Everything
+        else is returned as it is.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If a search is not fitted.
+    ValueError
+        If a search did not keep its best estimator, or a pipeline does not end in a model.
+    """
+    pipelines = []
+    while True:
+        if _is_search(model):
+            model = _best_of(model)
+        elif _is_pipeline(model):
+            if len(model.steps) > 1:
+                pipelines.append(model[:-1])
+            name, model = model.steps[-1]
+            if model is None or isinstance(model, str):
+                raise ValueError(f"the last step {name!r} of the pipeline is no model of trees")
+        else:
+            return model, Steps(tuple(pipelines))
+
+
+def _is_pipeline(model):
+    # Whoever holds a pipeline has imported it, so nothing is imported here.
+    module = sys.modules.get("sklearn.pipeline")
+    return module is not None and isinstance(model, module.Pipeline)
+
+
+def _is_search(model):
+    if isinstance(model, type):
+        return False
+    named = any(base.__name__ == "BaseSearchCV" for base in type(model).__mro__)
+    return named or hasattr(model, "best_estimator_")
+
+
+def _best_of(search):
+    if hasattr(search, "best_estimator_"):
+        return search.best_estimator_
+    name = type(search).__name__
+    if hasattr(search, "cv_results_"):
+        raise ValueError(
+            f"this {name} was fitted with refit=False and has no best estimator: fit it with "
+            "refit=True, or pass a fitted model"
+        )
+    from sklearn.exceptions import NotFittedError
+
+    raise NotFittedError(f"this {name} is not fitted: call fit(X, y) first")

@@ -1,0 +1,143 @@
+"""Rows in chunks: the same bytes, bounded memory, single precision, a sign of life."""
+
+import io
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+import splitcredit
+from forests import random_forest
+from splitcredit import _chunks, _progress, _ranks, importances, to_forest
+from splitcredit.attribution import Attribution, from_arrays
+
+METHODS = importances.available("explain")
+
+
+@pytest.fixture(scope="module")
+def case():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(150, 3)), columns=["a", "b", "c"])
+    y = (X["a"] > 0).astype(int) + (X["b"] > 0.5)
+    return RandomForestClassifier(5, max_depth=4, random_state=0).fit(X, y), X
+
+
+def more(method, X):
+    return {"background": X[:9]} if method == "tree_shap_interventional" else {}
+
+
+@pytest.mark.parametrize("kind", ["frame", "array", "list"])
+@pytest.mark.parametrize("method", METHODS)
+def test_chunks_together_are_the_bytes_of_the_whole(method, kind, case):
+    model, X = case
+    whole = splitcredit.explain(model, X, method, **more(method, X))
+    rows = {"frame": X, "array": X.to_numpy(), "list": X.to_numpy().tolist()}[kind]
+    if kind != "frame":
+        model = to_forest(model)
+    parts = splitcredit.explain_chunks(model, rows, method, chunk_rows=64, **more(method, rows))
+    parts = list(parts)
+    assert [len(part.values) for part in parts] == [64, 64, 22]
+    assert np.concatenate([p.values for p in parts]).tobytes() == whole.values.tobytes()
+    assert all(p.baseline.tobytes() == whole.baseline.tobytes() for p in parts)
+
+
+@pytest.mark.parametrize("output", ["all", "predicted", 1])
+def test_explain_and_importance_in_chunks_are_those_of_all_rows(output, case, monkeypatch):
+    model, X = case
+    whole = splitcredit.explain(model, X, output=output)
+    summary = splitcredit.importance(model, X, method="tree_shap", output=output)
+    monkeypatch.setattr(_chunks, "chunk_rows", lambda forest, method: 40)
+    found = splitcredit.explain(model, X, output=output)
+    for name in ("values", "baseline", "output_index"):
+        ours, theirs = getattr(found, name), getattr(whole, name)
+        assert (ours is None and theirs is None) or ours.tobytes() == theirs.tobytes()
+    assert found.parameters == whole.parameters and found.output_names == whole.output_names
+    again = splitcredit.importance(model, X, method="tree_shap", output=output)
+    np.testing.assert_allclose(again.values, summary.values, rtol=1e-13)
+
+
+def test_rankings_and_gaps_in_chunks_are_those_of_all_rows(case, monkeypatch):
+    model, X = case
+    calls = (
+        lambda: splitcredit.rank(model, X[:50], scale=0.3).gaps,
+        lambda: splitcredit.faithfulness(model, X[:50], ["a", "b", "c"], scale=0.3),
+    )
+    whole = [call().tobytes() for call in calls]
+    monkeypatch.setattr(_ranks, "_ROWS", 7)
+    assert [call().tobytes() for call in calls] == whole
+
+
+def test_a_bad_row_far_down_is_refused_before_the_first_chunk(case):
+    model, X = case
+    X = X.copy()
+    X.iloc[-1, 1] = np.inf
+    parts = splitcredit.explain_chunks(model, X, chunk_rows=10)
+    with pytest.raises(ValueError, match="X holds infinities"):
+        next(parts)
+
+
+@pytest.mark.parametrize("rows", [0, -1, 2.5, True])
+def test_numbers_of_rows_that_make_no_chunk_are_refused(rows, case):
+    with pytest.raises(ValueError, match=r"chunk_rows=.*: expected a whole number above 0"):
+        splitcredit.explain_chunks(*case, chunk_rows=rows)
+
+
+def test_methods_that_need_all_their_rows_come_in_one_piece(case):
+    with pytest.raises(ValueError, match="'oob_attributions' attributes all training rows at once"):
+        splitcredit.explain_chunks(*case, "oob_attributions")
+
+
+def test_no_rows_are_one_empty_attribution(case):
+    model, X = case
+    (part,) = splitcredit.explain_chunks(model, X[:0])
+    assert part.values.shape == splitcredit.explain(model, X[:0]).values.shape == (0, 3, 3)
+
+
+def test_a_chunk_of_a_wide_or_a_large_forest_has_fewer_rows():
+    small = random_forest(0, n_trees=3, n_features=6)
+    wide = random_forest(0, n_trees=3, n_features=4000, n_outputs=3)
+    large = random_forest(0, n_trees=60, depth=12)
+    assert _chunks.chunk_rows(small, "saabas") == 1 << 16
+    assert _chunks.chunk_rows(wide, "saabas") == (1 << 23) // 12000
+    assert 1 << 10 <= _chunks.chunk_rows(large, "saabas") < 1 << 16
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_single_precision_is_the_rounded_result(method, case):
+    model, X = case
+    double = splitcredit.explain(model, X, method, **more(method, X))
+    single = splitcredit.explain(model, X, method, dtype="float32", **more(method, X))
+    assert single.values.dtype == np.float32 and single.baseline.dtype == np.float64
+    assert single.values.tobytes() == double.values.astype(np.float32).tobytes()
+    back = from_arrays(single.to_arrays())
+    assert isinstance(back, Attribution) and back.values.dtype == np.float32
+    rounding = 4 * np.finfo(np.float32).eps * np.abs(double.values).sum(axis=1).max()
+    assert single.totals().dtype == np.float64
+    np.testing.assert_allclose(single.totals(), double.totals(), rtol=0, atol=rounding)
+
+
+class Screen(io.StringIO):
+    """A terminal that keeps what it is shown."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("progress", [None, True, False])
+@pytest.mark.parametrize("delay", [0.0, 1000.0])
+def test_a_bar_appears_on_standard_error_after_the_delay(progress, delay, case, monkeypatch):
+    model, X = case
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(_progress, "DELAY", delay)
+    list(splitcredit.explain_chunks(model, X, chunk_rows=50, progress=progress))
+    shown = progress is True or (progress is None and delay == 0.0)
+    assert ("150/150" in screen.getvalue()) == shown
+
+
+def test_no_bar_goes_to_a_file(case, monkeypatch, capsys):
+    monkeypatch.setattr(_progress, "DELAY", 0.0)
+    splitcredit.explain(*case)
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,165 @@
+"""Sums over groups of features, plots, and the examples in docstrings and on the user's page."""
+
+import doctest
+import importlib
+import re
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+
+from splitcredit import Attribution, Importance
+
+matplotlib.use("Agg")
+ROOT = Path(__file__).resolve().parents[1]
+NAMES = ("red", "green", "blue", "size")
+
+
+def attribution(n_outputs=2, method="saabas", dtype=np.float64, n=30):
+    values = np.random.default_rng(0).normal(size=(n, 4, n_outputs)) * [[[3], [0.1], [1], [2]]]
+    names = [f"class {c}" for c in range(n_outputs)]
+    return Attribution(values.astype(dtype), np.zeros(n_outputs), NAMES, names, method)
+
+
+def importance(method="sage", **parameters):
+    return Importance([0.5, -0.1, 0.2, 0.3], NAMES, method, parameters, [0.1, 0.2, 0.3, 0.4])
+
+
+@pytest.mark.parametrize("groups", [{"color": ["red", "blue"]}, {"color": [2, 0]}])
+def test_a_group_has_the_sum_of_its_features_and_the_others_stay(groups):
+    a = attribution()
+    found = a.grouped(groups)
+    assert found.feature_names == ("color", "green", "size")
+    np.testing.assert_allclose(found.values[:, 0], a.values[:, 0] + a.values[:, 2], rtol=1e-15)
+    assert found.values[:, 1:].tobytes() == a.values[:, [1, 3]].tobytes()
+    np.testing.assert_allclose(found.totals(), a.totals(), rtol=0, atol=1e-14)
+    g = importance().grouped(groups)
+    np.testing.assert_allclose(g.values, [0.7, -0.1, 0.3])
+    np.testing.assert_allclose(g.standard_error, [0.4, 0.2, 0.4])
+    assert attribution(dtype=np.float32).grouped(groups).values.dtype == np.float32
+
+
+def test_values_that_cannot_be_added_are_not_grouped():
+    groups = {"color": ["red", "blue"]}
+    with pytest.raises(ValueError, match="pg2_greedy cannot be added, because they are places"):
+        attribution(method="pg2_greedy").grouped(groups)
+    with pytest.raises(ValueError, match="mda cannot be added, because it permutes one feature"):
+        importance("mda").grouped(groups)
+    for parameters in ({"summary": "mean |attribution|"}, {"weigh_by": "absolute"}):
+        with pytest.raises(ValueError, match=r"means of absolute values, .*: group the at"):
+            importance("saabas", **parameters).grouped(groups)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ({"color": ["red", "pink"]}, r"group 'color': 'pink' is neither an index below 4 nor"),
+        ({"color": [4]}, "group 'color': 4 is neither an index"),
+        ({"one": ["red"], "two": ["red"]}, "feature 'red' is in 'one' and in 'two': put it into"),
+        ({"one": ["red", 0]}, "feature 'red' is in 'one' and in 'one'"),
+        ({"size": ["red"]}, r"\['size'\] would be the name of a group and of a feature"),
+        ({"color": "red"}, "group 'color' is 'red': give a list of features"),
+    ],
+)
+def test_groups_that_cannot_be_are_refused(groups, message):
+    for result in (attribution(), importance()):
+        with pytest.raises(ValueError, match=message):
+            result.grouped(groups)
+
+
+def labels(ax):
+    return [text.get_text() for text in ax.get_yticklabels()]
+
+
+def test_bars_of_importances_are_sorted_and_have_their_errors():
+    ax = importance().plot()
+    assert labels(ax) == ["green", "blue", "size", "red"]
+    widths = [bar.get_width() for bar in ax.patches]
+    np.testing.assert_allclose(widths, [-0.1, 0.2, 0.3, 0.5])
+    (container,) = [c for c in ax.containers if hasattr(c, "errorbar")]
+    ends = container.errorbar.lines[2][0].get_segments()
+    np.testing.assert_allclose([b[0] - a[0] for a, b in ends], [0.4, 0.6, 0.8, 0.2])
+    assert labels(importance().plot(top=2)) == ["size", "red"]
+    assert Importance([1.0], ["x"], "mdi").plot().containers[0].errorbar is None
+
+
+def test_plots_draw_on_the_axes_they_are_given():
+    from matplotlib import pyplot as plt
+
+    _, axes = plt.subplots(1, 2)
+    assert importance().plot(axes[0]) is axes[0]
+    assert attribution().plot(axes[1]) is axes[1]
+
+
+def test_several_outputs_are_stacked_bars_of_mean_absolute_values():
+    a = attribution()
+    ax = a.plot()
+    assert labels(ax) == ["green", "blue", "size", "red"]
+    means = np.abs(a.values).mean(axis=0)[[1, 2, 3, 0]]
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], means.T.ravel())
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["class 0", "class 1"]
+
+
+@pytest.mark.parametrize("output", [1, "class 1"])
+def test_one_output_is_a_dot_for_each_row_and_feature_at_its_value(output):
+    a = attribution()
+    ax = a.plot(output=output, top=3)
+    assert labels(ax) == ["blue", "size", "red"] and "class 1" in ax.get_xlabel()
+    for k, j in enumerate((2, 3, 0)):
+        dots = np.asarray(ax.collections[k].get_offsets())
+        np.testing.assert_allclose(dots[:, 0], a.values[:, j, 1])
+        assert (np.abs(dots[:, 1] - k) < 0.5).all() and len(np.unique(dots, axis=0)) == 30
+
+
+def test_dots_are_colored_by_the_values_of_the_feature():
+    a = attribution(n_outputs=1)
+    X = np.random.default_rng(1).normal(size=(30, 4))
+    X[3, 0] = np.nan
+    ax = a.plot(X=X)
+    missing, known = ax.collections[-2], ax.collections[-1]  # of "red", the feature on top
+    assert len(missing.get_offsets()) == 1 and len(known.get_offsets()) == 29
+    color = known.get_array()
+    order = np.argsort(np.delete(X[:, 0], 3))
+    assert (np.diff(np.asarray(color)[order]) >= 0).all() and color.min() == 0 and color.max() == 1
+    assert attribution(n_outputs=1, n=0).plot(X=np.empty((0, 4))) is not None
+
+
+def test_plots_refuse_other_rows_and_outputs():
+    with pytest.raises(ValueError, match=r"X has shape \(3, 4\), and \(30, 4\) was explained"):
+        attribution().plot(X=np.zeros((3, 4)))
+    with pytest.raises(ValueError, match="output='class 2' is neither an index below 2 nor a name"):
+        attribution().plot(output="class 2")
+
+
+@pytest.mark.parametrize("module", ["_explain", "_order", "attribution", "_methods"])
+def test_examples_in_docstrings_give_what_they_show(module):
+    found = doctest.testmod(importlib.import_module(f"splitcredit.{module}"))
+    assert found.attempted > 3 and found.failed == 0
+
+
+def test_the_snippets_of_the_users_page_run_one_after_the_other(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "own_model.md").read_text()
+    snippets = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+    names = {}
+    for snippet in snippets:
+        exec(snippet, names)
+    assert len(snippets) >= 8
+
+
+def test_the_snippet_of_the_readme_runs():
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.ensemble import RandomForestClassifier
+
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X = X.iloc[:100, :5]
+    names = {"X": X, "y": y[:100]}
+    names["model"] = RandomForestClassifier(5, random_state=0).fit(X, y[:100])
+    section = (
+        (ROOT / "README.md").read_text().partition("## Your own forest")[2].partition("\n## ")[0]
+    )
+    snippets = re.findall(r"^```python\n(.*?)^```", section, re.M | re.S)
+    assert snippets
+    for snippet in snippets:
+        exec(snippet, names)

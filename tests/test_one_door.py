@@ -1,0 +1,372 @@
+"""`explain`, `importance`, `rank`, `faithfulness`: every method, whatever is a ranking."""
+
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+import splitcredit as sc
+from splitcredit import importances, to_forest
+from splitcredit.faithfulness import greedy, optimum, perturbations, prediction_gap
+from splitcredit.faithfulness.rankings import Rankings, of_attribution
+
+NAMES = ["age", "dose", "height", "weight"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(60, 4)), columns=NAMES)
+    return X, X["age"] + X["dose"] * X["height"]
+
+
+@pytest.fixture(scope="module", params=["values", "two classes", "three classes"])
+def case(request, data):
+    """A bagged model, its training rows and targets."""
+    X, y = data
+    if request.param == "values":
+        return RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y), X, y
+    y = pd.cut(y, 2 if request.param == "two classes" else 3, labels=False)
+    return RandomForestClassifier(5, max_depth=4, random_state=0).fit(X, y), X, y
+
+
+@pytest.fixture(scope="module")
+def regression(data):
+    return RandomForestRegressor(5, max_depth=4, random_state=0).fit(*data)
+
+
+def more(method, X):
+    """What a method needs beside model, X and y."""
+    known = {"tree_shap_interventional": {"background": X[:9]}, "sage": {"n_permutations": 8}}
+    return known.get(method, {"scale": 0.3} if method in ("pg2_greedy", "pgi2_optimum") else {})
+
+
+def with_function(name):
+    return [m.name for m in sc.methods() if name in m.functions]
+
+
+def test_the_table_has_every_method_of_the_library():
+    expected = {*importances.names(), "pgi2_optimum"}
+    assert {m.name for m in sc.methods()} == expected == set(with_function("rank"))
+    assert all(m.summary.endswith(".") for m in sc.methods())
+    frame = sc.methods().to_frame()
+    assert list(frame.columns) == ["name", "functions", "needs", "summary"]
+    text = repr(sc.methods())
+    assert all(name in text for name in expected) and "background: rows that" in text
+
+
+@pytest.mark.parametrize("method", with_function("explain"))
+def test_explain_takes_every_method_that_attributes_rows(method, case):
+    model, X, y = case
+    found = sc.explain(model, X, method, y=y, **more(method, X))
+    module = importances.module_of(method)
+    own = getattr(module, "explain", None) or module.attribute
+    direct = own(to_forest(model), X, **more(method, X))
+    assert found.values.tobytes() == direct.values.tobytes() and found.method == method
+
+
+@pytest.mark.parametrize("method", with_function("importance"))
+def test_importance_takes_every_method_but_rankings(method, case):
+    model, X, y = case
+    found = sc.importance(model, X, y, method=method, **more(method, X))
+    assert found.feature_names == tuple(NAMES) and found.method == method
+    if method in importances.available("explain"):
+        values = sc.explain(model, X, method, **more(method, X)).values
+        expected = np.abs(values).mean(axis=0).sum(axis=1)
+        np.testing.assert_allclose(found.values, expected, rtol=1e-12)
+    else:
+        function = importances.get_method(method, "importance")
+        direct = function(model) if method == "mdi" else function(model, X, y, **more(method, X))
+        assert found.values.tobytes() == direct.values.tobytes()
+
+
+def test_the_importance_of_one_output_is_the_mean_of_its_absolute_attributions(case):
+    model, X, _ = case
+    for output in (0, "predicted"):
+        values = sc.explain(model, X, "saabas", output=output).values
+        found = sc.importance(model, X, method="saabas", output=output)
+        np.testing.assert_allclose(found.values, np.abs(values[:, :, 0]).mean(axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", with_function("rank"))
+def test_rank_takes_every_method(method, case):
+    model, X, y = case
+    classes = to_forest(model).n_outputs
+    if method == "oob_attributions" and classes == 3:
+        with pytest.raises(ValueError, match="the model has 3 outputs: choose one with output="):
+            sc.rank(model, X, method, y=y)
+        return
+    found = sc.rank(model, X, method, y=y, **more(method, X))
+    assert isinstance(found, Rankings) and found.feature_names == tuple(NAMES)
+    np.testing.assert_array_equal(np.sort(found.rankings, axis=1), np.tile(range(4), (60, 1)))
+    if method in ("pg2_greedy", "pgi2_optimum"):
+        return
+    if method in with_function("explain"):
+        choice = {} if method == "local_mdi" else {"output": "predicted"}
+        choice = {"output": classes - 1} if method == "oob_attributions" else choice
+        attribution = sc.explain(model, X, method, **choice, **more(method, X))
+        expected = of_attribution(attribution)
+    else:
+        values = sc.importance(model, X, y, method=method, **more(method, X)).values
+        expected = np.tile(np.argsort(-values, kind="stable"), (60, 1))
+    np.testing.assert_array_equal(found.rankings, expected)
+
+
+@pytest.mark.parametrize("method", ["pg2_greedy", "pgi2_optimum"])
+def test_rankings_by_gaps_are_those_of_each_row_by_its_predicted_output(method, case):
+    model, X, _ = case
+    function = {"pg2_greedy": greedy.greedy_ranking, "pgi2_optimum": optimum.best_ranking}[method]
+    found = sc.rank(model, X, method, noise="laplace", scale=0.3)
+    forest = to_forest(model)
+    predicted = forest.predict(X).argmax(axis=1)
+    for c in range(forest.n_outputs):
+        rows = np.flatnonzero(predicted == c)
+        # The fractions of two classes add up to 1, so the gap of one is that of the other.
+        output = 1 if forest.n_outputs == 2 else c
+        direct = function(forest, X.iloc[rows], perturbations.Laplace(0.3), output=output)
+        assert found.gaps[rows].tobytes() == direct.gaps.tobytes()
+        np.testing.assert_array_equal(found.rankings[rows], direct.rankings)
+    frame = found.to_frame()
+    assert frame["feature"][:4].tolist() == [NAMES[j] for j in found.rankings[0]]
+    np.testing.assert_array_equal(frame["gap"], found.gaps.ravel())
+
+
+def test_whatever_stands_for_a_ranking_gives_the_same_faithfulness(regression, data):
+    X, y = data
+    X = X[:12]
+    attribution = sc.explain(regression, X)
+    expected = prediction_gap.pgi2(regression, X, of_attribution(attribution), scale=0.3)
+    rank = sc.rank(regression, X, "tree_shap")
+    given = (attribution, rank, rank.rankings, rank.rankings.tolist(), "tree_shap")
+    named = [[NAMES[j] for j in row] for row in rank.rankings]
+    for ranking in (*given, named):
+        found = sc.faithfulness(regression, X, ranking, scale=0.3)
+        assert found.tobytes() == expected.tobytes()
+    importance = sc.importance(regression, data[0], y, method="ufi")
+    order = np.argsort(-importance.values)
+    same = np.tile(order, (12, 1))
+    expected = prediction_gap.pgi2(regression, X, same, scale=0.3)
+    for ranking in (importance, order, [NAMES[j] for j in order]):
+        found = sc.faithfulness(regression, X, ranking, scale=0.3)
+        assert found.tobytes() == expected.tobytes()
+    found = sc.faithfulness(regression, data[0], "ufi", y=y, scale=0.3)[:12]
+    assert found.tobytes() == expected.tobytes()
+
+
+def test_every_metric_is_that_of_the_library(case):
+    model, X, _ = case
+    X = X[:12]
+    output = to_forest(model).n_outputs - 1
+    ranking = sc.rank(model, X, "saabas", output=output)
+    for metric in ("pgi2", "pgu2", "pgi2_curve", "pgu2_curve"):
+        found = sc.faithfulness(model, X, ranking, metric, scale=0.3, output=output)
+        function = getattr(prediction_gap, metric)
+        expected = function(model, X, ranking.rankings, scale=0.3, output=output)
+        assert found.tobytes() == expected.tobytes(), metric
+    curve = sc.faithfulness(model, X, ranking, "pgi2_curve", scale=0.3, output=output)
+    for k in (1, 3, 4):
+        given = {"scale": 0.3, "output": output, "k": k}
+        found = sc.faithfulness(model, X, ranking, "pg2", **given)
+        assert found.tobytes() == np.ascontiguousarray(curve[:, k - 1]).tobytes()
+    mask = np.array([True, False, True, False])
+    for features in (mask, ["age", "height"], [0, 2], np.tile(mask, (12, 1))):
+        found = sc.faithfulness(model, X, features, "pg2", scale=0.3, output=output)
+        expected = prediction_gap.pg2(model, X, mask, scale=0.3, output=output)
+        assert found.tobytes() == expected.tobytes()
+
+
+def test_attributions_to_several_outputs_rank_by_the_predicted_one_of_each_row(case):
+    model, X, _ = case
+    found = sc.faithfulness(model, X, sc.explain(model, X), scale=0.3)
+    one = sc.faithfulness(model, X, "tree_shap", scale=0.3)
+    np.testing.assert_allclose(found, one, rtol=1e-9)
+
+
+def test_noise_has_the_same_meaning_by_name_by_object_and_by_scale(regression, data):
+    X = data[0][:5]
+
+    def gap(noise, **given):
+        return sc.faithfulness(regression, X, [0, 1], "pg2", noise=noise, **given).tobytes()
+
+    own = {"normal": perturbations.Normal, "laplace": perturbations.Laplace}
+    own["uniform"] = perturbations.Uniform
+    assert perturbations.NAMES == own
+    results = set()
+    for name, noise in own.items():
+        expected = gap(name, scale=0.25)
+        results.add(expected)
+        assert (
+            gap(noise(0.25)) == gap(noise(), scale=0.25) == gap(noise(0.5), scale=0.5) == expected
+        )
+        named = pd.Series(0.25, index=NAMES[::-1])
+        assert gap(name, scale=named) == gap(name, scale=dict(named)) == expected
+        assert prediction_gap.pg2(regression, X, [0, 1], noise(0.25)).tobytes() == expected
+    assert len(results) == 3
+    drawn = perturbations.Laplace(3.0).draw(np.random.default_rng(0), 5)
+    np.testing.assert_array_equal(drawn, 3 * np.random.default_rng(0).laplace(size=5))
+    marginal = gap("marginal", background=data[0])
+    assert marginal == gap(perturbations.Marginal(data[0]))
+
+
+def test_scales_by_name_go_to_their_features(regression, data):
+    X = data[0][:5]
+    scale = dict(zip(NAMES, (0.1, 0.2, 0.3, 0.4), strict=True))
+    turned = dict(reversed(scale.items()))
+    found = sc.faithfulness(regression, X, NAMES, scale=turned)
+    expected = sc.faithfulness(regression, X, NAMES, scale=list(scale.values()))
+    assert found.tobytes() == expected.tobytes()
+    with pytest.raises(
+        ValueError, match=r"scale has no entry for \['weight'\]: give one for every"
+    ):
+        sc.faithfulness(regression, X, NAMES, scale={n: 1.0 for n in NAMES[:3]})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda m, X: sc.explain(m, X, "tree_shap_interventional"),
+            r"'tree_shap_interventional' needs background: rows that .*background=X_train\[:100\];",
+        ),
+        (
+            lambda m, X: sc.explain(m, X, "saabas", outputs=1),
+            r"^method 'saabas' has no parameter 'outputs': its parameters are output$",
+        ),
+        (
+            lambda m, X: sc.explain(m, X, "local_mdi", output=1),
+            "^method 'local_mdi' has no parameter 'output': it takes none$",
+        ),
+        (
+            lambda m, X: sc.importance(m, X, method="ufi"),
+            r"^method 'ufi' needs y: the targets of the rows of X, y=\.\.\.; it takes none$",
+        ),
+        (
+            lambda m, X: sc.importance(m, method="saabas"),
+            "^method 'saabas' needs X: the ro",
+        ),
+        (lambda m, X: sc.importance(m, y=[1], method="sage"), "^method 'sage' needs X"),
+        (lambda m, X: sc.rank(m, X), r"^method 'pg2_greedy' needs scale: the size of"),
+        (
+            lambda m, X: sc.rank(m, X, sigma=1),
+            "'pg2_greedy' has no parameter 'sigma': its pa",
+        ),
+        (
+            lambda m, X: sc.faithfulness(m, X, NAMES),
+            "^metric 'pgi2' needs scale: the size",
+        ),
+        (
+            lambda m, X: sc.faithfulness(m, X, NAMES, noise="marginal"),
+            "^metric 'pgi2' needs background: rows",
+        ),
+        (
+            lambda m, X: sc.faithfulness(m, X, NAMES, scale=1, sigma=1),
+            "^faithfulness has no parameter 'sigma'",
+        ),
+        (
+            lambda m, X: sc.faithfulness(m, X, NAMES, noise=perturbations.Normal),
+            r"is no perturbation: pass a name in \['normal', 'laplace', 'uniform'\], or an object",
+        ),
+    ],
+)
+def test_what_is_missing_or_unknown_is_one_line_that_names_the_method(
+    call, message, regression, data
+):
+    with pytest.raises(TypeError, match=message) as caught:
+        call(regression, data[0])
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda m, X: sc.explain(m, X, "lime"),
+            "unknown method 'lime': available are .*saab",
+        ),
+        (
+            lambda m, X: sc.explain(m, X, "mdi"),
+            "unknown method 'mdi': available are .*saab",
+        ),
+        (lambda m, X: sc.importance(m, X, method="pg2_greedy"), "unknown method 'pg2_g"),
+        (lambda m, X: sc.rank(m, X, "random"), "unknown method 'random': available are"),
+        (lambda m, X: sc.explain(m, X, dtype="float16"), "dtype='float16': available are"),
+        (
+            lambda m, X: sc.explain(m, X, progress="yes"),
+            "progress='yes': expected None, T",
+        ),
+        (lambda m, X: sc.explain(m, X.iloc[0]), r"X has 1 dimension.*reshape\(1, -1\)"),
+        (lambda m, X: sc.importance(m, X[:0], method="saabas"), "X has no rows: the imp"),
+        (lambda m, X: sc.faithfulness(m, X, NAMES, "pgi", scale=1), "metric='pgi': avail"),
+        (
+            lambda m, X: sc.faithfulness(m, X, NAMES, k=2, scale=1),
+            "k=2 is for metric='pg2'",
+        ),
+        (
+            lambda m, X: sc.faithfulness(m, X, NAMES[:2], scale=1),
+            "2 features a row, expected",
+        ),
+        (
+            lambda m, X: sc.faithfulness(m, X, ["sex"], "pg2", scale=1),
+            "'sex' is neither an",
+        ),
+        (
+            lambda m, X: sc.faithfulness(m, X, NAMES, noise="gamma", scale=1),
+            "noise 'gamma': a",
+        ),
+        (
+            lambda m, X: sc.rank(m, X, background=X, scale=1),
+            "background= is for noise='marg",
+        ),
+        (
+            lambda m, X: sc.faithfulness(
+                m, X, sc.explain(m, X).grouped({"body": ["height", "weight"]}), scale=1
+            ),
+            r"is of the features \['body', 'age', 'dose'\], and the model has \['age'",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, message, regression, data):
+    with pytest.raises(ValueError, match=message):
+        call(regression, data[0])
+
+
+def test_the_gap_of_two_classes_that_add_up_needs_no_choice(data):
+    X, y = data
+    model = RandomForestClassifier(5, random_state=0).fit(X, y > 0)
+    gaps = [prediction_gap.pg2(model, X, [0, 1], scale=0.3, output=c) for c in (0, 1, None)]
+    np.testing.assert_allclose(gaps[0], gaps[1], rtol=1e-9)
+    assert gaps[2].tobytes() == gaps[1].tobytes()
+    with pytest.raises(ValueError, match="the model has 3 outputs: choose one"):
+        three = RandomForestClassifier(5, random_state=0).fit(X, pd.cut(y, 3, labels=False))
+        prediction_gap.pg2(three, X, [0, 1], scale=0.3)
+
+
+def test_the_package_faithfulness_can_be_called_before_and_after_its_modules_are_imported():
+    code = (
+        "import splitcredit; before = callable(splitcredit.faithfulness)\n"
+        "from splitcredit.faithfulness import greedy\n"
+        "import splitcredit.faithfulness\n"
+        "assert before and callable(splitcredit.faithfulness) and greedy.TIE > 0\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    code = "import sys, splitcredit; assert 'numpy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_command_shows_the_version_and_the_methods():
+    command = [sys.executable, "-m", "splitcredit"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"splitcredit {sc.__version__}: ")
+    assert "tree_shap" in done.stdout and "help(splitcredit.explain)" in done.stdout
+
+
+def test_every_public_function_has_an_example():
+    for name in sc.face.__all__:
+        assert ">>> " in inspect.getdoc(getattr(sc.face, name)), name

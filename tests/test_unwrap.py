@@ -1,0 +1,251 @@
+"""Models as people hold them: pipelines, searches, files, and what they do to rows and names."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+import splitcredit
+from splitcredit import to_forest
+from splitcredit.faithfulness import greedy, optimum, prediction_gap, sampling
+from splitcredit.faithfulness.randomizing import randomized_rmse
+from splitcredit.importances import mdi, ufi
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Rows with a column of text, and targets."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"age": random.normal(40, 9, 90), "dose": random.normal(5, 2, 90)})
+    X["color"] = random.choice(["red", "green", "blue"], 90)
+    return X, X["age"] / 9 + X["dose"] * (X["color"] == "red")
+
+
+def forest_model(**parameters):
+    return RandomForestRegressor(6, max_depth=4, random_state=0, **parameters)
+
+
+def encoder():
+    return make_column_transformer(
+        (OneHotEncoder(), ["color"]), (StandardScaler(), ["age", "dose"])
+    )
+
+
+NAMES = tuple(f"onehotencoder__color_{c}" for c in ("blue", "green", "red"))
+NAMES += ("standardscaler__age", "standardscaler__dose")
+
+
+@pytest.fixture(scope="module")
+def pipeline(data):
+    return make_pipeline(encoder(), forest_model()).fit(*data)
+
+
+def nested(kind, data):
+    """A model within others, fitted; and the steps that its rows go through."""
+    grid = {"max_depth": [2, 3]}
+    if kind == "pipeline":
+        model = make_pipeline(encoder(), forest_model())
+    elif kind == "search over a pipeline":
+        model = make_pipeline(encoder(), forest_model())
+        model = GridSearchCV(model, {"randomforestregressor__max_depth": [2, 3]}, cv=2)
+    elif kind == "pipeline that ends in a search":
+        model = make_pipeline(encoder(), GridSearchCV(forest_model(), grid, cv=2))
+    else:
+        inner = Pipeline(
+            [("keep", "passthrough"), ("scale", StandardScaler()), ("f", forest_model())]
+        )
+        model = make_pipeline(encoder(), inner)
+    return model.fit(*data)
+
+
+KINDS = (
+    "pipeline",
+    "search over a pipeline",
+    "pipeline that ends in a search",
+    "pipeline in a pipeline",
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_totals_are_the_predictions_of_the_whole_model(kind, data):
+    X, _ = data
+    model = nested(kind, data)
+    found = splitcredit.explain(model, X)
+    np.testing.assert_allclose(found.totals()[:, 0], model.predict(X), rtol=1e-10)
+    assert found.feature_names == NAMES
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_forest_of_a_pipeline_knows_the_names_of_the_transformed_features(kind, data):
+    forest = to_forest(nested(kind, data))
+    assert forest.feature_names == NAMES and forest.names_given
+    with pytest.raises(ValueError, match=r"missing \['onehotencoder__color_blue'"):
+        forest.prepare(data[0])
+
+
+def test_steps_that_do_not_know_their_names_leave_those_of_the_model(data):
+    X = data[0][["age", "dose"]].to_numpy()
+    model = make_pipeline(FunctionTransformer(np.exp), forest_model()).fit(X / 50, data[1])
+    assert to_forest(model).feature_names == ("x0", "x1")
+
+
+def test_a_search_over_a_model_is_its_best_estimator(data):
+    X, y = data[0][["age", "dose"]], data[1]
+    search = GridSearchCV(forest_model(), {"max_depth": [1, 3]}, cv=2).fit(X, y)
+    ours, best = to_forest(search), to_forest(search.best_estimator_)
+    assert ours.value.tobytes() == best.value.tobytes() and ours.feature_names == ("age", "dose")
+
+
+def test_bagged_measures_take_the_rows_that_a_pipeline_was_fitted_on(pipeline, data):
+    X, y = data
+    inner = pipeline[-1]
+    rows = pipeline[:-1].transform(X)
+    expected = ufi.importance(to_forest(inner, rows), rows, y).values
+    for given in (pipeline, to_forest(pipeline, X)):
+        x = X if given is pipeline else rows
+        assert ufi.importance(given, x, y).values.tobytes() == expected.tobytes()
+    ours = splitcredit.importance(pipeline, X, y, method="oob_attributions", weigh_by="y")
+    assert ours.feature_names == NAMES and ours.values.any()
+    with pytest.raises(ValueError, match="its hash differs"):
+        ufi.importance(to_forest(pipeline, X), rows[::-1], y)
+
+
+def test_the_background_goes_through_the_pipeline_too(pipeline, data):
+    X, _ = data
+    method = "tree_shap_interventional"
+    ours = splitcredit.explain(pipeline, X[:9], method, background=X[:20])
+    rows = pipeline[:-1].transform(X)
+    theirs = splitcredit.explain(pipeline[-1], rows[:9], method, background=rows[:20])
+    assert ours.values.tobytes() == theirs.values.tobytes()
+    inside = splitcredit.importances.get_method(method)(pipeline, X[:9], X[:20])
+    assert inside.values.tobytes() == theirs.values.tobytes()
+
+
+def test_measures_of_faithfulness_take_pipelines(pipeline, data):
+    X, y = data
+    X, y = X[:6], y[:6]
+    rows, inner = pipeline[:-1].transform(X), to_forest(pipeline[-1])
+    ranking = np.tile(np.arange(5), (6, 1))
+    calls = {
+        "pg2": lambda m, x: prediction_gap.pg2(m, x, [0, 3]),
+        "pgi2": lambda m, x: prediction_gap.pgi2(m, x, ranking),
+        "pgu2": lambda m, x: prediction_gap.pgu2(m, x, ranking),
+        "greedy": lambda m, x: greedy.greedy_ranking(m, x).gaps,
+        "optimum": lambda m, x: optimum.best_ranking(m, x).gaps,
+        "sampled": lambda m, x: sampling.pg2_sampled(m, x, [0, 3], counts=[100]),
+        "randomized": lambda m, x: randomized_rmse(m, x, y, ranking, [2], x).predictions,
+    }
+    for name, call in calls.items():
+        assert call(pipeline, X).tobytes() == call(inner, rows).tobytes(), name
+
+
+@pytest.mark.parametrize("suffix", [".json", ".ubj", ".txt"])
+def test_paths_of_saved_models_are_read(suffix, data, tmp_path):
+    X, y = data[0][["age", "dose"]], data[1]
+    path = tmp_path / f"model{suffix}"
+    if suffix == ".txt":
+        from lightgbm import LGBMRegressor
+
+        model = LGBMRegressor(n_estimators=3, n_jobs=1, verbosity=-1).fit(X, y)
+        model.booster_.save_model(path)
+    else:
+        from xgboost import XGBRegressor
+
+        model = XGBRegressor(n_estimators=3, max_depth=2, n_jobs=1).fit(X, y)
+        model.save_model(path)
+    for given in (path, str(path)):
+        found = splitcredit.explain(given, X)
+        assert found.values.tobytes() == splitcredit.explain(model, X).values.tobytes()
+    with pytest.raises(FileNotFoundError, match="none"):
+        to_forest(tmp_path / f"none{suffix}")
+
+
+def test_what_is_not_ready_is_refused_with_the_remedy(data):
+    X, y = data[0][["age", "dose"]], data[1]
+    search = GridSearchCV(forest_model(), {"max_depth": [1]}, cv=2, refit=False)
+    with pytest.raises(NotFittedError, match=r"this GridSearchCV is not fitted: call fit\(X, y\)"):
+        to_forest(search)
+    with pytest.raises(ValueError, match="refit=False and has no best estimator: fit it with"):
+        to_forest(search.fit(X, y))
+    with pytest.raises(ValueError, match="last step 'scale' of the pipeline is no model of trees"):
+        to_forest(Pipeline([("scale", "passthrough")]))
+    with pytest.raises(TypeError, match="cannot convert StandardScaler to a Forest"):
+        to_forest(make_pipeline(StandardScaler()).fit(X))
+
+
+def test_air_fits_the_last_step_of_a_pipeline_on_what_it_sees(pipeline, data):
+    X, y = data
+    found = splitcredit.importance(pipeline, X, y, method="air")
+    rows = pipeline[:-1].transform(X)
+    inner = splitcredit.importance(forest_model(max_features=1.0), rows, y, method="air")
+    assert found.values.tobytes() == inner.values.tobytes() and found.feature_names == NAMES
+
+
+def test_measures_take_models(data):
+    X, y = data[0][["age", "dose"]], data[1] > data[1].median()
+    model = RandomForestClassifier(5, random_state=0).fit(X, y)
+    forest = to_forest(model)
+    assert mdi.importance(model).values.tobytes() == mdi.importance(forest).values.tobytes()
+    for name in ("mda", "mdi_oob", "ufi", "penalized_gini", "oob_attributions"):
+        measure = splitcredit.importances.get_method(name, "importance")
+        assert measure(model, X, y).values.tobytes() == measure(forest, X, y).values.tobytes()
+    for name in splitcredit.importances.available("explain"):
+        measure = splitcredit.importances.get_method(name)
+        more = {"background": X} if name == "tree_shap_interventional" else {}
+        ours, theirs = measure(model, X, **more), measure(forest, X, **more)
+        assert ours.values.tobytes() == theirs.values.tobytes()
+
+
+def test_training_rows_in_another_order_of_columns_are_known_by_their_hash(data):
+    X, y = data[0][["age", "dose"]], data[1]
+    model = forest_model().fit(X, y)
+    expected = ufi.importance(model, X, y).values.tobytes()
+    turned = X[["dose", "age"]]
+    for given in (X, turned):
+        forest = to_forest(model, X_train=given)
+        for rows in (X, turned):
+            assert ufi.importance(forest, rows, y).values.tobytes() == expected
+
+
+@pytest.mark.parametrize(
+    ("classes", "labels"),
+    [
+        ([0, 1, 2], [0.0, 1.0, 2.0]),
+        ([0.0, 1.0, 2.0], [0, 1, 2]),
+        ([0, 1], [False, True]),
+        ([False, True], [0, 1]),
+        ([False, True], [0.0, 1.0]),
+        (["a", "b"], np.array(["a", "b"], dtype=object)),
+        (["a", "b"], np.array(["a", "b"])),
+        ([0, 1], pd.array([False, True], dtype="boolean")),
+        (["a", "b"], pd.Categorical(["a", "b"])),
+    ],
+    ids=repr,
+)
+def test_labels_that_equal_the_classes_are_accepted(classes, labels):
+    from splitcredit.importances._training import targets_of
+
+    classes = np.array(classes)
+    y = np.tile(classes, 20)
+    X = np.random.default_rng(0).normal(size=(len(y), 2))
+    forest = to_forest(RandomForestClassifier(2, random_state=0).fit(X, y))
+    given = np.asarray(labels)
+    expected = np.arange(len(classes))
+    np.testing.assert_array_equal(targets_of(forest, given, len(given)), expected)
+    as_given = pd.Series(labels)
+    np.testing.assert_array_equal(targets_of(forest, as_given, len(given)), expected)
+
+
+@pytest.mark.parametrize("label", [0.5, 2, "1.0", np.nan, None])
+def test_labels_that_equal_no_class_are_refused(label):
+    from splitcredit.importances._training import targets_of
+
+    X = np.arange(8.0)[:, None]
+    forest = to_forest(RandomForestClassifier(2, random_state=0).fit(X, [0, 1] * 4))
+    with pytest.raises(ValueError, match="which are no classes of the model: pass labels among"):
+        targets_of(forest, np.array([label], dtype=object), 1)
