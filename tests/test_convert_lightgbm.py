@@ -60,6 +60,18 @@ def test_a_class_that_never_occurs_has_trees_of_one_node():
     assert twins.largest_error(forest.predict(X), theirs) <= 1e-12
 
 
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_a_multiclass_model_without_any_split_is_converted(rounds):
+    """Several trees, and none has a split: the lists of splits are blanks."""
+    X, rng = drawn(40)
+    parameters = {"objective": "multiclass", "num_class": 3, "min_gain_to_split": 1e9}
+    booster = train(parameters, X, rng.integers(0, 3, len(X)), rounds)
+    forest = to_forest(booster)
+    assert (forest.feature == -1).all() and forest.n_trees == booster.num_trees() > 1
+    theirs = booster.predict(X, raw_score=True)
+    assert twins.largest_error(forest.predict(X), theirs) <= 1e-12
+
+
 def test_the_rounds_are_those_that_predict_uses():
     X, rng = drawn()
     noise = rng.normal(size=len(X))

@@ -143,7 +143,8 @@ def _trees(pieces, name):
     numbers = {"num_leaves": leaves}
     for keys, total in ((_LEAVES, leaves.sum()), (_SPLITS, (leaves - 1).sum())):
         for key, dtype in keys.items():
-            numbers[key] = np.fromstring(" ".join(texts[key]), dtype, sep=" ")
+            # Trees of one leaf have empty lists, and text of nothing but blanks is no list.
+            numbers[key] = np.fromstring(" ".join(filter(None, texts[key])), dtype, sep=" ")
             if len(numbers[key]) != total:
                 raise ValueError(f"this {name} has {len(numbers[key])} {key}, expected {total}")
     return numbers
