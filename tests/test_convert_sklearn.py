@@ -182,6 +182,7 @@ def test_conversion_leaves_the_model_alone():
 BAGGED = {
     "classes": BaggingClassifier(DecisionTreeClassifier(criterion="entropy"), 8),
     "some features": BaggingClassifier(DecisionTreeClassifier(), 8, max_features=0.4),
+    "one feature a tree": BaggingRegressor(DecisionTreeRegressor(), 8, max_features=1),
     "features drawn twice": BaggingClassifier(
         DecisionTreeClassifier(), 8, max_features=5, bootstrap_features=True
     ),

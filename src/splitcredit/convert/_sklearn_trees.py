@@ -103,8 +103,9 @@ def stacked(trees, n_outputs, missing, features=None, columns=None) -> dict:
     for t, tree in enumerate(trees):
         nodes = slice(offsets[t], offsets[t + 1])
         known = slice(None) if columns is None else columns[t]
-        feature = tree.feature if features is None else features[t][tree.feature]
         leaf = tree.children_left < 0
+        feature = np.where(leaf, 0, tree.feature)  # a leaf has -2
+        feature = feature if features is None else features[t][feature]
         arrays["feature"][nodes] = np.where(leaf, -1, feature)
         arrays["threshold"][nodes] = np.where(leaf, 0.0, tree.threshold)
         arrays["left"][nodes] = np.where(leaf, -1, tree.children_left + offsets[t])
