@@ -84,13 +84,15 @@ def mdi_normalized_by_tree(forest) -> np.ndarray:
     """`feature_importances_` as the scikit-learn guide defines it (no equation in the papers).
 
     Each tree's importances are divided by their sum if that is above 0, trees of a single node are
-    left out, and the mean of the rest is divided by its sum.
+    left out, and the mean of the rest is divided by its sum. GradientBoosting, whose trees are
+    added up, does not divide those of each tree.
     """
     shares = []
     for t in range(forest.n_trees):
         if forest.tree_offsets[t + 1] - forest.tree_offsets[t] > 1:
             tree = mdi_of_tree(forest, t)
-            shares.append([part / sum(tree) if sum(tree) > 0 else part for part in tree])
+            divided = forest.aggregate == "mean" and sum(tree) > 0
+            shares.append([part / sum(tree) if divided else part for part in tree])
     total = [sum(column) for column in zip(*shares, strict=True)] or [0] * forest.n_features
     return np.array([float(part / sum(total)) if sum(total) > 0 else 0.0 for part in total])
 
