@@ -25,8 +25,11 @@ def largest_error(ours, twin) -> float:
 
 
 def goes_left(forest, k, row) -> bool:
-    """Whether a row goes left at node k: the row is cast, the threshold is not."""
-    x = row[forest.feature[k]]
+    """Whether a row goes left at node k: the row is cast, the threshold is not.
+
+    Rows are prepared where a forest has columns for subsets of categories.
+    """
+    x = row[forest.feature[k] if forest.column is None else forest.column[k]]
     x = float(np.float32(x)) if forest.x_dtype == "float32" else float(x)
     if math.isnan(x):
         return bool(forest.missing_left[k])
