@@ -60,6 +60,18 @@ def test_a_class_that_never_occurs_has_trees_of_one_node():
     assert twins.largest_error(forest.predict(X), theirs) <= 1e-12
 
 
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_a_multiclass_model_without_any_split_is_converted(rounds):
+    """Several trees, and none has a split: the lists of splits are blanks."""
+    X, rng = drawn(40)
+    parameters = {"objective": "multiclass", "num_class": 3, "min_gain_to_split": 1e9}
+    booster = train(parameters, X, rng.integers(0, 3, len(X)), rounds)
+    forest = to_forest(booster)
+    assert (forest.feature == -1).all() and forest.n_trees == booster.num_trees() > 1
+    theirs = booster.predict(X, raw_score=True)
+    assert twins.largest_error(forest.predict(X), theirs) <= 1e-12
+
+
 def test_the_rounds_are_those_that_predict_uses():
     X, rng = drawn()
     noise = rng.normal(size=len(X))
@@ -148,10 +160,11 @@ def test_names_in_which_LightGBM_may_have_replaced_blanks_are_not_compared():
     np.testing.assert_array_equal(forest.predict(frame), forest.predict(X))
 
 
-def test_a_dart_model_is_refused():
+def test_leaves_of_a_dart_model_are_already_weighted():
     X, _ = drawn()
-    with pytest.raises(ValueError, match=r"this Booster was made with boosting='dart': fit with"):
-        to_forest(train({"boosting": "dart"}, X, X[:, 0]))
+    booster = train({"boosting": "dart", "drop_rate": 0.5}, X, X[:, 0], rounds=20)
+    theirs = booster.predict(X, raw_score=True)
+    assert twins.largest_error(to_forest(booster).predict(X)[:, 0], theirs) <= 1e-12
 
 
 def test_linear_leaves_are_refused():
@@ -161,23 +174,15 @@ def test_linear_leaves_are_refused():
         to_forest(train({"linear_tree": True}, X, X[:, 0]))
 
 
-def test_zero_as_a_missing_value_is_refused():
-    X, _ = drawn()
-    X[::3, 1] = 0.0
-    message = r"tree \d of this Booster splits feature 'Column_\d' with 0 as a missing value: put"
-    with pytest.raises(ValueError, match=message):
-        to_forest(train({"zero_as_missing": True}, X, X[:, 1]))
-
-
-def test_splits_by_categories_are_refused_with_tree_and_feature():
+def test_zero_counts_as_missing_where_the_model_was_fitted_so():
     X, rng = drawn()
-    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
-    frame["color"] = pd.Categorical(rng.choice(["red", "green", "blue"], len(X)))
-    y = 5 * X[:, 0] + (frame["color"] == "red")
-    model = lightgbm.LGBMRegressor(n_estimators=60, num_leaves=2, n_jobs=1, verbose=-1)
-    message = r"tree [1-9]\d* of this LGBMRegressor splits feature 'color' by categories: encode"
-    with pytest.raises(ValueError, match=message):
-        to_forest(model.fit(frame, y))
+    X[rng.random(X.shape) < 0.3] = 0.0
+    booster = train({"zero_as_missing": True}, X, X[:, 1] + (X[:, 0] == 0), rounds=20)
+    forest = to_forest(booster)
+    assert forest.missing_value == 0.0 and len(set(forest.missing_left[forest.feature >= 0])) == 2
+    X[::7, 0], X[::5, 1] = np.nan, -1e-36
+    theirs = booster.predict(X, raw_score=True)
+    assert twins.largest_error(forest.predict(X)[:, 0], theirs) <= 1e-12
 
 
 def test_unfitted_models_and_other_things_are_refused(tmp_path):

@@ -27,7 +27,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import twins
 from forests import FITTED, boosted, fitted, raw_score, stump, whole_numbers
-from splitcredit import to_forest
+from splitcredit import explain, to_forest
 from splitcredit.forest import array_hash
 from splitcredit.importances import mdi
 
@@ -182,6 +182,7 @@ def test_conversion_leaves_the_model_alone():
 BAGGED = {
     "classes": BaggingClassifier(DecisionTreeClassifier(criterion="entropy"), 8),
     "some features": BaggingClassifier(DecisionTreeClassifier(), 8, max_features=0.4),
+    "one feature a tree": BaggingRegressor(DecisionTreeRegressor(), 8, max_features=1),
     "features drawn twice": BaggingClassifier(
         DecisionTreeClassifier(), 8, max_features=5, bootstrap_features=True
     ),
@@ -264,17 +265,6 @@ def test_gradient_boosting_from_a_model_is_refused(init):
         to_forest(cls(n_estimators=2, init=init).fit(X, y))
 
 
-def test_splits_by_categories_are_refused_with_tree_and_feature():
-    """Columns of categories come first inside the model, so that the numbers of columns differ."""
-    X, y = whole_numbers("values", 200, 4)
-    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
-    frame["c"] = frame["c"].astype("category")
-    model = HistGradientBoostingRegressor(max_iter=3, categorical_features=["c"])
-    message = r"tree 0 of this HistGradientBoostingRegressor splits feature 'c' by categories: enc"
-    with pytest.raises(ValueError, match=message):
-        to_forest(model.fit(frame, y))
-
-
 def test_categories_without_a_split_keep_the_columns_apart():
     """The third column is constant, so the categories are never split."""
     X, y = whole_numbers("values", 200, 4)
@@ -317,9 +307,7 @@ def test_unfitted_models_are_refused(model):
 @pytest.mark.parametrize(
     "model",
     [
-        AdaBoostClassifier(),
         AdaBoostRegressor(),
-        IsolationForest(),
         RandomTreesEmbedding(),
         LinearRegression(),
         KMeans(),
@@ -331,18 +319,72 @@ def test_other_scikit_learn_models_are_refused(model):
         to_forest(model)
 
 
-@pytest.mark.parametrize("thing", [object(), None, "forest", np.zeros(3), RandomForestClassifier])
+@pytest.mark.parametrize("thing", [object(), None, 3, np.zeros(3), RandomForestClassifier])
 def test_anything_else_is_refused(thing):
     name = type(thing).__qualname__
-    with pytest.raises(TypeError, match=rf"cannot convert .*{name} to a Forest: models of li"):
+    with pytest.raises(TypeError, match=rf"cannot convert .*{name} to a Forest: models of ca"):
         to_forest(thing)
 
 
 @pytest.mark.parametrize(
-    "model", [DecisionTreeRegressor(), RandomForestClassifier(3), ExtraTreesRegressor(3)]
+    "model",
+    [
+        DecisionTreeRegressor(),
+        ExtraTreesRegressor(3),
+        RandomForestRegressor(3),
+        BaggingRegressor(DecisionTreeRegressor(max_depth=3), 3),
+    ],
 )
-def test_several_targets_are_refused(model):
+def test_each_target_of_a_regressor_is_an_output(model):
     X, y = datasets.load_iris(return_X_y=True)
-    model.fit(X, np.c_[y, y[::-1]])
-    with pytest.raises(ValueError, match="predicts 2 targets: fit one model for each target"):
-        to_forest(model)
+    forest = to_forest(model.set_params(random_state=0).fit(X, np.c_[y, y[::-1], X[:, 0]]))
+    assert forest.output_names == ("y0", "y1", "y2")
+    assert twins.largest_error(forest.predict(X), model.predict(X)) <= 1e-15
+
+
+@pytest.mark.parametrize("model", [DecisionTreeClassifier(max_depth=3), RandomForestClassifier(3)])
+def test_each_class_of_each_target_is_an_output(model):
+    """The targets have different numbers of classes."""
+    X, y = datasets.load_iris(return_X_y=True)
+    words = np.where(X[:, 0] > 6, "long", "short")
+    forest = to_forest(model.set_params(random_state=0).fit(X, np.c_[y.astype(str), words]))
+    assert forest.output_names == ("y0=0", "y0=1", "y0=2", "y1=long", "y1=short")
+    theirs = np.concatenate(model.predict_proba(X), axis=1)
+    assert twins.largest_error(forest.predict(X), theirs) <= 1e-15
+    for method in ("saabas", "tree_shap"):
+        totals = explain(forest, X[::20], method).totals()
+        assert twins.largest_error(totals, theirs[::20]) <= 1e-12
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_votes_of_AdaBoost_are_its_decision_function(n_classes):
+    X, y = datasets.load_iris(return_X_y=True)
+    model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=5, random_state=0)
+    model.fit(X, np.array(["a", "b", "c"])[y % n_classes])
+    forest = to_forest(model)
+    assert forest.output_names == (("b",) if n_classes == 2 else ("a", "b", "c"))
+    theirs = model.decision_function(X).reshape(len(X), -1)
+    assert twins.largest_error(forest.predict(X), theirs) <= 1e-12
+
+
+@pytest.mark.parametrize("max_features", [1.0, 0.5])
+def test_lengths_of_paths_give_the_scores_of_an_isolation_forest(max_features):
+    X, _ = datasets.load_iris(return_X_y=True)
+    model = IsolationForest(
+        n_estimators=10, max_samples=40, max_features=max_features, random_state=0
+    ).fit(X)
+    forest = to_forest(model)
+    longest = 2 * (np.log(39) + np.euler_gamma) - 2 * 39 / 40
+    scores = -(2.0 ** -(forest.predict(X)[:, 0] / longest))
+    assert forest.output_names == ("path length",)
+    assert twins.largest_error(scores, model.score_samples(X)) <= 1e-12
+
+
+def test_tree_shap_of_an_isolation_forest_equals_shap():
+    import shap
+
+    X, _ = datasets.load_iris(return_X_y=True)
+    model = IsolationForest(n_estimators=10, max_samples=40, random_state=0).fit(X)
+    theirs = shap.TreeExplainer(model).shap_values(X[::15])
+    ours = explain(model, X[::15]).values[:, :, 0]
+    assert twins.largest_error(ours, theirs) <= 1e-6  # it keeps float32

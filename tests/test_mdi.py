@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import twins
-from forests import DRAWN, FITTED, fitted, grow, leaf, single_leaf, split, stump
+from forests import BOOSTED, DRAWN, FITTED, boosted, fitted, grow, leaf, single_leaf, split, stump
 from splitcredit import to_forest
 from splitcredit.importances import get_method
 
@@ -46,6 +46,13 @@ def test_mdi_is_the_mean_of_scikit_learns_importances_before_normalization(name)
 @pytest.mark.parametrize("name", FITTED)
 def test_mdi_by_trees_is_feature_importances_(name):
     model, _, _ = fitted(name)
+    ours = importance(to_forest(model), normalize="trees")
+    assert twins.largest_error(ours, model.feature_importances_) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", [n for n in BOOSTED if n.startswith("gradient")])
+def test_mdi_by_trees_is_feature_importances_of_gradient_boosting(name):
+    model, _, _ = boosted(name)
     ours = importance(to_forest(model), normalize="trees")
     assert twins.largest_error(ours, model.feature_importances_) <= twins.ROUNDING
 

@@ -13,7 +13,7 @@ import twins_prediction_gap as slow
 from forests import caterpillar, grow, leaf, single_leaf, split
 from splitcredit import to_forest
 from splitcredit.faithfulness.greedy import greedy_ranking
-from splitcredit.faithfulness.optimum import best_ranking
+from splitcredit.faithfulness.optimum import _best_orders, best_ranking
 from splitcredit.faithfulness.perturbations import (
     Empirical,
     FeatureWise,
@@ -385,6 +385,12 @@ def test_optimum_is_the_best_of_all_orders():
     assert np.array_equal(best.pgi2, pgi2(forest, X, best.rankings, scale=0.4))
     greedy = greedy_ranking(forest, X, scale=0.4).pgi2
     assert (greedy <= best.pgi2 * (1 + 1e-12)).all() and (greedy < 0.99 * best.pgi2).any()
+
+
+def test_whole_orders_are_compared_where_optimal_rankings_tie():
+    """After feature 0 the rest is a thousandth of PGI^2, and differs by 1e-16 of the whole."""
+    gaps = np.array([[0, 1000, 1, 1 - 1e-13, 1, 1, 1, 1]])
+    assert _best_orders(gaps, 3)[0].tolist() == [[0, 1, 2]]
 
 
 def test_optimum_refuses_many_features():

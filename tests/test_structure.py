@@ -25,7 +25,7 @@ LIBRARY, REPRODUCTION = SRC / "splitcredit", SRC / "reproduction"
 # Each may import those before it, not those after. The library knows nothing of the reproduction.
 ORDER = {
     "splitcredit": [
-        ["registry", "_groups", "_plots", "_progress"],
+        ["registry", "_groups", "_plots", "_progress", "categories"],
         ["forest", "attribution"],
         ["convert", "kernels"],
         ["importances", "faithfulness"],

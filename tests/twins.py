@@ -25,8 +25,11 @@ def largest_error(ours, twin) -> float:
 
 
 def goes_left(forest, k, row) -> bool:
-    """Whether a row goes left at node k: the row is cast, the threshold is not."""
-    x = row[forest.feature[k]]
+    """Whether a row goes left at node k: the row is cast, the threshold is not.
+
+    Rows are prepared where a forest has columns for subsets of categories.
+    """
+    x = row[forest.feature[k] if forest.column is None else forest.column[k]]
     x = float(np.float32(x)) if forest.x_dtype == "float32" else float(x)
     if math.isnan(x):
         return bool(forest.missing_left[k])
@@ -84,13 +87,15 @@ def mdi_normalized_by_tree(forest) -> np.ndarray:
     """`feature_importances_` as the scikit-learn guide defines it (no equation in the papers).
 
     Each tree's importances are divided by their sum if that is above 0, trees of a single node are
-    left out, and the mean of the rest is divided by its sum.
+    left out, and the mean of the rest is divided by its sum. GradientBoosting, whose trees are
+    added up, does not divide those of each tree.
     """
     shares = []
     for t in range(forest.n_trees):
         if forest.tree_offsets[t + 1] - forest.tree_offsets[t] > 1:
             tree = mdi_of_tree(forest, t)
-            shares.append([part / sum(tree) if sum(tree) > 0 else part for part in tree])
+            divided = forest.aggregate == "mean" and sum(tree) > 0
+            shares.append([part / sum(tree) if divided else part for part in tree])
     total = [sum(column) for column in zip(*shares, strict=True)] or [0] * forest.n_features
     return np.array([float(part / sum(total)) if sum(total) > 0 else 0.0 for part in total])
 

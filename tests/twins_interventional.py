@@ -11,9 +11,11 @@ import numpy as np
 import twins
 
 
-def mixed(x, z, known) -> np.ndarray:
-    """The row (x_S, z_-S)."""
-    return np.array([x[j] if j in known else z[j] for j in range(len(x))])
+def mixed(x, z, known, forest) -> np.ndarray:
+    """The row (x_S, z_-S); columns for subsets of categories belong to their feature."""
+    owners = list(range(forest.n_features))
+    owners += forest.categories.feature if forest.categories is not None else ()
+    return np.array([x[i] if j in known else z[i] for i, j in enumerate(owners)])
 
 
 def tree_shap_interventional(forest, X, background) -> np.ndarray:
@@ -25,7 +27,7 @@ def tree_shap_interventional(forest, X, background) -> np.ndarray:
     coalitions = [S for size in range(M + 1) for S in combinations(range(M), size)]
     out = np.zeros((len(X), M, forest.n_outputs))
     for n, x in enumerate(X):
-        rows = [mixed(x, z, S) for S in coalitions for z in background]
+        rows = [mixed(x, z, S, forest) for S in coalitions for z in background]
         f = twins.predict(forest, rows).reshape(len(coalitions), len(background), -1)
         for c in range(forest.n_outputs):
             sums = (math.fsum(column) for column in f[:, :, c])

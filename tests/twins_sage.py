@@ -20,7 +20,7 @@ def sage(forest, X, y, background, loss, imputer="marginal") -> np.ndarray:
     p = forest.n_features
     predict, v = _remembered(forest), {}
     for S in (S for size in range(p + 1) for S in combinations(range(p), size)):
-        f = [_restricted(predict, x, background, S, imputer) for x in X]
+        f = [_restricted(forest, predict, x, background, S, imputer) for x in X]
         v[S] = -math.fsum(_loss(loss, f_x, y_x) for f_x, y_x in zip(f, y, strict=True)) / len(X)
     out = np.zeros(p)
     for i in range(p):
@@ -47,10 +47,10 @@ def _remembered(forest):
     return predict
 
 
-def _restricted(predict, x, background, S, imputer):
+def _restricted(forest, predict, x, background, S, imputer):
     """f_S(x_S), by output."""
     if imputer == "marginal":
-        rows = [mixed(x, z, S) for z in background]
+        rows = [mixed(x, z, S, forest) for z in background]
     else:
         rows = [z for z in background if all(x[j] == z[j] for j in S)]
     predictions = [predict(row) for row in rows]

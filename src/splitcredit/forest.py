@@ -6,9 +6,13 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from splitcredit.categories import Categories
+
 LEAF = -1
 # Covers may be sums that a library keeps in single precision, so they add up only nearly.
 COVER_TOLERANCE = 1e-4
+# LightGBM's kZeroThreshold.
+CLOSE_TO_MISSING = 1e-35
 
 _DTYPES = {
     "feature": np.int32,
@@ -21,6 +25,7 @@ _DTYPES = {
     "impurity": np.float64,
     "tree_offsets": np.int64,
     "base": np.float64,
+    "column": np.int32,
 }
 
 
@@ -74,6 +79,15 @@ class Forest:
         How often each training row was drawn for each tree; None without bagging.
     training_hash : str, optional
         `array_hash` of the training X, if it was given at conversion.
+    column : int32 (n_nodes,), optional
+        Column of the prepared rows that a node compares; `feature` if not given. A split by
+        categories compares ``n_features + s``, the column of subset s of `categories`, with a
+        threshold of 0.5, and is still one of the `feature` that the subset is of.
+    categories : Categories, optional
+        The subsets of categories that the model splits by, and the labels of the categories.
+    missing_value : float, optional
+        A number that counts as missing, as NaN does: `prepare` puts NaN in its place. Numbers up to
+        1e-35 from it are taken for it, as LightGBM takes them for 0.
 
     Raises
     ------
@@ -101,6 +115,9 @@ class Forest:
     names_given: bool = False
     inbag: np.ndarray | None = None
     training_hash: str | None = None
+    column: np.ndarray | None = None
+    categories: Categories | None = None
+    missing_value: float | None = None
 
     def __post_init__(self):
         set_ = object.__setattr__
@@ -171,6 +188,8 @@ class Forest:
         Returns
         -------
         C-contiguous, read-only array (n_samples, n_features) of dtype `x_dtype`
+            Of a model that splits by categories: their codes, and behind the features one column
+            for each subset, (n_samples, n_features + n_subsets).
 
         Raises
         ------
@@ -178,7 +197,10 @@ class Forest:
             On a wrong shape, names that differ from the model's, text, infinities, or NaN where
             the model has no rule for it.
         """
-        array = _numeric(self.in_order(X), self.x_dtype)
+        X = self.in_order(X)
+        if self.categories is not None:
+            X = self.categories.coded(X)
+        array = _numeric(X, self.x_dtype)
         if array.ndim != 2:
             raise ValueError(
                 f"X has {array.ndim} dimension(s), expected 2 (n_samples, {self.n_features}): "
@@ -193,12 +215,16 @@ class Forest:
             raise ValueError(
                 f"X holds infinities, or values too large for {self.x_dtype}: replace them"
             )
+        if self.missing_value is not None:
+            array = _with_missing(array, self.missing_value)
         if self.missing_left is None and np.isnan(array).any():
             column = self.feature_names[int(np.isnan(array).any(axis=0).argmax())]
             raise ValueError(
                 f"X holds NaN (first in feature {column!r}), and this model has no rule for "
                 "missing values: impute them, or fit a model that has one"
             )
+        if self.categories is not None:
+            array = self.categories.appended(array)
         array = array.view()
         array.flags.writeable = False  # one type for the compiled code, whatever was given
         return array
@@ -221,20 +247,23 @@ class Forest:
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Every field as an array that `numpy.savez` can store; None is left out."""
         given = {f.name: getattr(self, f.name) for f in fields(self)}
+        if self.categories is not None:
+            given["categories"] = self.categories.to_json()
         return {name: np.asarray(v) for name, v in given.items() if v is not None}
 
     @classmethod
     def from_arrays(cls, arrays) -> Forest:
         """Inverse of `to_arrays`."""
         plain = {"strict", "x_dtype", "aggregate", "criterion", "cover_kind"}
-        plain |= {"names_given", "training_hash"}
+        plain |= {"names_given", "training_hash", "missing_value"}
         names = {"feature_names", "output_names"}
-        return cls(
-            **{
-                k: v.item() if k in plain else tuple(v.tolist()) if k in names else v
-                for k, v in arrays.items()
-            }
-        )
+        given = {
+            k: v.item() if k in plain else tuple(v.tolist()) if k in names else v
+            for k, v in arrays.items()
+        }
+        if "categories" in given:
+            given["categories"] = Categories.from_json(given["categories"].item())
+        return cls(**given)
 
 
 def array_hash(X) -> str:
@@ -277,6 +306,12 @@ def _numeric(X, dtype):
         ) from None
 
 
+def _with_missing(X, missing_value):
+    """A copy of X with NaN in place of a value that counts as missing."""
+    is_missing = np.abs(X - X.dtype.type(missing_value)) <= CLOSE_TO_MISSING
+    return np.where(is_missing, X.dtype.type(np.nan), X)
+
+
 def _check_names(given, expected):
     """Refuse columns that are not those of the model, in whatever order."""
     known, present = set(expected), set(given)
@@ -297,7 +332,8 @@ def _check(forest):
     n = len(f.feature)
     shapes = {name: (n,) for name in ("threshold", "left", "right", "cover")}
     shapes |= {"value": (n, f.n_outputs), "base": (f.n_outputs,)}
-    shapes |= {k: (n,) for k in ("impurity", "missing_left") if getattr(f, k) is not None}
+    optional = ("impurity", "missing_left", "column")
+    shapes |= {k: (n,) for k in optional if getattr(f, k) is not None}
     for name, shape in shapes.items():
         if getattr(f, name).shape != shape:
             raise ValueError(f"{name} has shape {getattr(f, name).shape}, expected {shape}")
@@ -310,6 +346,8 @@ def _check(forest):
     inner = np.flatnonzero(f.feature != LEAF)
     left, right = f.left[inner], f.right[inner]
     _check_splits(f, inner, left, right)
+    if f.column is not None:
+        _check_columns(f, inner)
     for name in ("value", "impurity", "base"):
         if getattr(f, name) is not None and not _all_finite(getattr(f, name)):
             raise ValueError(f"{name} must be finite")
@@ -340,6 +378,20 @@ def _check_splits(forest, inner, left, right):
     # Infinite thresholds are in order: scikit-learn parts NaN from all numbers that way.
     if np.isnan(f.threshold[inner]).any():
         raise ValueError("threshold must not be NaN at inner nodes")
+
+
+def _check_columns(forest, inner):
+    """Every node compares its feature or a subset of its categories, and a feature not both."""
+    f = forest
+    of = () if f.categories is None else f.categories.feature
+    owner = np.concatenate([np.arange(f.n_features), np.array(of, np.int64)])
+    column, feature = f.column[inner], f.feature[inner]
+    if inner.size and (column.min() < 0 or column.max() >= len(owner)):
+        raise ValueError(f"column must lie in 0..{len(owner) - 1}: a feature or a subset")
+    if (owner[column] != feature).any():
+        raise ValueError("column: a subset must be of the feature that the node has")
+    if np.isin(feature[column < f.n_features], np.array(of, np.int64)).any():
+        raise ValueError("column: a feature that is split by categories is not compared itself")
 
 
 def _all_finite(array):

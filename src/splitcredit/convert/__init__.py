@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 from dataclasses import replace
-from pathlib import Path
 
 from splitcredit.convert._unwrap import unwrap
 from splitcredit.forest import Forest, array_hash
@@ -14,6 +13,7 @@ __all__ = ["forest_and_rows", "to_forest", "unwrap"]
 
 # Top-level package of the model's class -> module with `convert(model, X_train)`.
 _CONVERTERS = {
+    "catboost": "splitcredit.convert.catboost",
     "lightgbm": "splitcredit.convert.lightgbm",
     "sklearn": "splitcredit.convert.sklearn",
     "xgboost": "splitcredit.convert.xgboost",
@@ -25,18 +25,19 @@ def to_forest(model, X_train=None) -> Forest:
 
     Parameters
     ----------
-    model : fitted estimator, Booster, Forest, or path of a model file
-        Classifiers and regressors, one target each:
+    model : fitted estimator, Booster, path of a model file, or Forest
+        Classifiers and regressors; ``docs/models.md`` lists them with what is checked:
 
-        - scikit-learn: decision trees, random forests, extra-trees, bagged decision trees,
-          GradientBoosting (from a constant start) and HistGradientBoosting;
-        - XGBoost: Boosters and wrappers with booster "gbtree";
-        - LightGBM: Boosters and wrappers with boosting "gbdt", "goss" or "rf".
+        - scikit-learn: decision trees, random forests, extra-trees, bagged decision trees, also of
+          several targets; GradientBoosting (from a constant start), HistGradientBoosting,
+          AdaBoostClassifier over trees, IsolationForest;
+        - XGBoost: Boosters and wrappers with booster "gbtree" or "dart";
+        - LightGBM: Boosters and wrappers with boosting "gbdt", "goss", "rf" or "dart";
+        - CatBoost: models of numeric features;
+        - files that XGBoost (.json, .ubj), LightGBM (text) and CatBoost (.json) have saved.
 
         A `Forest` is returned as it is. Of a pipeline the last step is converted, with the names
         of the transformed features; of a fitted search, such as GridSearchCV, the best estimator.
-        Of files, those with the ending ``.json`` or ``.ubj`` are read as XGBoost's, others as
-        LightGBM's.
     X_train : array-like (n_train, n_features), optional
         The training rows, as the pipeline was fitted on them if there is one; only the hash of
         what the trees see is kept, so that measures which need these rows (out-of-bag ones) can
@@ -55,20 +56,22 @@ def to_forest(model, X_train=None) -> Forest:
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
     ValueError
-        If the model has something that a Forest cannot express: several targets, splits by
-        categories, linear leaves, weighted trees (dart), another missing value than NaN.
+        If the model has something that a Forest cannot express, such as linear leaves; or a file
+        holds no model.
 
     Notes
     -----
     Means of trees predict class fractions or values. Boosted trees give raw scores, before the
     link: one output for two classes (the score of the second), else one a class, and each tree has
     values for its own class and zeros for the others. Their trees are those that the model's own
-    ``predict`` uses (`best_iteration`).
+    ``predict`` uses (`best_iteration`). A model of several targets has an output "y0", "y1", ...
+    for each; if they are classes, one for each class of each, "y0=0", "y0=1", ... AdaBoost gives
+    its ``decision_function``, an isolation forest the mean length of a row's paths.
 
-    XGBoost, LightGBM and HistGradientBoosting keep no impurity. Theirs is the variance of the leaf
-    values below each node, weighted by cover and named "leaf variance": what the squared error
-    would be if the targets were the tree's predictions. MDI and local MDI are in its units, the
-    square of those of the raw score.
+    XGBoost, LightGBM, CatBoost and HistGradientBoosting keep no impurity. Theirs is the variance of
+    the leaf values below each node, weighted by cover and named "leaf variance": what the squared
+    error would be if the targets were the tree's predictions. MDI and local MDI are in its units,
+    the square of those of the raw score.
     """
     if isinstance(model, Forest):
         return model
@@ -106,8 +109,9 @@ def _converted(model, X_train):
     if isinstance(model, Forest):
         return model
     if isinstance(model, (str, os.PathLike)):
-        library = "xgboost" if Path(model).suffix in (".json", ".ubj") else "lightgbm"
-        return importlib.import_module(_CONVERTERS[library]).read(model)
+        from splitcredit.convert import _files
+
+        return _files.read(model, X_train)
     for base in type(model).__mro__:
         module = _CONVERTERS.get(base.__module__.partition(".")[0])
         if module is not None:

@@ -57,6 +57,31 @@ def summaries(left, right, cover, leaf_value, roots, model) -> tuple[np.ndarray,
     return mean, variance
 
 
+def vector_summaries(left, right, cover, leaf_value, roots, model):
+    """`summaries` of leaves with several values: means of each, and the sum of their variances.
+
+    Parameters
+    ----------
+    leaf_value : float64 (n_nodes, n_outputs)
+        Ignored at inner nodes.
+
+    Returns
+    -------
+    mean : float64 (n_nodes, n_outputs)
+    variance : float64 (n_nodes,)
+    """
+    parts = [
+        summaries(left, right, cover, np.ascontiguousarray(own), roots, model)
+        for own in leaf_value.T
+    ]
+    return np.column_stack([mean for mean, _ in parts]), sum(variance for _, variance in parts)
+
+
+def target_names(n_targets) -> tuple[str, ...]:
+    """Names of the outputs of a model with several targets."""
+    return tuple(f"y{k}" for k in range(n_targets))
+
+
 def _levels(left, right, roots):
     """Inner nodes of all trees by depth, the roots first."""
     inner = left >= 0
@@ -86,8 +111,12 @@ def in_columns(value, column, counts, n_outputs) -> np.ndarray:
     return out
 
 
-def frozen(arrays: dict) -> dict:
-    """The arrays marked read-only: handed over, so that Forest need not copy them."""
-    for array in arrays.values():
-        array.flags.writeable = False
+def frozen(arrays: dict, but: str = "") -> dict:
+    """The arrays marked read-only: handed over, so that Forest need not copy them.
+
+    `but` names a field that is no array.
+    """
+    for name, array in arrays.items():
+        if name != but:
+            array.flags.writeable = False
     return arrays

@@ -7,6 +7,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from splitcredit.convert import _nodes
 from splitcredit.convert._sklearn_trees import KIND, allows_nan, stacked
+from splitcredit.convert._subsets import members_of, subset_fields
 
 _CONSTANT = ("prior", "most_frequent", "constant")
 
@@ -20,7 +21,7 @@ def gradient(model, labels) -> dict:
     """
     base = _start(model)
     trees = [estimator.tree_ for estimator in model.estimators_.ravel()]
-    arrays = stacked(trees, 1, allows_nan(model))
+    arrays = stacked(trees, [tree.value[:, 0, :] for tree in trees], allows_nan(model))
     mean, _ = _nodes.summaries(
         arrays["left"],
         arrays["right"],
@@ -58,7 +59,6 @@ def histogram(model, labels) -> dict:
     offsets = np.concatenate([[0], np.cumsum(counts)])
     nodes, start = np.concatenate(parts), np.repeat(offsets[:-1], counts)
     feature = _original(model)[nodes["feature_idx"]]
-    _check_categories(nodes, feature, offsets, labels["feature_names"], type(model).__name__)
     leaf = nodes["is_leaf"] != 0
     arrays = {
         "feature": np.where(leaf, -1, feature).astype(np.int32),
@@ -78,8 +78,9 @@ def histogram(model, labels) -> dict:
     )
     value = _nodes.in_columns(mean, np.arange(len(parts)) % len(base), counts, len(base))
     arrays |= {"value": value, "impurity": variance, "tree_offsets": offsets}
+    arrays |= _subsets(model, arrays, nodes)
     return {
-        **_nodes.frozen(arrays),
+        **_nodes.frozen(arrays, but="categories"),
         **labels,
         "base": base,
         "criterion": _nodes.LEAF_VARIANCE,
@@ -97,12 +98,18 @@ def _original(model):
     return np.argsort(~model.is_categorical_, kind="stable")
 
 
-def _check_categories(nodes, feature, offsets, names, model):
-    categorical = np.flatnonzero(nodes["is_categorical"] & (nodes["is_leaf"] == 0))
-    if categorical.size:
-        tree = np.searchsorted(offsets, categorical[0], side="right") - 1
-        raise ValueError(
-            f"tree {tree} of this {model} splits feature {names[feature[categorical[0]]]!r} by "
-            "categories: encode it as numbers (one-hot or ordinal), and fit with "
-            "categorical_features=None"
-        )
+def _subsets(model, arrays, nodes):
+    """Fields for splits by categories, whose members go left."""
+    if model.is_categorical_ is None:
+        return {}
+    bitsets = [p.raw_left_cat_bitsets for row in model._predictors for p in row]
+    counts = [len(p.nodes) for row in model._predictors for p in row]
+    tree = np.repeat(np.arange(len(counts)), counts)
+    splits = np.flatnonzero((nodes["is_categorical"] != 0) & (nodes["is_leaf"] == 0))
+    members = [members_of(bitsets[tree[k]][nodes["bitset_idx"][k]]) for k in splits]
+    encoder = model._preprocessor.named_transformers_["encoder"]
+    # Missing values come last, and are no category.
+    labels = tuple(tuple(v for v in own if v is not None and v == v) for own in encoder.categories_)
+    labeled = tuple(np.flatnonzero(model.is_categorical_).tolist())
+    coding = {"labels": labels, "labeled": labeled, "always": True}
+    return subset_fields(arrays, model.n_features_in_, splits, members, True, **coding)

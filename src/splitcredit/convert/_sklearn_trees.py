@@ -47,7 +47,7 @@ def bagging(model, labels) -> dict:
         model.estimator_.criterion,
         labels,
         features=model.estimators_features_,
-        columns=[getattr(e, "classes_", [0]) for e in model.estimators_],
+        columns=[getattr(e, "classes_", np.arange(e.n_outputs_)) for e in model.estimators_],
     )
     return {**fields, "inbag": _inbag(model)}
 
@@ -55,12 +55,9 @@ def bagging(model, labels) -> dict:
 def _averaged(model, estimators, criterion, labels, **parts):
     """Fields of the mean of some estimators' trees."""
     trees = [estimator.tree_ for estimator in estimators]
-    if trees[0].n_outputs != 1:
-        raise ValueError(
-            f"this {type(model).__name__} predicts {trees[0].n_outputs} targets: "
-            "fit one model for each target"
-        )
-    arrays = stacked(trees, len(labels["output_names"]), allows_nan(model), **parts)
+    values = [_values(tree) for tree in trees]
+    n_outputs = len(labels["output_names"])
+    arrays = stacked(trees, values, allows_nan(model), n_outputs=n_outputs, **parts)
     return {**arrays, **labels, **KIND, "criterion": str(criterion), "aggregate": "mean"}
 
 
@@ -69,15 +66,17 @@ def allows_nan(model) -> bool:
     return get_tags(model).input_tags.allow_nan
 
 
-def stacked(trees, n_outputs, missing, features=None, columns=None) -> dict:
+def stacked(trees, values, missing, n_outputs=None, features=None, columns=None) -> dict:
     """Node arrays of the trees one after the other; children become global indices.
 
     Parameters
     ----------
     trees : list of sklearn.tree._tree.Tree
-    n_outputs : int
+    values : list of float64 (n_nodes of the tree, n_outputs of the tree)
     missing : bool
         Whether to take where NaN goes.
+    n_outputs : int, optional
+        That of the first tree, if not given.
     features : list of int arrays, optional
         Which features each tree knows, all if not given.
     columns : list of int arrays, optional
@@ -89,6 +88,7 @@ def stacked(trees, n_outputs, missing, features=None, columns=None) -> dict:
     """
     offsets = np.concatenate([[0], np.cumsum([t.node_count for t in trees])])
     n = offsets[-1]
+    n_outputs = values[0].shape[1] if n_outputs is None else n_outputs
     arrays = {
         "feature": np.empty(n, np.int32),
         "threshold": np.empty(n),
@@ -103,19 +103,27 @@ def stacked(trees, n_outputs, missing, features=None, columns=None) -> dict:
     for t, tree in enumerate(trees):
         nodes = slice(offsets[t], offsets[t + 1])
         known = slice(None) if columns is None else columns[t]
-        feature = tree.feature if features is None else features[t][tree.feature]
         leaf = tree.children_left < 0
+        feature = np.where(leaf, 0, tree.feature)  # a leaf has -2
+        feature = feature if features is None else features[t][feature]
         arrays["feature"][nodes] = np.where(leaf, -1, feature)
         arrays["threshold"][nodes] = np.where(leaf, 0.0, tree.threshold)
         arrays["left"][nodes] = np.where(leaf, -1, tree.children_left + offsets[t])
         arrays["right"][nodes] = np.where(leaf, -1, tree.children_right + offsets[t])
-        arrays["value"][nodes, known] = tree.value[:, 0, :]
+        arrays["value"][nodes, known] = values[t]
         arrays["cover"][nodes] = tree.weighted_n_node_samples
         arrays["impurity"][nodes] = tree.impurity
         if missing:
             arrays["missing_left"][nodes] = tree.missing_go_to_left
     arrays["tree_offsets"] = offsets
     return _nodes.frozen(arrays)
+
+
+def _values(tree):
+    """Values of the nodes: of each target one, or one for each class, (n_nodes, n_outputs)."""
+    if tree.n_outputs == 1:
+        return tree.value[:, 0, :]
+    return np.concatenate([tree.value[:, k, :n] for k, n in enumerate(tree.n_classes)], axis=1)
 
 
 def _inbag(model):

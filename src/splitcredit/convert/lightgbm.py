@@ -8,12 +8,15 @@ its random forests the output is the mean of the trees, which ``predict`` puts i
 
 from __future__ import annotations
 
+import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from splitcredit.convert import _nodes
+from splitcredit.convert._subsets import members_of, subset_fields
 from splitcredit.forest import Forest, array_hash
 
 # Keys of a tree -> type of the numbers. The first group has one number a leaf.
@@ -26,6 +29,8 @@ _SPLITS = {
     "right_child": np.int32,
     "internal_count": np.float64,
 }
+# Of trees that split by categories: where the bitset of each split begins, and the bitsets.
+_BITSETS = ("cat_boundaries", "cat_threshold")
 # Bits of decision_type; where NaN goes, and what counts as missing besides.
 _BY_CATEGORY, _DEFAULT_LEFT, _ZERO, _NAN = 1, 2, 4, 8
 # Longer texts LightGBM writes twice, the first time to learn their length.
@@ -47,7 +52,7 @@ def convert(model, X_train=None) -> Forest:
         model, classes = _booster(model, name), getattr(model, "classes_", None)
     if not isinstance(model, Booster):
         raise TypeError(f"cannot convert {name} to a Forest: give the Booster or the fitted model")
-    return _forest(_pieces(model), name, classes, X_train)
+    return from_pieces(_pieces(model), name, classes, X_train)
 
 
 def read(path) -> Forest:
@@ -71,7 +76,7 @@ def read(path) -> Forest:
     text = path.read_text(encoding="utf-8")
     if not text.startswith("tree\n"):
         raise ValueError(f"{path.name} is no model of LightGBM: give it what save_model wrote")
-    return _forest([text], f"model in {path.name}")
+    return from_pieces([text], f"model in {path.name}")
 
 
 def _booster(model, name):
@@ -94,20 +99,21 @@ def _pieces(booster):
     return pieces
 
 
-def _forest(pieces, name, classes=None, X_train=None):
+def from_pieces(pieces, name, classes=None, X_train=None) -> Forest:
     """The Forest of a model of the given name, from texts that hold its trees in turn."""
     head = dict(re.findall(r"^(\w+)(?:=(.*))?$", pieces[0].partition("\nTree=")[0], re.M))
-    if "\n[boosting: dart]\n" in pieces[0]:
-        raise ValueError(f"this {name} was made with boosting='dart': fit with boosting='gbdt'")
     trees = _trees(pieces, name)
     features = tuple(head["feature_names"].split())
     n_outputs = int(head["num_tree_per_iteration"])
     averaged = "average_output" in head
     if averaged:  # each class has only one of n_outputs trees, and a Forest averages over all
         trees["leaf_value"] *= n_outputs
-    _check_splits(trees, features, name)
+    arrays, by_category = _flat(trees, n_outputs, name)
+    arrays |= subset_fields(
+        arrays, len(features), by_category, _members(trees), True, labels=_labels(pieces[-1])
+    )
     return Forest(
-        **_flat(trees, n_outputs, name),
+        **_nodes.frozen(arrays, but="categories"),
         feature_names=features,
         output_names=_output_names(head, n_outputs, classes),
         criterion=_nodes.LEAF_VARIANCE,
@@ -117,6 +123,7 @@ def _forest(pieces, name, classes=None, X_train=None):
         cover_kind="leaf_count",
         names_given=_names_given(features),
         training_hash=None if X_train is None else array_hash(X_train),
+        missing_value=_missing_value(trees, features, name),
     )
 
 
@@ -129,44 +136,76 @@ def _names_given(features):
 def _trees(pieces, name):
     """Numbers of all trees, one array a key, and the number of leaves of each tree."""
     texts = {key: [] for key in ("num_leaves", "is_linear", *_LEAVES, *_SPLITS)}
+    bitsets = []
     for piece in pieces:
         for line in piece.partition("\nend of trees")[0].split("\n"):
             key, _, content = line.partition("=")
             if key in texts:
                 texts[key].append(content)
+            elif key in _BITSETS:
+                bitsets.append(content)
     if "1" in texts["is_linear"]:
         raise ValueError(
             f"tree {texts['is_linear'].index('1')} of this {name} has linear functions in its "
             "leaves: fit with linear_tree=False"
         )
     leaves = np.array(texts["num_leaves"], dtype=np.int64)
-    numbers = {"num_leaves": leaves}
+    numbers = {"num_leaves": leaves, "bitsets": bitsets}
     for keys, total in ((_LEAVES, leaves.sum()), (_SPLITS, (leaves - 1).sum())):
         for key, dtype in keys.items():
-            numbers[key] = np.fromstring(" ".join(texts[key]), dtype, sep=" ")
+            # Trees of one leaf have empty lists, and text of nothing but blanks is no list.
+            numbers[key] = np.fromstring(" ".join(filter(None, texts[key])), dtype, sep=" ")
             if len(numbers[key]) != total:
                 raise ValueError(f"this {name} has {len(numbers[key])} {key}, expected {total}")
     return numbers
 
 
-def _check_splits(trees, features, name):
-    """Refuse what a Forest cannot express."""
-    remedies = {
-        _BY_CATEGORY: "by categories: encode it as numbers, and fit without categorical_feature",
-        _ZERO: "with 0 as a missing value: put NaN into X in its place, and fit with "
-        "zero_as_missing=False",
-    }
-    for bit, remedy in remedies.items():
-        refused = np.flatnonzero(trees["decision_type"] & bit)
-        if refused.size:
-            stops = np.cumsum(trees["num_leaves"] - 1)
-            tree = np.searchsorted(stops, refused[0], side="right")
-            feature = features[trees["split_feature"][refused[0]]]
-            raise ValueError(f"tree {tree} of this {name} splits feature {feature!r} {remedy}")
+def _missing_value(trees, features, name):
+    """0 if the model was fitted with zero_as_missing, else None."""
+    by_number = trees["decision_type"] & _BY_CATEGORY == 0
+    zero = trees["decision_type"] & _ZERO != 0
+    if not zero.any():
+        return None
+    other = np.flatnonzero(by_number & ~zero)
+    if other.size or not by_number.all():
+        feature = features[trees["split_feature"][(other if other.size else np.arange(1))[0]]]
+        raise ValueError(
+            f"this {name} takes 0 for a missing value in some splits and not in others, such as "
+            f"of feature {feature!r}: put NaN into X in its place, and fit with "
+            "zero_as_missing=False"
+        )
+    return 0.0
+
+
+def _members(trees):
+    """The categories that go left at each split by categories, in the order of the trees."""
+    members = []
+    for bounds, words in zip(trees["bitsets"][::2], trees["bitsets"][1::2], strict=True):
+        words = np.array(words.split(), np.uint32)
+        bounds = [int(at) for at in bounds.split()]
+        members += [members_of(words[a:b]) for a, b in pairwise(bounds)]
+    order = []
+    start = 0
+    for n_splits in trees["num_leaves"] - 1:
+        own = slice(start, start + n_splits)
+        by_category = trees["decision_type"][own] & _BY_CATEGORY != 0
+        # A split keeps the number of its bitset within the tree as its threshold.
+        order += (trees["threshold"][own][by_category].astype(int) + len(order)).tolist()
+        start += n_splits
+    return [members[i] for i in order]
+
+
+def _labels(text):
+    """Labels of the categories of each column of type ``category``, in their order."""
+    lines = re.findall(r"^pandas_categorical:(\[.*\])$", text, re.M)
+    return tuple(tuple(own) for own in json.loads(lines[-1])) if lines else ()
 
 
 def _flat(trees, n_outputs, name):
-    """Node arrays of a Forest: of each tree first the inner nodes, then the leaves."""
+    """Node arrays of a Forest, and the nodes that split by categories.
+
+    Of each tree first come the inner nodes, then the leaves.
+    """
     n_leaves = trees["num_leaves"]
     n_splits, counts = n_leaves - 1, 2 * n_leaves - 1
     offsets = np.concatenate([[0], np.cumsum(counts)])
@@ -184,8 +223,11 @@ def _flat(trees, n_outputs, name):
         for side, child in (("left", trees["left_child"]), ("right", trees["right_child"]))
     }
     threshold, decision = trees["threshold"], trees["decision_type"]
-    # Without missing values in training a NaN counts as 0.
-    missing_left = np.where(decision & _NAN, decision & _DEFAULT_LEFT != 0, threshold >= 0)
+    # Without missing values in training a NaN counts as 0, which is no category of any subset.
+    missing_left = np.where(
+        decision & (_NAN | _ZERO), decision & _DEFAULT_LEFT != 0, threshold >= 0
+    )
+    missing_left &= decision & _BY_CATEGORY == 0
     arrays = {
         "feature": spread(trees["split_feature"], -1, np.int32),
         "threshold": spread(threshold, 0.0, np.float64),
@@ -204,7 +246,8 @@ def _flat(trees, n_outputs, name):
     )
     column = np.arange(len(counts)) % n_outputs
     value = _nodes.in_columns(mean, column, counts, n_outputs)
-    return _nodes.frozen({**arrays, "value": value, "impurity": variance, "tree_offsets": offsets})
+    arrays |= {"value": value, "impurity": variance, "tree_offsets": offsets}
+    return arrays, inner[decision & _BY_CATEGORY != 0]
 
 
 def _output_names(head, n_outputs, classes):

@@ -6,7 +6,7 @@ from sklearn import ensemble, tree
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 
-from splitcredit.convert import _sklearn_boosting, _sklearn_trees
+from splitcredit.convert import _nodes, _sklearn_boosting, _sklearn_trees, _sklearn_votes
 from splitcredit.forest import Forest, array_hash
 
 # Class -> attribute that fitting sets, and what makes the fields of a Forest.
@@ -19,6 +19,8 @@ _MODELS = {
     ensemble.ExtraTreesRegressor: ("estimators_", _sklearn_trees.forest),
     ensemble.BaggingClassifier: ("estimators_", _sklearn_trees.bagging),
     ensemble.BaggingRegressor: ("estimators_", _sklearn_trees.bagging),
+    ensemble.AdaBoostClassifier: ("estimators_", _sklearn_votes.ada_boost),
+    ensemble.IsolationForest: ("estimators_", _sklearn_votes.isolation_forest),
     ensemble.GradientBoostingClassifier: ("estimators_", _sklearn_boosting.gradient),
     ensemble.GradientBoostingRegressor: ("estimators_", _sklearn_boosting.gradient),
     ensemble.HistGradientBoostingClassifier: ("_predictors", _sklearn_boosting.histogram),
@@ -26,9 +28,7 @@ _MODELS = {
 }
 # Ensembles of trees that are neither a mean nor a sum of them.
 _REASONS = {
-    ensemble.AdaBoostClassifier: "it lets its trees vote",
     ensemble.AdaBoostRegressor: "it takes the median of its trees",
-    ensemble.IsolationForest: "it scores the lengths of paths",
     ensemble.RandomTreesEmbedding: "it predicts nothing",
 }
 
@@ -67,8 +67,18 @@ def _labels(model):
 
 
 def _output_names(model):
-    """Classes; but the one raw score of a boosted binary classifier is that of the second."""
+    """Classes, or targets; of several targets, each class of each.
+
+    But the one raw score of a boosted binary classifier is that of the second class.
+    """
+    bagged = isinstance(model, ensemble.BaggingRegressor)
+    n_targets = getattr(model.estimators_[0] if bagged else model, "n_outputs_", 1)
     if not is_classifier(model):
-        return ("output",)
-    boosted = hasattr(model, "n_trees_per_iteration_")
+        return _nodes.target_names(n_targets) if n_targets > 1 else ("output",)
+    if n_targets > 1:
+        pairs = zip(_nodes.target_names(n_targets), model.classes_, strict=True)
+        return tuple(f"{target}={label}" for target, labels in pairs for label in labels)
+    boosted = hasattr(model, "n_trees_per_iteration_") or isinstance(
+        model, ensemble.AdaBoostClassifier
+    )
     return tuple(model.classes_[1:] if boosted and len(model.classes_) == 2 else model.classes_)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
 
 from splitcredit.convert import _nodes, _ubjson
+from splitcredit.convert._subsets import subset_fields
 from splitcredit.forest import Forest, array_hash
 
 # Objective -> link that takes its base score, kept in units of the prediction, to the margin.
@@ -37,20 +38,23 @@ def convert(model, X_train=None) -> Forest:
     Notes
     -----
     A Booster gives all its trees, a wrapper those that its ``predict`` uses: up to
-    ``best_iteration``, if early stopping has set it.
+    ``best_iteration``, if early stopping has set it. Only a wrapper knows which number it takes for
+    a missing value; for Boosters it is a matter of each DMatrix, and NaN here.
     """
     from xgboost import Booster, XGBModel
 
     name, rounds, classes = type(model).__name__, None, None
+    missing = None
     if isinstance(model, XGBModel):
         _check_wrapper(model, name)
+        missing = None if model.missing is None or math.isnan(model.missing) else model.missing
         model, classes = model.get_booster(), getattr(model, "classes_", None)
         best = model.attr("best_iteration")
         rounds = None if best is None else int(best) + 1
     if not isinstance(model, Booster):
         raise TypeError(f"cannot convert {name} to a Forest: give the Booster or the fitted model")
     content = _ubjson.read(bytes(model.save_raw("ubj")))
-    return _forest(content, name, rounds, classes, X_train)
+    return from_content(content, name, rounds, classes, X_train, missing)
 
 
 def read(path) -> Forest:
@@ -77,7 +81,7 @@ def read(path) -> Forest:
         )
     raw = path.read_bytes()
     content = json.loads(raw) if path.suffix == ".json" else _ubjson.read(raw)
-    return _forest(content, f"model in {path.name}")
+    return from_content(content, f"model in {path.name}")
 
 
 def _check_wrapper(model, name):
@@ -85,113 +89,165 @@ def _check_wrapper(model, name):
 
     if not model.__sklearn_is_fitted__():
         raise NotFittedError(f"this {name} is not fitted: call fit(X, y) first")
-    if model.missing is not None and not math.isnan(model.missing):
-        raise ValueError(
-            f"this {name} takes {model.missing!r} for a missing value, a Forest takes NaN only: "
-            "put NaN into X in its place, and fit with missing=numpy.nan"
-        )
 
 
-def _forest(content, name, rounds=None, classes=None, X_train=None):
+def from_content(content, name, rounds=None, classes=None, X_train=None, missing=None) -> Forest:
     """The Forest of a decoded model of the given name, up to a number of rounds."""
     learner = content["learner"]
     parameters = learner["learner_model_param"]
     n_features = int(parameters["num_feature"])
     names = learner.get("feature_names") or []
     features = tuple(names or [f"x{j}" for j in range(n_features)])
-    trees, column = _trees(learner, name, rounds)
-    n_outputs = max(int(parameters["num_class"]), 1)
-    _check_trees(trees, features, name)
+    trees, column, weights = _trees(learner, name, rounds)
+    outputs = _output_names(learner, classes)
+    arrays = _flat(trees, column, weights, len(outputs), name)
+    arrays |= _subsets(trees, arrays, n_features, _labels(learner))
+    del arrays["source"]
     return Forest(
-        **_flat(trees, column, n_outputs, name),
+        **_nodes.frozen(arrays, but="categories"),
         feature_names=features,
-        output_names=_output_names(learner, n_outputs, classes),
+        output_names=outputs,
         criterion=_nodes.LEAF_VARIANCE,
         strict=True,
         x_dtype="float32",
         aggregate="sum",
-        base=_base(learner, n_outputs, name),
+        base=_base(learner, len(outputs), name),
         cover_kind="sum_hessian",
         names_given=bool(names),
         training_hash=None if X_train is None else array_hash(X_train),
+        missing_value=missing,
     )
 
 
 def _trees(learner, name, rounds):
-    """The trees of the first rounds, and the class of each."""
+    """The trees of the first rounds, the output of each, and its weight."""
     booster = learner["gradient_booster"]
-    dropout = "weight_drop" in booster or "weight_drop" in booster.get("model", {})  # from 3.4 on
-    if booster["name"] != "gbtree" or dropout:
-        how = f"booster={booster['name']!r}{' and dropout' if dropout else ''}"
-        why = "weights its trees" if dropout else "is no sum of trees known here"
+    weights = booster.get("weight_drop", booster.get("model", {}).get("weight_drop"))  # 3.4 on
+    if booster["name"] not in ("gbtree", "dart"):
         raise ValueError(
-            f"this {name} was made with {how}, which {why}: "
-            "fit with booster='gbtree' and without dropout"
+            f"this {name} was made with booster={booster['name']!r}, which is no sum of trees: "
+            "fit with booster='gbtree'"
         )
-    n_targets = int(learner["learner_model_param"].get("num_target", 1))
-    if n_targets > 1:
-        raise ValueError(f"this {name} predicts {n_targets} targets: fit one model for each target")
-    model = booster["model"]
+    model = booster["gbtree"]["model"] if "gbtree" in booster else booster["model"]
     stop = None if rounds is None else model["iteration_indptr"][rounds]
-    if not model["trees"][:stop]:
+    trees = model["trees"][:stop]
+    if not trees:
         raise ValueError(f"this {name} has no trees: fit at least one round")
-    return model["trees"][:stop], np.asarray(model["tree_info"][:stop])
+    weights = np.ones(len(trees)) if weights is None else _numbers(weights, np.float32)
+    return trees, np.asarray(model["tree_info"][:stop]), weights[: len(trees)].astype(np.float64)
 
 
-def _check_trees(trees, features, name):
-    """Refuse what a Forest cannot express."""
-    for t, tree in enumerate(trees):
-        size = int(tree["tree_param"]["size_leaf_vector"])
-        if size > 1:
-            raise ValueError(
-                f"tree {t} of this {name} has {size} values in each leaf "
-                "(multi_strategy='multi_output_tree'): fit one model for each target"
-            )
-    by_category = _column(trees, "split_type")
-    if by_category.any():
-        k = int(by_category.argmax())
-        t = int(np.searchsorted(_offsets(trees), k, side="right")) - 1
-        feature = features[_column(trees, "split_indices")[k]]
-        raise ValueError(
-            f"tree {t} of this {name} splits feature {feature!r} by categories: "
-            "encode it as numbers (one-hot or ordinal), and fit without enable_categorical"
-        )
+def _numbers(given, dtype):
+    """An array of the file: a list (JSON) or typed (UBJSON)."""
+    return np.array(given, dtype) if isinstance(given, list) else _ubjson.joined([given])
 
 
-def _flat(trees, column, n_outputs, name):
-    """Node arrays of a Forest; nodes cut off by pruning, which XGBoost keeps, are left out."""
+def _labels(learner):
+    """Labels of the categories by feature, of releases that keep them (3.1 on)."""
+    booster = learner["gradient_booster"]
+    model = booster["gbtree"]["model"] if "gbtree" in booster else booster["model"]
+    labels = {}
+    for j, encoded in enumerate(model.get("cats", {}).get("enc", [])):
+        values = encoded["values"]
+        if "offsets" in encoded:
+            offsets = _numbers(encoded["offsets"], np.int32)
+            text = _numbers(values, np.int8).astype(np.uint8).tobytes()
+            labels[j] = [text[a:b].decode() for a, b in pairwise(offsets)]
+        else:
+            labels[j] = _numbers(values, None).tolist()
+    return {j: own for j, own in labels.items() if own}
+
+
+def _subsets(trees, arrays, n_features, labels):
+    """Fields for splits by categories, whose members go right."""
+    nodes, members = [], []
+    place = np.full(arrays["source"].max() + 1, -1)
+    place[arrays["source"]] = np.arange(len(arrays["source"]))
+    for tree, start in zip(trees, _offsets(trees), strict=False):
+        keys = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
+        codes, split, first, size = (_numbers(tree[key], np.int64) for key in keys)
+        for k, a, n in zip(split, first, size, strict=True):
+            if place[start + k] >= 0:  # it was not cut off
+                nodes.append(int(place[start + k]))
+                members.append(codes[a : a + n])
+    return subset_fields(
+        arrays,
+        n_features,
+        nodes,
+        members,
+        False,
+        labels=tuple(labels.values()),
+        labeled=tuple(labels),
+        unknown_is_missing=False,
+    )
+
+
+def _flat(trees, column, weights, n_outputs, name):
+    """Node arrays of a Forest; nodes cut off by pruning, which XGBoost keeps, are left out.
+
+    `source` is the number of each node before any is left out.
+    """
     offsets = _offsets(trees)
     start = np.repeat(offsets[:-1].astype(np.int32), np.diff(offsets))
     left, right = _column(trees, "left_children"), _column(trees, "right_children")
     leaf = left < 0
-    left, right = np.where(leaf, -1, left + start), np.where(leaf, -1, right + start)
     condition = _column(trees, "split_conditions").astype(np.float64)
     arrays = {
         "feature": np.where(leaf, np.int32(-1), _column(trees, "split_indices")),
         "threshold": np.where(leaf, 0.0, condition),  # a leaf keeps its value there
-        "left": left,
-        "right": right,
+        "left": np.where(leaf, -1, left + start),
+        "right": np.where(leaf, -1, right + start),
         "missing_left": _column(trees, "default_left").astype(np.bool_),
         "cover": _column(trees, "sum_hessian").astype(np.float64),
+        "source": np.arange(len(leaf)),
     }
-    arrays, condition, offsets = _without_cut(arrays, condition, offsets)
-    left, right, cover = arrays["left"], arrays["right"], arrays["cover"]
-    mean, variance = _nodes.summaries(left, right, cover, condition, offsets[:-1], name)
-    value = _nodes.in_columns(mean, column, np.diff(offsets), n_outputs)
-    return _nodes.frozen({**arrays, "value": value, "impurity": variance, "tree_offsets": offsets})
+    sizes = {int(tree["tree_param"]["size_leaf_vector"]) for tree in trees}
+    if sizes != {1}:
+        value = _vectors(trees, right, leaf, name)
+        arrays["cover"] = arrays["cover"] / value.shape[1]  # it is summed over the targets
+    else:
+        value = condition * np.repeat(weights, np.diff(offsets))
+    arrays, value, offsets = _without_cut(arrays, value, offsets)
+    tree_arrays = arrays["left"], arrays["right"], arrays["cover"]
+    if value.ndim == 2:
+        value, variance = _nodes.vector_summaries(*tree_arrays, value, offsets[:-1], name)
+    else:
+        mean, variance = _nodes.summaries(*tree_arrays, value, offsets[:-1], name)
+        value = _nodes.in_columns(mean, column, np.diff(offsets), n_outputs)
+    return {**arrays, "value": value, "impurity": variance, "tree_offsets": offsets}
 
 
-def _without_cut(arrays, condition, offsets):
+def _vectors(trees, right, leaf, name):
+    """Values of leaves that have one for each target, float64 (n_nodes, n_targets).
+
+    A leaf keeps the place of its values in place of its right child.
+    """
+    if "leaf_weights" not in trees[0]:
+        raise ValueError(
+            f"this {name} has several values in each leaf (multi_strategy='multi_output_tree') and "
+            "was made by an XGBoost before 3.2: load and save it with a newer one, or fit one "
+            "model for each target"
+        )
+    n_targets = int(trees[0]["tree_param"]["size_leaf_vector"])
+    value, offsets = np.zeros((len(leaf), n_targets)), _offsets(trees)
+    for tree, start, stop in zip(trees, offsets[:-1], offsets[1:], strict=True):
+        own = _numbers(tree["leaf_weights"], np.float32).reshape(-1, n_targets)
+        leaves = start + np.flatnonzero(leaf[start:stop])
+        value[leaves] = own[right[leaves]]
+    return value
+
+
+def _without_cut(arrays, value, offsets):
     """Node arrays without the nodes that are neither a root nor a child."""
-    kept = np.zeros(len(condition), np.bool_)
+    kept = np.zeros(len(value), np.bool_)
     inner = np.flatnonzero(arrays["left"] >= 0)
     kept[offsets[:-1]] = kept[arrays["left"][inner]] = kept[arrays["right"][inner]] = True
     if kept.all():
-        return arrays, condition, offsets
+        return arrays, value, offsets
     place = np.append(np.cumsum(kept, dtype=np.int32) - 1, np.int32(-1))  # -1 stays -1
     arrays = {key: array[kept] for key, array in arrays.items()}
     arrays |= {side: place[arrays[side]] for side in ("left", "right")}
-    return arrays, condition[kept], np.append(place[offsets[:-1]], kept.sum())
+    return arrays, value[kept], np.append(place[offsets[:-1]], kept.sum())
 
 
 def _offsets(trees):
@@ -211,11 +267,19 @@ def _column(trees, key):
     return _ubjson.joined(parts)
 
 
-def _output_names(learner, n_outputs, classes):
-    """Labels of the classes; the one output of a binary classifier is the score of class 1."""
-    if n_outputs > 1:
-        return tuple(range(n_outputs) if classes is None else classes)
-    if learner["objective"]["name"].startswith("binary:"):
+def _output_names(learner, classes):
+    """Labels of classes or targets; the one output of a binary classifier is the score of class 1.
+
+    A classifier of several targets has one such output for each.
+    """
+    parameters = learner["learner_model_param"]
+    n_classes, n_targets = int(parameters["num_class"]), int(parameters.get("num_target", 1))
+    binary = learner["objective"]["name"].startswith("binary:")
+    if n_targets > 1:
+        return tuple(f"{y}=1" if binary else y for y in _nodes.target_names(n_targets))
+    if n_classes > 1:
+        return tuple(range(n_classes) if classes is None else classes)
+    if binary:
         return ("1",) if classes is None or len(classes) < 2 else (classes[1],)
     return ("output",)
 

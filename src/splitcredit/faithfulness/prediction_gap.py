@@ -131,6 +131,7 @@ class GapProblem:
         from splitcredit.kernels.prediction_gap.gap_forest import gap_forest
 
         self.forest = to_forest(model)
+        refuse_special_values(self.forest)
         self.perturbation = perturbation_of(perturbation)
         self.scales = checked_scale(self.perturbation, scale, self.forest.n_features)
         self.gap_forest = gap_forest(self.forest, only_output(self.forest, output))
@@ -236,6 +237,21 @@ def index_of(forest, one) -> int:
         f"features: {one!r} is neither an index below {forest.n_features} nor a name in "
         f"{list(forest.feature_names)}"
     )
+
+
+def refuse_special_values(forest) -> None:
+    """ValueError if features have values that are no numbers, so that no noise can be added."""
+    if forest.categories is not None and len(forest.categories):
+        name = forest.feature_names[forest.categories.feature[0]]
+        raise ValueError(
+            f"the model splits feature {name!r} by categories, which cannot be perturbed like "
+            "numbers: encode them as numbers (one-hot or ordinal), and fit without categories"
+        )
+    if forest.missing_value is not None:
+        raise ValueError(
+            f"the model takes {forest.missing_value!r} for a missing value, which noise may hit: "
+            "put NaN into X in its place, and fit with NaN as the missing value"
+        )
 
 
 def refuse_nan(forest, X, chosen) -> None:

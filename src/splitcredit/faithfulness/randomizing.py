@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from splitcredit.convert import forest_and_rows
-from splitcredit.faithfulness.prediction_gap import only_output
+from splitcredit.faithfulness.prediction_gap import only_output, refuse_special_values
 from splitcredit.faithfulness.rankings import top_k_mask, validate_rankings
 from splitcredit.kernels.walks import predict
 
@@ -73,6 +73,7 @@ def randomized_rmse(
         If arguments do not fit the model or each other, or `n_draws` is below 1.
     """
     forest, X, reference = forest_and_rows(model, X, reference)
+    refuse_special_values(forest)
     output = only_output(forest, output)
     X, reference, y = forest.prepare(X), forest.prepare(reference), np.asarray(y, float)
     rankings = validate_rankings(rankings, len(X), forest.n_features)

@@ -10,7 +10,12 @@ import numpy as np
 from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.noise import noise_pool, noise_stream
 from splitcredit.faithfulness.perturbations import Normal, checked_scale
-from splitcredit.faithfulness.prediction_gap import chosen_features, only_output, refuse_nan
+from splitcredit.faithfulness.prediction_gap import (
+    chosen_features,
+    only_output,
+    refuse_nan,
+    refuse_special_values,
+)
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
 # Iteration counts of gajewski2025, Measurements.
@@ -163,6 +168,7 @@ def checked_pairs(model, X, features, scale, output):
         If the arguments do not fit the model, or a perturbed value is NaN.
     """
     forest, X = forest_and_rows(model, X)
+    refuse_special_values(forest)
     X = forest.prepare(X)
     perturbed = chosen_features(forest, features, len(X))
     refuse_nan(forest, X, perturbed)

@@ -19,9 +19,12 @@ def importance(forest, normalize: str = "none") -> Importance:
         With impurities.
     normalize : {"none", "trees"}
         ``"none"``: sutera2021, Eq. 2 and 3, in units of the impurity (bits for entropy).
-        ``"trees"``: scikit-learn's ``feature_importances_``: each tree's importances are divided
-        by their sum, single-node trees left out, then averaged and divided by their sum again. The
-        two differ by more than a factor unless all trees decrease the impurity alike.
+        ``"trees"``: scikit-learn's ``feature_importances_`` of trees, forests and
+        GradientBoosting. Where the prediction is the mean of the trees, each tree's importances are
+        divided by their sum, single-node trees left out, then averaged and divided by their sum
+        again. This differs from ``"none"`` by more than a factor unless all trees decrease the
+        impurity alike. Where the prediction is the sum of the trees, later trees explain less, and
+        only the mean is divided by its sum.
 
     Returns
     -------
@@ -46,10 +49,15 @@ def importance(forest, normalize: str = "none") -> Importance:
     if normalize == "none":
         return _named(forest, per_tree.mean(axis=0), normalize)
     grown = per_tree[np.diff(forest.tree_offsets) > 1]
-    totals = grown.sum(axis=1, keepdims=True)
-    shares = np.divide(grown, totals, out=np.zeros_like(grown), where=totals > 0)
+    shares = grown if forest.aggregate == "sum" else _shares(grown)
     mean = shares.mean(axis=0) if len(shares) else np.zeros(forest.n_features)
     return _named(forest, mean / mean.sum() if mean.sum() > 0 else mean, normalize)
+
+
+def _shares(per_tree):
+    """Each tree's importances over their sum, zeros where that is not above 0."""
+    totals = per_tree.sum(axis=1, keepdims=True)
+    return np.divide(per_tree, totals, out=np.zeros_like(per_tree), where=totals > 0)
 
 
 def _named(forest, values, normalize):

@@ -100,16 +100,16 @@ def importance(
     X = forest.prepare(X)
     if len(X) == 0:
         raise ValueError("X has no rows: SAGE is a mean over rows, pass at least one")
-    y = targets_of(forest, y, len(X))
+    y, p = targets_of(forest, y, len(X)), forest.n_features
     background = X if background is None else prepared_background(forest, background)
     losses = _losses(forest, X, y, background, loss, imputer)
     parameters = {"loss": loss, "imputer": imputer, "algorithm": algorithm}
     if algorithm == "exact":
-        values, error, n_permutations = _exact(losses, *X.shape), None, 0
+        values, error, n_permutations = _exact(losses, len(X), p), None, 0
     else:
         _check_sampling(threshold, n_permutations, random_state)
         rng = np.random.default_rng(random_state)
-        values, error, n_permutations = _sampled(losses, *X.shape, threshold, n_permutations, rng)
+        values, error, n_permutations = _sampled(losses, len(X), p, threshold, n_permutations, rng)
         parameters |= {"threshold": float(threshold), "random_state": int(random_state)}
     parameters["n_permutations"] = int(n_permutations)
     return Importance(values, forest.feature_names, "sage", parameters, error)

@@ -51,8 +51,9 @@ def packed(forest, **sides) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     Returns
     -------
     nodes : record array (n_inner,)
-        ``threshold`` (in the forest's `x_dtype`, see `lowered`), ``feature``, ``left``, ``right``
-        and the sides. Children are numbered as in `reordered`: from n_inner on they are leaves.
+        ``threshold`` (in the forest's `x_dtype`, see `lowered`), ``feature`` (the column of the
+        prepared rows, see `credited`), ``left``, ``right`` and the sides. Children are numbered as
+        in `reordered`: from n_inner on they are leaves.
     roots : int32 (n_trees,)
         In the same form.
     missing_left : bool (n_inner,)
@@ -66,7 +67,7 @@ def packed(forest, **sides) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     fields += [(f"{name}_{side}", "f8") for name in sides for side in ("left", "right")]
     nodes = np.zeros(len(inner), np.dtype(fields, align=True))
     nodes["threshold"] = lowered(forest)[inner]
-    nodes["feature"] = forest.feature[inner]
+    nodes["feature"] = columns(forest)[inner]
     for side in ("left", "right"):
         child = getattr(forest, side)[inner]
         nodes[side] = place[child]
@@ -96,6 +97,30 @@ def inner_first(forest) -> np.ndarray:
     return np.argsort(forest.feature < 0, kind="stable")
 
 
+def columns(forest) -> np.ndarray:
+    """Column of the prepared rows that each node compares, int32 (n_nodes,)."""
+    return forest.feature if forest.column is None else forest.column
+
+
+def credited(forest, by_column) -> np.ndarray:
+    """Credits of columns of the prepared rows, (n_samples, n_columns, ...), as those of features.
+
+    A column that stands for a subset of categories gives its credit to the feature of the subset.
+    """
+    if by_column.shape[1] == forest.n_features:
+        return by_column
+    out = by_column[:, : forest.n_features].copy()
+    for column in range(forest.n_features, by_column.shape[1]):
+        out[:, owners(forest)[column]] += by_column[:, column]
+    return out
+
+
+def owners(forest) -> np.ndarray:
+    """Feature that each column of the prepared rows is of, int64 (n_columns,)."""
+    subsets = () if forest.categories is None else forest.categories.feature
+    return np.concatenate([np.arange(forest.n_features), np.array(subsets, np.int64)])
+
+
 def lowered(forest) -> np.ndarray:
     """Thresholds in `x_dtype` for the comparison ``x <= threshold``, (n_nodes,).
 
@@ -105,8 +130,8 @@ def lowered(forest) -> np.ndarray:
     """
     with np.errstate(over="ignore"):
         cast = forest.threshold.astype(forest.x_dtype)
+        below = np.nextafter(cast, np.array(-np.inf, cast.dtype))
     too_high = cast >= forest.threshold if forest.strict else cast > forest.threshold
-    below = np.nextafter(cast, np.array(-np.inf, cast.dtype))
     return np.where(too_high, below, cast)
 
 
@@ -140,7 +165,7 @@ def nodes_of(forest) -> Nodes:
         missing_left = readonly(np.zeros(forest.n_nodes, np.bool_))
     threshold = readonly(lowered(forest).astype(np.float64))
     f = forest
-    return Nodes(f.feature, f.feature, threshold, f.left, f.right, missing_left, f.cover)
+    return Nodes(f.feature, columns(f), threshold, f.left, f.right, missing_left, f.cover)
 
 
 @kernel(inline=True)

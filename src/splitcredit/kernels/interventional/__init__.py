@@ -33,6 +33,7 @@ outcome        the decisions of a row at all nodes of a group of leaves, one bit
 - `failed_conditions` is the base. It merges paths, finds the patterns of all rows, counts those of
   the background, and adds up the shares of each pattern. It takes leaves with up to 64 features on
   their paths.
+- `category_paths` makes one column for the subsets of categories that a path asks a feature for.
 - `decision_tables` joins the leaves of a small subtree, with at most 8 decisions on all paths
   together, into one group. It tabulates the attributions of every outcome that occurs; a row costs
   one look-up for each group. On shallow XGBoost models it is 2.5 times as fast as

@@ -163,7 +163,7 @@ def _fill_outcomes(edges, decisions, XT, outcomes):
     for i in range(len(decisions)):
         if decisions[i] >= 0:
             edge = edges[decisions[i]]
-            x, threshold, bit = XT[edge.feature], edge.threshold, np.uint8(1 << i)
+            x, threshold, bit = XT[edge.column], edge.threshold, np.uint8(1 << i)
             for r in range(len(outcomes)):
                 outcomes[r] |= bit * np.uint8(x[r] <= threshold)
             if edge.missing:

@@ -33,7 +33,8 @@ import numba
 import numpy as np
 
 from splitcredit.kernels.interventional import decision_tables, failed_conditions, leaf_pairs
-from splitcredit.kernels.nodes import cached_per_forest, lowered
+from splitcredit.kernels.interventional.category_paths import category_paths
+from splitcredit.kernels.nodes import cached_per_forest, columns, lowered
 
 # Most rows in one block, one thread's work. The more rows, the more of them share a pattern.
 BLOCK = 512
@@ -69,7 +70,7 @@ def tree_shap_interventional_one(forest, X, output, background) -> np.ndarray:
         for c, (start, end) in enumerate(zip(starts, ends, strict=True))
         for a, b in _blocks(start, end)
     ]
-    out, value = np.empty(X.shape), forest.value[:, outputs]
+    out, value = np.empty((len(X), forest.n_features)), forest.value[:, outputs]
     routes = _default_routes(forest)
     out[order] = _run(forest, routes, X[order], background, value, tasks, 1)[:, :, 0]
     return out
@@ -84,6 +85,8 @@ def _blocks(start, stop):
 def _run(forest, routes, X, background, value, tasks, n_wanted):
     """Sums over leaves and background rows, in one order for every row, then means."""
     edges, groups, rest, long, most = routes
+    paths = category_paths(forest)
+    X, background = paths.appended(X), paths.appended(background)
     # Copies, so that the compiled code meets one type; float32 and their thresholds lose nothing.
     value, XT, ZT = (np.array(a, np.float64, order="C") for a in (value, X.T, background.T))
     tasks = np.array(tasks, np.int64).reshape(-1, 4)
@@ -136,16 +139,20 @@ def _edges(forest):
     """How each node is entered: its parent, the test there, and what passes it.
 
     A number passes if it is at most the threshold (which is `lowered`) and the node is a `left`
-    child, or neither; NaN passes if `missing`.
+    child, or neither; NaN passes if `missing`. If the feature is split by categories, `passes` is
+    the column that `category_paths` makes for this edge and those of the feature above it, else -1.
     """
-    fields = [("threshold", "f8"), ("parent", "i4"), ("feature", "i4")]
-    edges = np.zeros(forest.n_nodes, np.dtype([*fields, ("left", "?"), ("missing", "?")], True))
+    fields = [("threshold", "f8"), ("parent", "i4"), ("feature", "i4"), ("column", "i4")]
+    fields += [("passes", "i4"), ("left", "?"), ("missing", "?")]
+    edges = np.zeros(forest.n_nodes, np.dtype(fields, True))
     edges["parent"] = -1
+    edges["passes"] = category_paths(forest).column
     inner = np.flatnonzero(forest.feature >= 0)
     for child, left in ((forest.left[inner], True), (forest.right[inner], False)):
         edges["threshold"][child] = lowered(forest)[inner]
         edges["parent"][child] = inner
         edges["feature"][child] = forest.feature[inner]
+        edges["column"][child] = columns(forest)[inner]
         edges["left"][child] = left
         missing_left = True if forest.missing_left is None else forest.missing_left[inner]
         edges["missing"][child] = missing_left == left

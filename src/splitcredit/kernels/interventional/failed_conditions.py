@@ -33,9 +33,11 @@ _PLACE = np.zeros(64, np.int64)
 _PLACE[[(int(_DE_BRUIJN) << i & (2**64 - 1)) >> 58 for i in range(64)]] = range(64)
 
 
-# One merged condition: a number passes if ``low < x <= high``; low is NaN if there is none.
+# One merged condition of a feature: a number x in a column of the rows passes if
+# ``low < x <= high``; low is NaN if there is none.
 CONDITION = np.dtype(
-    [("low", "f8"), ("high", "f8"), ("feature", "i4"), ("missing", "?")], align=True
+    [("low", "f8"), ("high", "f8"), ("feature", "i4"), ("column", "i4"), ("missing", "?")],
+    align=True,
 )
 
 
@@ -135,7 +137,13 @@ def merged(edges, leaf, place, path):
             i = place[edge.feature] = m
             path[i].feature, path[i].missing = edge.feature, True
             path[i].low, path[i].high = np.nan, np.inf
+            # By categories the last edge has a column for all the edges of the feature above it.
+            path[i].column = edge.feature if edge.passes < 0 else edge.passes
             m += 1
+        if edge.passes >= 0:
+            path[i].high = 0.5
+            k = edge.parent
+            continue
         path[i].missing &= edge.missing
         if edge.left:
             path[i].high = min(path[i].high, edge.threshold)
@@ -153,7 +161,7 @@ def failures(path, XT, start, patterns):
     patterns[:] = 0
     for i in range(len(path)):
         low, high, bit = path[i].low, path[i].high, np.uint64(i)
-        x = XT[path[i].feature, start : start + len(patterns)]
+        x = XT[path[i].column, start : start + len(patterns)]
         # NaN is not above `high`, and not at most that either.
         if path[i].missing:
             for r in range(len(patterns)):

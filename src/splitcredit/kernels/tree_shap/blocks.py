@@ -117,15 +117,17 @@ def _gauss_legendre(most):
 def _blocks(layout, triples, points, weights, X, any_nan, rows, out):
     """Take every block of rows through every tree; one block is one thread's."""
     n, p, n_outputs = out.shape
+    n_columns = X.shape[1]
     entries, terms, starts = layout.entries, layout.terms, layout.starts
     deepest, most, held = layout.depths.max() + 2, triples.max(), layout.places.max()
     for block in prange((n + LANES - 1) // LANES):
         start, stop = block * LANES, min(n, (block + 1) * LANES)
         lanes = stop - start
-        x, phi = np.empty((p, lanes)), np.empty((p * n_outputs, lanes))
+        x, phi = np.empty((n_columns, lanes)), np.empty((p * n_outputs, lanes))
         for lane in range(lanes):
-            for j in range(p):
+            for j in range(n_columns):
                 x[j, lane] = X[rows[start + lane], j]
+            for j in range(p):
                 for c in range(n_outputs):
                     phi[j * n_outputs + c, lane] = out[start + lane, j, c]
         space, total = workspace(deepest, most, held), np.zeros((3, lanes))
@@ -164,7 +166,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
     points, weights : see `rules`
     any_nan : bool
         Whether some row holds NaN.
-    x : float64 (n_features, lanes)
+    x : float64 (n_columns, lanes)
     phi : float64 (n_features * n_outputs, lanes)
         Added to.
     space : Space

@@ -56,7 +56,7 @@ def tree_shap_one(forest, X, output, algorithm="auto") -> np.ndarray:
     if forest.n_outputs == 2 and _adds_up(forest):
         first = _attribute(forest, X, np.zeros(1, np.int64), np.arange(len(X)), algorithm)[:, :, 0]
         return np.where(output[:, None] == 0, first, -first)
-    out = np.empty(X.shape)
+    out = np.empty((len(X), forest.n_features))
     for c in np.unique(output):
         rows = np.flatnonzero(output == c)
         out[rows] = _attribute(forest, X, np.array([c], np.int64), rows, algorithm)[:, :, 0]

@@ -43,6 +43,7 @@ def _mean(forest, X, outputs, inbag):
 def _spans(layout, triples, points, weights, X, any_nan, counts, inbag, out):
     """Take the rows of every span that a tree explains through that tree, a block at a time."""
     n, p, n_outputs = out.shape
+    n_columns = X.shape[1]
     entries, terms, starts = layout.entries, layout.terms, layout.starts
     deepest, most, held = layout.depths.max() + 2, triples.max(), layout.places.max()
     for span in prange((n + SPAN - 1) // SPAN):
@@ -58,10 +59,10 @@ def _spans(layout, triples, points, weights, X, any_nan, counts, inbag, out):
                     n_rows += 1
             for start in range(0, n_rows, LANES):
                 lanes = min(LANES, n_rows - start)
-                x, phi = np.empty((p, lanes)), np.zeros((p * n_outputs, lanes))
+                x, phi = np.empty((n_columns, lanes)), np.zeros((p * n_outputs, lanes))
                 total = np.zeros((3, lanes))
                 for lane in range(lanes):
-                    for j in range(p):
+                    for j in range(n_columns):
                         x[j, lane] = X[rows[start + lane], j]
                 tree = starts[t, 0], triples[t], n_outputs
                 traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, total)

@@ -295,17 +295,19 @@ def _fill_tables(layout, triples, points, weights, n_splits, n_features, starts,
 def _look_up(nodes, groups, tables, starts, X, any_nan, rows, out):
     """Add what the tables hold for the outcome of each row; one block is one thread's."""
     n, p, n_outputs = out.shape
-    feature, threshold, missing_left = nodes.feature, nodes.threshold, nodes.missing_left
+    n_columns = X.shape[1]
+    column, threshold, missing_left = nodes.column, nodes.threshold, nodes.missing_left
     splits, n_splits = groups.splits, groups.n_splits
     features, n_features = groups.features, groups.n_features
     for block in prange((n + BLOCK - 1) // BLOCK):
         start, stop = block * BLOCK, min(n, (block + 1) * BLOCK)
         lanes = stop - start
-        x, phi = np.empty((p, lanes), X.dtype), np.empty((p * n_outputs, lanes))
+        x, phi = np.empty((n_columns, lanes), X.dtype), np.empty((p * n_outputs, lanes))
         outcome = np.empty(lanes, np.int32)
         for lane in range(lanes):
-            for j in range(p):
+            for j in range(n_columns):
                 x[j, lane] = X[rows[start + lane], j]
+            for j in range(p):
                 for c in range(n_outputs):
                     phi[j * n_outputs + c, lane] = out[start + lane, j, c]
         for g in range(len(n_splits)):
@@ -313,7 +315,7 @@ def _look_up(nodes, groups, tables, starts, X, any_nan, rows, out):
             for b in range(n_splits[g]):
                 k = splits[g, b]
                 nan_left = any_nan and missing_left[k]
-                _mark_left(feature[k], threshold[k], np.int32(1 << b), nan_left, x, outcome)
+                _mark_left(column[k], threshold[k], np.int32(1 << b), nan_left, x, outcome)
             for j in range(n_features[g]):
                 for c in range(n_outputs):
                     at = starts[g] + ((j * n_outputs + c) << n_splits[g])

@@ -6,7 +6,15 @@ import numpy as np
 from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import BLOCK, cached_per_forest, child_of, enter, goes_left, packed
+from splitcredit.kernels.nodes import (
+    BLOCK,
+    cached_per_forest,
+    child_of,
+    credited,
+    enter,
+    goes_left,
+    packed,
+)
 
 
 def local_mdi(forest, X) -> np.ndarray:
@@ -17,7 +25,7 @@ def local_mdi(forest, X) -> np.ndarray:
     """
     out = _local_mdi(*_nodes(forest), X)
     out /= forest.n_trees
-    return out
+    return credited(forest, out)
 
 
 @cached_per_forest

@@ -9,6 +9,7 @@ from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import (
     BLOCK,
     child_of,
+    credited,
     enter,
     goes_left,
     packed_nodes,
@@ -43,7 +44,7 @@ def baseline(forest) -> np.ndarray:
 def _aggregated(forest, out):
     if forest.aggregate == "mean":
         out /= forest.n_trees
-    return out
+    return credited(forest, out)
 
 
 @kernel(parallel=True)

@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import lowered, readonly
+from splitcredit.kernels.nodes import columns, lowered, owners, readonly
 from splitcredit.kernels.walks import predict
 
 # Numbers in a table of predictions (inputs times outputs): at most 64 MB.
@@ -37,6 +37,7 @@ class MarginalImputer:
 
     def __init__(self, forest, X, background):
         self.forest, self.X, self.background = forest, X, background
+        self.owners = owners(forest)
         codes, self.levels = _levels(forest, np.concatenate([X, background]))
         self.sizes = np.array([len(level) for level in self.levels])
         n_cells = prod(self.sizes.tolist())
@@ -58,6 +59,7 @@ class MarginalImputer:
         known : bool (n_pairs, n_features)
             The coalition S of each pair.
         """
+        known = known[:, self.owners]
         out = np.empty((len(rows), self.forest.n_outputs))
         width = 1 if self.tabulated else self.X.shape[1]
         step = max(1, CHUNK // (len(self.background) * width))
@@ -97,7 +99,7 @@ class ConditionalImputer:
         both = np.concatenate([X, background])
         codes = [np.unique(column, return_inverse=True)[1] for column in both.T]
         self.codes = np.column_stack(codes).astype(np.int64)
-        self.n = len(X)
+        self.n, self.owners = len(X), owners(forest)
         self.predictions = predict.predict(forest, background)
 
     def __call__(self, rows, known) -> np.ndarray:
@@ -108,6 +110,7 @@ class ConditionalImputer:
         ValueError
             If no row of the background agrees with a row of X on the features known.
         """
+        known = known[:, self.owners]
         x, z = self.codes[: self.n], self.codes[self.n :]
         out, agreeing = _conditional_means(self.predictions, x, z, rows, known)
         if not agreeing.all():
@@ -127,7 +130,7 @@ def _levels(forest, X):
     thresholds = lowered(forest)
     codes, levels = np.empty(X.shape, np.int64), []
     for j in range(X.shape[1]):
-        at_most = np.unique(thresholds[forest.feature == j])
+        at_most = np.unique(thresholds[(forest.feature >= 0) & (columns(forest) == j)])
         interval = np.searchsorted(at_most, X[:, j])
         interval[np.isnan(X[:, j])] = len(at_most) + 1
         _, first, codes[:, j] = np.unique(interval, return_index=True, return_inverse=True)

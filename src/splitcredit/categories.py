@@ -1,0 +1,178 @@
+"""Splits by subsets of categories, as columns that stand behind the features in prepared rows."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Categories:
+    """The subsets of categories that a model splits by, and the codes of the categories.
+
+    A library numbers the categories of a feature; these codes are what the splits know. Each
+    distinct split becomes one column that `Forest.prepare` appends to the features: 0 for a row
+    that goes left, 1 for one that goes right, NaN where the code is NaN.
+
+    Parameters
+    ----------
+    feature : int (n_subsets,)
+        The feature that each subset is of.
+    members : sequence of sequences of int
+        The codes in each subset. Fractions of a code are cut off, as libraries do.
+    members_left : bool (n_subsets,)
+        Whether members go left and all other codes right, or the other way round.
+    labels : sequence of sequences of str, int, float or bool
+        Labels of the categories of some features, in the order of their codes.
+    labeled : sequence of int, optional
+        The feature that each entry of `labels` is of. If not given, the entries are for the columns
+        of X of type ``category``, in their order (LightGBM).
+    always : bool
+        Whether values of labeled features are labels in any X (scikit-learn), or in columns of type
+        ``category`` only.
+    unknown_is_missing : bool
+        Whether a label that was not there in training counts as missing, or is refused.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ.
+    """
+
+    feature: tuple[int, ...] = ()
+    members: tuple[tuple[int, ...], ...] = ()
+    members_left: tuple[bool, ...] = ()
+    labels: tuple[tuple, ...] = field(default=())
+    labeled: tuple[int, ...] | None = None
+    always: bool = False
+    unknown_is_missing: bool = True
+
+    def __post_init__(self):
+        set_ = object.__setattr__
+        set_(self, "feature", tuple(int(j) for j in self.feature))
+        set_(self, "members", tuple(tuple(int(c) for c in codes) for codes in self.members))
+        set_(self, "members_left", tuple(bool(left) for left in self.members_left))
+        set_(self, "labels", tuple(tuple(_plain(label) for label in own) for own in self.labels))
+        if self.labeled is not None:
+            set_(self, "labeled", tuple(int(j) for j in self.labeled))
+        lengths = {len(self.feature), len(self.members), len(self.members_left)}
+        if len(lengths) > 1:
+            raise ValueError("feature, members and members_left must be of one length, a subset")
+        if self.labeled is not None and len(self.labeled) != len(self.labels):
+            raise ValueError("labeled must name one feature for each entry of labels")
+
+    def __len__(self):
+        """Number of subsets."""
+        return len(self.feature)
+
+    def to_json(self) -> str:
+        """As text that `from_json` reads."""
+        names = ("feature", "members", "members_left", "labels", "labeled")
+        return json.dumps(
+            {name: getattr(self, name) for name in (*names, "always", "unknown_is_missing")}
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Categories:
+        """Inverse of `to_json`."""
+        return cls(**json.loads(text))
+
+    def coded(self, X):
+        """X with codes in place of labels.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame (n_samples, n_features)
+
+        Returns
+        -------
+        X itself, if it has no labels, else a DataFrame or array of the same shape
+
+        Raises
+        ------
+        ValueError
+            If a label was not there in training and the model has no rule for it, or X has another
+            number of columns with categories than the training rows (LightGBM).
+        """
+        if hasattr(X, "columns") and hasattr(X, "iloc"):
+            return self._coded_frame(X)
+        if not self.always:
+            return X
+        array = np.array(X)
+        if array.ndim == 2:
+            for j, labels in zip(self.labeled, self.labels, strict=True):
+                if j < array.shape[1]:
+                    array[:, j] = self._codes(array[:, j], labels, j)
+        return array
+
+    def _coded_frame(self, X):
+        import pandas as pd
+
+        by_type = [j for j, t in enumerate(X.dtypes) if isinstance(t, pd.CategoricalDtype)]
+        labeled = by_type if self.labeled is None else self.labeled
+        if self.labeled is None and self.labels and by_type and len(by_type) != len(self.labels):
+            raise ValueError(
+                f"X has {len(by_type)} columns of type category, the training rows had "
+                f"{len(self.labels)}: give the same columns that type"
+            )
+        labels_of = dict(zip(labeled, self.labels, strict=False))
+        if not by_type and not self.always:
+            return X
+        columns = {}
+        for j in range(X.shape[1]):
+            column = X.iloc[:, j]
+            if j in labels_of and (self.always or j in by_type):
+                columns[j] = self._codes(column, labels_of[j], X.columns[j])
+            elif j in by_type:  # no labels are known: the codes of X itself
+                codes = column.cat.codes.to_numpy()
+                columns[j] = np.where(codes < 0, np.nan, codes)
+            else:
+                columns[j] = column
+        coded = pd.DataFrame(columns, index=X.index)
+        coded.columns = X.columns
+        return coded
+
+    def _codes(self, column, labels, name):
+        """Codes of some labels, float64; NaN where there is none."""
+        import pandas as pd
+
+        values = np.asarray(column, dtype=None if hasattr(column, "dtype") else object)
+        values = values.astype(object) if any(isinstance(v, str) for v in labels) else values
+        codes = pd.Index(list(labels)).get_indexer(pd.Index(values)).astype(np.float64)
+        unknown = codes < 0
+        codes[unknown] = np.nan
+        if not self.unknown_is_missing:
+            unknown &= ~np.asarray(pd.isna(values))
+            if unknown.any():
+                label = values[int(unknown.argmax())]
+                raise ValueError(
+                    f"column {name!r} of X holds {label!r}, which is no category of the training "
+                    "rows: replace it by one of them or by NaN"
+                )
+        return codes
+
+    def appended(self, X) -> np.ndarray:
+        """Coded rows with the column of each subset behind the features.
+
+        Parameters
+        ----------
+        X : float array (n_samples, n_features)
+
+        Returns
+        -------
+        C-contiguous array (n_samples, n_features + n_subsets) of X's dtype
+        """
+        out = np.empty((len(X), X.shape[1] + len(self)), X.dtype)
+        out[:, : X.shape[1]] = X
+        for s, (j, members) in enumerate(zip(self.feature, self.members, strict=True)):
+            inside = np.isin(np.trunc(X[:, j]), members)
+            goes_right = (inside != self.members_left[s]).astype(X.dtype)
+            out[:, X.shape[1] + s] = np.where(np.isnan(X[:, j]), np.nan, goes_right)
+        return out
+
+
+def _plain(label):
+    """A label as plain Python has it."""
+    return label.item() if isinstance(label, np.generic) else label

@@ -1,0 +1,205 @@
+"""CatBoost models to `Forest`, by a reader of their JSON files that needs no CatBoost.
+
+The output is the raw formula value, before the loss's link. CatBoost casts X to float32 and goes
+right on ``x > border``. Its oblivious trees ask the same question at all nodes of a depth; they
+become full binary trees with the last split at the root, as in CatBoost's own SHAP values.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from splitcredit.convert import _nodes
+from splitcredit.forest import Forest, array_hash
+
+# Cover of a leaf that no training row reached. CatBoost has many, and inner nodes of a Forest have
+# covers above 0. Beside a leaf with rows its share is 0 for all purposes; below a node that no row
+# reached all leaves count alike.
+EMPTY = 1e-200
+# Kinds of features that a Forest cannot hold -> how they are called.
+_REFUSED = {
+    "categorical_features": "categorical features",
+    "text_features": "text features",
+    "embedding_features": "embeddings",
+}
+
+
+def convert(model, X_train=None) -> Forest:
+    """Convert a fitted model; see `splitcredit.to_forest`."""
+    from catboost import CatBoost
+
+    name = type(model).__name__
+    if not isinstance(model, CatBoost):
+        raise TypeError(f"cannot convert {name} to a Forest: give the fitted model")
+    if not model.is_fitted():
+        from sklearn.exceptions import NotFittedError
+
+        raise NotFittedError(f"this {name} is not fitted: call fit(X, y) first")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        model.save_model(str(path), format="json")
+        content = json.loads(path.read_text(encoding="utf-8"))
+    return from_content(content, name, X_train)
+
+
+def read(path) -> Forest:
+    """Convert a model file in CatBoost's JSON format.
+
+    Parameters
+    ----------
+    path : path to what ``save_model(path, format="json")`` wrote
+
+    Returns
+    -------
+    Forest
+        Of all trees in the file.
+
+    Raises
+    ------
+    ValueError
+        If the model has something that a Forest cannot express, or the file is none.
+    """
+    path = Path(path)
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, UnicodeDecodeError):
+        content = {}
+    if "model_info" not in content:
+        raise ValueError(
+            f"{path.name} is no model of CatBoost in JSON: save it with "
+            'save_model(path, format="json")'
+        )
+    return from_content(content, f"model in {path.name}")
+
+
+def from_content(content, name, X_train=None) -> Forest:
+    """The Forest of a decoded model of the given name."""
+    known = content["features_info"]
+    for key, kind in _REFUSED.items():
+        if known.get(key):
+            raise ValueError(
+                f"this {name} has {kind}, which CatBoost turns into numbers by tables of its own: "
+                "encode them as numbers, and fit without them"
+            )
+    features = known.get("float_features", [])
+    ids = [one.get("feature_id", "") for one in features]
+    given = [one.get("flat_feature_index", j) for j, one in enumerate(features)] == list(
+        range(len(features))
+    ) and ids != [""] * len(ids)
+    names = tuple(text or f"x{j}" for j, text in enumerate(ids))
+    given &= list(names) != [str(j) for j in range(len(ids))]
+    scale, bias = content["scale_and_bias"]
+    bias = np.atleast_1d(np.array(bias, float))
+    arrays = _flat(content, features, float(scale), len(bias), name)
+    return Forest(
+        **_nodes.frozen(arrays),
+        feature_names=names,
+        output_names=_output_names(content["model_info"], len(bias)),
+        criterion=_nodes.LEAF_VARIANCE,
+        strict=False,
+        x_dtype="float32",
+        aggregate="sum",
+        base=bias,
+        cover_kind="leaf_weights",
+        names_given=bool(given),
+        training_hash=None if X_train is None else array_hash(X_train),
+    )
+
+
+def _flat(content, features, scale, n_outputs, name):
+    """Node arrays of a Forest."""
+    if "oblivious_trees" in content:
+        trees = [_oblivious(tree, n_outputs) for tree in content["oblivious_trees"]]
+    else:
+        trees = [_nested(tree, n_outputs) for tree in content.get("trees", [])]
+    if not trees:
+        raise ValueError(f"this {name} has no trees: fit at least one iteration")
+    counts = [len(tree["left"]) for tree in trees]
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    arrays = {key: np.concatenate([tree[key] for tree in trees]) for key in trees[0]}
+    inner, start = arrays["left"] >= 0, np.repeat(offsets[:-1], counts)
+    for side in ("left", "right"):
+        arrays[side] = np.where(inner, arrays[side] + start, -1)
+    nan_right = np.array([one.get("nan_value_treatment") == "AsTrue" for one in features], bool)
+    arrays["missing_left"] = ~nan_right[arrays["feature"]]
+    arrays["feature"] = np.where(inner, arrays["feature"], -1).astype(np.int32)
+    value = scale * arrays.pop("value")
+    cover = _covers(arrays["left"], arrays["right"], arrays["cover"])
+    tree_arrays = arrays["left"], arrays["right"], cover
+    mean, variance = _nodes.vector_summaries(*tree_arrays, value, offsets[:-1], name)
+    arrays |= {"cover": cover, "value": mean, "impurity": variance}
+    return {**arrays, "tree_offsets": offsets}
+
+
+def _covers(left, right, cover):
+    """Covers of all nodes from those of the leaves, `EMPTY` where no training row was."""
+    cover = np.where(cover > 0, cover, EMPTY)
+    for k in np.flatnonzero(left >= 0)[::-1]:
+        cover[k] = cover[left[k]] + cover[right[k]]
+    return cover
+
+
+def _oblivious(tree, n_outputs):
+    """Node arrays of a full binary tree, one level after the other."""
+    splits = tree.get("splits") or []
+    depth = len(splits)
+    n_inner = 2**depth - 1
+    feature, threshold = np.zeros(2 * n_inner + 1, int), np.zeros(2 * n_inner + 1)
+    for level, split in enumerate(reversed(splits)):
+        nodes = slice(2**level - 1, 2 ** (level + 1) - 1)
+        feature[nodes], threshold[nodes] = _split(split)
+    left = np.full(2 * n_inner + 1, -1)
+    right = left.copy()
+    left[:n_inner] = 2 * np.arange(n_inner) + 1
+    right[:n_inner] = 2 * np.arange(n_inner) + 2
+    value, cover = np.zeros((2 * n_inner + 1, n_outputs)), np.zeros(2 * n_inner + 1)
+    # The last split is the highest bit of a leaf's number, so leaves stand from left to right.
+    value[n_inner:] = np.reshape(tree["leaf_values"], (2**depth, n_outputs))
+    cover[n_inner:] = tree.get("leaf_weights") or 1.0
+    return _as_dict(feature, threshold, left, right, value, cover)
+
+
+def _nested(tree, n_outputs):
+    """Node arrays of a tree of nested splits, parents before their children."""
+    feature, threshold, left, right, value, cover = [], [], [], [], [], []
+    stack = [(tree, None, None)]
+    while stack:
+        node, parent, side = stack.pop()
+        k = len(feature)
+        if parent is not None:
+            side[parent] = k
+        is_leaf = "split" not in node
+        j, border = (0, 0.0) if is_leaf else _split(node["split"])
+        feature.append(j)
+        threshold.append(border)
+        left.append(-1)
+        right.append(-1)
+        value.append(np.broadcast_to(node["value"], n_outputs) if is_leaf else np.zeros(n_outputs))
+        cover.append(node["weight"] if is_leaf else 0.0)
+        if not is_leaf:
+            stack += [(node["right"], k, right), (node["left"], k, left)]
+    return _as_dict(feature, threshold, left, right, value, cover)
+
+
+def _as_dict(feature, threshold, left, right, value, cover):
+    arrays = {"feature": np.array(feature), "threshold": np.array(threshold, float)}
+    arrays |= {"left": np.array(left), "right": np.array(right)}
+    return {**arrays, "value": np.array(value, float), "cover": np.array(cover, float)}
+
+
+def _split(split):
+    """Feature and border of a split; all others are refused with their features."""
+    return split["float_feature_index"], np.float32(split["border"])
+
+
+def _output_names(info, n_outputs):
+    """Labels of the classes; the one output of a binary classifier is the score of class 1."""
+    parameters = info.get("class_params") or {}
+    labels = parameters.get("class_names") or []
+    if n_outputs == 1:
+        return (labels[1],) if len(labels) == 2 else ("output",)
+    return tuple(labels) if len(labels) == n_outputs else _nodes.target_names(n_outputs)

@@ -1,0 +1,287 @@
+"""Splits by categories: codes and labels, all measures, and the libraries' own predictions."""
+
+from dataclasses import replace
+
+import lightgbm
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+import twins
+import twins_interventional
+import twins_sage
+from forests import random_forest
+from splitcredit import Forest, explain, to_forest
+from splitcredit.categories import Categories
+from splitcredit.faithfulness import openxai, prediction_gap, randomizing, sampling
+from splitcredit.importances import get_method
+from splitcredit.kernels.interventional.explain import tree_shap_interventional
+
+LABELS = ("red", "green", "blue", "pink", "black")
+
+
+def by_categories(seed=0, n_features=4, of=(0, 2), **fields):
+    """A drawn forest whose splits of some features ask for subsets of five codes."""
+    rng = np.random.default_rng(seed)
+    forest = random_forest(seed, n_features=n_features, missing=True, **fields)
+    feature, members, left = [], [], []
+    column, threshold = forest.feature.copy(), forest.threshold.copy()
+    for k in np.flatnonzero(np.isin(forest.feature, of)):
+        column[k], threshold[k] = n_features + len(feature), 0.5
+        feature.append(forest.feature[k])
+        members.append(rng.choice(5, rng.integers(1, 5), replace=False))
+        left.append(rng.random() < 0.5)
+    categories = Categories(feature, members, left)
+    return replace(forest, column=column, threshold=threshold, categories=categories)
+
+
+def rows(n, of=(0, 2), seed=1):
+    """Rows with codes, one of them unknown, and NaN."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    X[:, of] = rng.integers(0, 6, (n, len(of)))
+    X[rng.random(X.shape) < 0.15] = np.nan
+    return X
+
+
+FORESTS = {
+    "one output": lambda: by_categories(0),
+    "classes": lambda: by_categories(1, n_outputs=3, leaves="fractions"),
+    "float32, <": lambda: by_categories(2, x_dtype="float32", strict=True),
+    "deep": lambda: by_categories(3, n_trees=2, depth=10),
+    "shallow": lambda: by_categories(4, n_trees=4, depth=3, aggregate="sum"),
+    "nothing else": lambda: by_categories(5, of=(0, 1, 2, 3)),
+}
+
+
+def example(name, n=12):
+    forest = FORESTS[name]()
+    X = rows(n, (0, 1, 2, 3) if name == "nothing else" else (0, 2))
+    return forest, X, forest.prepare(X)
+
+
+@pytest.mark.parametrize("name", FORESTS)
+def test_prepared_rows_have_a_column_for_each_subset(name):
+    """From the definition: 0 goes left, 1 right, NaN stays."""
+    forest, X, prepared = example(name)
+    c = forest.categories
+    assert prepared.shape == (len(X), 4 + len(c)) and prepared.dtype == forest.x_dtype
+    for s in range(len(c)):
+        for x, goes_right in zip(X[:, c.feature[s]], prepared[:, 4 + s], strict=True):
+            if np.isnan(x):
+                assert np.isnan(goes_right)
+            else:
+                assert goes_right == ((x in c.members[s]) != c.members_left[s])
+
+
+@pytest.mark.parametrize("name", FORESTS)
+def test_measures_equal_their_twins(name):
+    forest, X, prepared = example(name)
+    assert twins.largest_error(forest.predict(X), twins.predict(forest, prepared)) <= 1e-15
+    saabas = explain(forest, X, "saabas").values
+    assert twins.largest_error(saabas, twins.saabas(forest, prepared)) <= twins.ROUNDING
+    local = explain(forest, X, "local_mdi").values[:, :, 0]
+    assert twins.largest_error(local, twins.local_mdi(forest, prepared)) <= twins.ROUNDING
+    mdi = get_method("mdi", "importance")(forest).values
+    assert twins.largest_error(mdi, twins.mdi(forest)) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", FORESTS)
+@pytest.mark.parametrize("algorithm", ["blocks", "rows", "tables"])
+def test_tree_shap_equals_the_twin(name, algorithm):
+    """A feature is known or not, with all of its subsets."""
+    forest, X, prepared = example(name)
+    if algorithm == "tables" and name != "shallow":
+        forest = by_categories(6, depth=4, n_outputs=2)
+        prepared = forest.prepare(X)
+    ours = explain(forest, X, algorithm=algorithm).values
+    twin = twins.tree_shap_by_subsets(forest, prepared).astype(float)
+    assert twins.largest_error(ours, twin) <= twins.ROUNDING
+    if forest.n_outputs > 1:
+        one = explain(forest, X, output="predicted").values[:, :, 0]
+        chosen = forest.predict(X).argmax(axis=1)
+        assert twins.largest_error(one, twin[np.arange(len(X)), :, chosen]) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", FORESTS)
+@pytest.mark.parametrize("limits", [(8, 64), (0, 64), (0, 0)], ids=["tables", "patterns", "pairs"])
+def test_interventional_tree_shap_equals_the_twin(name, limits):
+    """All three ways: several subsets of a feature on a path are one condition."""
+    forest, _, prepared = example(name, 6)
+    background = forest.prepare(rows(7, (0, 1, 2, 3) if name == "nothing else" else (0, 2), 9))
+    outputs = np.arange(forest.n_outputs)
+    ours = tree_shap_interventional(forest, prepared, outputs, background, limits)
+    twin = twins_interventional.tree_shap_interventional(forest, prepared, background)
+    assert twins.largest_error(ours, twin) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("imputer", ["marginal", "conditional"])
+def test_sage_equals_the_twin(imputer):
+    forest, X, _ = example("one output", 8)
+    X = np.nan_to_num(X)  # to the conditional imputer's twin NaN differs from itself
+    prepared, y = forest.prepare(X), np.random.default_rng(0).normal(size=8)
+    ours = get_method("sage", "importance")(forest, X, y, imputer=imputer, method="exact")
+    twin = twins_sage.sage(forest, prepared, y, prepared, "mse", imputer)
+    assert twins.largest_error(ours.values, twin) <= twins.ROUNDING
+
+
+def test_a_forest_by_categories_survives_storage():
+    forest, X, _ = example("one output")
+    again = Forest.from_arrays(forest.to_arrays())
+    np.testing.assert_array_equal(again.predict(X), forest.predict(X))
+    labeled = replace(forest, categories=replace(forest.categories, labels=[LABELS], labeled=[0]))
+    again = Forest.from_arrays(labeled.to_arrays()).categories
+    assert (again.labels, again.labeled) == ((LABELS,), (0,))
+
+
+def test_contradictions_are_refused():
+    forest = by_categories()
+    cases = {
+        "column must lie in": replace_column(forest, 99),
+        "must be of the feature": replace_column(forest, 4 + forest.categories.feature.index(2)),
+        "is not compared itself": replace_column(forest, 0),
+    }
+    for message, column in cases.items():
+        with pytest.raises(ValueError, match=message):
+            replace(forest, column=column)
+    with pytest.raises(ValueError, match="of one length"):
+        Categories([0], [], [])
+    with pytest.raises(ValueError, match="one feature for each entry"):
+        Categories(labels=[LABELS], labeled=[])
+
+
+def replace_column(forest, value):
+    """The columns of the nodes, with another one at the first split of feature 0."""
+    column = forest.column.copy()
+    column[np.flatnonzero(forest.feature == 0)[0]] = value
+    return column
+
+
+def test_faithfulness_refuses_categories_with_the_remedy():
+    """Noise has no meaning for them."""
+    forest, X, _ = example("one output", 2)
+    order = np.tile(np.arange(4), (2, 1))
+    calls = (
+        lambda: prediction_gap.pg2(forest, X, [0]),
+        lambda: sampling.pg2_sampled(forest, X, [0]),
+        lambda: openxai.pgi_sampled(forest, X, order, 1.0),
+        lambda: randomizing.randomized_rmse(forest, X, np.zeros(2), order, [1], X),
+    )
+    for call in calls:
+        with pytest.raises(ValueError, match=r"splits feature 'x[02]' by categories.*encode them"):
+            call()
+
+
+def table(n=300, seed=0):
+    """A table with words, numbers in a column of type category, and a target."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.normal(size=n).round(1)})
+    frame["color"] = pd.Categorical(rng.choice(LABELS, n), categories=LABELS)
+    frame["size"] = pd.Categorical(rng.choice([10, 20, 35], n))
+    effect = (
+        rng.normal(size=5)[frame["color"].cat.codes] + rng.normal(size=3)[frame["size"].cat.codes]
+    )
+    y = frame["a"].to_numpy() + 2 * effect
+    frame.loc[rng.random(n) < 0.1, ["a", "color"]] = np.nan
+    return frame, y
+
+
+ONE_THREAD = {"n_jobs": 1, "n_estimators": 6}
+XGBOOST = {**ONE_THREAD, "max_depth": 4, "enable_categorical": True}
+LIGHTGBM = {**ONE_THREAD, "verbose": -1, "min_data_per_group": 3, "cat_smooth": 1, "num_leaves": 8}
+MODELS = {
+    "xgboost, one against the rest": lambda: xgboost.XGBRegressor(max_cat_to_onehot=99, **XGBOOST),
+    "xgboost, subsets": lambda: xgboost.XGBRegressor(max_cat_to_onehot=1, **XGBOOST),
+    "xgboost, dart": lambda: xgboost.XGBRegressor(booster="dart", rate_drop=0.4, **XGBOOST),
+    "xgboost, classes": lambda: xgboost.XGBClassifier(max_cat_to_onehot=1, **XGBOOST),
+    "lightgbm, one against the rest": lambda: lightgbm.LGBMRegressor(
+        max_cat_to_onehot=99, **LIGHTGBM
+    ),
+    "lightgbm, subsets": lambda: lightgbm.LGBMRegressor(max_cat_to_onehot=1, **LIGHTGBM),
+    "lightgbm, classes": lambda: lightgbm.LGBMClassifier(max_cat_to_onehot=1, **LIGHTGBM),
+    "histogram": lambda: HistGradientBoostingRegressor(max_iter=6, max_leaf_nodes=8),
+    "histogram, classes": lambda: HistGradientBoostingClassifier(max_iter=6, max_leaf_nodes=8),
+}
+
+
+def fitted(name):
+    """Model, rows, and what it gives for them before the link, (n_samples, n_outputs)."""
+    frame, y = table()
+    if "classes" in name:
+        y = np.digitize(y, [-1.0, 1.0])
+    model = MODELS[name]().fit(frame, y)
+    if name.startswith("xgboost"):
+        score = model.predict(frame, output_margin=True)
+    elif name.startswith("lightgbm"):
+        score = model.predict(frame, raw_score=True)
+    else:
+        score = getattr(model, "decision_function", model.predict)(frame)
+    return model, frame, np.asarray(score, float).reshape(len(frame), -1)
+
+
+# Basis: XGBoost adds up in float32.
+def tolerance(name):
+    return 1e-5 if name.startswith("xgboost") else 1e-12
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_scores_are_those_of_the_library(name):
+    model, frame, score = fitted(name)
+    forest = to_forest(model)
+    assert set(forest.categories.feature) == {1, 2}
+    assert twins.largest_error(forest.predict(frame), score) <= tolerance(name)
+    # The same labels in another order are the same rows.
+    frame["color"] = frame["color"].cat.set_categories(LABELS[::-1])
+    assert twins.largest_error(forest.predict(frame), score) <= tolerance(name)
+
+
+@pytest.mark.parametrize("name", [n for n in MODELS if n.startswith(("xgboost", "lightgbm"))])
+def test_attributions_equal_those_of_the_library(name):
+    model, frame, _ = fitted(name)
+    ours = explain(model, frame[:40]).values
+    if name.startswith("xgboost"):
+        rows_of = xgboost.DMatrix(frame[:40], enable_categorical=True)
+        theirs = model.get_booster().predict(rows_of, pred_contribs=True)
+    else:
+        theirs = model.booster_.predict(frame[:40], pred_contrib=True)
+    theirs = theirs.reshape(40, ours.shape[2], -1).transpose(0, 2, 1)[:, :-1]
+    assert twins.largest_error(ours, theirs) <= max(tolerance(name), 1e-9)
+
+
+def test_labels_that_training_did_not_have():
+    """LightGBM and scikit-learn take them for missing, XGBoost refuses them."""
+    frame, _ = table(20)
+    frame["color"] = frame["color"].cat.add_categories("gold")
+    as_missing = frame.copy()
+    frame.loc[3, "color"], as_missing.loc[3, "color"] = "gold", np.nan
+    for name in ("lightgbm, subsets", "histogram"):
+        forest = to_forest(fitted(name)[0])
+        np.testing.assert_array_equal(forest.predict(frame), forest.predict(as_missing))
+    with pytest.raises(ValueError, match=r"column 'color' of X holds 'gold', which is no category"):
+        to_forest(fitted("xgboost, subsets")[0]).predict(frame)
+
+
+def test_arrays_hold_codes_for_LightGBM_and_labels_for_scikit_learn():
+    frame, y = table()
+    codes = np.column_stack([frame["a"], frame["color"].cat.codes, frame["size"].cat.codes])
+    model = lightgbm.LGBMRegressor(**LIGHTGBM).fit(codes, y, categorical_feature=[1, 2])
+    codes[::9, 1] = 17  # no code
+    score = model.predict(codes)
+    assert twins.largest_error(to_forest(model).predict(codes)[:, 0], score) <= 1e-12
+    numbers = np.column_stack([frame["a"], frame["color"].cat.codes, frame["size"].astype(float)])
+    model = HistGradientBoostingRegressor(max_iter=6, categorical_features=[1, 2]).fit(numbers, y)
+    numbers[::9, 2] = 17
+    forest = to_forest(model)
+    assert twins.largest_error(forest.predict(numbers)[:, 0], model.predict(numbers)) <= 1e-12
+    words = frame.astype({"color": object}).to_numpy(dtype=object)
+    model = HistGradientBoostingRegressor(max_iter=6, categorical_features=[1, 2]).fit(words, y)
+    assert twins.largest_error(to_forest(model).predict(words)[:, 0], model.predict(words)) <= 1e-12
+
+
+def test_another_number_of_columns_with_categories_is_refused():
+    model, frame, _ = fitted("lightgbm, subsets")
+    frame["size"] = frame["size"].astype(float)
+    with pytest.raises(ValueError, match="X has 1 columns of type category, the training rows had"):
+        to_forest(model).predict(frame)

@@ -1,0 +1,156 @@
+"""CatBoost models to `Forest`, from stored files; and files of all libraries by their paths."""
+
+import copy
+import json
+from pathlib import Path
+
+import lightgbm
+import numpy as np
+import pytest
+import xgboost
+
+import twins
+from splitcredit import explain, to_forest
+from splitcredit.convert.catboost import EMPTY, from_content, read
+from splitcredit.forest import array_hash
+from test_forest import assert_equal_forests
+
+# Made by tests/models/make_catboost.py.
+STORED = json.loads(
+    (Path(__file__).parent / "models" / "catboost-1.2.10.json").read_text(encoding="utf-8")
+)
+
+
+def numbers(table):
+    """Rows as CatBoost takes them."""
+    return np.array(table, dtype=float)
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_raw_values_are_those_of_catboost(name, tmp_path):
+    """For rows on borders, a step beside them, and with NaN."""
+    stored = STORED[name]
+    (tmp_path / "model.json").write_text(json.dumps(stored["model"]))
+    forest = read(tmp_path / "model.json")
+    assert twins.largest_error(forest.predict(numbers(stored["rows"])), stored["raw"]) <= 1e-12
+    assert (forest.cover_kind, forest.x_dtype, forest.strict) == ("leaf_weights", "float32", False)
+
+
+# There CatBoost's own values do not add up to its prediction: they are off by up to 2.
+NOT_ADDITIVE = "leaf by leaf"
+
+
+@pytest.mark.parametrize("name", [n for n in STORED if n != NOT_ADDITIVE])
+def test_tree_shap_equals_catboost(name):
+    stored = STORED[name]
+    ours = explain(from_content(stored["model"], "model"), numbers(stored["explained"]))
+    theirs = np.array(stored["shap"])
+    theirs = theirs.reshape(len(theirs), ours.values.shape[2], -1).transpose(0, 2, 1)
+    assert twins.largest_error(ours.values, theirs[:, :-1]) <= 1e-9
+    assert twins.largest_error(ours.baseline, theirs[0, -1]) <= 1e-9
+
+
+def test_tree_shap_equals_the_twin_where_catboost_is_not_additive():
+    stored = STORED[NOT_ADDITIVE]
+    rows = numbers(stored["explained"])
+    forest = from_content(stored["model"], "model")
+    totals = np.sum(stored["shap"], axis=1)
+    assert np.abs(totals - forest.predict(rows)[:, 0]).max() > 0.1
+    twin = twins.tree_shap_by_subsets(forest, rows).astype(float)
+    assert twins.largest_error(explain(forest, rows).values, twin) <= twins.ROUNDING
+
+
+def test_labels_and_hash():
+    names = {name: from_content(STORED[name]["model"], "model").output_names for name in STORED}
+    assert names["regression"] == ("output",) and names["binary"] == ("yes",)
+    assert names["classes"] == ("0", "1", "2") and names["two targets"] == ("y0", "y1")
+    X = np.ones((2, 3))
+    assert from_content(STORED["binary"]["model"], "model", X).training_hash == array_hash(X)
+
+
+def one_tree(weights, splits=2):
+    """A tree by hand: x0 > 0 is the lower bit of a leaf's number, x1 > 0 the higher."""
+    features = [{"feature_id": "", "flat_feature_index": j, "borders": [0.0]} for j in range(2)]
+    asked = [{"float_feature_index": j, "border": 0.0} for j in range(splits)]
+    leaves = {"leaf_values": [1.0, 2.0, 4.0, 8.0][: 2**splits], "leaf_weights": weights}
+    return {
+        "features_info": {"float_features": features},
+        "oblivious_trees": [{"splits": asked, **leaves}],
+        "scale_and_bias": [10.0, [0.5]],
+        "model_info": {},
+    }
+
+
+def test_leaves_of_an_oblivious_tree_are_numbered_by_bits():
+    """By hand, with scale and bias; the border itself goes left."""
+    forest = from_content(one_tree([1, 1, 1, 1]), "model")
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    assert forest.predict(X)[:, 0].tolist() == [10.5, 20.5, 40.5, 80.5]
+    leaf = from_content(one_tree([3], splits=0), "model")
+    assert leaf.n_nodes == 1 and leaf.predict(X)[0, 0] == 10.5
+
+
+def test_leaves_without_rows_have_no_part_in_expectations():
+    """No training row had x1 > 0. There unknown features average over both leaves alike.
+
+    v({}) = (1 + 3 * 2) / 4 = 1.75, v({x0 = 0}) = 1, v({x1 = 1}) = 6, v(both) = 4.
+    """
+    forest = from_content(one_tree([1, 3, 0, 0]), "model")
+    ours = explain(forest, np.array([[0.0, 1.0]]))
+    x0 = ((1 - 1.75) + (4 - 6)) / 2
+    x1 = ((6 - 1.75) + (4 - 1)) / 2
+    np.testing.assert_allclose(ours.values[0, :, 0], [10 * x0, 10 * x1], rtol=1e-14)
+    assert forest.cover.min() == EMPTY
+
+
+def test_what_a_Forest_cannot_hold_is_refused(tmp_path):
+    for key, kind in (("categorical_features", "categorical f"), ("text_features", "text feat")):
+        model = copy.deepcopy(STORED["regression"]["model"])
+        model["features_info"][key] = [{"feature_index": 0}]
+        with pytest.raises(ValueError, match=f"this model has {kind}.*encode them as numbers"):
+            from_content(model, "model")
+    empty = {**one_tree([1]), "oblivious_trees": []}
+    with pytest.raises(ValueError, match="this model has no trees: fit at least one iteration"):
+        from_content(empty, "model")
+    (tmp_path / "a.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"a\.json is no model of CatBoost in JSON: save it with"):
+        read(tmp_path / "a.json")
+
+
+def test_a_fitted_model_is_converted():
+    catboost = pytest.importorskip("catboost", reason="CatBoost is not installed")
+    X = np.random.default_rng(0).normal(size=(50, 2)).astype(np.float32)
+    model = catboost.CatBoostRegressor(
+        iterations=3, depth=2, verbose=0, thread_count=1, allow_writing_files=False
+    )
+    with pytest.raises(Exception, match="this CatBoostRegressor is not fitted: call fit"):
+        to_forest(model)
+    model.fit(X, X[:, 0])
+    assert twins.largest_error(to_forest(model).predict(X)[:, 0], model.predict(X)) <= 1e-12
+
+
+def test_files_are_told_apart_by_what_is_in_them(tmp_path):
+    """Whatever they are called, as text or as a path."""
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    booster = xgboost.train({"nthread": 1}, xgboost.DMatrix(X, X[:, 0]), 2)
+    for ending in ("json", "ubj"):
+        booster.save_model(tmp_path / f"model.{ending}")
+        (tmp_path / f"model.{ending}").rename(tmp_path / f"{ending}.model")
+        assert_equal_forests(to_forest(tmp_path / f"{ending}.model"), to_forest(booster))
+    booster = lightgbm.train({"num_threads": 1, "verbose": -1}, lightgbm.Dataset(X, X[:, 0]), 2)
+    booster.save_model(tmp_path / "text")
+    forest = to_forest(str(tmp_path / "text"), X)
+    assert forest.training_hash == array_hash(X)
+    assert_equal_forests(to_forest(tmp_path / "text"), to_forest(booster))
+    model = STORED["classes"]["model"]
+    (tmp_path / "cat").write_text(json.dumps(model))
+    assert_equal_forests(to_forest(tmp_path / "cat"), from_content(model, "model"))
+
+
+@pytest.mark.parametrize("content", [b"else", b"{}", b"[1]", b"{L\0", b"\xff\xfe", b""])
+def test_other_files_are_refused(content, tmp_path):
+    (tmp_path / "a.txt").write_bytes(content)
+    with pytest.raises(ValueError, match=r"a\.txt is no model file known here: save an XGBoost"):
+        to_forest(tmp_path / "a.txt")
+    with pytest.raises(FileNotFoundError, match="nothing"):
+        to_forest("nothing")
