@@ -29,6 +29,7 @@ ORDER = {
         ["forest", "attribution"],
         ["convert", "kernels"],
         ["importances", "faithfulness"],
+        ["shapley_interactions"],
         ["face"],
     ],
     "reproduction": [

@@ -12,11 +12,21 @@ _HOME = {
     "Attribution": "splitcredit.attribution",
     "Forest": "splitcredit.forest",
     "Importance": "splitcredit.attribution",
+    "Interactions": "splitcredit.shapley_interactions",
     "explain": "splitcredit.face",
+    "interactions": "splitcredit.shapley_interactions",
     "to_forest": "splitcredit.convert",
 }
 
-__all__ = ["Attribution", "Forest", "Importance", "explain", "to_forest"]
+__all__ = [
+    "Attribution",
+    "Forest",
+    "Importance",
+    "Interactions",
+    "explain",
+    "interactions",
+    "to_forest",
+]
 
 
 def __getattr__(name):
