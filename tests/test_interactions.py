@@ -1,6 +1,5 @@
 """Shapley interaction values against all subsets, exact fractions and other libraries."""
 
-from dataclasses import replace
 from itertools import combinations
 
 import numba
@@ -12,13 +11,11 @@ import twins_interactions
 from forests import (
     DRAWN,
     along_caterpillar,
+    boosted,
     caterpillar,
     fitted,
-    grow,
-    leaf,
     random_forest,
     rows_on_thresholds,
-    split,
 )
 from splitcredit import explain, interactions, to_forest
 from splitcredit.kernels.interactions import sets as kernel_sets
@@ -112,6 +109,40 @@ def test_interactions_of_fitted_forests_are_exact(name):
     exact = twins_interactions.interaction_index_by_sizes(forest, X, some)
     assert twins.largest_error(2 * matrix[:, some[:, 0], some[:, 1]], exact) <= twins.ROUNDING
     assert not matrix[:, [j for j in range(forest.n_features) if j not in present]].any()
+
+
+@pytest.mark.parametrize(
+    "name", ["tree, best first, digits", "forest, best first, diabetes", "forest, weighted, wine"]
+)
+def test_the_matrix_equals_that_of_shap(name):
+    """Basis of 1e-10: the rounding of shap, see test_tree_shap_equals_shap."""
+    shap = pytest.importorskip("shap", reason="its C code is the second oracle")
+    model, X, _ = fitted(name)
+    X = X[:: len(X) // 4]
+    explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
+    theirs = np.reshape(explainer.shap_interaction_values(X), (*X.shape, X.shape[1], -1))
+    assert twins.largest_error(interactions(model, X).values, theirs) <= 1e-10
+
+
+def test_the_matrix_equals_that_of_shap_on_lightgbm_with_missing_values():
+    """Basis of 1e-10: the rounding of shap."""
+    shap = pytest.importorskip("shap", reason="its C code is the second oracle")
+    model, X, _ = boosted("lightgbm, NaN, diabetes")
+    X = X[:20]
+    theirs = shap.TreeExplainer(model).shap_interaction_values(X)
+    assert twins.largest_error(interactions(model, X).values[..., 0], theirs) <= 1e-10
+
+
+@pytest.mark.parametrize("name", ["xgboost, NaN, diabetes", "xgboost, three classes, wine"])
+def test_the_matrix_equals_that_of_xgboost(name):
+    """Basis of 1e-5: sums over some hundred nodes in single precision, 6e-8 each."""
+    xgboost = pytest.importorskip("xgboost", reason="its own code is the second oracle")
+    model, X, _ = boosted(name)
+    X = X[::5]
+    theirs = model.get_booster().predict(xgboost.DMatrix(X), pred_interactions=True)
+    ours = interactions(model, X).values
+    theirs = theirs.reshape(len(X), -1, X.shape[1] + 1, X.shape[1] + 1)[:, :, :-1, :-1]
+    assert twins.largest_error(ours.transpose(0, 3, 1, 2), theirs) <= 1e-5
 
 
 @pytest.mark.parametrize("background", [None, 5])

@@ -38,7 +38,7 @@ def interaction_index(forest, X, sets, background=None, number=float) -> np.ndar
 
 
 def _worth(forest, row, background, number):
-    """v of each set of known features, (n_outputs,)."""
+    """Value v of each set of known features, (n_outputs,)."""
     worth = {}
     for size in range(forest.n_features + 1):
         for known in combinations(range(forest.n_features), size):

@@ -16,11 +16,12 @@ class Interactions:
 
     Parameters
     ----------
-    values : float64 (n_samples, n_features, n_features, n_outputs) or (n_samples, n_sets, n_outputs)
-        Without `sets`, a symmetric matrix for every row and output, as shap's: half of the
-        Shapley interaction index of j and k at [j, k] and half at [k, j]. The diagonal is what is
-        left of the Shapley values, so row j of the matrix adds up to the Shapley value of j.
-        With `sets`, the whole Shapley interaction index of each set.
+    values : float64
+        Without `sets`, (n_samples, n_features, n_features, n_outputs): a symmetric matrix for every
+        row and output, as shap's. Half of the Shapley interaction index of j and k is at [j, k] and
+        half at [k, j]. The diagonal is what is left of the Shapley values, so row j of the matrix
+        adds up to the Shapley value of j.
+        With `sets`, (n_samples, n_sets, n_outputs): the whole Shapley interaction index of each.
     sets : int64 (n_sets, order), optional
         Features of each set, by their indices, in rising order.
     baseline : float64 (n_outputs,) or (n_samples, 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.interactions import leaf_games, pair_blocks
@@ -58,11 +57,11 @@ def interaction_matrix(forest, X, outputs, background=None) -> np.ndarray:
     return matrix
 
 
-@kernel(parallel=True)
+@kernel()
 def _fill_matrix(pairs, index, matrix):
     n_rows, p, _, n_outputs = matrix.shape
     n_pairs = len(pairs)
-    for row in prange(n_rows):
+    for row in range(n_rows):
         for j in range(p):
             for c in range(n_outputs):
                 matrix[row, j, j, c] = index[row, n_pairs + j, c]

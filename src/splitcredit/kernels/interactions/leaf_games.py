@@ -112,7 +112,7 @@ def _quadrature(most, size):
 
 @lru_cache(maxsize=8)
 def _betas(most, size):
-    """i! j! / (i + j + 1)! for i and j up to `most`. By ratios, as the factorials overflow."""
+    """Table of i! j! / (i + j + 1)! up to `most`, by ratios, as the factorials overflow."""
     betas = np.zeros((most + 1, most + 1))
     betas[0] = 1 / np.arange(1, most + 2)
     for i in range(1, most + 1):

@@ -94,8 +94,9 @@ def pair_index(forest, X, outputs, table, n_pairs, singles, keep) -> np.ndarray:
         # With single features the degree is m - 1, as in `tree_shap`.
         degrees = layout.n_features.astype(np.int64) - (1 if singles else 2)
         triples = np.where(degrees >= 0, degrees // (2 * TRIPLE) + 1, 0)
-        rules = _gauss_legendre(int(triples.max()))
-        _blocks(layout, links, triples, *rules, X, any_nan, n_pairs, out)
+        most = int(triples.max())
+        extent = n_pairs, int(layout.depths.max()) + 2, most
+        _blocks(layout, links, triples, _gauss_legendre(most), X, any_nan, extent, out)
     if forest.aggregate == "mean":
         out /= forest.n_trees
     return out
@@ -115,22 +116,26 @@ def _gauss_legendre(most):
 
 
 @kernel(parallel=True)
-def _blocks(layout, links, triples, points, weights, X, any_nan, n_pairs, out):
+def _blocks(layout, links, triples, rules, X, any_nan, extent, out):
     """Take every block of rows through every tree; one block is one thread's."""
     # Tuples cannot enter a parallel loop.
     entries, terms, starts, n_features, depths, places, tree = layout
     records, first_links, entry_depths = links
+    points, weights = rules
+    n_pairs, deepest, most = extent
     for block in prange((len(out) + LANES - 1) // LANES):
         own = TreeLayout(entries, terms, starts, n_features, depths, places, tree)
         own_links = Links(records, first_links, entry_depths)
-        _take_block(block * LANES, own, own_links, triples, points, weights, X, any_nan, n_pairs, out)
+        own_rules, own_extent = (points, weights), (n_pairs, deepest, most)
+        _take_block(block * LANES, own, own_links, triples, own_rules, X, any_nan, own_extent, out)
 
 
 @kernel()
-def _take_block(start, layout, links, triples, points, weights, X, any_nan, n_pairs, out):
+def _take_block(start, layout, links, triples, rules, X, any_nan, extent, out):
     """Take one block of rows through every tree with a wanted pair, or with any single feature."""
     p, n_sets, n_outputs = X.shape[1], out.shape[1], out.shape[2]
     lanes, starts = min(LANES, len(out) - start), layout.starts
+    n_pairs, deepest, most = extent
     x, phi = np.empty((p, lanes)), np.empty((n_sets * n_outputs, lanes))
     for lane in range(lanes):
         for j in range(p):
@@ -138,21 +143,7 @@ def _take_block(start, layout, links, triples, points, weights, X, any_nan, n_pa
         for i in range(n_sets):
             for c in range(n_outputs):
                 phi[i * n_outputs + c, lane] = out[start + lane, i, c]
-    space = _make_space(layout.depths.max() + 2, triples.max(), n_outputs)
-    for t in range(len(triples)):
-        first, last = starts[t, 0], starts[t + 1, 0]
-        if triples[t] > 0 and (n_sets > n_pairs or links.starts[first] < links.starts[last]):
-            tree = first, last, triples[t], n_pairs, n_outputs
-            _traverse(layout, links, tree, points, weights, any_nan, x, phi, space)
-    for lane in range(lanes):
-        for i in range(n_sets):
-            for c in range(n_outputs):
-                out[start + lane, i, c] = phi[i * n_outputs + c, lane]
-
-
-@kernel()
-def _make_space(deepest, most, n_outputs):
-    return Space(
+    space = Space(
         np.empty((deepest, most, 2 * TRIPLE * LANES)),
         np.empty((deepest, 2, n_outputs, most, TRIPLE * LANES)),
         np.zeros((3, deepest, LANES)),
@@ -161,12 +152,22 @@ def _make_space(deepest, most, n_outputs):
         np.zeros((2, LANES)),
         np.empty(deepest, np.int64),
     )
+    for t in range(len(triples)):
+        first, last = starts[t, 0], starts[t + 1, 0]
+        if triples[t] > 0 and (n_sets > n_pairs or links.starts[first] < links.starts[last]):
+            tree = first, last, triples[t], n_pairs, n_outputs
+            _traverse(layout, links, tree, rules, any_nan, x, phi, space)
+    for lane in range(lanes):
+        for i in range(n_sets):
+            for c in range(n_outputs):
+                out[start + lane, i, c] = phi[i * n_outputs + c, lane]
 
 
 @kernel()
-def _traverse(layout, links, tree, points, weights, any_nan, x, phi, space):
+def _traverse(layout, links, tree, rules, any_nan, x, phi, space):
     """Take a block of rows down to each entry of a tree, and up from it once all below are done."""
-    first, last, n_triples, n_pairs, n_outputs = tree
+    first, last, n_triples = tree[:3]
+    points, weights = rules
     entries, frames, lane_data, path = layout.entries, space.frames, space.lane_data, space.path
     lanes = x.shape[1]
     lane_data[0, 0, :] = 1.0

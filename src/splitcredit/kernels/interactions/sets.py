@@ -61,9 +61,8 @@ def present_sets(forest, size) -> tuple[np.ndarray, SetTable]:
     while first < len(paths.leaves):
         first, n_keys = _collect(paths.starts, paths.conditions, size, base, first, n_keys, keys)
         if first < len(paths.leaves):
-            grown = np.full(4 * len(keys), -1)
-            _move(keys, grown)
-            keys = grown
+            kept, keys = keys[keys >= 0], np.full(4 * len(keys), -1)
+            _insert(kept, keys, np.empty(len(keys), np.int64))
     found = np.sort(keys[keys >= 0])
     sets = found[:, None] // _powers(base, size) % base
     return readonly(sets), table_of(sets, forest.n_features)
@@ -98,13 +97,6 @@ def _insert(given, keys, numbers):
     for i in range(len(given)):
         place = find(given[i], keys)
         keys[place], numbers[place] = given[i], i
-
-
-@kernel()
-def _move(keys, grown):
-    for key in keys:
-        if key >= 0:
-            grown[find(key, grown)] = key
 
 
 @kernel()
