@@ -31,6 +31,7 @@ NAMES = {
     "tree_shap": "TreeSHAP",
     "tree_shap_interventional": "TreeSHAP, interventional",
     "saabas": "Saabas",
+    "interactions": "Shapley interaction values",
 }
 
 
@@ -77,7 +78,7 @@ class Race:
     targets : dict
         Ratio aimed at, by mode (``"kernel"``, ``"end to end"``).
     measure : str
-        Of `splitcredit.importances`.
+        Of `splitcredit.importances`, or ``"interactions"``.
     rounds : int
         Counted ones.
     loops : int
@@ -237,7 +238,11 @@ def medians(times, scale=1.0):
 def difference(ours, theirs) -> float:
     """Largest difference over the largest attribution, on the rows and outputs that both have.
 
-    A peer that explains one of two classes explains the last.
+    A peer that explains one of two classes explains the last. Matrices of interactions are compared
+    entry by entry.
     """
+    if ours.ndim == 4:
+        ours = ours.reshape(len(ours), -1, ours.shape[3])
+        theirs = theirs.reshape(len(theirs), -1, theirs.shape[3])
     ours = ours[: len(theirs), :, -theirs.shape[2] :]
     return float(np.abs(ours - theirs).max() / np.abs(ours).max())

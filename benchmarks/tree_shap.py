@@ -104,6 +104,41 @@ RACES = {
         {"kernel": 2},
         measure="saabas",
     ),
+    "interactions W3": Race(
+        "W3",
+        (
+            Entrant("woodelf"),
+            Entrant("xgboost", rows=1000, label="xgboost pred_interactions"),
+            Entrant("shap", rows=200, label="shap, its C code"),
+        ),
+        {"kernel": 1},
+        measure="interactions",
+        threads=(1,),
+    ),
+    "interactions W4": Race(
+        "W4",
+        (Entrant("shap", rows=2, label="shap, its C code", targets={"kernel": 100}),),
+        {"kernel": 100},
+        measure="interactions",
+        threads=(1,),
+    ),
+    "interactions W5": Race(
+        "W5",
+        (Entrant("shap", rows=2, label="shap, its C code", targets={"kernel": 100}),),
+        {"kernel": 100},
+        measure="interactions",
+        threads=(1,),
+    ),
+    "interactions one": Race(
+        "one",
+        (
+            Entrant("xgboost", label="xgboost pred_interactions"),
+            Entrant("shap", label="shap, its C code"),
+        ),
+        {"kernel": 1},
+        measure="interactions",
+        threads=(1,),
+    ),
     "anchor": Race(
         "anchor",
         (Entrant("xgboost", rows=100, label="xgboost pred_contribs"),),

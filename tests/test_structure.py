@@ -29,7 +29,7 @@ ORDER = {
         ["forest", "attribution"],
         ["convert", "kernels"],
         ["importances", "faithfulness"],
-        ["_methods", "_arguments", "_chunks"],
+        ["_methods", "_arguments", "_chunks", "shapley_interactions"],
         ["_explain", "_ranks"],
         ["_order"],
         ["face"],

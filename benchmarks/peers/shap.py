@@ -1,5 +1,7 @@
 """shap's TreeExplainer, its own C code in double precision; one thread."""
 
+from functools import partial
+
 import numpy as np
 import shap
 
@@ -14,17 +16,23 @@ def construct(model, X, measure, variant, background, threads):
     peer of its own; here the model is declared one of shap's, so that shap's code runs.
     """
     if measure == "tree_shap_interventional":
-        return shap.TreeExplainer(model, background, feature_perturbation="interventional")
+        explainer = shap.TreeExplainer(model, background, feature_perturbation="interventional")
+        return 3, partial(explainer.shap_values, check_additivity=False)
     explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
     explainer.model.model_type = "internal"
-    return explainer
+    if measure == "interactions":
+        return 4, explainer.shap_interaction_values
+    return 3, partial(explainer.shap_values, check_additivity=False)
 
 
 def explain(explainer, X):
     """Attributions of the rows."""
-    return explainer.shap_values(X, check_additivity=False)
+    n_axes, values = explainer
+    return n_axes, values(X)
 
 
 def arranged(raw):
-    """A single output has no axis of its own."""
-    return raw if raw.ndim == 3 else np.asarray(raw)[:, :, None]
+    """A single output has no axis of its own; interactions have one axis more than values."""
+    n_axes, values = raw
+    values = np.asarray(values)
+    return values if values.ndim == n_axes else values[..., None]

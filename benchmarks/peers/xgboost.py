@@ -1,4 +1,4 @@
-"""XGBoost's own contributions, single precision; exact ones, or approximate ones (Saabas)."""
+"""XGBoost's own contributions, single precision: exact, approximate (Saabas), or of pairs."""
 
 import xgboost
 
@@ -10,6 +10,8 @@ def construct(model, X, measure, variant, background, threads):
     """The rows in XGBoost's form: reading them is set-up, as `Forest.prepare` is."""
     model.set_param({"nthread": threads})
     options = {"pred_contribs": True, "approx_contribs": measure == "saabas"}
+    if measure == "interactions":
+        options = {"pred_interactions": True}
     return model, xgboost.DMatrix(X, nthread=threads), options
 
 
@@ -20,5 +22,5 @@ def explain(explainer, X):
 
 
 def arranged(raw):
-    """The last column is the expected value."""
-    return raw[:, :-1, None]
+    """The last column, and the last row of a matrix, are the expected value."""
+    return raw[:, :-1, None] if raw.ndim == 2 else raw[:, :-1, :-1, None]

@@ -1,12 +1,13 @@
 """Compiled loops: numba only, no input or output.
 
-There are four wings. Each is a folder whose ``__init__.py`` is a guide: the idea, the symbols and
+There are five wings. Each is a folder whose ``__init__.py`` is a guide: the idea, the symbols and
 the papers that they come from, the files in the order in which to read them, and the measured gain
 of each file that exists for speed alone. Begin there.
 
 - `walks`: rows that go down trees (prediction, Saabas, MDI, out-of-bag sums, MDA, SAGE);
 - `tree_shap`: path-dependent TreeSHAP;
 - `interventional`: TreeSHAP against a background;
+- `interactions`: Shapley interaction values of pairs and larger sets;
 - `prediction_gap`: the squared prediction gap, exactly and by sampling.
 
 Files shared by the wings: `compiled` (the decorator of every kernel, and its cache), `nodes` (trees

@@ -10,6 +10,7 @@ PARTS = {
     "bags": ("walks/oob", "walks/mda", "walks/oob_saabas", "tree_shap/oob"),
     "blocks": ("tree_shap/blocks", "tree_shap/rows"),
     "interventional": ("interventional/explain",),
+    "interactions": ("interactions/explain",),
     "walks": ("walks/mdi", "walks/local_mdi", "walks/saabas", "walks/sage"),
     "gaps": ("prediction_gap/exact", "prediction_gap/greedy"),
     "single": ("prediction_gap/single_precision",),

@@ -9,6 +9,7 @@ from multiprocessing import get_context
 import numpy as np
 
 from splitcredit.forest import Forest
+from splitcredit.kernels.interactions import explain as interactions
 from splitcredit.kernels.interventional import explain as interventional
 from splitcredit.kernels.parts import PARTS
 from splitcredit.kernels.prediction_gap import exact, gap_forest, greedy, sampling, single_precision
@@ -99,6 +100,14 @@ def _interventional(stump, X):
         interventional.tree_shap_interventional(stump, X, index, X, limits)
 
 
+def _interactions(stump, X):
+    """Of single features as well: a stump has no pair."""
+    outputs = np.arange(2)
+    interactions.interaction_matrix(stump, X, outputs)
+    interactions.interaction_index(stump, X, outputs, np.array([[0]]))
+    interactions.interaction_index(stump, X, outputs, np.array([[0]]), X)
+
+
 def _gaps(stump, X):
     trees = gap_forest.gap_forest(stump, 0)
     x, tails = np.zeros((1, 1)), np.array([[0.25, 0.0, 0.0]])
@@ -147,6 +156,7 @@ CALLS = {
     "bags": _bags,
     "blocks": _blocks,
     "interventional": _interventional,
+    "interactions": _interactions,
     "walks": _walks,
     "gaps": _gaps,
     "single": _single,

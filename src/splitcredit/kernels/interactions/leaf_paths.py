@@ -1,0 +1,150 @@
+"""The conditions on the path to each leaf, one for each feature that the path tests."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.nodes import cached_per_forest, nodes_of, readonly
+
+# The condition of one feature on the path to one leaf: low < x <= high.
+CONDITION = np.dtype(
+    [
+        ("low", np.float64),
+        ("high", np.float64),
+        ("z", np.float64),  # product of the cover ratios of the edges that test the feature
+        ("feature", np.int32),
+        ("missing", np.bool_),  # whether NaN satisfies it
+    ],
+    align=True,
+)
+
+
+class LeafPaths(NamedTuple):
+    """Leaves of a forest and the conditions on their paths.
+
+    Parameters
+    ----------
+    leaves : int64 (n_leaves,)
+        As nodes of the forest.
+    starts : int64 (n_leaves + 1,)
+        First condition of each leaf.
+    conditions : `CONDITION` records
+        Those of a leaf stand in the order of their features.
+    """
+
+    leaves: np.ndarray
+    starts: np.ndarray
+    conditions: np.ndarray
+
+
+@cached_per_forest
+def leaf_paths(forest) -> LeafPaths:
+    """The paths of all leaves of a forest."""
+    nodes = nodes_of(forest)
+    parent = np.full(forest.n_nodes, -1, np.int64)
+    inner = np.flatnonzero(forest.feature >= 0)
+    parent[forest.left[inner]] = parent[forest.right[inner]] = inner
+    leaves = np.flatnonzero(forest.feature < 0)
+    width = _distinct_features(nodes.feature, parent, leaves)
+    starts = np.concatenate([[0], np.cumsum(width)])
+    conditions = np.empty(starts[-1], CONDITION)
+    _write_conditions(nodes, parent, leaves, starts, conditions)
+    return LeafPaths(*(readonly(a) for a in (leaves, starts, conditions)))
+
+
+@kernel()
+def _distinct_features(feature, parent, leaves):
+    """How many different features are tested above each leaf."""
+    width = np.zeros(len(leaves), np.int64)
+    for leaf in range(len(leaves)):
+        node = parent[leaves[leaf]]
+        while node >= 0:
+            below, is_last = parent[node], True
+            while below >= 0:
+                if feature[below] == feature[node]:
+                    is_last = False
+                    break
+                below = parent[below]
+            width[leaf] += is_last
+            node = parent[node]
+    return width
+
+
+@kernel()
+def _write_conditions(nodes, parent, leaves, starts, conditions):
+    """Climb from each leaf to the root and merge the tests of a feature."""
+    feature, left, right, cover = nodes.feature, nodes.left, nodes.right, nodes.cover
+    for leaf in range(len(leaves)):
+        start, stop = starts[leaf], starts[leaf]
+        node, above = leaves[leaf], parent[leaves[leaf]]
+        while above >= 0:
+            j, place = feature[above], start
+            while place < stop and conditions[place].feature < j:
+                place += 1
+            if place == stop or conditions[place].feature != j:
+                for later in range(stop, place, -1):
+                    conditions[later] = conditions[later - 1]
+                conditions[place].feature, conditions[place].z = j, 1.0
+                conditions[place].low, conditions[place].high = -np.inf, np.inf
+                conditions[place].missing = True
+                stop += 1
+            first = cover[left[above]] / (cover[left[above]] + cover[right[above]])
+            if node == left[above]:
+                conditions[place].high = min(conditions[place].high, nodes.threshold[above])
+                conditions[place].missing &= nodes.missing_left[above]
+                conditions[place].z *= first
+            else:
+                conditions[place].low = max(conditions[place].low, nodes.threshold[above])
+                conditions[place].missing &= not nodes.missing_left[above]
+                conditions[place].z *= 1 - first
+            node, above = above, parent[above]
+
+
+@kernel()
+def group_rows(conditions, path, x, group, bits):
+    """Group the rows that satisfy the same conditions of a path; the number of groups.
+
+    Parameters
+    ----------
+    conditions : `CONDITION` records
+    path : (first condition of the path, first behind it)
+    x : float64 (n_features, n_rows)
+    group : int64 (n_rows,)
+        Written: the group of each row.
+    bits : bool (n_rows, most conditions)
+        Written: whether the rows of a group satisfy each condition.
+    """
+    first, last = path
+    n_rows, n_groups = x.shape[1], 1
+    number = np.empty(2 * n_rows + 2, np.int64)
+    for row in range(n_rows):
+        group[row] = 0
+    for place in range(first, last):
+        condition, n_new = conditions[place], 0
+        for old in range(2 * n_groups):
+            number[old] = -1
+        for row in range(n_rows):
+            old = 2 * group[row] + _satisfies(condition, x[condition.feature, row])
+            if number[old] < 0:
+                number[old] = n_new
+                n_new += 1
+            group[row] = number[old]
+        n_groups = n_new
+    n_seen = 0
+    for row in range(n_rows):
+        # Groups are numbered in the order of their first rows.
+        if group[row] == n_seen:
+            for place in range(first, last):
+                condition = conditions[place]
+                bits[n_seen, place - first] = _satisfies(condition, x[condition.feature, row])
+            n_seen += 1
+    return n_groups
+
+
+@kernel(inline=True)
+def _satisfies(condition, value):
+    inside = condition.low < value and value <= condition.high
+    return condition.missing if value != value else inside

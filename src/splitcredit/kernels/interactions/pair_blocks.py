@@ -1,0 +1,265 @@
+r"""Path-dependent interaction index of pairs, for blocks of rows and all outputs at once.
+
+`tree_shap.blocks` derives what a node with feature k credits to k: with A, h, Q and the quadrature
+as there, o z (s - r) sum over the points of A / h^2 (Q_1 - Q_2). Each point's part of this is the
+difference that the node makes to the sum of the leaves' terms with (o_k - z_k) / f_k as the factor
+of k. For the pair of k and a feature j tested above, that sum has the factor
+(o_j - z_j) / f_j, too, with o_j and z_j as merged above the node. So the node credits
+
+    o z (s - r) sum over the points of A / h^2 (Q_1 - Q_2) (o_j - z_j) / f_j
+
+to the pair, and every pair of features of a path is credited at the lower of the two. What a
+node below does to the factor of j, if it tests j again, is credited there. The quotient is
+(1 - z_j) / (t + (1 - t) z_j) for the rows with o_j = 1, and -1 / (1 - t), whatever j, for the
+others; so for each j there is one sum over the points, and another for all j together.
+
+The integrand has the degree m - 2 for m features on a path: ceil((m - 1) / 2) points are exact.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+
+from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.interactions.links import Links, linked_layouts
+from splitcredit.kernels.tree_shap.lanes import (
+    LANES,
+    TRIPLE,
+    enter_edge,
+    fill_shares,
+    pass_weights,
+    split_rows,
+)
+from splitcredit.kernels.tree_shap.layout import TreeLayout
+
+
+class Space(NamedTuple):
+    """Where a traversal keeps its numbers, for one tree at a time.
+
+    Parameters
+    ----------
+    frames : float64 (depths, threes, 6 * LANES)
+        A and then q of three points.
+    sums : float64 (depths, 2, terms, threes, 3 * LANES)
+        Q of the nodes at a depth: of a second child and of a first child.
+    lane_data : float64 (3, depths, LANES)
+        o below the edge into the depth, s, and o z (s - r).
+    scale : float64 (depths, points)
+        1 / h^2.
+    parts : float64 (threes, 3 * LANES)
+        What each point of a node credits to its feature.
+    total : float64 (2, LANES)
+        Sums over points, for rows with o_j = 1 and with o_j = 0.
+    path : int64 (depths,)
+        The entries above.
+    """
+
+    frames: np.ndarray
+    sums: np.ndarray
+    lane_data: np.ndarray
+    scale: np.ndarray
+    parts: np.ndarray
+    total: np.ndarray
+    path: np.ndarray
+
+
+def pair_index(forest, X, outputs, table, n_pairs, singles, keep) -> np.ndarray:
+    """Interaction index of numbered pairs and, behind them, Shapley values of single features.
+
+    Parameters
+    ----------
+    forest : Forest
+    X : prepared rows
+    outputs : int64 (k,)
+    table : SetTable
+    n_pairs : int
+    singles : bool
+        Whether the Shapley value of every feature follows the pairs.
+    keep : bool
+        See `linked_layouts`.
+
+    Returns
+    -------
+    float64 array (n_samples, n_pairs or n_pairs + n_features, k)
+    """
+    n_sets = n_pairs + (forest.n_features if singles else 0)
+    out = np.zeros((len(X), n_sets, len(outputs)))
+    X = np.array(X, np.float64)
+    any_nan = bool(np.isnan(X).any())
+    for layout, links in linked_layouts(forest, outputs, table, keep):
+        # With single features the degree is m - 1, as in `tree_shap`.
+        degrees = layout.n_features.astype(np.int64) - (1 if singles else 2)
+        triples = np.where(degrees >= 0, degrees // (2 * TRIPLE) + 1, 0)
+        most = int(triples.max())
+        extent = n_pairs, int(layout.depths.max()) + 2, most
+        _blocks(layout, links, triples, _gauss_legendre(most), X, any_nan, extent, out)
+    if forest.aggregate == "mean":
+        out /= forest.n_trees
+    return out
+
+
+@lru_cache(maxsize=8)
+def _gauss_legendre(most):
+    """The rules on [0, 1] with 0, 3, 6 ... points, one a row: points and weights."""
+    points = np.zeros((most + 1, max(most * TRIPLE, 1)))
+    weights = np.zeros_like(points)
+    for rule in range(1, most + 1):
+        k = rule * TRIPLE
+        x, w = np.polynomial.legendre.leggauss(k)
+        points[rule, :k] = (x + 1) / 2
+        weights[rule, :k] = w / 2
+    return points, weights
+
+
+@kernel(parallel=True)
+def _blocks(layout, links, triples, rules, X, any_nan, extent, out):
+    """Take every block of rows through every tree; one block is one thread's."""
+    # Tuples cannot enter a parallel loop.
+    entries, terms, starts, n_features, depths, places, tree = layout
+    records, first_links, entry_depths = links
+    points, weights = rules
+    n_pairs, deepest, most = extent
+    for block in prange((len(out) + LANES - 1) // LANES):
+        own = TreeLayout(entries, terms, starts, n_features, depths, places, tree)
+        own_links = Links(records, first_links, entry_depths)
+        own_rules, own_extent = (points, weights), (n_pairs, deepest, most)
+        _take_block(block * LANES, own, own_links, triples, own_rules, X, any_nan, own_extent, out)
+
+
+@kernel()
+def _take_block(start, layout, links, triples, rules, X, any_nan, extent, out):
+    """Take one block of rows through every tree with a wanted pair, or with any single feature."""
+    p, n_sets, n_outputs = X.shape[1], out.shape[1], out.shape[2]
+    lanes, starts = min(LANES, len(out) - start), layout.starts
+    n_pairs, deepest, most = extent
+    x, phi = np.empty((p, lanes)), np.empty((n_sets * n_outputs, lanes))
+    for lane in range(lanes):
+        for j in range(p):
+            x[j, lane] = X[start + lane, j]
+        for i in range(n_sets):
+            for c in range(n_outputs):
+                phi[i * n_outputs + c, lane] = out[start + lane, i, c]
+    space = Space(
+        np.empty((deepest, most, 2 * TRIPLE * LANES)),
+        np.empty((deepest, 2, n_outputs, most, TRIPLE * LANES)),
+        np.zeros((3, deepest, LANES)),
+        np.empty((deepest, most * TRIPLE)),
+        np.empty((most, TRIPLE * LANES)),
+        np.zeros((2, LANES)),
+        np.empty(deepest, np.int64),
+    )
+    for t in range(len(triples)):
+        first, last = starts[t, 0], starts[t + 1, 0]
+        if triples[t] > 0 and (n_sets > n_pairs or links.starts[first] < links.starts[last]):
+            tree = first, last, triples[t], n_pairs, n_outputs
+            _traverse(layout, links, tree, rules, any_nan, x, phi, space)
+    for lane in range(lanes):
+        for i in range(n_sets):
+            for c in range(n_outputs):
+                out[start + lane, i, c] = phi[i * n_outputs + c, lane]
+
+
+@kernel()
+def _traverse(layout, links, tree, rules, any_nan, x, phi, space):
+    """Take a block of rows down to each entry of a tree, and up from it once all below are done."""
+    first, last, n_triples = tree[:3]
+    points, weights = rules
+    entries, frames, lane_data, path = layout.entries, space.frames, space.lane_data, space.path
+    lanes = x.shape[1]
+    lane_data[0, 0, :] = 1.0
+    for k in range(n_triples * TRIPLE):
+        for lane in range(lanes):
+            frames[0, k // TRIPLE, k % TRIPLE * LANES + lane] = weights[n_triples, k]
+    open_entries = 0
+    for e in range(first, last + 1):
+        d = links.depths[e] if e < last else 0
+        while open_entries > d:
+            open_entries -= 1
+            _leave(layout, links, open_entries, tree, points, phi, lanes, space)
+        if e < last:
+            if d > 0:
+                is_first = entries[path[d - 1]].first == e
+                enter_edge(entries[path[d - 1]].above, d - 1, lanes, is_first, lane_data)
+                for g in range(n_triples):
+                    pass_weights(d - 1, g, lanes, is_first, frames)
+            path[d] = e
+            open_entries = d + 1
+            entry = entries[e]
+            split_rows(entry, d, x, any_nan, lane_data)
+            fill_shares(entry, d, lanes, n_triples, points, lane_data, frames, space.scale)
+
+
+@kernel()
+def _leave(layout, links, d, tree, points, phi, lanes, space):
+    """Credit the pairs of the entry at a depth of the path, and make its Q."""
+    n_triples, n_pairs, n_outputs = tree[2:]
+    e = space.path[d]
+    entry, total, parts = layout.entries[e], space.total, space.parts
+    side = 1 if d > 0 and layout.entries[space.path[d - 1]].first == e else 0
+    begin, end = links.starts[e], links.starts[e + 1]
+    for i in range(entry.n_terms):
+        term = layout.terms[entry.terms + i]
+        for g in range(n_triples):
+            _merge_children(i < entry.n_first, term, d, g, side, i, lanes, space)
+        if n_pairs * n_outputs < len(phi):
+            to = (n_pairs + entry.feature) * n_outputs + term.output
+            for g in range(n_triples):
+                _add_points(g, 1.0, 1.0, 1.0, lanes, parts, total, 0)
+            _credit_pair(0, to, lanes, space.lane_data, total, phi)
+        if begin == end:
+            continue
+        for g in range(n_triples):
+            k = g * TRIPLE
+            t0, t1, t2 = points[n_triples, k], points[n_triples, k + 1], points[n_triples, k + 2]
+            _add_points(g, 1 / (t0 - 1), 1 / (t1 - 1), 1 / (t2 - 1), lanes, parts, total, 1)
+        for place in range(begin, end):
+            link = links.links[place]
+            z, part = link.z, 1 - link.z
+            for g in range(n_triples):
+                k = g * TRIPLE
+                t0, t1 = points[n_triples, k], points[n_triples, k + 1]
+                t2 = points[n_triples, k + 2]
+                c0, c1 = part / (t0 + (1 - t0) * z), part / (t1 + (1 - t1) * z)
+                _add_points(g, c0, c1, part / (t2 + (1 - t2) * z), lanes, parts, total, 0)
+            to = link.number * n_outputs + term.output
+            _credit_pair(link.above, to, lanes, space.lane_data, total, phi)
+
+
+# The loops below run over lanes, with unit stride and constant distances, so that the compiler
+# makes vector instructions of them.
+
+
+@kernel()
+def _merge_children(in_first, term, d, g, side, place, lanes, space):
+    """Q of a node from Q of its children or their values; what each of three points credits."""
+    frames, sums, parts, lane_data = space.frames, space.sums, space.parts, space.lane_data
+    u, v, in_second, other = term.first_value, term.second_value, term.second >= 0, term.second
+    other = other if in_second else 0
+    for k in range(TRIPLE):
+        scale = space.scale[d, g * TRIPLE + k]
+        for lane in range(lanes):
+            at = k * LANES + lane
+            below = sums[d + 1, 0, other, g, at] if in_second else v
+            difference = (sums[d + 1, 1, place, g, at] if in_first else u) - below
+            parts[g, at] = scale * frames[d, g, at] * difference * lane_data[2, d, lane]
+            sums[d, side, place, g, at] = below + frames[d, g, 3 * LANES + at] * difference
+
+
+@kernel()
+def _add_points(g, c0, c1, c2, lanes, parts, total, row):
+    """Add three points, each with a factor, to a total; the first three begin it."""
+    keep = 0.0 if g == 0 else 1.0
+    for lane in range(lanes):
+        part = c0 * parts[g, lane] + c1 * parts[g, LANES + lane] + c2 * parts[g, 2 * LANES + lane]
+        total[row, lane] = keep * total[row, lane] + part
+
+
+@kernel()
+def _credit_pair(above, to, lanes, lane_data, total, phi):
+    """Credit a pair, by whether the row satisfies the conditions of the feature above."""
+    for lane in range(lanes):
+        phi[to, lane] += total[0, lane] if lane_data[0, above, lane] > 0 else total[1, lane]

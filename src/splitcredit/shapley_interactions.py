@@ -1,0 +1,253 @@
+"""Shapley interaction values of trees: what features add together, beyond what each adds alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from splitcredit.convert import to_forest
+from splitcredit.importances._prediction import chosen_outputs, prepared_background
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Interactions:
+    """Interaction values, row by row and output by output, with their labels.
+
+    Parameters
+    ----------
+    values : float64
+        Without `sets`, (n_samples, n_features, n_features, n_outputs): a symmetric matrix for every
+        row and output, as shap's. Half of the Shapley interaction index of j and k is at [j, k] and
+        half at [k, j]. The diagonal is what is left of the Shapley values, so row j of the matrix
+        adds up to the Shapley value of j.
+        With `sets`, (n_samples, n_sets, n_outputs): the whole Shapley interaction index of each.
+    sets : int64 (n_sets, order), optional
+        Features of each set, by their indices, in rising order.
+    baseline : float64 (n_outputs,) or (n_samples, 1)
+        Expected prediction when no feature is known; one a row if each row has an output of its
+        own. The matrix of a row adds up to its prediction less the baseline.
+    feature_names : tuple of str
+    output_names : tuple of str
+    parameters : dict
+        What `interactions` was called with.
+    output_index : int64 (n_samples,), optional
+        The output that each row explains, where that differs from row to row.
+    """
+
+    values: np.ndarray
+    sets: np.ndarray | None
+    baseline: np.ndarray
+    feature_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+    parameters: dict = field(default_factory=dict)
+    output_index: np.ndarray | None = None
+
+    def __repr__(self):
+        n, k = len(self.values), self.values.shape[-1]
+        if self.sets is None:
+            what = f"{len(self.feature_names)} x {len(self.feature_names)} features"
+        else:
+            what = f"{len(self.sets)} sets of {self.sets.shape[1]} features"
+        return f"Interactions({n} samples, {what}, {k} outputs)"
+
+    def to_frame(self):
+        """As a tidy DataFrame of the matrix, or of the sets, one row an output.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns sample, output, and one for each pair or set, named by its features with
+            `` x `` between them. A pair of the matrix has both its halves; a single feature has
+            its entry of the diagonal.
+        """
+        import pandas as pd
+
+        sets, values = self.sets, self.values
+        if sets is None:
+            j, k = np.triu_indices(len(self.feature_names))
+            values = values[:, j, k] * np.where(j == k, 1.0, 2.0)[:, None]
+            sets = [(a,) if a == b else (a, b) for a, b in zip(j, k, strict=True)]
+        n, _, n_outputs = values.shape
+        names = [" x ".join(self.feature_names[j] for j in features) for features in sets]
+        frame = pd.DataFrame(values.transpose(0, 2, 1).reshape(n * n_outputs, -1), columns=names)
+        frame.insert(0, "sample", np.repeat(np.arange(n), n_outputs))
+        frame.insert(1, "output", np.tile(np.array(self.output_names), n))
+        return frame
+
+    def to_shap(self, X=None):
+        """As a ``shap.Explanation``, for shap's plots; needs shap.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame (n_samples, n_features), optional
+            The rows that were explained: plots show their values.
+
+        Returns
+        -------
+        shap.Explanation
+            Values are (n_samples, n_features, n_features), with n_outputs behind it if there are
+            several.
+
+        Raises
+        ------
+        ValueError
+            If these are values of sets, or X has not the shape of the rows that were explained.
+        """
+        import shap
+
+        if self.sets is not None:
+            raise ValueError(
+                "shap shows a matrix of all pairs: call interactions without sets, with order=2"
+            )
+        n, p, _, k = self.values.shape
+        data = None if X is None else np.asarray(X)
+        if data is not None and data.shape != (n, p):
+            raise ValueError(
+                f"X has shape {data.shape}, and {(n, p)} was explained: pass the same rows"
+            )
+        base = np.broadcast_to(self.baseline, (n, k)).copy()
+        return shap.Explanation(
+            values=self.values[..., 0] if k == 1 else self.values,
+            base_values=base[:, 0] if k == 1 else base,
+            data=data,
+            feature_names=list(self.feature_names),
+            output_names=None if k == 1 else list(self.output_names),
+        )
+
+
+def interactions(
+    model, X, output="all", sets=None, background=None, order: int = 2
+) -> Interactions:
+    """Shapley interaction values of a fitted forest, exact.
+
+    The Shapley interaction index (Grabisch and Roubens 1999) of a set T is the weighted mean, over
+    the sets S of other features, of the difference that T makes as a whole: for a pair,
+    v(S, j, k) - v(S, j) - v(S, k) + v(S). Without a background, v is that of path-dependent
+    TreeSHAP; with one, that of interventional TreeSHAP.
+
+    Parameters
+    ----------
+    model : fitted model or Forest
+        Anything `splitcredit.to_forest` accepts.
+    X : array-like or DataFrame (n_samples, n_features)
+    output : "all", "predicted", or the name or index of one output
+        ``"predicted"`` explains, for each row, its own predicted class.
+    sets : feature, or sequence of sequences of features, optional
+        What to explain instead of the whole matrix: all sets with one feature that occur together
+        on some path, or given sets of `order` features. Features are names or indices. Where there
+        are many features, this is much faster and smaller than the matrix.
+    background : array-like or DataFrame (n_background, n_features), optional
+        The rows that unknown features are taken from.
+    order : int
+        Number of features in a set. If it is not 2 and `sets` is not given, all sets are explained
+        that occur together on some path; all others have the value 0.
+
+    Returns
+    -------
+    Interactions
+        In units of the prediction.
+
+    Raises
+    ------
+    ValueError
+        If X or the background does not fit the forest, there is no such output or feature, or the
+        sets are not sets of `order` features.
+
+    Notes
+    -----
+    Grabisch and Roubens, "An axiomatic approach to the concept of interaction among players in
+    cooperative games", International Journal of Game Theory 28 (1999). Lundberg et al., "From local
+    explanations to global understanding with explainable AI for trees", Nature Machine
+    Intelligence 2 (2020), define the matrix.
+    """
+    forest = to_forest(model)
+    X = forest.prepare(X)
+    if background is not None:
+        background = prepared_background(forest, background)
+    chosen = None if sets is None and order == 2 else _chosen_sets(forest, sets, order)
+    index, baseline = None, _baseline(forest, background)
+    if isinstance(output, str) and output == "predicted":
+        index = forest.predict(X).argmax(axis=1)
+        values = _of_own_outputs(forest, X, index, chosen, background)
+        baseline, names = baseline[index][:, None], ("predicted",)
+    else:
+        outputs = chosen_outputs(forest, output, "'all', 'predicted'")
+        values = _values(forest, X, outputs, chosen, background)
+        baseline, names = baseline[outputs], tuple(forest.output_names[c] for c in outputs)
+    return Interactions(
+        values=values,
+        sets=chosen,
+        baseline=baseline,
+        feature_names=forest.feature_names,
+        output_names=names,
+        parameters={
+            "output": output if isinstance(output, str) else int(output),
+            "order": int(order),
+        },
+        output_index=index,
+    )
+
+
+def _values(forest, X, outputs, sets, background):
+    """The matrix if `sets` is None, else the index of each set."""
+    from splitcredit.kernels.interactions import explain as kernel
+
+    if sets is None:
+        return kernel.interaction_matrix(forest, X, outputs, background)
+    return kernel.interaction_index(forest, X, outputs, sets, background)
+
+
+def _of_own_outputs(forest, X, index, sets, background):
+    """Values of output ``index[i]`` of row i; rows with the same output are explained together."""
+    p = forest.n_features
+    values = np.empty((len(X), p, p, 1) if sets is None else (len(X), len(sets), 1))
+    for c in np.unique(index):
+        rows = np.flatnonzero(index == c)
+        values[rows] = _values(forest, X[rows], np.array([c]), sets, background)
+    return values
+
+
+def _baseline(forest, background):
+    if background is None:
+        from splitcredit.kernels.tree_shap.explain import expected_value
+
+        return expected_value(forest)
+    return forest.predict(background).mean(axis=0)
+
+
+def _chosen_sets(forest, sets, order):
+    """Sets of features by their indices, int64 (n_sets, order), each in rising order."""
+    from splitcredit.kernels.interactions.sets import check_size, present_sets
+
+    if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or order < 1:
+        raise ValueError(f"order={order!r} is not a whole number above 0")
+    check_size(forest, order)
+    if sets is None:
+        return present_sets(forest, order)[0]
+    if isinstance(sets, (str, int, np.integer)):
+        present, feature = present_sets(forest, order)[0], _feature(forest, sets)
+        return present[(present == feature).any(axis=1)]
+    chosen = np.zeros((len(sets), order), np.int64)
+    for i, features in enumerate(sets):
+        indices = sorted({_feature(forest, j) for j in features})
+        if len(indices) != order or len(features) != order:
+            raise ValueError(
+                f"{features!r} is not a set of {order} different features: pass order="
+                f"{len(features)}, or sets of {order}"
+            )
+        chosen[i] = indices
+    if len(np.unique(chosen, axis=0)) < len(chosen):
+        raise ValueError("sets holds the same set twice: pass each once")
+    return chosen
+
+
+def _feature(forest, feature):
+    """Index of a feature that is given by its name or index."""
+    names = forest.feature_names
+    if isinstance(feature, str) and feature in names:
+        return names.index(feature)
+    is_index = isinstance(feature, (int, np.integer)) and not isinstance(feature, bool)
+    if is_index and 0 <= feature < len(names):
+        return int(feature)
+    raise ValueError(f"no feature {feature!r}: pass a name of the model or an index < {len(names)}")

@@ -1,0 +1,295 @@
+"""Shapley interaction values against all subsets, exact fractions and other libraries."""
+
+from itertools import combinations
+
+import numba
+import numpy as np
+import pytest
+
+import twins
+import twins_interactions
+from forests import (
+    DRAWN,
+    along_caterpillar,
+    boosted,
+    caterpillar,
+    fitted,
+    random_forest,
+    rows_on_thresholds,
+)
+from splitcredit import explain, interactions, to_forest
+from splitcredit.kernels.interactions import sets as kernel_sets
+
+FEW = [
+    "stump",
+    "stump on <",
+    "single leaf",
+    "single leaf beside a stump",
+    "float32, <=",
+    "NaN, float32",
+    "NaN, float64, <",
+    "binary, pure leaves",
+    "sum with a base",
+    "breadth-first nodes",
+    "two features again and again",
+    "depth 45, five features",
+    "depth 45, one feature",
+    "leaf without cover",
+    "inner values of their own",
+]
+
+
+def far_apart(n=3, **fields):
+    """Trees on twelve features, few of them on a path together."""
+    return random_forest(21, n_trees=n, depth=4, n_features=12, n_outputs=2, **fields)
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_the_matrix_equals_the_enumeration_of_all_subsets(name):
+    forest = DRAWN[name]()
+    X = rows_on_thresholds(forest, 5)
+    twin = twins_interactions.interaction_matrix(forest, X)
+    assert twins.largest_error(interactions(forest, X).values, twin) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_the_matrix_against_a_background_equals_the_enumeration_of_all_subsets(name):
+    forest = DRAWN[name]()
+    X, background = rows_on_thresholds(forest, 3), rows_on_thresholds(forest, 4, seed=1)
+    twin = twins_interactions.interaction_matrix(forest, X, background)
+    ours = interactions(forest, X, background=background)
+    assert twins.largest_error(ours.values, twin) <= twins.ROUNDING
+    mean = twins.predict(forest, background).mean(axis=0)
+    assert twins.largest_error(ours.baseline, mean) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+@pytest.mark.parametrize("against_background", [False, True])
+def test_sets_of_any_size_equal_the_enumeration_of_all_subsets(order, against_background):
+    forest = random_forest(22, depth=6, n_outputs=2)
+    X = rows_on_thresholds(forest, 3)
+    background = rows_on_thresholds(forest, 4, seed=1) if against_background else None
+    every = list(combinations(range(forest.n_features), order))
+    ours = interactions(forest, X, sets=every, background=background, order=order)
+    twin = twins_interactions.interaction_index(forest, X, every, background)
+    assert twins.largest_error(ours.values, twin) <= twins.ROUNDING
+
+
+def test_the_two_twins_are_the_same_fractions():
+    from fractions import Fraction
+
+    forest = DRAWN["sum with a base"]()
+    X, sets = rows_on_thresholds(forest, 1), [(0, 1), (2, 5)]
+    by_sizes = twins_interactions.interaction_index_by_sizes(forest, X, sets)
+    by_subsets = twins_interactions.interaction_index(forest, X, sets, number=Fraction)
+    assert (by_sizes == by_subsets).all()
+
+
+@pytest.mark.parametrize(("depth", "n_features"), [(40, 40), (40, 15)])
+def test_interactions_in_deep_trees_are_exact(depth, n_features):
+    """A path of 40 different features is out of reach of all subsets, and of extend/unwind."""
+    forest = caterpillar(depth, n_features)
+    X = along_caterpillar(forest, [40, 39, 5, 0])
+    sets = [(0, 1), (0, n_features - 1), (3, 7), (n_features - 2, n_features - 1)]
+    exact = twins_interactions.interaction_index_by_sizes(forest, X, sets)
+    ours = interactions(forest, X, sets=sets)
+    assert twins.largest_error(ours.values, exact) <= twins.ROUNDING
+    triples = [(0, 1, 2), (1, 5, n_features - 1)]
+    exact = twins_interactions.interaction_index_by_sizes(forest, X, triples)
+    ours = interactions(forest, X, sets=triples, order=3)
+    assert twins.largest_error(ours.values, exact) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", ["forest, weighted, wine", "tree, NaN", "forest, entropy, digits"])
+def test_interactions_of_fitted_forests_are_exact(name):
+    model, X, _ = fitted(name)
+    forest, X = to_forest(model), X[:: len(X) // 2][:2]
+    matrix, present = interactions(forest, X).values, kernel_sets.present_sets(forest, 2)[0]
+    some = present[:: max(1, len(present) // 20)]
+    exact = twins_interactions.interaction_index_by_sizes(forest, X, some)
+    assert twins.largest_error(2 * matrix[:, some[:, 0], some[:, 1]], exact) <= twins.ROUNDING
+    assert not matrix[:, [j for j in range(forest.n_features) if j not in present]].any()
+
+
+@pytest.mark.parametrize(
+    "name", ["tree, best first, digits", "forest, best first, diabetes", "forest, weighted, wine"]
+)
+def test_the_matrix_equals_that_of_shap(name):
+    """Basis of 1e-10: the rounding of shap, see test_tree_shap_equals_shap."""
+    shap = pytest.importorskip("shap", reason="its C code is the second oracle")
+    model, X, _ = fitted(name)
+    X = X[:: len(X) // 4]
+    explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
+    theirs = np.reshape(explainer.shap_interaction_values(X), (*X.shape, X.shape[1], -1))
+    assert twins.largest_error(interactions(model, X).values, theirs) <= 1e-10
+
+
+def test_the_matrix_equals_that_of_shap_on_lightgbm_with_missing_values():
+    """Basis of 1e-10: the rounding of shap."""
+    shap = pytest.importorskip("shap", reason="its C code is the second oracle")
+    model, X, _ = boosted("lightgbm, NaN, diabetes")
+    X = X[:20]
+    theirs = shap.TreeExplainer(model).shap_interaction_values(X)
+    assert twins.largest_error(interactions(model, X).values[..., 0], theirs) <= 1e-10
+
+
+@pytest.mark.parametrize("name", ["xgboost, NaN, diabetes", "xgboost, three classes, wine"])
+def test_the_matrix_equals_that_of_xgboost(name):
+    """Basis of 1e-5: sums over some hundred nodes in single precision, 6e-8 each."""
+    xgboost = pytest.importorskip("xgboost", reason="its own code is the second oracle")
+    model, X, _ = boosted(name)
+    X = X[::5]
+    theirs = model.get_booster().predict(xgboost.DMatrix(X), pred_interactions=True)
+    ours = interactions(model, X).values
+    theirs = theirs.reshape(len(X), -1, X.shape[1] + 1, X.shape[1] + 1)[:, :, :-1, :-1]
+    assert twins.largest_error(ours.transpose(0, 3, 1, 2), theirs) <= 1e-5
+
+
+@pytest.mark.parametrize("background", [None, 5])
+def test_rows_of_the_matrix_add_up_to_the_shapley_values(background):
+    forest = far_apart()
+    X = rows_on_thresholds(forest, 300)
+    if background is None:
+        alone = explain(forest, X)
+    else:
+        background = rows_on_thresholds(forest, 5, seed=2)
+        alone = explain(forest, X, "tree_shap_interventional", background=background)
+    ours = interactions(forest, X, background=background)
+    assert twins.largest_error(ours.values.sum(axis=2), alone.values) <= twins.ROUNDING
+    assert twins.largest_error(ours.baseline, alone.baseline) <= twins.ROUNDING
+
+
+def test_pairs_that_never_meet_on_a_path_have_no_place_among_the_sets():
+    forest = far_apart(1)
+    met = set()
+
+    def walk(k, above):
+        if forest.feature[k] < 0:
+            met.update(combinations(sorted(above), 2))
+        else:
+            for child in (forest.left[k], forest.right[k]):
+                walk(child, above | {int(forest.feature[k])})
+
+    walk(0, frozenset())
+    present = kernel_sets.present_sets(forest, 2)[0]
+    assert [tuple(pair) for pair in present.tolist()] == sorted(met)
+
+
+def test_a_table_of_sets_that_grows_keeps_all():
+    """Its first size has 16 places; these trees have more than 64 triples, so it grows twice."""
+    forest = far_apart(8)
+    present = kernel_sets.present_sets(forest, 3)[0]
+    conditions = kernel_sets.leaf_paths(forest)
+    expected = set()
+    for a, b in zip(conditions.starts[:-1], conditions.starts[1:], strict=True):
+        expected.update(combinations(conditions.conditions["feature"][a:b].tolist(), 3))
+    assert {tuple(triple) for triple in present.tolist()} == expected
+    assert len(present) == len(expected) > 64
+
+
+def test_one_feature_means_all_its_sets():
+    forest = far_apart()
+    X = rows_on_thresholds(forest, 4)
+    of_one, matrix = interactions(forest, X, sets="x3"), interactions(forest, X).values
+    assert (of_one.sets == 3).any(axis=1).all()
+    j, k = of_one.sets.T
+    assert twins.largest_error(of_one.values, 2 * matrix[:, j, k]) <= twins.ROUNDING
+    others = [i for i in range(12) if i not in of_one.sets]
+    assert not matrix[:, 3, others].any()
+    assert interactions(forest, X, sets=3, order=3).sets.shape[1] == 3
+
+
+def test_names_and_indices_in_any_order_mean_the_same_sets():
+    forest = far_apart()
+    X = rows_on_thresholds(forest, 4)
+    by_name = interactions(forest, X, sets=[("x5", "x0"), ("x1", "x2")])
+    by_index = interactions(forest, X, sets=np.array([[0, 5], [1, 2]]))
+    assert by_name.sets.tolist() == [[0, 5], [1, 2]]
+    assert (by_name.values == by_index.values).all()
+
+
+def test_each_row_explains_its_own_class():
+    model, X, _ = fitted("forest, weighted, wine")
+    X = X[::20]
+    every, own = interactions(model, X), interactions(model, X, output="predicted")
+    index = model.predict_proba(X).argmax(axis=1)
+    assert (own.output_index == index).all()
+    expected = every.values[np.arange(len(X)), :, :, index]
+    assert twins.largest_error(own.values[..., 0], expected) <= twins.ROUNDING
+    assert (own.baseline[:, 0] == every.baseline[index]).all()
+    third = interactions(model, X, output=2)
+    assert twins.largest_error(third.values, every.values[..., 2:]) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("order", [2, 3])
+@pytest.mark.parametrize("against_background", [False, True])
+def test_rows_do_not_depend_on_their_neighbors_or_on_threads(order, against_background):
+    forest = far_apart()
+    X = rows_on_thresholds(forest, 1100)
+    background = X[:3] if against_background else None
+    call = {"background": background, "order": order}
+    every = interactions(forest, X, **call).values
+    assert (interactions(forest, X[700:705], **call).values == every[700:705]).all()
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        assert (interactions(forest, X, **call).values == every).all()
+    finally:
+        numba.set_num_threads(before)
+
+
+def test_a_frame_names_the_sets():
+    forest = far_apart()
+    X = rows_on_thresholds(forest, 2)
+    ours = interactions(forest, X, sets=[(0, 5), (1, 2)])
+    frame = ours.to_frame()
+    assert list(frame) == ["sample", "output", "x0 x x5", "x1 x x2"]
+    assert frame["x1 x x2"].tolist() == ours.values[:, 1].ravel().tolist()
+    assert frame["output"].tolist() == ["class 0", "class 1"] * 2
+    matrix = interactions(forest, X)
+    frame = matrix.to_frame().drop(columns=["sample", "output"])
+    assert len(frame.columns) == 12 * 13 // 2
+    gained = (forest.predict(X) - matrix.baseline).ravel()
+    assert twins.largest_error(frame.sum(axis=1), gained) <= twins.ROUNDING
+
+
+def test_wrong_sets_are_named():
+    forest, X = far_apart(), np.zeros((1, 12))
+    for sets, order, message in (
+        ([(0, 0)], 2, r"\(0, 0\) is not a set of 2 different features"),
+        ([(0, 1, 2)], 2, "pass order=3, or sets of 2"),
+        ([(0, "y")], 2, "no feature 'y'"),
+        ([(0, 12)], 2, "no feature 12"),
+        ([(0, 1), (1, 0)], 2, "the same set twice"),
+        (None, 0, "order=0 is not a whole number above 0"),
+        (None, 30, "sets of 30 of 12 features are too many"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            interactions(forest, X, sets=sets, order=order)
+    with pytest.raises(ValueError, match="background: X has 3 features"):
+        interactions(forest, X, background=np.zeros((1, 3)))
+    with pytest.raises(ValueError, match="output='z' is not one of 'all', 'predicted'"):
+        interactions(forest, X, output="z")
+
+
+def test_no_rows_and_no_sets_give_empty_results():
+    forest = far_apart()
+    assert interactions(forest, np.zeros((0, 12))).values.shape == (0, 12, 12, 2)
+    assert interactions(forest, np.zeros((3, 12)), sets=[]).values.shape == (3, 0, 2)
+    assert interactions(forest, np.zeros((3, 12)), order=9).values.shape == (3, 0, 2)
+
+
+def test_shap_plots_know_the_matrix():
+    shap = pytest.importorskip("shap", reason="the matrix is handed to shap's plots")
+    forest = far_apart()
+    X = rows_on_thresholds(forest, 3)
+    ours = interactions(forest, X)
+    explanation = ours.to_shap(X)
+    assert isinstance(explanation, shap.Explanation)
+    assert explanation.values.shape == (3, 12, 12, 2)
+    assert (explanation.data == X).all() and explanation.output_names == ["class 0", "class 1"]
+    assert interactions(forest, X, output=1).to_shap().values.shape == (3, 12, 12)
+    with pytest.raises(ValueError, match="call interactions without sets"):
+        interactions(forest, X, sets=0).to_shap()
+    with pytest.raises(ValueError, match="pass the same rows"):
+        ours.to_shap(X[:2])

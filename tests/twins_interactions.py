@@ -1,0 +1,109 @@
+"""Slow twins of the Shapley interaction values, from their definition."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+
+import twins
+
+
+def interaction_index(forest, X, sets, background=None, number=float) -> np.ndarray:
+    """Shapley interaction index by all subsets: Grabisch and Roubens 1999.
+
+    The sum over the sets S of other features of (n - s - t)! s! / (n - t + 1)! times the sum over
+    the subsets L of T of (-1)^(t - l) v(S and L).
+    """
+    n = forest.n_features
+    out = np.zeros((len(X), len(sets), forest.n_outputs), dtype=object)
+    for i, row in enumerate(X):
+        worth = _worth(forest, row, background, number)
+        for at, T in enumerate(sets):
+            T = [int(j) for j in T]
+            others = [j for j in range(n) if j not in T]
+            for size in range(len(others) + 1):
+                weight = Fraction(
+                    math.factorial(n - size - len(T)) * math.factorial(size),
+                    math.factorial(n - len(T) + 1),
+                )
+                for S in combinations(others, size):
+                    for length in range(len(T) + 1):
+                        for L in combinations(T, length):
+                            sign = (-1) ** (len(T) - length)
+                            out[i, at] += sign * number(weight) * worth[frozenset(S + L)]
+    return out
+
+
+def _worth(forest, row, background, number):
+    """Value v of each set of known features, (n_outputs,)."""
+    worth = {}
+    for size in range(forest.n_features + 1):
+        for known in combinations(range(forest.n_features), size):
+            if background is None:
+                value = twins.expvalue(forest, row, set(known), number)
+            else:
+                mixed = np.array(background, dtype=float)
+                mixed[:, known] = row[list(known)]
+                predicted = twins.predict(forest, mixed)
+                value = [math.fsum(column) / len(mixed) for column in predicted.T]
+            worth[frozenset(known)] = np.array(value, dtype=object)
+    return worth
+
+
+def interaction_matrix(forest, X, background=None) -> np.ndarray:
+    """Half the index of each pair, and what that leaves of the Shapley value on the diagonal."""
+    p = forest.n_features
+    pairs = list(combinations(range(p), 2))
+    single = interaction_index(forest, X, [(j,) for j in range(p)], background)
+    index = interaction_index(forest, X, pairs, background)
+    matrix = np.zeros((len(X), p, p, forest.n_outputs), dtype=object)
+    for at, (j, k) in enumerate(pairs):
+        matrix[:, j, k] = matrix[:, k, j] = index[:, at] / 2
+    for j in range(p):
+        matrix[:, j, j] = single[:, j] - matrix[:, j].sum(axis=1)
+    return matrix
+
+
+def interaction_index_by_sizes(forest, X, sets) -> np.ndarray:
+    """Path-dependent index as fractions, leaf by leaf, for trees too deep for all subsets.
+
+    For a leaf with value v, the subsets of size k of the m - t other features on the path have the
+    weight e_k together, the coefficient of y^k in the product of z_i + (o_i - z_i) y with
+    probability y of being known, integrated over y.
+    """
+    out = np.zeros((len(X), len(sets), forest.n_outputs), dtype=object)
+    for i, row in enumerate(X):
+        for root in forest.tree_offsets[:-1]:
+            for leaf, path in _leaves(forest, row, int(root), {}):
+                for at, T in enumerate(sets):
+                    if all(j in path for j in T):
+                        index = _index_of_leaf(path, T)
+                        for c in range(forest.n_outputs):
+                            out[i, at, c] += index * Fraction(forest.value[leaf, c])
+    return out / Fraction(forest.n_trees) if forest.aggregate == "mean" else out
+
+
+def _leaves(forest, row, k, path):
+    """Leaves below node k with z and o of each feature on the path."""
+    if forest.feature[k] < 0:
+        yield k, path
+        return
+    j, left = int(forest.feature[k]), twins.goes_left(forest, k, row)
+    z, o = path.get(j, (Fraction(1), 1))
+    for child, taken in ((forest.left[k], left), (forest.right[k], not left)):
+        share = Fraction(forest.cover[child]) / Fraction(forest.cover[k])
+        yield from _leaves(forest, row, int(child), {**path, j: (z * share, o * int(taken))})
+
+
+def _index_of_leaf(path, T):
+    """The integral over y of the polynomial, coefficient by coefficient."""
+    difference = math.prod(path[j][1] - path[j][0] for j in T)
+    product = [Fraction(1)]
+    for j, (z, o) in path.items():
+        if j not in T:
+            pairs = zip([*product, 0], [0, *product], strict=True)
+            product = [z * a + (o - z) * b for a, b in pairs]
+    return difference * sum(e / (k + 1) for k, e in enumerate(product))
