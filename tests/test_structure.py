@@ -31,6 +31,7 @@ ORDER = {
         ["importances", "faithfulness"],
         ["shapley_interactions"],
         ["face"],
+        ["explainer"],
     ],
     "reproduction": [
         ["storage", "seeds", "parameters", "theory", "claims", "usage", "cost_model"],

@@ -125,7 +125,7 @@ def _run(forest, routes, X, background, value, tasks, n_wanted):
 
 
 def _common_types(value, X, background):
-    """Copies, so that the compiled code meets one type; float32 and their thresholds lose nothing."""
+    """Copies in one type for the compiled code; float32 and their thresholds lose nothing."""
     return [np.array(a, np.float64, order="C") for a in (value, X.T, background.T)]
 
 
