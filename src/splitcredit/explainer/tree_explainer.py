@@ -198,7 +198,7 @@ class TreeExplainer:
                 forest, rows, self._background, model_output=self._curve.name, y=y
             )
         else:
-            found = tree_shap.explain(self._with_covers(forest), rows)
+            found = tree_shap.explain(self._covered, rows)
         if check_additivity:
             additivity.check(self.model, forest, self._curve.name, rows, y, found)
         return found
@@ -210,21 +210,18 @@ class TreeExplainer:
             self._set_expected_value(forest)
         return forest
 
-    def _with_covers(self, forest):
-        """The forest with the covers of the background, if there is one."""
-        return forest if self.data is None else with_covers_of(forest, self._background)
-
     def _set_expected_value(self, forest):
         """Set `expected_value` in the shapes of shap; see the class."""
-        self._explained = forest
+        self._explained = self._covered = forest
         if self._curve.name in _LOSSES:
             self.expected_value = self._expected_loss
             return
         if self.feature_perturbation == "interventional":
             mean = self._on_background().mean(axis=0)
         else:
-            no_rows = np.zeros((0, forest.n_features))
-            mean = tree_shap.explain(self._with_covers(forest), no_rows).baseline
+            if self.data is not None:
+                self._covered = with_covers_of(forest, self._background)
+            mean = tree_shap.explain(self._covered, np.zeros((0, forest.n_features))).baseline
         of_sklearn = library_of(self.model.original_model) == "sklearn"
         if self.data is None and of_sklearn and len(mean) == 1:
             self.expected_value = mean
