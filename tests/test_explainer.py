@@ -14,6 +14,9 @@ import pytest
 import shap
 import xgboost
 from sklearn import ensemble, tree
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import splitcredit
 import twins
@@ -188,6 +191,31 @@ def test_the_first_trees_alone_are_explained_as_by_shap(name):
     assert np.array_equal(ours.shap_values(X, tree_limit=-1), all_trees)
 
 
+@pytest.mark.parametrize("name", ["xgboost, three classes", "forest", "forest, classes"])
+def test_interactions_are_those_of_shap(name):
+    """XGBoost's own, in single precision, lose digits by differences of two runs."""
+    theirs, ours = both(name)
+    X = data()[0][:4]
+    expected, found = of_shap(theirs.shap_interaction_values, X), ours.shap_interaction_values(X)
+    assert found.shape == expected.shape
+    assert twins.largest_error(found, expected) <= 10 * SINGLE
+    assert np.array_equal(ours.shap_interaction_values(X[1]), found[1])
+    explanation = ours(X, interactions=True)
+    assert np.array_equal(explanation.values, found)
+    assert explanation.base_values.shape == ours(X).base_values.shape
+
+
+def test_interactions_against_a_background_add_up_to_the_attributions():
+    model, X = fitted("xgboost")[0], data()[0]
+    ours = TreeExplainer(model, X[50:90])
+    found = ours.shap_interaction_values(X[:4], tree_limit=3)
+    values = ours.shap_values(X[:4], tree_limit=3)
+    assert twins.largest_error(found.sum(axis=-1), values) <= twins.ROUNDING
+    probability = TreeExplainer(fitted("xgboost, classes")[0], X[:9], model_output="probability")
+    with pytest.raises(ValueError, match="interactions are of the raw prediction, not of 'prob"):
+        probability.shap_interaction_values(X[:4])
+
+
 def test_the_expected_value_is_that_of_the_trees_that_were_explained_last():
     model, X = fitted("xgboost")[0], data()[0][:6]
     ours = TreeExplainer(model)
@@ -290,7 +318,7 @@ def test_explanations_have_the_names_of_the_rows_or_of_the_background():
 
 
 def test_signatures_take_the_arguments_of_shap_in_its_order():
-    for name in ("__init__", "__call__", "shap_values"):
+    for name in ("__init__", "__call__", "shap_values", "shap_interaction_values"):
         theirs, ours = (
             list(inspect.signature(getattr(cls, name)).parameters)
             for cls in (shap.TreeExplainer, TreeExplainer)
@@ -417,6 +445,11 @@ def test_limits_without_a_meaning_are_refused(name, limit, message):
 
 
 def test_models_that_are_not_supported_are_named():
+    model, X, y = ensemble.RandomForestRegressor(2), data()[0], data()[1]["values"]
+    with pytest.raises(TypeError, match="this Pipeline transforms rows before its trees see them"):
+        TreeExplainer(make_pipeline(StandardScaler(), model).fit(X, y))
+    with pytest.raises(TypeError, match="this GridSearchCV holds a model and is none: pass its"):
+        TreeExplainer(GridSearchCV(model, {"max_depth": [1, 2]}, cv=2).fit(X, y))
     with pytest.raises(TypeError, match="cannot convert IsolationForest"):
         TreeExplainer(ensemble.IsolationForest(2).fit(data()[0]))
     with pytest.raises(TypeError, match=r"cannot convert builtins\.dict to a Forest"):

@@ -102,3 +102,10 @@ def test_force_plots_take_the_expected_value_as_in_shap():
         explainer.expected_value[1], values[0, :, 1], X.iloc[0], matplotlib=True, show=False
     )
     assert plt.gcf().axes
+
+
+def test_interactions_are_shown_by_the_summary_plot():
+    X = houses()[0]
+    explainer = TreeExplainer(XGBRegressor(n_estimators=3).fit(*houses()))
+    shap.summary_plot(explainer.shap_interaction_values(X[:20]), X[:20], show=False)
+    assert len(plt.gcf().axes) >= 4

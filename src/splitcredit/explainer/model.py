@@ -17,7 +17,8 @@ class ExplainedModel:
 
     Parameters
     ----------
-    model : anything that `splitcredit.to_forest` takes
+    model : fitted model
+        Anything that `splitcredit.to_forest` takes but pipelines and searches, as in shap.
         Of an XGBoost Booster with early stopping the trees up to the best iteration are explained,
         as those of the wrappers are.
 
@@ -36,6 +37,7 @@ class ExplainedModel:
     """
 
     def __init__(self, model):
+        _refuse_wrapped(model)
         self.original_model = model
         self._library = library_of(model)
         self._fitted = _without_later_rounds(model) if self._library == "xgboost" else model
@@ -92,6 +94,18 @@ class ExplainedModel:
         if n_trees < 1:
             raise ValueError(f"tree_limit={tree_limit} leaves no tree: pass None or -1 for all")
         return _first_trees(forest, n_trees)
+
+
+def _refuse_wrapped(model):
+    """Rows of a pipeline are not those that its trees see, which plots and backgrounds need."""
+    name = type(model).__name__
+    if hasattr(model, "best_estimator_"):
+        raise TypeError(f"this {name} holds a model and is none: pass its best_estimator_")
+    if hasattr(model, "named_steps"):
+        raise TypeError(
+            f"this {name} transforms rows before its trees see them: pass its last step, "
+            "model[-1], and rows that model[:-1].transform gives"
+        )
 
 
 def _without_later_rounds(model):

@@ -15,6 +15,7 @@ from splitcredit.explainer.units import Units, curve, library_of
 from splitcredit.importances import saabas, tree_shap, tree_shap_interventional
 from splitcredit.importances._prediction import prepared_background
 from splitcredit.importances._rescaling import transformed
+from splitcredit.shapley_interactions import interactions
 
 _PERTURBATIONS = ("auto", "interventional", "tree_path_dependent")
 _LOSSES = ("log_loss", "squared_error")
@@ -148,6 +149,33 @@ class TreeExplainer:
         values = self._shown(found.values)
         return values[0] if is_single else values
 
+    def shap_interaction_values(self, X, y=None, tree_limit=None):
+        """Interaction values of pairs of features, by row, of the raw prediction.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame, Series or DMatrix (n_samples, n_features) or (n_features,)
+        y : None
+            Without effect, as in shap.
+        tree_limit : int, optional
+            Explain the first trees of a boosted model only; all with None or -1.
+
+        Returns
+        -------
+        float64 (n_samples, n_features, n_features), with n_outputs behind it if there are several
+            Each matrix is symmetric, its rows add up to the attributions, and the diagonal has the
+            main effects. Without the first axis, if X has none.
+
+        Raises
+        ------
+        ValueError
+            If X does not fit, the limit is not available, or another output than the raw one is
+            explained.
+        """
+        rows, is_single = as_rows(X)
+        values = self._shown(self._interactions(rows, tree_limit).values)
+        return values[0] if is_single else values
+
     def __call__(self, X, y=None, interactions=False, check_additivity=True, approximate=False):
         """Attributions or interactions as a ``shap.Explanation``; needs shap.
 
@@ -167,13 +195,13 @@ class TreeExplainer:
 
         start = time.time()
         rows, is_single = as_rows(X)
+        if interactions and approximate:
+            raise ValueError("approximate=True gives no interactions: leave one of them out")
         if interactions:
-            if approximate:
-                raise ValueError("approximate=True gives no interactions: leave one of them out")
             found = self._interactions(rows, None)
         else:
             found = self._attribution(rows, y, None, approximate, check_additivity)
-        base = np.broadcast_to(found.baseline, (len(rows), found.values.shape[-1]))
+        base = np.broadcast_to(found.baseline, (len(rows), found.values.shape[-1])).copy()
         values, base, data = self._shown(found.values), self._shown_mean(base), values_of(rows)
         if is_single:
             values, base, data = values[0], base[0], data[0]
@@ -202,6 +230,18 @@ class TreeExplainer:
         if check_additivity:
             additivity.check(self.model, forest, self._curve.name, rows, y, found)
         return found
+
+    def _interactions(self, rows, tree_limit):
+        if self._curve.name != "raw":
+            raise ValueError(
+                f"interactions are of the raw prediction, not of {self.model_output!r}: make the "
+                "explainer with model_output='raw'"
+            )
+        self._limited(tree_limit)
+        interventional = self.feature_perturbation == "interventional"
+        return interactions(
+            self._covered, rows, background=self._background if interventional else None
+        )
 
     def _limited(self, tree_limit):
         """The forest that is explained now; as in shap, `expected_value` is that of the last."""
