@@ -33,7 +33,7 @@ ORDER = {
         ["_explain", "_ranks"],
         ["_order"],
         ["face"],
-        ["__main__"],
+        ["explainer", "__main__"],
     ],
     "reproduction": [
         ["storage", "seeds", "parameters", "theory", "claims", "usage", "cost_model"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations
 
@@ -93,3 +94,25 @@ def _of_one_leaf(forest, path, x, z):
         yield j, Fraction(math.factorial(a - 1) * math.factorial(b), math.factorial(a + b))
     for j in fails_x:
         yield j, -Fraction(math.factorial(a) * math.factorial(b - 1), math.factorial(a + b))
+
+
+def rescaled(forest, X, background, curve, values_of=tree_shap_interventional) -> np.ndarray:
+    """Means over z of the values of f for this z alone, times the slope of the curve's chord.
+
+    The slope is (g(f(x)) - g(f(z))) / (f(x) - f(z)), and 1 where f(x) = f(z). `curve(margin, n)` is
+    g for row n, of decimals with many digits, as the differences may be small.
+    """
+    margin_x, margin_z = (
+        [Decimal(float(m)) for m in twins.predict(forest, rows)[:, 0]] for rows in (X, background)
+    )
+    out = np.zeros((len(X), forest.n_features))
+    with localcontext(prec=60):
+        for n in range(len(X)):
+            parts = []
+            for z in range(len(background)):
+                rise = curve(margin_x[n], n) - curve(margin_z[z], n)
+                run = margin_x[n] - margin_z[z]
+                values = values_of(forest, X[n : n + 1], background[z : z + 1])[0, :, 0]
+                parts.append(values * (float(rise / run) if run else 1.0))
+            out[n] = [math.fsum(column) / len(background) for column in np.transpose(parts)]
+    return out

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from splitcredit.attribution import Attribution
 from splitcredit.convert import forest_and_rows
-from splitcredit.importances._prediction import explain_prediction, prepared_background
+from splitcredit.importances import _rescaling
+from splitcredit.importances._prediction import (
+    chosen_outputs,
+    explain_prediction,
+    prepared_background,
+)
+
+# Numbers of one array of slopes, whatever the number of rows: 16 MiB.
+_CHUNK = 1 << 21
 
 
-def explain(forest, X, background, output="all") -> Attribution:
+def explain(forest, X, background, output="all", model_output="raw", y=None) -> Attribution:
     """Interventional TreeSHAP: Shapley values of v(S) = mean over z of f(x_S, z_-S), exact.
 
     Parameters
@@ -21,27 +31,41 @@ def explain(forest, X, background, output="all") -> Attribution:
         and treated as one there, so the time grows more slowly than their number.
     output : "all", "predicted", or the name or index of one output
         ``"predicted"`` explains, for each row, its own predicted class.
+    model_output : {"raw", "probability", "log_loss", "squared_error"}
+        What is explained. ``"raw"`` is the prediction of the forest. The others need a forest with
+        one output: ``"probability"`` and ``"log_loss"`` (in nats) take it for the log-odds of a
+        class, ``"squared_error"`` for the prediction of a regressor.
+    y : array-like (n_samples,), optional
+        Targets, for the two losses; 0 or 1 for the log loss.
 
     Returns
     -------
     Attribution
-        In units of the prediction. The baseline is the mean prediction over the background.
+        In units of what is explained. The baseline is its mean over the background; of a loss it
+        has one row for each row of X, as it depends on y.
 
     Raises
     ------
     ValueError
-        If X or the background does not fit the forest, or there is no such output.
+        If X or the background does not fit the forest, there is no such output, or the model
+        output does not fit the forest or y.
 
     Notes
     -----
     Lundberg et al., "From local explanations to global understanding with explainable AI for
     trees", Nature Machine Intelligence 2 (2020): their "interventional" feature perturbation.
+
+    With another model output than ``"raw"`` the values are not the Shapley values of that output:
+    for each background row those of the raw prediction are scaled by the chord of the curve
+    between the two predictions, and by 1 where these are equal, as shap does.
     """
     from splitcredit.kernels.interventional import explain as kernel
     from splitcredit.kernels.walks import predict
 
     forest, X, background = forest_and_rows(forest, X, background)
     background = prepared_background(forest, background)
+    if model_output != "raw":
+        return _explain_curve(forest, X, background, output, model_output, y)
     return explain_prediction(
         forest,
         X,
@@ -50,4 +74,36 @@ def explain(forest, X, background, output="all") -> Attribution:
         partial(kernel.tree_shap_interventional, background=background),
         partial(kernel.tree_shap_interventional_one, background=background),
         predict.predict(forest, background).mean(axis=0),
+    )
+
+
+def _explain_curve(forest, X, background, output, curve, y):
+    """Attribute a curve of the only output."""
+    from splitcredit.kernels.interventional import explain as kernel
+    from splitcredit.kernels.walks import predict
+
+    X = forest.prepare(X)
+    y = _rescaling.check(forest, curve, y, len(X))
+    if output != "predicted":
+        chosen_outputs(forest, output, "'all', 'predicted'")
+    margin, of_background = (predict.predict(forest, rows)[:, 0] for rows in (X, background))
+    values, baseline = np.empty((len(X), forest.n_features)), np.empty((len(X), 1))
+    step = max(1, _CHUNK // len(background))
+    for start in range(0, len(X), step):
+        some = slice(start, start + step)
+        targets = None if y is None else y[some]
+        slopes = _rescaling.slopes(curve, margin[some], of_background, targets)
+        values[some] = kernel.tree_shap_rescaled(forest, X[some], background, slopes)
+        column = None if y is None else targets[:, None]
+        baseline[some, 0] = _rescaling.transformed(curve, of_background, column).mean(axis=-1)
+    return Attribution(
+        values=values[:, :, None],
+        baseline=baseline[0] if y is None and len(X) else baseline,
+        feature_names=forest.feature_names,
+        output_names=forest.output_names,
+        method="tree_shap_interventional",
+        parameters={
+            "output": output if isinstance(output, str) else int(output),
+            "model_output": curve,
+        },
     )

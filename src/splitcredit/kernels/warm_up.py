@@ -98,6 +98,9 @@ def _interventional(stump, X):
     interventional.tree_shap_interventional_one(stump, X, index, X)
     for limits in ((0, 64), (0, 0)):  # leaves of deep trees
         interventional.tree_shap_interventional(stump, X, index, X, limits)
+    one = replace(stump, value=stump.value[:, :1], output_names=("0",), base=None)
+    for features in (64, 0):
+        interventional.tree_shap_rescaled(one, X, X, np.ones((2, 2)), features)
 
 
 def _interactions(stump, X):

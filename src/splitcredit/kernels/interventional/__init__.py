@@ -40,4 +40,6 @@ outcome        the decisions of a row at all nodes of a group of leaves, one bit
   `failed_conditions`, on random forests 13 % slower.
 - `leaf_pairs` takes pairs (x, z) one by one. It exists because a pattern has room for 64
   conditions: without it, trees with more features on a path could not be explained.
+- `rescaled` gives each pair (x, z) a factor of its own, for predictions that go through a curve. It
+  gathers the background by pattern as `failed_conditions` does, and takes the rows one by one.
 """

@@ -32,7 +32,12 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from splitcredit.kernels.interventional import decision_tables, failed_conditions, leaf_pairs
+from splitcredit.kernels.interventional import (
+    decision_tables,
+    failed_conditions,
+    leaf_pairs,
+    rescaled,
+)
 from splitcredit.kernels.interventional.category_paths import category_paths
 from splitcredit.kernels.nodes import cached_per_forest, columns, lowered
 
@@ -76,6 +81,32 @@ def tree_shap_interventional_one(forest, X, output, background) -> np.ndarray:
     return out
 
 
+def tree_shap_rescaled(forest, X, background, factors, features=failed_conditions.BITS):
+    """Interventional TreeSHAP of the only output, each pair times its factor, (n_samples, p).
+
+    Parameters
+    ----------
+    forest : Forest with one output
+    X, background : prepared rows; the background has at least one
+    factors : float64 (n_samples, n_background)
+    features : int
+        Most features on a path that is not taken by pairs; lower in tests.
+
+    Returns
+    -------
+    float64 (n_samples, n_features)
+    """
+    edges, _, rest, long, most = _ungrouped_routes(forest, features)
+    paths = category_paths(forest)
+    value, XT, ZT = _common_types(forest.value, paths.appended(X), paths.appended(background))
+    tasks = np.array([(a, b, 0, 1) for a, b in _blocks(0, len(X))], np.int64).reshape(-1, 4)
+    out = np.zeros((forest.n_features, 1, len(X)))
+    arrays = value, XT, ZT, np.ascontiguousarray(factors), tasks, _weights(most), out
+    rescaled.add_leaves(edges, rest, *arrays)
+    rescaled.add_wide_leaves(edges, long, *arrays)
+    return _means(forest, out, len(background))[:, :, 0]
+
+
 def _blocks(start, stop):
     """Cut rows into blocks, at least one a thread."""
     size = max(1, min(BLOCK, -(-(stop - start) // numba.get_num_threads())))
@@ -86,24 +117,37 @@ def _run(forest, routes, X, background, value, tasks, n_wanted):
     """Sums over leaves and background rows, in one order for every row, then means."""
     edges, groups, rest, long, most = routes
     paths = category_paths(forest)
-    X, background = paths.appended(X), paths.appended(background)
-    # Copies, so that the compiled code meets one type; float32 and their thresholds lose nothing.
-    value, XT, ZT = (np.array(a, np.float64, order="C") for a in (value, X.T, background.T))
+    value, XT, ZT = _common_types(value, paths.appended(X), paths.appended(background))
     tasks = np.array(tasks, np.int64).reshape(-1, 4)
     out = np.zeros((forest.n_features, n_wanted, len(X)))
     arrays = value, XT, ZT, tasks, _weights(most), out
     decision_tables.add_groups(edges, groups, *arrays)
     failed_conditions.add_leaves(edges, rest, *arrays)
     leaf_pairs.add_leaves(edges, long, *arrays)
-    out /= len(background)
+    return _means(forest, out, len(background))
+
+
+def _common_types(value, X, background):
+    """Copies in one type for the compiled code; float32 and their thresholds lose nothing."""
+    return [np.array(a, np.float64, order="C") for a in (value, X.T, background.T)]
+
+
+def _means(forest, sums, n_background):
+    """Sums over background and trees to what the forest predicts, with the rows first."""
+    sums /= n_background
     if forest.aggregate == "mean":
-        out /= forest.n_trees
-    return np.ascontiguousarray(out.transpose(2, 0, 1))
+        sums /= forest.n_trees
+    return np.ascontiguousarray(sums.transpose(2, 0, 1))
 
 
 @cached_per_forest
 def _default_routes(forest):
     return leaf_routes(forest, decision_tables.BITS, failed_conditions.BITS)
+
+
+@cached_per_forest
+def _ungrouped_routes(forest, features):
+    return leaf_routes(forest, 0, features)
 
 
 def leaf_routes(forest, decisions, features):

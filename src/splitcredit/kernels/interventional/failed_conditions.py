@@ -94,11 +94,11 @@ def _blocks(paths, entries, failing, sizes, leaves, value, XT, tasks, weights, o
             failures(path, XT, start, patterns)
             n_distinct = number(patterns, slots, distinct, index)
             share(distinct[:n_distinct], len(path), of_z, failing[i], weights, shares)
-            _credit(path, shares, index, value[leaves[i], first:last], start, part, out)
+            credit(path, shares, index, value[leaves[i], first:last], start, part, out)
 
 
 @kernel()
-def _credit(path, shares, index, worth, start, part, out):
+def credit(path, shares, index, worth, start, part, out):
     """Add the shares of the rows' patterns times what the leaf is worth."""
     for k in range(len(path)):
         for r in range(len(index)):
@@ -234,7 +234,7 @@ def share(patterns, m, entries, failing, weights, shares):
     for e in range(len(entries)):
         inside += entries[e].count if entries[e].size == 0 else 0.0
     for i in range(len(patterns)):
-        phi, b = shares[i], _listed(patterns[i], failed)
+        phi, b = shares[i], listed(patterns[i], failed)
         phi[:] = 0
         for word in range((len(entries) + 63) >> 6):
             some = _set_of(len(entries) - (word << 6))
@@ -244,7 +244,7 @@ def share(patterns, m, entries, failing, weights, shares):
                 entry = (word << 6) + _lowest(some)
                 some &= some - _ONE
                 gain = entries[entry].count * weights[b, entries[entry].size]
-                _add_where(entries[entry].pattern, gain, padded(m), phi)
+                add_where(entries[entry].pattern, gain, padded(m), phi)
         if b > 0:
             loss = (inside + phi[:m].sum()) / b
             for k in range(b):
@@ -252,7 +252,7 @@ def share(patterns, m, entries, failing, weights, shares):
 
 
 @kernel(inline=True)
-def _add_where(pattern, gain, width, phi):
+def add_where(pattern, gain, width, phi):
     """Add the gain where the bit is set: without jumps, which would be mispredicted."""
     for k in range(width):
         phi[k] += gain if (pattern >> np.uint64(k)) & _ONE else 0.0
@@ -277,7 +277,7 @@ def _lowest(word):
 
 
 @kernel()
-def _listed(pattern, places):
+def listed(pattern, places):
     """List the bits that are set; how many."""
     n = 0
     while pattern:

@@ -19,10 +19,16 @@ def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
     """
     for first in range(0, len(leaves), CHUNK):
         some = leaves[first : first + CHUNK]
-        paths = np.empty((len(some), len(weights) - 1), CONDITION)
-        sizes = np.empty(len(some), np.int64)
-        _merge(edges, some, len(XT), paths, sizes)
+        paths, sizes = merged_paths(edges, some, len(XT), len(weights) - 1)
         _blocks(paths, sizes, some, value, XT, ZT, tasks, weights, out)
+
+
+def merged_paths(edges, leaves, n_features, widest):
+    """Merge the path to each leaf: the conditions, (n_leaves, widest), and their numbers."""
+    paths = np.empty((len(leaves), widest), CONDITION)
+    sizes = np.empty(len(leaves), np.int64)
+    _merge(edges, leaves, n_features, paths, sizes)
+    return paths, sizes
 
 
 @kernel(parallel=True)
@@ -38,12 +44,12 @@ def _blocks(paths, sizes, leaves, value, XT, ZT, tasks, weights, out):
         start, stop, first, last = tasks[task]
         for i in range(len(leaves)):
             path = paths[i, : sizes[i]]
-            of_x, of_z = _fails(path, XT, start, stop), _fails(path, ZT, 0, ZT.shape[1])
+            of_x, of_z = fails(path, XT, start, stop), fails(path, ZT, 0, ZT.shape[1])
             phi = np.empty(len(path))
             for r in range(stop - start):
                 phi[:] = 0
                 for z in range(len(of_z)):
-                    _pair(of_x[r], of_z[z], weights, phi)
+                    pair(of_x[r], of_z[z], weights, phi)
                 for k in range(len(path)):
                     for c in range(first, last):
                         worth = value[leaves[i], c] * phi[k]
@@ -51,7 +57,7 @@ def _blocks(paths, sizes, leaves, value, XT, ZT, tasks, weights, out):
 
 
 @kernel()
-def _fails(path, XT, start, stop):
+def fails(path, XT, start, stop):
     """Whether each row fails each condition, bool (stop - start, len(path))."""
     fails = np.empty((stop - start, len(path)), np.bool_)
     bit = np.empty(stop - start, np.uint64)
@@ -63,7 +69,7 @@ def _fails(path, XT, start, stop):
 
 
 @kernel()
-def _pair(of_x, of_z, weights, phi):
+def pair(of_x, of_z, weights, phi):
     """Add the Shapley values of one pair, for a leaf of value 1."""
     a, b = 0, 0
     for k in range(len(phi)):

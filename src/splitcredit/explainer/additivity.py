@@ -1,0 +1,67 @@
+"""Whether attributions add up to the prediction, and the prediction is that of the model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.importances import _rescaling
+
+# Rows of each call on which the converted trees are compared with the model's own prediction.
+COMPARED = 100
+
+
+def check(model, forest, curve, rows, y, found) -> None:
+    """Check the attributions of some rows.
+
+    Parameters
+    ----------
+    model : ExplainedModel
+    forest : Forest
+        That was explained: the model's, or its first trees.
+    curve : str
+        ``"raw"``, or a name in `splitcredit.importances._rescaling.CURVES`.
+    rows : array or DataFrame (n_samples, n_features)
+    y : array-like (n_samples,), if the curve needs it
+    found : Attribution
+
+    Raises
+    ------
+    ValueError
+        If they differ by more than rounding can make; the message names a row.
+    """
+    raw, allowed = forest.predict(rows), rounding(forest)
+    if forest is model.forest:
+        own = model.own_prediction(forest.prepare(rows[:COMPARED])[:, : forest.n_features])
+        if own is not None:
+            _compare(raw[:COMPARED], own, allowed, "the converted trees predict", "the model")
+    if curve != "raw":
+        y = None if y is None else np.asarray(y, np.float64)
+        raw, below, above = (
+            _rescaling.transformed(curve, raw[:, 0] + shift, y)[:, None]
+            for shift in (0.0, -allowed, allowed)
+        )
+        allowed = allowed + np.maximum(abs(above - raw), abs(below - raw))
+    _compare(found.totals(), raw, allowed, "the attributions add up to", "the trees")
+
+
+def rounding(forest) -> float:
+    """How far a sum over the trees in single precision may be off.
+
+    Each of the additions is off by at most 2**-24 of the largest partial sum, which the sum of the
+    largest values of all trees bounds. Twice as much is allowed, for the rounding of the values.
+    """
+    largest = np.maximum.reduceat(abs(forest.value).max(axis=1), forest.tree_offsets[:-1])
+    total = largest.mean() if forest.aggregate == "mean" else largest.sum()
+    return 2.0**-23 * (forest.n_trees + 1) * (total + abs(forest.base).max())
+
+
+def _compare(one, other, allowed, what_one_does, what_other_is):
+    gap = abs(one - other)
+    wrong = np.argwhere(~(gap <= allowed))
+    if len(wrong):
+        i, c = wrong[0]
+        raise ValueError(
+            f"additivity check: for row {i} {what_one_does} {one[i, c]:.9g}, and {what_other_is} "
+            f"gives {other[i, c]:.9g}: pass the columns that the model was fitted on, or "
+            "check_additivity=False to leave the check out"
+        )

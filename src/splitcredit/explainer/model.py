@@ -1,0 +1,134 @@
+"""The model that a `TreeExplainer` explains, with the attributes of shap's ``TreeEnsemble``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from splitcredit.convert import to_forest
+from splitcredit.explainer.own_prediction import own_prediction
+from splitcredit.explainer.units import library_of, units
+from splitcredit.forest import Forest
+
+
+class ExplainedModel:
+    """A fitted model, its `Forest`, and what its raw prediction means.
+
+    Parameters
+    ----------
+    model : fitted model
+        Anything that `splitcredit.to_forest` takes but pipelines and searches, as in shap.
+        Of an XGBoost Booster with early stopping the trees up to the best iteration are explained,
+        as those of the wrappers are.
+
+    Attributes
+    ----------
+    original_model : object
+        The model as it was given.
+    forest : Forest
+    tree_output : {"raw_value", "log_odds", "probability", None}
+        Meaning of the raw prediction.
+    objective : {"squared_error", "binary_crossentropy", None}
+    num_outputs : int
+    base_offset : float64 (num_outputs,)
+    tree_limit : int
+        Number of trees that are explained.
+    """
+
+    def __init__(self, model):
+        _refuse_wrapped(model)
+        self.original_model = model
+        self._library = library_of(model)
+        self._fitted = _without_later_rounds(model) if self._library == "xgboost" else model
+        self.forest = to_forest(self._fitted)
+        self.tree_output, self.objective = units(self._fitted)
+        self.num_outputs = self.forest.n_outputs
+        self.base_offset = self.forest.base
+        self.tree_limit = self.forest.n_trees
+
+    def predict(self, X) -> np.ndarray:
+        """Raw prediction, float64 (n_samples,), or (n_samples, num_outputs) of several."""
+        raw = self.forest.predict(X)
+        return raw[:, 0] if self.num_outputs == 1 else raw
+
+    def own_prediction(self, X) -> np.ndarray | None:
+        """Raw prediction by the model's library, (n_samples, num_outputs); None without a library.
+
+        Parameters
+        ----------
+        X : array (n_samples, n_features)
+        """
+        return own_prediction(self._fitted, self.forest, X)
+
+    def limited(self, tree_limit) -> Forest:
+        """The forest of the first trees.
+
+        Parameters
+        ----------
+        tree_limit : int or None
+            Number of trees; all for None, -1, or a number that is not below that of the trees. Of
+            XGBoost whole rounds are taken.
+
+        Raises
+        ------
+        ValueError
+            If the number is not above 0, or the first trees are no model.
+        """
+        forest = self.forest
+        if tree_limit is None or tree_limit == -1 or tree_limit >= forest.n_trees:
+            return forest
+        if forest.aggregate == "mean":
+            raise ValueError(
+                f"tree_limit={tree_limit} is for boosted models, and this one averages its trees: "
+                "explain a model with fewer trees"
+            )
+        if self._library == "lightgbm" and self.num_outputs > 1:
+            raise ValueError(
+                f"tree_limit={tree_limit}: of a LightGBM model of several classes shap counts "
+                "rounds without a background and trees with one: explain a model with fewer rounds"
+            )
+        n_trees = int(tree_limit)
+        if self._library == "xgboost":
+            n_trees -= n_trees % (forest.n_trees // _rounds(self._fitted))
+        if n_trees < 1:
+            raise ValueError(f"tree_limit={tree_limit} leaves no tree: pass None or -1 for all")
+        return _first_trees(forest, n_trees)
+
+
+def _refuse_wrapped(model):
+    """Rows of a pipeline are not those that its trees see, which plots and backgrounds need."""
+    name = type(model).__name__
+    if hasattr(model, "best_estimator_"):
+        raise TypeError(f"this {name} holds a model and is none: pass its best_estimator_")
+    if hasattr(model, "named_steps"):
+        raise TypeError(
+            f"this {name} transforms rows before its trees see them: pass its last step, "
+            "model[-1], and rows that model[:-1].transform gives"
+        )
+
+
+def _without_later_rounds(model):
+    """A Booster without what came after its best iteration; wrappers leave it out themselves."""
+    best = model.attr("best_iteration") if hasattr(model, "attr") else None
+    return model[: int(best) + 1] if best is not None else model
+
+
+def _rounds(model):
+    """Rounds of an XGBoost model that its forest has."""
+    if not hasattr(model, "get_booster"):
+        return model.num_boosted_rounds()
+    best = model.get_booster().attr("best_iteration")
+    return model.get_booster().num_boosted_rounds() if best is None else int(best) + 1
+
+
+def _first_trees(forest, n_trees):
+    nodes = slice(forest.tree_offsets[n_trees])
+    arrays = ("feature", "threshold", "left", "right", "value", "cover", "impurity", "missing_left")
+    fields = {name: getattr(forest, name) for name in arrays}
+    return replace(
+        forest,
+        **{name: None if array is None else array[nodes] for name, array in fields.items()},
+        tree_offsets=forest.tree_offsets[: n_trees + 1],
+        inbag=None,
+    )

@@ -1,0 +1,306 @@
+"""`TreeExplainer`: shap's class of this name on the kernels of this library."""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import numpy as np
+
+from splitcredit.explainer import additivity
+from splitcredit.explainer.background import background_rows, with_covers_of
+from splitcredit.explainer.model import ExplainedModel
+from splitcredit.explainer.rows import as_rows, names_of, values_of
+from splitcredit.explainer.units import Units, curve, library_of
+from splitcredit.importances import saabas, tree_shap, tree_shap_interventional
+from splitcredit.importances._prediction import prepared_background
+from splitcredit.importances._rescaling import transformed
+from splitcredit.shapley_interactions import interactions
+
+_PERTURBATIONS = ("auto", "interventional", "tree_path_dependent")
+_LOSSES = ("log_loss", "squared_error")
+
+
+class TreeExplainer:
+    """Explains tree ensembles as ``shap.TreeExplainer`` of shap 0.51 does, with exact values.
+
+    Code that uses shap's class runs with this one: arguments, methods, attributes, shapes of
+    values and of `expected_value` are the same. ``docs/shap_users.md`` lists what differs. Only
+    calls, which return a ``shap.Explanation``, need shap.
+
+    Parameters
+    ----------
+    model : fitted model
+        Anything that `splitcredit.to_forest` accepts.
+    data : array-like or DataFrame (n_background, n_features), or shap.maskers.Independent, optional
+        The background, from which unknown features are taken. Of more than 100 rows 100 are drawn,
+        the same as by shap; for more pass ``shap.maskers.Independent(data, max_samples=...)``.
+    model_output : {"raw", "probability", "predict_proba", "predict", "log_loss"}
+        What is explained: the raw prediction of the trees; the probability of the second class,
+        or those of both; or the loss of a row, which is the log loss in nats for two classes and
+        the squared error for a regressor. All but the raw prediction need a background, unless
+        they are the raw prediction of this model.
+    feature_perturbation : {"auto", "interventional", "tree_path_dependent"}
+        Whether unknown features are drawn from the background, or follow the covers of the trees.
+        ``"auto"`` is interventional if there is a background. With a background and
+        ``"tree_path_dependent"`` the covers are the counts of its rows.
+    feature_names : list of str, optional
+        For rows without names.
+    approximate, link, linearize_link
+        Without effect, as in shap.
+
+    Attributes
+    ----------
+    expected_value : float, float64 (1,), float64 (n_outputs,), or function of a target
+        The mean of what is explained, over the background or by covers. As in shap it is an array
+        of one number for models of scikit-learn explained by covers. For the log loss it is a
+        function, as the mean depends on the target.
+    model : ExplainedModel
+    data, data_missing : array (n_background, n_features), or None
+        The background, and where it is NaN.
+    feature_perturbation, model_output : str
+    data_feature_names : list of str
+        Names from `feature_names` or the background; not there if neither has any.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the model is not supported, see `splitcredit.to_forest`; the background does not fit it;
+        or the model output is unknown or needs another model or a background.
+
+    Notes
+    -----
+    Lundberg et al., "From local explanations to global understanding with explainable AI for
+    trees", Nature Machine Intelligence 2 (2020).
+    """
+
+    def __init__(
+        self,
+        model,
+        data=None,
+        model_output="raw",
+        feature_perturbation="auto",
+        feature_names=None,
+        approximate=None,
+        link=None,
+        linearize_link=None,
+    ):
+        rows = background_rows(data)
+        names = names_of(data) if feature_names is None else feature_names
+        if names is not None:
+            self.data_feature_names = list(names)
+        self.feature_names = feature_names
+        self.model = ExplainedModel(model)
+        self.model_output = model_output
+        self.feature_perturbation = _perturbation(feature_perturbation, rows is not None)
+        units = Units(self.model.tree_output, self.model.objective)
+        self._curve = curve(model_output, units, type(model).__name__)
+        if self._curve.name != "raw" and self.feature_perturbation != "interventional":
+            raise ValueError(
+                f"model_output={model_output!r} is explained against a background only: pass data "
+                "and leave feature_perturbation='auto'"
+            )
+        self.data = self.data_missing = self._background = None
+        if rows is not None:
+            self.data = values_of(rows)
+            self.data_missing = self.data != self.data
+            self._background = prepared_background(self.model.forest, rows)
+        self._set_expected_value(self.model.forest)
+
+    def shap_values(
+        self,
+        X,
+        y=None,
+        tree_limit=None,
+        approximate=False,
+        check_additivity=True,
+        from_call=False,
+    ):
+        """Attributions of features, by row, of what the explainer explains.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame, Series or DMatrix (n_samples, n_features) or (n_features,)
+        y : array-like (n_samples,), optional
+            Targets, for ``model_output="log_loss"``; 0 or 1 for two classes.
+        tree_limit : int, optional
+            Explain the first trees of a boosted model only; all with None or -1.
+        approximate : bool
+            Whether to give Saabas' attributions, which follow the path of a row, in place of
+            Shapley values. Without a background only.
+        check_additivity : bool
+            Whether to check that the attributions add up to the prediction.
+        from_call : bool
+            Without effect.
+
+        Returns
+        -------
+        float64 (n_samples, n_features), or (n_samples, n_features, n_outputs) of several outputs
+            Without the first axis, if X has none.
+
+        Raises
+        ------
+        ValueError
+            If X or y does not fit, the limit or approximation is not available, or attributions do
+            not add up.
+        """
+        rows, is_single = as_rows(X)
+        found = self._attribution(rows, y, tree_limit, approximate, check_additivity)
+        values = self._shown(found.values)
+        return values[0] if is_single else values
+
+    def shap_interaction_values(self, X, y=None, tree_limit=None):
+        """Interaction values of pairs of features, by row, of the raw prediction.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame, Series or DMatrix (n_samples, n_features) or (n_features,)
+        y : None
+            Without effect, as in shap.
+        tree_limit : int, optional
+            Explain the first trees of a boosted model only; all with None or -1.
+
+        Returns
+        -------
+        float64 (n_samples, n_features, n_features), with n_outputs behind it if there are several
+            Each matrix is symmetric, its rows add up to the attributions, and the diagonal has the
+            main effects. Without the first axis, if X has none.
+
+        Raises
+        ------
+        ValueError
+            If X does not fit, the limit is not available, or another output than the raw one is
+            explained.
+        """
+        rows, is_single = as_rows(X)
+        values = self._shown(self._interactions(rows, tree_limit).values)
+        return values[0] if is_single else values
+
+    def __call__(self, X, y=None, interactions=False, check_additivity=True, approximate=False):
+        """Attributions or interactions as a ``shap.Explanation``; needs shap.
+
+        Parameters
+        ----------
+        X, y, check_additivity, approximate
+            See `shap_values`.
+        interactions : bool
+            Whether to give interaction values; see `shap_interaction_values`.
+
+        Returns
+        -------
+        shap.Explanation
+            With base values, rows and feature names, for shap's plots.
+        """
+        from shap import Explanation
+
+        start = time.time()
+        rows, is_single = as_rows(X)
+        if interactions and approximate:
+            raise ValueError("approximate=True gives no interactions: leave one of them out")
+        if interactions:
+            found = self._interactions(rows, None)
+        else:
+            found = self._attribution(rows, y, None, approximate, check_additivity)
+        base = np.broadcast_to(found.baseline, (len(rows), found.values.shape[-1])).copy()
+        values, base, data = self._shown(found.values), self._shown_mean(base), values_of(rows)
+        if is_single:
+            values, base, data = values[0], base[0], data[0]
+        return Explanation(
+            values,
+            base_values=base,
+            data=data,
+            feature_names=names_of(X) or getattr(self, "data_feature_names", None),
+            compute_time=time.time() - start,
+        )
+
+    def _attribution(self, rows, y, tree_limit, approximate, check_additivity):
+        forest = self._limited(tree_limit)
+        if approximate and self.data is not None:
+            raise ValueError(
+                "approximate=True follows the covers of the model: make the explainer without data"
+            )
+        if approximate:
+            found = saabas.explain(forest, rows)
+        elif self.feature_perturbation == "interventional":
+            found = tree_shap_interventional.explain(
+                forest, rows, self._background, model_output=self._curve.name, y=y
+            )
+        else:
+            found = tree_shap.explain(self._covered, rows)
+        if check_additivity:
+            additivity.check(self.model, forest, self._curve.name, rows, y, found)
+        return found
+
+    def _interactions(self, rows, tree_limit):
+        if self._curve.name != "raw":
+            raise ValueError(
+                f"interactions are of the raw prediction, not of {self.model_output!r}: make the "
+                "explainer with model_output='raw'"
+            )
+        self._limited(tree_limit)
+        interventional = self.feature_perturbation == "interventional"
+        return interactions(
+            self._covered, rows, background=self._background if interventional else None
+        )
+
+    def _limited(self, tree_limit):
+        """The forest that is explained now; as in shap, `expected_value` is that of the last."""
+        forest = self.model.limited(tree_limit)
+        if forest is not self._explained:
+            self._set_expected_value(forest)
+        return forest
+
+    def _set_expected_value(self, forest):
+        """Set `expected_value` in the shapes of shap; see the class."""
+        self._explained = self._covered = forest
+        if self._curve.name in _LOSSES:
+            self.expected_value = self._expected_loss
+            return
+        if self.feature_perturbation == "interventional":
+            mean = self._on_background().mean(axis=0)
+        else:
+            if self.data is not None:
+                self._covered = with_covers_of(forest, self._background)
+            mean = tree_shap.explain(self._covered, np.zeros((0, forest.n_features))).baseline
+        of_sklearn = library_of(self.model.original_model) == "sklearn"
+        if self.data is None and of_sklearn and len(mean) == 1:
+            self.expected_value = mean
+        else:
+            self.expected_value = self._shown_mean(mean)
+
+    def _expected_loss(self, y):
+        """Mean loss over the background of a row with target y."""
+        return self._on_background(y).mean()
+
+    def _on_background(self, y=None):
+        """What is explained, for every row of the background, (n_background, n_outputs)."""
+        raw = self._explained.predict(self._background)
+        return raw if self._curve.name == "raw" else transformed(self._curve.name, raw, y)
+
+    def _shown(self, values):
+        """Values without the axis of outputs if there is one, or with that of both classes."""
+        if self._curve.doubled:
+            return np.concatenate([-values, values], axis=-1)
+        return values[..., 0] if values.shape[-1] == 1 else values
+
+    def _shown_mean(self, mean):
+        if self._curve.doubled:
+            return np.concatenate([1 - mean, mean], axis=-1)
+        return mean[..., 0] if mean.shape[-1] == 1 else mean
+
+
+def _perturbation(given, has_background):
+    """What ``"auto"`` stands for; without a background shap warns and goes by covers."""
+    if given not in _PERTURBATIONS:
+        known = ", ".join(map(repr, _PERTURBATIONS))
+        raise ValueError(f"feature_perturbation={given!r}: available are {known}")
+    if given == "interventional" and not has_background:
+        warnings.warn(
+            "feature_perturbation='interventional' needs a background, and there is none: the "
+            "covers of the trees are used, as by shap; pass data",
+            FutureWarning,
+            stacklevel=3,
+        )
+    if given == "tree_path_dependent" or not has_background:
+        return "tree_path_dependent"
+    return "interventional"

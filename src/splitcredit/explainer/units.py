@@ -1,0 +1,139 @@
+"""What the raw prediction of a fitted model means, and which curve leads to what is explained.
+
+The words are those of shap: the output of the trees is a ``"raw_value"``, ``"log_odds"`` or a
+``"probability"``, and the objective ``"squared_error"`` or ``"binary_crossentropy"``. None stands
+for anything else, which can be explained as ``"raw"`` only.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NamedTuple
+
+
+class Units(NamedTuple):
+    """Units of a model's raw prediction; see the module."""
+
+    tree_output: str | None = None
+    objective: str | None = None
+
+
+_CLASS_FRACTIONS = Units("probability", None)
+_BINARY = Units("log_odds", "binary_crossentropy")
+_SQUARED = Units("raw_value", "squared_error")
+_VALUE = Units("raw_value", None)
+
+# Objectives of XGBoost and LightGBM, without LightGBM's parameters.
+_XGBOOST = {
+    "binary:logistic": _BINARY,
+    "binary:logitraw": _BINARY,
+    "reg:logistic": _BINARY,
+    "reg:linear": _SQUARED,
+    "reg:squarederror": _SQUARED,
+}
+_LIGHTGBM = {"binary sigmoid:1": _BINARY, "regression": _SQUARED}
+# Criteria or losses of scikit-learn's regressors that are the squared error.
+_SQUARED_ERRORS = ("squared_error", "friedman_mse")
+# Losses of its boosted regressors that predict the raw value itself.
+_IDENTITY = (*_SQUARED_ERRORS, "absolute_error", "huber", "quantile")
+
+
+class Curve(NamedTuple):
+    """What of the raw prediction is explained.
+
+    Parameters
+    ----------
+    name : str
+        A ``model_output`` of `splitcredit.importances.tree_shap_interventional`.
+    doubled : bool
+        Whether the output of a binary model is shown as two, one for each class.
+    """
+
+    name: str
+    doubled: bool = False
+
+
+def library_of(model) -> str | None:
+    """Name of the library that a model or one of the bases of its class is of."""
+    packages = {base.__module__.partition(".")[0] for base in type(model).__mro__}
+    # The wrappers of the first two are models of scikit-learn, too.
+    return next((name for name in ("xgboost", "lightgbm", "sklearn") if name in packages), None)
+
+
+def units(model) -> Units:
+    """Units of the raw prediction of a fitted model, without pipelines around it."""
+    units_of = {
+        "xgboost": _units_of_xgboost,
+        "lightgbm": _units_of_lightgbm,
+        "sklearn": _units_of_sklearn,
+    }
+    library = library_of(model)
+    return Units() if library is None else units_of[library](model)
+
+
+def _units_of_xgboost(model):
+    booster = model.get_booster() if hasattr(model, "get_booster") else model
+    objective = json.loads(booster.save_config())["learner"]["objective"]["name"]
+    return _XGBOOST.get(objective, Units())
+
+
+def _units_of_lightgbm(model):
+    booster = model.booster_ if hasattr(model, "booster_") else model
+    head = booster.model_to_string(num_iteration=1)
+    objective = re.search(r"^objective=(.*)$", head, re.M)
+    return _LIGHTGBM.get(objective.group(1).strip(), Units()) if objective else Units()
+
+
+def _units_of_sklearn(model):
+    from sklearn.base import is_classifier
+
+    loss = getattr(model, "loss", None)
+    if is_classifier(model):
+        if loss is None:
+            return _CLASS_FRACTIONS
+        return _BINARY if loss == "log_loss" and len(model.classes_) == 2 else Units()
+    if loss is not None and loss not in _IDENTITY:
+        return Units()
+    measure = loss if loss is not None else getattr(model, "criterion", None)
+    return _SQUARED if measure in _SQUARED_ERRORS else _VALUE
+
+
+def curve(model_output, units: Units, name: str) -> Curve:
+    """The curve that leads from the raw prediction to a ``model_output`` of shap.
+
+    Parameters
+    ----------
+    model_output : {"raw", "probability", "predict_proba", "log_loss", "predict"}
+    units : Units
+    name : str
+        What the model is called in the message.
+
+    Raises
+    ------
+    ValueError
+        If there is no such output, or the model has not the units for it.
+    """
+    if model_output == "raw":
+        return Curve("raw")
+    curves = {
+        ("probability", "log_odds"): Curve("probability"),
+        ("probability", "probability"): Curve("raw"),
+        ("predict_proba", "log_odds"): Curve("probability", doubled=True),
+        ("predict_proba", "probability"): Curve("raw"),
+        ("predict", "raw_value"): Curve("raw"),
+        ("log_loss", "squared_error"): Curve("squared_error"),
+        ("log_loss", "binary_crossentropy"): Curve("log_loss"),
+    }
+    known = dict.fromkeys(["raw", *(output for output, _ in curves)])
+    if model_output not in known:
+        raise ValueError(f"unknown model_output {model_output!r}: available are {', '.join(known)}")
+    unit = units.objective if model_output == "log_loss" else units.tree_output
+    if (model_output, unit) not in curves:
+        wanted = " or ".join(u for output, u in curves if output == model_output)
+        what = "objective" if model_output == "log_loss" else "raw output"
+        raise ValueError(
+            f"model_output={model_output!r} needs a model whose {what} is {wanted}, and that of "
+            f"this {name} is {unit or 'another one'}: explain model_output='raw'"
+        )
+    return curves[model_output, unit]

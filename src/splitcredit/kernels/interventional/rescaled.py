@@ -1,0 +1,140 @@
+"""Interventional TreeSHAP with one factor for each pair of a row and a background row.
+
+A prediction that goes through a curve, such as the logistic function, makes a game of every pair
+(x, z) that is the game of the trees times the slope of the curve's chord between f(z) and f(x). The
+slopes differ from pair to pair, so rows to explain with the same pattern no longer have the same
+attributions. What they share is the work on the background: its rows are gathered by pattern, and a
+row adds up its factors over each pattern that has no condition in common with its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.interventional import leaf_pairs
+from splitcredit.kernels.interventional.failed_conditions import (
+    BITS,
+    CONDITION,
+    add_where,
+    credit,
+    failures,
+    hash_slots,
+    listed,
+    merged,
+    number,
+    padded,
+)
+
+
+def add_leaves(edges, leaves, value, XT, ZT, factors, tasks, weights, out) -> None:
+    """Add what leaves give to the rows, each pair times its factor, to `out`.
+
+    Parameters
+    ----------
+    edges : record array (n_nodes,)
+        How each node is entered; see `explain.leaf_routes`.
+    leaves : int32 (n_leaves,)
+        With at most `failed_conditions.BITS` different features on their paths.
+    value : float64 (n_nodes, 1)
+    XT, ZT : prepared rows and background, transposed
+    factors : float64 (n_samples, n_background)
+    tasks : int64 (n_tasks, 4)
+        First and last row of a block; the last two are 0 and 1.
+    weights : float64 (most + 1, most + 1)
+        (a - 1)! b! / (a + b)! at [b, a].
+    out : float64 (n_features, 1, n_samples)
+    """
+    paths = np.empty((len(tasks), min(BITS, len(weights) - 1)), CONDITION)
+    _blocks(edges, leaves, value, XT, ZT, factors, tasks, weights, paths, out)
+
+
+@kernel(parallel=True)
+def _blocks(edges, leaves, value, XT, ZT, factors, tasks, weights, paths, out):
+    """Every block of rows over all leaves, in one order for every row."""
+    for task in prange(len(tasks)):
+        start, n, n_background = tasks[task, 0], tasks[task, 1] - tasks[task, 0], ZT.shape[1]
+        place = np.full(len(XT), -1, np.int32)
+        of_x, of_z = np.empty(n, np.uint64), np.empty(n_background, np.uint64)
+        distinct, slots = np.empty(n_background, np.uint64), hash_slots(n_background)
+        index, members = np.empty(n_background, np.int32), np.empty(n_background, np.int32)
+        starts, sizes = np.empty(n_background + 1, np.int64), np.empty(n_background, np.int64)
+        failed, rows = np.empty(BITS, np.int64), np.arange(n, dtype=np.int32)
+        shares, part = np.empty((n, padded(paths.shape[1]))), np.empty(n)
+        for leaf in leaves:
+            path = paths[task, : merged(edges, leaf, place, paths[task])]
+            failures(path, XT, start, of_x)
+            failures(path, ZT, 0, of_z)
+            n_entries = number(of_z, slots, distinct, index)
+            _gather(index, n_entries, members, starts)
+            for e in range(n_entries):
+                sizes[e] = listed(distinct[e], failed)
+            entries = distinct[:n_entries], sizes, members, starts
+            for r in range(n):
+                b = listed(of_x[r], failed)
+                given = factors[start + r], weights[b], failed[:b]
+                _share(of_x[r], len(path), *entries, *given, shares[r])
+            credit(path, shares, rows, value[leaf], start, part, out)
+
+
+@kernel()
+def _gather(index, n_entries, members, starts):
+    """List the background rows of entry e as ``members[starts[e]:starts[e + 1]]``."""
+    starts[: n_entries + 1] = 0
+    for z in range(len(index)):
+        starts[index[z] + 1] += 1
+    for e in range(n_entries):
+        starts[e + 1] += starts[e]
+    place = starts[:n_entries].copy()
+    for z in range(len(index)):
+        members[place[index[z]]] = z
+        place[index[z]] += 1
+
+
+@kernel()
+def _share(pattern, m, distinct, sizes, members, starts, factors, weights, failed, phi):
+    """Shares of one row in a leaf of value 1; see `failed_conditions.share`."""
+    phi[:] = 0
+    inside = 0.0
+    for e in range(len(distinct)):
+        if distinct[e] & pattern:
+            continue
+        total = 0.0
+        for i in range(starts[e], starts[e + 1]):
+            total += factors[members[i]]
+        if sizes[e] == 0:
+            inside += total
+        else:
+            add_where(distinct[e], total * weights[sizes[e]], padded(m), phi)
+    if len(failed) > 0:
+        loss = (inside + phi[:m].sum()) / len(failed)
+        for k in failed:
+            phi[k] = -loss
+
+
+def add_wide_leaves(edges, leaves, value, XT, ZT, factors, tasks, weights, out) -> None:
+    """Add what leaves with paths of any width give to the rows; see `add_leaves`."""
+    for first in range(0, len(leaves), leaf_pairs.CHUNK):
+        some = leaves[first : first + leaf_pairs.CHUNK]
+        paths, sizes = leaf_pairs.merged_paths(edges, some, len(XT), len(weights) - 1)
+        _wide_blocks(paths, sizes, some, value, XT, ZT, factors, tasks, weights, out)
+
+
+@kernel(parallel=True)
+def _wide_blocks(paths, sizes, leaves, value, XT, ZT, factors, tasks, weights, out):
+    for task in prange(len(tasks)):
+        start, stop = tasks[task, 0], tasks[task, 1]
+        for i in range(len(leaves)):
+            path = paths[i, : sizes[i]]
+            of_x = leaf_pairs.fails(path, XT, start, stop)
+            of_z = leaf_pairs.fails(path, ZT, 0, ZT.shape[1])
+            phi, total = np.empty(len(path)), np.empty(len(path))
+            for r in range(stop - start):
+                total[:] = 0
+                for z in range(len(of_z)):
+                    phi[:] = 0
+                    leaf_pairs.pair(of_x[r], of_z[z], weights, phi)
+                    total += factors[start + r, z] * phi
+                for k in range(len(path)):
+                    out[path[k].feature, 0, start + r] += value[leaves[i], 0] * total[k]

@@ -1,0 +1,456 @@
+"""`TreeExplainer` beside shap's: values, shapes, expected values, arguments, refusals."""
+
+import inspect
+import pickle
+import subprocess
+import sys
+import warnings
+from functools import cache
+
+import lightgbm
+import numpy as np
+import pandas as pd
+import pytest
+import shap
+import xgboost
+from sklearn import ensemble, tree
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import splitcredit
+import twins
+from splitcredit import TreeExplainer
+from splitcredit.explainer import additivity, background
+from splitcredit.explainer import model as explained
+
+# Basis of 1e-6: single precision, in which shap keeps leaves, weights and sums against a
+# background, and XGBoost all of its own; the sums have tens of terms of at most the scale.
+SINGLE = 1e-6
+N, P = 200, 5
+
+
+@cache
+def data():
+    """Float32 rows, so that shap's float32 thresholds send them all where the models do."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(N, P)).astype(np.float32)
+    score = (X[:, 0] + X[:, 1] * X[:, 2]).astype(float)
+    return X, {"values": score, "two": (score > 0) * 1, "three": np.digitize(score, [-0.5, 0.5])}
+
+
+MODELS = {
+    "decision tree": (tree.DecisionTreeRegressor(max_depth=4, random_state=0), "values"),
+    "decision tree, classes": (tree.DecisionTreeClassifier(max_depth=4, random_state=0), "two"),
+    "forest": (ensemble.RandomForestRegressor(5, max_depth=4, random_state=0), "values"),
+    "forest, classes": (ensemble.RandomForestClassifier(5, max_depth=4, random_state=0), "three"),
+    "extra-trees": (ensemble.ExtraTreesRegressor(5, max_depth=4, random_state=0), "values"),
+    "extra-trees, classes": (
+        ensemble.ExtraTreesClassifier(5, max_depth=4, random_state=0),
+        "two",
+    ),
+    "boosting": (ensemble.GradientBoostingRegressor(n_estimators=5, random_state=0), "values"),
+    "boosting, classes": (
+        ensemble.GradientBoostingClassifier(n_estimators=5, random_state=0),
+        "two",
+    ),
+    "histograms": (ensemble.HistGradientBoostingRegressor(max_iter=5), "values"),
+    "histograms, classes": (ensemble.HistGradientBoostingClassifier(max_iter=5), "two"),
+    "histograms, three classes": (ensemble.HistGradientBoostingClassifier(max_iter=5), "three"),
+    "xgboost": (xgboost.XGBRegressor(n_estimators=5, max_depth=4), "values"),
+    "xgboost, classes": (xgboost.XGBClassifier(n_estimators=5, max_depth=4), "two"),
+    "xgboost, three classes": (xgboost.XGBClassifier(n_estimators=5, max_depth=4), "three"),
+    "lightgbm": (lightgbm.LGBMRegressor(n_estimators=5, verbose=-1), "values"),
+    "lightgbm, classes": (lightgbm.LGBMClassifier(n_estimators=5, verbose=-1), "two"),
+    "lightgbm, three classes": (lightgbm.LGBMClassifier(n_estimators=5, verbose=-1), "three"),
+}
+
+
+@cache
+def fitted(name):
+    """A model and its targets."""
+    model, target = MODELS[name]
+    X, y = data()
+    return model.fit(X, y[target]), y[target]
+
+
+def both(name, *arguments, **keywords):
+    """Explainers of shap and of ours, with the same arguments."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [
+            make(fitted(name)[0], *arguments, **keywords)
+            for make in (shap.TreeExplainer, TreeExplainer)
+        ]
+
+
+def of_shap(call, *arguments, **keywords):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return call(*arguments, **keywords)
+
+
+@pytest.mark.parametrize("perturbation", ["interventional", "tree_path_dependent"])
+@pytest.mark.parametrize("name", MODELS)
+def test_values_base_values_and_shapes_are_those_of_shap(name, perturbation):
+    X = data()[0]
+    rows = X[:6]
+    theirs, ours = both(name, X[50:90] if perturbation == "interventional" else None)
+    expected, found = of_shap(theirs.shap_values, rows), ours.shap_values(rows)
+    assert found.shape == expected.shape
+    assert twins.largest_error(found, expected) <= SINGLE
+    assert np.shape(ours.expected_value) == np.shape(theirs.expected_value)
+    mean = theirs.expected_value
+    if name == "xgboost, three classes" and perturbation == "interventional":
+        # shap takes the base score of the first class for all.
+        mean = fitted(name)[0].predict(X[50:90], output_margin=True).mean(axis=0)
+    assert np.allclose(ours.expected_value, mean, rtol=SINGLE, atol=SINGLE)
+    expected, found = of_shap(theirs, rows), ours(rows)
+    assert found.values.shape == expected.values.shape
+    assert found.base_values.shape == expected.base_values.shape
+    assert (found.base_values == ours.expected_value).all()
+    assert (found.output_names, found.feature_names) == (
+        expected.output_names,
+        expected.feature_names,
+    )
+    assert np.array_equal(found.data, expected.data)
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if "xgboost" not in name])
+def test_the_expected_value_is_there_before_the_first_values(name):
+    """Of XGBoost models shap has another value until its first call."""
+    theirs, ours = both(name)
+    expected = np.squeeze(theirs.expected_value)
+    assert np.allclose(np.squeeze(ours.expected_value), expected, rtol=SINGLE, atol=SINGLE)
+
+
+@pytest.mark.parametrize(
+    ("name", "output"),
+    [
+        ("xgboost, classes", "probability"),
+        ("xgboost, classes", "predict_proba"),
+        ("xgboost, classes", "log_loss"),
+        ("xgboost", "log_loss"),
+        ("lightgbm, classes", "probability"),
+        ("lightgbm, classes", "log_loss"),
+        ("lightgbm", "log_loss"),
+        ("boosting, classes", "probability"),
+        ("histograms, classes", "probability"),
+        ("histograms, classes", "predict_proba"),
+        ("histograms", "predict"),
+        ("forest, classes", "probability"),
+        ("decision tree, classes", "probability"),
+    ],
+)
+def test_probabilities_and_losses_are_those_of_shap(name, output):
+    X, y = data()[0][:6], fitted(name)[1][:6]
+    theirs, ours = both(name, data()[0][50:90], model_output=output)
+    y = y if output == "log_loss" else None
+    expected, found = theirs.shap_values(X, y), ours.shap_values(X, y)
+    assert found.shape == expected.shape
+    assert twins.largest_error(found, expected) <= SINGLE
+    if output == "log_loss":
+        means = [[explainer.expected_value(target) for target in y] for explainer in (theirs, ours)]
+        assert np.allclose(*means, rtol=SINGLE, atol=SINGLE)
+        assert np.allclose(ours(X, y).base_values, means[0], rtol=SINGLE, atol=SINGLE)
+    else:
+        assert np.allclose(ours.expected_value, theirs.expected_value, rtol=SINGLE, atol=SINGLE)
+        base = theirs(X).base_values
+        assert np.allclose(ours(X).base_values, base, rtol=SINGLE, atol=SINGLE)
+
+
+@pytest.mark.parametrize("name", ["forest, classes", "forest", "lightgbm, classes"])
+def test_outputs_that_shap_does_not_explain_add_up_to_the_models_own(name):
+    """Class fractions and values are the raw prediction; LightGBM's probabilities are two."""
+    model, X = fitted(name)[0], data()[0]
+    output = "predict" if name == "forest" else "predict_proba"
+    found = TreeExplainer(model, X[50:90], model_output=output)(X[:6])
+    totals = found.base_values + found.values.sum(axis=1)
+    assert np.allclose(totals, getattr(model, output)(X[:6]), rtol=0, atol=twins.ROUNDING)
+
+
+@pytest.mark.parametrize("name", ["forest, classes", "boosting, classes", "xgboost"])
+def test_approximate_values_are_those_of_shap(name):
+    theirs, ours = both(name)
+    X = data()[0][:6]
+    expected = of_shap(theirs.shap_values, X, approximate=True)
+    assert twins.largest_error(ours.shap_values(X, approximate=True), expected) <= SINGLE
+    with pytest.raises(ValueError, match="make the explainer without data"):
+        TreeExplainer(fitted(name)[0], X).shap_values(X, approximate=True)
+
+
+@pytest.mark.parametrize("name", ["xgboost", "xgboost, three classes", "boosting", "lightgbm"])
+def test_the_first_trees_alone_are_explained_as_by_shap(name):
+    theirs, ours = both(name)
+    X = data()[0][:6]
+    expected = of_shap(theirs.shap_values, X, tree_limit=3, check_additivity=False)
+    found = ours.shap_values(X, tree_limit=3)
+    assert twins.largest_error(found, expected) <= SINGLE
+    all_trees = ours.shap_values(X)
+    assert not np.allclose(found, all_trees)
+    assert np.array_equal(ours.shap_values(X, tree_limit=-1), all_trees)
+
+
+@pytest.mark.parametrize("name", ["xgboost, three classes", "forest", "forest, classes"])
+def test_interactions_are_those_of_shap(name):
+    """XGBoost's own, in single precision, lose digits by differences of two runs."""
+    theirs, ours = both(name)
+    X = data()[0][:4]
+    expected, found = of_shap(theirs.shap_interaction_values, X), ours.shap_interaction_values(X)
+    assert found.shape == expected.shape
+    assert twins.largest_error(found, expected) <= 10 * SINGLE
+    assert np.array_equal(ours.shap_interaction_values(X[1]), found[1])
+    explanation = ours(X, interactions=True)
+    assert np.array_equal(explanation.values, found)
+    assert explanation.base_values.shape == ours(X).base_values.shape
+
+
+def test_interactions_against_a_background_add_up_to_the_attributions():
+    model, X = fitted("xgboost")[0], data()[0]
+    ours = TreeExplainer(model, X[50:90])
+    found = ours.shap_interaction_values(X[:4], tree_limit=3)
+    values = ours.shap_values(X[:4], tree_limit=3)
+    assert twins.largest_error(found.sum(axis=-1), values) <= twins.ROUNDING
+    probability = TreeExplainer(fitted("xgboost, classes")[0], X[:9], model_output="probability")
+    with pytest.raises(ValueError, match="interactions are of the raw prediction, not of 'prob"):
+        probability.shap_interaction_values(X[:4])
+
+
+def test_the_expected_value_is_that_of_the_trees_that_were_explained_last():
+    model, X = fitted("xgboost")[0], data()[0][:6]
+    ours = TreeExplainer(model)
+    found = ours.shap_values(X, tree_limit=2)
+    totals = ours.expected_value + found.sum(axis=1)
+    assert np.allclose(totals, model.predict(X, iteration_range=(0, 2)), rtol=0, atol=SINGLE)
+    ours.shap_values(X)
+    assert ours.expected_value == TreeExplainer(model).expected_value
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_trees_after_the_best_iteration_are_left_out_as_by_shap(wrapped):
+    X, y = data()[0], data()[1]["values"]
+    model = xgboost.XGBRegressor(n_estimators=40, learning_rate=1.0, early_stopping_rounds=5)
+    model.fit(X[:100], y[:100], eval_set=[(X[100:], y[100:])], verbose=False)
+    assert model.best_iteration < model.get_booster().num_boosted_rounds() - 1
+    model = model if wrapped else model.get_booster()
+    ours, theirs = TreeExplainer(model), shap.TreeExplainer(model)
+    assert twins.largest_error(ours.shap_values(X[:6]), theirs.shap_values(X[:6])) <= SINGLE
+
+
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame])
+def test_of_a_larger_background_the_same_100_rows_are_taken_as_by_shap(kind):
+    X = kind(data()[0])
+    theirs, ours = both("forest", X)
+    assert ours.data.shape == (100, P)
+    assert np.array_equal(ours.data, theirs.data)
+
+
+def test_a_masker_gives_as_many_rows_as_it_holds():
+    frame = pd.DataFrame(data()[0], columns=list("abcde"))
+    masker = shap.maskers.Independent(frame, max_samples=150)
+    theirs, ours = both("forest", masker)
+    assert np.array_equal(ours.data, theirs.data) and len(ours.data) == 150
+    with pytest.raises(ValueError, match="Partition masker: pass the rows, or an Independent"):
+        TreeExplainer(fitted("forest")[0], shap.maskers.Partition(frame))
+
+
+def test_covers_of_a_background_are_those_of_shap_where_its_rows_come():
+    """In a tree of depth 1 rows of the background come to all leaves."""
+    X, y = data()
+    model = ensemble.RandomForestRegressor(5, max_depth=1, random_state=0).fit(X, y["values"])
+    given = {"data": X[50:90], "feature_perturbation": "tree_path_dependent"}
+    theirs, ours = shap.TreeExplainer(model, **given), TreeExplainer(model, **given)
+    assert twins.largest_error(ours.shap_values(X), theirs.shap_values(X)) <= twins.ROUNDING
+    assert np.shape(ours.expected_value) == np.shape(theirs.expected_value) == ()
+    assert np.allclose(ours.expected_value, theirs.expected_value, rtol=twins.ROUNDING)
+
+
+def test_covers_count_the_background_and_elsewhere_keep_the_models_shares():
+    forest = splitcredit.to_forest(fitted("histograms")[0])
+    rows = data()[0][:3].astype(float)
+    rows[0, 0] = np.nan
+    rows = forest.prepare(rows)
+    counted = background.with_covers_of(forest, rows).cover
+    expected = np.zeros(forest.n_nodes)
+    for row in rows:
+        expected[[k for path in twins.paths(forest, row) for k in path]] += 1
+    assert np.array_equal(np.round(counted), expected)
+    empty = np.flatnonzero((expected == 0) & (forest.feature >= 0))
+    assert empty.size
+    share, own = (cover[forest.left[empty]] / cover[empty] for cover in (counted, forest.cover))
+    assert np.allclose(share, own, rtol=twins.ROUNDING)
+
+
+def test_single_rows_frames_series_and_matrices_give_the_same_values():
+    model, X = fitted("xgboost, three classes")[0], data()[0]
+    frame = pd.DataFrame(X)
+    for given in (None, X[50:60]):
+        ours = TreeExplainer(model, given)
+        expected = ours.shap_values(X[:3])
+        assert np.array_equal(ours.shap_values(frame[:3]), expected)
+        assert np.array_equal(ours.shap_values(X[:3].tolist()), expected)
+        assert np.array_equal(ours.shap_values(X[1]), expected[1])
+        assert np.array_equal(ours.shap_values(frame.iloc[1]), expected[1])
+        one = ours(X[1])
+        assert np.array_equal(one.values, expected[1])
+        assert one.base_values.shape == (3,) and one.data.shape == (P,)
+
+
+def test_what_a_matrix_of_xgboost_does_not_hold_is_missing():
+    model, X = fitted("xgboost")[0], data()[0][:4].copy()
+    X[0, 1] = np.nan
+    X[1, 2] = 0.0
+    ours = TreeExplainer(model)
+    matrix = xgboost.DMatrix(X)
+    assert np.array_equal(ours.shap_values(matrix), ours.shap_values(X))
+    assert np.array_equal(ours(matrix).data, X, equal_nan=True)
+
+
+def test_explanations_have_the_names_of_the_rows_or_of_the_background():
+    X, model = data()[0], fitted("forest")[0]
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    assert TreeExplainer(model)(frame[:3]).feature_names == list("abcde")
+    assert TreeExplainer(model, frame)(X[:3]).feature_names == list("abcde")
+    assert TreeExplainer(model, feature_names=list("vwxyz"))(X[:3]).feature_names == list("vwxyz")
+    assert TreeExplainer(model)(X[:3]).feature_names is None
+    slices = TreeExplainer(model)(frame)[2:5, ["b", "d"]]
+    assert slices.values.shape == (3, 2) and slices.feature_names == ["b", "d"]
+
+
+def test_signatures_take_the_arguments_of_shap_in_its_order():
+    for name in ("__init__", "__call__", "shap_values", "shap_interaction_values"):
+        theirs, ours = (
+            list(inspect.signature(getattr(cls, name)).parameters)
+            for cls in (shap.TreeExplainer, TreeExplainer)
+        )
+        assert ours == theirs, name
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "xgboost, three classes"])
+def test_attributes_of_the_model_are_those_of_shap(name):
+    """But for XGBoost models of several classes, of which shap has one base score for all."""
+    theirs, ours = both(name, data()[0][:20])
+    assert ours.model.num_outputs == theirs.model.num_outputs
+    assert np.allclose(ours.model.base_offset, theirs.model.base_offset, rtol=SINGLE, atol=SINGLE)
+    assert ours.model.tree_output in (theirs.model.tree_output, None)
+    assert (ours.feature_perturbation, ours.model_output) == ("interventional", "raw")
+    predicted = ours.model.predict(data()[0][:3]), theirs.model.predict(data()[0][:3])
+    assert np.allclose(*predicted, rtol=SINGLE, atol=SINGLE)
+
+
+def test_an_explainer_can_be_pickled():
+    model, X = fitted("xgboost, classes")[0], data()[0]
+    ours = TreeExplainer(model, X[:20], model_output="log_loss")
+    again = pickle.loads(pickle.dumps(ours))
+    y = fitted("xgboost, classes")[1]
+    assert np.array_equal(again.shap_values(X, y), ours.shap_values(X, y))
+    assert again.expected_value(1) == ours.expected_value(1)
+
+
+def test_values_need_no_shap():
+    code = (
+        "import sys; sys.modules['shap'] = None\n"
+        "import numpy as np, splitcredit\n"
+        "from sklearn.tree import DecisionTreeRegressor\n"
+        "X = np.arange(8.0).reshape(4, 2)\n"
+        "model = DecisionTreeRegressor().fit(X, X[:, 0])\n"
+        "print(splitcredit.TreeExplainer(model, X).shap_values(X).shape)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)
+    assert done.stdout == "(4, 2)\n"
+
+
+@pytest.mark.parametrize("given", [None, "background"])
+def test_attributions_that_do_not_add_up_are_refused(monkeypatch, given):
+    """As a defect of a kernel would make them: one value is off by a thousandth."""
+    from splitcredit.explainer import tree_explainer
+
+    module = tree_explainer.tree_shap_interventional if given else tree_explainer.tree_shap
+    right = module.explain
+
+    def wrong(*arguments, **keywords):
+        found = right(*arguments, **keywords)
+        found.values[4:5, 1] += 1e-3
+        return found
+
+    X = data()[0]
+    ours = TreeExplainer(fitted("forest")[0], None if given is None else X[:9])
+    monkeypatch.setattr(module, "explain", wrong)
+    with pytest.raises(ValueError, match=r"additivity check: for row 4 the attributions add up to"):
+        ours.shap_values(X[:6])
+    ours.shap_values(X[:6], check_additivity=False)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_conversion_that_predicts_otherwise_is_refused(monkeypatch, name):
+    model, X = fitted(name)[0], data()[0]
+    ours = TreeExplainer(model)
+    forest = ours.model.forest
+    ours.model.forest = explained.replace(forest, value=forest.value * (1 + 1e-3))
+    with pytest.raises(ValueError, match=r"the converted trees predict .*, and the model gives"):
+        ours.shap_values(X[:6])
+    ours.shap_values(X[:6], check_additivity=False)
+
+
+def test_the_check_allows_what_single_precision_may_lose_and_no_more():
+    """300 trees of XGBoost, whose sums in float32 lose several digits."""
+    X, y = data()
+    model = xgboost.XGBRegressor(n_estimators=300, max_depth=2, learning_rate=0.05)
+    ours = TreeExplainer(model.fit(X, 1e3 + y["values"]))
+    ours.shap_values(X[:3])
+    gap = abs(ours.model.predict(X) - model.predict(X)).max()
+    assert 0 < gap <= additivity.rounding(ours.model.forest) <= 1e5 * gap
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("forest", {"model_output": "margin"}, "unknown model_output 'margin': available are raw"),
+        ("forest", {"model_output": "probability"}, "whose raw output is log_odds or probability"),
+        ("forest, classes", {"model_output": "log_loss"}, "that of this RandomForestClassifier is"),
+        ("xgboost, three classes", {"model_output": "probability"}, "is another one: explain"),
+        ("forest", {"feature_perturbation": "global"}, "available are 'auto', 'interventional'"),
+        ("forest", {"data": [[0.0] * P]}, "data is a list: pass an array or DataFrame of rows"),
+        ("forest", {"data": np.zeros((3, P + 1))}, "background: X has 6 features"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused(name, given, message):
+    with pytest.raises(ValueError, match=message):
+        TreeExplainer(fitted(name)[0], **{"data": data()[0][:9], **given})
+
+
+def test_probabilities_need_a_background():
+    with pytest.raises(ValueError, match="is explained against a background only: pass data"):
+        TreeExplainer(fitted("xgboost, classes")[0], model_output="probability")
+
+
+def test_an_interventional_explainer_without_a_background_warns_as_shap_does():
+    with pytest.warns(FutureWarning, match="needs a background, and there is none"):
+        ours = TreeExplainer(fitted("forest")[0], feature_perturbation="interventional")
+    assert ours.feature_perturbation == "tree_path_dependent"
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "message"),
+    [
+        ("forest", 2, "is for boosted models, and this one averages its trees"),
+        ("lightgbm, three classes", 3, "shap counts rounds without a background and trees with"),
+        ("xgboost, three classes", 2, "leaves no tree: pass None or -1"),
+        ("boosting", 0, "leaves no tree"),
+    ],
+)
+def test_limits_without_a_meaning_are_refused(name, limit, message):
+    with pytest.raises(ValueError, match=message):
+        TreeExplainer(fitted(name)[0]).shap_values(data()[0][:2], tree_limit=limit)
+
+
+def test_models_that_are_not_supported_are_named():
+    model, X, y = ensemble.RandomForestRegressor(2), data()[0], data()[1]["values"]
+    with pytest.raises(TypeError, match="this Pipeline transforms rows before its trees see them"):
+        TreeExplainer(make_pipeline(StandardScaler(), model).fit(X, y))
+    with pytest.raises(TypeError, match="this GridSearchCV holds a model and is none: pass its"):
+        TreeExplainer(GridSearchCV(model, {"max_depth": [1, 2]}, cv=2).fit(X, y))
+    with pytest.raises(TypeError, match="cannot convert IsolationForest"):
+        TreeExplainer(ensemble.IsolationForest(n_estimators=2).fit(data()[0]))
+    with pytest.raises(TypeError, match=r"cannot convert builtins\.dict to a Forest"):
+        TreeExplainer({"trees": []})

@@ -1,0 +1,193 @@
+"""Interventional TreeSHAP of probabilities and losses: twin, shap, chords, a worked example."""
+
+from dataclasses import replace
+from decimal import Decimal, localcontext
+
+import numba
+import numpy as np
+import pytest
+from lightgbm import LGBMClassifier, LGBMRegressor
+from xgboost import XGBClassifier, XGBRegressor
+
+import twins
+import twins_interventional
+from forests import DRAWN, caterpillar, grow, leaf, random_forest, rows_on_thresholds, split
+from splitcredit import to_forest
+from splitcredit.importances import _rescaling
+from splitcredit.importances import tree_shap_interventional as measure
+from splitcredit.importances.tree_shap_interventional import explain
+from splitcredit.kernels.interventional import explain as kernel
+
+Y = np.array([0, 1, 1, 0])
+CURVES = {
+    "probability": lambda m, n: 1 / (1 + (-m).exp()),
+    "log_loss": lambda m, n: (1 + m.exp()).ln() - int(Y[n]) * m,
+    "squared_error": lambda m, n: (m - int(Y[n])) ** 2,
+}
+ONE_OUTPUT = [name for name in DRAWN if DRAWN[name]().n_outputs == 1]
+
+
+def drawn(forest):
+    """Four rows to explain and five of the background, with one in common."""
+    rows = rows_on_thresholds(forest, 8)
+    return rows[:4], rows[3:]
+
+
+@pytest.mark.parametrize("curve", CURVES)
+@pytest.mark.parametrize("name", ONE_OUTPUT)
+def test_values_equal_the_definition(name, curve):
+    """By all subsets for each background row, in trees with NaN, repeated features, a base."""
+    forest = DRAWN[name]()
+    X, background = drawn(forest)
+    ours = explain(forest, X, background, model_output=curve, y=Y).values[:, :, 0]
+    twin = twins_interventional.rescaled(forest, X, background, CURVES[curve])
+    assert twins.largest_error(ours, twin) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("features", [64, 3, 0])
+def test_patterns_and_pairs_lead_to_the_same_values(features):
+    """With all leaves by patterns, some by pairs of rows, and all by pairs."""
+    for name in ("NaN, float32", "sum of one output", "caterpillar"):
+        forest = {
+            "NaN, float32": DRAWN["NaN, float32"],
+            "sum of one output": lambda: random_forest(21, aggregate="sum", base=[0.5]),
+            "caterpillar": lambda: caterpillar(70, 70),
+        }[name]()
+        X, background = (forest.prepare(rows) for rows in drawn(forest))
+        factors = np.random.default_rng(0).normal(size=(4, 5))
+        ours = kernel.tree_shap_rescaled(forest, X, background, factors, features)
+        alone = [twins_interventional.leaf_by_leaf(forest, X, z[None])[:, :, 0] for z in background]
+        twin = np.einsum("xz,zxj->xj", factors, alone) / 5
+        assert twins.largest_error(ours, twin) <= twins.ROUNDING, name
+
+
+def test_factors_of_one_give_the_values_of_the_raw_prediction():
+    """With more than 64 patterns in the background, and more rows than one block has."""
+    forest = random_forest(22, n_trees=20, depth=8)
+    X, background = (forest.prepare(rows_on_thresholds(forest, n, n)) for n in (700, 200))
+    ours = kernel.tree_shap_rescaled(forest, X, background, np.ones((700, 200)))
+    raw = kernel.tree_shap_interventional(forest, X, np.array([0]), background)[:, :, 0]
+    assert twins.largest_error(ours, raw) <= twins.ROUNDING
+
+
+def test_a_stump_by_hand():
+    """Margins 0 and log 3 mean probabilities of 1/2 and 3/4, and x has half of z's on its side."""
+    forest = grow([split(1, 0.5, leaf(0.0), leaf(np.log(3.0)))], 3, aggregate="sum")
+    X, background = np.array([[0.0, 1.0, 0.0]]), np.array([[9.0, 0.0, 9.0], [9.0, 1.0, 9.0]])
+    found = explain(forest, X, background, model_output="probability")
+    assert np.allclose(found.values[0, :, 0], [0, 1 / 8, 0], rtol=0, atol=1e-15)
+    assert np.allclose(found.baseline, [5 / 8], rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_values_and_baseline_add_up_to_what_is_explained(curve):
+    forest = random_forest(23, n_trees=9, aggregate="sum", base=[-0.25])
+    X, background = rows_on_thresholds(forest, 60), rows_on_thresholds(forest, 40, 1)
+    y = np.arange(60) % 2
+    totals = explain(forest, X, background, model_output=curve, y=y).totals()[:, 0]
+    expected = _rescaling.transformed(curve, forest.predict(X)[:, 0], y)
+    assert twins.largest_error(totals, expected) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_slopes_keep_their_digits_at_any_margins(curve):
+    """Near-equal margins, far ones and large ones, against decimals with 400 digits."""
+    margins = [-800.0, -40.0, -1.0, -1e-9, 0.0, 1e-300, 1e-9, 1.0, 1.0 + 2**-52, 40.0, 800.0]
+    a, b = (m.ravel() for m in np.meshgrid(margins, margins))
+    a, b = a[a != b], b[a != b]
+    for y in (0, 1):
+        row = int(np.flatnonzero(y == Y)[0])
+        with localcontext(prec=400):
+            pairs = [(Decimal(float(s)), Decimal(float(t))) for s, t in zip(a, b, strict=True)]
+            exact = [
+                float((CURVES[curve](s, row) - CURVES[curve](t, row)) / (s - t)) for s, t in pairs
+            ]
+        targets = np.full(len(a), float(y))
+        ours = [
+            _rescaling.slopes(curve, a[i : i + 1], b[i : i + 1], targets[i : i + 1])[0, 0]
+            for i in range(len(a))
+        ]
+        assert np.allclose(ours, exact, rtol=twins.ROUNDING, atol=0)
+
+
+def test_equal_margins_have_the_slope_1_as_in_shap():
+    slopes = _rescaling.slopes("probability", np.array([0.0, 2.0]), np.array([2.0]))
+    assert slopes[1, 0] == 1 and 0 < slopes[0, 0] < 0.25
+
+
+def boosted(kind):
+    """A model of shap's README kind, float32 rows, and targets."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 6)).astype(np.float32)
+    score = X[:, 0] + X[:, 1] * X[:, 2] + random.normal(size=300)
+    if kind == "classes":
+        y = (score > 0).astype(int)
+        yield XGBClassifier(n_estimators=15, max_depth=4, random_state=0).fit(X, y), X, y
+        yield LGBMClassifier(n_estimators=15, num_leaves=9, verbose=-1).fit(X, y), X, y
+    else:
+        yield XGBRegressor(n_estimators=15, max_depth=4, random_state=0).fit(X, score), X, score
+        yield LGBMRegressor(n_estimators=15, num_leaves=9, verbose=-1).fit(X, score), X, score
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_values_equal_those_of_shap(curve):
+    """Basis of 1e-6: shap keeps leaves and weights in single precision, as in the raw values.
+
+    The forest has shap's thresholds, which it rounds to float32, and its comparison.
+    """
+    import shap
+
+    for model, X, y in boosted("values" if curve == "squared_error" else "classes"):
+        X, y, background = X[:40], y[:40], X[200:230]
+        theirs = "log_loss" if curve == "squared_error" else curve
+        values = shap.TreeExplainer(model, background, model_output=theirs).shap_values(X, y)
+        forest = to_forest(model)
+        forest = replace(forest, threshold=forest.threshold.astype(np.float32))
+        ours = explain(forest, X, background, model_output=curve, y=y)
+        assert twins.largest_error(values, ours.values[:, :, 0]) <= 1e-6
+
+
+def test_values_do_not_depend_on_threads_or_chunks(monkeypatch):
+    forest = random_forest(24, n_trees=5)
+    X, background = rows_on_thresholds(forest, 50), rows_on_thresholds(forest, 30, 1)
+    y = np.arange(50) % 2
+    given = {"model_output": "log_loss", "y": y}
+    before = numba.get_num_threads()
+    two = explain(forest, X, background, **given)
+    numba.set_num_threads(1)
+    monkeypatch.setattr(measure, "_CHUNK", 210)
+    try:
+        one = explain(forest, X, background, **given)
+    finally:
+        numba.set_num_threads(before)
+    assert one.values.tobytes() == two.values.tobytes()
+    assert one.baseline.tobytes() == two.baseline.tobytes()
+
+
+def test_no_rows_give_no_values():
+    forest = random_forest(25)
+    for curve in CURVES:
+        found = explain(forest, np.zeros((0, 6)), np.zeros((2, 6)), model_output=curve, y=[])
+        assert found.values.shape == (0, 6, 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"model_output": "margin"}, "unknown model_output 'margin': available are raw, prob"),
+        ({"model_output": "log_loss"}, "needs the targets of the rows: pass y"),
+        ({"model_output": "log_loss", "y": [1]}, r"y has shape \(1,\), expected \(2,\)"),
+        ({"model_output": "log_loss", "y": [1, 2]}, "y holds other values than 0 and 1"),
+        ({"model_output": "squared_error", "y": [1, np.nan]}, "y holds NaN or infinities"),
+        ({"model_output": "probability", "output": 3}, "output=3 is not one of"),
+    ],
+)
+def test_what_does_not_fit_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        explain(random_forest(26), np.zeros((2, 6)), np.zeros((2, 6)), **given)
+
+
+def test_a_forest_with_several_outputs_is_refused():
+    forest = random_forest(27, n_outputs=2)
+    with pytest.raises(ValueError, match="needs a forest with one output, and this one has 2"):
+        explain(forest, np.zeros((2, 6)), np.zeros((2, 6)), model_output="probability")
