@@ -98,7 +98,7 @@ def test_every_kernel_that_is_called_is_of_one_part_and_every_part_is_compiled()
 
 
 def test_guides_of_kernels_hold_no_code():
-    """The key of the cache of compiled code leaves them out."""
+    """They are read, not run."""
     for guide in (LIBRARY / "kernels").rglob("__init__.py"):
         (docstring,) = ast.parse(guide.read_text()).body
         assert isinstance(docstring, ast.Expr), guide

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.interventional.failed_conditions import CONDITION, failures, merged
@@ -21,20 +20,20 @@ def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
         some = leaves[first : first + CHUNK]
         paths = np.empty((len(some), len(weights) - 1), CONDITION)
         sizes = np.empty(len(some), np.int64)
-        _merge(edges, some, len(XT), paths, sizes)
-        _blocks(paths, sizes, some, value, XT, ZT, tasks, weights, out)
+        _merge(len(some), edges, some, len(XT), paths, sizes)
+        _blocks(len(tasks), paths, sizes, some, value, XT, ZT, tasks, weights, out)
 
 
 @kernel(parallel=True)
-def _merge(edges, leaves, n_features, paths, sizes):
-    for i in prange(len(leaves)):
+def _merge(first, last, edges, leaves, n_features, paths, sizes):
+    for i in range(first, last):
         place = np.full(n_features, -1, np.int32)
         sizes[i] = merged(edges, leaves[i], place, paths[i])
 
 
 @kernel(parallel=True)
-def _blocks(paths, sizes, leaves, value, XT, ZT, tasks, weights, out):
-    for task in prange(len(tasks)):
+def _blocks(first_task, last_task, paths, sizes, leaves, value, XT, ZT, tasks, weights, out):
+    for task in range(first_task, last_task):
         start, stop, first, last = tasks[task]
         for i in range(len(leaves)):
             path = paths[i, : sizes[i]]
@@ -50,7 +49,7 @@ def _blocks(paths, sizes, leaves, value, XT, ZT, tasks, weights, out):
                         out[path[k].feature, c - first, start + r] += worth
 
 
-@kernel()
+@kernel(inner=True)
 def _fails(path, XT, start, stop):
     """Whether each row fails each condition, bool (stop - start, len(path))."""
     fails = np.empty((stop - start, len(path)), np.bool_)
@@ -62,7 +61,7 @@ def _fails(path, XT, start, stop):
     return fails
 
 
-@kernel()
+@kernel(inner=True)
 def _pair(of_x, of_z, weights, phi):
     """Add the Shapley values of one pair, for a leaf of value 1."""
     a, b = 0, 0
