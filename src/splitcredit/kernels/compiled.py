@@ -12,7 +12,7 @@ from functools import cached_property
 import numba
 
 from splitcredit.kernels import notice
-from splitcredit.kernels.inner import InnerCompiler
+from splitcredit.kernels.inner import InnerCompiler, ParallelCompiler
 from splitcredit.kernels.machine_code import MachineCode, cache_directory
 from splitcredit.kernels.portions import in_portions
 
@@ -55,16 +55,19 @@ def kernel(parallel: bool = False, inner: bool = False, inline: bool = False):
         if inner:
             return _Inner(function)
         if parallel and "prange" not in function.__code__.co_names:
-            return _Parallel(_entry(function))
-        return _entry(function, parallel)
+            # As numba compiles the bodies of its own parallel loops: a division by zero gives
+            # infinity or NaN, without a check that would keep loops from vector instructions.
+            options = {"error_model": "numpy", "pipeline_class": ParallelCompiler}
+            return _Parallel(_entry(function, **options))
+        return _entry(function, parallel=parallel)
 
     return decorate
 
 
-def _entry(function, parallel=False):
+def _entry(function, **options):
     """Numba's dispatcher of a function that Python calls."""
     # No kernel is passed to another as an argument, so it needs no entry for C.
-    dispatcher = numba.njit(nogil=True, no_cfunc_wrapper=True, parallel=parallel)(function)
+    dispatcher = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
     dispatcher._cache = MachineCode(dispatcher)
     notice.listen()
     return dispatcher

@@ -59,6 +59,15 @@ class InnerLowering(NativeLowering):
         return super().run_pass(state)
 
 
+class ParallelCompiler(Compiler):
+    """The compiler of parallel kernels, as numba compiles its own parallel loops."""
+
+    def define_pipelines(self):
+        """Numba's own passes, told that no array that is written to shares memory with another."""
+        self.state.flags.noalias = True
+        return super().define_pipelines()
+
+
 class InnerCompiler(Compiler):
     """The compiler of inner functions."""
 
