@@ -116,6 +116,7 @@ def test_comments_docstrings_and_places_are_no_part_of_a_digest(load, replacemen
     [
         (("FACTOR * x", "x * FACTOR + 1.0"), {"total"}),
         (("FACTOR = 2.0", "FACTOR = 3.0"), {"total"}),
+        (("inner=True", "inline=True"), {"total"}),
         (("out = 0.0", "out = 1.0"), {"total"}),
         (("pair.a - pair.b", "pair.b - pair.a"), {"difference"}),
         (('("a", "f8"), ("b", "f8")', '("b", "f8"), ("a", "f8")'), {"one"}),

@@ -28,18 +28,25 @@ def digest_of(kernel) -> str:
         If it reads something that the digest does not know how to take in.
     """
     closure: dict[object, str] = {}
-    waiting = [kernel.py_func]
+    waiting = [kernel]
     while waiting:
-        function = waiting.pop()
-        if function not in closure:
-            texts, called = _parts(function)
-            closure[function] = texts
+        one = waiting.pop()
+        if one.py_func not in closure:
+            text, called = _parts(one.py_func)
+            closure[one.py_func] = f"{_options(one)} {text}"
             waiting += called
-    text = hashlib.sha256()
+    digest = hashlib.sha256()
     # Functions of one name in different modules are told apart by what is in them.
     for part in sorted(closure.values()):
-        text.update(part.encode())
-    return text.hexdigest()
+        digest.update(part.encode())
+    return digest.hexdigest()
+
+
+def _options(kernel) -> str:
+    """The options that the decorator gives to numba."""
+    dispatcher = getattr(kernel, "dispatcher", kernel)
+    options = sorted(dispatcher.targetoptions.items())
+    return f"{options} {dispatcher._compiler.pipeline_class.__name__}"
 
 
 def _parts(function) -> tuple[str, list]:
@@ -51,8 +58,8 @@ def _parts(function) -> tuple[str, list]:
     for name in sorted(_global_names(code)):
         value = function.__globals__.get(name)
         if hasattr(value, "py_func"):
-            value = value.py_func
             called.append(value)
+            value = value.py_func
         lines.append(f"{name} = {_constant(name, value)}")
     return "\n".join(lines), called
 

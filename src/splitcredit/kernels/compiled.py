@@ -10,6 +10,7 @@ import contextlib
 from functools import cached_property
 
 import numba
+from numba.core.compiler import Compiler
 
 from splitcredit.kernels import notice
 from splitcredit.kernels.inner import InnerCompiler, ParallelCompiler
@@ -30,7 +31,7 @@ def threads(number: int):
         numba.set_num_threads(before)
 
 
-def kernel(parallel: bool = False, inner: bool = False, inline: bool = False):
+def kernel(parallel: bool = False, inner: bool = False, inline: bool = False, views: bool = False):
     """Compile the decorated function in nopython mode, without fastmath, and keep the code.
 
     Parameters
@@ -47,6 +48,9 @@ def kernel(parallel: bool = False, inner: bool = False, inline: bool = False):
     inline : bool
         Like `inner`, but put into its callers before types are inferred: where LLVM would not
         inline a call that costs more than the work, or the argument is of several types.
+    views : bool
+        Whether a parallel kernel makes views of arrays that it writes to. Otherwise the compiler is
+        told that these share no memory with others.
     """
 
     def decorate(function):
@@ -57,7 +61,8 @@ def kernel(parallel: bool = False, inner: bool = False, inline: bool = False):
         if parallel and "prange" not in function.__code__.co_names:
             # As numba compiles the bodies of its own parallel loops: a division by zero gives
             # infinity or NaN, without a check that would keep loops from vector instructions.
-            options = {"error_model": "numpy", "pipeline_class": ParallelCompiler}
+            compiler = Compiler if views else ParallelCompiler
+            options = {"error_model": "numpy", "pipeline_class": compiler}
             return _Parallel(_entry(function, **options))
         return _entry(function, parallel=parallel)
 
