@@ -1,36 +1,23 @@
 """The decorator of every kernel: numba's, with a cache that cannot go stale.
 
-Numba notices an edit only in the file of the function that is called, not in a function inlined
-from another file, and would then go on with old machine code. So the cache is a folder named
-after the sources of all kernels, the versions and the processor.
+A kernel is called from Python, and is compiled when it is first called; its machine code is kept in
+files (`machine_code`). An inner function is called by kernels only, and becomes a part of theirs.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import os
-from functools import cache
-from pathlib import Path
+from functools import cached_property
 
-import llvmlite.binding as llvm
 import numba
-import numpy
+from numba.core.compiler import Compiler
 
+from splitcredit.kernels import notice
+from splitcredit.kernels.inner import InnerCompiler, ParallelCompiler
+from splitcredit.kernels.machine_code import MachineCode, cache_directory
+from splitcredit.kernels.portions import in_portions
 
-@cache
-def cache_directory() -> Path:
-    """Folder of the compiled code, below NUMBA_CACHE_DIR or the user's cache folder."""
-    text = hashlib.sha256()
-    here = Path(__file__).parent
-    # Guides hold no code, so that nothing is compiled anew when a word of theirs changes.
-    for source in sorted(p for p in here.rglob("*.py") if p.name != "__init__.py"):
-        text.update(source.relative_to(here).as_posix().encode() + source.read_bytes())
-    processor = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
-    text.update(f"{numba.__version__} {numpy.__version__} {processor}".encode())
-    user = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    base = numba.config.CACHE_DIR or os.path.join(user, "splitcredit", "numba")
-    return Path(base) / text.hexdigest()[:16]
+__all__ = ["cache_directory", "kernel", "threads"]
 
 
 @contextlib.contextmanager
@@ -44,25 +31,76 @@ def threads(number: int):
         numba.set_num_threads(before)
 
 
-def kernel(parallel: bool = False, inline: bool = False):
-    """Compile the decorated function in nopython mode, without fastmath, and cache the code.
+def kernel(parallel: bool = False, inner: bool = False, inline: bool = False, views: bool = False):
+    """Compile the decorated function in nopython mode, without fastmath, and keep the code.
 
     Parameters
     ----------
     parallel : bool
-        Whether its `numba.prange` loops run on several threads.
+        Whether threads share its work. The parameters of the function begin with ``first, last``,
+        the pieces of work that it is to do. It is called from Python with the number of pieces in
+        place of the two. Pieces write to different places, and the function returns nothing. A
+        function with a loop over ``numba.prange`` is called as it is, and takes four times as long
+        to compile.
+    inner : bool
+        Whether other kernels call it, and Python as good as never. It is compiled as a part of
+        them.
     inline : bool
-        Whether it is put into its callers before they are optimized.
+        Like `inner`, but put into its callers before types are inferred: where LLVM would not
+        inline a call that costs more than the work, or the argument is of several types.
+    views : bool
+        Whether a parallel kernel makes views of arrays that it writes to. Otherwise the compiler is
+        told that these share no memory with others.
     """
 
     def decorate(function):
-        # Numba reads the folder here and never again; other libraries keep their own.
-        directory = str(cache_directory())
-        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, directory
-        try:
-            inlining = "always" if inline else "never"
-            return numba.njit(cache=True, parallel=parallel, inline=inlining)(function)
-        finally:
-            numba.config.CACHE_DIR = before
+        if inline:
+            return numba.njit(inline="always")(function)
+        if inner:
+            return _Inner(function)
+        if parallel and "prange" not in function.__code__.co_names:
+            # As numba compiles the bodies of its own parallel loops: a division by zero gives
+            # infinity or NaN, without a check that would keep loops from vector instructions.
+            compiler = Compiler if views else ParallelCompiler
+            options = {"error_model": "numpy", "pipeline_class": compiler}
+            return _Parallel(_entry(function, **options))
+        return _entry(function, parallel=parallel)
 
     return decorate
+
+
+def _entry(function, **options):
+    """Numba's dispatcher of a function that Python calls."""
+    # No kernel is passed to another as an argument, so it needs no entry for C.
+    dispatcher = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
+    dispatcher._cache = MachineCode(dispatcher)
+    notice.listen()
+    return dispatcher
+
+
+class _Inner:
+    """A function without an entry for Python, which it gets if Python calls it after all."""
+
+    def __init__(self, function):
+        self.py_func = function
+        without = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        self.dispatcher = numba.njit(pipeline_class=InnerCompiler, **without)(function)
+        # Numba takes an object with this attribute for what it wraps.
+        self._numba_type_ = self.dispatcher._numba_type_
+
+    @cached_property
+    def _for_python(self):
+        return _entry(self.py_func)
+
+    def __call__(self, *arguments):
+        return self._for_python(*arguments)
+
+
+class _Parallel:
+    """A kernel whose pieces of work are shared by threads."""
+
+    def __init__(self, dispatcher):
+        self.py_func, self.dispatcher = dispatcher.py_func, dispatcher
+
+    def __call__(self, n_pieces, *arguments):
+        in_portions(self.dispatcher, n_pieces, arguments)

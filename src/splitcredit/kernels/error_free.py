@@ -12,7 +12,7 @@ from splitcredit.kernels.compiled import kernel
 SPLITTER = 134217729.0
 
 
-@kernel()
+@kernel(inner=True)
 def two_sum(a, b):
     """Rounded a + b, and the rest that makes it exact (Knuth)."""
     high = a + b
@@ -20,7 +20,7 @@ def two_sum(a, b):
     return high, (a - (high - rest)) + (b - rest)
 
 
-@kernel()
+@kernel(inner=True)
 def two_difference(a, b):
     """Rounded a - b, and the rest that makes it exact (Knuth)."""
     high = a - b
@@ -28,7 +28,7 @@ def two_difference(a, b):
     return high, (a - (high - rest)) - (b + rest)
 
 
-@kernel()
+@kernel(inner=True)
 def two_product(a, b):
     """Rounded a * b, and the rest that makes it exact (Dekker)."""
     high = a * b

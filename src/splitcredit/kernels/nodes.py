@@ -21,6 +21,11 @@ from splitcredit.kernels.compiled import kernel
 BLOCK = 256
 
 
+def n_blocks(n_rows: int, size: int = BLOCK) -> int:
+    """Number of blocks of so many rows, the last of which may have fewer."""
+    return -(-n_rows // size)
+
+
 def cached_per_forest(build):
     """Keep the result of `build(forest, *key)` as long as the forest lives.
 

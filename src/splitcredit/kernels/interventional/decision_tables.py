@@ -9,7 +9,6 @@ group. A tree of depth 4 makes two groups of eight leaves.
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.interventional.failed_conditions import (
@@ -45,8 +44,8 @@ def add_groups(edges, groups, value, XT, ZT, tasks, weights, out) -> None:
     for first in range(0, len(decisions), step):
         some = slice(first, first + step)
         shared = decisions[some], features[some], starts[first : first + step + 1], leaves
-        _fill(edges, *shared, value, XT, ZT, weights, paths, outcomes, table)
-        _look_up(outcomes, features[some], table, tasks, out)
+        _fill(len(shared[0]), edges, *shared, value, XT, ZT, weights, paths, outcomes, table)
+        _look_up(len(tasks), outcomes, features[some], table, tasks, out)
 
 
 def grouped(edges, left, bits) -> tuple:
@@ -104,7 +103,7 @@ def _grouped(edges, left, bits):
     return group, decisions[:n_groups].copy()
 
 
-@kernel()
+@kernel(inner=True)
 def _outline(edges, left):
     """Nodes above each node, and inner nodes in its subtree, itself included."""
     depth, below = np.zeros(len(edges), np.int32), np.zeros(len(edges), np.int32)
@@ -131,12 +130,25 @@ def _features(edges, decisions):
     return features
 
 
-@kernel(parallel=True)
+@kernel(parallel=True, views=True)
 def _fill(
-    edges, decisions, features, starts, leaves, value, XT, ZT, weights, paths, outcomes, table
+    first,
+    last,
+    edges,
+    decisions,
+    features,
+    starts,
+    leaves,
+    value,
+    XT,
+    ZT,
+    weights,
+    paths,
+    outcomes,
+    table,
 ):
     """Outcomes of all rows, and the table of every group at the outcomes that occur."""
-    for g in prange(len(decisions)):
+    for g in range(first, last):
         _fill_outcomes(edges, decisions[g], XT, outcomes[g])
         used = _occurring(outcomes[g])
         for outcome in used:
@@ -156,7 +168,7 @@ def _fill(
             _tabulate(used, shares, index, path, features[g], value[leaf], table[g])
 
 
-@kernel()
+@kernel(inner=True)
 def _fill_outcomes(edges, decisions, XT, outcomes):
     """The outcome of every row: bit i says that it goes left at decision i."""
     outcomes[:] = 0
@@ -171,7 +183,7 @@ def _fill_outcomes(edges, decisions, XT, outcomes):
                     outcomes[r] |= bit * np.uint8(x[r] != x[r])
 
 
-@kernel()
+@kernel(inner=True)
 def _occurring(outcomes):
     seen = np.zeros(1 << BITS, np.bool_)
     for outcome in outcomes:
@@ -179,7 +191,7 @@ def _occurring(outcomes):
     return np.flatnonzero(seen)
 
 
-@kernel()
+@kernel(inner=True)
 def _bits(edges, decisions, leaf, path):
     """The outcome that leads to a leaf, and for each of its conditions the bits that decide it."""
     wanted, tested = 0, np.zeros(len(path), np.int64)
@@ -196,7 +208,7 @@ def _bits(edges, decisions, leaf, path):
     return wanted, tested
 
 
-@kernel()
+@kernel(inner=True)
 def _patterns(outcomes, wanted, tested):
     """The pattern of each outcome: bit c says that it goes wrong where condition c is tested."""
     patterns = np.zeros(len(outcomes), np.uint64)
@@ -207,7 +219,7 @@ def _patterns(outcomes, wanted, tested):
     return patterns
 
 
-@kernel()
+@kernel(inner=True)
 def _tabulate(used, shares, index, path, features, value, table):
     """Add a leaf to the table of its group."""
     for k in range(len(path)):
@@ -219,10 +231,10 @@ def _tabulate(used, shares, index, path, features, value, table):
                 table[used[u], slot, c] += value[c] * shares[index[u], k]
 
 
-@kernel(parallel=True)
-def _look_up(outcomes, features, table, tasks, out):
+@kernel(parallel=True, views=True)
+def _look_up(first_task, last_task, outcomes, features, table, tasks, out):
     """Add the tables to the rows of every block, group after group."""
-    for task in prange(len(tasks)):
+    for task in range(first_task, last_task):
         start, stop, first, last = tasks[task]
         for g in range(len(features)):
             for slot in range(features.shape[1]):

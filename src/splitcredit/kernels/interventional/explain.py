@@ -173,7 +173,8 @@ def leaf_routes(forest, decisions, features):
     """
     edges = _edges(forest)
     leaves = np.flatnonzero(forest.feature < 0)
-    width = failed_conditions.widths(edges, leaves, forest.n_features)
+    width = np.zeros(len(leaves), np.int64)
+    failed_conditions.count_features(len(leaves), edges, leaves, forest.n_features, width)
     *groups, ungrouped = decision_tables.grouped(edges, forest.left, decisions)
     short = width[np.searchsorted(leaves, ungrouped)] <= features
     return edges, tuple(groups), ungrouped[short], ungrouped[~short], int(width.max())

@@ -9,7 +9,6 @@ once; the derivation is in `explain`.
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 
@@ -67,23 +66,36 @@ def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
     failing = np.empty((step, widest, n_words), np.uint64)
     for first in range(0, len(leaves), step):
         some = leaves[first : first + step]
-        _count(edges, some, ZT, paths, entries, failing, sizes)
-        _blocks(paths, entries, failing, sizes, some, value, XT, tasks, weights, out)
+        _count(len(some), edges, some, ZT, paths, entries, failing, sizes)
+        _blocks(len(tasks), paths, entries, failing, sizes, some, value, XT, tasks, weights, out)
 
 
 @kernel(parallel=True)
-def _count(edges, leaves, ZT, paths, entries, failing, sizes):
+def _count(first, last, edges, leaves, ZT, paths, entries, failing, sizes):
     """Paths and histograms of some leaves; `sizes` are the numbers of conditions and entries."""
-    for i in prange(len(leaves)):
+    for i in range(first, last):
         place = np.full(len(ZT), -1, np.int32)
         m = merged(edges, leaves[i], place, paths[i])
         sizes[i, 0], sizes[i, 1] = m, histogram(paths[i, :m], ZT, entries[i], failing[i])
 
 
 @kernel(parallel=True)
-def _blocks(paths, entries, failing, sizes, leaves, value, XT, tasks, weights, out):
+def _blocks(
+    first_task,
+    last_task,
+    paths,
+    entries,
+    failing,
+    sizes,
+    leaves,
+    value,
+    XT,
+    tasks,
+    weights,
+    out,
+):
     """Every block of rows over some leaves, in one order for every row."""
-    for task in prange(len(tasks)):
+    for task in range(first_task, last_task):
         start, stop, first, last = tasks[task]
         n = stop - start
         patterns, distinct = np.empty(n, np.uint64), np.empty(n, np.uint64)
@@ -97,7 +109,7 @@ def _blocks(paths, entries, failing, sizes, leaves, value, XT, tasks, weights, o
             credit(path, shares, index, value[leaves[i], first:last], start, part, out)
 
 
-@kernel()
+@kernel(inner=True)
 def credit(path, shares, index, worth, start, part, out):
     """Add the shares of the rows' patterns times what the leaf is worth."""
     for k in range(len(path)):
@@ -110,20 +122,18 @@ def credit(path, shares, index, worth, start, part, out):
 
 
 @kernel(parallel=True)
-def widths(edges, leaves, n_features):
-    """Number of different features on the path to each leaf, int64 (n_leaves,)."""
-    width = np.zeros(len(leaves), np.int64)
-    for i in prange(len(leaves)):
+def count_features(first, last, edges, leaves, n_features, width):
+    """Fill in the number of different features on the path to each leaf, int64 (n_leaves,)."""
+    for i in range(first, last):
         seen = np.zeros(n_features, np.bool_)
         k = leaves[i]
         while edges[k].parent >= 0:
             width[i] += not seen[edges[k].feature]
             seen[edges[k].feature] = True
             k = edges[k].parent
-    return width
 
 
-@kernel()
+@kernel(inner=True)
 def merged(edges, leaf, place, path):
     """Merge the path to a leaf into one condition per feature, in `path`; their number.
 
@@ -155,7 +165,7 @@ def merged(edges, leaf, place, path):
     return m
 
 
-@kernel()
+@kernel(inner=True)
 def failures(path, XT, start, patterns):
     """The patterns of rows from `start` on: bit i says that a row fails condition i."""
     patterns[:] = 0
@@ -171,7 +181,7 @@ def failures(path, XT, start, patterns):
                 patterns[r] |= np.uint64((not x[r] <= high) | (x[r] <= low)) << bit
 
 
-@kernel()
+@kernel(inner=True)
 def hash_slots(n):
     """A hash table for at most n patterns: a power of two, at least twice as many."""
     size = 2
@@ -180,7 +190,7 @@ def hash_slots(n):
     return np.empty(size, np.int32)
 
 
-@kernel()
+@kernel(inner=True)
 def number(patterns, slots, distinct, index):
     """Number the distinct patterns as they come: `distinct[index[r]]` is that of r; how many."""
     n, last, shift = 0, len(slots) - 1, np.uint64(64)
@@ -199,7 +209,7 @@ def number(patterns, slots, distinct, index):
     return n
 
 
-@kernel()
+@kernel(inner=True)
 def histogram(path, ZT, entries, failing):
     """Count the background's patterns; for each condition, the set of entries that fail it.
 
@@ -222,7 +232,7 @@ def histogram(path, ZT, entries, failing):
     return n_entries
 
 
-@kernel()
+@kernel(inner=True)
 def share(patterns, m, entries, failing, weights, shares):
     """Shares of each condition of a leaf of value 1 in each pattern, summed over the background.
 
@@ -276,7 +286,7 @@ def _lowest(word):
     return _PLACE[((word & (~word + _ONE)) * _DE_BRUIJN) >> np.uint64(58)]
 
 
-@kernel()
+@kernel(inner=True)
 def listed(pattern, places):
     """List the bits that are set; how many."""
     n = 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.interventional.failed_conditions import CONDITION, failures, merged
@@ -20,27 +19,27 @@ def add_leaves(edges, leaves, value, XT, ZT, tasks, weights, out) -> None:
     for first in range(0, len(leaves), CHUNK):
         some = leaves[first : first + CHUNK]
         paths, sizes = merged_paths(edges, some, len(XT), len(weights) - 1)
-        _blocks(paths, sizes, some, value, XT, ZT, tasks, weights, out)
+        _blocks(len(tasks), paths, sizes, some, value, XT, ZT, tasks, weights, out)
 
 
 def merged_paths(edges, leaves, n_features, widest):
     """Merge the path to each leaf: the conditions, (n_leaves, widest), and their numbers."""
     paths = np.empty((len(leaves), widest), CONDITION)
     sizes = np.empty(len(leaves), np.int64)
-    _merge(edges, leaves, n_features, paths, sizes)
+    _merge(len(leaves), edges, leaves, n_features, paths, sizes)
     return paths, sizes
 
 
 @kernel(parallel=True)
-def _merge(edges, leaves, n_features, paths, sizes):
-    for i in prange(len(leaves)):
+def _merge(first, last, edges, leaves, n_features, paths, sizes):
+    for i in range(first, last):
         place = np.full(n_features, -1, np.int32)
         sizes[i] = merged(edges, leaves[i], place, paths[i])
 
 
 @kernel(parallel=True)
-def _blocks(paths, sizes, leaves, value, XT, ZT, tasks, weights, out):
-    for task in prange(len(tasks)):
+def _blocks(first_task, last_task, paths, sizes, leaves, value, XT, ZT, tasks, weights, out):
+    for task in range(first_task, last_task):
         start, stop, first, last = tasks[task]
         for i in range(len(leaves)):
             path = paths[i, : sizes[i]]
@@ -56,7 +55,7 @@ def _blocks(paths, sizes, leaves, value, XT, ZT, tasks, weights, out):
                         out[path[k].feature, c - first, start + r] += worth
 
 
-@kernel()
+@kernel(inner=True)
 def fails(path, XT, start, stop):
     """Whether each row fails each condition, bool (stop - start, len(path))."""
     fails = np.empty((stop - start, len(path)), np.bool_)
@@ -68,7 +67,7 @@ def fails(path, XT, start, stop):
     return fails
 
 
-@kernel()
+@kernel(inner=True)
 def pair(of_x, of_z, weights, phi):
     """Add the Shapley values of one pair, for a leaf of value 1."""
     a, b = 0, 0

@@ -29,11 +29,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.error_free import two_difference
-from splitcredit.kernels.nodes import as_readonly
+from splitcredit.kernels.nodes import as_readonly, n_blocks
 from splitcredit.kernels.prediction_gap.shares import (
     AROUND,
     BLOCK,
@@ -114,7 +113,8 @@ def gaps(gap_forest, X, tails, rows, chosen) -> np.ndarray:
     """
     out = np.zeros(len(rows))
     if len(gap_forest.roots):
-        _gaps(*kernel_arrays(gap_forest), *as_readonly(X, tails, rows, chosen), out)
+        arrays = *kernel_arrays(gap_forest), *as_readonly(X, tails, rows, chosen)
+        _gaps(n_blocks(len(rows), PAIRS), *arrays, out)
     return out / gap_forest.divisor
 
 
@@ -125,10 +125,24 @@ def kernel_arrays(gap_forest):
 
 
 @kernel(parallel=True)
-def _gaps(nodes, sides, roots, lowered, first, depth, X, tails, rows, chosen, out):
-    for block in prange((len(rows) + PAIRS - 1) // PAIRS):
-        work = workspace(len(nodes), len(sides), len(roots), X.shape[1], depth)
-        row_values, mass_below = np.empty(len(roots)), np.empty(X.shape[1])
+def _gaps(
+    first_block,
+    last_block,
+    nodes,
+    sides,
+    roots,
+    lowered,
+    first,
+    depth,
+    X,
+    tails,
+    rows,
+    chosen,
+    out,
+):
+    work = workspace(len(nodes), len(sides), len(roots), X.shape[1], depth)
+    row_values, mass_below = np.empty(len(roots)), np.empty(X.shape[1])
+    for block in range(first_block, last_block):
         for i in range(block * PAIRS, min(len(rows), block * PAIRS + PAIRS)):
             x, tail = X[rows[i]], tails[rows[i]]
             locate_row(nodes, roots, lowered, first, x, tail, row_values, mass_below)
@@ -137,7 +151,7 @@ def _gaps(nodes, sides, roots, lowered, first, depth, X, tails, rows, chosen, ou
             )
 
 
-@kernel()
+@kernel(inner=True)
 def workspace(n_nodes, n_sides, n_trees, n_features, depth):
     """Working memory for forests of such a size."""
     sums = np.zeros((depth + 4, BLOCK))
@@ -158,7 +172,7 @@ def workspace(n_nodes, n_sides, n_trees, n_features, depth):
     )
 
 
-@kernel()
+@kernel(inner=True)
 def locate_row(nodes, roots, lowered, first, x, tails, row_values, mass_below):
     """Find the value of the leaf of x in every tree, and the probability mass below x.
 
@@ -184,14 +198,14 @@ def locate_row(nodes, roots, lowered, first, x, tails, row_values, mass_below):
             mass_below[j] = np.ceil(below * TWO_53) / TWO_53
 
 
-@kernel()
+@kernel(inner=True)
 def _next_node(node, value):
     """Where a value goes; NaN goes where the model sends it."""
     left = value <= node.threshold or (value != value and node.missing_left)
     return np.int64(node.left if left else node.right)
 
 
-@kernel()
+@kernel(inner=True)
 def gap(nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_below, work):
     """PG^2 of one row and set; `row_values` and `mass_below` are those of `locate_row`."""
     n_factors = list_steps(
@@ -218,14 +232,14 @@ def gap(nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_below, 
     return max(total, 0.0)  # the mean of a square: below 0 by rounding only
 
 
-@kernel()
+@kernel(inner=True)
 def clear_slots(work, n_factors):
     """Take the places in the table from the features of the factors."""
     for i in range(n_factors):
         work.slot[work.factors[i].feature] = -1
 
 
-@kernel()
+@kernel(inner=True)
 def list_steps(nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_below, work):
     """List the nodes where factors or active leaves are, parents before children.
 
@@ -280,7 +294,7 @@ def list_steps(nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_
     return n_factors
 
 
-@kernel()
+@kernel(inner=True)
 def drop_negligible_leaves(work):
     """Leave out leaves that together cannot change the last digit.
 
@@ -314,7 +328,7 @@ def drop_negligible_leaves(work):
         first, work.active_end[t] = end, n
 
 
-@kernel()
+@kernel(inner=True)
 def reverse_steps(work):
     """Reverse the lists, so that children come before parents, and leave out barren nodes.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import as_readonly
@@ -34,7 +33,7 @@ def greedy(gap_forest, X, tails, tolerance, order) -> tuple[np.ndarray, np.ndarr
     rankings, tied = np.tile(_all_equal(order), (n, 1)), np.tile(np.arange(d) < d - 1, (n, 1))
     if len(gap_forest.roots):
         arrays = *kernel_arrays(gap_forest), *as_readonly(X, tails, order)
-        _greedy(*arrays, 1.0 - tolerance, rankings, gaps, tied)
+        _greedy(n, *arrays, 1.0 - tolerance, rankings, gaps, tied)
     return rankings, gaps / gap_forest.divisor, tied
 
 
@@ -49,11 +48,25 @@ def _all_equal(order):
 
 @kernel(parallel=True)
 def _greedy(
-    nodes, sides, roots, lowered, first, depth, X, tails, order, nearly, rankings, gaps, tied
+    first_row,
+    last_row,
+    nodes,
+    sides,
+    roots,
+    lowered,
+    first,
+    depth,
+    X,
+    tails,
+    order,
+    nearly,
+    rankings,
+    gaps,
+    tied,
 ):
-    for i in prange(len(X)):
-        work = workspace(len(nodes), len(sides), len(roots), X.shape[1], depth)
-        row_values, mass_below = np.empty(len(roots)), np.empty(X.shape[1])
+    work = workspace(len(nodes), len(sides), len(roots), X.shape[1], depth)
+    row_values, mass_below = np.empty(len(roots)), np.empty(X.shape[1])
+    for i in range(first_row, last_row):
         chosen, tried = np.zeros(X.shape[1], np.bool_), np.empty(X.shape[1])
         x, tail, so_far = X[i], tails[i], 0.0
         locate_row(nodes, roots, lowered, first, x, tail, row_values, mass_below)
@@ -75,7 +88,7 @@ def _greedy(
             chosen[best], so_far = True, tried[best]
 
 
-@kernel()
+@kernel(inner=True)
 def _first_of_largest(tried, nearly, order, step):
     """The first in order of those that count as the largest, and how many these are."""
     least, best, n_equal = tried.max() * nearly, -1, 0

@@ -92,7 +92,7 @@ def nodes_of(forest, output) -> Nodes:
     return Nodes(*links, threshold, missing_left, readonly(value), forest.tree_offsets)
 
 
-@kernel()
+@kernel(inner=True)
 def space(nodes):
     """Space for `restrict`."""
     n_nodes, n_trees = len(nodes.feature), len(nodes.offsets) - 1
@@ -107,7 +107,7 @@ def space(nodes):
     )
 
 
-@kernel()
+@kernel(inner=True)
 def restrict(nodes, X, row, columns, trees):
     """Restrict all trees to some features; the number of those that are not constant.
 
@@ -145,7 +145,7 @@ def restrict(nodes, X, row, columns, trees):
     return n_left
 
 
-@kernel()
+@kernel(inner=True)
 def _restrict_nodes(nodes, X, row, columns, leaf, node, height):
     """All nodes, children first."""
     feature, left, right, threshold, missing_left, value, _ = nodes
@@ -168,7 +168,7 @@ def _restrict_nodes(nodes, X, row, columns, leaf, node, height):
             height[k] = 1 + below
 
 
-@kernel()
+@kernel(inner=True)
 def _fill(nodes, columns, trees, t, top, start, levels):
     """Write a tree as a full one of that height; below a leaf, its splits part nothing."""
     feature, left, right, threshold, _, value, _ = nodes
@@ -190,7 +190,7 @@ def _fill(nodes, columns, trees, t, top, start, levels):
         to_value[t, start + p] = value[place[inner + p]]
 
 
-@kernel()
+@kernel(inner=True)
 def add_all(nodes, columns, trees, n_trees, x, n, gap, left, right):
     """Write the sums of the trees, less those for the row, of n samples.
 
@@ -285,7 +285,7 @@ def _add_choice(column, threshold, center, t, x, n, left, right, gap):
         gap[i] += np.float64(a if x[c, i] <= cut else b) - middle
 
 
-@kernel()
+@kernel(inner=True)
 def _walk(nodes, columns, trees, t, top, x, n, gap):
     """Add a deep tree, sample by sample."""
     feature, left, right, threshold, _, value, _ = nodes

@@ -11,7 +11,6 @@ n samples depends on those samples alone.
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import as_readonly
@@ -51,21 +50,21 @@ def sampled_gaps(
     # Pairs of one stream follow each other, and every thread gets some of all sizes.
     order = np.argsort(streams, kind="stable")
     arrays = as_readonly(X, perturbed, streams, order, scale, pool, counts)
-    _means(nodes_of(forest, output), *arrays, absolute, out)
+    _means(len(order), nodes_of(forest, output), *arrays, absolute, out)
     if forest.aggregate == "mean":
         out /= forest.n_trees if absolute else forest.n_trees**2
     return out
 
 
 @kernel(parallel=True)
-def _means(nodes, X, perturbed, streams, order, scale, pool, counts, absolute, out):
+def _means(first, last, nodes, X, perturbed, streams, order, scale, pool, counts, absolute, out):
     """Fill `out`; each pair is one thread's."""
-    for at in prange(len(order)):
+    for at in range(first, last):
         pair = order[at]
         _pair_means(nodes, X, perturbed, streams, pair, scale, pool, counts, absolute, out)
 
 
-@kernel()
+@kernel(inner=True)
 def _pair_means(nodes, X, perturbed, streams, pair, scale, pool, counts, absolute, out):
     stream = streams[pair]
     columns = np.full(X.shape[1], -1, np.int32)
@@ -94,7 +93,7 @@ def _pair_means(nodes, X, perturbed, streams, pair, scale, pool, counts, absolut
         total += _sum(gap, n, absolute)
 
 
-@kernel()
+@kernel(inner=True)
 def _perturb(x, scale, pool, stream, column, first, n, out):
     """Samples of one feature, in the type in which the forest compares."""
     center, scale = np.float64(x), np.float64(scale)
@@ -102,7 +101,7 @@ def _perturb(x, scale, pool, stream, column, first, n, out):
         out[column, i] = center + scale * pool[stream, column, first + i]
 
 
-@kernel()
+@kernel(inner=True)
 def _sum(gap, n, absolute):
     """Sum of squares or absolute values of the first n, in `PARTS` parts."""
     parts, whole = np.zeros(PARTS), n - n % PARTS

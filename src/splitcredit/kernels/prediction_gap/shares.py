@@ -20,7 +20,7 @@ LOWER, UPPER, INVERSE = 0, 2, 4
 ROUNDING = 2.0**-52
 
 
-@kernel()
+@kernel(inner=True)
 def interval(value, low_cut, high_cut, low_tail, high_tail):
     """The side of x that an interval lies on, and its two ends in that tail (or one in each)."""
     if value <= low_cut:
@@ -30,7 +30,7 @@ def interval(value, low_cut, high_cut, low_tail, high_tail):
     return AROUND, low_tail, high_tail
 
 
-@kernel()
+@kernel(inner=True)
 def width(kind, low, high, mass_below):
     """Probability of an interval; one around x is split into its parts below and above x."""
     if kind == AROUND:
@@ -39,7 +39,7 @@ def width(kind, low, high, mass_below):
     return max(high - low, 0.0)
 
 
-@kernel()
+@kernel(inner=True)
 def fill_table(nodes, sides, lowered, x, tails, chosen, mass_below, work, begin, end):
     """Write the intervals of the leaves begin..end into the table."""
     slot, table, active = work.slot, work.table, work.active
@@ -55,7 +55,7 @@ def fill_table(nodes, sides, lowered, x, tails, chosen, mass_below, work, begin,
                 _write_interval(table, slot[j], v, kind, low, high, mass_below[j])
 
 
-@kernel()
+@kernel(inner=True)
 def _write_untested(table, slot, mass_below):
     """Write the interval of leaves that do not test the feature: all of it."""
     table[slot, LOWER] = 0.0
@@ -65,7 +65,7 @@ def _write_untested(table, slot, mass_below):
     table[slot, INVERSE] = 1.0
 
 
-@kernel()
+@kernel(inner=True)
 def _write_interval(table, slot, v, kind, low, high, mass_below):
     """Write the interval of one leaf.
 
@@ -79,7 +79,7 @@ def _write_interval(table, slot, v, kind, low, high, mass_below):
     table[slot, INVERSE, v] = 1.0 / width(kind, low, high, mass_below)
 
 
-@kernel()
+@kernel(inner=True)
 def add_trees(work, begin, end):
     """Sum over the trees before that of v of E[g(x') | x' in v], for the active leaves begin..end.
 
@@ -97,7 +97,7 @@ def add_trees(work, begin, end):
         first = work.steps_end[t]
 
 
-@kernel()
+@kernel(inner=True)
 def _add_steps(work, first, last, begin, end):
     """Work out one tree: row `into` becomes keep * itself + share * number * row `source`.
 
@@ -141,16 +141,16 @@ def _add_steps(work, first, last, begin, end):
             number, source = 1.0, into
 
 
-@kernel()
+@kernel(inner=True)
 def _larger(a, b):
     return a if a > b else b
 
 
-@kernel()
+@kernel(inner=True)
 def _smaller(a, b):
     return a if a < b else b
 
 
-@kernel()
+@kernel(inner=True)
 def _positive(a):
     return a if a > 0.0 else 0.0

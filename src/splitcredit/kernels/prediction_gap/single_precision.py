@@ -20,7 +20,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import as_readonly, cached_per_forest, readonly
@@ -113,7 +112,7 @@ def gaps(trees, X, scales, chosen) -> np.ndarray:
     float32 (n_samples,)
     """
     out = np.zeros(len(X), np.float32)
-    _gaps(*trees, *as_readonly(X, scales.astype(np.float32), chosen), out)
+    _gaps(len(X), *trees, *as_readonly(X, scales.astype(np.float32), chosen), out)
     return out
 
 
@@ -137,13 +136,13 @@ def greedy(trees, X, scales, order) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     n, d = X.shape
     rankings, gaps_, tied = np.zeros((n, d), np.int64), np.zeros((n, d)), np.zeros((n, d), np.bool_)
     arrays = as_readonly(X, scales.astype(np.float32), order)
-    _greedy(*trees, *arrays, rankings, gaps_, tied)
+    _greedy(n, *trees, *arrays, rankings, gaps_, tied)
     return rankings, gaps_, tied
 
 
 @kernel(parallel=True)
-def _gaps(nodes, roots, low, high, base, X, scales, chosen, out):
-    for i in prange(len(X)):
+def _gaps(first, last, nodes, roots, low, high, base, X, scales, chosen, out):
+    for i in range(first, last):
         work, below = _workspace(len(nodes), X.shape[1]), np.empty(len(nodes), np.float32)
         _probabilities(nodes, X[i], scales, below)
         center = _center(nodes, roots, base, X[i])
@@ -151,13 +150,13 @@ def _gaps(nodes, roots, low, high, base, X, scales, chosen, out):
 
 
 @kernel(parallel=True)
-def _greedy(nodes, roots, low, high, base, X, scales, order, rankings, gaps_, tied):
+def _greedy(first, last, nodes, roots, low, high, base, X, scales, order, rankings, gaps_, tied):
     d = X.shape[1]
     tested = np.zeros(d, np.bool_)
     for k in range(len(nodes)):
         if nodes[k].feature >= 0:
             tested[nodes[k].feature] = True
-    for i in prange(len(X)):
+    for i in range(first, last):
         work, below = _workspace(len(nodes), d), np.empty(len(nodes), np.float32)
         chosen, tried = np.zeros(d, np.bool_), np.empty(d, np.float32)
         _probabilities(nodes, X[i], scales, below)
@@ -182,7 +181,7 @@ def _greedy(nodes, roots, low, high, base, X, scales, order, rankings, gaps_, ti
             rankings[i, step], gaps_[i, step] = best, so_far
 
 
-@kernel()
+@kernel(inner=True)
 def _workspace(n_nodes, n_features):
     whole = np.zeros((2, n_features), np.float32)
     whole[1] = ONE
@@ -190,7 +189,7 @@ def _workspace(n_nodes, n_features):
     return Work(*visits, whole, np.empty((2, n_features), np.float32))
 
 
-@kernel()
+@kernel(inner=True)
 def _probabilities(nodes, x, scales, below):
     """Probability that the perturbed value of each split goes left, as float32."""
     for k in range(len(nodes)):
@@ -201,7 +200,7 @@ def _probabilities(nodes, x, scales, below):
             below[k] = np.float32(0.5 * math.erfc(-z / math.sqrt(2.0)))
 
 
-@kernel()
+@kernel(inner=True)
 def _center(nodes, roots, base, x):
     """The prediction less its base, as it is left when the base is added and taken off."""
     total = ZERO
@@ -214,7 +213,7 @@ def _center(nodes, roots, base, x):
     return np.float32(np.float32(total + base) - base)
 
 
-@kernel()
+@kernel(inner=True)
 def _gap(nodes, roots, low, high, x, below, center, chosen, work):
     outer, box = work.outer, work.box
     result = np.float32(center * center)
@@ -238,7 +237,7 @@ def _gap(nodes, roots, low, high, x, below, center, chosen, work):
     return result
 
 
-@kernel()
+@kernel(inner=True)
 def _list_nodes(nodes, root, x, below, chosen, box, visits, waiting):
     """List the splits on chosen features and the leaves that are reached, parents first."""
     n, n_waiting = 0, 1
@@ -277,7 +276,7 @@ def _list_nodes(nodes, root, x, below, chosen, box, visits, waiting):
     return n
 
 
-@kernel()
+@kernel(inner=True)
 def _weighted(visits, n):
     """Mean of the leaves' sums that are listed, from the leaves up."""
     for i in range(n - 1, 0, -1):

@@ -23,7 +23,7 @@ from splitcredit.kernels.prediction_gap.shares import (
 )
 
 
-@kernel()
+@kernel(inner=True)
 def gap_twofold(nodes, sides, lowered, x, tails, chosen, mass_below, work):
     """PG^2 of the row and set whose steps and active leaves `work` holds."""
     active, n = work.active, work.active_end[-1]
@@ -44,7 +44,7 @@ def gap_twofold(nodes, sides, lowered, x, tails, chosen, mass_below, work):
     return total[0]
 
 
-@kernel()
+@kernel(inner=True)
 def _expected(work, sums, i, v):
     """Twice-accurate E[g(x') | x' in v], summed over the trees before that of active leaf i."""
     steps, factors, table = work.steps, work.factors, work.table
@@ -69,7 +69,7 @@ def _expected(work, sums, i, v):
     return sums[0, 0], sums[0, 1]
 
 
-@kernel()
+@kernel(inner=True)
 def _share(row, kind, low, high):
     """Share of an interval of the table that a factor's interval covers."""
     lower = two_difference(row[LOWER + 1], row[LOWER])
@@ -83,7 +83,7 @@ def _share(row, kind, low, high):
     return _over(covered, width)
 
 
-@kernel()
+@kernel(inner=True)
 def _width(kind, low, high, mass_below):
     """Probability of an interval; see `shares.width`."""
     if kind == AROUND:
@@ -91,25 +91,25 @@ def _width(kind, low, high, mass_below):
     return _between(low, high)
 
 
-@kernel()
+@kernel(inner=True)
 def _between(low, high):
     """The distance from low to high, 0 if high is not above low."""
     return two_difference(high, low) if high > low else (0.0, 0.0)
 
 
-@kernel()
+@kernel(inner=True)
 def _plus(a, b):
     high, low = two_sum(a[0], b[0])
     return _joined(high, low + (a[1] + b[1]))
 
 
-@kernel()
+@kernel(inner=True)
 def _times(a, b):
     high, low = two_product(a[0], b[0])
     return _joined(high, low + (a[0] * b[1] + a[1] * b[0]))
 
 
-@kernel()
+@kernel(inner=True)
 def _over(a, b):
     """The quotient: one step of long division, and one more for the rest."""
     high = a[0] / b[0]
@@ -118,7 +118,7 @@ def _over(a, b):
     return _joined(high, rest[0] / b[0])
 
 
-@kernel()
+@kernel(inner=True)
 def _joined(high, low):
     """The same sum with the larger part first."""
     total = high + low

@@ -37,9 +37,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.nodes import n_blocks
 from splitcredit.kernels.tree_shap.lanes import (
     LANES,
     TRIPLE,
@@ -87,12 +87,18 @@ def attribute(forest, outputs, X, rows, out) -> None:
     """
     any_nan = bool(np.isnan(X).any())
     for layout in layouts(forest, outputs):
-        _blocks(layout, triples(layout), *rules(layout), X, any_nan, rows, out)
+        arrays = layout, extents(layout), triples(layout), *rules(layout)
+        _blocks(n_blocks(len(rows), LANES), *arrays, X, any_nan, rows, out)
 
 
 def triples(layout) -> np.ndarray:
     """Threes of points that are exact for each tree, int64 (n_trees,)."""
     return (layout.n_features.astype(np.int64) + 2 * TRIPLE - 1) // (2 * TRIPLE)
+
+
+def extents(layout) -> tuple[int, int, int]:
+    """Most depths, threes of points and places of a tree, for `workspace`."""
+    return int(layout.depths.max()) + 2, int(triples(layout).max()), int(layout.places.max())
 
 
 def rules(layout) -> tuple[np.ndarray, np.ndarray]:
@@ -114,13 +120,13 @@ def _gauss_legendre(most):
 
 
 @kernel(parallel=True)
-def _blocks(layout, triples, points, weights, X, any_nan, rows, out):
+def _blocks(first, last, layout, extents, triples, points, weights, X, any_nan, rows, out):
     """Take every block of rows through every tree; one block is one thread's."""
     n, p, n_outputs = out.shape
     n_columns = X.shape[1]
     entries, terms, starts = layout.entries, layout.terms, layout.starts
-    deepest, most, held = layout.depths.max() + 2, triples.max(), layout.places.max()
-    for block in prange((n + LANES - 1) // LANES):
+    space = workspace(extents)
+    for block in range(first, last):
         start, stop = block * LANES, min(n, (block + 1) * LANES)
         lanes = stop - start
         x, phi = np.empty((n_columns, lanes)), np.empty((p * n_outputs, lanes))
@@ -130,7 +136,7 @@ def _blocks(layout, triples, points, weights, X, any_nan, rows, out):
             for j in range(p):
                 for c in range(n_outputs):
                     phi[j * n_outputs + c, lane] = out[start + lane, j, c]
-        space, total = workspace(deepest, most, held), np.zeros((3, lanes))
+        total = np.zeros((3, lanes))
         for t in range(len(triples)):
             if starts[t, 0] < starts[t + 1, 0]:
                 tree = starts[t, 0], triples[t], n_outputs
@@ -141,9 +147,10 @@ def _blocks(layout, triples, points, weights, X, any_nan, rows, out):
                     out[start + lane, j, c] = phi[j * n_outputs + c, lane]
 
 
-@kernel()
-def workspace(deepest, most, held):
+@kernel(inner=True)
+def workspace(extents):
     """Room for trees of these depths, threes of points and places; see `Space`."""
+    deepest, most, held = extents
     return Space(
         np.empty((deepest, most, 2 * TRIPLE * LANES)),
         np.empty((2, held, most, TRIPLE * LANES)),
@@ -152,7 +159,7 @@ def workspace(deepest, most, held):
     )
 
 
-@kernel()
+@kernel(inner=True)
 def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, total):
     """Take one block of rows through one tree.
 
@@ -176,16 +183,18 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
     root, n_triples, n_outputs = tree
     frames, sums, lane_data, scale = space
     lanes, deepest = x.shape[1], len(frames)
-    lane_data[0, 0, :] = 1.0
+    for lane in range(LANES):
+        lane_data[0, 0, lane] = 1.0
     for k in range(n_triples * TRIPLE):
-        first = k % TRIPLE * LANES
-        frames[0, k // TRIPLE, first : first + LANES] = weights[n_triples, k]
+        for lane in range(k % TRIPLE * LANES, k % TRIPLE * LANES + LANES):
+            frames[0, k // TRIPLE, lane] = weights[n_triples, k]
     at = np.empty(deepest, np.int64)
     phase = np.empty(deepest, np.int64)
     stack_of = np.empty(deepest, np.int64)  # the stack that Q of the entry goes to
     base = np.empty((deepest, 2), np.int64)  # heights of the stacks at arrival
     top = np.zeros(2, np.int64)
-    d = 0
+    # Not the literal 0: for that, numba would compile all that is called once more.
+    d, own = np.int64(0), np.int64(0)
     at[0], phase[0], stack_of[0], base[0, 0], base[0, 1] = root, 0, 0, 0, 0
     while d >= 0:
         entry = entries[at[d]]
@@ -247,7 +256,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
                     term = terms[below.terms + i]
                     difference = term.first_value - term.second_value
                     to = below.feature * n_outputs + term.output
-                    credit_feature(d + 1, lane_data, total, 0, difference, phi, to)
+                    credit_feature(d + 1, lane_data, total, own, difference, phi, to)
                 top[into] += below.n_terms
                 continue
             for g in range(n_triples):
@@ -274,7 +283,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
                     total,
                 )
             credit_feature(
-                d, lane_data, total, 0, 1.0, phi, entry.feature * n_outputs + term.output
+                d, lane_data, total, own, 1.0, phi, entry.feature * n_outputs + term.output
             )
         top[stack] = base[d, stack] + entry.n_terms
         top[other] = base[d, other]
@@ -372,4 +381,5 @@ def _credit_low(entries, terms, entry, d, lane_data, total, phi, n_outputs):
             difference = term.first_value - term.second_value
             to = below.feature * n_outputs + output
             credit_feature(d + row, lane_data, total, row, difference, phi, to)
-    credit_feature(d, lane_data, total, 0, 1.0, phi, entry.feature * n_outputs + output)
+    own = np.int64(0)
+    credit_feature(d, lane_data, total, own, 1.0, phi, entry.feature * n_outputs + output)

@@ -18,24 +18,30 @@ TRIPLE = 3
 @kernel(inline=True)
 def compute_shares(entry, d, points, n_triples, g, scale):
     """Shares q of rows that go to the first child and of those that do not; 1 / h^2."""
-    ratio, k = entry.ratio, g * TRIPLE
+    k = g * TRIPLE
     t0, t1, t2 = points[n_triples, k], points[n_triples, k + 1], points[n_triples, k + 2]
-    if entry.above == 0:  # then z = 1 and h = 1
-        scale[d, k], scale[d, k + 1], scale[d, k + 2] = 1.0, 1.0, 1.0
+    taken, not_taken, s = _shares(entry.above == 0, entry.z, entry.ratio, t0, t1, t2)
+    scale[d, k], scale[d, k + 1], scale[d, k + 2] = s
+    return taken, not_taken
+
+
+@kernel(inner=True)
+def _shares(new, z, ratio, t0, t1, t2):
+    """Shares and 1 / h^2 at three points; a function of numbers, which costs its callers little."""
+    if new:  # then z = 1 and h = 1
         n0, n1, n2 = (1 - t0) * ratio, (1 - t1) * ratio, (1 - t2) * ratio
-        return (t0 + n0, t1 + n1, t2 + n2), (n0, n1, n2)
-    z = entry.z
+        return (t0 + n0, t1 + n1, t2 + n2), (n0, n1, n2), (1.0, 1.0, 1.0)
     i0, i1, i2 = 1 / (t0 + (1 - t0) * z), 1 / (t1 + (1 - t1) * z), 1 / (t2 + (1 - t2) * z)
-    scale[d, k], scale[d, k + 1], scale[d, k + 2] = i0 * i0, i1 * i1, i2 * i2
     n0, n1, n2 = (1 - t0) * z * ratio * i0, (1 - t1) * z * ratio * i1, (1 - t2) * z * ratio * i2
-    return (t0 * i0 + n0, t1 * i1 + n1, t2 * i2 + n2), (n0, n1, n2)
+    taken = t0 * i0 + n0, t1 * i1 + n1, t2 * i2 + n2
+    return taken, (n0, n1, n2), (i0 * i0, i1 * i1, i2 * i2)
 
 
 # The loops below run over lanes, with unit stride and constant distances, so that the compiler
 # makes vector instructions of them.
 
 
-@kernel()
+@kernel(inner=True)
 def split_rows(entry, d, x, any_nan, lane_data):
     """Fill s and o z (s - r)."""
     threshold, z, ratio, j, above = entry.threshold, entry.z, entry.ratio, entry.column, entry.above
@@ -52,7 +58,7 @@ def split_rows(entry, d, x, any_nan, lane_data):
                 lane_data[2, d, lane] = lane_data[0, above, lane] * z * (left - ratio)
 
 
-@kernel()
+@kernel(inner=True)
 def enter_edge(above, d, lanes, is_first, lane_data):
     """Fill o below an edge."""
     for lane in range(lanes):
@@ -70,7 +76,7 @@ def fill_shares(entry, d, lanes, n_triples, points, lane_data, frames, scale):
             _write_outside_shares(entry, d, g, lanes, lane_data, frames)
 
 
-@kernel()
+@kernel(inner=True)
 def _write_shares(d, g, lanes, lane_data, high, low, frames):
     """Share q of rows that go to the first child and of the others, while o = 1."""
     b0, b1, b2 = low
@@ -82,7 +88,7 @@ def _write_shares(d, g, lanes, lane_data, high, low, frames):
         frames[d, g, 5 * LANES + lane] = b2 + s * a2
 
 
-@kernel()
+@kernel(inner=True)
 def _write_outside_shares(entry, d, g, lanes, lane_data, frames):
     """Share q of rows that have left the node's feature above (o = 0)."""
     ratio = entry.ratio
@@ -93,7 +99,7 @@ def _write_outside_shares(entry, d, g, lanes, lane_data, frames):
             frames[d, g, k * LANES + lane] = q if o else ratio
 
 
-@kernel()
+@kernel(inner=True)
 def evaluate_bottom(d, lanes, lane_data, high, low, sums, stack, place, g):
     """Q of a bottom node: one value for rows that go to its first child, one for the others."""
     b0, b1, b2 = low
@@ -105,7 +111,7 @@ def evaluate_bottom(d, lanes, lane_data, high, low, sums, stack, place, g):
         sums[stack, place, g, 2 * LANES + lane] = b2 + s * a2
 
 
-@kernel()
+@kernel(inner=True)
 def evaluate_bottom_outside(entry, lanes, lane_data, value, sums, stack, place, g):
     """Q of a bottom node for rows that have left its feature above (o = 0)."""
     for lane in range(lanes):
@@ -115,7 +121,7 @@ def evaluate_bottom_outside(entry, lanes, lane_data, value, sums, stack, place, 
             sums[stack, place, g, k * LANES + lane] = q if o else value
 
 
-@kernel()
+@kernel(inner=True)
 def pass_weights(d, g, lanes, is_first, frames):
     """A of a child."""
     for lane in range(lanes):
@@ -128,7 +134,7 @@ def pass_weights(d, g, lanes, is_first, frames):
         frames[d + 1, g, 2 * LANES + lane] = a2 * (q2 if is_first else 1.0 - q2)
 
 
-@kernel()
+@kernel(inner=True)
 def add_child_weights(d, g, is_first, frames, scale, total):
     """Sum over three points of A / h^2 of a child, from A and q of its parent at depth d."""
     k = g * TRIPLE
@@ -143,7 +149,7 @@ def add_child_weights(d, g, is_first, frames, scale, total):
         total[0, lane] = keep * total[0, lane] + part
 
 
-@kernel()
+@kernel(inner=True)
 def evaluate_low(d, g, taken, not_taken, one, two, frames, lane_data, total, sums, stack, place):
     """Q of a low node, and the sums over three points of A (Q_1 - Q_2) for it, A of its children.
 
@@ -209,7 +215,7 @@ def merge_children(in_first, term, d, g, frames, scale, sums, stack, place, othe
         )
 
 
-@kernel()
+@kernel(inner=True)
 def _merge_both(d, g, frames, c0, c1, c2, sums, stack, place, other, second, total):
     keep = 0.0 if g == 0 else 1.0
     for lane in range(total.shape[1]):
@@ -225,7 +231,7 @@ def _merge_both(d, g, frames, c0, c1, c2, sums, stack, place, other, second, tot
         total[0, lane] = keep * total[0, lane] + part
 
 
-@kernel()
+@kernel(inner=True)
 def _merge_first(d, g, frames, c0, c1, c2, sums, stack, place, v, total):
     keep = 0.0 if g == 0 else 1.0
     for lane in range(total.shape[1]):
@@ -239,7 +245,7 @@ def _merge_first(d, g, frames, c0, c1, c2, sums, stack, place, v, total):
         total[0, lane] = keep * total[0, lane] + part
 
 
-@kernel()
+@kernel(inner=True)
 def _merge_second(d, g, frames, c0, c1, c2, sums, stack, place, u, other, second, total):
     keep = 0.0 if g == 0 else 1.0
     for lane in range(total.shape[1]):
@@ -254,7 +260,7 @@ def _merge_second(d, g, frames, c0, c1, c2, sums, stack, place, u, other, second
         total[0, lane] = keep * total[0, lane] + part
 
 
-@kernel()
+@kernel(inner=True)
 def _merge_constants(d, g, frames, c0, c1, c2, sums, stack, place, u, v, total):
     w = u - v
     keep = 0.0 if g == 0 else 1.0
@@ -267,7 +273,7 @@ def _merge_constants(d, g, frames, c0, c1, c2, sums, stack, place, u, v, total):
         total[0, lane] = keep * total[0, lane] + part * w
 
 
-@kernel()
+@kernel(inner=True)
 def credit_feature(d, lane_data, total, row, factor, phi, to):
     """phi_j += o z (s - r) times the sum over the points."""
     for lane in range(total.shape[1]):

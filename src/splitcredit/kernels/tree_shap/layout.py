@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import Nodes, cached_per_forest, nodes_of
+from splitcredit.kernels.nodes import cached_per_forest, nodes_of
 
 # (node, output) pairs laid out at a time: bounds memory to some 40 MB whatever the forest.
 CHUNK = 1 << 19
@@ -118,23 +117,25 @@ def layout_of(nodes, value, offsets, outputs, n_features, first=0) -> TreeLayout
     """The layout of the trees between the first and the last of `offsets`, from tree `first` on."""
     shape = offsets[-1] - offsets[0], len(outputs)
     varies, constant = np.empty(shape, np.bool_), np.empty(shape)
-    counts = _find_varying(nodes, value, offsets, outputs, varies, constant)
+    n_trees = len(offsets) - 1
+    counts = np.zeros((n_trees, 2), np.int64)
+    _find_varying(n_trees, nodes, value, offsets, outputs, varies, constant, counts)
     starts = np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(counts, axis=0)])
     entries, terms = np.empty(starts[-1, 0], ENTRY), np.empty(starts[-1, 1], TERM)
-    extents = _fill(nodes, offsets, varies, constant, starts, n_features, entries, terms)
+    extents = np.zeros((n_trees, 3), np.int32)
+    _fill(n_trees, nodes, offsets, varies, constant, starts, n_features, entries, terms, extents)
     return TreeLayout(entries, terms, starts, *np.ascontiguousarray(extents.T), first)
 
 
 @kernel(parallel=True)
-def _find_varying(nodes, value, offsets, outputs, varies, constant):
+def _find_varying(first, last, nodes, value, offsets, outputs, varies, constant, counts):
     """Mark (node, output) where the output varies below the node, else note its one value.
 
-    Returns the numbers of entries and of terms of each tree, int64 (n_trees, 2).
+    The numbers of entries and of terms of each tree go to `counts`, int64 (n_trees, 2).
     """
-    n_trees, n_outputs = len(offsets) - 1, len(outputs)
+    n_outputs = len(outputs)
     feature, left, right = nodes.feature, nodes.left, nodes.right
-    counts = np.zeros((n_trees, 2), np.int64)
-    for t in prange(n_trees):
+    for t in range(first, last):
         n_entries, n_terms = 0, 0
         for node in range(offsets[t + 1] - 1, offsets[t] - 1, -1):
             k, some = node - offsets[0], False
@@ -150,25 +151,22 @@ def _find_varying(nodes, value, offsets, outputs, varies, constant):
                     some |= varies[k, c]
             n_entries += some
         counts[t, 0], counts[t, 1] = n_entries, n_terms
-    return counts
 
 
 @kernel(parallel=True)
-def _fill(nodes, offsets, varies, constant, starts, n_features, entries, terms):
+def _fill(
+    first, last, nodes, offsets, varies, constant, starts, n_features, entries, terms, extents
+):
     """Write entries and terms; most distinct features, depth and places of each tree."""
-    n_trees, n_outputs = len(offsets) - 1, varies.shape[1]
-    # Tuples cannot enter a parallel loop.
-    feature, column, threshold, left, right, missing_left, cover = nodes
-    extents = np.zeros((n_trees, 3), np.int32)
-    for t in prange(n_trees):
+    n_outputs = varies.shape[1]
+    for t in range(first, last):
         start, stop = starts[t, 0], starts[t + 1, 0]
         if stop == start:
             continue
         origin = offsets[0]
-        tree_nodes = Nodes(feature, column, threshold, left, right, missing_left, cover)
         triads = np.empty((stop - start, 3), np.int64)  # node, first and second child
         extents[t, 0], extents[t, 1] = _write_entries(
-            tree_nodes, offsets[t], origin, varies, n_features, starts[t], triads, entries
+            nodes, offsets[t], origin, varies, n_features, starts[t], triads, entries
         )
         place, listed = np.full(n_outputs, -1, np.int32), np.zeros(n_outputs, np.bool_)
         places = np.zeros((stop - start, 2), np.int32)
@@ -179,10 +177,9 @@ def _fill(nodes, offsets, varies, constant, starts, n_features, entries, terms):
             _count_places(entries, e, start, places)
             entries[e].low = _is_low(entries, e)
         extents[t, 2] = max(places[0, 0], places[0, 1])
-    return extents
 
 
-@kernel()
+@kernel(inner=True)
 def _write_entries(nodes, root, origin, varies, n_features, start, triads, entries):
     """Write the entries of one tree; most distinct features and most nodes on a path."""
     size, cover = len(triads), nodes.cover
@@ -237,7 +234,7 @@ def _write_entries(nodes, root, origin, varies, n_features, start, triads, entri
     return most, deepest
 
 
-@kernel()
+@kernel(inner=True)
 def _write_terms(entries, terms, e, varies, values, place, listed):
     """Terms of one entry: the outputs of its first child in their order, then the others."""
     entry, n = entries[e], 0
@@ -264,7 +261,7 @@ def _write_terms(entries, terms, e, varies, values, place, listed):
         mine[i].second = place[c]
 
 
-@kernel()
+@kernel(inner=True)
 def _count_places(entries, e, start, places):
     """Most sums held below an entry, on the stack that its sums go to and on the other one."""
     entry = entries[e]
@@ -278,7 +275,7 @@ def _count_places(entries, e, start, places):
     places[e - start, 0], places[e - start, 1] = same, other
 
 
-@kernel()
+@kernel(inner=True)
 def _is_low(entries, e):
     """Whether a node and its children can be taken together, in one pass over the rows.
 

@@ -8,11 +8,10 @@ in their order.
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import readonly
-from splitcredit.kernels.tree_shap.blocks import LANES, rules, traverse, triples, workspace
+from splitcredit.kernels.nodes import n_blocks, readonly
+from splitcredit.kernels.tree_shap.blocks import LANES, extents, rules, traverse, triples, workspace
 from splitcredit.kernels.tree_shap.explain import skip_dependent_output
 from splitcredit.kernels.tree_shap.layout import layouts
 
@@ -35,20 +34,19 @@ def _mean(forest, X, outputs, inbag):
     any_nan = bool(np.isnan(X).any())
     for layout in layouts(forest, outputs):
         counts = forest.inbag[layout.first : layout.first + len(layout.starts) - 1]
-        _spans(layout, triples(layout), *rules(layout), X, any_nan, counts, inbag, out)
+        arrays = layout, extents(layout), triples(layout), *rules(layout)
+        _spans(n_blocks(len(X), SPAN), *arrays, X, any_nan, counts, inbag, out)
     return out / forest.n_trees
 
 
 @kernel(parallel=True)
-def _spans(layout, triples, points, weights, X, any_nan, counts, inbag, out):
+def _spans(first, last, layout, extents, triples, points, weights, X, any_nan, counts, inbag, out):
     """Take the rows of every span that a tree explains through that tree, a block at a time."""
     n, p, n_outputs = out.shape
     n_columns = X.shape[1]
     entries, terms, starts = layout.entries, layout.terms, layout.starts
-    deepest, most, held = layout.depths.max() + 2, triples.max(), layout.places.max()
-    for span in prange((n + SPAN - 1) // SPAN):
-        space = workspace(deepest, most, held)
-        rows = np.empty(SPAN, np.int64)
+    space, rows = workspace(extents), np.empty(SPAN, np.int64)
+    for span in range(first, last):
         for t in range(len(triples)):
             if starts[t, 0] == starts[t + 1, 0]:
                 continue

@@ -11,11 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import Nodes, cached_per_forest, nodes_of
-from splitcredit.kernels.tree_shap.blocks import LANES, rules, traverse, triples, workspace
+from splitcredit.kernels.nodes import Nodes, cached_per_forest, n_blocks, nodes_of
+from splitcredit.kernels.tree_shap.blocks import LANES, extents, rules, traverse, triples, workspace
 from splitcredit.kernels.tree_shap.layout import layout_of
 
 # Splits in a group; with more, tables outgrow the caches and take longer to fill.
@@ -77,7 +76,7 @@ def attribute(forest, outputs, X, rows, out) -> None:
     any_nan = bool(np.isnan(X).any())
     nodes = nodes_of(forest)
     for groups, tables, starts in _chunks(forest, outputs, nodes):
-        _look_up(nodes, groups, tables, starts, X, any_nan, rows, out)
+        _look_up(n_blocks(len(rows), BLOCK), nodes, groups, tables, starts, X, any_nan, rows, out)
 
 
 def _chunks(forest, outputs, nodes):
@@ -174,7 +173,8 @@ def _tables(groups):
     tables = np.zeros(starts[-1])
     if len(layout.entries):
         shape = groups.n_splits, groups.n_features, starts
-        _fill_tables(layout, triples(layout), *rules(layout), *shape, n_outputs, tables)
+        arrays = layout, extents(layout), triples(layout), *rules(layout)
+        _fill_tables(len(groups.n_splits), *arrays, *shape, n_outputs, tables)
     return tables, starts
 
 
@@ -217,7 +217,7 @@ def _cut(nodes, value, offsets, sizes, groups, write):
     return n_groups, n_nodes
 
 
-@kernel()
+@kernel(inner=True)
 def _write_group(nodes, value, way, depth, node, g, start, groups):
     """Copy the way to a node, with leaves of value 0 beside it, and all that is below."""
     group_nodes, k = groups.nodes, start
@@ -252,7 +252,7 @@ def _write_group(nodes, value, way, depth, node, g, start, groups):
     groups.offsets[g + 1] = k
 
 
-@kernel()
+@kernel(inner=True)
 def _write_split(nodes, node, g, k, groups):
     """Number the split, and its feature if it is new in the group."""
     groups.splits[g, groups.n_splits[g]] = node
@@ -269,11 +269,24 @@ def _write_split(nodes, node, g, k, groups):
 
 
 @kernel(parallel=True)
-def _fill_tables(layout, triples, points, weights, n_splits, n_features, starts, n_outputs, tables):
+def _fill_tables(
+    first_group,
+    last_group,
+    layout,
+    extents,
+    triples,
+    points,
+    weights,
+    n_splits,
+    n_features,
+    starts,
+    n_outputs,
+    tables,
+):
     """Explain every outcome of every group; split b goes left where bit b is set."""
-    deepest, most, held = layout.depths.max() + 2, triples.max(), layout.places.max()
+    space = workspace(extents)
     entries, terms, first_entries = layout.entries, layout.terms, layout.starts[:, 0]
-    for g in prange(len(triples)):
+    for g in range(first_group, last_group):
         if first_entries[g] == first_entries[g + 1]:
             continue
         n_outcomes, width = 1 << n_splits[g], n_features[g] * n_outputs
@@ -283,23 +296,24 @@ def _fill_tables(layout, triples, points, weights, n_splits, n_features, starts,
             for lane in range(lanes):
                 for b in range(BITS):
                     x[b, lane] = 1 - ((first + lane) >> b & 1)
-            space, total = workspace(deepest, most, held), np.zeros((3, lanes))
+            total = np.zeros((3, lanes))
             tree = first_entries[g], triples[g], n_outputs
             traverse(entries, terms, tree, points, weights, False, x, phi, space, total)
             for j in range(width):
                 at = starts[g] + j * n_outcomes + first
-                tables[at : at + lanes] = phi[j]
+                for lane in range(lanes):
+                    tables[at + lane] = phi[j, lane]
 
 
 @kernel(parallel=True)
-def _look_up(nodes, groups, tables, starts, X, any_nan, rows, out):
+def _look_up(first, last, nodes, groups, tables, starts, X, any_nan, rows, out):
     """Add what the tables hold for the outcome of each row; one block is one thread's."""
     n, p, n_outputs = out.shape
     n_columns = X.shape[1]
     column, threshold, missing_left = nodes.column, nodes.threshold, nodes.missing_left
     splits, n_splits = groups.splits, groups.n_splits
     features, n_features = groups.features, groups.n_features
-    for block in prange((n + BLOCK - 1) // BLOCK):
+    for block in range(first, last):
         start, stop = block * BLOCK, min(n, (block + 1) * BLOCK)
         lanes = stop - start
         x, phi = np.empty((n_columns, lanes), X.dtype), np.empty((p * n_outputs, lanes))
@@ -311,7 +325,8 @@ def _look_up(nodes, groups, tables, starts, X, any_nan, rows, out):
                 for c in range(n_outputs):
                     phi[j * n_outputs + c, lane] = out[start + lane, j, c]
         for g in range(len(n_splits)):
-            outcome[:] = 0
+            for lane in range(lanes):
+                outcome[lane] = 0
             for b in range(n_splits[g]):
                 k = splits[g, b]
                 nan_left = any_nan and missing_left[k]
@@ -326,13 +341,13 @@ def _look_up(nodes, groups, tables, starts, X, any_nan, rows, out):
                     out[start + lane, j, c] = phi[j * n_outputs + c, lane]
 
 
-@kernel()
+@kernel(inner=True)
 def _add(to, tables, at, outcome, phi):
     for lane in range(len(outcome)):
         phi[to, lane] += tables[at + outcome[lane]]
 
 
-@kernel()
+@kernel(inner=True)
 def _mark_left(j, threshold, bit, nan_left, x, outcome):
     """Set one bit of the outcomes of the rows that go left."""
     none, threshold = np.int32(0), x.dtype.type(threshold)

@@ -8,7 +8,6 @@ tree in their order with A, and back up with Q.
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.tree_shap.blocks import TRIPLE, rules, triples
@@ -18,24 +17,25 @@ from splitcredit.kernels.tree_shap.layout import layouts
 def attribute(forest, outputs, X, rows, out) -> None:
     """Add attributions to `out`; see `tree_shap`."""
     for layout in layouts(forest, outputs):
-        _rows(layout, triples(layout), *rules(layout), X, rows, out)
+        sizes = np.diff(layout.starts, axis=0).max(axis=0).tolist()
+        room = *sizes, int(triples(layout).max()) * TRIPLE, int(layout.depths.max()) + 1
+        _rows(len(rows), layout, room, triples(layout), *rules(layout), X, rows, out)
 
 
 @kernel(parallel=True)
-def _rows(layout, triples, points, weights, X, rows, out):
+def _rows(first, last, layout, room, triples, points, weights, X, rows, out):
     """Take every row through every tree; one row is one thread's."""
-    entries, terms, starts, depths = layout.entries, layout.terms, layout.starts, layout.depths
-    most = triples.max() * TRIPLE
-    n_entries = (starts[1:, 0] - starts[:-1, 0]).max()
-    n_terms = (starts[1:, 1] - starts[:-1, 1]).max()
-    for i in prange(len(rows)):
-        A = np.empty((n_entries, most))
-        q = np.empty((3, n_entries, most))  # if x goes second, if first; as it goes
-        scale = np.empty((n_entries, most))  # 1 / h^2
-        Q = np.empty((n_terms, most))
-        edge = np.empty((n_entries, 4))  # o below the edge into the entry, s, o z (s - r), o
-        depth = np.empty(n_entries, np.int64)
-        inside = np.ones(depths.max() + 1)  # o below the edge into a depth of the path
+    entries, terms, starts = layout.entries, layout.terms, layout.starts
+    n_entries, n_terms, most, deepest = room
+    A = np.empty((n_entries, most))
+    q = np.empty((3, n_entries, most))  # if x goes second, if first; as it goes
+    scale = np.empty((n_entries, most))  # 1 / h^2
+    Q = np.empty((n_terms, most))
+    edge = np.empty((n_entries, 4))  # o below the edge into the entry, s, o z (s - r), o
+    depth = np.empty(n_entries, np.int64)
+    inside = np.empty(deepest)  # o below the edge into a depth of the path
+    inside[0] = 1.0
+    for i in range(first, last):
         for t in range(len(triples)):
             start, stop = starts[t, 0], starts[t + 1, 0]
             if start < stop:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import (
@@ -13,6 +12,7 @@ from splitcredit.kernels.nodes import (
     credited,
     enter,
     goes_left,
+    n_blocks,
     packed,
 )
 
@@ -23,7 +23,8 @@ def local_mdi(forest, X) -> np.ndarray:
     Eq. 8 of sutera2021: node t on the path that tests X_m gives m the amount i(t) - i(t_x), where
     t_x is the child that x goes to. In units of the impurity (bits for entropy).
     """
-    out = _local_mdi(*_nodes(forest), X)
+    out = np.zeros(X.shape)
+    _local_mdi(n_blocks(len(X)), *_nodes(forest), X, out)
     out /= forest.n_trees
     return credited(forest, out)
 
@@ -38,13 +39,13 @@ def _nodes(forest):
 
 
 @kernel(parallel=True)
-def _local_mdi(nodes, roots, missing_left, X):
-    n, n_features = X.shape
-    out = np.zeros((n, n_features))
-    for block in prange((n + BLOCK - 1) // BLOCK):
-        at, rows = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
-        for root in roots:
-            active = enter(nodes, root, block * BLOCK, min(n, block * BLOCK + BLOCK), at, rows)
+def _local_mdi(first, last, nodes, roots, missing_left, X, out):
+    n = len(X)
+    at, rows = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
+    for block in range(first, last):
+        start, stop = block * BLOCK, min(n, block * BLOCK + BLOCK)
+        for t in range(len(roots)):
+            active = enter(nodes, roots[t], start, stop, at, rows)
             while active > 0:
                 going = 0
                 for a in range(active):
@@ -56,4 +57,3 @@ def _local_mdi(nodes, roots, missing_left, X):
                     at[going], rows[going] = child, i
                     going += child < len(nodes)
                 active = going
-    return out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import nodes_of
@@ -43,15 +42,15 @@ def loss_increases(forest, X, y, permutations) -> np.ndarray:
         orders = [permutations(t, len(r)).ravel() for t, r in zip(trees, rows, strict=True)]
         starts = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
         held = (np.concatenate(rows), starts, np.concatenate(orders))
-        offsets = forest.tree_offsets
-        _increases(
-            *nodes[:6], offsets, X, y.astype(np.float64), predicted, is_class, trees, *held, out
-        )
+        arrays = X, y.astype(np.float64), predicted, is_class, trees, *held
+        _increases(len(trees), *nodes[:6], forest.tree_offsets, *arrays, out)
     return out
 
 
 @kernel(parallel=True)
 def _increases(
+    first_tree,
+    last_tree,
     feature,
     column,
     threshold,
@@ -71,7 +70,7 @@ def _increases(
 ):
     """Fill in the rows of `out` of some trees; orders of tree t start at n_features starts[t]."""
     n_features = out.shape[1]
-    for t in prange(len(trees)):
+    for t in range(first_tree, last_tree):
         root, stop = offsets[trees[t]], offsets[trees[t] + 1]
         first, n = starts[t], starts[t + 1] - starts[t]
         if n == 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 
@@ -14,26 +13,26 @@ def mdi_per_tree(forest) -> np.ndarray:
     Eq. 2 of sutera2021: ``sum of p(t) * (i(t) - p_L i(t_L) - p_R i(t_R))`` over the inner nodes t
     that test the feature, with p(t) = cover(t) / cover(root).
     """
-    return _mdi(
+    out = np.zeros((forest.n_trees, forest.n_features))
+    _mdi(
+        forest.n_trees,
         forest.feature,
         forest.left,
         forest.right,
         forest.cover,
         forest.impurity,
         forest.tree_offsets,
-        forest.n_features,
+        out,
     )
+    return out
 
 
 @kernel(parallel=True)
-def _mdi(feature, left, right, cover, impurity, offsets, n_features):
-    n_trees = len(offsets) - 1
-    out = np.zeros((n_trees, n_features))
-    for t in prange(n_trees):
+def _mdi(first, last, feature, left, right, cover, impurity, offsets, out):
+    for t in range(first, last):
         root = offsets[t]
         for k in range(root, offsets[t + 1]):
             if feature[k] >= 0:
                 a, b = left[k], right[k]
                 decrease = cover[k] * impurity[k] - cover[a] * impurity[a] - cover[b] * impurity[b]
                 out[t, feature[k]] += decrease / cover[root]
-    return out

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import BLOCK, child_of, enter, goes_left, inner_first, packed_nodes
@@ -73,8 +72,11 @@ def node_sums(forest, X, y) -> NodeSums:
     rows, squares = np.zeros((2, forest.n_nodes)), np.zeros((2, forest.n_nodes))
     targets = np.zeros((2, forest.n_nodes, forest.n_outputs))
     sums = rows, targets, squares
-    _at_leaves(*packed_nodes(forest), inner_first(forest), forest.inbag, X, column, value, *sums)
-    _add_to_parents(forest.feature, forest.left, forest.right, forest.tree_offsets, *sums)
+    nodes = *packed_nodes(forest), inner_first(forest)
+    _at_leaves(forest.n_trees, *nodes, forest.inbag, X, column, value, *sums)
+    _add_to_parents(
+        forest.n_trees, forest.feature, forest.left, forest.right, forest.tree_offsets, *sums
+    )
     return NodeSums(rows, targets, squares, center)
 
 
@@ -98,9 +100,10 @@ def penalized_gini(forest, sums, scores) -> np.ndarray:
     scores : SCORE array (n_scores,)
     """
     f = forest
-    return _penalized_gini(
-        f.feature, f.left, f.right, f.tree_offsets, *sums[:3], scores, f.n_features
-    )
+    out = np.zeros((f.n_trees, len(scores), f.n_features))
+    links = f.feature, f.left, f.right, f.tree_offsets
+    _penalized_gini(f.n_trees, *links, *sums[:3], scores, out)
+    return out
 
 
 def contributions_times_targets(forest, sums, kind) -> np.ndarray:
@@ -122,34 +125,50 @@ def contributions_times_targets(forest, sums, kind) -> np.ndarray:
     totals = sums.targets[kind] + sums.rows[kind][:, None] * sums.center
     f = forest
     rows, targets = sums.rows[INBAG], sums.targets[INBAG]
-    return _products(
-        f.feature, f.left, f.right, f.tree_offsets, rows, targets, totals, f.n_features
-    )
+    out = np.zeros((f.n_trees, f.n_features, f.n_outputs))
+    links = f.feature, f.left, f.right, f.tree_offsets
+    _products(f.n_trees, *links, rows, targets, totals, out)
+    return out
 
 
 @kernel(parallel=True)
-def _at_leaves(nodes, roots, missing_left, number, inbag, X, column, value, rows, targets, squares):
+def _at_leaves(
+    first,
+    last,
+    nodes,
+    roots,
+    missing_left,
+    number,
+    inbag,
+    X,
+    column,
+    value,
+    rows,
+    targets,
+    squares,
+):
     """Add every row to its leaf in every tree; one tree is one thread's."""
     n = len(X)
-    for t in prange(len(roots)):
-        at, walking = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
-        leaf = np.empty(BLOCK, np.int32)
-        for first in range(0, n, BLOCK):
-            stop = min(n, first + BLOCK)
-            leaf[:] = roots[t]
-            active = enter(nodes, roots[t], first, stop, at, walking)
+    at, walking = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
+    leaf = np.empty(BLOCK, np.int32)
+    for t in range(first, last):
+        for start in range(0, n, BLOCK):
+            stop = min(n, start + BLOCK)
+            for a in range(stop - start):
+                leaf[a] = roots[t]
+            active = enter(nodes, roots[t], start, stop, at, walking)
             while active > 0:
                 going = 0
                 for a in range(active):
                     i, k = walking[a], at[a]
                     left = goes_left(X[i, nodes[k].feature], nodes, missing_left, k)
                     child = child_of(nodes, k, left)
-                    leaf[i - first] = child
+                    leaf[i - start] = child
                     at[going], walking[going] = child, i
                     going += child < len(nodes)
                 active = going
-            for i in range(first, stop):
-                k, times = number[leaf[i - first]], float(inbag[t, i])
+            for i in range(start, stop):
+                k, times = number[leaf[i - start]], float(inbag[t, i])
                 kind, weight = (INBAG, times) if times > 0 else (OOB, 1.0)
                 rows[kind, k] += weight
                 targets[kind, k, column[i]] += weight * value[i]
@@ -157,8 +176,8 @@ def _at_leaves(nodes, roots, missing_left, number, inbag, X, column, value, rows
 
 
 @kernel(parallel=True)
-def _add_to_parents(feature, left, right, offsets, rows, targets, squares):
-    for t in prange(len(offsets) - 1):
+def _add_to_parents(first, last, feature, left, right, offsets, rows, targets, squares):
+    for t in range(first, last):
         for k in range(offsets[t + 1] - 1, offsets[t] - 1, -1):
             if feature[k] >= 0:
                 a, b = left[k], right[k]
@@ -170,10 +189,10 @@ def _add_to_parents(feature, left, right, offsets, rows, targets, squares):
 
 
 @kernel(parallel=True)
-def _penalized_gini(feature, left, right, offsets, rows, targets, squares, scores, n_features):
-    n_trees = len(offsets) - 1
-    out = np.zeros((n_trees, len(scores), n_features))
-    for t in prange(n_trees):
+def _penalized_gini(
+    first, last, feature, left, right, offsets, rows, targets, squares, scores, out
+):
+    for t in range(first, last):
         root, stop = offsets[t], offsets[t + 1]
         parts = np.empty((stop - root, 3))
         _fill_parts(root, rows, targets, squares, parts)
@@ -193,10 +212,9 @@ def _penalized_gini(feature, left, right, offsets, rows, targets, squares, score
                     if not few:
                         gain = weighted[k - root] - weighted[a - root] - weighted[b - root]
                         out[t, s, feature[k]] += gain / whole
-    return out
 
 
-@kernel()
+@kernel(inner=True)
 def _fill_parts(root, rows, targets, squares, parts):
     """Fill v_in, v_oob and the squared distance of the means, 0 without out-of-bag rows."""
     for offset in range(len(parts)):
@@ -228,14 +246,12 @@ def _corrected(n):
 
 
 @kernel(parallel=True)
-def _products(feature, left, right, offsets, rows, targets, totals, n_features):
-    n_trees, n_outputs = len(offsets) - 1, targets.shape[1]
-    out = np.zeros((n_trees, n_features, n_outputs))
-    for t in prange(n_trees):
+def _products(first, last, feature, left, right, offsets, rows, targets, totals, out):
+    n_outputs = targets.shape[1]
+    for t in range(first, last):
         for k in range(offsets[t], offsets[t + 1]):
             if feature[k] >= 0:
                 for child in (left[k], right[k]):
                     for c in range(n_outputs):
                         rise = targets[child, c] / rows[child] - targets[k, c] / rows[k]
                         out[t, feature[k], c] += rise * totals[child, c]
-    return out

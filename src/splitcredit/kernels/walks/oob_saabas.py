@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import (
     BLOCK,
     child_of,
     goes_left,
+    n_blocks,
     packed_nodes,
     readonly,
     reordered,
@@ -33,16 +33,16 @@ def oob_saabas(forest, X, outputs, inbag) -> np.ndarray:
     float64 (n_samples, n_features, n_explained)
     """
     value = readonly(np.ascontiguousarray(reordered(forest)[:, outputs]))
-    return _saabas(*packed_nodes(forest), value, forest.inbag, inbag, X) / forest.n_trees
+    out = np.zeros((*X.shape, len(outputs)))
+    _saabas(n_blocks(len(X)), *packed_nodes(forest), value, forest.inbag, inbag, X, out)
+    return out / forest.n_trees
 
 
 @kernel(parallel=True)
-def _saabas(nodes, roots, missing_left, value, counts, inbag, X):
-    n, n_features = X.shape
-    n_outputs = value.shape[1]
-    out = np.zeros((n, n_features, n_outputs))
-    for block in prange((n + BLOCK - 1) // BLOCK):
-        at, rows = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
+def _saabas(first, last, nodes, roots, missing_left, value, counts, inbag, X, out):
+    n, n_outputs = len(X), value.shape[1]
+    at, rows = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
+    for block in range(first, last):
         for t in range(len(roots)):
             active = 0
             if roots[t] < len(nodes):
@@ -61,4 +61,3 @@ def _saabas(nodes, roots, missing_left, value, counts, inbag, X):
                     at[going], rows[going] = child, i
                     going += child < len(nodes)
                 active = going
-    return out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import (
@@ -12,6 +11,7 @@ from splitcredit.kernels.nodes import (
     credited,
     enter,
     goes_left,
+    n_blocks,
     packed_nodes,
     readonly,
     reordered,
@@ -27,12 +27,16 @@ def saabas(forest, X, outputs=None) -> np.ndarray:
     value = reordered(forest)
     if outputs is not None:
         value = readonly(np.ascontiguousarray(value[:, outputs]))
-    return _aggregated(forest, _saabas(*packed_nodes(forest), value, X))
+    out = np.zeros((*X.shape, value.shape[1]))
+    _saabas(n_blocks(len(X)), *packed_nodes(forest), value, X, out)
+    return _aggregated(forest, out)
 
 
 def saabas_one(forest, X, output) -> np.ndarray:
     """Saabas attributions for output ``output[i]`` of row i, float64 (n_samples, n_features)."""
-    return _aggregated(forest, _saabas_one(*packed_nodes(forest), reordered(forest), X, output))
+    out, nodes = np.zeros(X.shape), packed_nodes(forest)
+    _saabas_one(n_blocks(len(X)), *nodes, reordered(forest), X, output, out)
+    return _aggregated(forest, out)
 
 
 def baseline(forest) -> np.ndarray:
@@ -48,14 +52,13 @@ def _aggregated(forest, out):
 
 
 @kernel(parallel=True)
-def _saabas(nodes, roots, missing_left, value, X):
-    n, n_features = X.shape
-    n_outputs = value.shape[1]
-    out = np.zeros((n, n_features, n_outputs))
-    for block in prange((n + BLOCK - 1) // BLOCK):
-        at, rows = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
-        for root in roots:
-            active = enter(nodes, root, block * BLOCK, min(n, block * BLOCK + BLOCK), at, rows)
+def _saabas(first, last, nodes, roots, missing_left, value, X, out):
+    n, n_outputs = len(X), value.shape[1]
+    at, rows = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
+    for block in range(first, last):
+        start, stop = block * BLOCK, min(n, block * BLOCK + BLOCK)
+        for t in range(len(roots)):
+            active = enter(nodes, roots[t], start, stop, at, rows)
             while active > 0:
                 going = 0
                 for a in range(active):
@@ -68,17 +71,16 @@ def _saabas(nodes, roots, missing_left, value, X):
                     at[going], rows[going] = child, i
                     going += child < len(nodes)
                 active = going
-    return out
 
 
 @kernel(parallel=True)
-def _saabas_one(nodes, roots, missing_left, value, X, output):
-    n, n_features = X.shape
-    out = np.zeros((n, n_features))
-    for block in prange((n + BLOCK - 1) // BLOCK):
-        at, rows = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
-        for root in roots:
-            active = enter(nodes, root, block * BLOCK, min(n, block * BLOCK + BLOCK), at, rows)
+def _saabas_one(first, last, nodes, roots, missing_left, value, X, output, out):
+    n = len(X)
+    at, rows = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
+    for block in range(first, last):
+        start, stop = block * BLOCK, min(n, block * BLOCK + BLOCK)
+        for t in range(len(roots)):
+            active = enter(nodes, roots[t], start, stop, at, rows)
             while active > 0:
                 going = 0
                 for a in range(active):
@@ -90,4 +92,3 @@ def _saabas_one(nodes, roots, missing_left, value, X, output):
                     at[going], rows[going] = child, i
                     going += child < len(nodes)
                 active = going
-    return out

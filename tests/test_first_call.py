@@ -1,0 +1,322 @@
+"""What is compiled when, what is kept, and what is said about it."""
+
+import importlib.util
+import inspect
+import logging
+import pkgutil
+import subprocess
+import sys
+import time
+import warnings
+from importlib import import_module
+from types import SimpleNamespace
+
+import numba
+import numpy as np
+import pytest
+
+import splitcredit.kernels
+from splitcredit.kernels import machine_code, notice
+from splitcredit.kernels.closures import digest_of
+from splitcredit.kernels.compiled import kernel, threads
+from splitcredit.kernels.portions import in_portions
+
+MODULE = '''
+"""Kernels of a test."""
+from typing import NamedTuple
+
+import numpy as np
+
+from splitcredit.kernels.compiled import kernel
+
+FACTOR = 2.0
+RECORD = np.dtype([("a", "f8"), ("b", "f8")])
+
+
+class Pair(NamedTuple):
+    a: float
+    b: float
+
+
+@kernel(inner=True)
+def scaled(x):
+    """Scale."""
+    # Why it is scaled.
+    return FACTOR * x
+
+
+@kernel()
+def total(x):
+    """Sum of scaled numbers."""
+    out = 0.0
+    for i in range(len(x)):
+        out += scaled(x[i])
+    return out
+
+
+@kernel()
+def difference(pair):
+    return pair.a - pair.b
+
+
+@kernel()
+def one():
+    return np.zeros(1, RECORD)[0].a + 1.0
+'''
+COUNT = iter(range(10**9))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A cache of machine code of its own."""
+    monkeypatch.setattr(machine_code, "cache_directory", lambda: tmp_path / "code")
+    return tmp_path / "code"
+
+
+@pytest.fixture
+def load(tmp_path, monkeypatch):
+    """The module with some texts replaced, read from a new file."""
+
+    def loaded(*replacements):
+        text = MODULE
+        for old, new in replacements:
+            assert old in text
+            text = text.replace(old, new)
+        path = tmp_path / f"kernels_{next(COUNT)}.py"
+        path.write_text(text)
+        spec = importlib.util.spec_from_file_location("kernels_of_a_test", path)
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, "kernels_of_a_test", module)
+        spec.loader.exec_module(module)
+        return module
+
+    return loaded
+
+
+def digests(module):
+    return {name: digest_of(getattr(module, name)) for name in ("total", "difference", "one")}
+
+
+@pytest.mark.parametrize(
+    "replacement",
+    [
+        ("    # Why it is scaled.\n", ""),
+        ("# Why", "# This is why"),
+        ('"""Scale."""', '"""Multiply by a constant."""'),
+        ("FACTOR = 2.0", "\n\n\nFACTOR = 2.0"),
+        ("return FACTOR * x", "return (\n        FACTOR * x\n    )"),
+    ],
+)
+def test_comments_docstrings_and_places_are_no_part_of_a_digest(load, replacement):
+    assert digests(load(replacement)) == digests(load())
+
+
+@pytest.mark.parametrize(
+    ("replacement", "changed"),
+    [
+        (("FACTOR * x", "x * FACTOR + 1.0"), {"total"}),
+        (("FACTOR = 2.0", "FACTOR = 3.0"), {"total"}),
+        (("inner=True", "inline=True"), {"total"}),
+        (("out = 0.0", "out = 1.0"), {"total"}),
+        (("pair.a - pair.b", "pair.b - pair.a"), {"difference"}),
+        (('("a", "f8"), ("b", "f8")', '("b", "f8"), ("a", "f8")'), {"one"}),
+    ],
+)
+def test_an_edit_changes_the_digests_of_those_who_use_it_and_no_others(load, replacement, changed):
+    before, after = digests(load()), digests(load(replacement))
+    assert {name for name in before if before[name] != after[name]} == changed
+
+
+def test_fields_in_another_order_are_another_file(load):
+    files = []
+    for module in (load(), load(("    a: float\n    b: float\n", "    b: float\n    a: float\n"))):
+        argument = numba.typeof(module.Pair(1.0, 2.0))
+        files.append(machine_code.MachineCode(module.difference).path((argument,)).name)
+    assert files[0] != files[1]
+
+
+def test_a_global_that_no_digest_can_hold_is_an_error(load):
+    module = load(("FACTOR = 2.0", "FACTOR = object()"))
+    with pytest.raises(TypeError, match="reads FACTOR, a object"):
+        digest_of(module.total)
+
+
+def every_kernel():
+    for found in pkgutil.walk_packages(splitcredit.kernels.__path__, "splitcredit.kernels."):
+        module = import_module(found.name)
+        for name, value in vars(module).items():
+            function = getattr(value, "py_func", None)
+            if function is not None and function.__module__ == found.name:
+                yield f"{found.name}.{name}", value
+
+
+def test_every_kernel_has_a_digest_of_its_own():
+    of_name = {name: digest_of(value) for name, value in every_kernel()}
+    assert len(of_name) > 60
+    assert len(set(of_name.values())) == len(of_name)
+
+
+def test_a_second_process_loads_what_the_first_has_compiled(load, folder):
+    x = np.arange(5.0)
+    cold, warm = load().total, load(("# Why", "# An edited comment, why")).total
+    assert cold(x) == 20.0 and not cold.stats.cache_hits
+    assert warm(x) == 20.0 and warm.stats.cache_hits and not warm.stats.cache_misses
+    edited = load(("FACTOR * x", "FACTOR * x * 10")).total
+    assert edited(x) == 200.0 and not edited.stats.cache_hits
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_a_damaged_file_is_compiled_anew(load, folder):
+    x = np.arange(5.0)
+    load().total(x)
+    (file,) = folder.iterdir()
+    whole = file.read_bytes()
+    for damaged in (whole[:-100], b"", whole[:200] + b"?" + whole[201:]):
+        file.write_bytes(damaged)
+        anew, again = load().total, load().total
+        assert anew(x) == 20.0 and not anew.stats.cache_hits
+        assert again(x) == 20.0 and again.stats.cache_hits
+
+
+def test_without_a_folder_to_write_to_a_kernel_works_and_the_remedy_is_named(
+    load, tmp_path, monkeypatch
+):
+    (tmp_path / "file").write_text("not a folder")
+    monkeypatch.setattr(machine_code, "cache_directory", lambda: tmp_path / "file" / "code")
+    machine_code._warn_once.cache_clear()
+    with pytest.warns(UserWarning, match="set NUMBA_CACHE_DIR to a folder that can be written"):
+        assert load().total(np.arange(5.0)) == 20.0
+    machine_code._warn_once.cache_clear()
+
+
+def test_python_can_call_an_inner_function(load, folder):
+    assert load().scaled(1.5) == 3.0
+    assert len(list(folder.iterdir())) == 1
+
+
+WARM = """
+import sys
+import numpy as np
+from splitcredit.forest import Forest
+forest = Forest(feature=[0, -1, -1], threshold=[0.5, 0, 0], left=[1, -1, -1], right=[2, -1, -1],
+                value=[[0.5], [1.5], [0.25]], cover=[2, 1, 1], tree_offsets=[0, 3],
+                feature_names=("x",), output_names=("y",))
+print(forest.predict(np.array([[0.0], [1.0]])).tobytes().hex(), "numba.np.linalg" in sys.modules)
+"""
+
+
+def test_loading_machine_code_does_not_load_the_compiler_and_gives_the_same_bytes(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    cold, warm = (printed(WARM).split() for _ in range(2))
+    assert cold == [warm[0], "True"]
+    assert warm[1] == "False"
+
+
+def test_importing_the_package_loads_no_numpy():
+    code = "import sys, splitcredit; print('numpy' in sys.modules or 'numba' in sys.modules)"
+    assert printed(code).strip() == "False"
+
+
+def printed(code):
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+
+
+def event_of(module):
+    function = SimpleNamespace(__module__=module)
+    return SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function)})
+
+
+def compiling(listener, seconds, module="splitcredit.kernels.walks.predict"):
+    listener.on_start(event_of(module))
+    listener.on_start(event_of("numba.np.arrayobj"))
+    time.sleep(seconds)
+    listener.on_end(event_of("numba.np.arrayobj"))
+    listener.on_end(event_of(module))
+
+
+def test_what_takes_long_to_compile_says_so_once(caplog):
+    caplog.set_level(logging.WARNING, logger="splitcredit")
+    listener = notice.Notice(long=0.05)
+    for _ in range(3):
+        compiling(listener, 0.2)
+    (record,) = caplog.records
+    assert "compiles what this call needs for this processor, once" in record.getMessage()
+    assert str(machine_code.cache_directory()) in record.getMessage()
+
+
+def test_nothing_is_said_of_short_compilations_and_of_other_libraries(caplog):
+    compiling(notice.Notice(long=60.0), 0.01)
+    compiling(notice.Notice(long=0.01), 0.1, "another.library")
+    time.sleep(0.05)
+    assert not caplog.records
+
+
+def test_short_compilations_add_up(caplog):
+    listener = notice.Notice(long=0.3)
+    for _ in range(5):
+        compiling(listener, 0.1)
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("n_pieces", [0, 1, 2, 7, 100])
+def test_portions_are_all_pieces_once(n_pieces, n_threads):
+    done = []
+    with threads(n_threads):
+        in_portions(lambda first, last, out: out.extend(range(first, last)), n_pieces, (done,))
+    assert sorted(done) == list(range(n_pieces))
+
+
+def test_an_error_in_a_thread_reaches_the_caller():
+    def fails(first, last):
+        if last == 100:
+            raise ZeroDivisionError("of a piece")
+
+    with threads(2), pytest.raises(ZeroDivisionError, match="of a piece"):
+        in_portions(fails, 100, ())
+
+
+FORK = """
+import os
+from splitcredit.kernels.compiled import threads
+from splitcredit.kernels.portions import in_portions
+def use():
+    done = []
+    with threads(2):
+        in_portions(lambda first, last: done.extend(range(first, last)), 50, ())
+    return sorted(done) == list(range(50))
+assert use()
+child = os.fork()
+if child == 0:
+    os._exit(0 if use() else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(sys, "abiflags"), reason="only POSIX systems fork")
+def test_kernels_run_in_a_forked_process():
+    with warnings.catch_warnings():
+        assert printed(FORK).strip() == "0"
+
+
+def test_kernels_have_no_default_arguments():
+    """A digest would not see them."""
+    for name, value in every_kernel():
+        parameters = inspect.signature(value.py_func).parameters.values()
+        assert all(p.default is p.empty for p in parameters), name
+
+
+def test_a_parallel_kernel_begins_with_the_pieces_that_it_is_to_do(folder):
+    @kernel(parallel=True)
+    def squares(first, last, out):
+        for i in range(first, last):
+            out[i] = i * i
+
+    out = np.zeros(10)
+    squares(10, out)
+    assert out.tolist() == [i * i for i in range(10)]
+    assert len(list(folder.iterdir())) == 1
