@@ -48,18 +48,18 @@ def leaf_paths(forest) -> LeafPaths:
     inner = np.flatnonzero(forest.feature >= 0)
     parent[forest.left[inner]] = parent[forest.right[inner]] = inner
     leaves = np.flatnonzero(forest.feature < 0)
-    width = _distinct_features(nodes.feature, parent, leaves)
+    width = np.zeros(len(leaves), np.int64)
+    _distinct_features(len(leaves), nodes.feature, parent, leaves, width)
     starts = np.concatenate([[0], np.cumsum(width)])
     conditions = np.empty(starts[-1], CONDITION)
-    _write_conditions(nodes, parent, leaves, starts, conditions)
+    _write_conditions(len(leaves), nodes, parent, leaves, starts, conditions)
     return LeafPaths(*(readonly(a) for a in (leaves, starts, conditions)))
 
 
-@kernel()
-def _distinct_features(feature, parent, leaves):
-    """How many different features are tested above each leaf."""
-    width = np.zeros(len(leaves), np.int64)
-    for leaf in range(len(leaves)):
+@kernel(parallel=True)
+def _distinct_features(first, last, feature, parent, leaves, width):
+    """Count the different features that are tested above each leaf."""
+    for leaf in range(first, last):
         node = parent[leaves[leaf]]
         while node >= 0:
             below, is_last = parent[node], True
@@ -70,14 +70,13 @@ def _distinct_features(feature, parent, leaves):
                 below = parent[below]
             width[leaf] += is_last
             node = parent[node]
-    return width
 
 
-@kernel()
-def _write_conditions(nodes, parent, leaves, starts, conditions):
+@kernel(parallel=True)
+def _write_conditions(first_leaf, last_leaf, nodes, parent, leaves, starts, conditions):
     """Climb from each leaf to the root and merge the tests of a feature."""
     feature, left, right, cover = nodes.feature, nodes.left, nodes.right, nodes.cover
-    for leaf in range(len(leaves)):
+    for leaf in range(first_leaf, last_leaf):
         start, stop = starts[leaf], starts[leaf]
         node, above = leaves[leaf], parent[leaves[leaf]]
         while above >= 0:
@@ -103,7 +102,7 @@ def _write_conditions(nodes, parent, leaves, starts, conditions):
             node, above = above, parent[above]
 
 
-@kernel()
+@kernel(inner=True)
 def group_rows(conditions, path, x, group, bits):
     """Group the rows that satisfy the same conditions of a path; the number of groups.
 
