@@ -193,6 +193,8 @@ def _leave(layout, links, d, tree, points, phi, lanes, space):
     entry, total, parts = layout.entries[e], space.total, space.parts
     side = 1 if d > 0 and layout.entries[space.path[d - 1]].first == e else 0
     begin, end = links.starts[e], links.starts[e + 1]
+    # Not the literals 0 and 1: for these, numba would compile what is called once more.
+    inside, outside = np.int64(0), np.int64(1)
     for i in range(entry.n_terms):
         term = layout.terms[entry.terms + i]
         for g in range(n_triples):
@@ -200,14 +202,15 @@ def _leave(layout, links, d, tree, points, phi, lanes, space):
         if n_pairs * n_outputs < len(phi):
             to = (n_pairs + entry.feature) * n_outputs + term.output
             for g in range(n_triples):
-                _add_points(g, 1.0, 1.0, 1.0, lanes, parts, total, 0)
-            _credit_pair(0, to, lanes, space.lane_data, total, phi)
+                _add_points(g, 1.0, 1.0, 1.0, lanes, parts, total, inside)
+            _credit_pair(inside, to, lanes, space.lane_data, total, phi)
         if begin == end:
             continue
         for g in range(n_triples):
             k = g * TRIPLE
             t0, t1, t2 = points[n_triples, k], points[n_triples, k + 1], points[n_triples, k + 2]
-            _add_points(g, 1 / (t0 - 1), 1 / (t1 - 1), 1 / (t2 - 1), lanes, parts, total, 1)
+            c0, c1, c2 = 1 / (t0 - 1), 1 / (t1 - 1), 1 / (t2 - 1)
+            _add_points(g, c0, c1, c2, lanes, parts, total, outside)
         for place in range(begin, end):
             link = links.links[place]
             z, part = link.z, 1 - link.z
@@ -216,7 +219,8 @@ def _leave(layout, links, d, tree, points, phi, lanes, space):
                 t0, t1 = points[n_triples, k], points[n_triples, k + 1]
                 t2 = points[n_triples, k + 2]
                 c0, c1 = part / (t0 + (1 - t0) * z), part / (t1 + (1 - t1) * z)
-                _add_points(g, c0, c1, part / (t2 + (1 - t2) * z), lanes, parts, total, 0)
+                c2 = part / (t2 + (1 - t2) * z)
+                _add_points(g, c0, c1, c2, lanes, parts, total, inside)
             to = link.number * n_outputs + term.output
             _credit_pair(link.above, to, lanes, space.lane_data, total, phi)
 
