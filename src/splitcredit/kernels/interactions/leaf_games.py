@@ -29,7 +29,8 @@ import numpy as np
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.interactions.leaf_paths import group_rows, leaf_paths
 from splitcredit.kernels.interactions.sets import find, key_of, next_set
-from splitcredit.kernels.nodes import as_readonly, n_blocks
+from splitcredit.kernels.interventional.category_paths import category_paths
+from splitcredit.kernels.nodes import n_blocks
 
 # Most rows in one block, one thread's work. The more rows, the more of them share a group.
 BLOCK = 512
@@ -80,13 +81,15 @@ def interaction_index(forest, X, outputs, table, sets, background=None) -> np.nd
     out = np.zeros((len(X), len(sets), len(outputs)))
     if most < size or not len(sets):
         return out
-    behind = X[:0] if background is None else background
-    value = forest.value[paths.leaves][:, outputs]
-    arrays = [np.array(a, np.float64, order="C") for a in (value, X, behind.T)]
+    columns = category_paths(forest)
+    X = np.array(columns.appended(X), np.float64, order="C")
+    behind = X[:0] if background is None else columns.appended(background)
+    behind = np.array(behind.T, np.float64, order="C")
+    value = np.array(forest.value[paths.leaves][:, outputs], np.float64, order="C")
     tables = _quadrature(most, size), _betas(most, size)
     extent = min(comb(most, size), len(sets)), size
     blocks = n_blocks(len(out), BLOCK)
-    _credit(blocks, paths, table, *as_readonly(*arrays), *tables, extent, out)
+    _credit(blocks, paths, table, value, X, behind, *tables, extent, out)
     if background is not None:
         out /= len(background)
     if forest.aggregate == "mean":
@@ -150,7 +153,8 @@ def _credit_block(start, paths, table, value, X, behind, rules, betas, room, out
     for lane in range(lanes):
         for j in range(p):
             x[j, lane] = X[start + lane, j]
-    others = _make_room(behind.shape[1], room.bits.shape[1], 0, 0)
+    none = np.int64(0)  # not a literal: numba would compile the function once more
+    others = _make_room(behind.shape[1], room.bits.shape[1], none, none)
     for leaf in range(len(paths.leaves)):
         path = paths.starts[leaf], paths.starts[leaf + 1]
         n_wanted = _wanted_sets(paths.conditions, path, table, room)

@@ -7,15 +7,17 @@ from typing import NamedTuple
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.interventional.category_paths import category_paths
 from splitcredit.kernels.nodes import cached_per_forest, nodes_of, readonly
 
-# The condition of one feature on the path to one leaf: low < x <= high.
+# The condition of one feature on the path to one leaf: low < x <= high in a column of the rows.
 CONDITION = np.dtype(
     [
         ("low", np.float64),
         ("high", np.float64),
         ("z", np.float64),  # product of the cover ratios of the edges that test the feature
         ("feature", np.int32),
+        ("column", np.int32),  # the feature, or one of `category_paths`
         ("missing", np.bool_),  # whether NaN satisfies it
     ],
     align=True,
@@ -52,7 +54,8 @@ def leaf_paths(forest) -> LeafPaths:
     _distinct_features(len(leaves), nodes.feature, parent, leaves, width)
     starts = np.concatenate([[0], np.cumsum(width)])
     conditions = np.empty(starts[-1], CONDITION)
-    _write_conditions(len(leaves), nodes, parent, leaves, starts, conditions)
+    passes = category_paths(forest).column
+    _write_conditions(len(leaves), nodes, passes, parent, leaves, starts, conditions)
     return LeafPaths(*(readonly(a) for a in (leaves, starts, conditions)))
 
 
@@ -73,7 +76,7 @@ def _distinct_features(first, last, feature, parent, leaves, width):
 
 
 @kernel(parallel=True)
-def _write_conditions(first_leaf, last_leaf, nodes, parent, leaves, starts, conditions):
+def _write_conditions(first_leaf, last_leaf, nodes, passes, parent, leaves, starts, conditions):
     """Climb from each leaf to the root and merge the tests of a feature."""
     feature, left, right, cover = nodes.feature, nodes.left, nodes.right, nodes.cover
     for leaf in range(first_leaf, last_leaf):
@@ -88,17 +91,21 @@ def _write_conditions(first_leaf, last_leaf, nodes, parent, leaves, starts, cond
                     conditions[later] = conditions[later - 1]
                 conditions[place].feature, conditions[place].z = j, 1.0
                 conditions[place].low, conditions[place].high = -np.inf, np.inf
-                conditions[place].missing = True
+                conditions[place].missing, conditions[place].column = True, j
+                if passes[node] >= 0:
+                    # The last edge has a column for all the edges of the feature above it.
+                    conditions[place].column, conditions[place].high = passes[node], 0.5
+                    conditions[place].missing = False
                 stop += 1
             first = cover[left[above]] / (cover[left[above]] + cover[right[above]])
-            if node == left[above]:
-                conditions[place].high = min(conditions[place].high, nodes.threshold[above])
-                conditions[place].missing &= nodes.missing_left[above]
-                conditions[place].z *= first
-            else:
-                conditions[place].low = max(conditions[place].low, nodes.threshold[above])
-                conditions[place].missing &= not nodes.missing_left[above]
-                conditions[place].z *= 1 - first
+            is_left = node == left[above]
+            conditions[place].z *= first if is_left else 1 - first
+            if passes[node] < 0:
+                if is_left:
+                    conditions[place].high = min(conditions[place].high, nodes.threshold[above])
+                else:
+                    conditions[place].low = max(conditions[place].low, nodes.threshold[above])
+                conditions[place].missing &= nodes.missing_left[above] == is_left
             node, above = above, parent[above]
 
 
@@ -110,7 +117,7 @@ def group_rows(conditions, path, x, group, bits):
     ----------
     conditions : `CONDITION` records
     path : (first condition of the path, first behind it)
-    x : float64 (n_features, n_rows)
+    x : float64 (n_columns, n_rows)
     group : int64 (n_rows,)
         Written: the group of each row.
     bits : bool (n_rows, most conditions)
@@ -126,7 +133,7 @@ def group_rows(conditions, path, x, group, bits):
         for old in range(2 * n_groups):
             number[old] = -1
         for row in range(n_rows):
-            old = 2 * group[row] + _satisfies(condition, x[condition.feature, row])
+            old = 2 * group[row] + _satisfies(condition, x[condition.column, row])
             if number[old] < 0:
                 number[old] = n_new
                 n_new += 1
@@ -138,7 +145,7 @@ def group_rows(conditions, path, x, group, bits):
         if group[row] == n_seen:
             for place in range(first, last):
                 condition = conditions[place]
-                bits[n_seen, place - first] = _satisfies(condition, x[condition.feature, row])
+                bits[n_seen, place - first] = _satisfies(condition, x[condition.column, row])
             n_seen += 1
     return n_groups
 
