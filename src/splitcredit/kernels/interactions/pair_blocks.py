@@ -222,7 +222,7 @@ def _leave(layout, links, d, tree, points, phi, lanes, space):
                 c2 = part / (t2 + (1 - t2) * z)
                 _add_points(g, c0, c1, c2, lanes, parts, total, inside)
             to = link.number * n_outputs + term.output
-            _credit_pair(link.above, to, lanes, space.lane_data, total, phi)
+            _credit_pair(np.int64(link.above), to, lanes, space.lane_data, total, phi)
 
 
 # The loops below run over lanes, with unit stride and constant distances, so that the compiler
