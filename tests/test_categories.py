@@ -1,6 +1,7 @@
 """Splits by categories: codes and labels, all measures, and the libraries' own predictions."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import lightgbm
 import numpy as np
@@ -10,10 +11,11 @@ import xgboost
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 import twins
+import twins_interactions
 import twins_interventional
 import twins_sage
 from forests import random_forest
-from splitcredit import Forest, explain, to_forest
+from splitcredit import Forest, explain, interactions, to_forest
 from splitcredit.categories import Categories
 from splitcredit.faithfulness import openxai, prediction_gap, randomizing, sampling
 from splitcredit.importances import get_method
@@ -115,6 +117,52 @@ def test_interventional_tree_shap_equals_the_twin(name, limits):
     ours = tree_shap_interventional(forest, prepared, outputs, background, limits)
     twin = twins_interventional.tree_shap_interventional(forest, prepared, background)
     assert twins.largest_error(ours, twin) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", FORESTS)
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_interactions_equal_the_twin(name, order):
+    """Pairs by one traversal, other sets leaf by leaf."""
+    forest, X, prepared = example(name, 4)
+    sets = list(combinations(range(4), order))
+    ours = interactions(forest, X, sets=sets, order=order).values
+    twin = twins_interactions.interaction_index(forest, prepared, sets)
+    assert twins.largest_error(ours, twin) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", FORESTS)
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_interactions_against_a_background_equal_those_of_mixed_rows(name, order):
+    """Rows are mixed before they are prepared: a feature takes all of its subsets with it."""
+    forest, X, _ = example(name, 4)
+    background = rows(6, (0, 1, 2, 3) if name == "nothing else" else (0, 2), 9)
+    sets = list(combinations(range(4), order))
+    ours = interactions(forest, X, sets=sets, order=order, background=background).values
+    twin = [twins_interactions.index_of_game(worth, sets) for worth in games(forest, X, background)]
+    assert twins.largest_error(ours, twin) <= twins.ROUNDING
+    own = interactions(forest, X, "predicted", sets, background, order)
+    index = forest.predict(X).argmax(axis=1)
+    assert (own.output_index == index).all()
+    assert twins.largest_error(own.values[..., 0], ours[range(4), :, index]) <= twins.ROUNDING
+    mean = forest.predict(background).mean(axis=0)
+    assert twins.largest_error(own.baseline[:, 0], mean[index]) <= twins.ROUNDING
+
+
+def games(forest, X, background):
+    """For each row the mean prediction of every mixture with the background, by known features."""
+    predict, n_features = forest.predict, X.shape[1]
+    every = [S for size in range(n_features + 1) for S in combinations(range(n_features), size)]
+    for i in range(len(X)):
+        worth = {}
+        for known in every:
+            rows_of = background.copy()
+            for j in known:
+                if hasattr(X, "iloc"):
+                    rows_of.isetitem(j, X.iloc[[i] * len(background), j].set_axis(rows_of.index))
+                else:
+                    rows_of[:, j] = X[i, j]
+            worth[frozenset(known)] = predict(rows_of).mean(axis=0)
+        yield worth
 
 
 @pytest.mark.parametrize("imputer", ["marginal", "conditional"])
@@ -248,6 +296,24 @@ def test_attributions_equal_those_of_the_library(name):
         theirs = model.booster_.predict(frame[:40], pred_contrib=True)
     theirs = theirs.reshape(40, ours.shape[2], -1).transpose(0, 2, 1)[:, :-1]
     assert twins.largest_error(ours, theirs) <= max(tolerance(name), 1e-9)
+
+
+@pytest.mark.parametrize("name", ["lightgbm, subsets", "lightgbm, classes", "histogram"])
+def test_interactions_of_fitted_models_equal_the_definition(name):
+    """With labels in a table, mixed with those of a background, and path-dependent."""
+    model, frame, _ = fitted(name)
+    forest, X, background = to_forest(model), frame[:5], frame[200:220]
+    for order in (2, 3):
+        sets = list(combinations(range(3), order))
+        ours = interactions(model, X, sets=sets, order=order, background=background).values
+        index = [twins_interactions.index_of_game(w, sets) for w in games(forest, X, background)]
+        assert twins.largest_error(ours, index) <= twins.ROUNDING
+        ours = interactions(model, X, sets=sets, order=order).values
+        twin = twins_interactions.interaction_index(forest, forest.prepare(X), sets)
+        assert twins.largest_error(ours, twin) <= twins.ROUNDING
+    matrix = interactions(model, X, background=background).values
+    alone = explain(model, X, "tree_shap_interventional", background=background).values
+    assert twins.largest_error(matrix.sum(axis=2), alone) <= twins.ROUNDING
 
 
 def test_labels_that_training_did_not_have():

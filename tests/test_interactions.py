@@ -5,6 +5,9 @@ from itertools import combinations
 import numba
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import twins
 import twins_interactions
@@ -236,6 +239,17 @@ def test_rows_do_not_depend_on_their_neighbors_or_on_threads(order, against_back
         assert (interactions(forest, X, **call).values == every).all()
     finally:
         numba.set_num_threads(before)
+
+
+def test_a_pipeline_takes_the_rows_and_the_background_through_its_steps():
+    forest, X, y = fitted("forest, weighted, wine")
+    scaled = StandardScaler().fit(X)
+    pipeline = make_pipeline(scaled, clone(forest)).fit(X, y)
+    rows, background = X[::30], X[:3]
+    ours = interactions(pipeline, rows, background=background)
+    own = scaled.transform(background)
+    alone = interactions(pipeline[-1], scaled.transform(rows), background=own)
+    assert (ours.values == alone.values).all() and (ours.baseline == alone.baseline).all()
 
 
 def test_a_frame_names_the_sets():

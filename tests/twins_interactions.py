@@ -17,23 +17,29 @@ def interaction_index(forest, X, sets, background=None, number=float) -> np.ndar
     The sum over the sets S of other features of (n - s - t)! s! / (n - t + 1)! times the sum over
     the subsets L of T of (-1)^(t - l) v(S and L).
     """
-    n = forest.n_features
     out = np.zeros((len(X), len(sets), forest.n_outputs), dtype=object)
     for i, row in enumerate(X):
-        worth = _worth(forest, row, background, number)
-        for at, T in enumerate(sets):
-            T = [int(j) for j in T]
-            others = [j for j in range(n) if j not in T]
-            for size in range(len(others) + 1):
-                weight = Fraction(
-                    math.factorial(n - size - len(T)) * math.factorial(size),
-                    math.factorial(n - len(T) + 1),
-                )
-                for S in combinations(others, size):
-                    for length in range(len(T) + 1):
-                        for L in combinations(T, length):
-                            sign = (-1) ** (len(T) - length)
-                            out[i, at] += sign * number(weight) * worth[frozenset(S + L)]
+        out[i] = index_of_game(_worth(forest, row, background, number), sets, number)
+    return out
+
+
+def index_of_game(worth, sets, number=float) -> np.ndarray:
+    """The index of sets of players, from the worth of every coalition, (n_sets, n_outputs)."""
+    n = max(len(S) for S in worth)
+    out = np.zeros((len(sets), len(worth[frozenset()])), dtype=object)
+    for at, T in enumerate(sets):
+        T = [int(j) for j in T]
+        others = [j for j in range(n) if j not in T]
+        for size in range(len(others) + 1):
+            weight = Fraction(
+                math.factorial(n - size - len(T)) * math.factorial(size),
+                math.factorial(n - len(T) + 1),
+            )
+            for S in combinations(others, size):
+                for length in range(len(T) + 1):
+                    for L in combinations(T, length):
+                        sign = (-1) ** (len(T) - length)
+                        out[at] += sign * number(weight) * worth[frozenset(S + L)]
     return out
 
 

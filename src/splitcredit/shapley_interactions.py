@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from splitcredit.convert import to_forest
+from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import chosen_outputs, prepared_background
 
 
@@ -161,14 +161,16 @@ def interactions(
     explanations to global understanding with explainable AI for trees", Nature Machine
     Intelligence 2 (2020), define the matrix.
     """
-    forest = to_forest(model)
+    from splitcredit.kernels.walks import predict
+
+    forest, X, background = forest_and_rows(model, X, background)
     X = forest.prepare(X)
     if background is not None:
         background = prepared_background(forest, background)
     chosen = None if sets is None and order == 2 else _chosen_sets(forest, sets, order)
     index, baseline = None, _baseline(forest, background)
     if isinstance(output, str) and output == "predicted":
-        index = forest.predict(X).argmax(axis=1)
+        index = predict.predict(forest, X).argmax(axis=1)
         values = _of_own_outputs(forest, X, index, chosen, background)
         baseline, names = baseline[index][:, None], ("predicted",)
     else:
@@ -213,7 +215,9 @@ def _baseline(forest, background):
         from splitcredit.kernels.tree_shap.explain import expected_value
 
         return expected_value(forest)
-    return forest.predict(background).mean(axis=0)
+    from splitcredit.kernels.walks import predict
+
+    return predict.predict(forest, background).mean(axis=0)
 
 
 def _chosen_sets(forest, sets, order):

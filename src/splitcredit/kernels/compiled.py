@@ -39,9 +39,7 @@ def kernel(parallel: bool = False, inner: bool = False, inline: bool = False, vi
     parallel : bool
         Whether threads share its work. The parameters of the function begin with ``first, last``,
         the pieces of work that it is to do. It is called from Python with the number of pieces in
-        place of the two. Pieces write to different places, and the function returns nothing. A
-        function with a loop over ``numba.prange`` is called as it is, and takes four times as long
-        to compile.
+        place of the two. Pieces write to different places, and the function returns nothing.
     inner : bool
         Whether other kernels call it, and Python as good as never. It is compiled as a part of
         them.
@@ -58,13 +56,13 @@ def kernel(parallel: bool = False, inner: bool = False, inline: bool = False, vi
             return numba.njit(inline="always")(function)
         if inner:
             return _Inner(function)
-        if parallel and "prange" not in function.__code__.co_names:
+        if parallel:
             # As numba compiles the bodies of its own parallel loops: a division by zero gives
             # infinity or NaN, without a check that would keep loops from vector instructions.
             compiler = Compiler if views else ParallelCompiler
             options = {"error_model": "numpy", "pipeline_class": compiler}
             return _Parallel(_entry(function, **options))
-        return _entry(function, parallel=parallel)
+        return _entry(function)
 
     return decorate
 

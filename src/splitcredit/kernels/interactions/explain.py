@@ -53,15 +53,15 @@ def interaction_matrix(forest, X, outputs, background=None) -> np.ndarray:
 
     index = skip_dependent_output(forest, outputs, explain)
     matrix = np.zeros((len(X), p, p, len(outputs)))
-    _fill_matrix(pairs, index, matrix)
+    _fill_matrix(len(X), pairs, index, matrix)
     return matrix
 
 
-@kernel()
-def _fill_matrix(pairs, index, matrix):
-    n_rows, p, _, n_outputs = matrix.shape
+@kernel(parallel=True)
+def _fill_matrix(first, last, pairs, index, matrix):
+    p, n_outputs = matrix.shape[2:]
     n_pairs = len(pairs)
-    for row in range(n_rows):
+    for row in range(first, last):
         for j in range(p):
             for c in range(n_outputs):
                 matrix[row, j, j, c] = index[row, n_pairs + j, c]

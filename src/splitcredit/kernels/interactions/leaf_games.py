@@ -25,12 +25,12 @@ from math import comb
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.interactions.leaf_paths import LeafPaths, group_rows, leaf_paths
-from splitcredit.kernels.interactions.sets import SetTable, find, key_of, next_set
-from splitcredit.kernels.nodes import as_readonly
+from splitcredit.kernels.interactions.leaf_paths import group_rows, leaf_paths
+from splitcredit.kernels.interactions.sets import find, key_of, next_set
+from splitcredit.kernels.interventional.category_paths import category_paths
+from splitcredit.kernels.nodes import n_blocks
 
 # Most rows in one block, one thread's work. The more rows, the more of them share a group.
 BLOCK = 512
@@ -81,12 +81,15 @@ def interaction_index(forest, X, outputs, table, sets, background=None) -> np.nd
     out = np.zeros((len(X), len(sets), len(outputs)))
     if most < size or not len(sets):
         return out
-    behind = X[:0] if background is None else background
-    value = forest.value[paths.leaves][:, outputs]
-    arrays = [np.array(a, np.float64, order="C") for a in (value, X, behind.T)]
+    columns = category_paths(forest)
+    X = np.array(columns.appended(X), np.float64, order="C")
+    behind = X[:0] if background is None else columns.appended(background)
+    behind = np.array(behind.T, np.float64, order="C")
+    value = np.array(forest.value[paths.leaves][:, outputs], np.float64, order="C")
     tables = _quadrature(most, size), _betas(most, size)
-    room = min(comb(most, size), len(sets)), size
-    _credit(paths, table, *as_readonly(*arrays), *tables, room, out)
+    extent = min(comb(most, size), len(sets)), size
+    blocks = n_blocks(len(out), BLOCK)
+    _credit(blocks, paths, table, value, X, behind, *tables, extent, out)
     if background is not None:
         out /= len(background)
     if forest.aggregate == "mean":
@@ -121,20 +124,16 @@ def _betas(most, size):
 
 
 @kernel(parallel=True)
-def _credit(paths, table, value, X, behind, rules, betas, room, out):
+def _credit(first, last, paths, table, value, X, behind, rules, betas, extent, out):
     """Take every block of rows to every leaf; one block is one thread's."""
-    # Tuples cannot enter a parallel loop.
-    leaves, starts, conditions = paths
-    keys, numbers, base = table
-    most_sets, size = room
-    for block in prange((len(out) + BLOCK - 1) // BLOCK):
+    most_sets, size = extent
+    for block in range(first, last):
         start, stop = block * BLOCK, min(len(out), (block + 1) * BLOCK)
-        own_paths, own_table = LeafPaths(leaves, starts, conditions), SetTable(keys, numbers, base)
-        own_room = _make_room(stop - start, rules.shape[0] - 1, most_sets, size)
-        _credit_block(start, own_paths, own_table, value, X, behind, rules, betas, own_room, out)
+        room = _make_room(stop - start, rules.shape[0] - 1, most_sets, size)
+        _credit_block(start, paths, table, value, X, behind, rules, betas, room, out)
 
 
-@kernel()
+@kernel(inner=True)
 def _make_room(n_rows, width, most_sets, size):
     return Room(
         np.empty(n_rows, np.int64),
@@ -145,7 +144,7 @@ def _make_room(n_rows, width, most_sets, size):
     )
 
 
-@kernel()
+@kernel(inner=True)
 def _credit_block(start, paths, table, value, X, behind, rules, betas, room, out):
     """Take one block of rows to every leaf."""
     lanes, p = len(room.group), X.shape[1]
@@ -154,7 +153,8 @@ def _credit_block(start, paths, table, value, X, behind, rules, betas, room, out
     for lane in range(lanes):
         for j in range(p):
             x[j, lane] = X[start + lane, j]
-    others = _make_room(behind.shape[1], room.bits.shape[1], 0, 0)
+    none = np.int64(0)  # not a literal: numba would compile the function once more
+    others = _make_room(behind.shape[1], room.bits.shape[1], none, none)
     for leaf in range(len(paths.leaves)):
         path = paths.starts[leaf], paths.starts[leaf + 1]
         n_wanted = _wanted_sets(paths.conditions, path, table, room)
@@ -178,7 +178,7 @@ def _credit_block(start, paths, table, value, X, behind, rules, betas, room, out
                 out[start + lane, i, c] = credit[i * n_outputs + c, lane]
 
 
-@kernel()
+@kernel(inner=True)
 def _wanted_sets(conditions, path, table, room):
     """Write down the wanted sets on the path to a leaf; their number."""
     size, n_wanted, width = room.places.shape[1], 0, path[1] - path[0]
@@ -199,7 +199,7 @@ def _wanted_sets(conditions, path, table, room):
     return n_wanted
 
 
-@kernel()
+@kernel(inner=True)
 def _path_dependent(conditions, path, numbers, rules, room):
     """The index of each wanted set for each group of rows, by quadrature."""
     n_wanted, n_groups = numbers
@@ -227,7 +227,7 @@ def _path_dependent(conditions, path, numbers, rules, room):
             room.index[s, u] = total
 
 
-@kernel()
+@kernel(inner=True)
 def _against_background(width, numbers, others, betas, room):
     """The sum over the background rows of the index of each wanted set for each group of rows."""
     n_wanted, n_groups, n_others = numbers

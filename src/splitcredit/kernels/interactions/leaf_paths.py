@@ -7,15 +7,17 @@ from typing import NamedTuple
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.interventional.category_paths import category_paths
 from splitcredit.kernels.nodes import cached_per_forest, nodes_of, readonly
 
-# The condition of one feature on the path to one leaf: low < x <= high.
+# The condition of one feature on the path to one leaf: low < x <= high in a column of the rows.
 CONDITION = np.dtype(
     [
         ("low", np.float64),
         ("high", np.float64),
         ("z", np.float64),  # product of the cover ratios of the edges that test the feature
         ("feature", np.int32),
+        ("column", np.int32),  # the feature, or one of `category_paths`
         ("missing", np.bool_),  # whether NaN satisfies it
     ],
     align=True,
@@ -48,18 +50,19 @@ def leaf_paths(forest) -> LeafPaths:
     inner = np.flatnonzero(forest.feature >= 0)
     parent[forest.left[inner]] = parent[forest.right[inner]] = inner
     leaves = np.flatnonzero(forest.feature < 0)
-    width = _distinct_features(nodes.feature, parent, leaves)
+    width = np.zeros(len(leaves), np.int64)
+    _distinct_features(len(leaves), nodes.feature, parent, leaves, width)
     starts = np.concatenate([[0], np.cumsum(width)])
     conditions = np.empty(starts[-1], CONDITION)
-    _write_conditions(nodes, parent, leaves, starts, conditions)
+    passes = category_paths(forest).column
+    _write_conditions(len(leaves), nodes, passes, parent, leaves, starts, conditions)
     return LeafPaths(*(readonly(a) for a in (leaves, starts, conditions)))
 
 
-@kernel()
-def _distinct_features(feature, parent, leaves):
-    """How many different features are tested above each leaf."""
-    width = np.zeros(len(leaves), np.int64)
-    for leaf in range(len(leaves)):
+@kernel(parallel=True)
+def _distinct_features(first, last, feature, parent, leaves, width):
+    """Count the different features that are tested above each leaf."""
+    for leaf in range(first, last):
         node = parent[leaves[leaf]]
         while node >= 0:
             below, is_last = parent[node], True
@@ -70,14 +73,13 @@ def _distinct_features(feature, parent, leaves):
                 below = parent[below]
             width[leaf] += is_last
             node = parent[node]
-    return width
 
 
-@kernel()
-def _write_conditions(nodes, parent, leaves, starts, conditions):
+@kernel(parallel=True)
+def _write_conditions(first_leaf, last_leaf, nodes, passes, parent, leaves, starts, conditions):
     """Climb from each leaf to the root and merge the tests of a feature."""
     feature, left, right, cover = nodes.feature, nodes.left, nodes.right, nodes.cover
-    for leaf in range(len(leaves)):
+    for leaf in range(first_leaf, last_leaf):
         start, stop = starts[leaf], starts[leaf]
         node, above = leaves[leaf], parent[leaves[leaf]]
         while above >= 0:
@@ -89,21 +91,25 @@ def _write_conditions(nodes, parent, leaves, starts, conditions):
                     conditions[later] = conditions[later - 1]
                 conditions[place].feature, conditions[place].z = j, 1.0
                 conditions[place].low, conditions[place].high = -np.inf, np.inf
-                conditions[place].missing = True
+                conditions[place].missing, conditions[place].column = True, j
+                if passes[node] >= 0:
+                    # The last edge has a column for all the edges of the feature above it.
+                    conditions[place].column, conditions[place].high = passes[node], 0.5
+                    conditions[place].missing = False
                 stop += 1
             first = cover[left[above]] / (cover[left[above]] + cover[right[above]])
-            if node == left[above]:
-                conditions[place].high = min(conditions[place].high, nodes.threshold[above])
-                conditions[place].missing &= nodes.missing_left[above]
-                conditions[place].z *= first
-            else:
-                conditions[place].low = max(conditions[place].low, nodes.threshold[above])
-                conditions[place].missing &= not nodes.missing_left[above]
-                conditions[place].z *= 1 - first
+            is_left = node == left[above]
+            conditions[place].z *= first if is_left else 1 - first
+            if passes[node] < 0:
+                if is_left:
+                    conditions[place].high = min(conditions[place].high, nodes.threshold[above])
+                else:
+                    conditions[place].low = max(conditions[place].low, nodes.threshold[above])
+                conditions[place].missing &= nodes.missing_left[above] == is_left
             node, above = above, parent[above]
 
 
-@kernel()
+@kernel(inner=True)
 def group_rows(conditions, path, x, group, bits):
     """Group the rows that satisfy the same conditions of a path; the number of groups.
 
@@ -111,7 +117,7 @@ def group_rows(conditions, path, x, group, bits):
     ----------
     conditions : `CONDITION` records
     path : (first condition of the path, first behind it)
-    x : float64 (n_features, n_rows)
+    x : float64 (n_columns, n_rows)
     group : int64 (n_rows,)
         Written: the group of each row.
     bits : bool (n_rows, most conditions)
@@ -127,7 +133,7 @@ def group_rows(conditions, path, x, group, bits):
         for old in range(2 * n_groups):
             number[old] = -1
         for row in range(n_rows):
-            old = 2 * group[row] + _satisfies(condition, x[condition.feature, row])
+            old = 2 * group[row] + _satisfies(condition, x[condition.column, row])
             if number[old] < 0:
                 number[old] = n_new
                 n_new += 1
@@ -139,7 +145,7 @@ def group_rows(conditions, path, x, group, bits):
         if group[row] == n_seen:
             for place in range(first, last):
                 condition = conditions[place]
-                bits[n_seen, place - first] = _satisfies(condition, x[condition.feature, row])
+                bits[n_seen, place - first] = _satisfies(condition, x[condition.column, row])
             n_seen += 1
     return n_groups
 

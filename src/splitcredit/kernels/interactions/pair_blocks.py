@@ -22,10 +22,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.interactions.links import Links, linked_layouts
+from splitcredit.kernels.interactions.links import linked_layouts
+from splitcredit.kernels.nodes import n_blocks
 from splitcredit.kernels.tree_shap.lanes import (
     LANES,
     TRIPLE,
@@ -34,7 +34,6 @@ from splitcredit.kernels.tree_shap.lanes import (
     pass_weights,
     split_rows,
 )
-from splitcredit.kernels.tree_shap.layout import TreeLayout
 
 
 class Space(NamedTuple):
@@ -96,7 +95,8 @@ def pair_index(forest, X, outputs, table, n_pairs, singles, keep) -> np.ndarray:
         triples = np.where(degrees >= 0, degrees // (2 * TRIPLE) + 1, 0)
         most = int(triples.max())
         extent = n_pairs, int(layout.depths.max()) + 2, most
-        _blocks(layout, links, triples, _gauss_legendre(most), X, any_nan, extent, out)
+        arrays = layout, links, triples, _gauss_legendre(most), X, any_nan, extent, out
+        _blocks(n_blocks(len(out), LANES), *arrays)
     if forest.aggregate == "mean":
         out /= forest.n_trees
     return out
@@ -116,21 +116,13 @@ def _gauss_legendre(most):
 
 
 @kernel(parallel=True)
-def _blocks(layout, links, triples, rules, X, any_nan, extent, out):
+def _blocks(first, last, layout, links, triples, rules, X, any_nan, extent, out):
     """Take every block of rows through every tree; one block is one thread's."""
-    # Tuples cannot enter a parallel loop.
-    entries, terms, starts, n_features, depths, places, tree = layout
-    records, first_links, entry_depths = links
-    points, weights = rules
-    n_pairs, deepest, most = extent
-    for block in prange((len(out) + LANES - 1) // LANES):
-        own = TreeLayout(entries, terms, starts, n_features, depths, places, tree)
-        own_links = Links(records, first_links, entry_depths)
-        own_rules, own_extent = (points, weights), (n_pairs, deepest, most)
-        _take_block(block * LANES, own, own_links, triples, own_rules, X, any_nan, own_extent, out)
+    for block in range(first, last):
+        _take_block(block * LANES, layout, links, triples, rules, X, any_nan, extent, out)
 
 
-@kernel()
+@kernel(inner=True)
 def _take_block(start, layout, links, triples, rules, X, any_nan, extent, out):
     """Take one block of rows through every tree with a wanted pair, or with any single feature."""
     p, n_sets, n_outputs = X.shape[1], out.shape[1], out.shape[2]
@@ -163,7 +155,7 @@ def _take_block(start, layout, links, triples, rules, X, any_nan, extent, out):
                 out[start + lane, i, c] = phi[i * n_outputs + c, lane]
 
 
-@kernel()
+@kernel(inner=True)
 def _traverse(layout, links, tree, rules, any_nan, x, phi, space):
     """Take a block of rows down to each entry of a tree, and up from it once all below are done."""
     first, last, n_triples = tree[:3]
@@ -193,7 +185,7 @@ def _traverse(layout, links, tree, rules, any_nan, x, phi, space):
             fill_shares(entry, d, lanes, n_triples, points, lane_data, frames, space.scale)
 
 
-@kernel()
+@kernel(inner=True)
 def _leave(layout, links, d, tree, points, phi, lanes, space):
     """Credit the pairs of the entry at a depth of the path, and make its Q."""
     n_triples, n_pairs, n_outputs = tree[2:]
@@ -201,6 +193,8 @@ def _leave(layout, links, d, tree, points, phi, lanes, space):
     entry, total, parts = layout.entries[e], space.total, space.parts
     side = 1 if d > 0 and layout.entries[space.path[d - 1]].first == e else 0
     begin, end = links.starts[e], links.starts[e + 1]
+    # Not the literals 0 and 1: for these, numba would compile what is called once more.
+    inside, outside = np.int64(0), np.int64(1)
     for i in range(entry.n_terms):
         term = layout.terms[entry.terms + i]
         for g in range(n_triples):
@@ -208,14 +202,15 @@ def _leave(layout, links, d, tree, points, phi, lanes, space):
         if n_pairs * n_outputs < len(phi):
             to = (n_pairs + entry.feature) * n_outputs + term.output
             for g in range(n_triples):
-                _add_points(g, 1.0, 1.0, 1.0, lanes, parts, total, 0)
-            _credit_pair(0, to, lanes, space.lane_data, total, phi)
+                _add_points(g, 1.0, 1.0, 1.0, lanes, parts, total, inside)
+            _credit_pair(inside, to, lanes, space.lane_data, total, phi)
         if begin == end:
             continue
         for g in range(n_triples):
             k = g * TRIPLE
             t0, t1, t2 = points[n_triples, k], points[n_triples, k + 1], points[n_triples, k + 2]
-            _add_points(g, 1 / (t0 - 1), 1 / (t1 - 1), 1 / (t2 - 1), lanes, parts, total, 1)
+            c0, c1, c2 = 1 / (t0 - 1), 1 / (t1 - 1), 1 / (t2 - 1)
+            _add_points(g, c0, c1, c2, lanes, parts, total, outside)
         for place in range(begin, end):
             link = links.links[place]
             z, part = link.z, 1 - link.z
@@ -224,16 +219,17 @@ def _leave(layout, links, d, tree, points, phi, lanes, space):
                 t0, t1 = points[n_triples, k], points[n_triples, k + 1]
                 t2 = points[n_triples, k + 2]
                 c0, c1 = part / (t0 + (1 - t0) * z), part / (t1 + (1 - t1) * z)
-                _add_points(g, c0, c1, part / (t2 + (1 - t2) * z), lanes, parts, total, 0)
+                c2 = part / (t2 + (1 - t2) * z)
+                _add_points(g, c0, c1, c2, lanes, parts, total, inside)
             to = link.number * n_outputs + term.output
-            _credit_pair(link.above, to, lanes, space.lane_data, total, phi)
+            _credit_pair(np.int64(link.above), to, lanes, space.lane_data, total, phi)
 
 
 # The loops below run over lanes, with unit stride and constant distances, so that the compiler
 # makes vector instructions of them.
 
 
-@kernel()
+@kernel(inner=True)
 def _merge_children(in_first, term, d, g, side, place, lanes, space):
     """Q of a node from Q of its children or their values; what each of three points credits."""
     frames, sums, parts, lane_data = space.frames, space.sums, space.parts, space.lane_data
@@ -249,7 +245,7 @@ def _merge_children(in_first, term, d, g, side, place, lanes, space):
             sums[d, side, place, g, at] = below + frames[d, g, 3 * LANES + at] * difference
 
 
-@kernel()
+@kernel(inner=True)
 def _add_points(g, c0, c1, c2, lanes, parts, total, row):
     """Add three points, each with a factor, to a total; the first three begin it."""
     keep = 0.0 if g == 0 else 1.0
@@ -258,7 +254,7 @@ def _add_points(g, c0, c1, c2, lanes, parts, total, row):
         total[row, lane] = keep * total[row, lane] + part
 
 
-@kernel()
+@kernel(inner=True)
 def _credit_pair(above, to, lanes, lane_data, total, phi):
     """Credit a pair, by whether the row satisfies the conditions of the feature above."""
     for lane in range(lanes):

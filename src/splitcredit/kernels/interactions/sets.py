@@ -81,7 +81,7 @@ def _powers(base, size):
     return np.int64(base) ** np.arange(size - 1, -1, -1)
 
 
-@kernel()
+@kernel(inner=True)
 def find(key, keys):
     """The place of a key, or the free place where it belongs."""
     mask = np.uint64(len(keys) - 1)
@@ -125,7 +125,7 @@ def _collect(starts, conditions, size, base, first, n_keys, keys):
     return len(starts) - 1, n_keys
 
 
-@kernel()
+@kernel(inner=True)
 def key_of(conditions, start, places, base):
     """Key of the set of features that stand at these places of a path."""
     key = np.int64(0)
@@ -134,7 +134,7 @@ def key_of(conditions, start, places, base):
     return key
 
 
-@kernel()
+@kernel(inner=True)
 def next_set(places, width):
     """Step to the next set of places below `width`; False after the last one."""
     size = len(places)

@@ -10,10 +10,8 @@ row adds up its factors over each pattern that has no condition in common with i
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.interventional import leaf_pairs
 from splitcredit.kernels.interventional.failed_conditions import (
     BITS,
     CONDITION,
@@ -26,6 +24,7 @@ from splitcredit.kernels.interventional.failed_conditions import (
     number,
     padded,
 )
+from splitcredit.kernels.interventional.leaf_pairs import CHUNK, fails, merged_paths, pair
 
 
 def add_leaves(edges, leaves, value, XT, ZT, factors, tasks, weights, out) -> None:
@@ -47,13 +46,13 @@ def add_leaves(edges, leaves, value, XT, ZT, factors, tasks, weights, out) -> No
     out : float64 (n_features, 1, n_samples)
     """
     paths = np.empty((len(tasks), min(BITS, len(weights) - 1)), CONDITION)
-    _blocks(edges, leaves, value, XT, ZT, factors, tasks, weights, paths, out)
+    _blocks(len(tasks), edges, leaves, value, XT, ZT, factors, tasks, weights, paths, out)
 
 
 @kernel(parallel=True)
-def _blocks(edges, leaves, value, XT, ZT, factors, tasks, weights, paths, out):
+def _blocks(first, last, edges, leaves, value, XT, ZT, factors, tasks, weights, paths, out):
     """Every block of rows over all leaves, in one order for every row."""
-    for task in prange(len(tasks)):
+    for task in range(first, last):
         start, n, n_background = tasks[task, 0], tasks[task, 1] - tasks[task, 0], ZT.shape[1]
         place = np.full(len(XT), -1, np.int32)
         of_x, of_z = np.empty(n, np.uint64), np.empty(n_background, np.uint64)
@@ -78,7 +77,7 @@ def _blocks(edges, leaves, value, XT, ZT, factors, tasks, weights, paths, out):
             credit(path, shares, rows, value[leaf], start, part, out)
 
 
-@kernel()
+@kernel(inner=True)
 def _gather(index, n_entries, members, starts):
     """List the background rows of entry e as ``members[starts[e]:starts[e + 1]]``."""
     starts[: n_entries + 1] = 0
@@ -92,7 +91,7 @@ def _gather(index, n_entries, members, starts):
         place[index[z]] += 1
 
 
-@kernel()
+@kernel(inner=True)
 def _share(pattern, m, distinct, sizes, members, starts, factors, weights, failed, phi):
     """Shares of one row in a leaf of value 1; see `failed_conditions.share`."""
     phi[:] = 0
@@ -115,26 +114,27 @@ def _share(pattern, m, distinct, sizes, members, starts, factors, weights, faile
 
 def add_wide_leaves(edges, leaves, value, XT, ZT, factors, tasks, weights, out) -> None:
     """Add what leaves with paths of any width give to the rows; see `add_leaves`."""
-    for first in range(0, len(leaves), leaf_pairs.CHUNK):
-        some = leaves[first : first + leaf_pairs.CHUNK]
-        paths, sizes = leaf_pairs.merged_paths(edges, some, len(XT), len(weights) - 1)
-        _wide_blocks(paths, sizes, some, value, XT, ZT, factors, tasks, weights, out)
+    for first in range(0, len(leaves), CHUNK):
+        some = leaves[first : first + CHUNK]
+        paths, sizes = merged_paths(edges, some, len(XT), len(weights) - 1)
+        arrays = paths, sizes, some, value, XT, ZT, factors, tasks, weights, out
+        _wide_blocks(len(tasks), *arrays)
 
 
 @kernel(parallel=True)
-def _wide_blocks(paths, sizes, leaves, value, XT, ZT, factors, tasks, weights, out):
-    for task in prange(len(tasks)):
+def _wide_blocks(first, last, paths, sizes, leaves, value, XT, ZT, factors, tasks, weights, out):
+    for task in range(first, last):
         start, stop = tasks[task, 0], tasks[task, 1]
         for i in range(len(leaves)):
             path = paths[i, : sizes[i]]
-            of_x = leaf_pairs.fails(path, XT, start, stop)
-            of_z = leaf_pairs.fails(path, ZT, 0, ZT.shape[1])
+            of_x = fails(path, XT, start, stop)
+            of_z = fails(path, ZT, 0, ZT.shape[1])
             phi, total = np.empty(len(path)), np.empty(len(path))
             for r in range(stop - start):
                 total[:] = 0
                 for z in range(len(of_z)):
                     phi[:] = 0
-                    leaf_pairs.pair(of_x[r], of_z[z], weights, phi)
+                    pair(of_x[r], of_z[z], weights, phi)
                     total += factors[start + r, z] * phi
                 for k in range(len(path)):
                     out[path[k].feature, 0, start + r] += value[leaves[i], 0] * total[k]
