@@ -170,7 +170,7 @@ def test_sage_equals_the_twin(imputer):
     forest, X, _ = example("one output", 8)
     X = np.nan_to_num(X)  # to the conditional imputer's twin NaN differs from itself
     prepared, y = forest.prepare(X), np.random.default_rng(0).normal(size=8)
-    ours = get_method("sage", "importance")(forest, X, y, imputer=imputer, method="exact")
+    ours = get_method("sage", "importance")(forest, X, y, imputer=imputer, algorithm="exact")
     twin = twins_sage.sage(forest, prepared, y, prepared, "mse", imputer)
     assert twins.largest_error(ours.values, twin) <= twins.ROUNDING
 

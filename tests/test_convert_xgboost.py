@@ -181,8 +181,8 @@ def test_labels_come_from_the_model():
     assert forest.names_given and forest.feature_names == ("größe", "a b", "c")
     assert forest.output_names == ("0", "1", "2")
     assert forest.training_hash == array_hash(X)
-    with pytest.raises(ValueError, match="same names in another order"):
-        forest.predict(frame[["c", "größe", "a b"]])
+    reordered = forest.predict(frame[["c", "größe", "a b"]])
+    assert reordered.tobytes() == forest.predict(frame).tobytes()
     bare = to_forest(train({}, X, X[:, 0]))
     assert not bare.names_given and bare.feature_names == ("x0", "x1", "x2")
     assert bare.output_names == ("output",)
@@ -312,11 +312,11 @@ def test_ubjson_reads_what_json_reads():
     assert binary == rounded(json.loads(booster.save_raw("json")))
 
 
-def test_vector_leaves_of_two_values_are_refused():
+def test_vector_leaves_of_older_files_are_refused():
     stored = copy.deepcopy(STORED["3.2.0, regression"]["model"])
     trees = stored["learner"]["gradient_booster"]["model"]["trees"]
     trees[1]["tree_param"]["size_leaf_vector"] = "2"
-    with pytest.raises(ValueError, match="tree 1 of this model has 2 values in each leaf"):
+    with pytest.raises(ValueError, match=r"several values in each leaf.*before 3\.2"):
         read_content(stored)
 
 

@@ -90,8 +90,15 @@ def test_randomizing_refuses_what_does_not_fit():
         function(forest, X, y, order, [1], X, 0)
     with pytest.raises(ValueError, match=r"k=11 is not in 1\.\.10"):
         function(forest, X, y, order, [11], X)
-    with pytest.raises(ValueError, match="2 outputs"):
-        function(forests.stump(), np.zeros((1, 3)), [0.0], [[0]], [1], np.zeros((1, 3)))
+    with pytest.raises(ValueError, match="3 outputs"):
+        function(
+            forests.random_forest(0, n_features=3, n_outputs=3),
+            np.zeros((1, 3)),
+            [0.0],
+            [[0]],
+            [1],
+            np.zeros((1, 3)),
+        )
 
 
 @pytest.mark.parametrize(

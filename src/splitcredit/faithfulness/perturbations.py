@@ -4,9 +4,9 @@ Noise adds to it: x + scale * Z. The scale is an argument of the measures, 1 if 
 that ``Laplace(0.3)`` is the same as ``Laplace()`` with ``scale=0.3``.
 
 A noise has ``probability_below(t)``, P(Z < t), and ``probability_at_most``, ``probability_above``
-and ``probability_at_least`` in the same way, and ``draw(random, shape)``. Any object with these is
-a perturbation. P(Z < t) should be accurate (relatively) where it is small, and so should P(Z > t);
-the noises here have median 0 and are.
+and ``probability_at_least`` in the same way. Any object with these is a perturbation; sampling also
+needs ``draw(random, shape)``. P(Z < t) should be accurate (relatively) where it is small, and so
+should P(Z > t); the noises here have median 0 and are.
 
 `Marginal` replaces the value instead. `FeatureWise` has a noise for every feature. `NAMES` are the
 noises that a word stands for.
@@ -226,7 +226,12 @@ class FeatureWise:
 
 # Words for noises that need no data, as the configuration has them.
 NAMES = {"normal": Normal, "laplace": Laplace, "uniform": Uniform}
-_WORKING = ("draw", "probability_below", "probability_above")
+_WORKING = (
+    "probability_below",
+    "probability_at_most",
+    "probability_above",
+    "probability_at_least",
+)
 
 
 def perturbation_of(given):
