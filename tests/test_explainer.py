@@ -450,7 +450,7 @@ def test_models_that_are_not_supported_are_named():
         TreeExplainer(make_pipeline(StandardScaler(), model).fit(X, y))
     with pytest.raises(TypeError, match="this GridSearchCV holds a model and is none: pass its"):
         TreeExplainer(GridSearchCV(model, {"max_depth": [1, 2]}, cv=2).fit(X, y))
-    with pytest.raises(TypeError, match="cannot convert IsolationForest"):
-        TreeExplainer(ensemble.IsolationForest(n_estimators=2).fit(data()[0]))
+    with pytest.raises(TypeError, match="cannot convert AdaBoostRegressor"):
+        TreeExplainer(ensemble.AdaBoostRegressor(n_estimators=2).fit(X, y))
     with pytest.raises(TypeError, match=r"cannot convert builtins\.dict to a Forest"):
         TreeExplainer({"trees": []})

@@ -370,3 +370,19 @@ def test_the_command_shows_the_version_and_the_methods():
 def test_every_public_function_has_an_example():
     for name in sc.face.__all__:
         assert ">>> " in inspect.getdoc(getattr(sc.face, name)), name
+
+
+@pytest.mark.parametrize("kind", [RandomForestRegressor, RandomForestClassifier])
+def test_several_targets_are_ranked_and_measured_by_the_one_that_is_chosen(kind, data):
+    """The largest prediction of targets in different units means nothing."""
+    X, y = data
+    targets = np.column_stack([y, 3 - X["weight"]]) > (-9 if kind is RandomForestRegressor else 0)
+    model = kind(3, max_depth=3, random_state=0).fit(X, targets)
+    names = to_forest(model).output_names
+    for method in ("tree_shap", "pg2_greedy"):
+        with pytest.raises(ValueError, match=r"'y1.* are several targets: choose one with output="):
+            sc.rank(model, X[:4], method, **more(method, X))
+        ranks = sc.rank(model, X[:4], method, output=names[1], **more(method, X))
+        with pytest.raises(ValueError, match="are several targets"):
+            sc.faithfulness(model, X[:4], ranks, scale=0.3)
+        assert sc.faithfulness(model, X[:4], ranks, scale=0.3, output=names[1]).shape == (4,)

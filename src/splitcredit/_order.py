@@ -184,8 +184,9 @@ def _by_gaps(model, X, method, progress, parameters):
 def _of_one_output(model, X, method, progress, parameters):
     """Attribution to one output: the predicted one of each row, if there is a choice to make."""
     if _methods.attributes_outputs(method) and parameters.get("output") is None:
-        output = "predicted"
+        output, forest = "predicted", to_forest(model)
+        _ranks.refuse_targets(forest)
         if not _methods.takes_any_rows(method):
-            output = prediction_gap.only_output(to_forest(model), None)
+            output = prediction_gap.only_output(forest, None)
         parameters = parameters | {"output": output}
     return explain(model, X, method, progress=progress, **parameters)

@@ -6,6 +6,7 @@ import numpy as np
 
 from splitcredit import _arguments, _methods, _progress
 from splitcredit.attribution import Attribution, Importance
+from splitcredit.convert import are_targets
 from splitcredit.faithfulness import greedy, optimum, prediction_gap
 from splitcredit.faithfulness.perturbations import FeatureWise, Marginal
 from splitcredit.faithfulness.rankings import (
@@ -60,14 +61,33 @@ def by_output(forest, X, output):
 
     Without a choice that is the one output, or the second of two that add up, or, of more, the
     predicted one of each row.
+
+    Raises
+    ------
+    ValueError
+        If there is no such output, or none is chosen of several targets, whose largest prediction
+        means nothing.
     """
+    from splitcredit.kernels.walks import predict
+
     several = forest.n_outputs > 1
+    if output is None:
+        refuse_targets(forest)
     if output is None and forest.n_outputs == 2:
         several = not prediction_gap.outputs_add_up(forest)
     if (output is None and several) or (isinstance(output, str) and output == "predicted"):
-        predicted = forest.predict(X).argmax(axis=1)
+        predicted = predict.predict(forest, X).argmax(axis=1)
         return [(int(c), np.flatnonzero(predicted == c)) for c in np.unique(predicted)]
     return [(prediction_gap.only_output(forest, output), np.arange(len(X)))]
+
+
+def refuse_targets(forest):
+    """Refuse a model of several targets, of which none can be meant without a choice."""
+    if are_targets(forest.output_names):
+        raise ValueError(
+            f"the outputs {list(forest.output_names)[:5]} are several targets: choose one with "
+            "output=, by index or by name"
+        )
 
 
 def by_gaps(forest, X, method, noise, scale, output, progress, parameters) -> Rankings:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from dataclasses import replace
 
 from splitcredit.convert._unwrap import unwrap
 from splitcredit.forest import Forest, array_hash
 
-__all__ = ["forest_and_rows", "to_forest", "unwrap"]
+__all__ = ["are_targets", "forest_and_rows", "to_forest", "unwrap"]
 
 # Top-level package of the model's class -> module with `convert(model, X_train)`.
 _CONVERTERS = {
@@ -103,6 +104,12 @@ def forest_and_rows(model, *tables) -> tuple:
         return forest, *tables
     _, steps = unwrap(model)
     return forest, *(None if table is None else steps.rows(table) for table in tables)
+
+
+def are_targets(output_names) -> bool:
+    """Whether outputs have the names that `to_forest` gives several targets or their classes."""
+    targets = [name.partition("=")[0] for name in output_names]
+    return len(targets) > 1 and all(re.fullmatch(r"y\d+", t) for t in targets)
 
 
 def _converted(model, X_train):

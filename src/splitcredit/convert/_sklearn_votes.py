@@ -45,7 +45,7 @@ def isolation_forest(model, labels) -> dict:
     that mean for `max_samples_` rows.
     """
     trees = [estimator.tree_ for estimator in model.estimators_]
-    lengths = [(_depths(t) + _mean_length(t.n_node_samples))[:, None] for t in trees]
+    lengths = [(_depths(t) + mean_length(t.n_node_samples))[:, None] for t in trees]
     features = model.estimators_features_
     arrays = stacked(trees, lengths, allows_nan(model), features=features)
     fields = _of_leaves(model, arrays, labels, "mean")
@@ -74,7 +74,7 @@ def _depths(tree):
     return depth
 
 
-def _mean_length(n_rows):
+def mean_length(n_rows):
     """Mean length of the paths in isolation trees of so many rows."""
     n = np.maximum(n_rows, 3).astype(float)
     of_many = 2.0 * (np.log(n - 1.0) + np.euler_gamma) - 2.0 * (n - 1.0) / n

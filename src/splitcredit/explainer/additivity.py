@@ -31,7 +31,7 @@ def check(model, forest, curve, rows, y, found) -> None:
     """
     raw, allowed = forest.predict(rows), rounding(forest)
     if forest is model.forest:
-        own = model.own_prediction(forest.prepare(rows[:COMPARED])[:, : forest.n_features])
+        own = model.own_prediction(_as_the_model_takes_them(forest, rows[:COMPARED]))
         if own is not None:
             _compare(raw[:COMPARED], own, allowed, "the converted trees predict", "the model")
     if curve != "raw":
@@ -42,6 +42,11 @@ def check(model, forest, curve, rows, y, found) -> None:
         )
         allowed = allowed + np.maximum(abs(above - raw), abs(below - raw))
     _compare(found.totals(), raw, allowed, "the attributions add up to", "the trees")
+
+
+def _as_the_model_takes_them(forest, rows):
+    """Rows in the order of the features, with labels of categories where the model has any."""
+    return forest.prepare(rows) if forest.categories is None else forest.in_order(rows)
 
 
 def rounding(forest) -> float:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from splitcredit.explainer.rows import named, names_of
 from splitcredit.forest import Forest
 
 # Of more rows shap takes a sample of this size, always the same one.
@@ -21,7 +22,7 @@ def background_rows(data):
     ----------
     data : array or DataFrame (n_background, n_features), shap.maskers.Independent, or None
         Of an array or DataFrame with more than 100 rows, 100 are drawn without replacement with
-        shap's seed. A masker's rows are taken as they are: it has drawn its own.
+        shap's seed. All rows of a masker are taken, with their names: it has drawn its own.
 
     Returns
     -------
@@ -39,7 +40,7 @@ def background_rows(data):
             raise ValueError(
                 f"data is a {type(data).__name__} masker: pass the rows, or an Independent masker"
             )
-        return data.data
+        return named(data.data, names_of(data))
     if not hasattr(data, "shape") or len(data.shape) != 2:
         raise ValueError(
             f"data is a {type(data).__name__}: pass an array or DataFrame of rows, "
@@ -58,7 +59,7 @@ def with_covers_of(forest, rows) -> Forest:
     Parameters
     ----------
     forest : Forest
-    rows : prepared rows (n_background, n_features)
+    rows : rows (n_background, n_columns) that `Forest.prepare` gives
 
     Returns
     -------
@@ -66,9 +67,9 @@ def with_covers_of(forest, rows) -> Forest:
         Where no row comes, the model's covers still say how a node's rows are divided, but their
         weight beside that of any background row is below rounding.
     """
-    from splitcredit.kernels.nodes import lowered
+    from splitcredit.kernels.nodes import columns, lowered
 
-    threshold = lowered(forest)
+    threshold, column = lowered(forest), columns(forest)
     count = np.zeros(forest.n_nodes)
     node = np.tile(forest.tree_offsets[:-1], len(rows))
     row = np.repeat(np.arange(len(rows)), forest.n_trees)
@@ -76,7 +77,7 @@ def with_covers_of(forest, rows) -> Forest:
         count += np.bincount(node, minlength=forest.n_nodes)
         inner = forest.feature[node] >= 0
         node, row = node[inner], row[inner]
-        x = rows[row, forest.feature[node]]
+        x = rows[row, column[node]]
         goes_left = x <= threshold[node]
         if forest.missing_left is not None:
             goes_left |= np.isnan(x) & forest.missing_left[node]

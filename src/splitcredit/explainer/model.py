@@ -57,7 +57,8 @@ class ExplainedModel:
 
         Parameters
         ----------
-        X : array (n_samples, n_features)
+        X : array or DataFrame (n_samples, n_features)
+            In the order of the forest's features.
         """
         return own_prediction(self._fitted, self.forest, X)
 
@@ -124,8 +125,9 @@ def _rounds(model):
 
 def _first_trees(forest, n_trees):
     nodes = slice(forest.tree_offsets[n_trees])
-    arrays = ("feature", "threshold", "left", "right", "value", "cover", "impurity", "missing_left")
-    fields = {name: getattr(forest, name) for name in arrays}
+    arrays = ("feature", "threshold", "left", "right", "value", "cover")
+    optional = ("impurity", "missing_left", "column")
+    fields = {name: getattr(forest, name) for name in arrays + optional}
     return replace(
         forest,
         **{name: None if array is None else array[nodes] for name, array in fields.items()},

@@ -15,14 +15,19 @@ def own_prediction(model, forest, X) -> np.ndarray | None:
     model : fitted model, without pipelines around it
     forest : Forest
         Of the model.
-    X : array (n_samples, n_features)
+    X : array or DataFrame (n_samples, n_features)
         In the order of the forest's features.
 
     Returns
     -------
     float64 (n_samples, n_outputs), or None if the model is of no library, such as a Forest
     """
-    predict = {"xgboost": _xgboost, "lightgbm": _lightgbm, "sklearn": _sklearn}
+    predict = {
+        "xgboost": _xgboost,
+        "lightgbm": _lightgbm,
+        "catboost": _catboost,
+        "sklearn": _sklearn,
+    }
     library = library_of(model)
     if library is None:
         return None
@@ -36,11 +41,19 @@ def _xgboost(model, forest, X):
     booster = model.get_booster() if hasattr(model, "get_booster") else model
     best = booster.attr("best_iteration") if booster is not model else None
     return booster.predict(
-        DMatrix(X),
+        _matrix(DMatrix, X, booster, getattr(model, "missing", np.nan)),
         output_margin=True,
         iteration_range=(0, 0 if best is None else int(best) + 1),
         validate_features=False,
     )
+
+
+def _matrix(kind, X, booster, missing):
+    """A DMatrix of rows, which of an array has to be told which columns are codes of categories."""
+    if hasattr(X, "columns"):
+        return kind(X, missing=missing, enable_categorical=True)
+    types = booster.feature_types
+    return kind(X.astype(float), missing=missing, feature_types=types, enable_categorical=True)
 
 
 def _lightgbm(model, forest, X):
@@ -51,16 +64,33 @@ def _lightgbm(model, forest, X):
     return raw / rounds if forest.aggregate == "mean" else raw
 
 
+def _catboost(model, forest, X):
+    return model.predict(X, prediction_type="RawFormulaVal")
+
+
 def _sklearn(model, forest, X):
     from sklearn.base import is_classifier
+    from sklearn.ensemble import IsolationForest
 
-    if hasattr(model, "feature_names_in_"):
+    if hasattr(model, "feature_names_in_") and not hasattr(X, "columns"):
         import pandas as pd
 
         X = pd.DataFrame(X, columns=model.feature_names_in_)
     if hasattr(model, "_raw_predict") and hasattr(model, "_baseline_prediction"):
         return model._raw_predict(X)
+    if isinstance(model, IsolationForest):
+        return _path_length(model, X)
     if not is_classifier(model):
         return model.predict(X)
-    boosted = hasattr(model, "learning_rate")
-    return model.decision_function(X) if boosted else model.predict_proba(X)
+    if hasattr(model, "learning_rate"):
+        return model.decision_function(X)
+    fractions = model.predict_proba(X)
+    # Of several targets scikit-learn gives a list.
+    return np.concatenate(fractions, axis=1) if isinstance(fractions, list) else fractions
+
+
+def _path_length(model, X):
+    """Mean length of the paths, from the score ``-2 ** (-length / c)``."""
+    from splitcredit.convert._sklearn_votes import mean_length
+
+    return -mean_length(model.max_samples_) * np.log2(-model.score_samples(X))

@@ -10,18 +10,37 @@ def as_rows(X) -> tuple:
 
     Parameters
     ----------
-    X : array-like, DataFrame, Series or xgboost.DMatrix
+    X : array-like, DataFrame, Series, xgboost.DMatrix or catboost.Pool
 
     Returns
     -------
     tuple of an array or DataFrame (n_samples, n_features), and bool
+        A Series whose index holds names becomes a DataFrame of one row.
     """
     if type(X).__name__ == "DMatrix" and hasattr(X, "get_data"):
-        return _dense(X.get_data()), False
+        return named(_dense(X.get_data()), X.feature_names), False
+    if type(X).__name__ == "Pool" and hasattr(X, "get_features"):
+        rows, names = np.array(X.get_features()), X.get_feature_names()
+        made_up = names == [str(j) for j in range(len(names))]
+        return named(rows, None if made_up else names), False
     if hasattr(X, "columns") or hasattr(X, "toarray"):
         return X, False
-    X = np.asarray(X)
-    return (X[None], True) if X.ndim == 1 else (X, False)
+    has_index = hasattr(X, "to_frame") and hasattr(X, "index")
+    if has_index and all(isinstance(name, str) for name in X.index):
+        return X.to_frame().T.infer_objects(), True
+    array = np.asarray(X)
+    if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
+        array = np.array(X, dtype=object)  # numbers beside text stay numbers
+    return (array[None], True) if array.ndim == 1 else (array, False)
+
+
+def named(rows, names):
+    """A DataFrame of the rows of an array, if there are names for its columns."""
+    if names is None:
+        return rows
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=names).infer_objects()
 
 
 def _dense(sparse):
@@ -43,3 +62,12 @@ def names_of(X) -> list | None:
 def values_of(rows) -> np.ndarray:
     """The values of an array or DataFrame."""
     return rows.to_numpy() if hasattr(rows, "to_numpy") else np.asarray(rows)
+
+
+def is_missing(values) -> np.ndarray:
+    """Where an array has no value, bool of its shape."""
+    if values.dtype.kind != "O":
+        return values != values
+    import pandas as pd
+
+    return pd.isna(values)

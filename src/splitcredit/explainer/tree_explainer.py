@@ -10,7 +10,7 @@ import numpy as np
 from splitcredit.explainer import additivity
 from splitcredit.explainer.background import background_rows, with_covers_of
 from splitcredit.explainer.model import ExplainedModel
-from splitcredit.explainer.rows import as_rows, names_of, values_of
+from splitcredit.explainer.rows import as_rows, is_missing, names_of, values_of
 from splitcredit.explainer.units import Units, curve, library_of
 from splitcredit.importances import saabas, tree_shap, tree_shap_interventional
 from splitcredit.importances._prediction import prepared_background
@@ -85,12 +85,14 @@ class TreeExplainer:
         link=None,
         linearize_link=None,
     ):
+        self.model = ExplainedModel(model)
         rows = background_rows(data)
-        names = names_of(data) if feature_names is None else feature_names
+        if rows is not None:
+            rows = self.model.forest.in_order(rows)
+        names = names_of(rows) if feature_names is None else feature_names
         if names is not None:
             self.data_feature_names = list(names)
         self.feature_names = feature_names
-        self.model = ExplainedModel(model)
         self.model_output = model_output
         self.feature_perturbation = _perturbation(feature_perturbation, rows is not None)
         units = Units(self.model.tree_output, self.model.objective)
@@ -100,11 +102,17 @@ class TreeExplainer:
                 f"model_output={model_output!r} is explained against a background only: pass data "
                 "and leave feature_perturbation='auto'"
             )
+        if self._curve.name != "raw" and self.model.num_outputs > 1:
+            raise ValueError(
+                f"model_output={model_output!r} is of one output, and this "
+                f"{type(model).__name__} has {self.model.num_outputs}: explain model_output='raw'"
+            )
+        # Rows as they are given: those that `Forest.prepare` gives may have more columns.
         self.data = self.data_missing = self._background = None
         if rows is not None:
-            self.data = values_of(rows)
-            self.data_missing = self.data != self.data
-            self._background = prepared_background(self.model.forest, rows)
+            prepared_background(self.model.forest, rows)
+            self.data, self._background = values_of(rows), rows
+            self.data_missing = is_missing(self.data)
         self._set_expected_value(self.model.forest)
 
     def shap_values(
@@ -120,7 +128,7 @@ class TreeExplainer:
 
         Parameters
         ----------
-        X : array-like, DataFrame, Series or DMatrix (n_samples, n_features) or (n_features,)
+        X : array-like, DataFrame, Series, DMatrix or Pool (n_samples, n_features) or (n_features,)
         y : array-like (n_samples,), optional
             Targets, for ``model_output="log_loss"``; 0 or 1 for two classes.
         tree_limit : int, optional
@@ -154,7 +162,7 @@ class TreeExplainer:
 
         Parameters
         ----------
-        X : array-like, DataFrame, Series or DMatrix (n_samples, n_features) or (n_features,)
+        X : array-like, DataFrame, Series, DMatrix or Pool (n_samples, n_features) or (n_features,)
         y : None
             Without effect, as in shap.
         tree_limit : int, optional
@@ -195,6 +203,7 @@ class TreeExplainer:
 
         start = time.time()
         rows, is_single = as_rows(X)
+        rows = self.model.forest.in_order(rows)
         if interactions and approximate:
             raise ValueError("approximate=True gives no interactions: leave one of them out")
         if interactions:
@@ -209,7 +218,7 @@ class TreeExplainer:
             values,
             base_values=base,
             data=data,
-            feature_names=names_of(X) or getattr(self, "data_feature_names", None),
+            feature_names=names_of(rows) or getattr(self, "data_feature_names", None),
             compute_time=time.time() - start,
         )
 
@@ -260,7 +269,7 @@ class TreeExplainer:
             mean = self._on_background().mean(axis=0)
         else:
             if self.data is not None:
-                self._covered = with_covers_of(forest, self._background)
+                self._covered = with_covers_of(forest, forest.prepare(self._background))
             mean = tree_shap.explain(self._covered, np.zeros((0, forest.n_features))).baseline
         of_sklearn = library_of(self.model.original_model) == "sklearn"
         if self.data is None and of_sklearn and len(mean) == 1:

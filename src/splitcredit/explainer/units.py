@@ -24,7 +24,7 @@ _BINARY = Units("log_odds", "binary_crossentropy")
 _SQUARED = Units("raw_value", "squared_error")
 _VALUE = Units("raw_value", None)
 
-# Objectives of XGBoost and LightGBM, without LightGBM's parameters.
+# Objectives of XGBoost, CatBoost (without its parameters) and LightGBM.
 _XGBOOST = {
     "binary:logistic": _BINARY,
     "binary:logitraw": _BINARY,
@@ -32,6 +32,7 @@ _XGBOOST = {
     "reg:linear": _SQUARED,
     "reg:squarederror": _SQUARED,
 }
+_CATBOOST = {"Logloss": _BINARY, "CrossEntropy": _BINARY, "RMSE": _SQUARED}
 _LIGHTGBM = {"binary sigmoid:1": _BINARY, "regression": _SQUARED}
 # Criteria or losses of scikit-learn's regressors that are the squared error.
 _SQUARED_ERRORS = ("squared_error", "friedman_mse")
@@ -57,8 +58,9 @@ class Curve(NamedTuple):
 def library_of(model) -> str | None:
     """Name of the library that a model or one of the bases of its class is of."""
     packages = {base.__module__.partition(".")[0] for base in type(model).__mro__}
-    # The wrappers of the first two are models of scikit-learn, too.
-    return next((name for name in ("xgboost", "lightgbm", "sklearn") if name in packages), None)
+    # The wrappers of the others are models of scikit-learn, too.
+    known = ("xgboost", "lightgbm", "catboost", "sklearn")
+    return next((name for name in known if name in packages), None)
 
 
 def units(model) -> Units:
@@ -66,6 +68,7 @@ def units(model) -> Units:
     units_of = {
         "xgboost": _units_of_xgboost,
         "lightgbm": _units_of_lightgbm,
+        "catboost": _units_of_catboost,
         "sklearn": _units_of_sklearn,
     }
     library = library_of(model)
@@ -85,10 +88,20 @@ def _units_of_lightgbm(model):
     return _LIGHTGBM.get(objective.group(1).strip(), Units()) if objective else Units()
 
 
+def _units_of_catboost(model):
+    loss = str(model.get_all_params().get("loss_function"))
+    return _CATBOOST.get(loss.partition(":")[0], Units())
+
+
 def _units_of_sklearn(model):
     from sklearn.base import is_classifier
+    from sklearn.ensemble import AdaBoostClassifier, IsolationForest
 
     loss = getattr(model, "loss", None)
+    if isinstance(model, IsolationForest):
+        return _VALUE
+    if isinstance(model, AdaBoostClassifier):
+        return Units()
     if is_classifier(model):
         if loss is None:
             return _CLASS_FRACTIONS

@@ -49,7 +49,8 @@ def pg2(model, X, features, perturbation=None, scale=1.0, output=None) -> np.nda
     gajewski2025, Algorithm 1, divides 0 by 0; what is done instead is in
     `kernels/prediction_gap/exact.py`. A row's result is the same bytes whatever the other rows and
     the number of threads, and never negative. It is as accurate as the probabilities of the noise,
-    in both tails and where trees cancel each other: relative errors of 1e-16 to 1e-13. A difference
+    in both tails and where trees cancel each other: relative errors of 1e-16 to 1e-13. Where trees
+    cancel, the absolute error is at most about 2**-106 times the size of what cancels. A difference
     of two tails keeps fewer digits where thresholds lie so close that little of the tail is between
     them: a share s of it costs 1e-16 / s.
     """

@@ -1,0 +1,260 @@
+"""`TreeExplainer` on models beyond one numeric table and target: targets, categories, others."""
+
+import warnings
+from functools import cache
+
+import lightgbm
+import numpy as np
+import pandas as pd
+import pytest
+import shap
+import xgboost
+from sklearn import ensemble, tree
+
+import splitcredit
+import twins
+import twins_interventional
+from splitcredit import TreeExplainer
+from splitcredit.explainer import background
+
+# Basis as in test_explainer.py: sums of single precision, by shap and XGBoost.
+SINGLE = 1e-6
+SMALL = {"max_depth": 4, "random_state": 0}
+FEW = {"n_estimators": 5}
+
+
+@cache
+def data():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 5)).astype(np.float32)
+    score = (X[:, 0] + X[:, 1] * X[:, 2]).astype(float)
+    two = (score > 0) * 1
+    return X, {
+        "value": score,
+        "two": two,
+        "three": np.digitize(score, [-0.5, 0.5]),
+        "values": np.column_stack([score, 2 * X[:, 3] + score**2]),
+        "classes": np.column_stack([two, np.digitize(X[:, 3], [-0.5, 0.5])]),
+    }
+
+
+MODELS = {
+    "isolation": (ensemble.IsolationForest(max_features=3, max_samples=33, random_state=0), None),
+    "forest": (ensemble.RandomForestRegressor(5, **SMALL), "values"),
+    "extra-trees": (ensemble.ExtraTreesRegressor(5, **SMALL), "values"),
+    "tree": (tree.DecisionTreeRegressor(**SMALL), "values"),
+    "xgboost, targets": (xgboost.XGBRegressor(max_depth=4, **FEW), "values"),
+    "xgboost, dart": (
+        xgboost.XGBRegressor(max_depth=4, booster="dart", rate_drop=0.4, seed=1, **FEW),
+        "value",
+    ),
+    "lightgbm, dart": (
+        lightgbm.LGBMRegressor(boosting_type="dart", drop_rate=0.5, verbose=-1, **FEW),
+        "value",
+    ),
+}
+# Models that shap does not take, or does not add up for.
+OURS = {
+    "isolation, one row a tree": (ensemble.IsolationForest(max_samples=1, random_state=0), None),
+    "forest, classes": (ensemble.RandomForestClassifier(5, **SMALL), "classes"),
+    "bagging": (ensemble.BaggingRegressor(tree.DecisionTreeRegressor(max_depth=4), 5), "values"),
+    "votes": (ensemble.AdaBoostClassifier(n_estimators=5, random_state=0), "two"),
+    "votes, three": (ensemble.AdaBoostClassifier(n_estimators=5, random_state=0), "three"),
+    "xgboost, vectors": (
+        xgboost.XGBRegressor(max_depth=4, multi_strategy="multi_output_tree", **FEW),
+        "values",
+    ),
+}
+
+
+@cache
+def fitted(name):
+    model, target = {**MODELS, **OURS}[name]
+    X, y = data()
+    return model.fit(X) if target is None else model.fit(X, y[target])
+
+
+@pytest.mark.parametrize("against_background", [False, True])
+@pytest.mark.parametrize("name", MODELS)
+def test_values_base_values_and_shapes_are_those_of_shap(name, against_background):
+    X, model = data()[0], fitted(name)
+    given = X[50:90] if against_background else None
+    ours, rows = TreeExplainer(model, given), X[:6]
+    found = ours.shap_values(rows)
+    assert np.array_equal(ours(rows).values, found)
+    interactions = ours.shap_interaction_values(rows)
+    assert twins.largest_error(interactions.sum(axis=2), found) <= twins.ROUNDING
+    if name == "xgboost, dart" and against_background:
+        return  # there shap leaves out the weights of the trees
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = shap.TreeExplainer(model, given)
+        expected = theirs.shap_values(rows)
+    assert found.shape == expected.shape
+    assert twins.largest_error(found, expected) <= SINGLE
+    mean = theirs.expected_value
+    assert np.shape(ours.expected_value) == np.shape(mean)
+    if name == "xgboost, targets" and against_background:
+        mean = model.predict(given).mean(axis=0)  # shap has the first base score for both
+    assert np.allclose(ours.expected_value, mean, rtol=SINGLE, atol=SINGLE)
+
+
+@pytest.mark.parametrize("against_background", [False, True])
+@pytest.mark.parametrize("name", OURS)
+def test_models_that_shap_does_not_take_add_up_to_their_own_prediction(name, against_background):
+    """Which the check of additivity compares with, for every model of these libraries."""
+    X, model = data()[0], fitted(name)
+    ours = TreeExplainer(model, X[50:90] if against_background else None)
+    found = ours(X[:6])
+    own = ours.model.own_prediction(X[:6])
+    totals = (found.base_values + found.values.sum(axis=1)).reshape(own.shape)
+    assert twins.largest_error(totals, own) <= SINGLE
+    assert found.values.shape == ((6, 5) if own.shape[1] == 1 else (6, 5, own.shape[1]))
+
+
+@pytest.mark.parametrize("name", [*MODELS, *OURS])
+def test_a_conversion_that_predicts_otherwise_is_refused(name):
+    from dataclasses import replace
+
+    ours = TreeExplainer(fitted(name))
+    forest = ours.model.forest
+    ours.model.forest = replace(forest, value=forest.value * (1 + 1e-3), base=forest.base + 1e-3)
+    with pytest.raises(ValueError, match=r"the converted trees predict .*, and the model gives"):
+        ours.shap_values(data()[0][:6])
+
+
+def test_outputs_other_than_the_raw_one_are_of_one_target():
+    X = data()[0]
+    model = fitted("forest")
+    with pytest.raises(ValueError, match="is of one output, and this RandomForestRegressor has 2"):
+        TreeExplainer(model, X[:9], model_output="log_loss")
+    with pytest.raises(ValueError, match="whose raw output is log_odds or probability"):
+        TreeExplainer(fitted("votes"), X[:9], model_output="probability")
+    found = TreeExplainer(model, X[50:90], model_output="predict")(X[:6])
+    totals = found.base_values + found.values.sum(axis=1)
+    assert np.allclose(totals, model.predict(X[:6]), rtol=0, atol=twins.ROUNDING)
+
+
+def test_catboost_is_explained_as_by_shap():
+    catboost = pytest.importorskip("catboost", reason="CatBoost is not installed")
+    X, y = data()
+    parameters = {"iterations": 5, "depth": 4, "verbose": 0, "allow_writing_files": False}
+    for name, target in (("Regressor", "value"), ("Classifier", "two"), ("Classifier", "three")):
+        model = getattr(catboost, f"CatBoost{name}")(**parameters).fit(X, y[target])
+        ours, theirs = TreeExplainer(model), shap.TreeExplainer(model)
+        expected = theirs.shap_values(X[:6])
+        assert twins.largest_error(ours.shap_values(X[:6]), expected) <= twins.ROUNDING
+        assert np.array_equal(ours.shap_values(catboost.Pool(X[:6])), ours.shap_values(X[:6]))
+        assert np.allclose(ours.expected_value, theirs.expected_value, rtol=twins.ROUNDING)
+        if target == "two":
+            both = [
+                make(model, X[50:90], model_output="log_loss").shap_values(X[:6], y["two"][:6])
+                for make in (TreeExplainer, shap.TreeExplainer)
+            ]
+            assert twins.largest_error(*both) <= SINGLE
+
+
+@cache
+def labeled():
+    """A table with labels of categories, and targets."""
+    random = np.random.default_rng(0)
+    labels = np.array(["red", "green", "blue", "pink"])
+    codes = random.integers(0, 4, 200)
+    frame = pd.DataFrame(
+        {
+            "a": random.normal(size=200),
+            "color": pd.Categorical(labels[codes], categories=labels),
+            "b": random.normal(size=200),
+        }
+    )
+    return frame, frame["a"] + np.array([3.0, -1, 0, 2])[codes] * frame["b"]
+
+
+BY_LABELS = {
+    "histograms": lambda: ensemble.HistGradientBoostingRegressor(
+        max_iter=5, categorical_features="from_dtype"
+    ),
+    "xgboost": lambda: xgboost.XGBRegressor(max_depth=4, enable_categorical=True, **FEW),
+    "lightgbm": lambda: lightgbm.LGBMRegressor(min_child_samples=5, verbose=-1, **FEW),
+}
+
+
+@pytest.mark.parametrize("perturbation", ["none", "interventional", "tree_path_dependent"])
+@pytest.mark.parametrize("name", BY_LABELS)
+def test_labels_of_categories_are_explained_and_shown(name, perturbation):
+    """In any order of the columns; the check of additivity asks the model itself."""
+    frame, y = labeled()
+    model = BY_LABELS[name]().fit(frame, y)
+    other = frame[["b", "color", "a"]]
+    explanations = []
+    for table in (frame, other):
+        given = {"data": table[50:60], "feature_perturbation": perturbation}
+        ours = TreeExplainer(model, **({} if perturbation == "none" else given))
+        explanations.append(ours(table[:6]))
+        assert ours.data is None or np.array_equal(ours.data, frame[50:60].to_numpy())
+        interactions = ours.shap_interaction_values(table[:6])
+        sums = interactions.sum(axis=2)
+        assert twins.largest_error(sums, explanations[-1].values) <= twins.ROUNDING
+    first, second = explanations
+    assert np.array_equal(first.values, second.values)
+    assert np.array_equal(first.data, frame[:6].to_numpy())
+    assert np.array_equal(second.data, first.data)
+    assert first.feature_names == second.feature_names == ["a", "color", "b"]
+    if perturbation == "interventional":
+        forest = splitcredit.to_forest(model)
+        twin = twins_interventional.tree_shap_interventional(
+            forest, forest.prepare(frame[:6]), forest.prepare(frame[50:60])
+        )
+        assert twins.largest_error(first.values, twin[:, :, 0]) <= twins.ROUNDING
+    elif perturbation == "none" and name != "histograms":  # shap takes no labels there
+        expected = shap.TreeExplainer(model).shap_values(frame[:6])
+        assert twins.largest_error(first.values, expected) <= SINGLE
+
+
+def test_labels_in_arrays_lists_and_series_are_those_of_the_frame():
+    frame, y = labeled()
+    table = frame.astype({"color": object})
+    model = ensemble.HistGradientBoostingRegressor(max_iter=5, categorical_features=["color"])
+    ours = TreeExplainer(model.fit(table, y), table[50:60])
+    expected = ours.shap_values(table[:3])
+    assert np.array_equal(ours.shap_values(table[:3].to_numpy()), expected)
+    assert np.array_equal(ours.shap_values(table[:3].to_numpy().tolist()), expected)
+    one = ours(table.iloc[1].tolist())
+    assert np.array_equal(one.values, expected[1]) and one.data[1] == table["color"][1]
+    turned = ours(table[["b", "color", "a"]].iloc[1])
+    assert np.array_equal(turned.values, expected[1])
+    assert np.array_equal(turned.data, one.data)
+    assert not ours.data_missing.any()
+
+
+def test_covers_of_a_background_count_rows_by_their_categories():
+    frame, y = labeled()
+    forest = splitcredit.to_forest(BY_LABELS["xgboost"]().fit(frame, y))
+    rows = forest.prepare(frame[:9])
+    expected = np.zeros(forest.n_nodes)
+    for row in rows:
+        expected[[k for path in twins.paths(forest, row) for k in path]] += 1
+    assert np.array_equal(np.round(background.with_covers_of(forest, rows).cover), expected)
+
+
+def test_the_first_trees_of_a_model_with_categories_keep_their_splits():
+    frame, y = labeled()
+    model = BY_LABELS["xgboost"]().fit(frame, y)
+    ours = TreeExplainer(model)
+    found = ours.shap_values(frame[:6], tree_limit=2)
+    margin = model.predict(frame[:6], iteration_range=(0, 2))
+    assert np.allclose(ours.expected_value + found.sum(axis=1), margin, rtol=0, atol=SINGLE)
+
+
+def test_a_masker_and_a_matrix_with_names_are_put_in_the_order_of_the_model():
+    frame, y = labeled()
+    frame = frame[["a", "b"]]
+    model, turned = xgboost.XGBRegressor(**FEW).fit(frame, y), frame[["b", "a"]]
+    ours = TreeExplainer(model, shap.maskers.Independent(turned[50:60]))
+    assert np.array_equal(ours.data, frame[50:60]) and ours.data_feature_names == ["a", "b"]
+    expected = TreeExplainer(model, frame[50:60]).shap_values(frame[:6])
+    assert np.array_equal(ours.shap_values(turned[:6]), expected)
+    assert np.array_equal(ours(turned[:6]).data, frame[:6])
+    matrices = [xgboost.DMatrix(table[:6]) for table in (frame, turned)]
+    first, second = (TreeExplainer(model).shap_values(matrix) for matrix in matrices)
+    assert np.array_equal(first, second)
