@@ -74,7 +74,7 @@ bench: environment ## time the core against its peers, into results/timing/bench
 	OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=2 \
 	  $(BIN)/python benchmarks/run.py
 
-reference: ## copy the claims and pictures of a full run to docs/reference, for README and docs
+reference: ## copy the claims and pictures of a full run to docs/reference, for the pages of docs
 	$(BIN)/python docs/take_reference.py
 
 clean: ## delete all results

@@ -1,6 +1,6 @@
-"""Copy the outcome of a full run into docs/reference, and its summaries into README and docs.
+"""Copy the outcome of a full run into docs/reference, and its summaries into docs.
 
-Run by `make reference`. The reference is what tests and README hold on to; results/ itself is
+Run by `make reference`. The reference is what tests and pages hold on to; results/ itself is
 not committed.
 """
 
@@ -41,13 +41,13 @@ def main():
         target = REFERENCE / path.relative_to(RESULTS)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
-    fill("claims", claims_summary.summary(rows))
+    fill("claims", claims_summary.summary(rows), "results.md")
     bench = RESULTS / "timing" / "bench.csv"
     if bench.exists():
         shutil.copy(bench, REFERENCE)
         rows = storage.read_rows(bench)
-        fill("bench", bench_summary(rows))
-        fill("bench", bench_table(rows), ROOT / "docs" / "benchmarks.md")
+        fill("summary", bench_summary(rows), "benchmarks.md")
+        fill("bench", bench_table(rows), "benchmarks.md")
 
 
 def bench_summary(rows) -> str:
@@ -96,8 +96,9 @@ def _not_timed(rows) -> str:
     return "\nNot timed:\n\n" + "".join(sorted(lines)) if lines else ""
 
 
-def fill(name, text, file=ROOT / "README.md"):
-    """Put the text between the marks of that name in a file."""
+def fill(name, text, page):
+    """Put the text between the marks of that name in a page of docs."""
+    file = ROOT / "docs" / page
     block = f"<!-- {name} -->\n{text}<!-- /{name} -->"
     pattern = f"<!-- {name} -->\n.*?<!-- /{name} -->"
     whole = re.sub(pattern, lambda _: block, file.read_text(encoding="utf-8"), flags=re.S)
