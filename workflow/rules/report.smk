@@ -25,10 +25,11 @@ rule report:
     params:
         key=jobs.key("reproduction.stages.report"),
         configuration=jobs.packed,
+        cores=lambda wildcards: workflow.cores,
     message:
         "Report"
     shell:
         "python -m reproduction --threads {threads} report"
         " --configuration {params.configuration:q}"
         " --claims {input.claims:q} {input.timings:q} --figures {input.figures:q}"
-        " --tables {input.tables:q} --cores {workflow.cores} --out {output:q} > {log:q} 2>&1"
+        " --tables {input.tables:q} --cores {params.cores} --out {output:q} > {log:q} 2>&1"
