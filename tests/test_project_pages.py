@@ -1,0 +1,92 @@
+"""Pages and settings that stand beside the code say what is there."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from reproduction.planning.places import PAPERS
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [
+    *ROOT.glob("*.md"),
+    *(p for f in ("config", "data", "docs") for p in (ROOT / f).glob("*.md")),
+]
+MAKEFILE = (ROOT / "Makefile").read_text()
+WORKFLOW = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
+
+
+def anchors(page):
+    """The names by which headings of a page can be linked to."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.M)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_links_of_a_page_lead_to_files_and_headings_of_the_project(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        path, _, heading = target.partition("#")
+        if "://" in path:
+            continue
+        file = page.parent / path if path else page
+        assert file.exists(), target
+        assert not heading or heading in anchors(file), target
+
+
+def test_continuous_integration_calls_targets_of_the_makefile_on_pythons_that_fit():
+    (job,) = WORKFLOW["jobs"].values()
+    calls = [step["run"] for step in job["steps"] if "run" in step]
+    assert calls == ["make test", "make lint", "make quick"]
+    for call in calls:
+        assert re.search(rf"^{call.removeprefix('make ')}:", MAKEFILE, re.M), call
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    low, high = re.findall(r"3\.(\d+)", project["requires-python"])
+    assert job["strategy"]["matrix"]["python"] == [f"3.{low}", f"3.{int(high) - 1}"]
+
+
+def test_hooks_of_pre_commit_are_checks_of_make_lint():
+    recipe = re.search(r"^lint:.*\n((?:\t.*\n)+)", MAKEFILE, re.M)[1]
+    checks = [line.removesuffix(" Snakefile workflow") for line in recipe.split("\n\t")]
+    (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    for hook in local["hooks"]:
+        command = hook["entry"].removesuffix(" --force-exclude")
+        assert command.replace(".venv/bin", "$(BIN)") in [c.strip() for c in checks], hook["id"]
+
+
+def test_every_paper_is_among_the_references_of_the_citation():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())["references"]
+    named = {f"{r['authors'][0]['family-names'].lower()}{r['year']}": r for r in cited}
+    accounts = {p.parent.name: yaml.safe_load(p.read_text()) for p in PAPERS.glob("*/account.yaml")}
+    assert named.keys() == accounts.keys()
+    for paper, account in accounts.items():
+        citation = " ".join(account["citation"].lower().split())
+        assert named[paper]["url"] == account["url"]
+        assert named[paper]["title"].lower() in citation
+        for author in named[paper]["authors"]:
+            assert f"{author['given-names']} {author['family-names']}".lower() in citation
+
+
+def test_forms_for_issues_have_fields_with_names_of_their_own():
+    forms = [p for p in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if p.stem != "config"]
+    assert {p.stem for p in forms} == {"bug", "model", "discrepancy"}
+    for path in forms:
+        form = yaml.safe_load(path.read_text())
+        assert form.keys() >= {"name", "description", "body"}, path.name
+        ids = [field["id"] for field in form["body"] if field["type"] != "markdown"]
+        assert len(ids) == len(set(ids)), path.name
+        assert all(field["attributes"] for field in form["body"]), path.name
+
+
+def test_attributes_of_git_leave_every_file_as_it_is():
+    """Line ends that are normalized would change the SHA-256 of tables and models."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("an unpacked archive has no git")
+    listed = subprocess.run(
+        ["git", "ls-files", "--eol"], cwd=ROOT, text=True, capture_output=True, check=True
+    )
+    lines = [line.split() for line in listed.stdout.splitlines()]
+    assert {line[0] for line in lines} <= {"i/lf", "i/-text", "i/none"}
+    assert {line[2] for line in lines if line[0] == "i/-text"} <= {"attr/-text"}
