@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 import twins
 from forests import boosted
 from splitcredit import to_forest
-from splitcredit.convert.lightgbm import _pieces, read
+from splitcredit.convert.lightgbm import _pieces
 from splitcredit.forest import array_hash
 from test_forest import assert_equal_forests
 
@@ -102,7 +102,7 @@ def test_a_text_in_pieces_gives_the_same_forest_as_a_file(tmp_path):
     booster.save_model(tmp_path / "model.txt")
     forest = to_forest(booster)
     assert forest.n_trees == 150
-    assert_equal_forests(read(tmp_path / "model.txt"), forest)
+    assert_equal_forests(to_forest(tmp_path / "model.txt"), forest)
     assert twins.largest_error(forest.predict(X)[:, 0], booster.predict(X)) <= 1e-12
 
 
@@ -191,5 +191,5 @@ def test_unfitted_models_and_other_things_are_refused(tmp_path):
     with pytest.raises(TypeError, match="cannot convert Dataset to a Forest: give the Booster"):
         to_forest(lightgbm.Dataset(np.zeros((3, 2))))
     (tmp_path / "a.txt").write_text("else\n")
-    with pytest.raises(ValueError, match=r"a\.txt is no model of LightGBM: give it what"):
-        read(tmp_path / "a.txt")
+    with pytest.raises(ValueError, match=r"a\.txt is no model file known here: save an"):
+        to_forest(tmp_path / "a.txt")

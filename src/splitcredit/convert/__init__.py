@@ -8,11 +8,11 @@ import re
 from dataclasses import replace
 
 from splitcredit.convert._unwrap import unwrap
-from splitcredit.forest import Forest, array_hash
+from splitcredit.forest import Forest
 
 __all__ = ["are_targets", "forest_and_rows", "to_forest", "unwrap"]
 
-# Top-level package of the model's class -> module with `convert(model, X_train)`.
+# Top-level package of the model's class -> module with `convert(model)`.
 _CONVERTERS = {
     "catboost": "splitcredit.convert.catboost",
     "lightgbm": "splitcredit.convert.lightgbm",
@@ -77,13 +77,10 @@ def to_forest(model, X_train=None) -> Forest:
     if isinstance(model, Forest):
         return model
     inner, steps = unwrap(model)
-    rows = None if X_train is None else steps.rows(X_train)
-    forest = _converted(inner, rows)
-    if rows is not None:
-        in_order = forest.in_order(rows)
-        if in_order is not rows or forest.training_hash is None:
-            forest = replace(forest, training_hash=array_hash(in_order))
-    return steps.named(forest)
+    forest = steps.named(_converted(inner))
+    if X_train is None:
+        return forest
+    return replace(forest, training_hash=forest.hash_of(steps.rows(X_train)))
 
 
 def forest_and_rows(model, *tables) -> tuple:
@@ -112,17 +109,17 @@ def are_targets(output_names) -> bool:
     return len(targets) > 1 and all(re.fullmatch(r"y\d+", t) for t in targets)
 
 
-def _converted(model, X_train):
+def _converted(model):
     if isinstance(model, Forest):
         return model
     if isinstance(model, (str, os.PathLike)):
         from splitcredit.convert import _files
 
-        return _files.read(model, X_train)
+        return _files.read(model)
     for base in type(model).__mro__:
         module = _CONVERTERS.get(base.__module__.partition(".")[0])
         if module is not None:
-            return importlib.import_module(module).convert(model, X_train)
+            return importlib.import_module(module).convert(model)
     raise TypeError(
         f"cannot convert {type(model).__module__}.{type(model).__qualname__} to a Forest: "
         f"models of {', '.join(sorted(_CONVERTERS))} are supported, and pipelines and searches "

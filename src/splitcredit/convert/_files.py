@@ -1,4 +1,4 @@
-"""Model files, told apart by what is in them."""
+"""Model files, recognized by their content."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from splitcredit.forest import Forest
 _LIGHTGBM, _UBJSON = b"tree\n", b"{L"
 
 
-def read(path, X_train=None) -> Forest:
+def read(path) -> Forest:
     """Convert a model that XGBoost, LightGBM or CatBoost has saved; see `splitcredit.to_forest`.
 
     Raises
@@ -24,12 +24,12 @@ def read(path, X_train=None) -> Forest:
     path = Path(path)
     raw, name = path.read_bytes(), f"model in {path.name}"
     if raw.replace(b"\r\n", b"\n", 1).startswith(_LIGHTGBM):
-        return lightgbm.from_pieces([raw.decode()], name, X_train=X_train)
+        return lightgbm.from_pieces([raw.decode()], name)
     content = _document(raw, path.name)
     if "learner" in content:
-        return xgboost.from_content(content, name, X_train=X_train)
+        return xgboost.from_content(content, name)
     if "model_info" in content:
-        return catboost.from_content(content, name, X_train)
+        return catboost.from_content(content, name)
     raise _unknown(path.name)
 
 

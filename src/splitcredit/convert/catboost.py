@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from splitcredit.convert import _nodes
-from splitcredit.forest import Forest, array_hash
+from splitcredit.forest import Forest
 
 # Cover of a leaf that no training row reached. CatBoost has many, and inner nodes of a Forest have
 # covers above 0. Beside a leaf with rows its share is 0 for all purposes; below a node that no row
@@ -28,7 +28,7 @@ _REFUSED = {
 }
 
 
-def convert(model, X_train=None) -> Forest:
+def convert(model) -> Forest:
     """Convert a fitted model; see `splitcredit.to_forest`."""
     from catboost import CatBoost
 
@@ -43,40 +43,10 @@ def convert(model, X_train=None) -> Forest:
         path = Path(folder) / "model.json"
         model.save_model(str(path), format="json")
         content = json.loads(path.read_text(encoding="utf-8"))
-    return from_content(content, name, X_train)
+    return from_content(content, name)
 
 
-def read(path) -> Forest:
-    """Convert a model file in CatBoost's JSON format.
-
-    Parameters
-    ----------
-    path : path to what ``save_model(path, format="json")`` wrote
-
-    Returns
-    -------
-    Forest
-        Of all trees in the file.
-
-    Raises
-    ------
-    ValueError
-        If the model has something that a Forest cannot express, or the file is none.
-    """
-    path = Path(path)
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError):
-        content = {}
-    if "model_info" not in content:
-        raise ValueError(
-            f"{path.name} is no model of CatBoost in JSON: save it with "
-            'save_model(path, format="json")'
-        )
-    return from_content(content, f"model in {path.name}")
-
-
-def from_content(content, name, X_train=None) -> Forest:
+def from_content(content, name) -> Forest:
     """The Forest of a decoded model of the given name."""
     known = content["features_info"]
     for key, kind in _REFUSED.items():
@@ -106,7 +76,6 @@ def from_content(content, name, X_train=None) -> Forest:
         base=bias,
         cover_kind="leaf_weights",
         names_given=bool(given),
-        training_hash=None if X_train is None else array_hash(X_train),
     )
 
 

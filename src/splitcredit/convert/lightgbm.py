@@ -11,13 +11,12 @@ from __future__ import annotations
 import json
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
 from splitcredit.convert import _nodes
 from splitcredit.convert._subsets import members_of, subset_fields
-from splitcredit.forest import Forest, array_hash
+from splitcredit.forest import Forest
 
 # Keys of a tree -> type of the numbers. The first group has one number a leaf.
 _LEAVES = {"leaf_value": np.float64, "leaf_count": np.float64}
@@ -37,7 +36,7 @@ _BY_CATEGORY, _DEFAULT_LEFT, _ZERO, _NAN = 1, 2, 4, 8
 _BUFFER = 1 << 20
 
 
-def convert(model, X_train=None) -> Forest:
+def convert(model) -> Forest:
     """Convert a Booster or a fitted wrapper; see `splitcredit.to_forest`.
 
     Notes
@@ -52,31 +51,7 @@ def convert(model, X_train=None) -> Forest:
         model, classes = _booster(model, name), getattr(model, "classes_", None)
     if not isinstance(model, Booster):
         raise TypeError(f"cannot convert {name} to a Forest: give the Booster or the fitted model")
-    return from_pieces(_pieces(model), name, classes, X_train)
-
-
-def read(path) -> Forest:
-    """Convert a model file in LightGBM's text format.
-
-    Parameters
-    ----------
-    path : path to what ``save_model`` wrote
-
-    Returns
-    -------
-    Forest
-        Of all trees in the file.
-
-    Raises
-    ------
-    ValueError
-        If the model has something that a Forest cannot express, or the file is none.
-    """
-    path = Path(path)
-    text = path.read_text(encoding="utf-8")
-    if not text.startswith("tree\n"):
-        raise ValueError(f"{path.name} is no model of LightGBM: give it what save_model wrote")
-    return from_pieces([text], f"model in {path.name}")
+    return from_pieces(_pieces(model), name, classes)
 
 
 def _booster(model, name):
@@ -99,7 +74,7 @@ def _pieces(booster):
     return pieces
 
 
-def from_pieces(pieces, name, classes=None, X_train=None) -> Forest:
+def from_pieces(pieces, name, classes=None) -> Forest:
     """The Forest of a model of the given name, from texts that hold its trees in turn."""
     head = dict(re.findall(r"^(\w+)(?:=(.*))?$", pieces[0].partition("\nTree=")[0], re.M))
     trees = _trees(pieces, name)
@@ -122,7 +97,6 @@ def from_pieces(pieces, name, classes=None, X_train=None) -> Forest:
         aggregate="mean" if averaged else "sum",
         cover_kind="leaf_count",
         names_given=_names_given(features),
-        training_hash=None if X_train is None else array_hash(X_train),
         missing_value=_missing_value(trees, features, name),
     )
 

@@ -7,7 +7,7 @@ from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 
 from splitcredit.convert import _nodes, _sklearn_boosting, _sklearn_trees, _sklearn_votes
-from splitcredit.forest import Forest, array_hash
+from splitcredit.forest import Forest
 
 # Class -> attribute that fitting sets, and what makes the fields of a Forest.
 _MODELS = {
@@ -33,15 +33,12 @@ _REASONS = {
 }
 
 
-def convert(model, X_train=None) -> Forest:
+def convert(model) -> Forest:
     """Convert one fitted scikit-learn model; see `splitcredit.to_forest`."""
     fitted, fields = _kind(model)
     if not hasattr(model, fitted):
         raise NotFittedError(f"this {type(model).__name__} is not fitted: call fit(X, y) first")
-    return Forest(
-        **fields(model, _labels(model)),
-        training_hash=None if X_train is None else array_hash(X_train),
-    )
+    return Forest(**fields(model, _labels(model)))
 
 
 def _kind(model):

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 import math
 from itertools import chain, pairwise
-from pathlib import Path
 
 import numpy as np
 
 from splitcredit.convert import _nodes, _ubjson
 from splitcredit.convert._subsets import subset_fields
-from splitcredit.forest import Forest, array_hash
+from splitcredit.forest import Forest
 
 # Objective -> link that takes its base score, kept in units of the prediction, to the margin.
 _IDENTITY = """
@@ -32,7 +31,7 @@ _LINKS = {
 }
 
 
-def convert(model, X_train=None) -> Forest:
+def convert(model) -> Forest:
     """Convert a Booster or a fitted wrapper; see `splitcredit.to_forest`.
 
     Notes
@@ -54,34 +53,7 @@ def convert(model, X_train=None) -> Forest:
     if not isinstance(model, Booster):
         raise TypeError(f"cannot convert {name} to a Forest: give the Booster or the fitted model")
     content = _ubjson.read(bytes(model.save_raw("ubj")))
-    return from_content(content, name, rounds, classes, X_train, missing)
-
-
-def read(path) -> Forest:
-    """Convert a model file in XGBoost's JSON or UBJSON format, of releases 2.1 to 3.4.
-
-    Parameters
-    ----------
-    path : path to what ``save_model`` wrote, with the ending ``.json`` or ``.ubj``
-
-    Returns
-    -------
-    Forest
-        Of all trees in the file.
-
-    Raises
-    ------
-    ValueError
-        If the model has something that a Forest cannot express, or the file another ending.
-    """
-    path = Path(path)
-    if path.suffix not in (".json", ".ubj"):
-        raise ValueError(
-            f"{path.name} ends in neither .json nor .ubj: save the model as one of them"
-        )
-    raw = path.read_bytes()
-    content = json.loads(raw) if path.suffix == ".json" else _ubjson.read(raw)
-    return from_content(content, f"model in {path.name}")
+    return from_content(content, name, rounds, classes, missing)
 
 
 def _check_wrapper(model, name):
@@ -91,7 +63,7 @@ def _check_wrapper(model, name):
         raise NotFittedError(f"this {name} is not fitted: call fit(X, y) first")
 
 
-def from_content(content, name, rounds=None, classes=None, X_train=None, missing=None) -> Forest:
+def from_content(content, name, rounds=None, classes=None, missing=None) -> Forest:
     """The Forest of a decoded model of the given name, up to a number of rounds."""
     learner = content["learner"]
     parameters = learner["learner_model_param"]
@@ -114,7 +86,6 @@ def from_content(content, name, rounds=None, classes=None, X_train=None, missing
         base=_base(learner, len(outputs), name),
         cover_kind="sum_hessian",
         names_given=bool(names),
-        training_hash=None if X_train is None else array_hash(X_train),
         missing_value=missing,
     )
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from splitcredit.forest import array_hash
-
 ROWS = ("inbag", "oob")
 # Criteria whose node values are class fractions or means.
 _OF_MEANS = ("gini", "entropy", "log_loss", "squared_error", "friedman_mse", "poisson")
@@ -40,7 +38,7 @@ def training_rows(forest, X) -> np.ndarray:
             f"X has {len(rows)} rows, the forest was grown on {n_train}: pass the training rows, "
             "all of them in their order"
         )
-    if forest.training_hash is not None and array_hash(forest.in_order(X)) != forest.training_hash:
+    if forest.training_hash is not None and forest.hash_of(X) != forest.training_hash:
         raise ValueError(
             "X is not what the forest was grown on (its hash differs): pass the training rows "
             "unchanged and in their order"

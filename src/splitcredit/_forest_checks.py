@@ -1,0 +1,83 @@
+"""Checks of the arrays of a `Forest`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Covers may be sums that a library keeps in single precision, so they add up only nearly.
+COVER_TOLERANCE = 1e-4
+LEAF = -1
+
+
+def check(forest) -> None:
+    """Raise a ValueError that names the array, if the arrays of a Forest contradict each other."""
+    f = forest
+    n = len(f.feature)
+    shapes = {name: (n,) for name in ("threshold", "left", "right", "cover")}
+    shapes |= {"value": (n, f.n_outputs), "base": (f.n_outputs,)}
+    optional = ("impurity", "missing_left", "column")
+    shapes |= {k: (n,) for k in optional if getattr(f, k) is not None}
+    for name, shape in shapes.items():
+        if getattr(f, name).shape != shape:
+            raise ValueError(f"{name} has shape {getattr(f, name).shape}, expected {shape}")
+    offsets = f.tree_offsets
+    if len(offsets) < 2 or offsets[0] != 0 or offsets[-1] != n or (np.diff(offsets) < 1).any():
+        raise ValueError("tree_offsets must rise from 0 to the number of nodes")
+    for name, allowed in (("aggregate", ("mean", "sum")), ("x_dtype", ("float32", "float64"))):
+        if getattr(f, name) not in allowed:
+            raise ValueError(f"{name} is {getattr(f, name)!r}, expected one of {allowed}")
+    inner = np.flatnonzero(f.feature != LEAF)
+    left, right = f.left[inner], f.right[inner]
+    _check_splits(f, inner, left, right)
+    if f.column is not None:
+        _check_columns(f, inner)
+    for name in ("value", "impurity", "base"):
+        if getattr(f, name) is not None and not _all_finite(getattr(f, name)):
+            raise ValueError(f"{name} must be finite")
+    cover = f.cover[inner]
+    if (f.cover < 0).any() or not _all_finite(f.cover) or (cover == 0).any():
+        raise ValueError("cover must be finite, not negative, and above 0 at inner nodes")
+    gap = np.abs(f.cover[left] + f.cover[right] - cover)
+    if (gap > COVER_TOLERANCE * cover).any():
+        raise ValueError("cover: the covers of two children must add up to that of their parent")
+    if f.inbag is not None and (f.inbag.ndim != 2 or len(f.inbag) != f.n_trees):
+        raise ValueError(f"inbag has shape {f.inbag.shape}, expected ({f.n_trees}, n_train)")
+
+
+def _check_splits(forest, inner, left, right):
+    """Features, children and thresholds of the inner nodes."""
+    f, offsets = forest, forest.tree_offsets
+    feature = f.feature[inner]
+    if inner.size and (feature.min() < 0 or feature.max() >= f.n_features):
+        raise ValueError(f"feature must lie in 0..{f.n_features - 1}, or be -1 at a leaf")
+    end = np.repeat(offsets[1:], np.diff(offsets))[inner]
+    for name, child in (("left", left), ("right", right)):
+        if (child <= inner).any() or (child >= end).any():
+            raise ValueError(f"{name}: a child must come after its parent, in the same tree")
+    is_child = np.zeros(f.n_nodes, np.bool_)
+    is_child[left] = is_child[right] = True
+    if np.count_nonzero(is_child) != 2 * len(inner) or 2 * len(inner) + f.n_trees != f.n_nodes:
+        raise ValueError("left and right: every node but a root must be the child of one node")
+    # Infinite thresholds are in order: scikit-learn parts NaN from all numbers that way.
+    if np.isnan(f.threshold[inner]).any():
+        raise ValueError("threshold must not be NaN at inner nodes")
+
+
+def _check_columns(forest, inner):
+    """Every node compares its feature or a subset of its categories, and a feature not both."""
+    f = forest
+    of = () if f.categories is None else f.categories.feature
+    owner = np.concatenate([np.arange(f.n_features), np.array(of, np.int64)])
+    column, feature = f.column[inner], f.feature[inner]
+    if inner.size and (column.min() < 0 or column.max() >= len(owner)):
+        raise ValueError(f"column must lie in 0..{len(owner) - 1}: a feature or a subset")
+    if (owner[column] != feature).any():
+        raise ValueError("column: a subset must be of the feature that the node has")
+    if np.isin(feature[column < f.n_features], np.array(of, np.int64)).any():
+        raise ValueError("column: a feature that is split by categories is not compared itself")
+
+
+def _all_finite(array):
+    """Whether all numbers are finite; their sum, if finite, says so in one pass over memory."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(array.sum())) or bool(np.isfinite(array).all())
