@@ -6,12 +6,13 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 import splitcredit
 from forests import random_forest
 from splitcredit import _chunks, _progress, _ranks, importances, to_forest
 from splitcredit.attribution import Attribution, from_arrays
+from splitcredit.importances import tree_shap_interventional
 
 METHODS = importances.available("explain")
 
@@ -41,6 +42,25 @@ def test_chunks_together_are_the_bytes_of_the_whole(method, kind, case):
     assert [len(part.values) for part in parts] == [64, 64, 22]
     assert np.concatenate([p.values for p in parts]).tobytes() == whole.values.tobytes()
     assert all(p.baseline.tobytes() == whole.baseline.tobytes() for p in parts)
+
+
+@pytest.mark.parametrize("model_output", ["log_loss", "squared_error"])
+def test_targets_of_a_loss_are_cut_as_the_rows_are(model_output, case, monkeypatch):
+    """Targets that are dropped, or those of other rows, give an error or other losses."""
+    _, X = case
+    y = (X["a"] > 0).astype(int)
+    model = GradientBoostingClassifier(n_estimators=3, random_state=0).fit(X, y)
+    given = {"background": X[:7], "model_output": model_output}
+    direct = tree_shap_interventional.explain(model, X, y=y, **given)
+    parts = splitcredit.explain_chunks(
+        model, X, "tree_shap_interventional", y=y, chunk_rows=64, **given
+    )
+    assert np.concatenate([p.values for p in parts]).tobytes() == direct.values.tobytes()
+    monkeypatch.setattr(_chunks, "_ROWS", 16)
+    whole = splitcredit.explain(model, X, "tree_shap_interventional", y=y, **given)
+    assert whole.totals().tobytes() == direct.totals().tobytes()
+    with pytest.raises(ValueError, match=r"y has shape \(3,\), expected \(150,\)"):
+        splitcredit.explain(model, X, "tree_shap_interventional", y=y[:3], **given)
 
 
 @pytest.mark.parametrize("output", ["all", "predicted", 1])

@@ -39,19 +39,23 @@ def _by_tables(forest):
     return outcome_tables.pays(forest)
 
 
-def attributions(function, forest, X, rows: int, dtype, progress, parameters):
+def attributions(function, forest, X, rows: int, dtype, progress, parameters, y=None):
     """Yield the attributions of so many rows after the other; one piece if X has none.
 
-    All rows are checked before the first is explained.
+    All rows are checked before the first is explained. Targets y, if there are any, are cut as X.
     """
     n = len(X)
+    if y is not None and np.shape(y) != (n,):
+        raise ValueError(f"y has shape {np.shape(y)}, expected {(n,)}: one target for each row")
+    y = None if y is None else np.asarray(y)
     if n > rows:
         for start in range(0, n, rows):
             forest.prepare(rows_of(X, start, start + rows))
     with _progress.bar(n, progress) as done:
         for start in range(0, max(n, 1), rows):
             some = X if n <= rows else rows_of(X, start, start + rows)
-            piece = function(forest, some, **parameters)
+            targets = {} if y is None else {"y": y[start : start + rows]}
+            piece = function(forest, some, **targets, **parameters)
             if dtype != np.float64:
                 piece = replace(piece, values=piece.values.astype(dtype))
             yield piece

@@ -23,8 +23,9 @@ def explain(
     method : str
         See `splitcredit.methods`: ``"tree_shap"``, ``"tree_shap_interventional"``, ``"saabas"``,
         ``"local_mdi"``, or ``"oob_attributions"`` of the training rows.
-    y : ignored
-        Taken so that all functions can be called alike; no method that attributes rows needs it.
+    y : (n_samples,), optional
+        Targets of the rows, for methods that explain a loss: ``"tree_shap_interventional"`` with
+        ``model_output="log_loss"`` or ``"squared_error"``. Other methods ignore them.
     dtype : {"float64", "float32"}
         Of the values. All work is in float64; float32 halves the memory of the result.
     progress : bool, optional
@@ -67,7 +68,8 @@ def explain(
     _arguments.check(method, function, ("X",), parameters)
     forest, X, parameters = _opened(model, X, parameters)
     rows = _chunks.chunk_rows(forest, method) if _methods.takes_any_rows(method) else max(len(X), 1)
-    pieces = _chunks.attributions(function, forest, X, rows, chosen, progress, parameters)
+    y = y if _arguments.takes(function, "y") else None
+    pieces = _chunks.attributions(function, forest, X, rows, chosen, progress, parameters, y)
     return _chunks.joined(pieces, len(X))
 
 
@@ -76,6 +78,7 @@ def explain_chunks(
     X,
     method: str = "tree_shap",
     *,
+    y=None,
     chunk_rows: int | None = None,
     dtype="float64",
     progress=None,
@@ -85,7 +88,7 @@ def explain_chunks(
 
     Parameters
     ----------
-    model, X, method, dtype, progress, **parameters
+    model, X, method, y, dtype, progress, **parameters
         See `explain`.
     chunk_rows : int, optional
         Rows in a chunk; by default as many as make 64 MB of values, and less for large forests.
@@ -98,8 +101,8 @@ def explain_chunks(
     Raises
     ------
     TypeError, ValueError
-        As `explain`, and if the method needs all its rows at once. What is wrong with arguments is
-        said by the call itself, what is wrong with X before the first chunk.
+        As `explain`, and if the method needs all its rows at once. The call itself refuses wrong
+        arguments; a wrong X is refused before the first chunk.
 
     Examples
     --------
@@ -123,7 +126,8 @@ def explain_chunks(
     _arguments.check(method, function, ("X",), parameters)
     forest, X, parameters = _opened(model, X, parameters)
     rows = _chunks.chunk_rows(forest, method) if chunk_rows is None else int(chunk_rows)
-    return _chunks.attributions(function, forest, X, rows, chosen, progress, parameters)
+    y = y if _arguments.takes(function, "y") else None
+    return _chunks.attributions(function, forest, X, rows, chosen, progress, parameters, y)
 
 
 def importance(
@@ -188,9 +192,9 @@ def importance(
     if len(X) == 0:
         raise ValueError("X has no rows: the importance is a mean over rows, pass at least one")
     rows, total = _chunks.chunk_rows(forest, method), np.zeros(forest.n_features)
-    pieces = _chunks.attributions(
-        function, forest, X, rows, np.dtype("float64"), progress, parameters
-    )
+    y = y if _arguments.takes(function, "y") else None
+    double = np.dtype("float64")
+    pieces = _chunks.attributions(function, forest, X, rows, double, progress, parameters, y)
     for piece in pieces:
         total += np.abs(piece.values).sum(axis=(0, 2))
     called = piece.parameters | {"summary": "mean |attribution|"}

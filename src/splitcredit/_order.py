@@ -63,7 +63,7 @@ def rank(model, X, method: str = "pg2_greedy", *, y=None, progress=None, **param
     if method in _ranks.BY_GAPS:
         return _by_gaps(model, X, method, progress, parameters)
     if _methods.attributes(method):
-        attributed = _of_one_output(model, X, method, progress, parameters)
+        attributed = _of_one_output(model, X, y, method, progress, parameters)
         return _ranks.by_values(attributed, len(attributed.values))
     return _ranks.by_values(importance(model, X, y, method, **parameters), len(X))
 
@@ -181,7 +181,7 @@ def _by_gaps(model, X, method, progress, parameters):
     return _ranks.by_gaps(forest, X, method, noise, scale, output, progress, own)
 
 
-def _of_one_output(model, X, method, progress, parameters):
+def _of_one_output(model, X, y, method, progress, parameters):
     """Attribution to one output: the predicted one of each row, if there is a choice to make."""
     if _methods.attributes_outputs(method) and parameters.get("output") is None:
         output, forest = "predicted", to_forest(model)
@@ -189,4 +189,4 @@ def _of_one_output(model, X, method, progress, parameters):
         if not _methods.takes_any_rows(method):
             output = prediction_gap.only_output(forest, None)
         parameters = parameters | {"output": output}
-    return explain(model, X, method, progress=progress, **parameters)
+    return explain(model, X, method, y=y, progress=progress, **parameters)
