@@ -175,6 +175,29 @@ def test_sage_equals_the_twin(imputer):
     assert twins.largest_error(ours.values, twin) <= twins.ROUNDING
 
 
+def test_attributions_by_bag_credit_features_and_not_subsets():
+    """In-bag and out-of-bag values add up to those of all trees."""
+    forest, X, _ = example("classes")
+    inbag = np.random.default_rng(0).integers(0, 2, (forest.n_trees, len(X))).astype(np.uint8)
+    bagged = replace(forest, inbag=inbag)
+    attribute = get_method("oob_attributions", "importance").__globals__["attribute"]
+    for method in ("saabas", "tree_shap"):
+        parts = [attribute(bagged, X, method, rows).values for rows in ("oob", "inbag")]
+        whole = explain(forest, X, method).values
+        assert twins.largest_error(parts[0] + parts[1], whole) <= twins.ROUNDING
+
+
+def test_the_hash_of_training_rows_goes_by_codes():
+    """Text has no bytes of float64; the same labels in another order of the type are the same."""
+    frame, y = table(60)
+    model = lightgbm.LGBMRegressor(n_estimators=2, min_child_samples=2, verbose=-1, n_jobs=1)
+    forest = to_forest(model.fit(frame, y), frame)
+    name = next(c for c in frame if isinstance(frame[c].dtype, pd.CategoricalDtype))
+    other = frame.assign(**{name: frame[name].cat.set_categories(frame[name].cat.categories[::-1])})
+    assert forest.training_hash == forest.hash_of(frame) == forest.hash_of(other)
+    assert forest.hash_of(frame.iloc[::-1]) != forest.training_hash
+
+
 def test_a_forest_by_categories_survives_storage():
     forest, X, _ = example("one output")
     again = Forest.from_arrays(forest.to_arrays())

@@ -128,7 +128,9 @@ def test_dots_are_colored_by_the_values_of_the_feature():
 def test_plots_refuse_other_rows_and_outputs():
     with pytest.raises(ValueError, match=r"X has shape \(3, 4\), and \(30, 4\) was explained"):
         attribution().plot(X=np.zeros((3, 4)))
-    with pytest.raises(ValueError, match="output='class 2' is neither an index below 2 nor a name"):
+    with pytest.raises(
+        ValueError, match="output: 'class 2' is neither an index below 2 nor a name"
+    ):
         attribution().plot(output="class 2")
 
 

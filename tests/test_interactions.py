@@ -272,8 +272,8 @@ def test_wrong_sets_are_named():
     for sets, order, message in (
         ([(0, 0)], 2, r"\(0, 0\) is not a set of 2 different features"),
         ([(0, 1, 2)], 2, "pass order=3, or sets of 2"),
-        ([(0, "y")], 2, "no feature 'y'"),
-        ([(0, 12)], 2, "no feature 12"),
+        ([(0, "y")], 2, "sets: 'y' is neither an index below"),
+        ([(0, 12)], 2, "sets: 12 is neither an index below"),
         ([(0, 1), (1, 0)], 2, "the same set twice"),
         (None, 0, "order=0 is not a whole number above 0"),
         (None, 30, "sets of 30 of 12 features are too many"),

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from splitcredit._names import index_of
+
 # Method -> why its values cannot be added.
 _NOT_ADDED = {
     "pg2_greedy": "they are places in a ranking",
@@ -49,12 +51,11 @@ def _check_added(result):
 
 def _partition(feature_names, groups):
     """Names of the groups and of the features in none, and the indices of the features of each."""
-    place = {name: j for j, name in enumerate(feature_names)}
     group_of, members = {}, []
     for group, features in groups.items():
         if isinstance(features, (str, int)):
             raise ValueError(f"group {group!r} is {features!r}: give a list of features")
-        indices = [_index(feature, place, group) for feature in features]
+        indices = [index_of(feature_names, feature, f"group {group!r}") for feature in features]
         for j in indices:
             if j in group_of:
                 raise ValueError(
@@ -69,14 +70,3 @@ def _partition(feature_names, groups):
     if twice:
         raise ValueError(f"{twice[:5]} would be the name of a group and of a feature: rename it")
     return tuple(names), [*members, *([j] for j in alone)]
-
-
-def _index(feature, place, group):
-    if isinstance(feature, str) and feature in place:
-        return place[feature]
-    if isinstance(feature, (int, np.integer)) and 0 <= feature < len(place):
-        return int(feature)
-    raise ValueError(
-        f"group {group!r}: {feature!r} is neither an index below {len(place)} nor a name in "
-        f"{list(place)[:10]}"
-    )

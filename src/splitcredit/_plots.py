@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from splitcredit._names import index_of
+
 # Rows of dots in a beeswarm are counted in so many bins along the axis.
 _BINS = 100
 # Of the height between two features, what a swarm may take on each side.
@@ -55,15 +57,7 @@ def of_attribution(attribution, ax, output, top, X):
 
 def _outputs(attribution, output):
     names = attribution.output_names
-    if output is None:
-        return list(range(len(names)))
-    if isinstance(output, str) and output in names:
-        return [names.index(output)]
-    if isinstance(output, (int, np.integer)) and 0 <= output < len(names):
-        return [int(output)]
-    raise ValueError(
-        f"output={output!r} is neither an index below {len(names)} nor a name in {list(names)}"
-    )
+    return list(range(len(names))) if output is None else [index_of(names, output, "output")]
 
 
 def _axes(ax, n_features):

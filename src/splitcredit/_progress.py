@@ -11,7 +11,7 @@ DELAY = 2.0
 
 @contextmanager
 def bar(total: int, progress: bool | None, unit: str = "rows"):
-    """Yield a function that is told how much more is done.
+    """Yield a function to call with the number of units that were done since its last call.
 
     Parameters
     ----------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit import _arguments, _methods, _progress
+from splitcredit._names import index_of
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.convert import are_targets
 from splitcredit.faithfulness import greedy, optimum, prediction_gap
@@ -68,13 +69,14 @@ def by_output(forest, X, output):
         If there is no such output, or none is chosen of several targets, whose largest prediction
         means nothing.
     """
+    from splitcredit.kernels.nodes import outputs_add_up
     from splitcredit.kernels.walks import predict
 
     several = forest.n_outputs > 1
     if output is None:
         refuse_targets(forest)
     if output is None and forest.n_outputs == 2:
-        several = not prediction_gap.outputs_add_up(forest)
+        several = not outputs_add_up(forest)
     if (output is None and several) or (isinstance(output, str) and output == "predicted"):
         predicted = predict.predict(forest, X).argmax(axis=1)
         return [(int(c), np.flatnonzero(predicted == c)) for c in np.unique(predicted)]
@@ -140,8 +142,9 @@ def ranking_of(given, forest, X, output) -> np.ndarray:
     features = given if hasattr(given, "ndim") else list(given)
     array = np.asarray(features)
     if array.dtype.kind in "US" or array.dtype == object:
-        places = [[prediction_gap.index_of(forest, one) for one in array.ravel().tolist()]]
-        array = np.array(places).reshape(array.shape)
+        names = array.ravel().tolist()
+        indices = [index_of(forest.feature_names, name, "ranking") for name in names]
+        array = np.array(indices).reshape(array.shape)
     if array.ndim == 1:
         array = np.tile(array, (n, 1))
     return validate_rankings(array, n, forest.n_features)

@@ -180,22 +180,9 @@ class Attribution:
         ValueError
             If X has not the shape of the rows that were explained.
         """
-        import shap
+        from splitcredit import _shap
 
-        n, p, k = self.values.shape
-        data = None if X is None else np.asarray(X)
-        if data is not None and data.shape != (n, p):
-            raise ValueError(
-                f"X has shape {data.shape}, and {(n, p)} was explained: pass the same rows"
-            )
-        base = np.broadcast_to(self.baseline, (n, k)).copy()
-        return shap.Explanation(
-            values=self.values[:, :, 0] if k == 1 else self.values,
-            base_values=base[:, 0] if k == 1 else base,
-            data=data,
-            feature_names=list(self.feature_names),
-            output_names=None if k == 1 else list(self.output_names),
-        )
+        return _shap.explanation(self, X)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Every field as an array that `numpy.savez` can store; None is left out."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from splitcredit._names import index_of
 from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import chosen_outputs, prepared_background
 
@@ -94,26 +95,13 @@ class Interactions:
         ValueError
             If these are values of sets, or X has not the shape of the rows that were explained.
         """
-        import shap
+        from splitcredit import _shap
 
         if self.sets is not None:
             raise ValueError(
                 "shap shows a matrix of all pairs: call interactions without sets, with order=2"
             )
-        n, p, _, k = self.values.shape
-        data = None if X is None else np.asarray(X)
-        if data is not None and data.shape != (n, p):
-            raise ValueError(
-                f"X has shape {data.shape}, and {(n, p)} was explained: pass the same rows"
-            )
-        base = np.broadcast_to(self.baseline, (n, k)).copy()
-        return shap.Explanation(
-            values=self.values[..., 0] if k == 1 else self.values,
-            base_values=base[:, 0] if k == 1 else base,
-            data=data,
-            feature_names=list(self.feature_names),
-            output_names=None if k == 1 else list(self.output_names),
-        )
+        return _shap.explanation(self, X)
 
 
 def interactions(
@@ -230,11 +218,11 @@ def _chosen_sets(forest, sets, order):
     if sets is None:
         return present_sets(forest, order)[0]
     if isinstance(sets, (str, int, np.integer)):
-        present, feature = present_sets(forest, order)[0], _feature(forest, sets)
+        present, feature = present_sets(forest, order)[0], _index(forest, sets)
         return present[(present == feature).any(axis=1)]
     chosen = np.zeros((len(sets), order), np.int64)
     for i, features in enumerate(sets):
-        indices = sorted({_feature(forest, j) for j in features})
+        indices = sorted({_index(forest, j) for j in features})
         if len(indices) != order or len(features) != order:
             raise ValueError(
                 f"{features!r} is not a set of {order} different features: pass order="
@@ -246,12 +234,5 @@ def _chosen_sets(forest, sets, order):
     return chosen
 
 
-def _feature(forest, feature):
-    """Index of a feature that is given by its name or index."""
-    names = forest.feature_names
-    if isinstance(feature, str) and feature in names:
-        return names.index(feature)
-    is_index = isinstance(feature, (int, np.integer)) and not isinstance(feature, bool)
-    if is_index and 0 <= feature < len(names):
-        return int(feature)
-    raise ValueError(f"no feature {feature!r}: pass a name of the model or an index < {len(names)}")
+def _index(forest, feature):
+    return index_of(forest.feature_names, feature, "sets")

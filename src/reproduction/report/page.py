@@ -199,15 +199,15 @@ class _Context:
     def _statements(rows):
         """Each statement once, with its outcome and the artefacts that decide it."""
         decided = outcomes(rows)
-        found: dict[str, dict] = {}
+        statements: dict[str, dict] = {}
         for row in rows:
             if is_statement(row):
                 outcome, data = decided[row["paper"], row["cell"]]
                 entry = {"text": row["printed"], "outcome": outcome, "data": data, "by": []}
-                entry = found.setdefault(row["cell"], entry)
+                entry = statements.setdefault(row["cell"], entry)
                 name = f"{row['paper']}/{row['artefact']}"
                 entry["by"] += [name] if name not in entry["by"] else []
-        return dict(sorted(found.items()))
+        return dict(sorted(statements.items()))
 
     def _small_table(self, name):
         """Header and rows of a table of ours that is short enough to be shown."""

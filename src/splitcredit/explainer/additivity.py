@@ -10,7 +10,7 @@ from splitcredit.importances import _rescaling
 COMPARED = 100
 
 
-def check(model, forest, curve, rows, y, found) -> None:
+def check(model, forest, curve, rows, y, attribution) -> None:
     """Check the attributions of some rows.
 
     Parameters
@@ -22,7 +22,7 @@ def check(model, forest, curve, rows, y, found) -> None:
         ``"raw"``, or a name in `splitcredit.importances._rescaling.CURVES`.
     rows : array or DataFrame (n_samples, n_features)
     y : array-like (n_samples,), if the curve needs it
-    found : Attribution
+    attribution : Attribution
 
     Raises
     ------
@@ -41,7 +41,7 @@ def check(model, forest, curve, rows, y, found) -> None:
             for shift in (0.0, -allowed, allowed)
         )
         allowed = allowed + np.maximum(abs(above - raw), abs(below - raw))
-    _compare(found.totals(), raw, allowed, "the attributions add up to", "the trees")
+    _compare(attribution.totals(), raw, allowed, "the attributions add up to", "the trees")
 
 
 def _as_the_model_takes_them(forest, rows):

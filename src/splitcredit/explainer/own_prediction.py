@@ -49,7 +49,7 @@ def _xgboost(model, forest, X):
 
 
 def _matrix(kind, X, booster, missing):
-    """A DMatrix of rows, which of an array has to be told which columns are codes of categories."""
+    """A DMatrix of rows; columns of an array may hold codes of categories, so types go with it."""
     if hasattr(X, "columns"):
         return kind(X, missing=missing, enable_categorical=True)
     types = booster.feature_types

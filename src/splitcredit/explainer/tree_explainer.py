@@ -153,8 +153,8 @@ class TreeExplainer:
             not add up.
         """
         rows, is_single = as_rows(X)
-        found = self._attribution(rows, y, tree_limit, approximate, check_additivity)
-        values = self._shown(found.values)
+        attribution = self._attribution(rows, y, tree_limit, approximate, check_additivity)
+        values = self._shown(attribution.values)
         return values[0] if is_single else values
 
     def shap_interaction_values(self, X, y=None, tree_limit=None):
@@ -207,11 +207,11 @@ class TreeExplainer:
         if interactions and approximate:
             raise ValueError("approximate=True gives no interactions: leave one of them out")
         if interactions:
-            found = self._interactions(rows, None)
+            result = self._interactions(rows, None)
         else:
-            found = self._attribution(rows, y, None, approximate, check_additivity)
-        base = np.broadcast_to(found.baseline, (len(rows), found.values.shape[-1])).copy()
-        values, base, data = self._shown(found.values), self._shown_mean(base), values_of(rows)
+            result = self._attribution(rows, y, None, approximate, check_additivity)
+        base = np.broadcast_to(result.baseline, (len(rows), result.values.shape[-1])).copy()
+        values, base, data = self._shown(result.values), self._shown_mean(base), values_of(rows)
         if is_single:
             values, base, data = values[0], base[0], data[0]
         return Explanation(
@@ -229,16 +229,16 @@ class TreeExplainer:
                 "approximate=True follows the covers of the model: make the explainer without data"
             )
         if approximate:
-            found = saabas.explain(forest, rows)
+            attribution = saabas.explain(forest, rows)
         elif self.feature_perturbation == "interventional":
-            found = tree_shap_interventional.explain(
+            attribution = tree_shap_interventional.explain(
                 forest, rows, self._background, model_output=self._curve.name, y=y
             )
         else:
-            found = tree_shap.explain(self._covered, rows)
+            attribution = tree_shap.explain(self._covered, rows)
         if check_additivity:
-            additivity.check(self.model, forest, self._curve.name, rows, y, found)
-        return found
+            additivity.check(self.model, forest, self._curve.name, rows, y, attribution)
+        return attribution
 
     def _interactions(self, rows, tree_limit):
         if self._curve.name != "raw":

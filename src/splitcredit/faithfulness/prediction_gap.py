@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from splitcredit._names import index_of
 from splitcredit.convert import forest_and_rows, to_forest
 from splitcredit.faithfulness._tails import tails
 from splitcredit.faithfulness.perturbations import checked_scale, perturbation_of
@@ -187,6 +188,7 @@ def only_output(forest, output) -> int:
         If there is no such output, or there are several and none was chosen.
     """
     from splitcredit.importances._prediction import chosen_outputs
+    from splitcredit.kernels.nodes import outputs_add_up
 
     if output is None and forest.n_outputs == 2 and outputs_add_up(forest):
         return 1
@@ -199,13 +201,6 @@ def only_output(forest, output) -> int:
     if len(chosen) != 1:
         raise ValueError("output='all': the gap is of one output, give its index or name")
     return int(chosen[0])
-
-
-def outputs_add_up(forest):
-    """Whether the outputs of all leaves add up to the same, but for rounding."""
-    leaves = forest.value[forest.feature < 0]
-    rounding = 4 * np.finfo(float).eps * np.abs(leaves).max() * forest.n_outputs
-    return bool(np.ptp(leaves.sum(axis=1)) <= rounding)
 
 
 def chosen_features(forest, features, n) -> np.ndarray:
@@ -224,20 +219,8 @@ def chosen_features(forest, features, n) -> np.ndarray:
         return np.ascontiguousarray(np.broadcast_to(array, (n, d)))
     mask = np.zeros(d, np.bool_)
     for one in [features] if isinstance(features, str) else list(features):
-        mask[index_of(forest, one)] = True
+        mask[index_of(forest.feature_names, one, "features")] = True
     return np.ascontiguousarray(np.broadcast_to(mask, (n, d)))
-
-
-def index_of(forest, one) -> int:
-    """Index of a feature, from its name or index; ValueError lists the names."""
-    if isinstance(one, str) and one in forest.feature_names:
-        return forest.feature_names.index(one)
-    if isinstance(one, (int, np.integer)) and 0 <= one < forest.n_features:
-        return int(one)
-    raise ValueError(
-        f"features: {one!r} is neither an index below {forest.n_features} nor a name in "
-        f"{list(forest.feature_names)}"
-    )
 
 
 def refuse_special_values(forest) -> None:

@@ -36,7 +36,7 @@ def digest_of(kernel) -> str:
             closure[one.py_func] = f"{_options(one)} {text}"
             waiting += called
     digest = hashlib.sha256()
-    # Functions of one name in different modules are told apart by what is in them.
+    # Sorted by content: functions of different modules may have the same name.
     for part in sorted(closure.values()):
         digest.update(part.encode())
     return digest.hexdigest()

@@ -47,8 +47,8 @@ def kernel(parallel: bool = False, inner: bool = False, inline: bool = False, vi
         Like `inner`, but put into its callers before types are inferred: where LLVM would not
         inline a call that costs more than the work, or the argument is of several types.
     views : bool
-        Whether a parallel kernel makes views of arrays that it writes to. Otherwise the compiler is
-        told that these share no memory with others.
+        Whether a parallel kernel makes views of arrays that it writes to. If it makes none, the
+        compiler may assume that these arrays share no memory with others.
     """
 
     def decorate(function):

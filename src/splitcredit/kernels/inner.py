@@ -1,8 +1,8 @@
-"""How inner functions are compiled: to the code that their callers take in, and no further.
+"""The compiler of inner functions, which stops before optimization and machine code.
 
-Numba optimizes each function, makes machine code of it, and does both again in every function that
-calls it, as it hands on the code before machine code. Of an inner function only the latter is ever
-run, so the first is left out.
+Numba optimizes each function and makes machine code of it. A caller takes in the code before these
+steps, and goes through them again with its own. Nothing ever runs the machine code of an inner
+function itself, so the compiler here leaves these steps out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class _NoEnvironments:
         return getattr(self._codegen, name)
 
     def set_env(self, env_name, env):
-        """Nothing: `set_environments` does it in the kernel."""
+        """Do nothing: `set_environments` does it for the kernel."""
 
 
 class InnerLibrary(JITCodeLibrary):
@@ -35,7 +35,7 @@ class InnerLibrary(JITCodeLibrary):
         return _NoEnvironments(self._codegen)
 
     def get_pointer_to_function(self, name):
-        """Nowhere: there is no machine code."""
+        """Address 0: there is no machine code."""
         self._ensure_finalized()
         return 0
 
@@ -54,7 +54,7 @@ class InnerLowering(NativeLowering):
     _name = "inner_lowering"
 
     def run_pass(self, state):
-        """Do it."""
+        """Lower the function of this state."""
         state.library = InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         return super().run_pass(state)
 
@@ -63,7 +63,7 @@ class ParallelCompiler(Compiler):
     """The compiler of parallel kernels, as numba compiles its own parallel loops."""
 
     def define_pipelines(self):
-        """Numba's own passes, told that no array that is written to shares memory with another."""
+        """Numba's own passes, which may assume that arrays share no memory with each other."""
         self.state.flags.noalias = True
         return super().define_pipelines()
 

@@ -126,6 +126,14 @@ def owners(forest) -> np.ndarray:
     return np.concatenate([np.arange(forest.n_features), np.array(subsets, np.int64)])
 
 
+@cached_per_forest
+def outputs_add_up(forest) -> bool:
+    """Whether the outputs of all leaves add up to the same, but for rounding."""
+    totals = forest.value[forest.feature < 0].sum(axis=1)
+    rounding = 4 * np.finfo(float).eps * np.abs(forest.value).max() * forest.n_outputs
+    return bool(np.ptp(totals) <= rounding)
+
+
 def lowered(forest) -> np.ndarray:
     """Thresholds in `x_dtype` for the comparison ``x <= threshold``, (n_nodes,).
 

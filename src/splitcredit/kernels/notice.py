@@ -1,4 +1,4 @@
-"""A line that says so when compiling takes long."""
+"""A warning when compiling takes long."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from threading import Timer
 
 from numba.core import event
 
-# Seconds of compiling in this process after which it is said.
+# Seconds of compiling in this process after which the warning appears.
 LONG = 2.0
 
 logger = logging.getLogger("splitcredit")
@@ -21,7 +21,7 @@ class Notice(event.Listener):
     Parameters
     ----------
     long : float
-        Seconds of wall time that compiling may take, all kernels together, without a word.
+        Seconds of wall time that compiling may take, all kernels together, without a warning.
     """
 
     def __init__(self, long: float = LONG):

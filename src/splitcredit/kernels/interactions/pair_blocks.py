@@ -18,7 +18,6 @@ The integrand has the degree m - 2 for m features on a path: ceil((m - 1) / 2) p
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +25,7 @@ import numpy as np
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.interactions.links import linked_layouts
 from splitcredit.kernels.nodes import n_blocks
+from splitcredit.kernels.tree_shap.blocks import gauss_legendre
 from splitcredit.kernels.tree_shap.lanes import (
     LANES,
     TRIPLE,
@@ -95,24 +95,11 @@ def pair_index(forest, X, outputs, table, n_pairs, singles, keep) -> np.ndarray:
         triples = np.where(degrees >= 0, degrees // (2 * TRIPLE) + 1, 0)
         most = int(triples.max())
         extent = n_pairs, int(layout.depths.max()) + 2, most
-        arrays = layout, links, triples, _gauss_legendre(most), X, any_nan, extent, out
+        arrays = layout, links, triples, gauss_legendre(most), X, any_nan, extent, out
         _blocks(n_blocks(len(out), LANES), *arrays)
     if forest.aggregate == "mean":
         out /= forest.n_trees
     return out
-
-
-@lru_cache(maxsize=8)
-def _gauss_legendre(most):
-    """The rules on [0, 1] with 0, 3, 6 ... points, one a row: points and weights."""
-    points = np.zeros((most + 1, max(most * TRIPLE, 1)))
-    weights = np.zeros_like(points)
-    for rule in range(1, most + 1):
-        k = rule * TRIPLE
-        x, w = np.polynomial.legendre.leggauss(k)
-        points[rule, :k] = (x + 1) / 2
-        weights[rule, :k] = w / 2
-    return points, weights
 
 
 @kernel(parallel=True)

@@ -63,8 +63,8 @@ def present_sets(forest, size) -> tuple[np.ndarray, SetTable]:
         if first < len(paths.leaves):
             kept, keys = keys[keys >= 0], np.full(4 * len(keys), -1)
             _insert(kept, keys, np.empty(len(keys), np.int64))
-    found = np.sort(keys[keys >= 0])
-    sets = found[:, None] // _powers(base, size) % base
+    keys = np.sort(keys[keys >= 0])
+    sets = keys[:, None] // _powers(base, size) % base
     return readonly(sets), table_of(sets, forest.n_features)
 
 

@@ -103,12 +103,12 @@ def extents(layout) -> tuple[int, int, int]:
 
 def rules(layout) -> tuple[np.ndarray, np.ndarray]:
     """Points and weights on [0, 1] for each number of threes, a row each."""
-    return _gauss_legendre(int(triples(layout).max()))
+    return gauss_legendre(int(triples(layout).max()))
 
 
 @lru_cache(maxsize=8)
-def _gauss_legendre(most):
-    """The rules with 0, 3, 6 ... points, one a row."""
+def gauss_legendre(most):
+    """The rules on [0, 1] with 0, 3, 6 ... points, one a row: points and weights."""
     points = np.zeros((most + 1, max(most * TRIPLE, 1)))
     weights = np.zeros_like(points)
     for rule in range(1, most + 1):

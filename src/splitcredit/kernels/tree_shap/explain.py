@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import cached_per_forest, readonly
+from splitcredit.kernels.nodes import outputs_add_up, readonly
 from splitcredit.kernels.tree_shap import blocks, outcome_tables, rows
 
 # Each adds the attributions of X[rows] for some outputs, summed over the trees, to `out`: called as
@@ -53,7 +53,7 @@ def tree_shap_one(forest, X, output, algorithm="auto") -> np.ndarray:
 
     Rows with the same output are explained together.
     """
-    if forest.n_outputs == 2 and _adds_up(forest):
+    if forest.n_outputs == 2 and outputs_add_up(forest):
         first = _attribute(forest, X, np.zeros(1, np.int64), np.arange(len(X)), algorithm)[:, :, 0]
         return np.where(output[:, None] == 0, first, -first)
     out = np.empty((len(X), forest.n_features))
@@ -69,7 +69,7 @@ def skip_dependent_output(forest, outputs, explain) -> np.ndarray:
     If these are all outputs and they add up to the same at every leaf, their attributions add up to
     0. Then the last output is not explained: it is minus the sum of the others.
     """
-    if not (len(outputs) == forest.n_outputs > 1 and _adds_up(forest)):
+    if not (len(outputs) == forest.n_outputs > 1 and outputs_add_up(forest)):
         return explain(outputs)
     most = explain(outputs[:-1])
     return np.concatenate([most, -most.sum(axis=2, keepdims=True)], axis=2)
@@ -103,14 +103,6 @@ def _choose(forest, n_rows):
     if outcome_tables.pays(forest):
         return "tables"
     return "rows" if n_rows <= FEW_ROWS else "blocks"
-
-
-@cached_per_forest
-def _adds_up(forest) -> bool:
-    """Whether the outputs of all leaves add up to the same, but for rounding."""
-    totals = forest.value[forest.feature < 0].sum(axis=1)
-    rounding = 4 * np.finfo(float).eps * np.abs(forest.value).max() * forest.n_outputs
-    return bool(np.ptp(totals) <= rounding)
 
 
 @kernel()

@@ -8,6 +8,7 @@ from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import (
     BLOCK,
     child_of,
+    credited,
     goes_left,
     n_blocks,
     packed_nodes,
@@ -35,7 +36,7 @@ def oob_saabas(forest, X, outputs, inbag) -> np.ndarray:
     value = readonly(np.ascontiguousarray(reordered(forest)[:, outputs]))
     out = np.zeros((*X.shape, len(outputs)))
     _saabas(n_blocks(len(X)), *packed_nodes(forest), value, forest.inbag, inbag, X, out)
-    return out / forest.n_trees
+    return credited(forest, out / forest.n_trees)
 
 
 @kernel(parallel=True)

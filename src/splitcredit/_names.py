@@ -1,0 +1,30 @@
+"""Features and outputs by their names or indices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def index_of(names, name, who: str) -> int:
+    """Index of a name, or of what is an index already.
+
+    Parameters
+    ----------
+    names : sequence of str
+    name : str or int
+    who : str
+        What takes the name; the message begins with it.
+
+    Raises
+    ------
+    ValueError
+        If it is neither; the message lists the names.
+    """
+    if isinstance(name, str) and name in names:
+        return names.index(name)
+    is_index = isinstance(name, (int, np.integer)) and not isinstance(name, bool)
+    if is_index and 0 <= name < len(names):
+        return int(name)
+    raise ValueError(
+        f"{who}: {name!r} is neither an index below {len(names)} nor a name in {list(names)[:10]}"
+    )
