@@ -105,25 +105,26 @@ def interval_of(values):
 def test_mdi_follows_the_cardinality_of_noise_and_out_of_bag_scores_do_not(noisy):
     few, many = (areas(noisy, "data.noise_values", value) for value in (2, 1000))
     for name in ("mdi", "pg_10"):
-        assert interval_of(few[name])[0] > 0.95 and interval_of(many[name])[1] < 0.4
+        # Nearly all relevant features above the noise, and then fewer than by chance.
+        assert interval_of(few[name])[0] > 0.95 and interval_of(many[name])[1] < 0.5
     for name in ("shap", "shap_oob"):
         assert interval_of(few[name])[0] > 0.9 and interval_of(many[name])[1] < 0.75
     assert interval_of(few["pg_hat_051"])[1] < 0.5 < interval_of(many["pg_hat_051"])[0]
     steady = {"mda", "air", "mdi_oob", "ufi", "pg_051", "shap_oob_y", "shap_oob_centered"}
     for name in steady:
-        assert abs(few[name].mean() - many[name].mean()) < 0.1, name
+        assert abs(few[name].mean() - many[name].mean()) < 0.05, name
 
 
 def test_with_equal_cardinalities_shap_is_ahead(noisy):
     """In the setting of the table, which three blocks hold, on draws of their own."""
     settings = {"data.n_samples": 1000, "model.min_samples_leaf": 1, "model.n_estimators": 100}
     own = pd.concat([areas(noisy, axis, value) for axis, value in settings.items()])
-    assert len(own) == 45
-    stated = {"shap_oob": (0.83, 0.03), "shap": (0.81, 0.03), "ufi": (0.75, 0.03)}
-    for name, numbers in (stated | {"mdi": (0.66, 0.04)}).items():
+    assert len(own) == 150
+    stated = {"shap_oob": (0.81, 0.02), "shap": (0.80, 0.02), "ufi": (0.74, 0.02)}
+    for name, numbers in (stated | {"mdi": (0.63, 0.02)}).items():
         assert tuple(round(x, 2) for x in take_sweeps.interval(own[name])) == numbers
     lead = take_sweeps.interval(own["shap"] - own["ufi"])
-    assert tuple(round(x, 2) for x in lead) == (0.06, 0.03)
+    assert tuple(round(x, 2) for x in lead) == (0.06, 0.02)
 
 
 def test_a_hundred_rows_or_ten_trees_tell_little(noisy):
@@ -131,23 +132,26 @@ def test_a_hundred_rows_or_ten_trees_tell_little(noisy):
         low, high = interval_of(values)
         assert low < 0.5 < high, name
     few, many = (areas(noisy, "model.n_estimators", n).mean().round(2) for n in (10, 300))
-    assert (few.min(), few.max(), many.min(), many.max()) == (0.51, 0.60, 0.66, 0.82)
+    assert (few.min(), few.max(), many.min(), many.max()) == (0.54, 0.64, 0.64, 0.82)
 
 
-def test_leaf_size_and_depth_matter_little_but_shap_needs_depth(noisy):
+def test_leaf_size_and_depth_matter_little_but_to_mdi_and_shap_needs_depth(noisy):
     one, hundred = (areas(noisy, "model.min_samples_leaf", n).mean() for n in (1, 100))
-    assert (hundred - one).abs().max() < 0.115
+    rise = (hundred - one).sort_values(ascending=False)
+    assert list(rise.index[:2]) == ["mdi", "mda"]
+    assert rise.iloc[:2].round(2).tolist() == [0.15, 0.11]
+    assert rise.iloc[2:].abs().max() < 0.105
     stumps, *deeper = (areas(noisy, "model.max_depth", n)["shap"] for n in (1, 3, 5, 8, 12, 20))
     for depth in deeper:
-        assert interval_of(stumps)[1] < depth.mean() and 0.78 < depth.mean() < 0.82
+        assert interval_of(stumps)[1] < depth.mean() and 0.775 < depth.mean() < 0.815
 
 
 def test_greedy_is_all_but_optimal_and_shap_is_not(pgi2):
     known = pgi2[pgi2["exact"] == 1]
     greedy, shap = known[known["own"]], known[known["ranking"] == "shap"]
-    assert (len(greedy), pgi2["own"].sum()) == (120, 144)
+    assert (len(greedy), pgi2["own"].sum()) == (201, 240)
     assert round(greedy["value"].mean(), 3) == 0.999 and round(greedy["value"].min(), 3) == 0.978
-    stated = {5: (0.77, 0.03), 10: (0.86, 0.05), 20: (0.91, 0.01), 30: (0.93, 0.02)}
+    stated = {5: (0.76, 0.03), 10: (0.87, 0.03), 20: (0.91, 0.02), 30: (0.93, 0.01)}
     for d, numbers in stated.items():
         means = shap[shap["data.n_features"] == d].groupby("repeat")["value"].mean()
         assert tuple(round(x, 2) for x in take_sweeps.interval(means)) == numbers
@@ -155,7 +159,7 @@ def test_greedy_is_all_but_optimal_and_shap_is_not(pgi2):
     of_greedy = pgi2[pgi2["own"]].reset_index(drop=True)
     keys = ["data.n_features", "model.n_estimators", "model.max_depth", "repeat", "sigma_metric"]
     both = pd.merge(of_greedy, of_shap, on=keys)
-    assert len(both) == 144 and (both["pgi2_x"] > both["pgi2_y"]).all()
+    assert len(both) == 240 and (both["pgi2_x"] > both["pgi2_y"]).all()
 
 
 def test_a_greedy_ranking_is_one_for_its_noise_and_the_bound_is_tight_for_small_noise(pgi2):
@@ -164,9 +168,9 @@ def test_a_greedy_ranking_is_one_for_its_noise_and_the_bound_is_tight_for_small_
     wide = at_1.pivot(index=keys, columns="ranking", values="pgi2")
     ratio = wide["greedy_sigma0.1"] / wide["shap"]
     found = take_sweeps.interval(ratio.groupby("repeat").mean())
-    assert tuple(round(x, 2) for x in found) == (0.97, 0.03)
-    assert round((ratio < 1).mean(), 2) == 0.71
+    assert tuple(round(x, 2) for x in found) == (0.97, 0.02)
+    assert round((ratio < 1).mean(), 2) == 0.74
     large = pgi2["own"] & (pgi2["data.n_features"] == 30) & (pgi2["model.n_estimators"] == 40)
     large &= pgi2["model.max_depth"] == 4
     shares = pgi2[large].groupby("sigma_metric")["value"].mean()
-    assert shares.round(2).to_dict() == {0.1: 0.99, 0.3: 0.89, 1.0: 0.70}
+    assert shares.round(2).to_dict() == {0.1: 0.98, 0.3: 0.89, 1.0: 0.68}
