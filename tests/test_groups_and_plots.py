@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import re
+import sys
 from pathlib import Path
 
 import matplotlib
@@ -138,6 +139,12 @@ def test_plots_refuse_other_rows_and_outputs():
 def test_examples_in_docstrings_give_what_they_show(module):
     found = doctest.testmod(importlib.import_module(f"splitcredit.{module}"))
     assert found.attempted > 3 and found.failed == 0
+
+
+def test_a_plot_without_matplotlib_names_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ModuleNotFoundError, match="not installed: pip install matplotlib"):
+        Importance([1.0], ["a"], "mdi").plot()
 
 
 def test_the_snippets_of_the_users_page_run_one_after_the_other(tmp_path, monkeypatch):

@@ -63,7 +63,12 @@ def _outputs(attribution, output):
 def _axes(ax, n_features):
     if ax is not None:
         return ax
-    from matplotlib import pyplot as plt
+    try:
+        from matplotlib import pyplot as plt
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "plots need matplotlib, which is not installed: pip install matplotlib"
+        ) from None
 
     height = 1.2 + 0.32 * max(n_features, 1)
     return plt.subplots(figsize=(6.4, height), layout="constrained")[1]
