@@ -8,6 +8,7 @@ import lightgbm
 import numpy as np
 import pytest
 import xgboost
+from sklearn.exceptions import NotFittedError
 
 import twins
 from splitcredit import explain, to_forest
@@ -32,7 +33,8 @@ def test_raw_values_are_those_of_catboost(name, tmp_path):
     stored = STORED[name]
     (tmp_path / "model.json").write_text(json.dumps(stored["model"]))
     forest = to_forest(tmp_path / "model.json")
-    assert twins.largest_error(forest.predict(numbers(stored["rows"])), stored["raw"]) <= 1e-12
+    raw = forest.predict(numbers(stored["rows"]))
+    assert twins.largest_error(raw, stored["raw"]) <= twins.ROUNDING
     assert (forest.cover_kind, forest.x_dtype, forest.strict) == ("leaf_weights", "float32", False)
 
 
@@ -46,8 +48,8 @@ def test_tree_shap_equals_catboost(name):
     ours = explain(from_content(stored["model"], "model"), numbers(stored["explained"]))
     theirs = np.array(stored["shap"])
     theirs = theirs.reshape(len(theirs), ours.values.shape[2], -1).transpose(0, 2, 1)
-    assert twins.largest_error(ours.values, theirs[:, :-1]) <= 1e-9
-    assert twins.largest_error(ours.baseline, theirs[0, -1]) <= 1e-9
+    assert twins.largest_error(ours.values, theirs[:, :-1]) <= twins.UNWINDING
+    assert twins.largest_error(ours.baseline, theirs[0, -1]) <= twins.UNWINDING
 
 
 def test_tree_shap_equals_the_twin_where_catboost_is_not_additive():
@@ -116,19 +118,23 @@ def test_what_a_Forest_cannot_hold_is_refused(tmp_path):
 
 
 def test_a_fitted_model_is_converted():
-    catboost = pytest.importorskip("catboost", reason="CatBoost is not installed")
+    catboost = pytest.importorskip(
+        "catboost", reason="The package catboost is not installed; pip install catboost."
+    )
     X = np.random.default_rng(0).normal(size=(50, 2)).astype(np.float32)
     model = catboost.CatBoostRegressor(
         iterations=3, depth=2, verbose=0, thread_count=1, allow_writing_files=False
     )
-    with pytest.raises(Exception, match="this CatBoostRegressor is not fitted: call fit"):
+    with pytest.raises(NotFittedError, match="this CatBoostRegressor is not fitted: call fit"):
         to_forest(model)
     model.fit(X, X[:, 0])
-    assert twins.largest_error(to_forest(model).predict(X)[:, 0], model.predict(X)) <= 1e-12
+    assert (
+        twins.largest_error(to_forest(model).predict(X)[:, 0], model.predict(X)) <= twins.ROUNDING
+    )
 
 
-def test_files_are_told_apart_by_what_is_in_them(tmp_path):
-    """Whatever they are called, as text or as a path."""
+def test_model_files_are_recognized_by_their_content(tmp_path):
+    """The name of a file says nothing, and a path may be a string."""
     X = np.random.default_rng(0).normal(size=(100, 2))
     booster = xgboost.train({"nthread": 1}, xgboost.DMatrix(X, X[:, 0]), 2)
     for ending in ("json", "ubj"):
@@ -150,5 +156,8 @@ def test_other_files_are_refused(content, tmp_path):
     (tmp_path / "a.txt").write_bytes(content)
     with pytest.raises(ValueError, match=r"a\.txt is no model file known here: save an XGBoost"):
         to_forest(tmp_path / "a.txt")
+
+
+def test_a_path_that_leads_to_no_file_is_named():
     with pytest.raises(FileNotFoundError, match="nothing"):
         to_forest("nothing")
