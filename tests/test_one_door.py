@@ -15,6 +15,9 @@ from splitcredit.faithfulness import greedy, optimum, perturbations, prediction_
 from splitcredit.faithfulness.rankings import Rankings, of_attribution
 
 NAMES = ["age", "dose", "height", "weight"]
+# Basis: the leaves of the two classes are each other's complements to 1 up to a rounding of 2**-53,
+# and a gap is a mean of squared differences of them: it keeps 9 digits if its root is above 1e-6.
+GAP_ROUNDING = 1e-9
 
 
 @pytest.fixture(scope="module")
@@ -62,34 +65,34 @@ def test_the_table_has_every_method_of_the_library():
 @pytest.mark.parametrize("method", with_function("explain"))
 def test_explain_takes_every_method_that_attributes_rows(method, case):
     model, X, y = case
-    found = sc.explain(model, X, method, y=y, **more(method, X))
+    by_explain = sc.explain(model, X, method, y=y, **more(method, X))
     module = importances.module_of(method)
-    own = getattr(module, "explain", None) or module.attribute
-    direct = own(to_forest(model), X, **more(method, X))
-    assert found.values.tobytes() == direct.values.tobytes() and found.method == method
+    function = getattr(module, "explain", None) or module.attribute
+    direct = function(to_forest(model), X, **more(method, X))
+    assert by_explain.values.tobytes() == direct.values.tobytes() and by_explain.method == method
 
 
 @pytest.mark.parametrize("method", with_function("importance"))
 def test_importance_takes_every_method_but_rankings(method, case):
     model, X, y = case
-    found = sc.importance(model, X, y, method=method, **more(method, X))
-    assert found.feature_names == tuple(NAMES) and found.method == method
+    result = sc.importance(model, X, y, method=method, **more(method, X))
+    assert result.feature_names == tuple(NAMES) and result.method == method
     if method in importances.available("explain"):
         values = sc.explain(model, X, method, **more(method, X)).values
         expected = np.abs(values).mean(axis=0).sum(axis=1)
-        np.testing.assert_allclose(found.values, expected, rtol=1e-12)
+        np.testing.assert_allclose(result.values, expected, rtol=1e-12)
     else:
         function = importances.get_method(method, "importance")
         direct = function(model) if method == "mdi" else function(model, X, y, **more(method, X))
-        assert found.values.tobytes() == direct.values.tobytes()
+        assert result.values.tobytes() == direct.values.tobytes()
 
 
 def test_the_importance_of_one_output_is_the_mean_of_its_absolute_attributions(case):
     model, X, _ = case
     for output in (0, "predicted"):
         values = sc.explain(model, X, "saabas", output=output).values
-        found = sc.importance(model, X, method="saabas", output=output)
-        np.testing.assert_allclose(found.values, np.abs(values[:, :, 0]).mean(axis=0), rtol=1e-12)
+        result = sc.importance(model, X, method="saabas", output=output)
+        np.testing.assert_allclose(result.values, np.abs(values[:, :, 0]).mean(axis=0), rtol=1e-12)
 
 
 @pytest.mark.parametrize("method", with_function("rank"))
@@ -100,9 +103,9 @@ def test_rank_takes_every_method(method, case):
         with pytest.raises(ValueError, match="the model has 3 outputs: choose one with output="):
             sc.rank(model, X, method, y=y)
         return
-    found = sc.rank(model, X, method, y=y, **more(method, X))
-    assert isinstance(found, Rankings) and found.feature_names == tuple(NAMES)
-    np.testing.assert_array_equal(np.sort(found.rankings, axis=1), np.tile(range(4), (60, 1)))
+    ranked = sc.rank(model, X, method, y=y, **more(method, X))
+    assert isinstance(ranked, Rankings) and ranked.feature_names == tuple(NAMES)
+    np.testing.assert_array_equal(np.sort(ranked.rankings, axis=1), np.tile(range(4), (60, 1)))
     if method in ("pg2_greedy", "pgi2_optimum"):
         return
     if method in with_function("explain"):
@@ -113,14 +116,14 @@ def test_rank_takes_every_method(method, case):
     else:
         values = sc.importance(model, X, y, method=method, **more(method, X)).values
         expected = np.tile(np.argsort(-values, kind="stable"), (60, 1))
-    np.testing.assert_array_equal(found.rankings, expected)
+    np.testing.assert_array_equal(ranked.rankings, expected)
 
 
 @pytest.mark.parametrize("method", ["pg2_greedy", "pgi2_optimum"])
 def test_rankings_by_gaps_are_those_of_each_row_by_its_predicted_output(method, case):
     model, X, _ = case
     function = {"pg2_greedy": greedy.greedy_ranking, "pgi2_optimum": optimum.best_ranking}[method]
-    found = sc.rank(model, X, method, noise="laplace", scale=0.3)
+    ranked = sc.rank(model, X, method, noise="laplace", scale=0.3)
     forest = to_forest(model)
     predicted = forest.predict(X).argmax(axis=1)
     for c in range(forest.n_outputs):
@@ -128,11 +131,11 @@ def test_rankings_by_gaps_are_those_of_each_row_by_its_predicted_output(method, 
         # The fractions of two classes add up to 1, so the gap of one is that of the other.
         output = 1 if forest.n_outputs == 2 else c
         direct = function(forest, X.iloc[rows], perturbations.Laplace(0.3), output=output)
-        assert found.gaps[rows].tobytes() == direct.gaps.tobytes()
-        np.testing.assert_array_equal(found.rankings[rows], direct.rankings)
-    frame = found.to_frame()
-    assert frame["feature"][:4].tolist() == [NAMES[j] for j in found.rankings[0]]
-    np.testing.assert_array_equal(frame["gap"], found.gaps.ravel())
+        assert ranked.gaps[rows].tobytes() == direct.gaps.tobytes()
+        np.testing.assert_array_equal(ranked.rankings[rows], direct.rankings)
+    frame = ranked.to_frame()
+    assert frame["feature"][:4].tolist() == [NAMES[j] for j in ranked.rankings[0]]
+    np.testing.assert_array_equal(frame["gap"], ranked.gaps.ravel())
 
 
 def test_whatever_stands_for_a_ranking_gives_the_same_faithfulness(regression, data):
@@ -140,21 +143,21 @@ def test_whatever_stands_for_a_ranking_gives_the_same_faithfulness(regression, d
     X = X[:12]
     attribution = sc.explain(regression, X)
     expected = prediction_gap.pgi2(regression, X, of_attribution(attribution), scale=0.3)
-    rank = sc.rank(regression, X, "tree_shap")
-    given = (attribution, rank, rank.rankings, rank.rankings.tolist(), "tree_shap")
-    named = [[NAMES[j] for j in row] for row in rank.rankings]
-    for ranking in (*given, named):
-        found = sc.faithfulness(regression, X, ranking, scale=0.3)
-        assert found.tobytes() == expected.tobytes()
+    ranked = sc.rank(regression, X, "tree_shap")
+    stand_ins = (attribution, ranked, ranked.rankings, ranked.rankings.tolist(), "tree_shap")
+    named = [[NAMES[j] for j in row] for row in ranked.rankings]
+    for ranking in (*stand_ins, named):
+        gaps = sc.faithfulness(regression, X, ranking, scale=0.3)
+        assert gaps.tobytes() == expected.tobytes()
     importance = sc.importance(regression, data[0], y, method="ufi")
     order = np.argsort(-importance.values)
     same = np.tile(order, (12, 1))
     expected = prediction_gap.pgi2(regression, X, same, scale=0.3)
     for ranking in (importance, order, [NAMES[j] for j in order]):
-        found = sc.faithfulness(regression, X, ranking, scale=0.3)
-        assert found.tobytes() == expected.tobytes()
-    found = sc.faithfulness(regression, data[0], "ufi", y=y, scale=0.3)[:12]
-    assert found.tobytes() == expected.tobytes()
+        gaps = sc.faithfulness(regression, X, ranking, scale=0.3)
+        assert gaps.tobytes() == expected.tobytes()
+    gaps = sc.faithfulness(regression, data[0], "ufi", y=y, scale=0.3)[:12]
+    assert gaps.tobytes() == expected.tobytes()
 
 
 def test_every_metric_is_that_of_the_library(case):
@@ -163,40 +166,40 @@ def test_every_metric_is_that_of_the_library(case):
     output = to_forest(model).n_outputs - 1
     ranking = sc.rank(model, X, "saabas", output=output)
     for metric in ("pgi2", "pgu2", "pgi2_curve", "pgu2_curve"):
-        found = sc.faithfulness(model, X, ranking, metric, scale=0.3, output=output)
+        gaps = sc.faithfulness(model, X, ranking, metric, scale=0.3, output=output)
         function = getattr(prediction_gap, metric)
         expected = function(model, X, ranking.rankings, scale=0.3, output=output)
-        assert found.tobytes() == expected.tobytes(), metric
+        assert gaps.tobytes() == expected.tobytes(), metric
     curve = sc.faithfulness(model, X, ranking, "pgi2_curve", scale=0.3, output=output)
     for k in (1, 3, 4):
-        given = {"scale": 0.3, "output": output, "k": k}
-        found = sc.faithfulness(model, X, ranking, "pg2", **given)
-        assert found.tobytes() == np.ascontiguousarray(curve[:, k - 1]).tobytes()
+        options = {"scale": 0.3, "output": output, "k": k}
+        gaps = sc.faithfulness(model, X, ranking, "pg2", **options)
+        assert gaps.tobytes() == np.ascontiguousarray(curve[:, k - 1]).tobytes()
     mask = np.array([True, False, True, False])
     for features in (mask, ["age", "height"], [0, 2], np.tile(mask, (12, 1))):
-        found = sc.faithfulness(model, X, features, "pg2", scale=0.3, output=output)
+        gaps = sc.faithfulness(model, X, features, "pg2", scale=0.3, output=output)
         expected = prediction_gap.pg2(model, X, mask, scale=0.3, output=output)
-        assert found.tobytes() == expected.tobytes()
+        assert gaps.tobytes() == expected.tobytes()
 
 
 def test_attributions_to_several_outputs_rank_by_the_predicted_one_of_each_row(case):
     model, X, _ = case
-    found = sc.faithfulness(model, X, sc.explain(model, X), scale=0.3)
-    one = sc.faithfulness(model, X, "tree_shap", scale=0.3)
-    np.testing.assert_allclose(found, one, rtol=1e-9)
+    by_attribution = sc.faithfulness(model, X, sc.explain(model, X), scale=0.3)
+    by_name = sc.faithfulness(model, X, "tree_shap", scale=0.3)
+    np.testing.assert_allclose(by_attribution, by_name, rtol=GAP_ROUNDING)
 
 
 def test_noise_has_the_same_meaning_by_name_by_object_and_by_scale(regression, data):
     X = data[0][:5]
 
-    def gap(noise, **given):
-        return sc.faithfulness(regression, X, [0, 1], "pg2", noise=noise, **given).tobytes()
+    def gap(noise, **options):
+        return sc.faithfulness(regression, X, [0, 1], "pg2", noise=noise, **options).tobytes()
 
-    own = {"normal": perturbations.Normal, "laplace": perturbations.Laplace}
-    own["uniform"] = perturbations.Uniform
-    assert perturbations.NAMES == own
+    classes = {"normal": perturbations.Normal, "laplace": perturbations.Laplace}
+    classes["uniform"] = perturbations.Uniform
+    assert perturbations.NAMES == classes
     results = set()
-    for name, noise in own.items():
+    for name, noise in classes.items():
         expected = gap(name, scale=0.25)
         results.add(expected)
         assert (
@@ -216,9 +219,9 @@ def test_scales_by_name_go_to_their_features(regression, data):
     X = data[0][:5]
     scale = dict(zip(NAMES, (0.1, 0.2, 0.3, 0.4), strict=True))
     turned = dict(reversed(scale.items()))
-    found = sc.faithfulness(regression, X, NAMES, scale=turned)
+    gaps = sc.faithfulness(regression, X, NAMES, scale=turned)
     expected = sc.faithfulness(regression, X, NAMES, scale=list(scale.values()))
-    assert found.tobytes() == expected.tobytes()
+    assert gaps.tobytes() == expected.tobytes()
     with pytest.raises(
         ValueError, match=r"scale has no entry for \['weight'\]: give one for every"
     ):
@@ -338,7 +341,7 @@ def test_the_gap_of_two_classes_that_add_up_needs_no_choice(data):
     X, y = data
     model = RandomForestClassifier(5, random_state=0).fit(X, y > 0)
     gaps = [prediction_gap.pg2(model, X, [0, 1], scale=0.3, output=c) for c in (0, 1, None)]
-    np.testing.assert_allclose(gaps[0], gaps[1], rtol=1e-9)
+    np.testing.assert_allclose(gaps[0], gaps[1], rtol=GAP_ROUNDING)
     assert gaps[2].tobytes() == gaps[1].tobytes()
     with pytest.raises(ValueError, match="the model has 3 outputs: choose one"):
         three = RandomForestClassifier(5, random_state=0).fit(X, pd.cut(y, 3, labels=False))
@@ -352,11 +355,6 @@ def test_the_package_faithfulness_can_be_called_before_and_after_its_modules_are
         "import splitcredit.faithfulness\n"
         "assert before and callable(splitcredit.faithfulness) and greedy.TIE > 0\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_importing_the_package_imports_nothing_heavy():
-    code = "import sys, splitcredit; assert 'numpy' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -376,13 +374,23 @@ def test_every_public_function_has_an_example():
 def test_several_targets_are_ranked_and_measured_by_the_one_that_is_chosen(kind, data):
     """The largest prediction of targets in different units means nothing."""
     X, y = data
-    targets = np.column_stack([y, 3 - X["weight"]]) > (-9 if kind is RandomForestRegressor else 0)
+    targets = np.column_stack([y, -X["weight"]])
+    if kind is RandomForestClassifier:
+        targets = targets > 0
     model = kind(3, max_depth=3, random_state=0).fit(X, targets)
-    names = to_forest(model).output_names
+    forest, X = to_forest(model), X[:4]
+    names, last = forest.output_names, forest.n_outputs - 1
+    direct = {
+        "tree_shap": of_attribution(sc.explain(model, X, output=last)),
+        "pg2_greedy": greedy.greedy_ranking(forest, X, scale=0.3, output=last).rankings,
+    }
     for method in ("tree_shap", "pg2_greedy"):
         with pytest.raises(ValueError, match=r"'y1.* are several targets: choose one with output="):
-            sc.rank(model, X[:4], method, **more(method, X))
-        ranks = sc.rank(model, X[:4], method, output=names[1], **more(method, X))
+            sc.rank(model, X, method, **more(method, X))
+        ranked = sc.rank(model, X, method, output=names[-1], **more(method, X))
+        np.testing.assert_array_equal(ranked.rankings, direct[method])
         with pytest.raises(ValueError, match="are several targets"):
-            sc.faithfulness(model, X[:4], ranks, scale=0.3)
-        assert sc.faithfulness(model, X[:4], ranks, scale=0.3, output=names[1]).shape == (4,)
+            sc.faithfulness(model, X, ranked, scale=0.3)
+        gaps = sc.faithfulness(model, X, ranked, scale=0.3, output=names[-1])
+        expected = prediction_gap.pgi2(forest, X, direct[method], scale=0.3, output=last)
+        assert gaps.any() and gaps.tobytes() == expected.tobytes()
