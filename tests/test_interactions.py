@@ -1,10 +1,12 @@
 """Shapley interaction values against all subsets, exact fractions and other libraries."""
 
+from fractions import Fraction
 from itertools import combinations
 
-import numba
 import numpy as np
 import pytest
+import shap
+import xgboost
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -21,6 +23,7 @@ from forests import (
     rows_on_thresholds,
 )
 from splitcredit import explain, interactions, to_forest
+from splitcredit.kernels.compiled import threads
 from splitcredit.kernels.interactions import sets as kernel_sets
 
 FEW = [
@@ -79,8 +82,6 @@ def test_sets_of_any_size_equal_the_enumeration_of_all_subsets(order, against_ba
 
 
 def test_the_two_twins_are_the_same_fractions():
-    from fractions import Fraction
-
     forest = DRAWN["sum with a base"]()
     X, sets = rows_on_thresholds(forest, 1), [(0, 1), (2, 5)]
     by_sizes = twins_interactions.interaction_index_by_sizes(forest, X, sets)
@@ -119,7 +120,6 @@ def test_interactions_of_fitted_forests_are_exact(name):
 )
 def test_the_matrix_equals_that_of_shap(name):
     """Basis of 1e-10: the rounding of shap, see test_tree_shap_equals_shap."""
-    shap = pytest.importorskip("shap", reason="its C code is the second oracle")
     model, X, _ = fitted(name)
     X = X[:: len(X) // 4]
     explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
@@ -129,7 +129,6 @@ def test_the_matrix_equals_that_of_shap(name):
 
 def test_the_matrix_equals_that_of_shap_on_lightgbm_with_missing_values():
     """Basis of 1e-10: the rounding of shap."""
-    shap = pytest.importorskip("shap", reason="its C code is the second oracle")
     model, X, _ = boosted("lightgbm, NaN, diabetes")
     X = X[:20]
     theirs = shap.TreeExplainer(model).shap_interaction_values(X)
@@ -139,7 +138,6 @@ def test_the_matrix_equals_that_of_shap_on_lightgbm_with_missing_values():
 @pytest.mark.parametrize("name", ["xgboost, NaN, diabetes", "xgboost, three classes, wine"])
 def test_the_matrix_equals_that_of_xgboost(name):
     """Basis of 1e-5: sums over some hundred nodes in single precision, 6e-8 each."""
-    xgboost = pytest.importorskip("xgboost", reason="its own code is the second oracle")
     model, X, _ = boosted(name)
     X = X[::5]
     theirs = model.get_booster().predict(xgboost.DMatrix(X), pred_interactions=True)
@@ -162,32 +160,32 @@ def test_rows_of_the_matrix_add_up_to_the_shapley_values(background):
     assert twins.largest_error(ours.baseline, alone.baseline) <= twins.ROUNDING
 
 
+def sets_on_paths(forest, size):
+    """Sets of features that some path from a root to a leaf asks for, in rising order."""
+    sets, waiting = set(), [(int(root), frozenset()) for root in forest.tree_offsets[:-1]]
+    while waiting:
+        k, above = waiting.pop()
+        if forest.feature[k] < 0:
+            sets.update(combinations(sorted(above), size))
+        else:
+            below = above | {int(forest.feature[k])}
+            waiting += [(int(forest.left[k]), below), (int(forest.right[k]), below)]
+    return sorted(sets)
+
+
 def test_pairs_that_never_meet_on_a_path_have_no_place_among_the_sets():
     forest = far_apart(1)
-    met = set()
-
-    def walk(k, above):
-        if forest.feature[k] < 0:
-            met.update(combinations(sorted(above), 2))
-        else:
-            for child in (forest.left[k], forest.right[k]):
-                walk(child, above | {int(forest.feature[k])})
-
-    walk(0, frozenset())
     present = kernel_sets.present_sets(forest, 2)[0]
-    assert [tuple(pair) for pair in present.tolist()] == sorted(met)
+    assert [tuple(pair) for pair in present.tolist()] == sets_on_paths(forest, 2)
+    assert len(present) < 12 * 11 / 2
 
 
 def test_a_table_of_sets_that_grows_keeps_all():
     """Its first size has 16 places; these trees have more than 64 triples, so it grows twice."""
     forest = far_apart(8)
     present = kernel_sets.present_sets(forest, 3)[0]
-    conditions = kernel_sets.leaf_paths(forest)
-    expected = set()
-    for a, b in zip(conditions.starts[:-1], conditions.starts[1:], strict=True):
-        expected.update(combinations(conditions.conditions["feature"][a:b].tolist(), 3))
-    assert {tuple(triple) for triple in present.tolist()} == expected
-    assert len(present) == len(expected) > 64
+    assert [tuple(triple) for triple in present.tolist()] == sets_on_paths(forest, 3)
+    assert len(present) > 64
 
 
 def test_one_feature_means_all_its_sets():
@@ -233,12 +231,8 @@ def test_rows_do_not_depend_on_their_neighbors_or_on_threads(order, against_back
     call = {"background": background, "order": order}
     every = interactions(forest, X, **call).values
     assert (interactions(forest, X[700:705], **call).values == every[700:705]).all()
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
+    with threads(1):
         assert (interactions(forest, X, **call).values == every).all()
-    finally:
-        numba.set_num_threads(before)
 
 
 def test_a_pipeline_takes_the_rows_and_the_background_through_its_steps():
@@ -294,7 +288,6 @@ def test_no_rows_and_no_sets_give_empty_results():
 
 
 def test_shap_plots_know_the_matrix():
-    shap = pytest.importorskip("shap", reason="the matrix is handed to shap's plots")
     forest = far_apart()
     X = rows_on_thresholds(forest, 3)
     ours = interactions(forest, X)

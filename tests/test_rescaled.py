@@ -3,9 +3,9 @@
 from dataclasses import replace
 from decimal import Decimal, localcontext
 
-import numba
 import numpy as np
 import pytest
+import shap
 from lightgbm import LGBMClassifier, LGBMRegressor
 from xgboost import XGBClassifier, XGBRegressor
 
@@ -16,6 +16,7 @@ from splitcredit import to_forest
 from splitcredit.importances import _rescaling
 from splitcredit.importances import tree_shap_interventional as measure
 from splitcredit.importances.tree_shap_interventional import explain
+from splitcredit.kernels.compiled import threads
 from splitcredit.kernels.interventional import explain as kernel
 
 Y = np.array([0, 1, 1, 0])
@@ -44,21 +45,24 @@ def test_values_equal_the_definition(name, curve):
     assert twins.largest_error(ours, twin) <= twins.ROUNDING
 
 
+OF_ANY_WIDTH = {
+    "NaN, float32": DRAWN["NaN, float32"],
+    "sum with a base": lambda: random_forest(21, aggregate="sum", base=[0.5]),
+    "70 features on a path": lambda: caterpillar(70, 70),
+}
+
+
 @pytest.mark.parametrize("features", [64, 3, 0])
-def test_patterns_and_pairs_lead_to_the_same_values(features):
+@pytest.mark.parametrize("name", OF_ANY_WIDTH)
+def test_patterns_and_pairs_lead_to_the_same_values(name, features):
     """With all leaves by patterns, some by pairs of rows, and all by pairs."""
-    for name in ("NaN, float32", "sum of one output", "caterpillar"):
-        forest = {
-            "NaN, float32": DRAWN["NaN, float32"],
-            "sum of one output": lambda: random_forest(21, aggregate="sum", base=[0.5]),
-            "caterpillar": lambda: caterpillar(70, 70),
-        }[name]()
-        X, background = (forest.prepare(rows) for rows in drawn(forest))
-        factors = np.random.default_rng(0).normal(size=(4, 5))
-        ours = kernel.tree_shap_rescaled(forest, X, background, factors, features)
-        alone = [twins_interventional.leaf_by_leaf(forest, X, z[None])[:, :, 0] for z in background]
-        twin = np.einsum("xz,zxj->xj", factors, alone) / 5
-        assert twins.largest_error(ours, twin) <= twins.ROUNDING, name
+    forest = OF_ANY_WIDTH[name]()
+    X, background = (forest.prepare(rows) for rows in drawn(forest))
+    factors = np.random.default_rng(0).normal(size=(4, 5))
+    ours = kernel.tree_shap_rescaled(forest, X, background, factors, features)
+    alone = [twins_interventional.leaf_by_leaf(forest, X, z[None])[:, :, 0] for z in background]
+    twin = np.einsum("xz,zxj->xj", factors, alone) / 5
+    assert twins.largest_error(ours, twin) <= twins.ROUNDING
 
 
 def test_factors_of_one_give_the_values_of_the_raw_prediction():
@@ -74,9 +78,9 @@ def test_a_stump_by_hand():
     """Margins 0 and log 3 mean probabilities of 1/2 and 3/4, and x has half of z's on its side."""
     forest = grow([split(1, 0.5, leaf(0.0), leaf(np.log(3.0)))], 3, aggregate="sum")
     X, background = np.array([[0.0, 1.0, 0.0]]), np.array([[9.0, 0.0, 9.0], [9.0, 1.0, 9.0]])
-    found = explain(forest, X, background, model_output="probability")
-    assert np.allclose(found.values[0, :, 0], [0, 1 / 8, 0], rtol=0, atol=1e-15)
-    assert np.allclose(found.baseline, [5 / 8], rtol=0, atol=1e-15)
+    attribution = explain(forest, X, background, model_output="probability")
+    assert np.allclose(attribution.values[0, :, 0], [0, 1 / 8, 0], rtol=0, atol=1e-15)
+    assert np.allclose(attribution.baseline, [5 / 8], rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize("curve", CURVES)
@@ -115,8 +119,8 @@ def test_equal_margins_have_the_slope_1_as_in_shap():
     assert slopes[1, 0] == 1 and 0 < slopes[0, 0] < 0.25
 
 
-def boosted(kind):
-    """A model of shap's README kind, float32 rows, and targets."""
+def boosted_models(kind):
+    """Models like those of shap's README, each with float32 rows and targets."""
     random = np.random.default_rng(0)
     X = random.normal(size=(300, 6)).astype(np.float32)
     score = X[:, 0] + X[:, 1] * X[:, 2] + random.normal(size=300)
@@ -135,9 +139,7 @@ def test_values_equal_those_of_shap(curve):
 
     The forest has shap's thresholds, which it rounds to float32, and its comparison.
     """
-    import shap
-
-    for model, X, y in boosted("values" if curve == "squared_error" else "classes"):
+    for model, X, y in boosted_models("values" if curve == "squared_error" else "classes"):
         X, y, background = X[:40], y[:40], X[200:230]
         theirs = "log_loss" if curve == "squared_error" else curve
         values = shap.TreeExplainer(model, background, model_output=theirs).shap_values(X, y)
@@ -151,24 +153,21 @@ def test_values_do_not_depend_on_threads_or_chunks(monkeypatch):
     forest = random_forest(24, n_trees=5)
     X, background = rows_on_thresholds(forest, 50), rows_on_thresholds(forest, 30, 1)
     y = np.arange(50) % 2
-    given = {"model_output": "log_loss", "y": y}
-    before = numba.get_num_threads()
-    two = explain(forest, X, background, **given)
-    numba.set_num_threads(1)
+    arguments = {"model_output": "log_loss", "y": y}
+    with threads(2):
+        by_two_threads = explain(forest, X, background, **arguments)
     monkeypatch.setattr(measure, "_CHUNK", 210)
-    try:
-        one = explain(forest, X, background, **given)
-    finally:
-        numba.set_num_threads(before)
-    assert one.values.tobytes() == two.values.tobytes()
-    assert one.baseline.tobytes() == two.baseline.tobytes()
+    with threads(1):
+        by_one_thread = explain(forest, X, background, **arguments)
+    assert by_one_thread.values.tobytes() == by_two_threads.values.tobytes()
+    assert by_one_thread.baseline.tobytes() == by_two_threads.baseline.tobytes()
 
 
 def test_no_rows_give_no_values():
     forest = random_forest(25)
     for curve in CURVES:
-        found = explain(forest, np.zeros((0, 6)), np.zeros((2, 6)), model_output=curve, y=[])
-        assert found.values.shape == (0, 6, 1)
+        attribution = explain(forest, np.zeros((0, 6)), np.zeros((2, 6)), model_output=curve, y=[])
+        assert attribution.values.shape == (0, 6, 1)
 
 
 @pytest.mark.parametrize(

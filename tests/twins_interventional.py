@@ -96,7 +96,7 @@ def _of_one_leaf(forest, path, x, z):
         yield j, -Fraction(math.factorial(a) * math.factorial(b - 1), math.factorial(a + b))
 
 
-def rescaled(forest, X, background, curve, values_of=tree_shap_interventional) -> np.ndarray:
+def rescaled(forest, X, background, curve) -> np.ndarray:
     """Means over z of the values of f for this z alone, times the slope of the curve's chord.
 
     The slope is (g(f(x)) - g(f(z))) / (f(x) - f(z)), and 1 where f(x) = f(z). `curve(margin, n)` is
@@ -112,7 +112,8 @@ def rescaled(forest, X, background, curve, values_of=tree_shap_interventional) -
             for z in range(len(background)):
                 rise = curve(margin_x[n], n) - curve(margin_z[z], n)
                 run = margin_x[n] - margin_z[z]
-                values = values_of(forest, X[n : n + 1], background[z : z + 1])[0, :, 0]
+                pair = X[n : n + 1], background[z : z + 1]
+                values = tree_shap_interventional(forest, *pair)[0, :, 0]
                 parts.append(values * (float(rise / run) if run else 1.0))
             out[n] = [math.fsum(column) / len(background) for column in np.transpose(parts)]
     return out
