@@ -39,15 +39,15 @@ CASES = {
 @cache
 def explanations(case):
     """Explanations of one case by shap and by ours."""
-    model, given = CASES[case]
+    model, options = CASES[case]
     X, y = houses()
     model.fit(X, y if "regressor" in case else y > 0)
-    data = X[: given["background"]] if "background" in given else None
-    found = (
-        make(model, data, model_output=given.get("output", "raw"))(X)
+    data = X[: options["background"]] if "background" in options else None
+    both = [
+        make(model, data, model_output=options.get("output", "raw"))(X)
         for make in (shap.TreeExplainer, TreeExplainer)
-    )
-    return [one[..., given["class"]] if "class" in given else one for one in found]
+    ]
+    return [e[..., options["class"]] for e in both] if "class" in options else both
 
 
 PLOTS = {
@@ -82,16 +82,20 @@ def drawn(plot, explanation):
 
 @pytest.mark.parametrize("plot", PLOTS)
 @pytest.mark.parametrize("case", CASES)
-def test_plots_show_what_they_show_of_shap(case, plot):
+def test_plots_of_our_explanations_show_what_plots_of_those_of_shap_show(case, plot):
     theirs, ours = explanations(case)
-    assert drawn(plot, ours) == drawn(plot, theirs)
+    texts, limits = drawn(plot, ours)
+    assert (texts, limits) == drawn(plot, theirs)
+    assert len(limits) >= 4 and any(texts)
 
 
 def test_force_plots_of_many_rows_are_written_as_html(tmp_path):
     ours = explanations("regressor")[1]
     path = tmp_path / "force.html"
     shap.save_html(str(path), shap.plots.force(ours[:20]))
-    assert "MedInc" in path.read_text()
+    written = path.read_text()
+    assert all(column in written for column in COLUMNS)
+    assert f"{float(ours.base_values[0])}" in written
 
 
 def test_force_plots_take_the_expected_value_as_in_shap():
