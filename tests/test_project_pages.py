@@ -25,12 +25,22 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
 
 
+def links(page):
+    """What a page links to inside the project."""
+    targets = re.findall(r"\]\(([^)\s]+)\)", page.read_text())
+    return [target for target in targets if "://" not in target]
+
+
+def test_the_readme_links_to_other_pages():
+    """If none were found, the next test would look at nothing."""
+    linked = {target.partition("#")[0] for target in links(ROOT / "README.md")}
+    assert len([path for path in linked if path.endswith(".md")]) >= 3
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_links_of_a_page_lead_to_files_and_headings_of_the_project(page):
-    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+    for target in links(page):
         path, _, heading = target.partition("#")
-        if "://" in path:
-            continue
         file = page.parent / path if path else page
         assert file.exists(), target
         assert not heading or heading in anchors(file), target
@@ -83,7 +93,7 @@ def test_forms_for_issues_have_fields_with_names_of_their_own():
 def test_attributes_of_git_leave_every_file_as_it_is():
     """Line ends that are normalized would change the SHA-256 of tables and models."""
     if not (ROOT / ".git").exists():
-        pytest.skip("an unpacked archive has no git")
+        pytest.skip("This folder is no repository of git; run the test in a clone of it.")
     listed = subprocess.run(
         ["git", "ls-files", "--eol"], cwd=ROOT, text=True, capture_output=True, check=True
     )

@@ -121,7 +121,10 @@ def opened(tmp_path_factory):
     return folder / "frames.html"
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, which this test opens")
+@pytest.mark.skipif(
+    BROWSER is None,
+    reason="Neither Chromium nor Chrome is installed; put one of them on the PATH.",
+)
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_the_report_is_whole_in_a_browser(opened, tmp_path, dark):
     """Red at a missing picture, an error, text that is wider than the window, or too pale."""
