@@ -152,6 +152,6 @@ def test_the_bound_is_that_of_its_formulas(searched, aggregate):
     forest = grow([tree(3) for _ in range(3)], 5, aggregate=aggregate)
     # On multiples of 1/8, so that values meet thresholds.
     X = random.integers(-8, 9, (3, 5)) / 8
-    found = largest_pgi2(forest, X, scale=0.4, searched=searched)
-    twin = [twins_bounds.largest_pgi2(forest, x, 0.4, searched) for x in X]
-    assert twins.largest_error(found.upper, twin) <= twins.ROUNDING
+    bound = largest_pgi2(forest, X, scale=0.4, searched=searched)
+    expected = [twins_bounds.largest_pgi2(forest, x, 0.4, searched) for x in X]
+    assert twins.largest_error(bound.upper, expected) <= twins.ROUNDING

@@ -9,6 +9,7 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 import splitcredit
+import twins
 from forests import random_forest
 from splitcredit import _chunks, _progress, _ranks, importances, to_forest
 from splitcredit.attribution import Attribution, from_arrays
@@ -69,13 +70,14 @@ def test_explain_and_importance_in_chunks_are_those_of_all_rows(output, case, mo
     whole = splitcredit.explain(model, X, output=output)
     summary = splitcredit.importance(model, X, method="tree_shap", output=output)
     monkeypatch.setattr(_chunks, "chunk_rows", lambda forest, method: 40)
-    found = splitcredit.explain(model, X, output=output)
+    in_chunks = splitcredit.explain(model, X, output=output)
     for name in ("values", "baseline", "output_index"):
-        ours, theirs = getattr(found, name), getattr(whole, name)
-        assert (ours is None and theirs is None) or ours.tobytes() == theirs.tobytes()
-    assert found.parameters == whole.parameters and found.output_names == whole.output_names
-    again = splitcredit.importance(model, X, method="tree_shap", output=output)
-    np.testing.assert_allclose(again.values, summary.values, rtol=1e-13)
+        of_chunks, of_all = getattr(in_chunks, name), getattr(whole, name)
+        assert (of_chunks is None and of_all is None) or of_chunks.tobytes() == of_all.tobytes()
+    assert in_chunks.parameters == whole.parameters and in_chunks.output_names == whole.output_names
+    summary_in_chunks = splitcredit.importance(model, X, method="tree_shap", output=output)
+    # The sums over chunks are rounded in another order.
+    assert twins.largest_error(summary_in_chunks.values, summary.values) <= twins.ROUNDING
 
 
 def test_rankings_and_gaps_in_chunks_are_those_of_all_rows(case, monkeypatch):

@@ -29,15 +29,16 @@ def importance(method="sage", **parameters):
 
 @pytest.mark.parametrize("groups", [{"color": ["red", "blue"]}, {"color": [2, 0]}])
 def test_a_group_has_the_sum_of_its_features_and_the_others_stay(groups):
-    a = attribution()
-    found = a.grouped(groups)
-    assert found.feature_names == ("color", "green", "size")
-    np.testing.assert_allclose(found.values[:, 0], a.values[:, 0] + a.values[:, 2], rtol=1e-15)
-    assert found.values[:, 1:].tobytes() == a.values[:, [1, 3]].tobytes()
-    np.testing.assert_allclose(found.totals(), a.totals(), rtol=0, atol=1e-14)
-    g = importance().grouped(groups)
-    np.testing.assert_allclose(g.values, [0.7, -0.1, 0.3])
-    np.testing.assert_allclose(g.standard_error, [0.4, 0.2, 0.4])
+    before = attribution()
+    grouped = before.grouped(groups)
+    assert grouped.feature_names == ("color", "green", "size")
+    total = before.values[:, 0] + before.values[:, 2]
+    np.testing.assert_allclose(grouped.values[:, 0], total, rtol=1e-15)
+    assert grouped.values[:, 1:].tobytes() == before.values[:, [1, 3]].tobytes()
+    np.testing.assert_allclose(grouped.totals(), before.totals(), rtol=0, atol=1e-14)
+    importances = importance().grouped(groups)
+    np.testing.assert_allclose(importances.values, [0.7, -0.1, 0.3])
+    np.testing.assert_allclose(importances.standard_error, [0.4, 0.2, 0.4])
     assert attribution(dtype=np.float32).grouped(groups).values.dtype == np.float32
 
 
@@ -123,7 +124,11 @@ def test_dots_are_colored_by_the_values_of_the_feature():
     color = known.get_array()
     order = np.argsort(np.delete(X[:, 0], 3))
     assert (np.diff(np.asarray(color)[order]) >= 0).all() and color.min() == 0 and color.max() == 1
-    assert attribution(n_outputs=1, n=0).plot(X=np.empty((0, 4))) is not None
+
+
+def test_no_rows_have_no_dots():
+    ax = attribution(n_outputs=1, n=0).plot(X=np.empty((0, 4)))
+    assert len(labels(ax)) == 4 and not any(len(dots.get_offsets()) for dots in ax.collections)
 
 
 def test_plots_refuse_other_rows_and_outputs():
@@ -137,8 +142,8 @@ def test_plots_refuse_other_rows_and_outputs():
 
 @pytest.mark.parametrize("module", ["_explain", "_order", "attribution", "_methods"])
 def test_examples_in_docstrings_give_what_they_show(module):
-    found = doctest.testmod(importlib.import_module(f"splitcredit.{module}"))
-    assert found.attempted > 3 and found.failed == 0
+    results = doctest.testmod(importlib.import_module(f"splitcredit.{module}"))
+    assert results.attempted > 3 and results.failed == 0
 
 
 def test_a_plot_without_matplotlib_names_what_to_install(monkeypatch):

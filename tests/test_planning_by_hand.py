@@ -75,8 +75,8 @@ def test_the_chain_goes_by_the_longest_of_the_jobs_that_wait():
         Job("data", "3", "", ["a"], ["c"]),
         Job("data", "4", "", [], ["d"]),
     ]
-    found = schedule.simulate(made, [1.0, 1.0, 3.0, 3.5], [1.0] * 4, 2)
-    assert (found.chain, found.wall) == (4.0, 4.5)
+    plan = schedule.simulate(made, [1.0, 1.0, 3.0, 3.5], [1.0] * 4, 2)
+    assert (plan.chain, plan.wall) == (4.0, 4.5)
     assert schedule.simulate(made, [1.0, 1.0, 3.0, 3.5], [1.0] * 4, 9).wall == 4.0
     nothing = schedule.simulate([], [], [], 2)
     assert (nothing.wall, nothing.chain, nothing.megabytes, nothing.looks) == (0, 0, 0, 0)
@@ -89,15 +89,15 @@ def test_a_job_that_takes_all_cores_runs_by_itself():
         Job("data", "2", "", [], ["b"]),
         Job("data", "3", "", [], ["c"]),
     ]
-    found = schedule.simulate(made, [4.0, 2.0, 1.0], [100.0, 10.0, 10.0], 2)
-    assert (found.wall, found.megabytes, found.looks) == (6.0, 100.0, 2 + 1 + 1)
+    plan = schedule.simulate(made, [4.0, 2.0, 1.0], [100.0, 10.0, 10.0], 2)
+    assert (plan.wall, plan.megabytes, plan.looks) == (6.0, 100.0, 2 + 1 + 1)
 
 
 def test_sources_are_a_module_its_packages_and_what_they_import():
-    found = {p.relative_to(SRC).as_posix() for p in sources.sources("reproduction.seeds")}
-    assert {"reproduction/__init__.py", "reproduction/seeds.py"} <= found
-    assert "reproduction/storage.py" in found  # imported by seeds
-    assert "splitcredit/convert/xgboost.py" not in found
+    files = {p.relative_to(SRC).as_posix() for p in sources.sources("reproduction.seeds")}
+    assert {"reproduction/__init__.py", "reproduction/seeds.py"} <= files
+    assert "reproduction/storage.py" in files  # imported by seeds
+    assert "splitcredit/convert/xgboost.py" not in files
     converters = sources.sources("splitcredit.convert")
     assert SRC / "splitcredit" / "convert" / "xgboost.py" in converters
 

@@ -38,19 +38,19 @@ def step(feature, height, threshold=0.5):
 def test_gaps_are_equal_that_differ_by_1e_14_at_most(rank, units, equal):
     """The second feature is worth more, by a number of roundings; of equals the first is taken."""
     forest = grow([step(0, 1.0), step(1, 1.0 + units * EPS)], 2, aggregate="sum")
-    found = rank(forest, np.zeros((1, 2)))
-    assert found.rankings.tolist() == [[0, 1] if equal else [1, 0]]
+    ranked = rank(forest, np.zeros((1, 2)))
+    assert ranked.rankings.tolist() == [[0, 1] if equal else [1, 0]]
     if rank is greedy_ranking:
-        assert found.tied.tolist() == [[equal, False]]
+        assert ranked.tied.tolist() == [[equal, False]]
 
 
 def test_without_noise_features_are_ranked_by_index():
     """All gaps are 0, also those of features that are in the set already."""
     forest = grow([step(2, 1.0), step(0, 2.0)], 4)
     for rank in (greedy_ranking, best_ranking):
-        found = rank(forest, np.zeros((2, 4)), scale=0.0)
-        assert found.rankings.tolist() == [[0, 1, 2, 3]] * 2
-        assert not found.gaps.any()
+        ranked = rank(forest, np.zeros((2, 4)), scale=0.0)
+        assert ranked.rankings.tolist() == [[0, 1, 2, 3]] * 2
+        assert not ranked.gaps.any()
 
 
 def test_a_feature_that_lowers_the_gap_comes_after_one_without_effect():
@@ -59,17 +59,17 @@ def test_a_feature_that_lowers_the_gap_comes_after_one_without_effect():
     p = norm.sf(0.5)
     gaps = [[p, p, p + p / 16 - p * p / 2]]
     for rank in (greedy_ranking, best_ranking):
-        found = rank(forest, np.zeros((1, 3)))
-        assert found.rankings.tolist() == [[0, 2, 1]]
-        np.testing.assert_allclose(found.gaps, gaps, rtol=1e-14)
+        ranked = rank(forest, np.zeros((1, 3)))
+        assert ranked.rankings.tolist() == [[0, 2, 1]]
+        np.testing.assert_allclose(ranked.gaps, gaps, rtol=1e-14)
 
 
 def test_equal_attributions_are_ranked_by_index_among_many():
     """Sorts that are not stable keep the order of few."""
     values = np.random.default_rng(0).integers(-1, 2, (3, 400)).astype(float)
     names = [f"x{j}" for j in range(400)]
-    found = of_attribution(Attribution(values[:, :, None], [0.0], names, ["o"], "m"))
-    for row, ranking in zip(np.abs(values), found.tolist(), strict=True):
+    rankings = of_attribution(Attribution(values[:, :, None], [0.0], names, ["o"], "m"))
+    for row, ranking in zip(np.abs(values), rankings.tolist(), strict=True):
         assert ranking == sorted(range(400), key=lambda j: (-row[j], j))
 
 
@@ -116,16 +116,16 @@ def test_an_interval_around_the_row_that_no_value_is_in_has_probability_0():
     for low in (1, 2):
         first = [-1.0] * low + [1.0] * (3 - low)
         rows = Marginal(np.stack([first, [-1.0, 1.0, 1.0]], axis=1))
-        found = pg2(around(1e9, 0.5), [[0.0, -1.0]], [0, 1], rows)[0]
-        assert found == pytest.approx(1.0, rel=1e-15, abs=0)
+        gap = pg2(around(1e9, 0.5), [[0.0, -1.0]], [0, 1], rows)[0]
+        assert gap == pytest.approx(1.0, rel=1e-15, abs=0)
 
 
 def test_an_interval_around_the_row_of_a_few_roundings_of_1_counts():
     """It is what two numbers near 1/2 leave, each off by 2**-53: a sixth of 6 * 2**-52."""
     probability = 6 * EPS
     forest = around(1e9, probability / 2 / norm.pdf(0.0))
-    found = pg2(forest, [[0.0, -1.0]], [0, 1])[0]
-    assert found == pytest.approx(probability * norm.sf(1.0) * 1e18, rel=1 / 6)
+    gap = pg2(forest, [[0.0, -1.0]], [0, 1])[0]
+    assert gap == pytest.approx(probability * norm.sf(1.0) * 1e18, rel=1 / 6)
 
 
 def test_a_leaf_that_changes_the_last_digits_is_not_left_out():
@@ -134,8 +134,8 @@ def test_a_leaf_that_changes_the_last_digits_is_not_left_out():
     forest = grow(trees, 1, aggregate="sum", x_dtype="float64")
     near, far = Fraction(1, 4), Fraction(1, 2**57)
     exact = (near - far) * Fraction(5, 32) ** 2 + far * Fraction(37, 32) ** 2
-    found = pg2(forest, [[-1.0]], [0], Uniform(1.0))[0]
-    assert found == pytest.approx(float(exact), rel=2 * EPS, abs=0)
+    gap = pg2(forest, [[-1.0]], [0], Uniform(1.0))[0]
+    assert gap == pytest.approx(float(exact), rel=2 * EPS, abs=0)
     assert float(exact) > (1 + 6 * EPS) * float(near * Fraction(5, 32) ** 2)
 
 
@@ -150,8 +150,8 @@ def test_noise_is_finite_at_the_ends_of_the_unit_interval(monkeypatch):
             return np.array([[0.0], [1.0], [0.5]])[:n]
 
     monkeypatch.setattr(noise.qmc, "Halton", Ends)
-    found = noise.noise_stream("halton", 1, 3, np.random.SeedSequence(0))
-    assert found.tolist() == [[ndtri(2.0**-54), ndtri(1 - 2.0**-53), 0.0]]
+    normals = noise.noise_stream("halton", 1, 3, np.random.SeedSequence(0))
+    assert normals.tolist() == [[ndtri(2.0**-54), ndtri(1 - 2.0**-53), 0.0]]
 
 
 def test_a_row_on_the_upper_end_of_its_interval_is_inside():

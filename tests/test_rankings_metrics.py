@@ -45,8 +45,8 @@ def test_rankings_that_exact_values_hold_for_equal_are_left_out_of_the_unequal()
     }
     data = Dataset(X, np.zeros(3), ("x0", "x1"))
     table = metric("pgi_agreement")(attributions, forest, data, [1.0], 101)
-    found = table[table["other"] == "back"].set_index("quantity")[["value", "n_rows"]]
+    of_pair = table[table["other"] == "back"].set_index("quantity")[["value", "n_rows"]]
     # Of 101 samples not as many are above 1/2 as below -1/2: not alike in the first row.
-    assert found.loc["alike"].tolist() == [pytest.approx(2 / 3), 3]
-    assert found.loc["alike_unequal"].tolist() == [1.0, 1]
-    assert found.loc["swapped"].tolist() == [0.0, 3]
+    assert of_pair.loc["alike"].tolist() == [pytest.approx(2 / 3), 3]
+    assert of_pair.loc["alike_unequal"].tolist() == [1.0, 1]
+    assert of_pair.loc["swapped"].tolist() == [0.0, 3]

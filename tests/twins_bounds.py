@@ -96,8 +96,8 @@ def gaps_of_all_sets(forest, x, scale):
     """PG^2 of every set of features."""
     d = forest.n_features
     masks = np.array(list(product([False, True], repeat=d)))
-    found = pg2(forest, np.tile(x, (len(masks), 1)), masks, scale=scale)
-    return {frozenset(np.flatnonzero(m).tolist()): g for m, g in zip(masks, found, strict=True)}
+    gaps = pg2(forest, np.tile(x, (len(masks), 1)), masks, scale=scale)
+    return {frozenset(np.flatnonzero(m).tolist()): g for m, g in zip(masks, gaps, strict=True)}
 
 
 def largest_pgi2(forest, x, scale, searched):
