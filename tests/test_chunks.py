@@ -51,17 +51,17 @@ def test_targets_of_a_loss_are_cut_as_the_rows_are(model_output, case, monkeypat
     _, X = case
     y = (X["a"] > 0).astype(int)
     model = GradientBoostingClassifier(n_estimators=3, random_state=0).fit(X, y)
-    given = {"background": X[:7], "model_output": model_output}
-    direct = tree_shap_interventional.explain(model, X, y=y, **given)
+    arguments = {"background": X[:7], "model_output": model_output}
+    direct = tree_shap_interventional.explain(model, X, y=y, **arguments)
     parts = splitcredit.explain_chunks(
-        model, X, "tree_shap_interventional", y=y, chunk_rows=64, **given
+        model, X, "tree_shap_interventional", y=y, chunk_rows=64, **arguments
     )
     assert np.concatenate([p.values for p in parts]).tobytes() == direct.values.tobytes()
     monkeypatch.setattr(_chunks, "_ROWS", 16)
-    whole = splitcredit.explain(model, X, "tree_shap_interventional", y=y, **given)
+    whole = splitcredit.explain(model, X, "tree_shap_interventional", y=y, **arguments)
     assert whole.totals().tobytes() == direct.totals().tobytes()
     with pytest.raises(ValueError, match=r"y has shape \(3,\), expected \(150,\)"):
-        splitcredit.explain(model, X, "tree_shap_interventional", y=y[:3], **given)
+        splitcredit.explain(model, X, "tree_shap_interventional", y=y[:3], **arguments)
 
 
 @pytest.mark.parametrize("output", ["all", "predicted", 1])
