@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reproduction.papers.loecher2022 import _by_rows
-from splitcredit.convert.sklearn import convert
+from splitcredit import to_forest
 from splitcredit.importances import mdi, mdi_oob, penalized_gini, saabas, ufi
 
 # Quantities as they appear in the table, by statement.
@@ -44,7 +44,7 @@ def differences(model, X, y) -> list[tuple[str, str, float, float]]:
     list of (statement, quantity, difference, size)
         `size` is the largest number that was compared. In units of the impurity.
     """
-    forest, trees = convert(model, X), _by_rows.trees(model, X, y)
+    forest, trees = to_forest(model, X), _by_rows.trees(model, X, y)
     cfc = [_by_rows.contributions(tree) for tree in trees]
     sides = _of_cfc(model, X, trees, cfc) + _of_mdi(forest, model, X, y, trees, cfc)
     pg_12 = penalized_gini.importance(forest, X, y, "pg_12", per_row=True).values
@@ -67,7 +67,7 @@ def _of_cfc(model, X, trees, cfc):
     predict = getattr(model, "predict_proba", model.predict)
     sides = []
     for estimator, tree, rows in zip(model.estimators_, trees, cfc, strict=True):
-        kernel = saabas.explain(convert(estimator), X).values
+        kernel = saabas.explain(to_forest(estimator), X).values
         share = tree.times["inbag"] / tree.times["inbag"].sum()
         means = [np.einsum("i,ikd->kd", share, f) for f in (kernel, rows)]
         sides += [("s12", CFC, kernel, rows), ("s12", ZERO, np.array(means), 0.0)]
@@ -193,7 +193,7 @@ def left_over(model, X, y) -> np.ndarray:
 
 def counter_example(model, X, y) -> list[tuple[str, str, float]]:
     """How far PG(1, 2), and UFI, are from MDI-oob: (statement, quantity, value)."""
-    forest = convert(model, X)
+    forest = to_forest(model, X)
     theirs = mdi_oob.importance(forest, X, y).values
     pg_12 = penalized_gini.importance(forest, X, y, "pg_12", per_row=True).values
     unbiased = ufi.importance(forest, X, y).values

@@ -20,7 +20,7 @@ from sklearn.datasets import load_diabetes
 
 from reproduction import models
 from reproduction.figures import COLORS
-from splitcredit.convert.sklearn import convert
+from splitcredit import to_forest
 from splitcredit.forest import LEAF, Forest
 from splitcredit.importances import saabas
 
@@ -112,7 +112,7 @@ def blog_forest() -> Forest:
 def real_forest() -> tuple[Forest, np.ndarray]:
     """The tree for the progression of diabetes, and the patient as an array of one row."""
     data = load_diabetes(scaled=False, as_frame=True)
-    forest = convert(models.fit(RECIPE, data.data.rename(columns=NAMES), data.target))
+    forest = to_forest(models.fit(RECIPE, data.data.rename(columns=NAMES), data.target))
     return forest, data.data.to_numpy()[[PATIENT]]
 
 

@@ -82,7 +82,7 @@ def real_cases() -> Iterator[Case]:
     """
     from reproduction import models
     from reproduction.datasets import digits, wine
-    from splitcredit.convert.sklearn import convert
+    from splitcredit import to_forest
 
     wines = wine.load()
     proline = wines.X[:, -1]
@@ -93,7 +93,7 @@ def real_cases() -> Iterator[Case]:
         ("wine, extra-tree", wines.X[:, :-1], proline, "Regressor", 0, SEED),
     ):
         recipe = {"estimator": f"ExtraTrees{kind}", **grown, "random_state": seed}
-        forest = convert(models.fit(recipe, X, y))
+        forest = to_forest(models.fit(recipe, X, y))
         rows = forest.prepare(X)[:REAL_ROWS].astype(float)
         yield case(name, _only(forest, output), rows)
 
@@ -101,7 +101,7 @@ def real_cases() -> Iterator[Case]:
 def forest_cases() -> Iterator[Case]:
     """Unpruned regression trees of many rows, one of each kind, the reference splitcredit's."""
     from reproduction import models
-    from splitcredit.convert.sklearn import convert
+    from splitcredit import to_forest
     from splitcredit.importances import tree_shap
 
     for name, estimator, n_features, parameters in FORESTS:
@@ -109,7 +109,7 @@ def forest_cases() -> Iterator[Case]:
         X = random.standard_normal((FOREST_SIZE, n_features))
         y = X[:, :5].sum(axis=1) + X[:, 0] * X[:, 1] + random.standard_normal(FOREST_SIZE)
         recipe = {"estimator": estimator, "n_estimators": 1, "random_state": SEED, **parameters}
-        forest = convert(models.fit(recipe, X, y))
+        forest = to_forest(models.fit(recipe, X, y))
         rows = forest.prepare(X)[:FOREST_ROWS].astype(float)
         depth, kinds = trees_of(forest)[0].depth, ["data"] * len(rows)
         exact = tree_shap.explain(forest, rows).values[:, :, 0]

@@ -18,7 +18,7 @@ from reproduction.datasets import iris
 from reproduction.figures import COLORS, pictures
 from reproduction.papers.lundberg2017 import _attributions
 from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree, expvalue, trees_of
-from splitcredit.convert.sklearn import convert
+from splitcredit import to_forest
 
 RECIPE = {
     "estimator": "DecisionTreeClassifier",
@@ -69,7 +69,7 @@ def compute(inputs) -> pd.DataFrame:
 def explained() -> tuple[Tree, list[float]]:
     """The tree for the probability of the species, in fractions, and the iris."""
     data = iris.load()
-    forest = convert(models.fit(RECIPE, data.X, data.y))
+    forest = to_forest(models.fit(RECIPE, data.X, data.y))
     tree = trees_of(forest, CLASS, Fraction)[0]
     # Shares of whole numbers of flowers, which float64 has rounded.
     pairs = zip(tree.v, tree.r, strict=True)

@@ -15,7 +15,7 @@ from reproduction import datasets, models, theory
 from reproduction.datasets import led
 from reproduction.figures import COLORS
 from reproduction.papers import finding
-from splitcredit.convert.sklearn import convert
+from splitcredit import to_forest
 from splitcredit.importances import local_mdi, mdi
 
 _MEASURES = {
@@ -121,7 +121,7 @@ def _estimates(X, y, explained, trees, repeat):
         "max_features": 1,
         "criterion": "entropy",
     }
-    forest = convert(models.fit(recipe, X, y, repeat))
+    forest = to_forest(models.fit(recipe, X, y, repeat))
     local = local_mdi.explain(forest, np.asarray(explained, float)).values[:, :, 0]
     return {"global": mdi.importance(forest).values, "local": local}
 

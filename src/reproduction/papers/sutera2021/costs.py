@@ -16,7 +16,7 @@ from reproduction.datasets import breast_cancer, digits, led
 from reproduction.figures import COLORS
 from reproduction.models import fit
 from reproduction.papers import finding
-from splitcredit.convert.sklearn import convert
+from splitcredit import to_forest
 from splitcredit.importances import mdi, sage
 from splitcredit.kernels.tree_shap.explain import tree_shap_one
 from splitcredit.kernels.walks import local_mdi, predict, saabas
@@ -74,7 +74,7 @@ def _forest(data, k, trees):
         "random_state": 0,
     }
     model = fit(recipe, data.X, data.y)
-    return model, convert(model)
+    return model, to_forest(model)
 
 
 def _digits(trees):

@@ -15,7 +15,7 @@ from reproduction import models, theory
 from reproduction.datasets import iris, led, wine
 from reproduction.papers import finding
 from reproduction.papers.sutera2021 import table1, table2
-from splitcredit.convert.sklearn import convert
+from splitcredit import to_forest
 from splitcredit.importances import local_mdi, mdi, saabas, tree_shap
 
 # Basis: rounding. A value is a sum of at most some hundred float64 of size at most 4 or so.
@@ -316,7 +316,7 @@ def _tree_shap_of_led(shapley):
 
     by_k = [bias(theory.InfiniteForest(X, y, k).tree_shap(X)) for k in range(1, 8)]
     recipe = _recipe("ExtraTreesClassifier", "entropy", False)
-    pruned = convert(models.fit(recipe | {"n_estimators": 1000, "max_depth": 2}, X, y))
+    pruned = to_forest(models.fit(recipe | {"n_estimators": 1000, "max_depth": 2}, X, y))
     more = "the same, more than for"
     return [
         ("s40", "TreeSHAP - Shapley value of the Bayes classifier, K = 1", "any", by_k[0]),
@@ -449,7 +449,7 @@ def _totals():
     for data in (iris.load(), wine.load()):
         for bootstrap in (False, True):
             recipe = _recipe("RandomForestClassifier", "entropy", bootstrap) | {"max_depth": 4}
-            forest = convert(models.fit(recipe, data.X, data.y))
+            forest = to_forest(models.fit(recipe, data.X, data.y))
             for measure in (saabas, tree_shap):
                 totals = measure.explain(forest, data.X).totals()
                 errors.append(totals - forest.predict(data.X))
@@ -460,13 +460,13 @@ def _scaled():
     """Statement 37: forests of the same rows with renamed classes, and with the output doubled."""
     flowers, wines = iris.load(), wine.load()
     recipe = _recipe("ExtraTreesClassifier", "entropy", False)
-    named = [convert(models.fit(recipe, flowers.X, y)) for y in (flowers.y, (flowers.y + 1) % 3)]
+    named = [to_forest(models.fit(recipe, flowers.X, y)) for y in (flowers.y, (flowers.y + 1) % 3)]
     local = [local_mdi.explain(forest, flowers.X).values for forest in named]
     of_classes = tree_shap.explain(named[0], flowers.X).values
     # The alcohol of a wine from its other properties.
     recipe = _recipe("ExtraTreesRegressor", "squared_error", False)
     X, y = wines.X[:, 1:], wines.X[:, 0]
-    doubled = [convert(models.fit(recipe, X, scale * y)) for scale in (1, 2)]
+    doubled = [to_forest(models.fit(recipe, X, scale * y)) for scale in (1, 2)]
 
     def change(one, other):
         return np.abs(other - one).max() / np.abs(one).max()
@@ -504,7 +504,7 @@ def _eq9(kind, rows, criterion, bootstrap):
     errors = []
     for estimator in (f"ExtraTrees{kind}", f"RandomForest{kind}"):
         recipe = _recipe(estimator, criterion, bootstrap)
-        forest = convert(models.fit(recipe, *rows))
+        forest = to_forest(models.fit(recipe, *rows))
         mean = local_mdi.explain(forest, rows[0]).values[:, :, 0].mean(axis=0)
         everywhere = mdi.importance(forest).values
         errors.append(np.abs(mean - everywhere).max() / everywhere.max())
