@@ -75,6 +75,10 @@ def test_presets_are_valid(preset):
             r"experiments.sutera2021_local.metrics: 'nothing' is not in metrics; there are",
         ),
         (
+            {"sweeps": ["nothing"]},
+            r"sweeps: 'nothing' is not in experiments; there are",
+        ),
+        (
             {"experiments": {"sutera2021_local": {"sweep": []}}},
             r"experiments.sutera2021_local.sweep: \[\] should be non-empty",
         ),

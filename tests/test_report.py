@@ -1,5 +1,6 @@
 """The report of a run: every claim, figure and caption, in one file that opens alone."""
 
+import gzip
 import html.parser
 import platform
 import re
@@ -11,9 +12,9 @@ import pytest
 
 from reproduction import storage
 from reproduction.claims import COLUMNS
-from reproduction.planning import configuration
+from reproduction.planning import configuration, jobs
 from reproduction.planning.workflow import Workflow
-from reproduction.report import manifest, page, pictures, texts
+from reproduction.report import manifest, page, pictures, sweeps, texts
 from reproduction.report.numbers import MissingNumber, Numbers
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -272,6 +273,58 @@ def test_numbers_come_from_the_rows_that_are_named(tmp_path):
     for text in ("{{ models.none.n }}", '{{ repeats("none") }}', '{{ printed("p/t", "name=b") }}'):
         with pytest.raises(MissingNumber):
             numbers.fill(text)
+
+
+def test_an_interval_is_over_repeats_and_not_over_rows(tmp_path):
+    rows = [{"repeat": r, "value": v} for r, v in (("1", 0), ("1", 2), ("2", 2), ("3", 3))]
+    storage.write_rows(tmp_path / "t.csv", rows, ["repeat", "value"])
+    numbers = Numbers({"t": tmp_path / "t.csv"}, [], {})
+    # Means 1, 2, 3: standard error 3 ** -0.5, and Student's t of two degrees of freedom is 4.303.
+    assert numbers.fill('{{ interval("t") }}') == "2.00 ± 2.48"
+    with pytest.raises(MissingNumber, match="an interval takes two repeats, there are 1"):
+        numbers.fill('{{ interval("t", value="3") }}')
+
+
+@pytest.fixture(scope="module")
+def worked_sweeps(config, tmp_path_factory):
+    """What the report shows of the stored tables of the worked sweeps."""
+    names = configuration.read_yaml(ROOT / "config" / "sweeps.yaml")["sweeps"]
+    home, tables = tmp_path_factory.mktemp("experiments"), []
+    for name in names:
+        packed = (ROOT / "docs" / "sweeps" / f"{name}.csv.gz").read_bytes()
+        tables.append(home / f"{name}.csv")
+        tables[-1].write_bytes(gzip.decompress(packed))
+        storage.write_text(home / name / "figure.svg", SVG)
+    return sweeps.sections(config, tables, sorted(home.rglob("*.svg")))
+
+
+def test_every_finding_on_a_worked_sweep_has_its_numbers(worked_sweeps):
+    """Red if a finding names a measure or a setting that the sweep does not have."""
+    assert [section["name"] for section in worked_sweeps] == list(texts.sweeps())
+    for section in worked_sweeps:
+        assert len(section["findings"]) >= 3
+        for filled in (*section["findings"], *section["caption"].values()):
+            assert filled["text"] and not filled["missing"]
+
+
+def test_the_report_shows_the_sweeps_of_the_configuration(results, config, worked_sweeps, report):
+    assert '<section id="sweeps">' not in report
+    shown = Elements(rendered(results, config, sweeps=worked_sweeps))
+    text = " ".join(shown.text)
+    for section in worked_sweeps:
+        assert shown.ids[section["name"]] == "section"
+        assert all(finding["text"] in text for finding in section["findings"])
+        assert f"make sweep EXPERIMENT={section['name']}" in text
+    assert len([a for tag, a in shown.tags if tag == "img" and len(a["alt"]) > 40]) == 4
+
+
+def test_sweeps_of_the_configuration_are_part_of_a_run():
+    flow = Workflow({"sweeps": ["sweep_pgi2"]})
+    files = [f"results/experiments/sweep_pgi2{end}" for end in (".csv", "/figure.svg")]
+    assert {files[0]} == set(flow.sweep_tables()) and files[1] in flow.sweep_pictures()
+    assert set(files) <= set(flow.everything()) and not set(files) & set(Workflow({}).everything())
+    jobs_of_sweep = [job for job in jobs.of_workflow(flow) if job.name.startswith("sweep_pgi2/")]
+    assert {"models", "importances", "metrics"} <= {job.rule for job in jobs_of_sweep}
 
 
 def test_a_text_without_its_numbers_says_so_and_no_more(report):

@@ -6,6 +6,8 @@ rule report:
         timings=rules.timings.output,
         figures=jobs.pictures(),
         tables=jobs.tables(),
+        sweeps=jobs.sweep_tables(),
+        sweep_figures=jobs.sweep_pictures(),
     output:
         report(
             "results/report.html",
@@ -32,4 +34,5 @@ rule report:
         "python -m reproduction --threads {threads} report"
         " --configuration {params.configuration:q}"
         " --claims {input.claims:q} {input.timings:q} --figures {input.figures:q}"
-        " --tables {input.tables:q} --cores {params.cores} --out {output:q} > {log:q} 2>&1"
+        " --tables {input.tables:q} --sweeps {input.sweeps:q}"
+        " --sweep_figures {input.sweep_figures:q} --cores {params.cores} --out {output:q} > {log:q} 2>&1"

@@ -236,6 +236,7 @@ def check_names(config: dict) -> None:
             known_name(config, section, experiment[section], f"experiments.{name}.{section}")
         sweep.check(config, name)
         facets.complete(config, name)
+    known_name(config, "experiments", config["sweeps"], "sweeps")
     for name, artefact in config["artefacts"].items():
         datasets = artefact.get("datasets", [])
         known_name(config, "datasets", datasets, f"artefacts.{name}.datasets")

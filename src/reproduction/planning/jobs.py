@@ -136,7 +136,8 @@ def of_workflow(flow, experiment: str | None = None) -> Iterator[Job]:
         metrics = flow.config["experiments"][experiment]["metrics"]
         yield from _with_kernels(flow, _experiment(flow, experiment, metrics))
         return
-    wanted: dict[str, list[str]] = {}
+    experiments = flow.config["experiments"]
+    wanted = {name: list(experiments[name]["metrics"]) for name in flow.config["sweeps"]}
     for name in flow.required:
         for one in flow.artefacts[name].get("inputs", []):
             experiment, _, metric = one.partition("/")

@@ -366,6 +366,18 @@ class Workflow:
         """Tables of artefacts for the report, by default of all that a run makes."""
         return [self.path("tables", n, "csv") for n in (self.required if names is None else names)]
 
+    def sweep_tables(self):
+        """Tables of the sweeps that the report shows."""
+        return [f"results/experiments/{name}.csv" for name in self.config["sweeps"]]
+
+    def sweep_pictures(self):
+        """Pictures of the sweeps that the report shows."""
+        return [file for name in self.config["sweeps"] for file in self._pictures_of_sweep(name)]
+
+    def _pictures_of_sweep(self, name):
+        drawn = facets.complete(self.config, name) is not None
+        return [f"results/experiments/{name}/figure.{k}" for k in ("svg", "png")] if drawn else []
+
     def labels(self, wildcards):
         """What Snakemake's own report shows beside a figure."""
         shown = self._artefact(wildcards)["title"]
@@ -443,8 +455,9 @@ class Workflow:
         return f"results/{'timing/' if self.timed(name) else ''}{folder}/{name}.{kind}"
 
     def everything(self):
-        """All files of all artefacts but the optional ones."""
-        return [file for name in self.required for file in self.outputs(name)]
+        """All files of all artefacts but the optional ones, and of the sweeps of the report."""
+        files = [file for name in self.required for file in self.outputs(name)]
+        return [*files, *self.sweep_tables(), *self.sweep_pictures()]
 
     def outputs(self, name):
         """All files of one artefact."""
@@ -465,10 +478,8 @@ class Workflow:
                 files[paper] = [*files.get(paper, []), *self.outputs(name)]
         for name, experiment in self.config["experiments"].items():
             tables = [f"results/experiments/{name}/{m}.csv" for m in experiment["metrics"]]
-            drawn = facets.complete(self.config, name) is not None
-            pictures = [f"results/experiments/{name}/figure.{k}" for k in ("svg", "png")]
             one = f"results/experiments/{name}.csv"
-            files[f"experiment_{name}"] = [*tables, one, *(pictures if drawn else ())]
+            files[f"experiment_{name}"] = [*tables, one, *self._pictures_of_sweep(name)]
         return files
 
     def _datasets(self, wildcards):

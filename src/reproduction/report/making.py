@@ -50,6 +50,25 @@ def of_artefact(name: str, config: dict, drawn: bool, judged: bool) -> dict:
     }
 
 
+def of_sweep(name: str, config: dict) -> dict:
+    """What a reader needs to make one sweep again.
+
+    Returns
+    -------
+    dict
+        ``command``, ``table``, ``configuration`` (files) and ``experiments``, as in `of_artefact`.
+    """
+    preset = config["preset"]
+    metrics = config["experiments"][name]["metrics"]
+    return {
+        "command": f"make sweep EXPERIMENT={name}"
+        + ("" if preset == "full" else f" PRESET={preset}"),
+        "table": f"results/experiments/{name}.csv",
+        "configuration": [f"config/experiments/{name}.yaml"],
+        "experiments": [_experiment(config, name, metrics)],
+    }
+
+
 def _experiment(config, name, metrics):
     """Its metrics, and one text for each block of its sweep."""
     given = config["experiments"][name]

@@ -51,6 +51,7 @@ class Numbers:
             "most": self.most,
             "median": self.median,
             "mean": self.mean,
+            "interval": self.interval,
             "printed": self.printed,
             "tally": self.tally,
             "stated": self.stated,
@@ -61,6 +62,13 @@ class Numbers:
             return self._environment.from_string(text).render(**names, **functions).strip()
         except jinja2.UndefinedError as error:
             raise MissingNumber(str(error)) from None
+
+    def filled(self, text: str) -> dict[str, str]:
+        """``text`` with its numbers, or why not: ``missing``, if the run lacks one of them."""
+        try:
+            return {"text": self.fill(text), "missing": ""}
+        except MissingNumber as error:
+            return {"text": "", "missing": str(error)}
 
     def cell(self, table: str, column: str = "value", **where) -> float:
         """The one value of a column in the rows with these values of other columns."""
@@ -85,6 +93,22 @@ class Numbers:
         """The mean of these values, weighted by another column if one is named."""
         weights = self._values(table, by, where) if by else None
         return statistics.fmean(self._values(table, column, where), weights)
+
+    def interval(self, table: str, column: str = "value", **where) -> str:
+        """The mean over repeats and half of its 95 % interval by Student's t, as text.
+
+        Values of one repeat are of the same data, so that their mean counts once.
+        """
+        by_repeat: dict[str, list] = {}
+        for row in self._matching(table, where):
+            by_repeat.setdefault(row["repeat"], []).append(float(row[column]))
+        means = [statistics.fmean(values) for values in by_repeat.values()]
+        if len(means) < 2:
+            raise MissingNumber(f"{table}: an interval takes two repeats, there are {len(means)}")
+        from scipy import stats
+
+        half = stats.t.ppf(0.975, len(means) - 1) * statistics.stdev(means) / len(means) ** 0.5
+        return f"{digits(statistics.fmean(means), 2)} ± {digits(half, 2)}"
 
     def printed(self, name: str, cell: str) -> str:
         """What the paper prints in a cell, as text."""
@@ -142,12 +166,14 @@ class Numbers:
         return storage.read_rows(self.tables[table])
 
     def _values(self, table, column, where):
-        rows = self._rows(table)
-        matching = [row for row in rows if all(_alike(row.get(k), v) for k, v in where.items())]
-        values = [float(row[column]) for row in matching if row.get(column)]
+        values = [float(row[column]) for row in self._matching(table, where) if row.get(column)]
         if not values:
             raise MissingNumber(f"{table}: no row with {column} is {where}")
         return values
+
+    def _matching(self, table, where):
+        rows = self._rows(table)
+        return [row for row in rows if all(_alike(row.get(k), v) for k, v in where.items())]
 
 
 def _alike(text, value):

@@ -10,7 +10,7 @@ from reproduction import storage
 from reproduction.claims import OUTCOMES, VERDICTS, is_statement, number, outcomes, parse_cell
 from reproduction.claims_summary import VALUE_VERDICTS, counts, statement_counts
 from reproduction.report import making, pictures, texts
-from reproduction.report.numbers import MissingNumber, Numbers, digits, short
+from reproduction.report.numbers import Numbers, digits, short
 
 MEANINGS = {
     "equal": "Our value rounds to the printed text.",
@@ -43,6 +43,7 @@ def render(
     seconds=(),
     bench=(),
     incomplete=(),
+    sweeps=(),
 ) -> str:
     """The report as one HTML text that refers to no other file.
 
@@ -64,6 +65,8 @@ def render(
         Rows of the benchmarks against other packages, if they were run.
     incomplete : sequence of dict of str to str
         Artefacts that this run did not finish: ``artefact``, ``log`` and ``reason``.
+    sweeps : list of dict
+        See `reproduction.report.sweeps.sections`.
     """
     # Optional artefacts are shown if they were made.
     images = pictures.by_artefact(figures)
@@ -102,6 +105,7 @@ def render(
             versions=versions or {},
             seconds=seconds,
             bench=bench,
+            sweeps=sweeps,
             parts=texts.PARTS,
         )
     )
@@ -189,11 +193,7 @@ class _Context:
         }
 
     def _filled(self, text):
-        """A text with its numbers; without it, and why, if the run lacks one."""
-        try:
-            return {"text": self.numbers.fill(text), "missing": ""}
-        except MissingNumber as error:
-            return {"text": "", "missing": str(error)}
+        return self.numbers.filled(text)
 
     @staticmethod
     def _statements(rows):

@@ -12,6 +12,7 @@ from reproduction import papers
 
 TEMPLATES = Path(__file__).parent / "templates"
 _PAPERS = Path(papers.__file__).parent
+_SWEEPS = Path(__file__).with_name("sweeps.yaml")
 # What a caption says, in this order, with the heading of each part.
 PARTS = {
     "seen": "What is seen",
@@ -36,6 +37,11 @@ def account(paper: str) -> dict:
     return _read(_PAPERS / paper / "account.yaml")
 
 
+def sweeps() -> dict[str, dict]:
+    """Words on sweeps by experiment: ``title``, ``alt``, the keys of `PARTS`, and ``findings``."""
+    return _read(_SWEEPS)
+
+
 def in_order(names) -> list[str]:
     """Artefacts in the order of the papers' years and of the files that list them."""
     paths = sorted(
@@ -51,6 +57,7 @@ def files() -> list[Path]:
     return [
         *sorted(_PAPERS.glob("*/captions.yaml")),
         *sorted(_PAPERS.glob("*/account.yaml")),
+        _SWEEPS,
         *sorted(TEMPLATES.iterdir()),
     ]
 

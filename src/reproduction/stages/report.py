@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from reproduction import storage
-from reproduction.report import manifest, page
+from reproduction.report import manifest, page, sweeps
 
 
 def add_arguments(parser):
@@ -15,6 +15,8 @@ def add_arguments(parser):
     parser.add_argument("--claims", nargs="*", default=[], help="claims tables")
     parser.add_argument("--figures", nargs="*", default=[], help="pictures, SVG and PNG")
     parser.add_argument("--tables", nargs="*", default=[], help="tables of the artefacts")
+    parser.add_argument("--sweeps", nargs="*", default=[], help="tables of sweeps")
+    parser.add_argument("--sweep_figures", nargs="*", default=[], help="their pictures")
     parser.add_argument("--incomplete", type=json.loads, default=[], help="what failed, and why")
     parser.add_argument("--results", default="results", help="folder of the run, for its timings")
     parser.add_argument("--cores", help="cores that Snakemake was given")
@@ -47,5 +49,6 @@ def run(arguments):
         seconds=manifest.seconds_by_rule(arguments.results),
         bench=storage.read_rows(bench) if bench.is_file() else (),
         incomplete=incomplete,
+        sweeps=sweeps.sections(arguments.configuration, arguments.sweeps, arguments.sweep_figures),
     )
     storage.write_text(arguments.out, report)

@@ -1,0 +1,49 @@
+"""Sections of the report on sweeps that no artefact reads: figure, findings, how they were made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reproduction.report import making, pictures, texts
+from reproduction.report.numbers import Numbers
+
+
+def sections(config: dict, tables, figures) -> list[dict]:
+    """What the report shows of each sweep, in the order of the tables.
+
+    Parameters
+    ----------
+    config : dict
+        The configuration of the run.
+    tables : list of paths
+        CSV files ``.../EXPERIMENT.csv``, a row a number, of all metrics.
+    figures : list of paths
+        SVG and PNG files ``.../EXPERIMENT/figure.svg``.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``title``, ``picture``, ``alt``, ``caption``, ``findings`` and ``making``; the
+        words are those of ``sweeps.yaml``, without which a sweep has its figure alone.
+    """
+    own = {Path(path).stem: Path(path) for path in tables}
+    images = pictures.by_artefact(figures)
+    numbers = Numbers(own, [], config)
+    return [_section(config, name, images.get(f"{name}/figure"), numbers) for name in own]
+
+
+def _section(config, name, files, numbers):
+    spoken = texts.sweeps().get(name, {})
+    title = spoken.get("title", name)
+    return {
+        "name": name,
+        "title": title,
+        "picture": pictures.embed(files) if files else None,
+        "alt": spoken.get("alt", title),
+        "caption": {part: numbers.filled(spoken[part]) for part in texts.PARTS if part in spoken},
+        "findings": [
+            {"headline": finding["headline"], **numbers.filled(finding["text"])}
+            for finding in spoken.get("findings", [])
+        ],
+        "making": making.of_sweep(name, config),
+    }
