@@ -180,6 +180,17 @@ def test_eq_11_is_eq_10_over_the_in_bag_share_of_the_class():
         np.testing.assert_allclose(share * eleven, ten, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["two classes", "values"])
+def test_rows_that_weights_draw_more_often_are_in_bag_more_often(kind):
+    """Red if in-bag rows are drawn anew without the weights of the fit: MDI is a sum over them."""
+    X, y = whole_numbers("values" if kind == "values" else "classes", 60, 5, 0)
+    weights = np.random.default_rng(0).uniform(0.1, 2, 60)
+    model = RandomForestRegressor if kind == "values" else RandomForestClassifier
+    model = model(5, random_state=0, max_depth=4).fit(X, y, sample_weight=weights)
+    in_bag = mdi_oob.importance(model, X, y, "inbag").values
+    assert twins.largest_error(in_bag, mdi.importance(model).values) <= twins.ROUNDING
+
+
 def test_fits_with_weights_count_rows_without_them():
     """Their node values are no means of y, which is not held against y."""
     model, X, y = fitted("extra-trees, bagged, cancer")  # with class weights
