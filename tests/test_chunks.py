@@ -163,3 +163,24 @@ def test_no_bar_goes_to_a_file(case, monkeypatch, capsys):
     monkeypatch.setattr(_progress, "DELAY", 0.0)
     splitcredit.explain(*case)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "last"),
+    [
+        ("sage", {"n_permutations": 600}, "600/600"),
+        ("sage", {"algorithm": "exact"}, "16/16"),
+        ("mda", {}, "5/5"),
+    ],
+)
+def test_methods_over_all_rows_at_once_have_a_bar_too(method, parameters, last, monkeypatch):
+    """Red if the bar stops short: its last state counts everything that was done."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 4)), rng.integers(0, 2, 40)
+    model = RandomForestClassifier(5, random_state=0).fit(X, y)
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    for progress in (True, False):
+        shown_before = screen.getvalue()
+        splitcredit.importance(model, X, y, method=method, progress=progress, **parameters)
+        assert (last in screen.getvalue()[len(shown_before) :]) == progress

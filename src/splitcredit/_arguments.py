@@ -17,8 +17,8 @@ _HINTS = {
         "scale=0.3 * X_train.std(axis=0)"
     ),
 }
-# What the face gives itself: the model, under whatever name, and the noise.
-_GIVEN = ("forest", "estimator", "model", "perturbation")
+# What the face gives itself: the model, under whatever name, the noise, and whether to show a bar.
+_GIVEN = ("forest", "estimator", "model", "perturbation", "progress")
 
 
 def check(method: str, function, given, parameters, extra=()) -> None:

@@ -149,7 +149,7 @@ def importance(
         attribution over the rows of X, added over the outputs; ``output="predicted"``, or the name
         or index of one, takes a single output.
     progress : bool, optional
-        As for `explain`, where rows are attributed.
+        As for `explain`, where rows are attributed, and for ``"sage"`` and ``"mda"``.
     **parameters
         Passed to the method.
 
@@ -183,7 +183,7 @@ def importance(
     """
     function = _methods.summarizing(method)
     if function is not None:
-        return _global(function, model, X, y, method, parameters)
+        return _global(function, model, X, y, method, parameters, progress)
     if X is None:
         raise TypeError(_arguments.needs(f"method {method!r}", "X"))
     function = _methods.attributing(method)
@@ -214,9 +214,11 @@ def _opened(model, X, parameters):
     return forest, X, parameters | ({} if background is None else {"background": background})
 
 
-def _global(function, model, X, y, method, parameters):
+def _global(function, model, X, y, method, parameters, progress):
     given = {name: value for name, value in (("X", X), ("y", y)) if value is not None}
     _arguments.check(method, function, given, parameters)
+    if _arguments.takes(function, "progress"):
+        parameters = parameters | {"progress": progress}
     if not _arguments.takes(function, "X"):
         return function(model, **parameters)
     return function(model, X, y, **parameters)

@@ -10,12 +10,13 @@ DELAY = 2.0
 
 
 @contextmanager
-def bar(total: int, progress: bool | None, unit: str = "rows"):
+def bar(total: int | None, progress: bool | None, unit: str = "rows"):
     """Yield a function to call with the number of units that were done since its last call.
 
     Parameters
     ----------
-    total : int
+    total : int or None
+        None if it is not known beforehand.
     progress : bool, optional
         True shows the bar at once, False never. By default it appears after two seconds, if a
         terminal or a notebook shows standard error.

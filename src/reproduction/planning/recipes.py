@@ -18,7 +18,7 @@ class ConfigError(ValueError):
 
 # What an importance or metric is given by the job, not by its recipe.
 _GIVEN = {
-    "importance": {"forest", "model", "estimator", "X", "y", "background"},
+    "importance": {"forest", "model", "estimator", "X", "y", "background", "progress"},
     "metric": {"attributions", "data", "training", "forest", "estimator", "refit"},
 }
 # What every recipe of a kind takes, beside the parameters of what it names.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from splitcredit import _progress
 from splitcredit.attribution import Importance
 from splitcredit.convert import forest_and_rows
 from splitcredit.importances._training import training_data
@@ -11,7 +12,14 @@ from splitcredit.importances._training import training_data
 REQUIRES = ("bootstrap",)
 
 
-def importance(forest, X, y, scaled: bool = False, random_state: int = 0) -> Importance:
+def importance(
+    forest,
+    X,
+    y,
+    scaled: bool = False,
+    random_state: int = 0,
+    progress: bool | None = None,
+) -> Importance:
     """Mean decrease of accuracy when a feature is permuted among each tree's out-of-bag rows.
 
     Parameters
@@ -28,6 +36,8 @@ def importance(forest, X, y, scaled: bool = False, random_state: int = 0) -> Imp
         default. Features without any variation keep their raw value, 0 for unused ones.
     random_state : int
         Seed of the permutations; see `permutations`.
+    progress : bool, optional
+        Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
 
     Returns
     -------
@@ -50,7 +60,9 @@ def importance(forest, X, y, scaled: bool = False, random_state: int = 0) -> Imp
 
     forest, X = forest_and_rows(forest, X)
     rows, y = training_data(forest, X, y)
-    increases = mda.loss_increases(forest, rows, y, permutations(forest.n_features, random_state))
+    orders = permutations(forest.n_features, random_state)
+    with _progress.bar(forest.n_trees, progress, "trees") as done:
+        increases = mda.loss_increases(forest, rows, y, orders, done)
     measured = increases[~np.isnan(increases).any(axis=1)]
     if len(measured) == 0:
         raise ValueError("no tree has an out-of-bag row: grow more trees, or draw fewer rows each")

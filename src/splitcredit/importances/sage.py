@@ -7,6 +7,7 @@ from math import comb
 
 import numpy as np
 
+from splitcredit import _progress
 from splitcredit.attribution import Importance
 from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import prepared_background
@@ -36,6 +37,7 @@ def importance(
     threshold: float = 0.025,
     n_permutations: int | None = None,
     random_state: int = 0,
+    progress: bool | None = None,
 ) -> Importance:
     """SAGE values: Shapley values of v(S) = E[loss(f_{}, Y)] - E[loss(f_S(X_S), Y)].
 
@@ -66,6 +68,8 @@ def importance(
         Permutations to sample, whatever the standard errors.
     random_state : int
         Seed of the permutations and rows drawn.
+    progress : bool, optional
+        Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
 
     Returns
     -------
@@ -105,11 +109,14 @@ def importance(
     losses = _losses(forest, X, y, background, loss, imputer)
     parameters = {"loss": loss, "imputer": imputer, "algorithm": algorithm}
     if algorithm == "exact":
-        values, error, n_permutations = _exact(losses, len(X), p), None, 0
+        values, error, n_permutations = _exact(losses, len(X), p, progress), None, 0
     else:
         _check_sampling(threshold, n_permutations, random_state)
         rng = np.random.default_rng(random_state)
-        values, error, n_permutations = _sampled(losses, len(X), p, threshold, n_permutations, rng)
+        with _progress.bar(n_permutations, progress, "permutations") as done:
+            values, error, n_permutations = _sampled(
+                losses, len(X), p, threshold, n_permutations, rng, done
+            )
         parameters |= {"threshold": float(threshold), "random_state": int(random_state)}
     parameters["n_permutations"] = int(n_permutations)
     return Importance(values, forest.feature_names, "sage", parameters, error)
@@ -132,7 +139,7 @@ def _cross_entropy(probabilities, y):
     return -np.log(np.maximum(probabilities[np.arange(len(y)), y], SMALLEST))
 
 
-def _exact(losses, n, p):
+def _exact(losses, n, p, progress):
     """Shapley values by enumeration of all coalitions."""
     if p > MOST_FEATURES:
         raise ValueError(
@@ -143,10 +150,12 @@ def _exact(losses, n, p):
     known = (coalitions[:, None] >> np.arange(p) & 1).astype(bool)
     worth = np.empty(2**p)
     step = max(1, PAIRS // n)
-    for a in range(0, 2**p, step):
-        some = known[a : a + step]
-        pairs = losses(np.tile(np.arange(n), len(some)), np.repeat(some, n, axis=0))
-        worth[a : a + step] = -pairs.reshape(-1, n).mean(axis=1)
+    with _progress.bar(2**p, progress, "coalitions") as done:
+        for a in range(0, 2**p, step):
+            some = known[a : a + step]
+            pairs = losses(np.tile(np.arange(n), len(some)), np.repeat(some, n, axis=0))
+            worth[a : a + step] = -pairs.reshape(-1, n).mean(axis=1)
+            done(len(some))
     weight = np.array([1 / (p * comb(p - 1, size)) for size in range(p)])
     values = np.empty(p)
     for j in range(p):
@@ -156,7 +165,7 @@ def _exact(losses, n, p):
     return values
 
 
-def _sampled(losses, n, p, threshold, n_permutations, rng):
+def _sampled(losses, n, p, threshold, n_permutations, rng, done):
     """Mean and standard error of the gains over random permutations, and how many there were."""
     most = n_permutations or MOST
     count, mean, squares = 0, np.zeros(p), np.zeros(p)
@@ -172,6 +181,7 @@ def _sampled(losses, n, p, threshold, n_permutations, rng):
         squares += shift**2 * (count * taken / (count + taken))
         count += taken
         mean += shift * (taken / count)
+        done(taken)
         error = np.sqrt(squares / (count - 1) / count)
         if n_permutations is None and error.max() <= threshold * np.ptp(mean):
             break

@@ -11,7 +11,7 @@ from splitcredit.kernels.nodes import nodes_of
 ORDERS = 8_000_000
 
 
-def loss_increases(forest, X, y, permutations) -> np.ndarray:
+def loss_increases(forest, X, y, permutations, done=lambda n: None) -> np.ndarray:
     """Mean loss of permuted rows minus that of the rows, float64 (n_trees, n_features).
 
     The loss is 1 where the leaf's largest class (the first of equals) is not that of the row, for
@@ -28,6 +28,8 @@ def loss_increases(forest, X, y, permutations) -> np.ndarray:
     permutations : callable (tree, n) -> int64 (n_features, n)
         Orders of the n out-of-bag rows of a tree: row a is given the value of row ``[k, a]`` in
         feature k.
+    done : callable (n)
+        Called when n more trees are measured.
     """
     nodes, is_class = nodes_of(forest), forest.n_outputs > 1
     classes, numbers = forest.value.argmax(axis=1), forest.value[:, 0]
@@ -44,6 +46,7 @@ def loss_increases(forest, X, y, permutations) -> np.ndarray:
         held = (np.concatenate(rows), starts, np.concatenate(orders))
         arrays = X, y.astype(np.float64), predicted, is_class, trees, *held
         _increases(len(trees), *nodes[:6], forest.tree_offsets, *arrays, out)
+        done(len(trees))
     return out
 
 
