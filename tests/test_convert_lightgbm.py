@@ -185,6 +185,21 @@ def test_zero_counts_as_missing_where_the_model_was_fitted_so():
     assert twins.largest_error(forest.predict(X)[:, 0], theirs) <= 1e-12
 
 
+@pytest.mark.parametrize("zero_as_missing", [False, True])
+def test_the_smallest_numbers_are_zero_up_to_the_one_that_is_a_threshold(zero_as_missing):
+    """LightGBM's kZeroThreshold, in single precision: at it, and a step on either side."""
+    X, rng = drawn()
+    X = np.round(X)
+    y = X @ [1, 2, 3] + (X == 0) @ [1, -2, 4]
+    booster = train({"zero_as_missing": zero_as_missing, "num_leaves": 20}, X, y, rounds=20)
+    forest = to_forest(booster)
+    tiny = float(np.float32(1e-35))
+    numbers = [np.nextafter(tiny, end) for end in (0.0, 1.0)] + [tiny, 0.0, 1.0]
+    Z = rng.choice(np.concatenate([numbers, np.negative(numbers)]), (300, 3))
+    theirs = booster.predict(Z, raw_score=True)
+    assert twins.largest_error(forest.predict(Z)[:, 0], theirs) <= 1e-12
+
+
 def test_unfitted_models_and_other_things_are_refused(tmp_path):
     with pytest.raises(NotFittedError, match=r"this LGBMRegressor is not fitted: call fit\(X, y\)"):
         to_forest(lightgbm.LGBMRegressor())

@@ -11,8 +11,8 @@ from splitcredit.categories import Categories
 
 __all__ = ["LEAF", "Forest", "array_hash"]
 
-# LightGBM's kZeroThreshold.
-CLOSE_TO_MISSING = 1e-35
+# LightGBM's kZeroThreshold, a number of single precision.
+CLOSE_TO_MISSING = float(np.float32(1e-35))
 
 _DTYPES = {
     "feature": np.int32,

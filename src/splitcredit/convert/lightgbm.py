@@ -16,7 +16,7 @@ import numpy as np
 
 from splitcredit.convert import _nodes
 from splitcredit.convert._subsets import members_of, subset_fields
-from splitcredit.forest import Forest
+from splitcredit.forest import CLOSE_TO_MISSING, Forest
 
 # Keys of a tree -> type of the numbers. The first group has one number a leaf.
 _LEAVES = {"leaf_value": np.float64, "leaf_count": np.float64}
@@ -204,7 +204,7 @@ def _flat(trees, n_outputs, name):
     missing_left &= decision & _BY_CATEGORY == 0
     arrays = {
         "feature": spread(trees["split_feature"], -1, np.int32),
-        "threshold": spread(threshold, 0.0, np.float64),
+        "threshold": spread(_below_zero(threshold), 0.0, np.float64),
         "left": spread(children["left"], -1, np.int32),
         "right": spread(children["right"], -1, np.int32),
         "missing_left": spread(missing_left, False, np.bool_),
@@ -222,6 +222,15 @@ def _flat(trees, n_outputs, name):
     value = _nodes.in_columns(mean, column, counts, n_outputs)
     arrays |= {"value": value, "impurity": variance, "tree_offsets": offsets}
     return arrays, inner[decision & _BY_CATEGORY != 0]
+
+
+def _below_zero(threshold):
+    """The thresholds, with the one between 0 and negative numbers a step lower.
+
+    LightGBM takes that number itself for 0 before it compares.
+    """
+    step_lower = np.nextafter(-CLOSE_TO_MISSING, -1.0)
+    return np.where(threshold == -CLOSE_TO_MISSING, step_lower, threshold)
 
 
 def _output_names(head, n_outputs, classes):
