@@ -1,0 +1,157 @@
+"""What the first call of each method costs, with nothing compiled and with the code kept.
+
+    python benchmarks/first_call.py --repeats 3 --write
+
+Each call runs in a new process, first with an empty folder for machine code, then with the folder
+that this process has filled. The time is processor time of all threads from the call to its return.
+It includes the modules that the call imports, except numpy and numba, which have a line of their
+own. The forests come from files, so scikit-learn is not loaded for them.
+
+``--write`` puts the table into docs/first_call.md. The machine should do nothing else meanwhile.
+``--only interactions`` measures the calls whose text contains that word.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pages
+
+SRC = Path(__file__).resolve().parents[1] / "src"
+# Every call, as the table shows it. `deep` is a random forest of two classes with 5 trees of depth 8,
+# `shallow` one of depth 3, and `added` the sum of the shallow trees, as in boosting. X and y are 200
+# training rows of 10 features in single precision.
+CALLS = (
+    "deep.predict(X)",
+    'explain(deep, X, "saabas")',
+    'explain(deep, X, "local_mdi")',
+    'importance(deep, X, method="mdi")',
+    "explain(deep, X[:3])",
+    "explain(deep, X)",
+    "explain(shallow, X)",
+    'explain(deep, X, "tree_shap_interventional", background=X[:50])',
+    "interactions(deep, X)",
+    "interactions(deep, X, background=X[:50])",
+    "interactions(deep, X, order=3)",
+    "rank(shallow, X[:3], scale=0.3)",
+    'rank(added, X[:3], scale=0.3, arithmetic="single")',
+    "faithfulness(shallow, X[:3], range(10), scale=0.3)",
+    "pg2_sampled(shallow, X[:3], [0, 1], counts=[100], output=1)",
+    'explain(deep, X, "oob_attributions")',
+    'explain(deep, X, "oob_attributions", attribution="saabas")',
+    'importance(deep, X, y, method="ufi")',
+    'importance(deep, X, y, method="mdi_oob")',
+    'importance(deep, X, y, method="mda")',
+    'importance(deep, X, y, method="sage", n_permutations=100)',
+    "warm_up()",
+)
+# Programs of the processes, which print seconds of processor time.
+IMPORTS = """
+import os
+def clock():
+    return sum(os.times()[:2])
+start = clock()
+import {}
+print(clock() - start)
+"""
+CALL = """
+import logging, os, sys
+import numpy as np
+import numba
+from splitcredit import Forest, explain, faithfulness, importance, interactions, rank
+from splitcredit.faithfulness.sampling import pg2_sampled
+def clock():
+    return sum(os.times()[:2])
+def read(name):
+    with np.load(f"{folder}/{name}.npz", allow_pickle=False) as arrays:
+        return Forest.from_arrays(dict(arrays))
+logging.getLogger("splitcredit").setLevel(logging.ERROR)
+folder = sys.argv[1]
+deep, shallow, added = read("deep"), read("shallow"), read("added")
+X, y = np.load(f"{folder}/X.npy"), np.load(f"{folder}/y.npy")
+start = clock()
+%s
+print(clock() - start)
+"""
+WARM_UP = "from splitcredit.kernels.warm_up import warm_up; warm_up()"
+
+
+def write_forests(folder) -> None:
+    """Make the three forests, and save them with their training data."""
+    import numpy as np
+    from sklearn.ensemble import RandomForestClassifier
+
+    from splitcredit import to_forest
+
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 10)).astype(np.float32)
+    y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(np.int64)
+    np.save(Path(folder) / "X.npy", X)
+    np.save(Path(folder) / "y.npy", y)
+    deep, shallow = (
+        to_forest(RandomForestClassifier(5, max_depth=depth, random_state=0).fit(X, y), X)
+        for depth in (8, 3)
+    )
+    added = dataclasses.replace(shallow, aggregate="sum", strict=True)
+    for name, forest in {"deep": deep, "shallow": shallow, "added": added}.items():
+        np.savez(Path(folder) / f"{name}.npz", **forest.to_arrays())
+
+
+def seconds(code, folder, cache) -> float:
+    """Processor time that a new process prints, with machine code in a given folder."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(SRC)}
+    command = [sys.executable, "-c", code, str(folder)]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return float(done.stdout)
+
+
+def measured(call, folder, repeats) -> tuple[float, float]:
+    """Median seconds of a call with an empty folder of machine code, and with what is kept."""
+    code = CALL % (WARM_UP if call == "warm_up()" else call)
+    empty, kept = [], []
+    for _ in range(repeats):
+        with tempfile.TemporaryDirectory() as cache:
+            empty.append(seconds(code, folder, cache))
+            kept.append(seconds(code, folder, cache))
+    return statistics.median(empty), statistics.median(kept)
+
+
+def table(repeats, only="") -> list[str]:
+    """Lines of the table, printed as they are made, with the calls that contain a text."""
+    lines = ["| call | nothing compiled | code kept |", "|---|--:|--:|"]
+    with tempfile.TemporaryDirectory() as folder:
+        write_forests(folder)
+        for package in ("splitcredit", "numpy, numba"):
+            times = [seconds(IMPORTS.format(package), folder, folder) for _ in range(repeats)]
+            lines.append(f"| `import {package}` | | {statistics.median(times):.2f} |")
+            print(lines[-1], flush=True)
+        for call in (call for call in CALLS if only in call):
+            empty, kept = measured(call, folder, repeats)
+            lines.append(f"| `{call}` | {empty:.1f} | {kept:.2f} |")
+            print(lines[-1], flush=True)
+    return lines
+
+
+def main(arguments=None) -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--repeats", type=int, default=1, help="the median of so many is taken")
+    parser.add_argument("--write", action="store_true", help="put the table into the page")
+    parser.add_argument("--only", metavar="TEXT", default="", help="calls that contain this text")
+    given = parser.parse_args(arguments)
+    if given.write and given.only:
+        parser.error("--write needs all calls")
+    lines = table(given.repeats, given.only)
+    if given.write:
+        pages.write("first_call.md", "costs", lines)
+
+
+if __name__ == "__main__":
+    main()
