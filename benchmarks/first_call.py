@@ -25,9 +25,9 @@ from pathlib import Path
 import pages
 
 SRC = Path(__file__).resolve().parents[1] / "src"
-# Every call, as the table shows it. `deep` is a random forest of two classes with 5 trees of depth 8,
-# `shallow` one of depth 3, and `added` the sum of the shallow trees, as in boosting. X and y are 200
-# training rows of 10 features in single precision.
+# Every call, as the table shows it. `deep` is a random forest of two classes with 5 trees of depth
+# 8, `shallow` one of depth 3, and `added` the sum of the shallow trees, as in boosting. X and y are
+# 200 training rows of 10 features in single precision.
 CALLS = (
     "deep.predict(X)",
     'explain(deep, X, "saabas")',

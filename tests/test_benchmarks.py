@@ -10,10 +10,13 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from splitcredit import to_forest
 
 ROOT = Path(__file__).resolve().parents[1]
 BENCHMARKS = ROOT / "benchmarks"
@@ -164,6 +167,59 @@ def test_peers_that_are_missing_or_fail_are_said(small, bench, take_reference, t
         assert len({line.count("|") for line in text.splitlines() if "|" in line}) == 1
     assert table.count("| shap ") == 2 and "x shap |" in summary
     assert all(bench("run").line(row) for row in rows)
+
+
+def first_cells(bench, page, mark):
+    """First cells of the rows of a table on a page."""
+    text = bench("pages").between((ROOT / "docs" / page).read_text(), mark)[2]
+    return [line.split("|")[1].strip() for line in text.splitlines()[2:]]
+
+
+def test_every_kind_on_the_page_of_models_is_converted_exactly(bench, capsys):
+    conversions = bench("conversions")
+    assert conversions.main(["--models", "2"]) == 0, capsys.readouterr().out
+    names = [line.split("|")[1].strip() for line in capsys.readouterr().out.splitlines()]
+    assert names == first_cells(bench, "models.md", "checks")
+
+
+def test_a_model_that_is_converted_wrongly_is_named(bench, monkeypatch, capsys):
+    conversions = bench("conversions")
+    name = "sklearn, trees and forests"
+
+    def moved(model):
+        forest = to_forest(model)
+        return replace(forest, value=forest.value + 1e-9)
+
+    monkeypatch.setattr(conversions, "to_forest", moved)
+    assert conversions.main(["--models", "2", "--only", name]) == 1
+    printed = capsys.readouterr().out
+    assert all(f"above its bound: {name}, number {number}: " in printed for number in (0, 1))
+
+
+def test_every_first_call_on_the_page_runs(bench, tmp_path):
+    """All of them in one process, which prints the seconds that they take."""
+    first_call = bench("first_call")
+    first_call.write_forests(tmp_path)
+    calls = [call for call in first_call.CALLS if call != "warm_up()"]
+    printed = subprocess.run(
+        [sys.executable, "-c", first_call.CALL % "\n".join(calls), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert float(printed.stdout) >= 0
+    imports = ["`import splitcredit`", "`import numpy, numba`"]
+    names = [*imports, *(f"`{call}`" for call in first_call.CALLS)]
+    assert names == first_cells(bench, "first_call.md", "costs")
+
+
+def test_a_table_is_written_between_its_marks(bench):
+    pages = bench("pages")
+    page = "before\n<!-- a -->\nold\n<!-- /a -->\nafter\n"
+    written = "before\n<!-- a -->\n| x |\n|---|\n<!-- /a -->\nafter\n"
+    assert pages.with_table(page, "a", ["| x |", "|---|"]) == written
+    with pytest.raises(ValueError, match="no text between <!-- b --> and <!-- /b -->"):
+        pages.with_table(page, "b", ["| x |"])
 
 
 def test_worker_answers_errors_and_ends_with_its_input():
