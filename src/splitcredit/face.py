@@ -1,8 +1,8 @@
 """The functions that users meet first: one door to every method.
 
-Every function takes a fitted model as people hold it: of scikit-learn, XGBoost or LightGBM, a
-Booster, a `Forest`, the path of a model file, a pipeline, or a fitted search. X goes through the
-steps of a pipeline first; features are then those that come out of them.
+Every function takes a fitted model of scikit-learn, XGBoost, LightGBM or CatBoost, a Booster, a
+`Forest`, the path of a model file, a pipeline, or a fitted search. X goes through the steps of a
+pipeline first; the features are then those that come out of these steps.
 """
 
 from __future__ import annotations
