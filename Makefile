@@ -21,7 +21,7 @@ SNAKEMAKE = PATH="$(BIN):$$PATH" python workflow/run.py \
 .DEFAULT_GOAL := help
 EXPERIMENT ?=
 
-.PHONY: help reproduce quick sweep plan costs test lint format environment lock bench reference clean
+.PHONY: help reproduce quick sweep plan costs test lint format environment lock bench verify reference clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_\/% ]+:.*## /{printf "  make %-38s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +73,9 @@ bench: environment ## time the core against its peers, into results/timing/bench
 	$(BIN)/python benchmarks/environments.py
 	OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=2 \
 	  $(BIN)/python benchmarks/run.py
+
+verify: environment ## compare the results of a finished full run with the reference run, cell by cell
+	@$(BIN)/python workflow/verify.py
 
 reference: ## copy the claims and pictures of a full run to docs/reference, for the pages of docs
 	$(BIN)/python docs/take_reference.py
