@@ -21,10 +21,10 @@ SNAKEMAKE = PATH="$(BIN):$$PATH" python workflow/run.py \
 .DEFAULT_GOAL := help
 EXPERIMENT ?=
 
-.PHONY: help reproduce quick sweep plan costs test lint format environment lock bench verify reference clean
+.PHONY: help reproduce quick sweep plan costs test lint format environment lock bench verify reference reference-archive clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-zA-Z0-9_\/% ]+:.*## /{printf "  make %-38s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-zA-Z0-9_\/% -]+:.*## /{printf "  make %-38s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 reproduce: environment ## build the environment and run everything at the papers' scale
 	$(SNAKEMAKE)
@@ -77,8 +77,11 @@ bench: environment ## time the core against its peers, into results/timing/bench
 verify: environment ## compare the results of a finished full run with the reference run, cell by cell
 	@$(BIN)/python workflow/verify.py
 
-reference: ## copy the claims and pictures of a full run to docs/reference, for the pages of docs
+reference: ## copy claims and tables of a full run, and the pictures that pages show, to docs/reference
 	$(BIN)/python docs/take_reference.py
+
+reference-archive: environment ## put all pictures, tables and the report of a run into build/, as one archive
+	$(BIN)/python docs/archive_reference.py
 
 clean: ## delete all results
 	find results -mindepth 1 ! -name README.md -delete

@@ -1,26 +1,56 @@
 """Copy the outcome of a full run into docs/reference, and its summaries into docs.
 
-Run by `make reference`. The reference is what tests and pages hold on to; results/ itself is
-not committed.
+Run by `make reference`. The reference is what tests, pages and `make verify` hold on to; results/
+itself is not committed. Of the pictures it has those that a page shows; `make reference-archive`
+puts all of them into a file beside the repository.
 """
 
+import hashlib
 import re
 import shutil
 import sys
 from pathlib import Path
 
-from reproduction import claims_summary, storage
+from reproduction import storage
+from reproduction.claims_summary import summary
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS, REFERENCE = ROOT / "results", ROOT / "docs" / "reference"
 # What depends on the clock is a table of its own.
 CLAIMS = ("claims.csv", "claims_timing.csv")
-# Tables above this size are the points of figures, which the pictures show.
+# Tables above this size are the points of figures; only their SHA-256 is kept.
 LARGEST = 200_000
 
 
 def main():
     """Copy, or say what is missing."""
+    rows = judged()
+    tables = sorted(
+        path for place in ("", "timing/") for path in RESULTS.glob(f"{place}tables/*/*.csv")
+    )
+    large = [path for path in tables if path.stat().st_size > LARGEST]
+    pictures = [RESULTS / name for name in shown()]
+    missing = [path for path in pictures if not path.exists()]
+    if missing:
+        sys.exit(f"{missing[0]} is shown by a page, and this run did not make it")
+    shutil.rmtree(REFERENCE, ignore_errors=True)
+    kept = [path for path in tables if path not in large]
+    for path in [*(RESULTS / name for name in CLAIMS), *kept, *pictures]:
+        target = REFERENCE / path.relative_to(RESULTS)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, target)
+    storage.write_text(REFERENCE / "tables.sha256", digests(large))
+    fill("claims", summary(rows), "results.md")
+    bench = RESULTS / "timing" / "bench.csv"
+    if bench.exists():
+        shutil.copy(bench, REFERENCE)
+        rows = storage.read_rows(bench)
+        fill("summary", bench_summary(rows), "benchmarks.md")
+        fill("bench", bench_table(rows), "benchmarks.md")
+
+
+def judged() -> list[dict[str, str]]:
+    """All claims of the run; the end if there are none, or if the run is not a full one."""
     rows = []
     for name in CLAIMS:
         if not (RESULTS / name).exists():
@@ -28,26 +58,22 @@ def main():
         rows += storage.read_rows(RESULTS / name)
     if any("preset" in row["cause"] for row in rows):
         sys.exit("the results are those of a reduced preset: run make reproduce first")
-    shutil.rmtree(REFERENCE, ignore_errors=True)
-    REFERENCE.mkdir(parents=True)
-    for name in CLAIMS:
-        shutil.copy(RESULTS / name, REFERENCE)
-    tables, pictures = (
-        [path for place in ("", "timing/") for path in RESULTS.glob(place + pattern)]
-        for pattern in ("tables/*/*.csv", "figures/*/*.png")
+    return rows
+
+
+def shown() -> list[str]:
+    """Pictures of the reference that a page shows, by their places in results."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    texts = (page.read_text(encoding="utf-8") for page in pages)
+    return sorted({name for t in texts for name in re.findall(r"\breference/(\S+\.png)\)", t)})
+
+
+def digests(tables) -> str:
+    """Text of SHA-256 sums, in the form of sha256sum: one line a table."""
+    return "".join(
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(RESULTS).as_posix()}\n"
+        for path in tables
     )
-    tables = [path for path in tables if path.stat().st_size <= LARGEST]
-    for path in [*tables, *pictures]:
-        target = REFERENCE / path.relative_to(RESULTS)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, target)
-    fill("claims", claims_summary.summary(rows), "results.md")
-    bench = RESULTS / "timing" / "bench.csv"
-    if bench.exists():
-        shutil.copy(bench, REFERENCE)
-        rows = storage.read_rows(bench)
-        fill("summary", bench_summary(rows), "benchmarks.md")
-        fill("bench", bench_table(rows), "benchmarks.md")
 
 
 def bench_summary(rows) -> str:

@@ -1,0 +1,131 @@
+"""The reference run in the repository: what is kept of a run, and what an archive has besides."""
+
+import hashlib
+import importlib.util
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from reproduction import storage
+
+ROOT = Path(__file__).resolve().parents[1]
+REFERENCE = ROOT / "docs" / "reference"
+CLAIM = {
+    "verdict": "equal",
+    "cause": "",
+    "paper": "p",
+    "artefact": "t",
+    "variant": "v",
+    "cell": "n",
+}
+REPORT = (
+    f'<tr><th scope="row">Commit</th><td class="text">{"0123456789" * 4}, with changes</td></tr>'
+)
+
+
+def script(name):
+    """A module of docs/, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A small project with a finished run, of which one page shows one of two pictures."""
+    results = tmp_path / "results"
+    for name in ("claims.csv", "claims_timing.csv"):
+        storage.write_rows(results / name, [CLAIM | {"data": "the paper's"}], [*CLAIM, "data"])
+    for name in ("tables/p/t", "tables/p/large", "timing/tables/p/speed"):
+        storage.write_rows(results / f"{name}.csv", [{"k": 1}] * (9 if "large" in name else 1), "k")
+    for name in ("figures/p/t.png", "figures/p/t.svg", "figures/p/large.png"):
+        storage.write_text(results / name, name)
+    storage.write_text(results / "report.html", REPORT)
+    storage.write_text(results / "verdict.txt", "equal: 1")
+    storage.write_text(results / "logs" / "data.log", "a path of this machine")
+    page = "![t](reference/figures/p/t.png)\n<!-- claims -->\n<!-- /claims -->\n"
+    storage.write_text(tmp_path / "docs" / "results.md", page)
+    storage.write_text(tmp_path / "docs" / "reference" / "tables" / "p" / "old.csv", "k\n")
+    return tmp_path
+
+
+@pytest.fixture
+def take(project, monkeypatch):
+    module = script("take_reference")
+    monkeypatch.setattr(module, "ROOT", project)
+    monkeypatch.setattr(module, "RESULTS", project / "results")
+    monkeypatch.setattr(module, "REFERENCE", project / "docs" / "reference")
+    monkeypatch.setattr(module, "LARGEST", 10)
+    return module
+
+
+def test_the_reference_keeps_claims_small_tables_and_the_pictures_of_pages(project, take):
+    take.main()
+    kept = project / "docs" / "reference"
+    assert {p.relative_to(kept).as_posix() for p in kept.rglob("*") if p.is_file()} == {
+        "claims.csv",
+        "claims_timing.csv",
+        "tables.sha256",
+        "tables/p/t.csv",
+        "timing/tables/p/speed.csv",
+        "figures/p/t.png",
+    }
+    large = (project / "results" / "tables" / "p" / "large.csv").read_bytes()
+    line = f"{hashlib.sha256(large).hexdigest()}  tables/p/large.csv\n"
+    assert (kept / "tables.sha256").read_text() == line
+    assert "| p/t | v | 2 | 2 |" in (project / "docs" / "results.md").read_text()
+
+
+def test_a_picture_that_a_page_shows_and_the_run_lacks_ends_before_anything_is_deleted(
+    project, take
+):
+    (project / "results" / "figures" / "p" / "t.png").unlink()
+    with pytest.raises(SystemExit, match=r"t\.png is shown by a page, and this run did not make"):
+        take.main()
+    assert (project / "docs" / "reference" / "tables" / "p" / "old.csv").exists()
+
+
+def test_a_reduced_run_is_no_reference(project, take):
+    claims = [CLAIM | {"cause": "preset quick: sizes are not those of the paper"}]
+    storage.write_rows(project / "results" / "claims.csv", claims, CLAIM)
+    with pytest.raises(SystemExit, match="those of a reduced preset"):
+        take.main()
+
+
+def test_the_archive_has_all_pictures_and_tables_and_names_its_commit(project, capsys):
+    archive = script("archive_reference")
+    path = archive.main(project / "results", project / "build")
+    assert (
+        path.name == "reference-0123456789-changed.tar.gz" and str(path) in capsys.readouterr().out
+    )
+    with tarfile.open(path) as packed:
+        entries = packed.getmembers()
+    assert {entry.name.partition("/")[2] for entry in entries} == {
+        "report.html",
+        "claims.csv",
+        "claims_timing.csv",
+        "verdict.txt",
+        "tables/p/t.csv",
+        "tables/p/large.csv",
+        "timing/tables/p/speed.csv",
+        "figures/p/t.png",
+        "figures/p/t.svg",
+        "figures/p/large.png",
+    }
+    assert {(entry.uname, entry.uid, entry.mtime) for entry in entries} == {("", 0, 0)}
+    assert archive.commit("<p>a report of a run without git</p>") == "unknown"
+
+
+def test_a_run_that_is_not_finished_is_not_archived(project):
+    (project / "results" / "verdict.txt").unlink()
+    with pytest.raises(SystemExit, match="holds no finished run"):
+        script("archive_reference").main(project / "results", project / "build")
+
+
+def test_every_picture_of_the_reference_is_shown_by_a_page():
+    """Others make every clone larger and belong in the archive."""
+    kept = {p.relative_to(REFERENCE).as_posix() for p in REFERENCE.rglob("*.png")}
+    assert kept == set(script("take_reference").shown())
+    assert {p.suffix for p in REFERENCE.rglob("*") if p.is_file()} == {".csv", ".png", ".sha256"}
