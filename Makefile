@@ -21,7 +21,7 @@ SNAKEMAKE = PATH="$(BIN):$$PATH" python workflow/run.py \
 .DEFAULT_GOAL := help
 EXPERIMENT ?=
 
-.PHONY: help reproduce quick sweep plan costs test lint format environment lock bench verify reference reference-archive clean
+.PHONY: help reproduce quick sweep plan costs test lint format environment lock bench verify notebooks reference reference-archive clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_\/% -]+:.*## /{printf "  make %-38s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,8 +77,12 @@ bench: environment ## time the core against its peers, into results/timing/bench
 verify: environment ## compare the results of a finished full run with the reference run, cell by cell
 	@$(BIN)/python workflow/verify.py
 
-reference: ## copy claims and tables of a full run, and the pictures that pages show, to docs/reference
+notebooks: environment ## run the notebooks on results/, and write them with outputs to results/notebooks
+	$(BIN)/python notebooks/execute.py
+
+reference: ## copy claims, tables and the pictures of pages from a full run, and run the notebooks on it
 	$(BIN)/python docs/take_reference.py
+	$(BIN)/python notebooks/execute.py --out notebooks
 
 reference-archive: environment ## put all pictures, tables and the report of a run into build/, as one archive
 	$(BIN)/python docs/archive_reference.py

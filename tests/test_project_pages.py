@@ -13,7 +13,7 @@ from reproduction.planning.places import PAPERS
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
     *ROOT.glob("*.md"),
-    *(p for f in ("config", "data", "docs") for p in (ROOT / f).glob("*.md")),
+    *(p for f in ("config", "data", "docs", "notebooks") for p in (ROOT / f).glob("*.md")),
 ]
 MAKEFILE = (ROOT / "Makefile").read_text()
 WORKFLOW = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
@@ -49,7 +49,7 @@ def test_links_of_a_page_lead_to_files_and_headings_of_the_project(page):
 def test_continuous_integration_calls_targets_of_the_makefile_on_pythons_that_fit():
     (job,) = WORKFLOW["jobs"].values()
     calls = [step["run"] for step in job["steps"] if "run" in step]
-    assert calls == ["make test", "make lint", "make quick"]
+    assert calls == ["make test", "make lint", "make quick", "make notebooks"]
     for call in calls:
         assert re.search(rf"^{call.removeprefix('make ')}:", MAKEFILE, re.M), call
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

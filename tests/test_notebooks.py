@@ -1,0 +1,131 @@
+"""Notebooks: they run without results of one's own, and stored outputs are those of the code."""
+
+import base64
+import hashlib
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import matplotlib
+import nbformat
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+PAPERS = [path for path in NOTEBOOKS if path.stem != "own_model"]
+
+
+@pytest.fixture
+def execute():
+    """The module, with options that cells set undone at the end."""
+    spec = importlib.util.spec_from_file_location("execute", ROOT / "notebooks" / "execute.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with matplotlib.rc_context(), pd.option_context("display.max_colwidth", 50):
+        yield module
+
+
+def read(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def code(notebook):
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+def stored(notebook):
+    return [output for cell in code(notebook) for output in cell["outputs"]]
+
+
+def small(*sources):
+    """A notebook of code cells."""
+    cells = [{"cell_type": "code", "source": [source], "outputs": []} for source in sources]
+    return {"cells": cells, "metadata": {}}
+
+
+def test_there_is_a_notebook_for_every_paper_and_one_for_a_model_of_ones_own():
+    papers = {path.parent.name for path in ROOT.glob("src/reproduction/papers/*/account.yaml")}
+    assert {path.stem for path in NOTEBOOKS} == {*papers, "own_model"}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_stored_outputs_are_those_of_the_code_and_of_the_reference_run(path, execute):
+    notebook = read(path)
+    nbformat.validate(notebook)
+    assert [cell["execution_count"] for cell in code(notebook)] == [
+        *range(1, len(code(notebook)) + 1)
+    ]
+    reference = (ROOT / "docs" / "reference" / "claims.csv").read_bytes()
+    assert notebook["metadata"]["executed"] == {
+        "code": execute.of_code(notebook),
+        "claims": hashlib.sha256(reference).hexdigest(),
+    }, "run make reference"
+    assert {output["output_type"] for output in stored(notebook)} == {
+        "stream",
+        "execute_result",
+        "display_data",
+    }
+    pictures = [
+        o["data"]["image/png"] for o in stored(notebook) if "image/png" in o.get("data", {})
+    ]
+    assert len(pictures) >= 3
+    assert all(base64.b64decode(p).startswith(b"\x89PNG") for p in pictures)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_no_notebook_names_a_path_of_a_machine(path):
+    notebook = read(path)
+    for output in stored(notebook):
+        output.get("data", {}).pop("image/png", None)
+    text = json.dumps(notebook)
+    found = re.findall(r"[A-Z]:\\\\\w+|/(?:home|root|tmp|work|Users|mnt|opt|usr|var)/\w*", text)
+    assert not found
+
+
+def test_notebooks_stay_small():
+    assert sum(path.stat().st_size for path in NOTEBOOKS) < 1.5e6
+
+
+@pytest.mark.parametrize("path", PAPERS, ids=lambda p: p.stem)
+def test_a_notebook_of_a_paper_runs_on_the_reference_where_there_are_no_results(
+    path, execute, tmp_path
+):
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    (tmp_path / "notebooks").mkdir()
+    notebook = read(path)
+    execute.execute(notebook, tmp_path / "notebooks" / path.name)
+    kinds = [[o["output_type"] for o in cell["outputs"]] for cell in code(notebook)]
+    assert kinds == [[o["output_type"] for o in cell["outputs"]] for cell in code(read(path))]
+
+
+def test_outputs_are_what_is_printed_the_last_value_and_the_open_figures(execute, tmp_path):
+    notebook = small(
+        "import pandas\nprint('a line')\npandas.DataFrame({'x': [1]})",
+        "from matplotlib import pyplot as plt\nax = plt.subplots()[1]",
+        "value = 3",
+        "value + len(plt.get_fignums())",
+    )
+    execute.execute(notebook, tmp_path / "small.ipynb")
+    first, picture, nothing, last = (cell["outputs"] for cell in notebook["cells"])
+    assert first[0] == {"output_type": "stream", "name": "stdout", "text": ["a line\n"]}
+    assert first[1]["execution_count"] == 1
+    assert "<td>1</td>" in "".join(first[1]["data"]["text/html"])
+    assert list(picture[0]["data"]) == ["image/png", "text/plain"]
+    assert nothing == [] and last[0]["data"] == {"text/plain": ["3"]}
+    again = json.loads(json.dumps(notebook))
+    execute.execute(again, tmp_path / "small.ipynb")
+    assert again == notebook
+
+
+def test_a_cell_that_fails_ends_the_run_and_is_named(execute, tmp_path):
+    with pytest.raises(ZeroDivisionError) as caught:
+        execute.execute(small("1", "1 / 0"), tmp_path / "wrong.ipynb")
+    assert str(caught.traceback[-1].path).endswith("wrong.ipynb, cell 2")
+
+
+def test_changed_code_has_another_digest_and_changed_outputs_have_not(execute):
+    one, other = small("1"), small("1")
+    other["cells"][0]["outputs"] = [{"output_type": "stream"}]
+    assert execute.of_code(one) == execute.of_code(other) != execute.of_code(small("2"))
