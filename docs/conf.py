@@ -35,6 +35,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "mathml", "links"
 myst_heading_anchors = 4
 myst_enable_extensions = ["dollarmath"]
 default_role = "py:obj"
+highlight_language = "none"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 numpydoc_show_class_members = False

@@ -132,10 +132,10 @@ class Attribution:
         return _groups.of_attribution(self, groups)
 
     def plot(self, ax=None, output=None, top: int = 20, X=None):
-        """Draw the attributions of all rows, the features with the largest mean |value| on top.
+        """Draw the attributions of all rows, the features with the largest mean ``|value|`` on top.
 
         One output: a dot for each row, colored by the value of the feature if X is given. Several:
-        bars of the mean |value|, one part an output. Needs matplotlib.
+        bars of the mean ``|value|``, one part an output. Needs matplotlib.
 
         Parameters
         ----------

@@ -56,9 +56,9 @@ def largest_pgi2(
 
     Notes
     -----
-    Let x_S be the row with noise on the features S, g_S = f(x_S) - f(x), and |.| the root of the
-    mean square over the noise, a norm: PG^2(S) = |g_S|^2. Let C be the features searched, R the
-    others. For A in C and B in R the triangle inequality gives
+    Let x_S be the row with noise on the features S, g_S = f(x_S) - f(x), and ``|.|`` the root of
+    the mean square over the noise, a norm: PG^2(S) = ``|g_S|^2``. Let C be the features searched, R
+    the others. For A in C and B in R the triangle inequality gives::
 
         |g_(A+B)| <= |g_A| + |f(x_(A+B)) - f(x_A)|.
 
@@ -69,7 +69,7 @@ def largest_pgi2(
     but in i. So u's interval of i has x_i inside and w's has not: else x_T would lie in w, and w
     would be u. Whether or not j is in T, the chance that both rows are in the intervals of j is at
     most m_j(u, w), the larger of P(x_j + noise in both) and of 1 if x_j is in both, else 0. So the
-    step is at most
+    step is at most::
 
         c_i = sum over trees of sqrt( sum over u, w of (v_u - v_w)^2 P(x_i + noise in w)
                                       product over j other than i of m_j(u, w) ),
@@ -82,13 +82,13 @@ def largest_pgi2(
     of these chances, added up over the trees, bounds what any B is worth.
 
     With e_j, the least of the two for the j features of R with the largest c_i, an order whose
-    first k features are A and j = k - |A| others has there a gap of at most
+    first k features are A and j = ``k - |A|`` others has there a gap of at most::
 
         V(A, j) = (|g_A| + e_j)^2,    V(A, 0) = PG^2(A),
 
     and at most the largest PG^2 of all sets of k features, which is searched for the k that have
-    at most 2^searched sets. The best way from (no feature, 0) to (C, |R|), one feature a step, is
-    at least as good as every order. If all e_j are 0, its value is reached.
+    at most 2^searched sets. The best way from (no feature, 0) to (C, ``|R|``), one feature a step,
+    is at least as good as every order. If all e_j are 0, its value is reached.
     """
     if not 1 <= searched <= MOST_SEARCHED:
         raise ValueError(f"searched={searched}: expected 1 to {MOST_SEARCHED} features")

@@ -61,7 +61,7 @@ class Normal(_Continuous):
 
 @dataclass(frozen=True)
 class Laplace(_Continuous):
-    """Laplace noise with density exp(-|z| / scale) / (2 scale).
+    """Laplace noise with density ``exp(-|z| / scale) / (2 scale)``.
 
     Parameters
     ----------

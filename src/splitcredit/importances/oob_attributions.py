@@ -30,7 +30,7 @@ def importance(
     output="all",
     weigh_by: str = "absolute",
 ) -> Importance:
-    """Mean over the training rows of |phi_i| or y_i phi_i, with phi_i from `attribute`.
+    """Mean over the training rows of ``|phi_i|`` or ``y_i phi_i``, with phi_i from `attribute`.
 
     Parameters
     ----------

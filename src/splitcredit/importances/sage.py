@@ -56,8 +56,9 @@ def importance(
         Rows that unknown features are imputed from; X by default. The time is proportional to
         their number.
     imputer : {"marginal", "conditional"}
-        What f_S(x_S) is: the mean over the background rows z of the prediction at (x_S, z_-S), or
-        of the prediction at those z that agree with x on S. The second is for few distinct rows.
+        What f_S(x_S) is: the mean over the background rows z of the prediction at
+        ``(x_S, z_-S)``, or of the prediction at those z that agree with x on S. The second is for
+        few distinct rows.
     algorithm : {"sampled", "exact"}
         Permutations of the features, each for one row, drawn until the standard errors are small;
         or the enumeration of all subsets, for at most 15 features.

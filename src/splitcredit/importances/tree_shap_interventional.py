@@ -20,7 +20,7 @@ _CHUNK = 1 << 21
 
 
 def explain(forest, X, background, output="all", model_output="raw", y=None) -> Attribution:
-    """Interventional TreeSHAP: Shapley values of v(S) = mean over z of f(x_S, z_-S), exact.
+    """Interventional TreeSHAP: exact Shapley values of v(S), the mean over z of ``f(x_S, z_-S)``.
 
     Parameters
     ----------
