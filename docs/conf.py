@@ -42,6 +42,8 @@ numpydoc_show_class_members = False
 
 html_theme = "furo"
 html_title = "splitcredit"
+html_static_path = ["site/static"]
+html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_copy_source = False

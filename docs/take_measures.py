@@ -12,9 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("agg")
+from matplotlib import pyplot
 
 PAGES = Path(__file__).resolve().parent / "measures"
 # The measure that is a function of its own, and no method.
@@ -118,7 +116,7 @@ def draw(name, example):
     picture.parent.mkdir(exist_ok=True)
     facts = {"Description": json.dumps(numbers(ax)), "Software": None}
     ax.figure.savefig(picture, dpi=110, bbox_inches="tight", metadata=facts)
-    matplotlib.pyplot.close(ax.figure)
+    pyplot.close(ax.figure)
 
 
 if __name__ == "__main__":

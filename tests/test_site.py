@@ -1,0 +1,132 @@
+"""The documentation site: a page a measure, whose frame, code and picture agree; a full reference.
+
+`make docs` builds the site and refuses warnings; nothing here needs Sphinx.
+"""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import splitcredit
+from splitcredit import importances, registry
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+METHODS = [method.name for method in splitcredit.methods()]
+SECTIONS = ["Definition", "Units", "When to trust it", "Cost", "Example"]
+
+
+def load(path):
+    """Import a script of docs."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+MEASURES = load(DOCS / "take_measures.py")
+PAGES = [*METHODS, MEASURES.INTERACTIONS]
+
+
+@pytest.fixture(scope="module")
+def example():
+    return MEASURES.example_names()
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays():
+    yield
+    MEASURES.pyplot.close("all")
+
+
+def test_every_method_has_a_page_and_every_page_is_of_a_method():
+    pages = {path.stem for path in MEASURES.PAGES.glob("*.md")} - {"index"}
+    assert pages == set(PAGES)
+    listed = re.search(r"```{toctree}\n:hidden:\n\n(.*?)\n```", _text("measures/index.md"), re.S)
+    assert sorted(listed[1].split()) == sorted(PAGES)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_of_measures_have_the_same_sections_an_equation_and_a_picture(name):
+    text = _text(f"measures/{name}.md")
+    assert re.findall(r"^## (.*)$", text, re.M) == SECTIONS
+    definition, example = text.partition("## Units")[0], text.partition("## Example")[2]
+    assert "$$" in definition
+    assert f"](figures/{name}.png)" in example
+
+
+def test_frames_of_the_pages_are_those_of_the_table_of_methods():
+    for page, frame in MEASURES.frames(splitcredit.methods()).items():
+        assert frame in _text(f"measures/{page}"), "run python docs/take_measures.py"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_picture_of_a_page_shows_what_its_code_gives(name, example):
+    """Pictures hold their numbers to six digits; the basis of 1e-5 is one unit of the sixth."""
+    shown, stored = MEASURES.numbers(MEASURES.axes(name, example)), MEASURES.stored_numbers(name)
+    assert len(stored) >= 5, "the picture shows something"
+    largest = np.abs(stored).max()
+    np.testing.assert_allclose(shown, stored, rtol=1e-5, atol=1e-5 * largest)
+
+
+def test_what_the_pages_say_of_the_noise_in_the_example_holds(example):
+    def values(name):
+        names = dict(example)
+        exec(MEASURES.code(f"{name}.md"), names)
+        return dict(
+            zip(["dose", "age", "sex", "coin", "id"], names["importance"].values, strict=True)
+        )
+
+    of_mdi = values("mdi")
+    assert of_mdi["id"] > of_mdi["dose"]
+    for name in ("ufi", "mdi_oob", "penalized_gini", "air", "mda", "oob_attributions"):
+        own = values(name)
+        assert max(abs(own["coin"]), abs(own["id"])) < own["sex"] < own["dose"], name
+
+
+def test_the_reference_has_every_public_name_and_every_module_of_measures():
+    text = "".join(path.read_text() for path in (DOCS / "api").glob("*.md"))
+    for name in splitcredit.__all__:
+        assert re.search(rf":: splitcredit\.(face\.)?{name}$", text, re.M), name
+    for package in ("importances", "faithfulness"):
+        for name in registry.names(f"splitcredit.{package}"):
+            assert f":: splitcredit.{package}.{name}\n" in text, name
+    headings = re.findall(r"^## (\w+)$", _text("api/measures.md"), re.M)
+    assert headings == importances.names()
+
+
+def test_theory_has_the_guide_of_every_wing_of_the_kernels():
+    text = "".join(path.read_text() for path in (DOCS / "theory").glob("*.md"))
+    for guide in (ROOT / "src" / "splitcredit" / "kernels").glob("*/__init__.py"):
+        assert f".. automodule:: splitcredit.kernels.{guide.parent.name}\n" in text
+
+
+def test_the_site_takes_links_to_folders_for_text_and_leaves_others_alone():
+    links = load(DOCS / "site" / "links.py")
+    text = "[a](sweeps/) [b](models.md) ![c](sweeps/x.png) [d](https://host/docs) [e](#top)"
+    assert links.without_folders(text, DOCS) == text.replace("[a](sweeps/)", "a")
+
+
+def test_equations_become_mathml_without_words_that_the_converter_does_not_know():
+    """It passes an unknown command on as text, with its backslash."""
+    converter = pytest.importorskip(
+        "latex2mathml.converter", reason="the environment was built without the extra docs"
+    )
+    equations = re.findall(
+        r"\$\$(.+?)\$\$|(?<!\$)\$([^$\n]+)\$", "".join(map(_text, _measure_pages())), re.S
+    )
+    assert len(equations) > 50
+    for pair in equations:
+        equation = "".join(pair)
+        assert "\\" not in converter.convert(equation), equation
+
+
+def _measure_pages():
+    return [f"measures/{name}.md" for name in ["index", *PAGES]]
+
+
+def _text(page):
+    return (DOCS / page).read_text(encoding="utf-8")
