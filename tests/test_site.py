@@ -124,6 +124,22 @@ def test_equations_become_mathml_without_words_that_the_converter_does_not_know(
         assert "\\" not in converter.convert(equation), equation
 
 
+def test_the_worked_examples_of_a_measure_and_a_data_set_do_what_their_page_says(example):
+    snippets = re.findall(r"^```python\n(.*?)^```", _text("extend.md"), re.M | re.S)
+    measure, dataset = {}, {}
+    exec(snippets[0], measure)
+    forest = splitcredit.to_forest(example["model"])
+    counts = measure["importance"](example["model"]).values
+    of_trees = [
+        np.bincount(t.tree_.feature[t.tree_.feature >= 0], minlength=5) for t in example["model"]
+    ]
+    np.testing.assert_array_equal(counts, np.sum(of_trees, axis=0))
+    assert counts.sum() == (forest.left >= 0).sum()
+    exec(snippets[1], dataset)
+    data = dataset["load"](n_samples=30, n_features=4)
+    assert data.X.shape == (30, 4) and (data.X[:, data.relevant[0]] == data.y).all()
+
+
 def _measure_pages():
     return [f"measures/{name}.md" for name in ["index", *PAGES]]
 
