@@ -1,7 +1,5 @@
 """Sums over groups of features, plots, and the examples in docstrings and on the user's page."""
 
-import doctest
-import importlib
 import re
 import sys
 from pathlib import Path
@@ -138,12 +136,6 @@ def test_plots_refuse_other_rows_and_outputs():
         ValueError, match="output: 'class 2' is neither an index below 2 nor a name"
     ):
         attribution().plot(output="class 2")
-
-
-@pytest.mark.parametrize("module", ["_explain", "_order", "attribution", "_methods"])
-def test_examples_in_docstrings_give_what_they_show(module):
-    results = doctest.testmod(importlib.import_module(f"splitcredit.{module}"))
-    assert results.attempted > 3 and results.failed == 0
 
 
 def test_a_plot_without_matplotlib_names_what_to_install(monkeypatch):

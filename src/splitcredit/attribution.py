@@ -327,7 +327,14 @@ class Importance:
 
 
 def from_arrays(arrays) -> Attribution | Importance:
-    """Whichever of the two wrote the arrays."""
+    """Whichever of the two wrote the arrays.
+
+    Examples
+    --------
+    >>> from splitcredit.attribution import Importance, from_arrays
+    >>> from_arrays(Importance([1.0, 2.0], ["dose", "age"], "mdi").to_arrays())
+    Importance('mdi', 2 features)
+    """
     kind = Importance if arrays["values"].ndim == 1 else Attribution
     return kind.from_arrays(arrays)
 

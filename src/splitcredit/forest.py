@@ -93,6 +93,24 @@ class Forest:
     ------
     ValueError
         If the arrays contradict each other; the message names the array.
+
+    Examples
+    --------
+    >>> from splitcredit import Forest
+    >>> stump = Forest(
+    ...     feature=[0, -1, -1],
+    ...     threshold=[0.5, 0, 0],
+    ...     left=[1, -1, -1],
+    ...     right=[2, -1, -1],
+    ...     value=[[1.0], [0.0], [4.0]],
+    ...     cover=[4, 3, 1],
+    ...     tree_offsets=[0, 3],
+    ...     feature_names=["dose"],
+    ...     output_names=["response"],
+    ... )
+    >>> stump.predict([[0.0], [1.0]])
+    array([[0.],
+           [4.]])
     """
 
     feature: np.ndarray

@@ -148,6 +148,22 @@ def interactions(
     cooperative games", International Journal of Game Theory 28 (1999). Lundberg et al., "From local
     explanations to global understanding with explainable AI for trees", Nature Machine
     Intelligence 2 (2020), define the matrix.
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> pairs = splitcredit.interactions(model, X[:3], output=0)
+    >>> pairs
+    Interactions(3 samples, 4 x 4 features, 1 outputs)
+    >>> shap = splitcredit.explain(model, X[:3], output=0)
+    >>> bool(abs(pairs.values.sum(axis=2) - shap.values).max() < 1e-12)
+    True
+    >>> splitcredit.interactions(model, X[:3], sets=[["petal length (cm)", "petal width (cm)"]])
+    Interactions(3 samples, 1 sets of 2 features, 3 outputs)
     """
     from splitcredit.kernels.walks import predict
 

@@ -73,6 +73,19 @@ def to_forest(model, X_train=None) -> Forest:
     the leaf values below each node, weighted by cover and named "leaf variance": what the squared
     error would be if the targets were the tree's predictions. MDI and local MDI are in its units,
     the square of those of the raw score.
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> forest = splitcredit.to_forest(model, X)
+    >>> forest
+    Forest(20 trees, 352 nodes, 4 features, 3 outputs, criterion='gini')
+    >>> bool(abs(forest.predict(X) - model.predict_proba(X)).max() < 1e-12)
+    True
     """
     if isinstance(model, Forest):
         return model

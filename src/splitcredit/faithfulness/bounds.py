@@ -89,6 +89,17 @@ def largest_pgi2(
     and at most the largest PG^2 of all sets of k features, which is searched for the k that have
     at most 2^searched sets. The best way from (no feature, 0) to (C, ``|R|``), one feature a step,
     is at least as good as every order. If all e_j are 0, its value is reached.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.bounds import largest_pgi2
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> bound = largest_pgi2(model, X[:2], scale=0.1, searched=3)
+    >>> bound.upper.round(3), bound.exact
+    (array([3.825, 3.318]), array([False, False]))
     """
     if not 1 <= searched <= MOST_SEARCHED:
         raise ValueError(f"searched={searched}: expected 1 to {MOST_SEARCHED} features")

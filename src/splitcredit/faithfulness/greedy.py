@@ -66,6 +66,20 @@ def greedy_ranking(
         the order of ties is not one of all features; and with ``arithmetic="single"``, if the model
         does not compare ``x < threshold`` in single precision and add up its trees, or the noise is
         not `Normal` with a scale above 0.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.greedy import greedy_ranking
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> greedy = greedy_ranking(model, X[:2], scale=0.1)
+    >>> greedy.rankings
+    array([[3, 0, 4, 1, 2],
+           [1, 2, 3, 4, 0]])
+    >>> greedy.pgi2.round(3), greedy.tied_share
+    (array([3.324, 2.705]), 0.0)
     """
     if arithmetic not in ARITHMETICS:
         known = ", ".join(map(repr, ARITHMETICS))

@@ -42,6 +42,12 @@ def noise_pool(kind, n_features, n_samples, n_streams=64, random_state=0) -> np.
     ------
     ValueError
         If the kind is unknown.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.noise import noise_pool
+    >>> noise_pool("halton", n_features=3, n_samples=100, n_streams=2).shape
+    (2, 3, 100)
     """
     pool = np.empty((n_streams, n_features, n_samples), np.float32)
     for s, sequence in enumerate(np.random.SeedSequence(random_state).spawn(n_streams)):
@@ -50,7 +56,15 @@ def noise_pool(kind, n_features, n_samples, n_streams=64, random_state=0) -> np.
 
 
 def noise_stream(kind, n_columns, n_samples, sequence) -> np.ndarray:
-    """One stream of noise, float (n_columns, n_samples), from a `numpy.random.SeedSequence`."""
+    """One stream of noise, float (n_columns, n_samples), from a `numpy.random.SeedSequence`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splitcredit.faithfulness.noise import noise_stream
+    >>> noise_stream("mc", 2, 100, np.random.SeedSequence(0)).shape
+    (2, 100)
+    """
     if kind not in KINDS:
         raise ValueError(f"kind={kind!r}: available are {', '.join(map(repr, KINDS))}")
     if n_columns == 0:

@@ -31,6 +31,16 @@ def pgi_sampled(model, X, rankings, scale, n_samples=100, **options) -> np.ndarr
     Returns
     -------
     float64 (n_rows,), in units of the prediction
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.openxai import pgi_sampled
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> pgi_sampled(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1, n_samples=10000).round(1)
+    array([1.5])
     """
     return gaps_by_k(model, X, rankings, scale, n_samples, "important", **options).mean(axis=1)
 
@@ -40,6 +50,16 @@ def pgu_sampled(model, X, rankings, scale, n_samples=100, **options) -> np.ndarr
 
     As `pgi_sampled`, but the k most important features are kept and noise is in the OTHERS. Less
     is better. At k = n_features nothing is perturbed and the gap is 0; it counts in the average.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.openxai import pgu_sampled
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> pgu_sampled(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1, n_samples=10000).round(1)
+    array([0.1])
     """
     return gaps_by_k(model, X, rankings, scale, n_samples, "unimportant", **options).mean(axis=1)
 
@@ -90,6 +110,17 @@ def gaps_by_k(
     ------
     ValueError
         As `pg2_sampled`; if the rankings are none, or `perturbed` is unknown.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.openxai import gaps_by_k
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> gaps = gaps_by_k(model, X[:1], [[3, 0, 1, 2, 4]], 0.1, 10000, ks=[1, 3])
+    >>> gaps.round(1)
+    array([[1.4, 1.5]])
     """
     if perturbed not in ("important", "unimportant"):
         raise ValueError(f"perturbed={perturbed!r}: available are 'important', 'unimportant'")

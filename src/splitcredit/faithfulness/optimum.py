@@ -34,6 +34,20 @@ def best_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Ranking
     ValueError
         If there are more than 16 features; see also `prediction_gap.pg2`. All features are
         perturbed in the end, so none may be NaN.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.optimum import best_ranking
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> best = best_ranking(model, X[:2], scale=0.1)
+    >>> best.rankings
+    array([[3, 0, 4, 1, 2],
+           [1, 2, 3, 4, 0]])
+    >>> best.pgi2.round(3)
+    array([3.324, 2.705])
     """
     forest, X = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)

@@ -54,6 +54,18 @@ def pg2(model, X, features, perturbation=None, scale=1.0, output=None) -> np.nda
     cancel, the absolute error is at most about 2**-106 times the size of what cancels. A difference
     of two tails keeps fewer digits where thresholds lie so close that little of the tail is between
     them: a share s of it costs 1e-16 / s.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.prediction_gap import pg2
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> pg2(model, X[:2], [0, 1], scale=0.1).round(3)
+    array([0.073, 2.161])
+    >>> pg2(model, X[:2], [0, 1], "uniform", scale=[0.1, 0.2, 0, 0, 0]).round(3)
+    array([0.   , 3.136])
     """
     forest, X = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
@@ -79,6 +91,16 @@ def pgi2(model, X, rankings, perturbation=None, scale=1.0, output=None) -> np.nd
     ------
     ValueError
         See `pg2`; also if a row of the rankings is not a permutation.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.prediction_gap import pgi2
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> pgi2(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
+    array([3.3])
     """
     return pgi2_curve(model, X, rankings, perturbation, scale, output).mean(axis=1)
 
@@ -87,6 +109,16 @@ def pgi2_curve(model, X, rankings, perturbation=None, scale=1.0, output=None) ->
     """PG^2 of the first k features, float64 (n_samples, n_features): column k - 1 for k.
 
     See `pgi2`, which is its mean.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.prediction_gap import pgi2_curve
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> pgi2_curve(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
+    array([[3.153, 3.436, 3.389, 3.274, 3.248]])
     """
     forest, X = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
@@ -101,6 +133,16 @@ def pgu2(model, X, rankings, perturbation=None, scale=1.0, output=None) -> np.nd
     nothing is perturbed and the gap is 0. Low is good here: what is ranked last should not matter.
 
     Parameters, returned value and errors are those of `pgi2`.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.prediction_gap import pgu2
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> pgu2(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
+    array([0.067])
     """
     return pgu2_curve(model, X, rankings, perturbation, scale, output).mean(axis=1)
 
@@ -109,6 +151,16 @@ def pgu2_curve(model, X, rankings, perturbation=None, scale=1.0, output=None) ->
     """PG^2 of all but the first k features, float64 (n_samples, n_features): column k - 1 for k.
 
     See `pgu2`, which is its mean.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.prediction_gap import pgu2_curve
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> pgu2_curve(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
+    array([[0.152, 0.068, 0.061, 0.055, 0.   ]])
     """
     forest, X = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)

@@ -71,6 +71,18 @@ def randomized_rmse(
     ------
     ValueError
         If arguments do not fit the model or each other, or `n_draws` is below 1.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.randomizing import randomized_rmse
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> from splitcredit.faithfulness.greedy import greedy_ranking
+    >>> ranks = greedy_ranking(model, X[:20], scale=0.1).rankings
+    >>> randomized_rmse(model, X[:20], y[:20], ranks, [1, 3], reference=X).rmse.round(1)
+    array([3. , 4.9])
     """
     forest, X, reference = forest_and_rows(model, X, reference)
     refuse_special_values(forest)

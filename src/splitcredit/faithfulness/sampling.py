@@ -78,6 +78,19 @@ def pg2_sampled(
     ------
     ValueError
         If the arguments do not fit the model or each other, or a perturbed value is NaN.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.sampling import pg2_sampled
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> from splitcredit.faithfulness.prediction_gap import pg2
+    >>> sampled = pg2_sampled(model, X[:2], [0, 1], counts=[100, 10000], scale=0.1)
+    >>> exact = pg2(model, X[:2], [0, 1], scale=0.1)
+    >>> (sampled[:, 1] / exact).round(1)
+    array([1.1, 1. ])
     """
     if draws not in ("nested", "literal"):
         raise ValueError(f"draws={draws!r}: available are 'nested', 'literal'")
@@ -112,6 +125,13 @@ def nmae(estimates, exact):
     ------
     ValueError
         If the shapes differ, or all exact values are 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splitcredit.faithfulness.sampling import nmae
+    >>> nmae(np.array([[1.0, 1.5], [2.0, 2.5]]), np.array([1.0, 3.0]))
+    array([0.25, 0.25])
     """
     estimates, exact = np.asarray(estimates, float), np.asarray(exact, float)
     if exact.ndim != 1 or len(estimates) != len(exact):

@@ -96,6 +96,19 @@ def importance(
     measures" (2020); v(S) as in sutera2021, section 5. The marginal imputer and the rule for
     stopping are those of the package sage-importance. With the conditional imputer, cross
     entropy and the Bayes classifier the values are ln 2 times those of sutera2021, Eq. 4.
+
+    Examples
+    --------
+    >>> from splitcredit.importances import sage
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> sage.importance(model, X, y, algorithm="exact").values.round(2)  # in nats
+    array([0.07, 0.02, 0.49, 0.5 ])
+    >>> sampled = sage.importance(model, X, y, n_permutations=512)
+    >>> bool(sampled.standard_error.max() < 0.03)
+    True
     """
     forest, X, background = forest_and_rows(forest, X, background)
     loss = loss or ("cross_entropy" if forest.n_outputs > 1 else "mse")
