@@ -144,16 +144,6 @@ def test_a_plot_without_matplotlib_names_what_to_install(monkeypatch):
         Importance([1.0], ["a"], "mdi").plot()
 
 
-def test_the_snippets_of_the_users_page_run_one_after_the_other(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs" / "own_model.md").read_text()
-    snippets = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
-    names = {}
-    for snippet in snippets:
-        exec(snippet, names)
-    assert len(snippets) >= 8
-
-
 def test_the_snippet_of_the_readme_runs():
     snippets = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
     assert snippets

@@ -27,23 +27,23 @@ def load(path):
     return module
 
 
-MEASURES = load(DOCS / "take_measures.py")
-PAGES = [*METHODS, MEASURES.INTERACTIONS]
+PICTURES = load(DOCS / "take_pictures.py")
+PAGES = [*METHODS, PICTURES.INTERACTIONS]
 
 
 @pytest.fixture(scope="module")
 def example():
-    return MEASURES.example_names()
+    return PICTURES.example_names()
 
 
 @pytest.fixture(autouse=True)
 def no_figure_stays():
     yield
-    MEASURES.pyplot.close("all")
+    PICTURES.pyplot.close("all")
 
 
 def test_every_method_has_a_page_and_every_page_is_of_a_method():
-    pages = {path.stem for path in MEASURES.PAGES.glob("*.md")} - {"index"}
+    pages = {path.stem for path in (DOCS / "measures").glob("*.md")} - {"index"}
     assert pages == set(PAGES)
     listed = re.search(r"```{toctree}\n:hidden:\n\n(.*?)\n```", _text("measures/index.md"), re.S)
     assert sorted(listed[1].split()) == sorted(PAGES)
@@ -59,26 +59,27 @@ def test_pages_of_measures_have_the_same_sections_an_equation_and_a_picture(name
 
 
 def test_frames_of_the_pages_are_those_of_the_table_of_methods():
-    for page, frame in MEASURES.frames(splitcredit.methods()).items():
-        assert frame in _text(f"measures/{page}"), "run python docs/take_measures.py"
+    for page, frame in PICTURES.frames(splitcredit.methods()).items():
+        assert frame in _text(page), "run python docs/take_pictures.py"
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_the_picture_of_a_page_shows_what_its_code_gives(name, example):
+@pytest.mark.parametrize("page", PICTURES.pages(splitcredit.methods()))
+def test_the_code_of_a_page_runs_and_gives_what_its_pictures_show(page, example):
     """Pictures hold their numbers to six digits; the basis of 1e-5 is one unit of the sixth."""
-    shown, stored = MEASURES.numbers(MEASURES.axes(name, example)), MEASURES.stored_numbers(name)
-    assert len(stored) >= 5, "the picture shows something"
-    largest = np.abs(stored).max()
-    np.testing.assert_allclose(shown, stored, rtol=1e-5, atol=1e-5 * largest)
+    pictures = list(PICTURES.drawn(page, example))
+    assert pictures
+    for picture, ax in pictures:
+        shown, stored = PICTURES.numbers(ax), PICTURES.stored_numbers(picture)
+        assert len(stored) >= 5, "the picture shows something"
+        largest = np.abs(stored).max()
+        np.testing.assert_allclose(shown, stored, rtol=1e-5, atol=1e-5 * largest)
 
 
 def test_what_the_pages_say_of_the_noise_in_the_example_holds(example):
     def values(name):
-        names = dict(example)
-        exec(MEASURES.code(f"{name}.md"), names)
-        return dict(
-            zip(["dose", "age", "sex", "coin", "id"], names["importance"].values, strict=True)
-        )
+        names = {}
+        list(PICTURES.drawn(f"measures/{name}.md", example, names))
+        return dict(zip(names["X"].columns, names["importance"].values, strict=True))
 
     of_mdi = values("mdi")
     assert of_mdi["id"] > of_mdi["dose"]
