@@ -26,6 +26,7 @@ include_patterns = [
     "docs/api/*.md",
     "docs/measures/*.md",
     "docs/theory/*.md",
+    "notebooks/README.md",
     "results/README.md",
 ]
 exclude_patterns = [".*", "build", "src", "tests", "benchmarks"]
