@@ -48,6 +48,7 @@ test: environment ## build the environment and run the tests
 lint: environment ## formatting and static checks of package and workflow
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(SNAKEMAKE) --lint
 

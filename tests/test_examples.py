@@ -1,5 +1,6 @@
-"""Every function of the reference has an example, and every example gives what it shows."""
+"""Every function of the reference has hints and an example, which gives what it shows."""
 
+import ast
 import doctest
 import importlib
 import inspect
@@ -7,6 +8,8 @@ import re
 from pathlib import Path
 
 import pytest
+
+import splitcredit
 
 API = Path(__file__).resolve().parents[1] / "docs" / "api"
 MODULES = r"^\.\. automodule:: (splitcredit\.\S+)\n   :members:(.*)$"
@@ -41,6 +44,32 @@ def test_the_reference_documents_functions_and_classes():
 @pytest.mark.parametrize("name", [n for n, v in DOCUMENTED.items() if inspect.isfunction(v)])
 def test_every_function_of_the_reference_has_an_example(name):
     assert re.search(r"Examples\n *-{8}\n *>>> ", DOCUMENTED[name].__doc__), name
+
+
+@pytest.mark.parametrize("name", [n for n, v in DOCUMENTED.items() if inspect.isfunction(v)])
+def test_every_function_has_hints_for_what_it_takes_and_returns(name):
+    """Those of measures say what the configuration may hold, and are read by the planning."""
+    signature = inspect.signature(DOCUMENTED[name])
+    assert signature.return_annotation is not inspect.Signature.empty
+    if not name.startswith("splitcredit.importances."):
+        for parameter in signature.parameters.values():
+            assert parameter.annotation is not inspect.Parameter.empty, parameter.name
+
+
+def test_type_checkers_see_every_public_name():
+    """The names are imported when first used, so a stub has to list them."""
+    stub = Path(splitcredit.__file__).with_suffix(".pyi")
+    listed = set()
+    for node in ast.parse(stub.read_text()).body:
+        if isinstance(node, ast.ImportFrom) and node.module != "typing":
+            for alias in node.names:
+                own = getattr(importlib.import_module(node.module), alias.name)
+                assert own is getattr(splitcredit, alias.asname), alias.asname
+                listed.add(alias.asname)
+        elif isinstance(node, ast.AnnAssign):
+            listed.add(node.target.id)
+    assert listed - {"__version__"} == set(splitcredit.__all__)
+    assert stub.with_name("py.typed").exists()
 
 
 @pytest.mark.parametrize("module", HOMES)

@@ -314,7 +314,7 @@ class Importance:
         """Every field as an array that `numpy.savez` can store."""
         return {
             "values": self.values,
-            "standard_error": self.standard_error,
+            "standard_error": np.asarray(self.standard_error),
             "feature_names": np.array(self.feature_names),
             "method": np.array(self.method),
             "parameters": np.array(json.dumps(self.parameters, sort_keys=True)),

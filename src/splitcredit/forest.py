@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -280,7 +281,7 @@ class Forest:
         plain = {"strict", "x_dtype", "aggregate", "criterion", "cover_kind"}
         plain |= {"names_given", "training_hash", "missing_value"}
         names = {"feature_names", "output_names"}
-        given = {
+        given: dict[str, Any] = {
             k: v.item() if k in plain else tuple(v.tolist()) if k in names else v
             for k, v in arrays.items()
         }

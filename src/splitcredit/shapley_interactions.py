@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from splitcredit._names import index_of
 from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import chosen_outputs, prepared_background
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,7 +109,12 @@ class Interactions:
 
 
 def interactions(
-    model, X, output="all", sets=None, background=None, order: int = 2
+    model: object,
+    X: ArrayLike,
+    output: str | int = "all",
+    sets: object = None,
+    background: ArrayLike | None = None,
+    order: int = 2,
 ) -> Interactions:
     """Shapley interaction values of a fitted forest, exact.
 

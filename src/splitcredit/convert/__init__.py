@@ -6,9 +6,13 @@ import importlib
 import os
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from splitcredit.convert._unwrap import unwrap
 from splitcredit.forest import Forest
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = ["are_targets", "forest_and_rows", "to_forest", "unwrap"]
 
@@ -21,7 +25,7 @@ _CONVERTERS = {
 }
 
 
-def to_forest(model, X_train=None) -> Forest:
+def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
     """Convert a fitted tree ensemble.
 
     Parameters

@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.prediction_gap import GapProblem, refuse_nan
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 # Most features whose sets are all searched: each further one doubles time and memory.
 MOST_SEARCHED = 16
@@ -32,7 +36,13 @@ class LargestPgi2:
 
 
 def largest_pgi2(
-    model, X, perturbation=None, scale=1.0, output=None, *, searched: int = 12
+    model: object,
+    X: ArrayLike,
+    perturbation: object = None,
+    scale: object = 1.0,
+    output: str | int | None = None,
+    *,
+    searched: int = 12,
 ) -> LargestPgi2:
     """Upper bound of the PGI^2 (gajewski2025, Eq. 3) of all orders of the features, row by row.
 
@@ -103,15 +113,15 @@ def largest_pgi2(
     """
     if not 1 <= searched <= MOST_SEARCHED:
         raise ValueError(f"searched={searched}: expected 1 to {MOST_SEARCHED} features")
-    forest, X = forest_and_rows(model, X)
+    forest, table = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
-    X = forest.prepare(X)
-    refuse_nan(forest, X, np.ones(X.shape, np.bool_))
-    n, d = X.shape
+    table = forest.prepare(table)
+    refuse_nan(forest, table, np.ones(table.shape, np.bool_))
+    n, d = table.shape
     trees, size = _leaf_pairs(problem.gap_forest, d), min(searched, d)
     upper, exact = np.empty(n), np.empty(n, np.bool_)
     for i in range(n):
-        upper[i], exact[i] = _of_row(problem, trees, X[i : i + 1], size)
+        upper[i], exact[i] = _of_row(problem, trees, table[i : i + 1], size)
     return LargestPgi2(upper, exact)
 
 

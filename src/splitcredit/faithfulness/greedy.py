@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.perturbations import Normal
 from splitcredit.faithfulness.prediction_gap import GapProblem, only_output, refuse_nan
 from splitcredit.faithfulness.rankings import Rankings
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 # Gaps that differ by a smaller part are equal: rounding must not choose between features.
 TIE = 1e-14
@@ -35,7 +39,14 @@ class GreedyRankings(Rankings):
 
 
 def greedy_ranking(
-    model, X, perturbation=None, scale=1.0, output=None, *, arithmetic="double", ties=None
+    model: object,
+    X: ArrayLike,
+    perturbation: object = None,
+    scale: object = 1.0,
+    output: str | int | None = None,
+    *,
+    arithmetic: str = "double",
+    ties: ArrayLike | None = None,
 ) -> GreedyRankings:
     """Rank the features of each row by the greedy PG^2 method of gajewski2025.
 
@@ -84,17 +95,19 @@ def greedy_ranking(
     if arithmetic not in ARITHMETICS:
         known = ", ".join(map(repr, ARITHMETICS))
         raise ValueError(f"arithmetic={arithmetic!r}: available are {known}")
-    forest, X = forest_and_rows(model, X)
+    forest, table = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
-    X = forest.prepare(X)
-    order, wanted = _checked_order(ties, X.shape[1]), np.ones(X.shape, np.bool_)
+    table = forest.prepare(table)
+    order, wanted = _checked_order(ties, table.shape[1]), np.ones(table.shape, np.bool_)
     if arithmetic == "single":
-        return _in_single_precision(problem, X, output, order)
+        return _in_single_precision(problem, table, output, order)
     from splitcredit.kernels.prediction_gap import greedy as kernel
 
     chunks = [
-        kernel.greedy(problem.gap_forest, *problem.with_tails(X[rows], wanted[rows]), TIE, order)
-        for rows in problem.chunks(X, wanted) or [slice(0, 0)]
+        kernel.greedy(
+            problem.gap_forest, *problem.with_tails(table[rows], wanted[rows]), TIE, order
+        )
+        for rows in problem.chunks(table, wanted) or [slice(0, 0)]
     ]
     parts = (np.concatenate(part) for part in zip(*chunks, strict=True))
     return GreedyRankings(*parts, feature_names=forest.feature_names)

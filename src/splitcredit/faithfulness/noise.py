@@ -13,14 +13,25 @@ So one pool serves all sets.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.special import ndtri
 from scipy.stats import qmc
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 KINDS = ("mc", "halton")
 
 
-def noise_pool(kind, n_features, n_samples, n_streams=64, random_state=0) -> np.ndarray:
+def noise_pool(
+    kind: str,
+    n_features: int,
+    n_samples: int,
+    n_streams: int = 64,
+    random_state: int | Sequence[int] = 0,
+) -> np.ndarray:
     """Independent streams of standard normal noise.
 
     A smaller pool of the same kind and random state is the corner of a larger one.
@@ -55,7 +66,9 @@ def noise_pool(kind, n_features, n_samples, n_streams=64, random_state=0) -> np.
     return pool
 
 
-def noise_stream(kind, n_columns, n_samples, sequence) -> np.ndarray:
+def noise_stream(
+    kind: str, n_columns: int, n_samples: int, sequence: np.random.SeedSequence
+) -> np.ndarray:
     """One stream of noise, float (n_columns, n_samples), from a `numpy.random.SeedSequence`.
 
     Examples

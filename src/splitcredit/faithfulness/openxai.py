@@ -7,6 +7,8 @@ a set of features is always what is perturbed, and `gaps_by_k` says in a word wh
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from splitcredit.convert import forest_and_rows
@@ -16,8 +18,20 @@ from splitcredit.faithfulness.rankings import top_k_mask, validate_rankings
 from splitcredit.faithfulness.sampling import checked_counts, checked_pairs
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def pgi_sampled(model, X, rankings, scale, n_samples=100, **options) -> np.ndarray:
+    from numpy.typing import ArrayLike
+
+
+def pgi_sampled(
+    model: object,
+    X: ArrayLike,
+    rankings: ArrayLike,
+    scale: ArrayLike,
+    n_samples: int = 100,
+    **options: Any,
+) -> np.ndarray:
     """Prediction gap on important features, as OpenXAI has it, for each row.
 
     The mean of abs(f(x) - f(x')), with noise in the k MOST important features and the others kept,
@@ -45,7 +59,14 @@ def pgi_sampled(model, X, rankings, scale, n_samples=100, **options) -> np.ndarr
     return gaps_by_k(model, X, rankings, scale, n_samples, "important", **options).mean(axis=1)
 
 
-def pgu_sampled(model, X, rankings, scale, n_samples=100, **options) -> np.ndarray:
+def pgu_sampled(
+    model: object,
+    X: ArrayLike,
+    rankings: ArrayLike,
+    scale: ArrayLike,
+    n_samples: int = 100,
+    **options: Any,
+) -> np.ndarray:
     """Prediction gap on unimportant features, as OpenXAI has it, for each row.
 
     As `pgi_sampled`, but the k most important features are kept and noise is in the OTHERS. Less
@@ -65,19 +86,19 @@ def pgu_sampled(model, X, rankings, scale, n_samples=100, **options) -> np.ndarr
 
 
 def gaps_by_k(
-    model,
-    X,
-    rankings,
-    scale,
-    n_samples=100,
-    perturbed="important",
+    model: object,
+    X: ArrayLike,
+    rankings: ArrayLike,
+    scale: ArrayLike,
+    n_samples: int = 100,
+    perturbed: str = "important",
     *,
-    ks=None,
-    absolute=True,
-    output=None,
-    kind="mc",
-    random_state=0,
-    n_streams=64,
+    ks: Sequence[int] | None = None,
+    absolute: bool = True,
+    output: str | int | None = None,
+    kind: str = "mc",
+    random_state: int = 0,
+    n_streams: int = 64,
 ) -> np.ndarray:
     """Sampled prediction gaps by the number of features that count as important.
 
@@ -124,16 +145,16 @@ def gaps_by_k(
     """
     if perturbed not in ("important", "unimportant"):
         raise ValueError(f"perturbed={perturbed!r}: available are 'important', 'unimportant'")
-    forest, X = forest_and_rows(model, X)
+    forest, table = forest_and_rows(model, X)
     refuse_special_values(forest)
-    rankings = validate_rankings(rankings, len(X), forest.n_features)
+    rankings = validate_rankings(rankings, len(table), forest.n_features)
     ks = range(1, rankings.shape[1] + 1) if ks is None else ks
     masks = np.stack([top_k_mask(rankings, k, forest.n_features) for k in ks], axis=1)
     if perturbed == "unimportant":
         masks = ~masks
     masks = masks.reshape(-1, forest.n_features)
     pairs = checked_pairs(
-        forest, np.repeat(forest.prepare(X), len(ks), axis=0), masks, scale, output
+        forest, np.repeat(forest.prepare(table), len(ks), axis=0), masks, scale, output
     )
     pool = noise_pool(kind, forest.n_features, n_samples, n_streams, random_state)
     streams, counts = np.arange(len(masks)) % n_streams, checked_counts([n_samples])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from splitcredit.convert import forest_and_rows
@@ -9,11 +11,20 @@ from splitcredit.faithfulness.greedy import TIE
 from splitcredit.faithfulness.prediction_gap import CHUNK, GapProblem
 from splitcredit.faithfulness.rankings import Rankings
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 # 2**16 sets take seconds a row; each further feature doubles time and memory.
 MOST_FEATURES = 16
 
 
-def best_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Rankings:
+def best_ranking(
+    model: object,
+    X: ArrayLike,
+    perturbation: object = None,
+    scale: object = 1.0,
+    output: str | int | None = None,
+) -> Rankings:
     """Ranking of each row's features with the largest PGI^2 (gajewski2025, Eq. 3) of all orders.
 
     PG^2 of all 2^d sets of features, and the best way from the empty set to all of them, one
@@ -49,10 +60,10 @@ def best_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Ranking
     >>> best.pgi2.round(3)
     array([3.324, 2.705])
     """
-    forest, X = forest_and_rows(model, X)
+    forest, table = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
-    X = forest.prepare(X)
-    n, d = X.shape
+    table = forest.prepare(table)
+    n, d = table.shape
     if d > MOST_FEATURES:
         raise ValueError(
             f"the model has {d} features: the best of all orders takes 2**{d} sets a row and is "
@@ -61,7 +72,7 @@ def best_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Ranking
     masks = (np.arange(2**d)[:, None] >> np.arange(d) & 1).astype(np.bool_)[None]
     step = max(1, CHUNK // (8 * 2**d))
     chunks = [
-        _best_orders(problem.gaps(X[i : i + step], masks), d) for i in range(0, n, step) or [0]
+        _best_orders(problem.gaps(table[i : i + step], masks), d) for i in range(0, n, step) or [0]
     ]
     parts = (np.concatenate(part) for part in zip(*chunks, strict=True))
     return Rankings(*parts, feature_names=forest.feature_names)

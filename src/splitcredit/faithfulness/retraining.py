@@ -6,12 +6,27 @@ remove-and-retrain (Hooker et al. 2019).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from splitcredit.faithfulness.rankings import top_k_mask, validate_rankings
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def removed_predictions(fit, X_train, y_train, X_test, rankings, k, models=None) -> np.ndarray:
+    from numpy.typing import ArrayLike
+
+
+def removed_predictions(
+    fit: Callable,
+    X_train: ArrayLike,
+    y_train: ArrayLike,
+    X_test: ArrayLike,
+    rankings: ArrayLike,
+    k: int,
+    models: dict | None = None,
+) -> np.ndarray:
     """Prediction of each test row by a model fitted without the row's first k features.
 
     Rows without the same features share one fit.
@@ -70,7 +85,9 @@ def removed_predictions(fit, X_train, y_train, X_test, rankings, k, models=None)
     return out
 
 
-def removed_sets(rankings, k, n_rows, n_features) -> dict[tuple[int, ...], np.ndarray]:
+def removed_sets(
+    rankings: ArrayLike, k: int, n_rows: int, n_features: int
+) -> dict[tuple[int, ...], np.ndarray]:
     """The different sets of first k features, each with the rows whose set it is.
 
     Parameters
@@ -98,7 +115,7 @@ def removed_sets(rankings, k, n_rows, n_features) -> dict[tuple[int, ...], np.nd
     return {removed: np.array(rows) for removed, rows in sorted(sets.items())}
 
 
-def squared_errors(predictions, y) -> np.ndarray:
+def squared_errors(predictions: ArrayLike, y: ArrayLike) -> np.ndarray:
     """Squared error of each row, float64 of the shape of the predictions (n_rows, ...).
 
     Examples

@@ -73,4 +73,4 @@ def importance(estimator, X, y, random_state: int = 0) -> Importance:
     names = getattr(X, "columns", None)
     names = steps.names_out() if names is None else names
     names = [f"x{j}" for j in range(table.shape[1])] if names is None else names
-    return Importance(both[0] - both[1], names, "air", {"random_state": int(random_state)})
+    return Importance(both[0] - both[1], tuple(names), "air", {"random_state": int(random_state)})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from splitcredit.attribution import Attribution
 from splitcredit.convert import forest_and_rows
 
@@ -50,7 +52,7 @@ def explain(forest, X) -> Attribution:
     values = local_mdi.local_mdi(forest, forest.prepare(X))
     return Attribution(
         values=values[:, :, None],
-        baseline=[0.0],
+        baseline=np.zeros(1),
         feature_names=forest.feature_names,
         output_names=(forest.criterion or "impurity",),
         method="local_mdi",

@@ -142,7 +142,7 @@ def attribute(
         values=kernel(forest, training_rows(forest, X), outputs, rows == "inbag"),
         baseline=np.zeros(len(outputs)),
         feature_names=forest.feature_names,
-        output_names=[forest.output_names[c] for c in outputs],
+        output_names=tuple(forest.output_names[c] for c in outputs),
         method="oob_attributions",
         parameters={
             "attribution": attribution,

@@ -76,7 +76,7 @@ def rank(
         values=values[:, :, None],
         baseline=np.zeros(1),
         feature_names=forest.feature_names,
-        output_names=[forest.output_names[only_output(forest, output)]],
+        output_names=(forest.output_names[only_output(forest, output)],),
         method="pg2_greedy",
         parameters={
             "sigma": float(sigma),

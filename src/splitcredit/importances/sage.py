@@ -121,7 +121,7 @@ def importance(
     y, p = targets_of(forest, y, len(X)), forest.n_features
     background = X if background is None else prepared_background(forest, background)
     losses = _losses(forest, X, y, background, loss, imputer)
-    parameters = {"loss": loss, "imputer": imputer, "algorithm": algorithm}
+    parameters: dict[str, object] = {"loss": loss, "imputer": imputer, "algorithm": algorithm}
     if algorithm == "exact":
         values, error, n_permutations = _exact(losses, len(X), p, progress), None, 0
     else:
