@@ -105,6 +105,13 @@ def test_theory_has_the_guide_of_every_wing_of_the_kernels():
         assert f".. automodule:: splitcredit.kernels.{guide.parent.name}\n" in text
 
 
+def test_quadrature_of_the_derivation_is_the_definition():
+    """The page compares the two itself."""
+    (snippet,) = re.findall(r"^```python\n(.*?)^```", _text("theory/derivations.md"), re.M | re.S)
+    assert "assert_allclose(by_quadrature" in snippet
+    exec(snippet, {})
+
+
 def test_the_site_takes_links_to_folders_for_text_and_leaves_others_alone():
     links = load(DOCS / "site" / "links.py")
     text = "[a](sweeps/) [b](models.md) ![c](sweeps/x.png) [d](https://host/docs) [e](#top)"
@@ -116,9 +123,8 @@ def test_equations_become_mathml_without_words_that_the_converter_does_not_know(
     converter = pytest.importorskip(
         "latex2mathml.converter", reason="the environment was built without the extra docs"
     )
-    equations = re.findall(
-        r"\$\$(.+?)\$\$|(?<!\$)\$([^$\n]+)\$", "".join(map(_text, _measure_pages())), re.S
-    )
+    text = "".join(map(_text, ["theory/derivations.md", *_measure_pages()]))
+    equations = re.findall(r"\$\$(.+?)\$\$|(?<!\$)\$([^$\n]+)\$", text, re.S)
     assert len(equations) > 50
     for pair in equations:
         equation = "".join(pair)
