@@ -21,7 +21,7 @@ SNAKEMAKE = PATH="$(BIN):$$PATH" python workflow/run.py \
 .DEFAULT_GOAL := help
 EXPERIMENT ?=
 
-.PHONY: help reproduce quick sweep plan costs test lint format environment lock bench verify notebooks reference reference-archive clean
+.PHONY: help reproduce quick sweep plan costs test lint format docs environment lock bench verify notebooks reference reference-archive clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_\/% -]+:.*## /{printf "  make %-38s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,7 @@ test: environment ## build the environment and run the tests
 lint: environment ## formatting and static checks of package and workflow
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(SNAKEMAKE) --lint
 
@@ -55,6 +56,10 @@ format: environment ## put package and workflow into their format
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 	$(BIN)/snakefmt Snakefile workflow
+
+docs: environment ## the documentation site, into build/site; a warning is an error
+	$(BIN)/python -m sphinx -q -W --keep-going -E -c docs . build/site
+	@echo "build/site/index.html"
 
 environment: ## only build the environment
 	@PYTHON="$(PYTHON)" INSTALLER="$(INSTALLER)" PROFILE="$(PROFILE)" \

@@ -1,7 +1,5 @@
 """Sums over groups of features, plots, and the examples in docstrings and on the user's page."""
 
-import doctest
-import importlib
 import re
 import sys
 from pathlib import Path
@@ -140,26 +138,10 @@ def test_plots_refuse_other_rows_and_outputs():
         attribution().plot(output="class 2")
 
 
-@pytest.mark.parametrize("module", ["_explain", "_order", "attribution", "_methods"])
-def test_examples_in_docstrings_give_what_they_show(module):
-    results = doctest.testmod(importlib.import_module(f"splitcredit.{module}"))
-    assert results.attempted > 3 and results.failed == 0
-
-
 def test_a_plot_without_matplotlib_names_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ModuleNotFoundError, match="not installed: pip install matplotlib"):
         Importance([1.0], ["a"], "mdi").plot()
-
-
-def test_the_snippets_of_the_users_page_run_one_after_the_other(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs" / "own_model.md").read_text()
-    snippets = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
-    names = {}
-    for snippet in snippets:
-        exec(snippet, names)
-    assert len(snippets) >= 8
 
 
 def test_the_snippet_of_the_readme_runs():

@@ -13,7 +13,7 @@ from reproduction.planning.places import PAPERS
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
     *ROOT.glob("*.md"),
-    *(p for f in ("config", "data", "docs", "notebooks") for p in (ROOT / f).glob("*.md")),
+    *(p for f in ("config", "data", "docs", "notebooks") for p in (ROOT / f).rglob("*.md")),
 ]
 MAKEFILE = (ROOT / "Makefile").read_text()
 WORKFLOW = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from splitcredit import _arguments, _chunks, _methods
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.convert import forest_and_rows
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike
+
 
 def explain(
-    model, X, method: str = "tree_shap", *, y=None, dtype="float64", progress=None, **parameters
+    model: object,
+    X: ArrayLike,
+    method: str = "tree_shap",
+    *,
+    y: ArrayLike | None = None,
+    dtype: str | type = "float64",
+    progress: bool | None = None,
+    **parameters: Any,
 ) -> Attribution:
     """Attribute the predictions (or impurity decreases) of a fitted model to its features, by row.
 
@@ -66,24 +80,28 @@ def explain(
     chosen = _dtype(dtype)
     function = _methods.attributing(method)
     _arguments.check(method, function, ("X",), parameters)
-    forest, X, parameters = _opened(model, X, parameters)
-    rows = _chunks.chunk_rows(forest, method) if _methods.takes_any_rows(method) else max(len(X), 1)
+    forest, table, parameters = _opened(model, X, parameters)
+    rows = (
+        _chunks.chunk_rows(forest, method)
+        if _methods.takes_any_rows(method)
+        else max(len(table), 1)
+    )
     y = y if _arguments.takes(function, "y") else None
-    pieces = _chunks.attributions(function, forest, X, rows, chosen, progress, parameters, y)
-    return _chunks.joined(pieces, len(X))
+    pieces = _chunks.attributions(function, forest, table, rows, chosen, progress, parameters, y)
+    return _chunks.joined(pieces, len(table))
 
 
 def explain_chunks(
-    model,
-    X,
+    model: object,
+    X: ArrayLike,
     method: str = "tree_shap",
     *,
-    y=None,
+    y: ArrayLike | None = None,
     chunk_rows: int | None = None,
-    dtype="float64",
-    progress=None,
-    **parameters,
-):
+    dtype: str | type = "float64",
+    progress: bool | None = None,
+    **parameters: Any,
+) -> Iterator[Attribution]:
     """Attribute rows as `explain` does, a chunk at a time: for results larger than the memory.
 
     Parameters
@@ -124,14 +142,20 @@ def explain_chunks(
     if chunk_rows is not None and not (whole and chunk_rows > 0):
         raise ValueError(f"chunk_rows={chunk_rows!r}: expected a whole number above 0")
     _arguments.check(method, function, ("X",), parameters)
-    forest, X, parameters = _opened(model, X, parameters)
+    forest, table, parameters = _opened(model, X, parameters)
     rows = _chunks.chunk_rows(forest, method) if chunk_rows is None else int(chunk_rows)
     y = y if _arguments.takes(function, "y") else None
-    return _chunks.attributions(function, forest, X, rows, chosen, progress, parameters, y)
+    return _chunks.attributions(function, forest, table, rows, chosen, progress, parameters, y)
 
 
 def importance(
-    model, X=None, y=None, method: str = "mdi", *, progress=None, **parameters
+    model: object,
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    method: str = "mdi",
+    *,
+    progress: bool | None = None,
+    **parameters: Any,
 ) -> Importance:
     """Global importances of the features of a fitted model.
 
@@ -188,17 +212,17 @@ def importance(
         raise TypeError(_arguments.needs(f"method {method!r}", "X"))
     function = _methods.attributing(method)
     _arguments.check(method, function, ("X",), parameters)
-    forest, X, parameters = _opened(model, X, parameters)
-    if len(X) == 0:
+    forest, table, parameters = _opened(model, X, parameters)
+    if len(table) == 0:
         raise ValueError("X has no rows: the importance is a mean over rows, pass at least one")
     rows, total = _chunks.chunk_rows(forest, method), np.zeros(forest.n_features)
     y = y if _arguments.takes(function, "y") else None
     double = np.dtype("float64")
-    pieces = _chunks.attributions(function, forest, X, rows, double, progress, parameters, y)
+    pieces = _chunks.attributions(function, forest, table, rows, double, progress, parameters, y)
     for piece in pieces:
         total += np.abs(piece.values).sum(axis=(0, 2))
     called = piece.parameters | {"summary": "mean |attribution|"}
-    return Importance(total / len(X), forest.feature_names, method, called)
+    return Importance(total / len(table), forest.feature_names, method, called)
 
 
 def _dtype(dtype):

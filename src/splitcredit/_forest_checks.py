@@ -13,7 +13,9 @@ def check(forest) -> None:
     """Raise a ValueError that names the array, if the arrays of a Forest contradict each other."""
     f = forest
     n = len(f.feature)
-    shapes = {name: (n,) for name in ("threshold", "left", "right", "cover")}
+    shapes: dict[str, tuple[int, ...]] = {
+        name: (n,) for name in ("threshold", "left", "right", "cover")
+    }
     shapes |= {"value": (n, f.n_outputs), "base": (f.n_outputs,)}
     optional = ("impurity", "missing_left", "column")
     shapes |= {k: (n,) for k in optional if getattr(f, k) is not None}

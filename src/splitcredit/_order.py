@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, cast
+
 import numpy as np
 
 from splitcredit import _arguments, _methods, _ranks
@@ -10,8 +12,21 @@ from splitcredit.convert import forest_and_rows, to_forest
 from splitcredit.faithfulness import prediction_gap
 from splitcredit.faithfulness.rankings import Rankings
 
+if TYPE_CHECKING:
+    from collections.abc import Sized
 
-def rank(model, X, method: str = "pg2_greedy", *, y=None, progress=None, **parameters) -> Rankings:
+    from numpy.typing import ArrayLike
+
+
+def rank(
+    model: object,
+    X: ArrayLike,
+    method: str = "pg2_greedy",
+    *,
+    y: ArrayLike | None = None,
+    progress: bool | None = None,
+    **parameters: Any,
+) -> Rankings:
     """Rank the features for every row, the most important first.
 
     Parameters
@@ -65,23 +80,23 @@ def rank(model, X, method: str = "pg2_greedy", *, y=None, progress=None, **param
     if _methods.attributes(method):
         attributed = _of_one_output(model, X, y, method, progress, parameters)
         return _ranks.by_values(attributed, len(attributed.values))
-    return _ranks.by_values(importance(model, X, y, method, **parameters), len(X))
+    return _ranks.by_values(importance(model, X, y, method, **parameters), len(cast("Sized", X)))
 
 
 def faithfulness(
-    model,
-    X,
-    ranking,
+    model: object,
+    X: ArrayLike,
+    ranking: object,
     metric: str = "pgi2",
     *,
-    y=None,
-    noise="normal",
-    scale=None,
-    background=None,
-    output=None,
+    y: ArrayLike | None = None,
+    noise: object = "normal",
+    scale: object = None,
+    background: ArrayLike | None = None,
+    output: str | int | None = None,
     k: int | None = None,
-    progress=None,
-    **parameters,
+    progress: bool | None = None,
+    **parameters: Any,
 ) -> np.ndarray:
     """How much predictions move if the features that a ranking names first are perturbed.
 

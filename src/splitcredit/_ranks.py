@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from splitcredit import _arguments, _methods, _progress
@@ -24,7 +26,7 @@ _ROWS = 256
 METRICS = ("pg2", "pgi2", "pgi2_curve", "pgu2", "pgu2_curve")
 
 
-def noise_of(forest, noise, scale, background, who):
+def noise_of(forest, noise, scale, background, who) -> tuple[Any, Any]:
     """Perturbation and scale from what the user gives.
 
     Raises
@@ -95,7 +97,7 @@ def refuse_targets(forest):
 def by_gaps(forest, X, method, noise, scale, output, progress, parameters) -> Rankings:
     """Rankings made from PG^2, of prepared rows."""
     function = BY_GAPS[method]
-    parts = {}
+    parts: dict[str, list] = {}
     with _progress.bar(len(X), progress) as done:
         for c, rows in by_output(forest, X, output) or [(0, np.arange(0))]:
             for some in _split(rows):
@@ -172,7 +174,7 @@ def _of_attribution(attribution, forest, X, output):
 
 def measured(forest, X, ranks, metric, noise, scale, output, k, progress) -> np.ndarray:
     """A metric of `METRICS`, of prepared rows, with rankings or, for PG^2, a mask."""
-    out = None
+    out: Any = None
     with _progress.bar(len(X), progress) as done:
         for c, rows in by_output(forest, X, output) or [(0, np.arange(0))]:
             for some in _split(rows):

@@ -132,10 +132,10 @@ class Attribution:
         return _groups.of_attribution(self, groups)
 
     def plot(self, ax=None, output=None, top: int = 20, X=None):
-        """Draw the attributions of all rows, the features with the largest mean |value| on top.
+        """Draw the attributions of all rows, the features with the largest mean ``|value|`` on top.
 
         One output: a dot for each row, colored by the value of the feature if X is given. Several:
-        bars of the mean |value|, one part an output. Needs matplotlib.
+        bars of the mean ``|value|``, one part an output. Needs matplotlib.
 
         Parameters
         ----------
@@ -314,7 +314,7 @@ class Importance:
         """Every field as an array that `numpy.savez` can store."""
         return {
             "values": self.values,
-            "standard_error": self.standard_error,
+            "standard_error": np.asarray(self.standard_error),
             "feature_names": np.array(self.feature_names),
             "method": np.array(self.method),
             "parameters": np.array(json.dumps(self.parameters, sort_keys=True)),
@@ -327,7 +327,14 @@ class Importance:
 
 
 def from_arrays(arrays) -> Attribution | Importance:
-    """Whichever of the two wrote the arrays."""
+    """Whichever of the two wrote the arrays.
+
+    Examples
+    --------
+    >>> from splitcredit.attribution import Importance, from_arrays
+    >>> from_arrays(Importance([1.0, 2.0], ["dose", "age"], "mdi").to_arrays())
+    Importance('mdi', 2 features)
+    """
     kind = Importance if arrays["values"].ndim == 1 else Attribution
     return kind.from_arrays(arrays)
 

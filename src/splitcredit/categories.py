@@ -39,6 +39,17 @@ class Categories:
     ------
     ValueError
         If the lengths differ.
+
+    Examples
+    --------
+    >>> from splitcredit.categories import Categories
+    >>> import pandas as pd
+    >>> labels = [["a", "b", "c"]]
+    >>> categories = Categories([0], [[0, 2]], [True], labels=labels, labeled=[0])
+    >>> categories.coded(pd.DataFrame({"blood": pd.Categorical(["c", "a"])}))
+       blood
+    0    2.0
+    1    0.0
     """
 
     feature: tuple[int, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -93,6 +94,24 @@ class Forest:
     ------
     ValueError
         If the arrays contradict each other; the message names the array.
+
+    Examples
+    --------
+    >>> from splitcredit import Forest
+    >>> stump = Forest(
+    ...     feature=[0, -1, -1],
+    ...     threshold=[0.5, 0, 0],
+    ...     left=[1, -1, -1],
+    ...     right=[2, -1, -1],
+    ...     value=[[1.0], [0.0], [4.0]],
+    ...     cover=[4, 3, 1],
+    ...     tree_offsets=[0, 3],
+    ...     feature_names=["dose"],
+    ...     output_names=["response"],
+    ... )
+    >>> stump.predict([[0.0], [1.0]])
+    array([[0.],
+           [4.]])
     """
 
     feature: np.ndarray
@@ -262,7 +281,7 @@ class Forest:
         plain = {"strict", "x_dtype", "aggregate", "criterion", "cover_kind"}
         plain |= {"names_given", "training_hash", "missing_value"}
         names = {"feature_names", "output_names"}
-        given = {
+        given: dict[str, Any] = {
             k: v.item() if k in plain else tuple(v.tolist()) if k in names else v
             for k, v in arrays.items()
         }

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from splitcredit._names import index_of
 from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import chosen_outputs, prepared_background
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,7 +109,12 @@ class Interactions:
 
 
 def interactions(
-    model, X, output="all", sets=None, background=None, order: int = 2
+    model: object,
+    X: ArrayLike,
+    output: str | int = "all",
+    sets: object = None,
+    background: ArrayLike | None = None,
+    order: int = 2,
 ) -> Interactions:
     """Shapley interaction values of a fitted forest, exact.
 
@@ -148,6 +157,22 @@ def interactions(
     cooperative games", International Journal of Game Theory 28 (1999). Lundberg et al., "From local
     explanations to global understanding with explainable AI for trees", Nature Machine
     Intelligence 2 (2020), define the matrix.
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> pairs = splitcredit.interactions(model, X[:3], output=0)
+    >>> pairs
+    Interactions(3 samples, 4 x 4 features, 1 outputs)
+    >>> shap = splitcredit.explain(model, X[:3], output=0)
+    >>> bool(abs(pairs.values.sum(axis=2) - shap.values).max() < 1e-12)
+    True
+    >>> splitcredit.interactions(model, X[:3], sets=[["petal length (cm)", "petal width (cm)"]])
+    Interactions(3 samples, 1 sets of 2 features, 3 outputs)
     """
     from splitcredit.kernels.walks import predict
 

@@ -6,9 +6,13 @@ import importlib
 import os
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from splitcredit.convert._unwrap import unwrap
 from splitcredit.forest import Forest
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = ["are_targets", "forest_and_rows", "to_forest", "unwrap"]
 
@@ -21,7 +25,7 @@ _CONVERTERS = {
 }
 
 
-def to_forest(model, X_train=None) -> Forest:
+def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
     """Convert a fitted tree ensemble.
 
     Parameters
@@ -73,6 +77,19 @@ def to_forest(model, X_train=None) -> Forest:
     the leaf values below each node, weighted by cover and named "leaf variance": what the squared
     error would be if the targets were the tree's predictions. MDI and local MDI are in its units,
     the square of those of the raw score.
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> forest = splitcredit.to_forest(model, X)
+    >>> forest
+    Forest(20 trees, 352 nodes, 4 features, 3 outputs, criterion='gini')
+    >>> bool(abs(forest.predict(X) - model.predict_proba(X)).max() < 1e-12)
+    True
     """
     if isinstance(model, Forest):
         return model

@@ -37,7 +37,8 @@ def subset_fields(arrays, n_features, nodes, members, left, labels=(), **coding)
     """
     if not len(nodes) and not len(labels):
         return {}
-    number_of, column = {}, arrays["feature"].copy()
+    number_of: dict[tuple, int] = {}
+    column = arrays["feature"].copy()
     for k, codes in zip(np.asarray(nodes).tolist(), members, strict=True):
         key = int(arrays["feature"][k]), tuple(int(c) for c in codes)
         column[k] = n_features + number_of.setdefault(key, len(number_of))

@@ -72,6 +72,19 @@ class TreeExplainer:
     -----
     Lundberg et al., "From local explanations to global understanding with explainable AI for
     trees", Nature Machine Intelligence 2 (2020).
+
+    Examples
+    --------
+    >>> from splitcredit import TreeExplainer
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> explainer = TreeExplainer(model)
+    >>> explainer.shap_values(X).shape
+    (150, 4, 3)
+    >>> explainer.expected_value.round(2)
+    array([0.33, 0.33, 0.34])
     """
 
     def __init__(

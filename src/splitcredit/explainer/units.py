@@ -141,7 +141,7 @@ def curve(model_output, units: Units, name: str) -> Curve:
     known = dict.fromkeys(["raw", *(output for output, _ in curves)])
     if model_output not in known:
         raise ValueError(f"unknown model_output {model_output!r}: available are {', '.join(known)}")
-    unit = units.objective if model_output == "log_loss" else units.tree_output
+    unit = (units.objective if model_output == "log_loss" else units.tree_output) or ""
     if (model_output, unit) not in curves:
         wanted = " or ".join(u for output, u in curves if output == model_output)
         what = "objective" if model_output == "log_loss" else "raw output"

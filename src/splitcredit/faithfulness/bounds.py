@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.prediction_gap import GapProblem, refuse_nan
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 # Most features whose sets are all searched: each further one doubles time and memory.
 MOST_SEARCHED = 16
@@ -32,7 +36,13 @@ class LargestPgi2:
 
 
 def largest_pgi2(
-    model, X, perturbation=None, scale=1.0, output=None, *, searched: int = 12
+    model: object,
+    X: ArrayLike,
+    perturbation: object = None,
+    scale: object = 1.0,
+    output: str | int | None = None,
+    *,
+    searched: int = 12,
 ) -> LargestPgi2:
     """Upper bound of the PGI^2 (gajewski2025, Eq. 3) of all orders of the features, row by row.
 
@@ -56,9 +66,9 @@ def largest_pgi2(
 
     Notes
     -----
-    Let x_S be the row with noise on the features S, g_S = f(x_S) - f(x), and |.| the root of the
-    mean square over the noise, a norm: PG^2(S) = |g_S|^2. Let C be the features searched, R the
-    others. For A in C and B in R the triangle inequality gives
+    Let x_S be the row with noise on the features S, g_S = f(x_S) - f(x), and ``|.|`` the root of
+    the mean square over the noise, a norm: PG^2(S) = ``|g_S|^2``. Let C be the features searched, R
+    the others. For A in C and B in R the triangle inequality gives::
 
         |g_(A+B)| <= |g_A| + |f(x_(A+B)) - f(x_A)|.
 
@@ -69,7 +79,7 @@ def largest_pgi2(
     but in i. So u's interval of i has x_i inside and w's has not: else x_T would lie in w, and w
     would be u. Whether or not j is in T, the chance that both rows are in the intervals of j is at
     most m_j(u, w), the larger of P(x_j + noise in both) and of 1 if x_j is in both, else 0. So the
-    step is at most
+    step is at most::
 
         c_i = sum over trees of sqrt( sum over u, w of (v_u - v_w)^2 P(x_i + noise in w)
                                       product over j other than i of m_j(u, w) ),
@@ -82,25 +92,36 @@ def largest_pgi2(
     of these chances, added up over the trees, bounds what any B is worth.
 
     With e_j, the least of the two for the j features of R with the largest c_i, an order whose
-    first k features are A and j = k - |A| others has there a gap of at most
+    first k features are A and j = ``k - |A|`` others has there a gap of at most::
 
         V(A, j) = (|g_A| + e_j)^2,    V(A, 0) = PG^2(A),
 
     and at most the largest PG^2 of all sets of k features, which is searched for the k that have
-    at most 2^searched sets. The best way from (no feature, 0) to (C, |R|), one feature a step, is
-    at least as good as every order. If all e_j are 0, its value is reached.
+    at most 2^searched sets. The best way from (no feature, 0) to (C, ``|R|``), one feature a step,
+    is at least as good as every order. If all e_j are 0, its value is reached.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.bounds import largest_pgi2
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> bound = largest_pgi2(model, X[:2], scale=0.1, searched=3)
+    >>> bound.upper.round(3), bound.exact
+    (array([3.825, 3.318]), array([False, False]))
     """
     if not 1 <= searched <= MOST_SEARCHED:
         raise ValueError(f"searched={searched}: expected 1 to {MOST_SEARCHED} features")
-    forest, X = forest_and_rows(model, X)
+    forest, table = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
-    X = forest.prepare(X)
-    refuse_nan(forest, X, np.ones(X.shape, np.bool_))
-    n, d = X.shape
+    table = forest.prepare(table)
+    refuse_nan(forest, table, np.ones(table.shape, np.bool_))
+    n, d = table.shape
     trees, size = _leaf_pairs(problem.gap_forest, d), min(searched, d)
     upper, exact = np.empty(n), np.empty(n, np.bool_)
     for i in range(n):
-        upper[i], exact[i] = _of_row(problem, trees, X[i : i + 1], size)
+        upper[i], exact[i] = _of_row(problem, trees, table[i : i + 1], size)
     return LargestPgi2(upper, exact)
 
 

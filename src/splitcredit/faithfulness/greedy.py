@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.perturbations import Normal
 from splitcredit.faithfulness.prediction_gap import GapProblem, only_output, refuse_nan
 from splitcredit.faithfulness.rankings import Rankings
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 # Gaps that differ by a smaller part are equal: rounding must not choose between features.
 TIE = 1e-14
@@ -35,7 +39,14 @@ class GreedyRankings(Rankings):
 
 
 def greedy_ranking(
-    model, X, perturbation=None, scale=1.0, output=None, *, arithmetic="double", ties=None
+    model: object,
+    X: ArrayLike,
+    perturbation: object = None,
+    scale: object = 1.0,
+    output: str | int | None = None,
+    *,
+    arithmetic: str = "double",
+    ties: ArrayLike | None = None,
 ) -> GreedyRankings:
     """Rank the features of each row by the greedy PG^2 method of gajewski2025.
 
@@ -66,21 +77,37 @@ def greedy_ranking(
         the order of ties is not one of all features; and with ``arithmetic="single"``, if the model
         does not compare ``x < threshold`` in single precision and add up its trees, or the noise is
         not `Normal` with a scale above 0.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.greedy import greedy_ranking
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> greedy = greedy_ranking(model, X[:2], scale=0.1)
+    >>> greedy.rankings
+    array([[3, 0, 4, 1, 2],
+           [1, 2, 3, 4, 0]])
+    >>> greedy.pgi2.round(3), greedy.tied_share
+    (array([3.324, 2.705]), 0.0)
     """
     if arithmetic not in ARITHMETICS:
         known = ", ".join(map(repr, ARITHMETICS))
         raise ValueError(f"arithmetic={arithmetic!r}: available are {known}")
-    forest, X = forest_and_rows(model, X)
+    forest, table = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
-    X = forest.prepare(X)
-    order, wanted = _checked_order(ties, X.shape[1]), np.ones(X.shape, np.bool_)
+    table = forest.prepare(table)
+    order, wanted = _checked_order(ties, table.shape[1]), np.ones(table.shape, np.bool_)
     if arithmetic == "single":
-        return _in_single_precision(problem, X, output, order)
+        return _in_single_precision(problem, table, output, order)
     from splitcredit.kernels.prediction_gap import greedy as kernel
 
     chunks = [
-        kernel.greedy(problem.gap_forest, *problem.with_tails(X[rows], wanted[rows]), TIE, order)
-        for rows in problem.chunks(X, wanted) or [slice(0, 0)]
+        kernel.greedy(
+            problem.gap_forest, *problem.with_tails(table[rows], wanted[rows]), TIE, order
+        )
+        for rows in problem.chunks(table, wanted) or [slice(0, 0)]
     ]
     parts = (np.concatenate(part) for part in zip(*chunks, strict=True))
     return GreedyRankings(*parts, feature_names=forest.feature_names)

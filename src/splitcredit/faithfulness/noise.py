@@ -13,14 +13,25 @@ So one pool serves all sets.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.special import ndtri
 from scipy.stats import qmc
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 KINDS = ("mc", "halton")
 
 
-def noise_pool(kind, n_features, n_samples, n_streams=64, random_state=0) -> np.ndarray:
+def noise_pool(
+    kind: str,
+    n_features: int,
+    n_samples: int,
+    n_streams: int = 64,
+    random_state: int | Sequence[int] = 0,
+) -> np.ndarray:
     """Independent streams of standard normal noise.
 
     A smaller pool of the same kind and random state is the corner of a larger one.
@@ -42,6 +53,12 @@ def noise_pool(kind, n_features, n_samples, n_streams=64, random_state=0) -> np.
     ------
     ValueError
         If the kind is unknown.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.noise import noise_pool
+    >>> noise_pool("halton", n_features=3, n_samples=100, n_streams=2).shape
+    (2, 3, 100)
     """
     pool = np.empty((n_streams, n_features, n_samples), np.float32)
     for s, sequence in enumerate(np.random.SeedSequence(random_state).spawn(n_streams)):
@@ -49,8 +66,18 @@ def noise_pool(kind, n_features, n_samples, n_streams=64, random_state=0) -> np.
     return pool
 
 
-def noise_stream(kind, n_columns, n_samples, sequence) -> np.ndarray:
-    """One stream of noise, float (n_columns, n_samples), from a `numpy.random.SeedSequence`."""
+def noise_stream(
+    kind: str, n_columns: int, n_samples: int, sequence: np.random.SeedSequence
+) -> np.ndarray:
+    """One stream of noise, float (n_columns, n_samples), from a `numpy.random.SeedSequence`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splitcredit.faithfulness.noise import noise_stream
+    >>> noise_stream("mc", 2, 100, np.random.SeedSequence(0)).shape
+    (2, 100)
+    """
     if kind not in KINDS:
         raise ValueError(f"kind={kind!r}: available are {', '.join(map(repr, KINDS))}")
     if n_columns == 0:

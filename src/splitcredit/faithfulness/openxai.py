@@ -7,6 +7,8 @@ a set of features is always what is perturbed, and `gaps_by_k` says in a word wh
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from splitcredit.convert import forest_and_rows
@@ -16,8 +18,20 @@ from splitcredit.faithfulness.rankings import top_k_mask, validate_rankings
 from splitcredit.faithfulness.sampling import checked_counts, checked_pairs
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def pgi_sampled(model, X, rankings, scale, n_samples=100, **options) -> np.ndarray:
+    from numpy.typing import ArrayLike
+
+
+def pgi_sampled(
+    model: object,
+    X: ArrayLike,
+    rankings: ArrayLike,
+    scale: ArrayLike,
+    n_samples: int = 100,
+    **options: Any,
+) -> np.ndarray:
     """Prediction gap on important features, as OpenXAI has it, for each row.
 
     The mean of abs(f(x) - f(x')), with noise in the k MOST important features and the others kept,
@@ -31,33 +45,60 @@ def pgi_sampled(model, X, rankings, scale, n_samples=100, **options) -> np.ndarr
     Returns
     -------
     float64 (n_rows,), in units of the prediction
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.openxai import pgi_sampled
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> pgi_sampled(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1, n_samples=10000).round(1)
+    array([1.5])
     """
     return gaps_by_k(model, X, rankings, scale, n_samples, "important", **options).mean(axis=1)
 
 
-def pgu_sampled(model, X, rankings, scale, n_samples=100, **options) -> np.ndarray:
+def pgu_sampled(
+    model: object,
+    X: ArrayLike,
+    rankings: ArrayLike,
+    scale: ArrayLike,
+    n_samples: int = 100,
+    **options: Any,
+) -> np.ndarray:
     """Prediction gap on unimportant features, as OpenXAI has it, for each row.
 
     As `pgi_sampled`, but the k most important features are kept and noise is in the OTHERS. Less
     is better. At k = n_features nothing is perturbed and the gap is 0; it counts in the average.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.openxai import pgu_sampled
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> pgu_sampled(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1, n_samples=10000).round(1)
+    array([0.1])
     """
     return gaps_by_k(model, X, rankings, scale, n_samples, "unimportant", **options).mean(axis=1)
 
 
 def gaps_by_k(
-    model,
-    X,
-    rankings,
-    scale,
-    n_samples=100,
-    perturbed="important",
+    model: object,
+    X: ArrayLike,
+    rankings: ArrayLike,
+    scale: ArrayLike,
+    n_samples: int = 100,
+    perturbed: str = "important",
     *,
-    ks=None,
-    absolute=True,
-    output=None,
-    kind="mc",
-    random_state=0,
-    n_streams=64,
+    ks: Sequence[int] | None = None,
+    absolute: bool = True,
+    output: str | int | None = None,
+    kind: str = "mc",
+    random_state: int = 0,
+    n_streams: int = 64,
 ) -> np.ndarray:
     """Sampled prediction gaps by the number of features that count as important.
 
@@ -90,19 +131,30 @@ def gaps_by_k(
     ------
     ValueError
         As `pg2_sampled`; if the rankings are none, or `perturbed` is unknown.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.openxai import gaps_by_k
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> gaps = gaps_by_k(model, X[:1], [[3, 0, 1, 2, 4]], 0.1, 10000, ks=[1, 3])
+    >>> gaps.round(1)
+    array([[1.4, 1.5]])
     """
     if perturbed not in ("important", "unimportant"):
         raise ValueError(f"perturbed={perturbed!r}: available are 'important', 'unimportant'")
-    forest, X = forest_and_rows(model, X)
+    forest, table = forest_and_rows(model, X)
     refuse_special_values(forest)
-    rankings = validate_rankings(rankings, len(X), forest.n_features)
+    rankings = validate_rankings(rankings, len(table), forest.n_features)
     ks = range(1, rankings.shape[1] + 1) if ks is None else ks
     masks = np.stack([top_k_mask(rankings, k, forest.n_features) for k in ks], axis=1)
     if perturbed == "unimportant":
         masks = ~masks
     masks = masks.reshape(-1, forest.n_features)
     pairs = checked_pairs(
-        forest, np.repeat(forest.prepare(X), len(ks), axis=0), masks, scale, output
+        forest, np.repeat(forest.prepare(table), len(ks), axis=0), masks, scale, output
     )
     pool = noise_pool(kind, forest.n_features, n_samples, n_streams, random_state)
     streams, counts = np.arange(len(masks)) % n_streams, checked_counts([n_samples])

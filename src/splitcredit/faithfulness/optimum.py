@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from splitcredit.convert import forest_and_rows
@@ -9,11 +11,20 @@ from splitcredit.faithfulness.greedy import TIE
 from splitcredit.faithfulness.prediction_gap import CHUNK, GapProblem
 from splitcredit.faithfulness.rankings import Rankings
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 # 2**16 sets take seconds a row; each further feature doubles time and memory.
 MOST_FEATURES = 16
 
 
-def best_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Rankings:
+def best_ranking(
+    model: object,
+    X: ArrayLike,
+    perturbation: object = None,
+    scale: object = 1.0,
+    output: str | int | None = None,
+) -> Rankings:
     """Ranking of each row's features with the largest PGI^2 (gajewski2025, Eq. 3) of all orders.
 
     PG^2 of all 2^d sets of features, and the best way from the empty set to all of them, one
@@ -34,11 +45,25 @@ def best_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Ranking
     ValueError
         If there are more than 16 features; see also `prediction_gap.pg2`. All features are
         perturbed in the end, so none may be NaN.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.optimum import best_ranking
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> best = best_ranking(model, X[:2], scale=0.1)
+    >>> best.rankings
+    array([[3, 0, 4, 1, 2],
+           [1, 2, 3, 4, 0]])
+    >>> best.pgi2.round(3)
+    array([3.324, 2.705])
     """
-    forest, X = forest_and_rows(model, X)
+    forest, table = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
-    X = forest.prepare(X)
-    n, d = X.shape
+    table = forest.prepare(table)
+    n, d = table.shape
     if d > MOST_FEATURES:
         raise ValueError(
             f"the model has {d} features: the best of all orders takes 2**{d} sets a row and is "
@@ -47,7 +72,7 @@ def best_ranking(model, X, perturbation=None, scale=1.0, output=None) -> Ranking
     masks = (np.arange(2**d)[:, None] >> np.arange(d) & 1).astype(np.bool_)[None]
     step = max(1, CHUNK // (8 * 2**d))
     chunks = [
-        _best_orders(problem.gaps(X[i : i + step], masks), d) for i in range(0, n, step) or [0]
+        _best_orders(problem.gaps(table[i : i + step], masks), d) for i in range(0, n, step) or [0]
     ]
     parts = (np.concatenate(part) for part in zip(*chunks, strict=True))
     return Rankings(*parts, feature_names=forest.feature_names)

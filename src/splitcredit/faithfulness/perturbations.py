@@ -42,6 +42,12 @@ class Normal(_Continuous):
     ----------
     scale : float
         Standard deviation, in units of the scale that a measure is given.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.perturbations import Normal
+    >>> float(Normal(2.0).probability_below(0.0))
+    0.5
     """
 
     scale: float = 1.0
@@ -61,12 +67,18 @@ class Normal(_Continuous):
 
 @dataclass(frozen=True)
 class Laplace(_Continuous):
-    """Laplace noise with density exp(-|z| / scale) / (2 scale).
+    """Laplace noise with density ``exp(-|z| / scale) / (2 scale)``.
 
     Parameters
     ----------
     scale : float
         In units of the scale that a measure is given. The standard deviation is sqrt(2) of it.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.perturbations import Laplace
+    >>> round(float(Laplace(0.3).probability_above(1.0)), 4)
+    0.0178
     """
 
     scale: float = 1.0
@@ -92,6 +104,12 @@ class Uniform(_Continuous):
     ----------
     half_width : float
         In units of the scale that a measure is given.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.perturbations import Uniform
+    >>> float(Uniform(2.0).probability_at_most(1.0))
+    0.75
     """
 
     half_width: float = 1.0
@@ -120,6 +138,13 @@ class Empirical:
     -----
     The exact gap counts the values z for which the model, given x + scale * z (added in float64 and
     cast to the forest's `x_dtype`), decides one way: ties with thresholds are as the model's.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.perturbations import Empirical
+    >>> noise = Empirical([-1.0, 0.0, 0.0, 1.0])
+    >>> float(noise.probability_below(0.0)), float(noise.probability_at_most(0.0))
+    (0.25, 0.75)
     """
 
     values: np.ndarray
@@ -174,6 +199,17 @@ class Marginal:
     ----------
     rows : array-like or DataFrame (n_rows, n_features)
         Whose values are drawn, each equally likely. No scale applies.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.perturbations import Marginal
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> from splitcredit.faithfulness.prediction_gap import pg2
+    >>> pg2(model, X[:2], [0, 1], Marginal(X)).round(2)
+    array([ 7.71, 15.9 ])
     """
 
     rows: np.ndarray
@@ -206,6 +242,12 @@ class FeatureWise:
     ------
     ValueError
         If there is none, or one is a `Marginal`.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.perturbations import FeatureWise, Laplace, Normal
+    >>> FeatureWise([Normal(), Laplace(0.3)]).noises
+    (Normal(scale=1.0), Laplace(scale=0.3))
     """
 
     noises: tuple

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from splitcredit._names import index_of
@@ -10,11 +12,21 @@ from splitcredit.faithfulness._tails import tails
 from splitcredit.faithfulness.perturbations import checked_scale, perturbation_of
 from splitcredit.faithfulness.rankings import validate_rankings
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 # Bytes of tail probabilities, and of masks, kept at a time.
 CHUNK = 1 << 24
 
 
-def pg2(model, X, features, perturbation=None, scale=1.0, output=None) -> np.ndarray:
+def pg2(
+    model: object,
+    X: ArrayLike,
+    features: object,
+    perturbation: object = None,
+    scale: object = 1.0,
+    output: str | int | None = None,
+) -> np.ndarray:
     """Squared prediction gap: E[(f(x) - f(x'))^2] (gajewski2025, Eq. 2), without sampling.
 
     x' is x with noise on some features, independent of each other; the rest stay as they are.
@@ -54,14 +66,33 @@ def pg2(model, X, features, perturbation=None, scale=1.0, output=None) -> np.nda
     cancel, the absolute error is at most about 2**-106 times the size of what cancels. A difference
     of two tails keeps fewer digits where thresholds lie so close that little of the tail is between
     them: a share s of it costs 1e-16 / s.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.prediction_gap import pg2
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> pg2(model, X[:2], [0, 1], scale=0.1).round(3)
+    array([0.073, 2.161])
+    >>> pg2(model, X[:2], [0, 1], "uniform", scale=[0.1, 0.2, 0, 0, 0]).round(3)
+    array([0.   , 3.136])
     """
-    forest, X = forest_and_rows(model, X)
+    forest, table = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
-    X = forest.prepare(X)
-    return problem.gaps(X, chosen_features(forest, features, len(X))[:, None])[:, 0]
+    table = forest.prepare(table)
+    return problem.gaps(table, chosen_features(forest, features, len(table))[:, None])[:, 0]
 
 
-def pgi2(model, X, rankings, perturbation=None, scale=1.0, output=None) -> np.ndarray:
+def pgi2(
+    model: object,
+    X: ArrayLike,
+    rankings: ArrayLike,
+    perturbation: object = None,
+    scale: object = 1.0,
+    output: str | int | None = None,
+) -> np.ndarray:
     """PGI^2: mean over k = 1, ..., d of PG^2 of the first k features (gajewski2025, Eq. 3).
 
     Parameters
@@ -79,21 +110,55 @@ def pgi2(model, X, rankings, perturbation=None, scale=1.0, output=None) -> np.nd
     ------
     ValueError
         See `pg2`; also if a row of the rankings is not a permutation.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.prediction_gap import pgi2
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> pgi2(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
+    array([3.3])
     """
     return pgi2_curve(model, X, rankings, perturbation, scale, output).mean(axis=1)
 
 
-def pgi2_curve(model, X, rankings, perturbation=None, scale=1.0, output=None) -> np.ndarray:
+def pgi2_curve(
+    model: object,
+    X: ArrayLike,
+    rankings: ArrayLike,
+    perturbation: object = None,
+    scale: object = 1.0,
+    output: str | int | None = None,
+) -> np.ndarray:
     """PG^2 of the first k features, float64 (n_samples, n_features): column k - 1 for k.
 
     See `pgi2`, which is its mean.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.prediction_gap import pgi2_curve
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> pgi2_curve(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
+    array([[3.153, 3.436, 3.389, 3.274, 3.248]])
     """
     forest, X = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
     return _curve(problem, X, rankings, important=True)
 
 
-def pgu2(model, X, rankings, perturbation=None, scale=1.0, output=None) -> np.ndarray:
+def pgu2(
+    model: object,
+    X: ArrayLike,
+    rankings: ArrayLike,
+    perturbation: object = None,
+    scale: object = 1.0,
+    output: str | int | None = None,
+) -> np.ndarray:
     """PGU^2: mean over k = 1, ..., d of PG^2 of all but the first k features.
 
     PGU of OpenXAI (Agarwal et al. 2022), which gajewski2025 names, with the square of Eq. 2 and the
@@ -101,14 +166,41 @@ def pgu2(model, X, rankings, perturbation=None, scale=1.0, output=None) -> np.nd
     nothing is perturbed and the gap is 0. Low is good here: what is ranked last should not matter.
 
     Parameters, returned value and errors are those of `pgi2`.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.prediction_gap import pgu2
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> pgu2(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
+    array([0.067])
     """
     return pgu2_curve(model, X, rankings, perturbation, scale, output).mean(axis=1)
 
 
-def pgu2_curve(model, X, rankings, perturbation=None, scale=1.0, output=None) -> np.ndarray:
+def pgu2_curve(
+    model: object,
+    X: ArrayLike,
+    rankings: ArrayLike,
+    perturbation: object = None,
+    scale: object = 1.0,
+    output: str | int | None = None,
+) -> np.ndarray:
     """PG^2 of all but the first k features, float64 (n_samples, n_features): column k - 1 for k.
 
     See `pgu2`, which is its mean.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.prediction_gap import pgu2_curve
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> pgu2_curve(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
+    array([[0.152, 0.068, 0.061, 0.055, 0.   ]])
     """
     forest, X = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
@@ -173,7 +265,7 @@ class GapProblem:
         step = max(1, CHUNK // bytes_a_row)
         return [slice(i, i + step) for i in range(0, len(X), step)]
 
-    def with_tails(self, X, wanted):
+    def with_tails(self, X, wanted) -> tuple[np.ndarray, np.ndarray]:
         """Rows in float64, and the tail probabilities of their perturbed values at all cuts."""
         tail = tails(self.gap_forest.cuts, self.forest, self.perturbation, X, wanted, self.scales)
         return X.astype(np.float64), tail

@@ -8,7 +8,7 @@ against the target. A ranking that names what matters makes it large.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,11 @@ from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.prediction_gap import only_output, refuse_special_values
 from splitcredit.faithfulness.rankings import top_k_mask, validate_rankings
 from splitcredit.kernels.walks import predict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
 
 # Rows predicted at a time: some 30 MB.
 _CHUNK = 1 << 18
@@ -38,7 +43,16 @@ class Randomized(NamedTuple):
 
 
 def randomized_rmse(
-    model, X, y, rankings, ks, reference, n_draws=100, random_state=0, rows=None, output=None
+    model: object,
+    X: ArrayLike,
+    y: ArrayLike,
+    rankings: ArrayLike,
+    ks: Sequence[int],
+    reference: ArrayLike,
+    n_draws: int = 100,
+    random_state: int = 0,
+    rows: ArrayLike | None = None,
+    output: str | int | None = None,
 ) -> Randomized:
     """RMSE with the k most important features of each row randomized.
 
@@ -71,25 +85,39 @@ def randomized_rmse(
     ------
     ValueError
         If arguments do not fit the model or each other, or `n_draws` is below 1.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.randomizing import randomized_rmse
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> from splitcredit.faithfulness.greedy import greedy_ranking
+    >>> ranks = greedy_ranking(model, X[:20], scale=0.1).rankings
+    >>> randomized_rmse(model, X[:20], y[:20], ranks, [1, 3], reference=X).rmse.round(1)
+    array([3. , 4.9])
     """
-    forest, X, reference = forest_and_rows(model, X, reference)
+    forest, table, source = forest_and_rows(model, X, reference)
     refuse_special_values(forest)
     output = only_output(forest, output)
-    X, reference, y = forest.prepare(X), forest.prepare(reference), np.asarray(y, float)
-    rankings = validate_rankings(rankings, len(X), forest.n_features)
-    if y.shape != (len(X),):
-        raise ValueError(f"y has shape {y.shape}, expected ({len(X)},), a number for each row of X")
-    if n_draws < 1 or len(reference) == 0:
-        raise ValueError(f"{n_draws} draws from {len(reference)} rows: both must be at least 1")
-    rows = np.arange(len(X)) if rows is None else np.asarray(rows, np.int64)
+    table, source, y = forest.prepare(table), forest.prepare(source), np.asarray(y, float)
+    rankings = validate_rankings(rankings, len(table), forest.n_features)
+    if y.shape != (len(table),):
+        raise ValueError(
+            f"y has shape {y.shape}, expected ({len(table)},), a number for each row of X"
+        )
+    if n_draws < 1 or len(source) == 0:
+        raise ValueError(f"{n_draws} draws from {len(source)} rows: both must be at least 1")
+    rows = np.arange(len(table)) if rows is None else np.asarray(rows, np.int64)
     masks = [top_k_mask(rankings, k, forest.n_features) for k in ks]
     predictions = np.empty((len(rows), len(masks)))
     together = max(1, _CHUNK // n_draws)
     for start in range(0, len(rows), together):
         some = rows[start : start + together]
-        drawn = _draws(reference, n_draws, random_state, some)
+        drawn = _draws(source, n_draws, random_state, some)
         for c, mask in enumerate(masks):
-            samples = np.where(mask[some][:, None], drawn, X[some][:, None])
+            samples = np.where(mask[some][:, None], drawn, table[some][:, None])
             predicted = predict.predict(forest, _flat(samples))[:, output]
             means = predicted.reshape(len(some), n_draws).mean(axis=1)
             predictions[start : start + len(some), c] = means

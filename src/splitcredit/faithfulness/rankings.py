@@ -19,6 +19,16 @@ class Rankings:
         PG^2 of the first k features in column k - 1; None if the rankings were not made from it.
     feature_names : tuple of str, optional
         Names of the features by their index.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splitcredit.faithfulness.rankings import Rankings
+    >>> order, gaps = np.array([[1, 0]]), np.array([[3.0, 4.0]])
+    >>> Rankings(order, gaps, feature_names=("age", "dose")).to_frame()
+       sample  place feature  gap
+    0       0      1    dose  3.0
+    1       0      2     age  4.0
     """
 
     rankings: np.ndarray

@@ -6,12 +6,27 @@ remove-and-retrain (Hooker et al. 2019).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from splitcredit.faithfulness.rankings import top_k_mask, validate_rankings
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def removed_predictions(fit, X_train, y_train, X_test, rankings, k, models=None) -> np.ndarray:
+    from numpy.typing import ArrayLike
+
+
+def removed_predictions(
+    fit: Callable,
+    X_train: ArrayLike,
+    y_train: ArrayLike,
+    X_test: ArrayLike,
+    rankings: ArrayLike,
+    k: int,
+    models: dict | None = None,
+) -> np.ndarray:
     """Prediction of each test row by a model fitted without the row's first k features.
 
     Rows without the same features share one fit.
@@ -39,6 +54,22 @@ def removed_predictions(fit, X_train, y_train, X_test, rankings, k, models=None)
     ------
     ValueError
         If shapes do not fit each other, or no feature would be left.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.retraining import removed_predictions, squared_errors
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> def fit(X, y):
+    ...     return RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> first = [[3, 0, 1, 2, 4]] * 20  # the same ranking for all rows
+    >>> for k in (0, 2):
+    ...     predictions = removed_predictions(fit, X[20:], y[20:], X[:20], first, k)
+    ...     print(k, squared_errors(predictions, y[:20]).mean().round(0))
+    0 8.0
+    2 16.0
     """
     X_train, X_test = np.asarray(X_train), np.asarray(X_test)
     n_features = X_train.shape[1]
@@ -54,7 +85,9 @@ def removed_predictions(fit, X_train, y_train, X_test, rankings, k, models=None)
     return out
 
 
-def removed_sets(rankings, k, n_rows, n_features) -> dict[tuple[int, ...], np.ndarray]:
+def removed_sets(
+    rankings: ArrayLike, k: int, n_rows: int, n_features: int
+) -> dict[tuple[int, ...], np.ndarray]:
     """The different sets of first k features, each with the rows whose set it is.
 
     Parameters
@@ -65,6 +98,12 @@ def removed_sets(rankings, k, n_rows, n_features) -> dict[tuple[int, ...], np.nd
     Returns
     -------
     dict of sorted tuple of int to int64 array of rows, in the order of the tuples
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.retraining import removed_sets
+    >>> removed_sets([[2, 0, 1], [0, 2, 1], [1, 2, 0]], k=2, n_rows=3, n_features=3)
+    {(0, 2): array([0, 1]), (1, 2): array([2])}
     """
     rankings = validate_rankings(rankings, n_rows, n_features)
     if not 0 <= k < n_features:
@@ -76,8 +115,15 @@ def removed_sets(rankings, k, n_rows, n_features) -> dict[tuple[int, ...], np.nd
     return {removed: np.array(rows) for removed, rows in sorted(sets.items())}
 
 
-def squared_errors(predictions, y) -> np.ndarray:
-    """Squared error of each row, float64 of the shape of the predictions (n_rows, ...)."""
+def squared_errors(predictions: ArrayLike, y: ArrayLike) -> np.ndarray:
+    """Squared error of each row, float64 of the shape of the predictions (n_rows, ...).
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.retraining import squared_errors
+    >>> squared_errors([1.0, 2.0], [0.0, 4.0])
+    array([1., 4.])
+    """
     predictions, y = np.asarray(predictions, float), np.asarray(y, float)
     if y.shape != predictions.shape[:1]:
         raise ValueError(f"y has shape {y.shape}, and there are {len(predictions)} predictions")

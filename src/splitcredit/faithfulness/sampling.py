@@ -5,6 +5,8 @@ Source: gajewski2025, Equation (2), Experimental Setup and Results. The noise is
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from splitcredit.convert import forest_and_rows
@@ -16,7 +18,13 @@ from splitcredit.faithfulness.prediction_gap import (
     refuse_nan,
     refuse_special_values,
 )
+from splitcredit.forest import Forest
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
 
 # Iteration counts of gajewski2025, Measurements.
 COUNTS = (100, 500, 1000, 2000, 4000, 6000, 8000, 10000, 15000, 20000, 25000, 30000, 35000)
@@ -25,19 +33,19 @@ _CHUNK = 1 << 24
 
 
 def pg2_sampled(
-    model,
-    X,
-    features,
-    counts=COUNTS,
-    scale=1.0,
-    kind="mc",
-    random_state=0,
+    model: object,
+    X: ArrayLike,
+    features: object,
+    counts: Sequence[int] = COUNTS,
+    scale: ArrayLike = 1.0,
+    kind: str = "mc",
+    random_state: int = 0,
     *,
-    output=None,
-    numbers=None,
-    draws="nested",
-    n_streams=64,
-    pool=None,
+    output: str | int | None = None,
+    numbers: ArrayLike | None = None,
+    draws: str = "nested",
+    n_streams: int = 64,
+    pool: np.ndarray | None = None,
 ) -> np.ndarray:
     """Squared prediction gap of pairs of a row and a set of features, by sampling.
 
@@ -78,24 +86,37 @@ def pg2_sampled(
     ------
     ValueError
         If the arguments do not fit the model or each other, or a perturbed value is NaN.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.sampling import pg2_sampled
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> from splitcredit.faithfulness.prediction_gap import pg2
+    >>> sampled = pg2_sampled(model, X[:2], [0, 1], counts=[100, 10000], scale=0.1)
+    >>> exact = pg2(model, X[:2], [0, 1], scale=0.1)
+    >>> (sampled[:, 1] / exact).round(1)
+    array([1.1, 1. ])
     """
     if draws not in ("nested", "literal"):
         raise ValueError(f"draws={draws!r}: available are 'nested', 'literal'")
     pairs = checked_pairs(model, X, features, scale, output)
-    counts, n_pairs = checked_counts(counts), len(pairs[2])
+    sizes, n_pairs = checked_counts(counts), len(pairs[2])
     numbers = np.arange(n_pairs) if numbers is None else np.asarray(numbers, np.int64)
     if numbers.shape != (n_pairs,) or (numbers < 0).any():
         raise ValueError(f"numbers must be {n_pairs} whole numbers from 0, one a pair")
     if draws == "literal":
-        return _literal(*pairs, counts, kind, random_state, numbers)
+        return _literal(*pairs, sizes, kind, random_state, numbers)
     widest = int(pairs[3].sum(axis=1).max(initial=0))
     if pool is None:
-        pool = noise_pool(kind, widest, counts[-1], n_streams, random_state)
-    pool = _checked_pool(pool, widest, counts[-1])
-    return sampled_gaps(*pairs, pool, numbers % len(pool), counts)
+        pool = noise_pool(kind, widest, sizes[-1], n_streams, random_state)
+    pool = _checked_pool(pool, widest, sizes[-1])
+    return sampled_gaps(*pairs, pool, numbers % len(pool), sizes)
 
 
-def nmae(estimates, exact):
+def nmae(estimates: ArrayLike, exact: ArrayLike) -> float | np.ndarray:
     """Normalized mean absolute error: gajewski2025, Accuracy.
 
     Parameters
@@ -112,6 +133,13 @@ def nmae(estimates, exact):
     ------
     ValueError
         If the shapes differ, or all exact values are 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splitcredit.faithfulness.sampling import nmae
+    >>> nmae(np.array([[1.0, 1.5], [2.0, 2.5]]), np.array([1.0, 3.0]))
+    array([0.25, 0.25])
     """
     estimates, exact = np.asarray(estimates, float), np.asarray(exact, float)
     if exact.ndim != 1 or len(estimates) != len(exact):
@@ -159,7 +187,9 @@ def _checked_pool(pool, n_columns, n_samples):
     return pool
 
 
-def checked_pairs(model, X, features, scale, output):
+def checked_pairs(
+    model, X, features, scale, output
+) -> tuple[Forest, int, np.ndarray, np.ndarray, np.ndarray]:
     """Forest, index of the output, prepared rows, masks and scales: arguments of `pg2_sampled`.
 
     Raises

@@ -27,12 +27,13 @@ def explain_prediction(forest, X, output, method, all_outputs, one_a_row, baseli
     """
     X = forest.prepare(X)
     outputs, index = _select(forest, X, output)
+    names: tuple[str, ...] = ("predicted",)
     if index is not None:
         values = one_a_row(forest, X, index)[:, :, None]
-        baseline, names = baseline[index][:, None], ["predicted"]
+        baseline = baseline[index][:, None]
     else:
         values = all_outputs(forest, X, outputs)
-        baseline, names = baseline[outputs], [forest.output_names[c] for c in outputs]
+        baseline, names = baseline[outputs], tuple(forest.output_names[c] for c in outputs)
     return Attribution(
         values=values,
         baseline=baseline,

@@ -44,6 +44,16 @@ def importance(estimator, X, y, random_state: int = 0) -> Importance:
     -----
     Nembrini, König and Wright, "The revival of the Gini importance?", Bioinformatics 34 (2018);
     "impurity_corrected" of the R package ranger, which divides by the number of trees too.
+
+    Examples
+    --------
+    >>> from splitcredit.importances import air
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> air.importance(model, X, y).values.round(1)  # in rows times the Gini impurity
+    array([11.9,  2.7, 27.7, 39.8])
     """
     estimator, steps = unwrap(estimator)
     if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
@@ -63,4 +73,4 @@ def importance(estimator, X, y, random_state: int = 0) -> Importance:
     names = getattr(X, "columns", None)
     names = steps.names_out() if names is None else names
     names = [f"x{j}" for j in range(table.shape[1])] if names is None else names
-    return Importance(both[0] - both[1], names, "air", {"random_state": int(random_state)})
+    return Importance(both[0] - both[1], tuple(names), "air", {"random_state": int(random_state)})

@@ -55,6 +55,20 @@ def importance(
     -----
     Trees vote with the class that is largest in the leaf. Trees without out-of-bag rows are left
     out, features that a tree does not test count 0 in it.
+
+    Examples
+    --------
+    >>> from splitcredit.importances import mda
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> mda.importance(model, X, y).to_frame().round(3)
+                 feature  value  standard_error
+    0  sepal length (cm)  0.057           0.025
+    1   sepal width (cm)  0.005           0.004
+    2  petal length (cm)  0.296           0.043
+    3   petal width (cm)  0.306           0.046
     """
     from splitcredit.kernels.walks import mda
 

@@ -47,6 +47,18 @@ def importance(
     ------
     ValueError
         If the forest is not bagged, X and y are not its training data, or there is no such choice.
+
+    Examples
+    --------
+    >>> from splitcredit.importances import mdi_oob
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> mdi_oob.importance(model, X, y).values.round(2)
+    array([0.08, 0.01, 0.26, 0.27])
+    >>> mdi_oob.importance(model, X, y, rows="inbag").values.round(2)  # MDI itself
+    array([0.08, 0.02, 0.28, 0.27])
     """
     from splitcredit.kernels.walks import oob
 

@@ -30,7 +30,7 @@ def importance(
     output="all",
     weigh_by: str = "absolute",
 ) -> Importance:
-    """Mean over the training rows of |phi_i| or y_i phi_i, with phi_i from `attribute`.
+    """Mean over the training rows of ``|phi_i|`` or ``y_i phi_i``, with phi_i from `attribute`.
 
     Parameters
     ----------
@@ -56,6 +56,16 @@ def importance(
     ------
     ValueError
         If the forest is not bagged, X and y are not its training data, or there is no such choice.
+
+    Examples
+    --------
+    >>> from splitcredit.importances import oob_attributions
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> oob_attributions.importance(model, X, y, output=0, weigh_by="centered_y").values.round(3)
+    array([0.013, 0.001, 0.023, 0.044])
     """
     check_choice("weigh_by", weigh_by, WEIGHTS)
     forest, X = forest_and_rows(forest, X)
@@ -102,6 +112,20 @@ def attribute(
     ------
     ValueError
         If the forest is not bagged, X is not its training data, or there is no such choice.
+
+    Examples
+    --------
+    >>> from splitcredit.importances import oob_attributions
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> outside = oob_attributions.attribute(model, X, rows="oob")
+    >>> inside = oob_attributions.attribute(model, X, rows="inbag")
+    >>> from splitcredit.importances import tree_shap
+    >>> together = outside.values + inside.values
+    >>> bool(abs(together - tree_shap.explain(model, X).values).max() < 1e-12)
+    True
     """
     from splitcredit.kernels.tree_shap.oob import oob_tree_shap
     from splitcredit.kernels.walks.oob_saabas import oob_saabas
@@ -118,7 +142,7 @@ def attribute(
         values=kernel(forest, training_rows(forest, X), outputs, rows == "inbag"),
         baseline=np.zeros(len(outputs)),
         feature_names=forest.feature_names,
-        output_names=[forest.output_names[c] for c in outputs],
+        output_names=tuple(forest.output_names[c] for c in outputs),
         method="oob_attributions",
         parameters={
             "attribution": attribution,

@@ -102,6 +102,16 @@ def importance(
     PG(1, 2) of two classes is 2 g_oob + 2 (p_oob - p_in)^2 and PG(0.5, 1) is g_oob + g_in +
     (p_oob - p_in)^2, g = p (1 - p). With out-of-bag weights PG(0.5, 1) of a classifier is MDI-oob
     and with in-bag weights UFI. PG(1, 2) is not MDI-oob, contrary to section 6.
+
+    Examples
+    --------
+    >>> from splitcredit.importances import penalized_gini
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> penalized_gini.importance(model, X, y, "pg_hat_10", per_row=True).values.round(2)
+    array([0.08, 0.  , 0.24, 0.23])
     """
     check_choice("preset", preset, tuple(PRESETS))
     overrides = {
@@ -136,6 +146,17 @@ def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
     ------
     ValueError
         As `importance`.
+
+    Examples
+    --------
+    >>> from splitcredit.importances import penalized_gini
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> scores = penalized_gini.importances(model, X, y, ["ufi", "mdi_oob"])
+    >>> scores["ufi"].values.round(2)
+    array([0.07, 0.  , 0.26, 0.25])
     """
     from splitcredit.kernels.walks import oob
 

@@ -50,6 +50,17 @@ def rank(
     ValueError
         If X does not fit the forest or holds NaN, or there is no such output; see also
         `faithfulness.greedy.greedy_ranking`.
+
+    Examples
+    --------
+    >>> from splitcredit.importances import pg2_greedy
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> places = pg2_greedy.rank(model, X[:1], sigma=0.3, output=0)
+    >>> places.values[0, :, 0]  # the fourth feature is first
+    array([3., 1., 2., 4.])
     """
     from splitcredit.faithfulness.greedy import greedy_ranking
     from splitcredit.faithfulness.prediction_gap import only_output
@@ -65,7 +76,7 @@ def rank(
         values=values[:, :, None],
         baseline=np.zeros(1),
         feature_names=forest.feature_names,
-        output_names=[forest.output_names[only_output(forest, output)]],
+        output_names=(forest.output_names[only_output(forest, output)],),
         method="pg2_greedy",
         parameters={
             "sigma": float(sigma),

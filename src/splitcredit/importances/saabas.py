@@ -26,6 +26,19 @@ def explain(forest, X, output="all") -> Attribution:
     ------
     ValueError
         If X does not fit the forest, or there is no such output.
+
+    Examples
+    --------
+    >>> from splitcredit.importances import saabas
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> attribution = saabas.explain(model, X[:1], output="predicted")
+    >>> attribution.values[0, :, 0].round(2)
+    array([0.14, 0.01, 0.17, 0.34])
+    >>> attribution.totals().round(6)  # the fraction of the predicted class
+    array([[1.]])
     """
     from splitcredit.kernels.walks import saabas
 

@@ -56,8 +56,9 @@ def importance(
         Rows that unknown features are imputed from; X by default. The time is proportional to
         their number.
     imputer : {"marginal", "conditional"}
-        What f_S(x_S) is: the mean over the background rows z of the prediction at (x_S, z_-S), or
-        of the prediction at those z that agree with x on S. The second is for few distinct rows.
+        What f_S(x_S) is: the mean over the background rows z of the prediction at
+        ``(x_S, z_-S)``, or of the prediction at those z that agree with x on S. The second is for
+        few distinct rows.
     algorithm : {"sampled", "exact"}
         Permutations of the features, each for one row, drawn until the standard errors are small;
         or the enumeration of all subsets, for at most 15 features.
@@ -95,6 +96,19 @@ def importance(
     measures" (2020); v(S) as in sutera2021, section 5. The marginal imputer and the rule for
     stopping are those of the package sage-importance. With the conditional imputer, cross
     entropy and the Bayes classifier the values are ln 2 times those of sutera2021, Eq. 4.
+
+    Examples
+    --------
+    >>> from splitcredit.importances import sage
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> sage.importance(model, X, y, algorithm="exact").values.round(2)  # in nats
+    array([0.07, 0.02, 0.49, 0.5 ])
+    >>> sampled = sage.importance(model, X, y, n_permutations=512)
+    >>> bool(sampled.standard_error.max() < 0.03)
+    True
     """
     forest, X, background = forest_and_rows(forest, X, background)
     loss = loss or ("cross_entropy" if forest.n_outputs > 1 else "mse")
@@ -107,7 +121,7 @@ def importance(
     y, p = targets_of(forest, y, len(X)), forest.n_features
     background = X if background is None else prepared_background(forest, background)
     losses = _losses(forest, X, y, background, loss, imputer)
-    parameters = {"loss": loss, "imputer": imputer, "algorithm": algorithm}
+    parameters: dict[str, object] = {"loss": loss, "imputer": imputer, "algorithm": algorithm}
     if algorithm == "exact":
         values, error, n_permutations = _exact(losses, len(X), p, progress), None, 0
     else:

@@ -33,6 +33,19 @@ def explain(forest, X, output="all", algorithm="auto") -> Attribution:
     ValueError
         If X does not fit the forest, there is no such output or algorithm, or the trees are too
         deep for ``"tables"``.
+
+    Examples
+    --------
+    >>> from splitcredit.importances import tree_shap
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> attribution = tree_shap.explain(model, X[:1], output=0)
+    >>> attribution.values[0, :, 0].round(2)
+    array([0.12, 0.  , 0.19, 0.36])
+    >>> bool(abs(attribution.totals()[0, 0] - model.predict_proba(X[:1])[0, 0]) < 1e-12)
+    True
     """
     from splitcredit.kernels.tree_shap import explain as kernel
 

@@ -37,6 +37,16 @@ def importance(forest, X, y) -> Importance:
     (loecher2022, Eq. 14 to 17). For a regressor the authors add up the in-bag variance and the
     out-of-bag squared error about the in-bag mean without the half, so it is twice that. A split
     with a child without out-of-bag rows adds nothing.
+
+    Examples
+    --------
+    >>> from splitcredit.importances import ufi
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> ufi.importance(model, X, y).values.round(2)
+    array([0.07, 0.  , 0.26, 0.25])
     """
     forest, X = forest_and_rows(forest, X)
     score = penalized_gini.importance(forest, X, y, preset="ufi")

@@ -5,7 +5,7 @@ mean, over the sets S of other features, of the difference that T makes as a who
 features, the weights of the sets S are integrals over t from 0 to 1, so that every other feature
 is in S with probability t, independently of the others. For one leaf with value v, the game
 is a product over the features i on the path, of o_i if i is known and z_i if not (`tree_shap` has
-the symbols). So its interaction index is
+the symbols). So its interaction index is::
 
     v times the integral of prod_{j in T} (o_j - z_j) prod_{i not in T} ((1 - t) z_i + t o_i) dt
 

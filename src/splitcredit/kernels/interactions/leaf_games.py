@@ -5,7 +5,7 @@ satisfies, so rows that satisfy the same ones are grouped, and the index is work
 each group and set of features.
 
 **Path-dependent.** At point t_k with weight w_k, the group has the product P_k of the weight and
-all factors f_i = (1 - t_k) z_i + t_k o_i, and each feature of T has the quotient
+all factors f_i = (1 - t_k) z_i + t_k o_i, and each feature of T has the quotient::
 
     (o_j - z_j) / f_j = (1 - z_j) / (t_k + (1 - t_k) z_j)  if o_j = 1,   -1 / (1 - t_k)  if o_j = 0.
 

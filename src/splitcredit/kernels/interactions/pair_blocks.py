@@ -4,7 +4,7 @@ r"""Path-dependent interaction index of pairs, for blocks of rows and all output
 as there, o z (s - r) sum over the points of A / h^2 (Q_1 - Q_2). Each point's part of this is the
 difference that the node makes to the sum of the leaves' terms with (o_k - z_k) / f_k as the factor
 of k. For the pair of k and a feature j tested above, that sum has the factor
-(o_j - z_j) / f_j, too, with o_j and z_j as merged above the node. So the node credits
+(o_j - z_j) / f_j, too, with o_j and z_j as merged above the node. So the node credits::
 
     o z (s - r) sum over the points of A / h^2 (Q_1 - Q_2) (o_j - z_j) / f_j
 

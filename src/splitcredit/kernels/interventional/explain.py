@@ -1,17 +1,17 @@
-r"""Interventional TreeSHAP: the Shapley values of f(x_S, z_-S), averaged over a background of z.
+r"""Interventional TreeSHAP: the Shapley values of ``f(x_S, z_-S)``, averaged over rows z.
 
 One leaf with value v and one pair (x, z) make a game of their own. Merge the path to the leaf to
 one condition per feature, and let Q be the set of the a features whose condition only z fails, P
 that of the b features whose condition only x fails. If some feature fails for both, no mixture of
 x and z reaches the leaf. Otherwise a mixture reaches it if S holds all of Q and none of P, and the
-Shapley values of that are
+Shapley values of that are::
 
     v (a - 1)! b! / (a + b)!      for each of Q,
     -v a! (b - 1)! / (a + b)!     for each of P, and 0 for all others
 
 (Lundberg et al. 2020; proof by Laberge and Pequignot 2022). They depend on x and z only by the
 patterns of failed conditions, P and Q. So let n(Q) be the number of background rows with pattern
-Q, counted once for each leaf. Every x with pattern P gets there
+Q, counted once for each leaf. Every x with pattern P gets there::
 
     phi_j = v sum of n(Q) (a - 1)! b! / (a + b)!    over Q with j, disjoint from P, if j is not in P
     phi_j = -v sum of n(Q) a! (b - 1)! / (a + b)!   over Q disjoint from P,         if j is in P

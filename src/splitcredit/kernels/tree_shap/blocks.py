@@ -3,7 +3,7 @@ r"""Path-dependent TreeSHAP by exact quadrature, for blocks of rows and all outp
 For one leaf with value v whose path tests the features i, let z_i be the product of the cover
 ratios of the edges that test i, and o_i = 1 if x satisfies all of them, else 0. The Shapley
 weights are integrals over [0, 1], which turns the sum over subsets (lundberg2017, Eq. 2 with
-Algorithm 1) into
+Algorithm 1) into::
 
     phi_j = sum over leaves of v (o_j - z_j) * integral of prod_{i != j} f_i(t) dt,
     f_i(t) = (1 - t) z_i + t o_i.
@@ -14,7 +14,7 @@ nothing is divided out again, which is what makes extend/unwind fail on deep tre
 
 One traversal of a tree serves a block of rows. At a node at depth d that tests j, with (o, z) of
 j as merged above (1, 1 if j is new), s = 1 if x goes to the first child, r the cover ratio of the
-first child, h_k = t_k + (1 - t_k) z, and for each point k
+first child, h_k = t_k + (1 - t_k) z, and for each point k::
 
     q_k = (t_k s + (1 - t_k) z r) / h_k   if o = 1,   r   if o = 0   (share of the first child)
     A_k: product of the factors above, times the weight of the point; A q_k goes to the first

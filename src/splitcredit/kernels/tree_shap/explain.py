@@ -4,9 +4,9 @@ The value explained is that of lundberg2017, Algorithm 1 and Eq. 2: the Shapley 
 expectation of the tree when a set of features is known and unknown splits are averaged by cover.
 All three give it exactly, up to rounding:
 
-``"blocks"``  quadrature for blocks of rows at once (`blocks`)
-``"tables"``  tables over all outcomes of the splits, for shallow trees (`outcome_tables`)
-``"rows"``    quadrature row by row, for few rows (`rows`)
+- ``"blocks"``: quadrature for blocks of rows at once (`blocks`);
+- ``"tables"``: tables over all outcomes of the splits, for shallow trees (`outcome_tables`);
+- ``"rows"``: quadrature row by row, for few rows (`rows`).
 """
 
 from __future__ import annotations

@@ -1,0 +1,142 @@
+"""Write what the pages of docs do not say by themselves: frames of measures, and pictures.
+
+    python docs/take_pictures.py [PAGE ...]
+
+The frame of a measure's page comes from the table of all methods. A picture shows the axes `ax` of
+the code above it on its page. It holds the numbers that it shows, so that a test can compare them
+with what the code gives.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+from matplotlib import pyplot
+
+DOCS = Path(__file__).resolve().parent
+EXAMPLE = "measures/index.md"
+# The measure that is a function of its own, and no method.
+INTERACTIONS = "interactions"
+# The method that is in no module of `splitcredit.importances`.
+ELSEWHERE = {"pgi2_optimum": "../api/faithfulness.md#optimum"}
+PARTS = re.compile(r"^```python\n(?P<code>.*?)^```|^!\[.*?\]\((?P<picture>\S+?)\)", re.M | re.S)
+
+
+def main(chosen):
+    """Write the frames, and the pictures of the pages that are named, or of all."""
+    from splitcredit import methods
+
+    for page, text in frames(methods()).items():
+        fill(DOCS / page, text)
+    example = example_names()
+    for page in chosen or pages(methods()):
+        for picture, ax in drawn(page, example):
+            save(picture, ax)
+        pyplot.close("all")
+
+
+def pages(methods) -> list[str]:
+    """Pages with pictures that their code draws."""
+    names = [*(method.name for method in methods), INTERACTIONS]
+    return ["own_model.md", *(f"measures/{name}.md" for name in names)]
+
+
+def frames(methods) -> dict[str, str]:
+    """Text between the marks of every page of measures, by page."""
+    from splitcredit._methods import NEEDS
+
+    texts = {EXAMPLE: ("methods", _table(methods))}
+    for method in methods:
+        functions = ", ".join(f"`{function}`" for function in method.functions)
+        needs = "; ".join(f"{need}: {NEEDS[need]}" for need in method.needs) or "nothing"
+        place = ELSEWHERE.get(method.name, f"../api/measures.md#{method.name}")
+        lines = [
+            method.summary,
+            "",
+            "| method | functions | needs beside model and X | parameters |",
+            "|---|---|---|---|",
+            f'| `"{method.name}"` | {functions} | {needs} | [reference]({place}) |',
+        ]
+        texts[f"measures/{method.name}.md"] = ("frame", "\n".join(lines) + "\n")
+    return {
+        page: f"<!-- {mark} -->\n{text}<!-- /{mark} -->" for page, (mark, text) in texts.items()
+    }
+
+
+def _table(methods):
+    lines = ["| name | functions | needs | what it is |", "|---|---|---|---|"]
+    for m in methods:
+        cells = [f"[{m.name}]({m.name}.md)", ", ".join(m.functions), ", ".join(m.needs), m.summary]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def fill(page, text):
+    """Put a frame in its place."""
+    mark = re.match(r"<!-- (\w+) -->", text)[1]
+    pattern = f"<!-- {mark} -->\n.*?<!-- /{mark} -->"
+    whole = re.sub(pattern, lambda _: text, page.read_text(encoding="utf-8"), flags=re.S)
+    page.write_text(whole, encoding="utf-8")
+
+
+def example_names() -> dict:
+    """Names that the code of the example makes, which all pages of measures go on with."""
+    names = {}
+    list(drawn(EXAMPLE, names, names))
+    return names
+
+
+def drawn(page, example, names=None):
+    """Run the code of a page from top to bottom.
+
+    Parameters
+    ----------
+    page : str
+        Relative to docs.
+    example : dict
+        Names that pages of measures begin with.
+    names : dict, optional
+        Where the names go that the code makes.
+
+    Yields
+    ------
+    tuple of Path and matplotlib Axes
+        Each picture of the page, and what the code above it has called `ax`.
+    """
+    names = {} if names is None else names
+    if page.startswith("measures/"):
+        names.update(example)
+    for part in PARTS.finditer((DOCS / page).read_text(encoding="utf-8")):
+        if part["code"]:
+            exec(part["code"], names)
+        else:
+            yield (DOCS / page).parent / part["picture"], names["ax"]
+
+
+def numbers(ax) -> list[float]:
+    """What axes show, to six digits: lengths of bars, heights of lines, and where dots are."""
+    shown = [bar.get_width() for bar in ax.patches]
+    shown += [y for line in ax.lines for y in line.get_ydata()]
+    for dots in ax.collections:
+        shown += list(dots.get_offsets()[:, 0]) if hasattr(dots, "get_sizes") else []
+    return [float(f"{x:.6g}") for x in shown]
+
+
+def stored_numbers(picture) -> list[float]:
+    """The numbers that a picture was drawn from."""
+    from PIL import Image
+
+    return json.loads(Image.open(picture).text["Description"])
+
+
+def save(picture, ax):
+    """Write a picture, and the numbers that it shows."""
+    picture.parent.mkdir(exist_ok=True)
+    ax.figure.set_size_inches(6.4, 3.0)
+    facts = {"Description": json.dumps(numbers(ax)), "Software": None}
+    ax.figure.savefig(picture, dpi=110, bbox_inches="tight", metadata=facts)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

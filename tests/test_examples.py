@@ -1,0 +1,78 @@
+"""Every function of the reference has hints and an example, which gives what it shows."""
+
+import ast
+import doctest
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import splitcredit
+
+API = Path(__file__).resolve().parents[1] / "docs" / "api"
+MODULES = r"^\.\. automodule:: (splitcredit\.\S+)\n   :members:(.*)$"
+NAMES = r"^\.\. auto(?:function|class):: (\S+)\.(\w+)$"
+
+
+def documented():
+    """Functions and classes that the reference documents, by their full names."""
+    text = "\n".join(page.read_text() for page in sorted(API.glob("*.md")))
+    objects = {}
+    for module, name in re.findall(NAMES, text, re.M):
+        objects[f"{module}.{name}"] = getattr(importlib.import_module(module), name)
+    for name, members in re.findall(MODULES, text, re.M):
+        module = importlib.import_module(name)
+        chosen = re.findall(r"\w+", members)
+        for member, value in vars(module).items():
+            own = getattr(value, "__module__", None) == name and not member.startswith("_")
+            if own and callable(value) and (not chosen or member in chosen):
+                objects[f"{name}.{member}"] = value
+    return objects
+
+
+DOCUMENTED = documented()
+HOMES = sorted({value.__module__ for value in DOCUMENTED.values()})
+
+
+def test_the_reference_documents_functions_and_classes():
+    kinds = [inspect.isclass(value) for value in DOCUMENTED.values()]
+    assert sum(kinds) >= 10 and len(kinds) - sum(kinds) >= 30
+
+
+@pytest.mark.parametrize("name", [n for n, v in DOCUMENTED.items() if inspect.isfunction(v)])
+def test_every_function_of_the_reference_has_an_example(name):
+    assert re.search(r"Examples\n *-{8}\n *>>> ", DOCUMENTED[name].__doc__), name
+
+
+@pytest.mark.parametrize("name", [n for n, v in DOCUMENTED.items() if inspect.isfunction(v)])
+def test_every_function_has_hints_for_what_it_takes_and_returns(name):
+    """Those of measures say what the configuration may hold, and are read by the planning."""
+    signature = inspect.signature(DOCUMENTED[name])
+    assert signature.return_annotation is not inspect.Signature.empty
+    if not name.startswith("splitcredit.importances."):
+        for parameter in signature.parameters.values():
+            assert parameter.annotation is not inspect.Parameter.empty, parameter.name
+
+
+def test_type_checkers_see_every_public_name():
+    """The names are imported when first used, so a stub has to list them."""
+    stub = Path(splitcredit.__file__).with_suffix(".pyi")
+    listed = set()
+    for node in ast.parse(stub.read_text()).body:
+        if isinstance(node, ast.ImportFrom) and node.module != "typing":
+            for alias in node.names:
+                own = getattr(importlib.import_module(node.module), alias.name)
+                assert own is getattr(splitcredit, alias.asname), alias.asname
+                listed.add(alias.asname)
+        elif isinstance(node, ast.AnnAssign):
+            listed.add(node.target.id)
+    assert listed - {"__version__"} == set(splitcredit.__all__)
+    assert stub.with_name("py.typed").exists()
+
+
+@pytest.mark.parametrize("module", HOMES)
+def test_examples_in_docstrings_give_what_they_show(module):
+    results = doctest.testmod(importlib.import_module(module))
+    assert results.attempted > 0 and results.failed == 0
