@@ -17,6 +17,12 @@ COLORS = {
     "sky": "#56B4E9",
     "black": "#000000",
 }
+# By format what says when and with which release a picture was made: equal pictures would differ.
+_CHANGING = {
+    ".svg": ("Date", "Creator"),
+    ".png": ("Software",),
+    ".pdf": ("CreationDate", "Creator", "Producer"),
+}
 
 
 @contextlib.contextmanager
@@ -30,7 +36,7 @@ def style():
 
 
 def save(figure, path) -> None:
-    """Write a figure; the suffix of the path says in which format."""
+    """Write a figure; the suffix of the path says in which format: SVG, PNG or PDF."""
     import matplotlib
 
     path = Path(path)
@@ -38,6 +44,4 @@ def save(figure, path) -> None:
     # next file would be another picture.
     as_drawn = matplotlib.rc_context({"figure.constrained_layout.use": False})
     with as_drawn, storage.atomic(path) as temporary:
-        # Dates and, in PNG, the version would make equal pictures differ.
-        metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-        figure.savefig(temporary, metadata=metadata)
+        figure.savefig(temporary, metadata=dict.fromkeys(_CHANGING[path.suffix]))
