@@ -30,3 +30,11 @@ def apart(places: dict, least: float) -> dict:
     for name, place in sorted(places.items(), key=lambda item: item[1]):
         last = moved[name] = max(place, last + least)
     return moved
+
+
+def seconds(value: float) -> str:
+    """A time with two digits, in the unit that suits it."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if value >= size:
+            return f"{float(f'{value / size:.2g}'):g} {unit}"
+    return f"{float(f'{value / 1e-6:.2g}'):g} µs"
