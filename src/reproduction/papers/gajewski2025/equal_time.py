@@ -227,7 +227,8 @@ def _key():
 
 
 def _filled(comparison):
-    return {"markerfacecolor": "none"} if comparison == PRINTED else {}
+    # Stars stand above what they coincide with, and show it around them.
+    return {"markerfacecolor": "white", "zorder": 3} if comparison == PRINTED else {}
 
 
 def _settings_of(table):
