@@ -3,7 +3,7 @@
 import pytest
 from matplotlib.figure import Figure
 
-from reproduction.figures import save, style
+from reproduction.figures import panels, save, style
 from reproduction.planning.places import PICTURES
 
 
@@ -37,3 +37,23 @@ def test_no_reader_needs_our_fonts(tmp_path):
     content = (tmp_path / "a.pdf").read_bytes()
     # The program of a TrueType font; Type 3 fonts are refused by journals.
     assert b"/FontFile2" in content and b"/Type3" not in content
+
+
+def test_panels_are_named_in_the_order_in_which_one_reads():
+    axes = Figure().subplots(2, 2)
+    panels.letter(axes)
+    names = [[axis.texts[0].get_text() for axis in row] for row in axes]
+    assert names == [["A", "B"], ["C", "D"]]
+
+
+def test_names_at_line_ends_stay_apart_and_in_order():
+    moved = panels.apart({"high": 0.3, "low": 0.1, "close": 0.11}, 0.05)
+    assert moved == pytest.approx({"low": 0.1, "close": 0.15, "high": 0.3})
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(78.2, "78 s"), (3.04, "3 s"), (0.957, "960 ms"), (0.0012, "1.2 ms"), (1.62e-5, "16 µs")],
+)
+def test_a_time_has_two_digits_and_no_power_of_ten(value, text):
+    assert panels.seconds(value) == text
