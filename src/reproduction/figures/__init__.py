@@ -23,6 +23,8 @@ _CHANGING = {
     ".png": ("Software",),
     ".pdf": ("CreationDate", "Creator", "Producer"),
 }
+# Dots an inch.
+_PRINT = 300
 
 
 @contextlib.contextmanager
@@ -44,4 +46,6 @@ def save(figure, path) -> None:
     # next file would be another picture.
     as_drawn = matplotlib.rc_context({"figure.constrained_layout.use": False})
     with as_drawn, storage.atomic(path) as temporary:
-        figure.savefig(temporary, metadata=dict.fromkeys(_CHANGING[path.suffix]))
+        # Clouds of points are pixels within a PDF, which is for print.
+        resolution = {"dpi": _PRINT} if path.suffix == ".pdf" else {}
+        figure.savefig(temporary, **resolution, metadata=dict.fromkeys(_CHANGING[path.suffix]))
