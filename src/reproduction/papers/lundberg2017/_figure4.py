@@ -14,6 +14,7 @@ MODES = {"in_sample": "in-sample", "out_of_fold": "out-of-fold"}
 # The linkage whose curves are drawn.
 LINKAGE = "average"
 _MARKERS = {"average": "o", "complete": "s", "ward": "^"}
+_LINKAGES = {"average": "average linkage", "complete": "complete linkage", "ward": "Ward linkage"}
 # Random labels are the control of the unsupervised clustering.
 CONTROLS = ("tree_shap", "saabas", "local_mdi")
 _CONTROL = "hollow, dashed: permuted before the fit"
@@ -112,7 +113,7 @@ def _key(axes):
     lines, _ = axes[0, 0].get_legend_handles_labels()
     style = {"color": "0.3", "ls": "", "ms": 4}
     marks = [
-        axes[1, 0].plot([], [], marker=marker, label=f"{linkage} linkage", **style)[0]
+        axes[1, 0].plot([], [], marker=marker, label=_LINKAGES[linkage], **style)[0]
         for linkage, marker in _MARKERS.items()
     ]
     for name, face in (("filled, solid: outcome as observed", "0.3"), (_CONTROL, "white")):
