@@ -9,9 +9,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from matplotlib.figure import Figure
 
 from reproduction import storage
 from reproduction.claims import COLUMNS
+from reproduction.figures import save, style
 from reproduction.planning import configuration, jobs
 from reproduction.planning.workflow import Workflow
 from reproduction.report import manifest, page, pictures, sweeps, texts
@@ -203,6 +205,17 @@ def test_the_smaller_file_of_a_figure_is_shown_at_its_own_size(tmp_path):
     assert (vector["width"], vector["height"]) == (800, 400)
     with pytest.raises(ValueError, match=r"a\.pdf: a picture of the report is SVG or PNG"):
         pictures.embed([tmp_path / "a.pdf"])
+
+
+def test_letters_of_a_drawn_figure_have_their_own_size_on_the_page(tmp_path):
+    with style():
+        figure = Figure(figsize=(5, 2.5))
+        figure.subplots()
+        for kind in ("svg", "png"):
+            save(figure, tmp_path / f"a.{kind}")
+            shown = pictures.embed([tmp_path / f"a.{kind}"])
+            # An inch has 96 pixels on a page.
+            assert (shown["width"], shown["height"]) == (480, 240), kind
 
 
 def test_every_artefact_has_a_caption_and_every_caption_an_artefact():

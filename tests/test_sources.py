@@ -147,7 +147,7 @@ def jobs(workflow, tmp_path_factory):
         )
         if artefact in workflow.figures:
             words = ["--artefact", artefact, "--table", "table.csv"]
-            ran = loaded(folder, "figures", *words, "--svg", "f.svg", "--png", "f.png")
+            ran = loaded(folder, "figures", *words, "--out", "f.svg", "f.png", "f.pdf")
             found["figures", artefact] = workflow.figure_modules(wildcards), ran
         words = ["--artefact", artefact, "--table", "table.csv", "--out", "judged.json"]
         words += ["--rules", workflow.claim_rules(wildcards)]

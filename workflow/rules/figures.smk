@@ -11,6 +11,7 @@ rule figures:
             labels=jobs.labels,
         ),
         png="results/{timing}figures/{paper}/{artefact}.png",
+        pdf="results/{timing}figures/{paper}/{artefact}.pdf",
     log:
         "results/logs/{timing}figures/{paper}/{artefact}.log",
     benchmark:
@@ -28,4 +29,4 @@ rule figures:
     shell:
         "python -m reproduction --threads {threads} figures"
         " --artefact {wildcards.paper}/{wildcards.artefact} --table {input.table:q}"
-        " --svg {output.svg:q} --png {output.png:q} > {log:q} 2>&1"
+        " --out {output:q} > {log:q} 2>&1"

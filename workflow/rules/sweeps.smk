@@ -31,6 +31,7 @@ rule sweep_figures:
     output:
         svg="results/experiments/{experiment}/figure.svg",
         png="results/experiments/{experiment}/figure.png",
+        pdf="results/experiments/{experiment}/figure.pdf",
     log:
         "results/logs/sweep_figures/{experiment}.log",
     benchmark:
@@ -49,4 +50,4 @@ rule sweep_figures:
     shell:
         "python -m reproduction --threads {threads} sweep_figures"
         " --experiment {wildcards.experiment:q} --table {input.table:q}"
-        " --figure {params.figure:q} --svg {output.svg:q} --png {output.png:q} > {log:q} 2>&1"
+        " --figure {params.figure:q} --out {output:q} > {log:q} 2>&1"

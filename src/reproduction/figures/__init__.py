@@ -17,6 +17,14 @@ COLORS = {
     "sky": "#56B4E9",
     "black": "#000000",
 }
+# By format what says when and with which release a picture was made: equal pictures would differ.
+_CHANGING = {
+    ".svg": ("Date", "Creator"),
+    ".png": ("Software",),
+    ".pdf": ("CreationDate", "Creator", "Producer"),
+}
+# Dots an inch.
+_PRINT = 300
 
 
 @contextlib.contextmanager
@@ -30,7 +38,7 @@ def style():
 
 
 def save(figure, path) -> None:
-    """Write a figure; the suffix of the path says in which format."""
+    """Write a figure; the suffix of the path says in which format: SVG, PNG or PDF."""
     import matplotlib
 
     path = Path(path)
@@ -38,6 +46,6 @@ def save(figure, path) -> None:
     # next file would be another picture.
     as_drawn = matplotlib.rc_context({"figure.constrained_layout.use": False})
     with as_drawn, storage.atomic(path) as temporary:
-        # Dates and, in PNG, the version would make equal pictures differ.
-        metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-        figure.savefig(temporary, metadata=metadata)
+        # Clouds of points are pixels within a PDF, which is for print.
+        resolution = {"dpi": _PRINT} if path.suffix == ".pdf" else {}
+        figure.savefig(temporary, **resolution, metadata=dict.fromkeys(_CHANGING[path.suffix]))

@@ -7,13 +7,13 @@ import numpy as np
 # Lower left corner, width and height of the seven segments (top, upper left, upper right, middle,
 # lower left, lower right, bottom) on a display 1 wide and 2 high.
 _SEGMENTS = (
-    (0.1, 1.91, 0.8, 0.18),
-    (-0.09, 1.1, 0.18, 0.8),
-    (0.91, 1.1, 0.18, 0.8),
-    (0.1, 0.91, 0.8, 0.18),
-    (-0.09, 0.1, 0.18, 0.8),
-    (0.91, 0.1, 0.18, 0.8),
-    (0.1, -0.09, 0.8, 0.18),
+    (0.15, 1.87, 0.7, 0.26),
+    (-0.13, 1.15, 0.26, 0.7),
+    (0.87, 1.15, 0.26, 0.7),
+    (0.15, 0.87, 0.7, 0.26),
+    (-0.13, 0.15, 0.26, 0.7),
+    (0.87, 0.15, 0.26, 0.7),
+    (0.15, -0.13, 0.7, 0.26),
 )
 MAP = "RdBu_r"
 
@@ -57,9 +57,9 @@ def legend(axis, colors) -> None:
         # Numbers of the outer segments stand outside, of the middle one above it.
         up = y + height / 2
         if across:
-            place = 0.5, up + (-0.25 if y < 0 else 0.25)
+            place = 0.5, up + (-0.3 if y < 0 else 0.3)
         else:
-            place = (-0.3 if x < 0 else 1.3), up
+            place = (-0.35 if x < 0 else 1.35), up
         axis.text(*place, str(j), ha="center", va="center", fontsize=7)
     axis.set(xlim=(-0.6, 1.6), ylim=(-0.5, 2.5))
 

@@ -139,13 +139,17 @@ def draw(table):
         axis.plot(share, place + spread, mark, color=COLORS[color], ms=5, mec="white", mew=0.5)
         for at, height, row in zip(share, place + spread, rows.to_dict("records"), strict=True):
             if row["value"] > row["limit"]:
-                text = f"  {row['model']}, trees up to depth {row['depth']}"
-                axis.text(at, height, text, va="center", fontsize=7.5, color=COLORS[color])
+                text = f"{row['model']}, trees up to depth {row['depth']}"
+                # White behind the letters, which may stand on a line.
+                style = {"va": "center", "fontsize": 7.5, "color": COLORS[color]}
+                style |= {"xytext": (7, 0), "textcoords": "offset points"}
+                white = {"fc": "white", "ec": "none", "pad": 0.5}
+                axis.annotate(text, (at, height), bbox=white, **style)
     labels = [f"{measure}\n{_release(rounded, package)}" for measure, package in lines]
     axis.set_yticks(range(len(lines)), labels, fontsize=8)
     axis.set_ylim(len(lines) - 0.5, -0.5)
     axis.set_xscale("log")
-    axis.set_xlim(_LEAST / 2, 1)
+    axis.set_xlim(_LEAST / 2, max(30 * (rounded["limit"] / rounded["scale"]).max(), 1e-5))
     for eps, name in ((2.0**-52, "float64"), (2.0**-23, "float32")):
         axis.axvline(eps, color="0.3", lw=0.8, ls=":")
         axis.annotate(

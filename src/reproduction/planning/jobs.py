@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from reproduction.planning import work
+from reproduction.planning.places import PICTURES
 from reproduction.storage import canonical
 
 
@@ -282,7 +283,7 @@ def _artefact(flow, name) -> Iterator[Job]:
     amount = work.of_artefact(name, flow.artefacts[name].get("parameters", {}))
     yield Job("tables", name, name, inputs, [table], amount, timed=timed)
     if name in flow.figures:
-        pictures = [flow.path("figures", name, kind) for kind in ("svg", "png")]
+        pictures = [flow.path("figures", name, kind) for kind in PICTURES]
         yield _plain("figures", name, [table], pictures, kind=name, timed=timed)
     if name in flow.judged:
         judgment = flow.path("judgments", name, "json")

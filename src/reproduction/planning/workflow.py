@@ -14,7 +14,15 @@ from pathlib import Path
 from reproduction import papers
 from reproduction.__main__ import FINISHED
 from reproduction.planning import configuration, facets, plans
-from reproduction.planning.places import LIBRARY, PAPERS, REPRODUCTION, SRC, relative
+from reproduction.planning.places import (
+    LIBRARY,
+    ON_PAGES,
+    PAPERS,
+    PICTURES,
+    REPRODUCTION,
+    SRC,
+    relative,
+)
 from reproduction.planning.signatures import has_function, parameters
 from reproduction.planning.sources import digest, named, sources
 from reproduction.report import texts
@@ -360,7 +368,7 @@ class Workflow:
         """Pictures of artefacts for the report, by default of all that a run makes."""
         names = self.required if names is None else names
         drawn = [name for name in names if name in self.figures]
-        return [self.path("figures", name, kind) for name in drawn for kind in ("svg", "png")]
+        return [self.path("figures", name, kind) for name in drawn for kind in ON_PAGES]
 
     def tables(self, names=None):
         """Tables of artefacts for the report, by default of all that a run makes."""
@@ -372,11 +380,12 @@ class Workflow:
 
     def sweep_pictures(self):
         """Pictures of the sweeps that the report shows."""
-        return [file for name in self.config["sweeps"] for file in self._pictures_of_sweep(name)]
+        names = self.config["sweeps"]
+        return [file for name in names for file in self._pictures_of_sweep(name, ON_PAGES)]
 
-    def _pictures_of_sweep(self, name):
+    def _pictures_of_sweep(self, name, kinds):
         drawn = facets.complete(self.config, name) is not None
-        return [f"results/experiments/{name}/figure.{k}" for k in ("svg", "png")] if drawn else []
+        return [f"results/experiments/{name}/figure.{k}" for k in kinds] if drawn else []
 
     def labels(self, wildcards):
         """What Snakemake's own report shows beside a figure."""
@@ -463,7 +472,7 @@ class Workflow:
         """All files of one artefact."""
         files = [self.path("tables", name, "csv")]
         if name in self.figures:
-            files += [self.path("figures", name, kind) for kind in ("svg", "png")]
+            files += [self.path("figures", name, kind) for kind in PICTURES]
         if name in self.judged:
             files.append(self.path("judgments", name, "json"))
         return files
@@ -479,7 +488,7 @@ class Workflow:
         for name, experiment in self.config["experiments"].items():
             tables = [f"results/experiments/{name}/{m}.csv" for m in experiment["metrics"]]
             one = f"results/experiments/{name}.csv"
-            files[f"experiment_{name}"] = [*tables, one, *self._pictures_of_sweep(name)]
+            files[f"experiment_{name}"] = [*tables, one, *self._pictures_of_sweep(name, PICTURES)]
         return files
 
     def _datasets(self, wildcards):

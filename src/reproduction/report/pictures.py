@@ -7,6 +7,8 @@ import re
 import struct
 from pathlib import Path
 
+# Pixels of CSS.
+_INCH = 96
 _KINDS = {".svg": "image/svg+xml", ".png": "image/png"}
 
 
@@ -19,7 +21,10 @@ def by_artefact(files) -> dict[str, list[Path]]:
 
 
 def embed(paths) -> dict:
-    """The smallest of the files as a data URI, with its width and height.
+    """The smallest of the files as a data URI, with its width and height in pixels of CSS.
+
+    A file that says how large it is in inches or points is shown at that size, so that letters of
+    9 points have 9 points on the page; of others a pixel is a pixel.
 
     Raises
     ------
@@ -43,11 +48,21 @@ def embed(paths) -> dict:
 
 def _size_of_png(content):
     # The header of the first chunk holds the width and the height.
-    return struct.unpack(">II", content[16:24])
+    size = struct.unpack(">II", content[16:24])
+    place = content.find(b"pHYs", 24, content.find(b"IDAT"))
+    if place < 0:
+        return size
+    *per_meter, unit = struct.unpack(">IIB", content[place + 4 : place + 13])
+    if unit != 1:
+        return size
+    # Pixels a meter are whole numbers, so an inch is off by less than one pixel in a thousand.
+    return tuple(_INCH * n / (0.0254 * k) for n, k in zip(size, per_meter, strict=True))
 
 
 def _size_of_svg(content):
     box = re.search(rb'viewBox="([^"]+)"', content)
     if box is None:
         raise ValueError("an SVG of the report needs a viewBox, from which its size is read")
-    return tuple(float(number) for number in box[1].split()[2:])
+    in_points = re.search(rb'<svg [^>]*width="[0-9.]+pt"', content)
+    scale = _INCH / 72 if in_points else 1
+    return tuple(scale * float(number) for number in box[1].split()[2:])

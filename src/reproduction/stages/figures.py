@@ -1,4 +1,4 @@
-"""Draw one artefact from its table, as SVG and PNG."""
+"""Draw one artefact from its table, in every format."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ def add_arguments(parser):
     """Arguments of the job."""
     parser.add_argument("--artefact", required=True, help="PAPER/ARTEFACT")
     parser.add_argument("--table", required=True)
-    parser.add_argument("--svg", required=True)
-    parser.add_argument("--png", required=True)
+    parser.add_argument("--out", nargs="+", required=True, help="a file for each format")
 
 
 def run(arguments):
@@ -19,5 +18,5 @@ def run(arguments):
     table = storage.read_table(arguments.table)
     with style():
         figure = papers.artefact(arguments.artefact).draw(table)
-        save(figure, arguments.svg)
-        save(figure, arguments.png)
+        for path in arguments.out:
+            save(figure, path)

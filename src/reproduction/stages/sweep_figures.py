@@ -1,4 +1,4 @@
-"""Draw the figure of an experiment from the table of one metric, as SVG and PNG."""
+"""Draw the figure of an experiment from the table of one metric, in every format."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ def add_arguments(parser):
     parser.add_argument("--experiment", required=True)
     parser.add_argument("--table", required=True)
     parser.add_argument("--figure", type=json.loads, required=True, help="its settings")
-    parser.add_argument("--svg", required=True)
-    parser.add_argument("--png", required=True)
+    parser.add_argument("--out", nargs="+", required=True, help="a file for each format")
 
 
 def run(arguments):
@@ -22,5 +21,5 @@ def run(arguments):
     spec, table = arguments.figure, storage.read_table(arguments.table)
     with style():
         figure = facets.draw(table, spec, f"{arguments.experiment}: {spec['metric']}")
-        save(figure, arguments.svg)
-        save(figure, arguments.png)
+        for path in arguments.out:
+            save(figure, path)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import pandas as pd
 
 from reproduction import claims, storage
-from reproduction.figures import COLORS
+from reproduction.figures import COLORS, panels
 from reproduction.papers.gajewski2025._settings import CLAIMS, DATASETS, GREEDY, MODELS, SHAP
 
 EXPERIMENT = "gajewski2025_arithmetic"
@@ -110,21 +110,18 @@ def _is_printed(rows, cell, text):
 
 
 def draw(table):
-    """Shares of rows against the place: ties, and first features that are others, for each model.
-
-    Curves that are not seen lie on others.
-    """
+    """Shares of rows against the place for each model: ties, and first features that differ."""
     from matplotlib import pyplot as plt
     from matplotlib.lines import Line2D
 
-    panels = [(model, quantity) for model in MODELS for quantity in ("tied", "set")]
+    lines = [(model, quantity) for model in MODELS for quantity in ("tied", "set")]
     figure, axes = plt.subplots(
-        len(panels), len(DATASETS), figsize=(9.8, 9.6), sharey="row", sharex="col", layout="none"
+        len(lines), len(DATASETS), figsize=(9.8, 9.6), sharey="row", sharex="col", layout="none"
     )
     around = {"left": 0.115, "right": 0.985, "top": 0.915, "bottom": 0.11}
     figure.subplots_adjust(**around, hspace=0.2, wspace=0.08)
     words = {"tied": "another feature\ndoes as well", "set": "first k others than\nin double"}
-    for row, (model, quantity) in zip(axes, panels, strict=True):
+    for row, (model, quantity) in zip(axes, lines, strict=True):
         shares = table[(table["model"] == model) & (table["quantity"] == quantity)]
         top = max(shares["value"].max(), 0.1)
         for axis, (dataset, name) in zip(row, DATASETS.items(), strict=True):
@@ -136,6 +133,7 @@ def draw(table):
         row[0].set_ylabel(f"{MODELS[model]}:\n{words[quantity]}\n(share of rows)", fontsize=8.5)
     for axis in axes[-1]:
         axis.set_xlabel("place k")
+    panels.letter(axes)
     handles = [Line2D([], [], color=c, label=rf"$\sigma$ = {s}") for s, c in _COLORS.items()]
     handles += [
         Line2D([], [], color="0.3", ls=line, marker=marker, ms=4, label=name)
@@ -150,9 +148,10 @@ def _panel(axis, rows, quantity):
     # How often features tie does not depend on their order, and sets are compared with double's.
     for arithmetic in (DOUBLE, SINGLE) if quantity == "tied" else (SINGLE, RECORDED):
         line, marker = _STYLES[arithmetic]
-        for sigma, color in _COLORS.items():
+        # The widest mark first: curves that coincide are seen around each other.
+        for (sigma, color), size in zip(reversed(_COLORS.items()), (7, 5, 3), strict=True):
             curve = rows[(rows["arithmetic"] == arithmetic) & (rows["sigma"] == sigma)]
             curve = curve.sort_values("k")
-            style = {"ls": line, "marker": marker, "ms": 3.5, "lw": 1.1, "color": color}
+            style = {"ls": line, "marker": marker, "ms": size, "lw": 1.1, "color": color}
             axis.plot(curve["k"], curve["value"], **style)
     axis.locator_params(axis="x", integer=True)

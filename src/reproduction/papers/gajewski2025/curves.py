@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reproduction.figures import COLORS
+from reproduction.figures import COLORS, panels
 from reproduction.papers import finding
 from reproduction.papers.gajewski2025._settings import (
     DATASETS,
@@ -29,6 +29,7 @@ K = 3
 # "Often": one pair in ten.
 OFTEN = 0.1
 SCALES = ("linear", "log")
+_GUIDE, _SHADE = "0.35", 0.25
 _STYLES = {"mc": (COLORS["blue"], "o"), "halton": (COLORS["vermilion"], "s")}
 _COLUMNS = ["variant", "dataset", "model", "sigma", "method", "iterations", "value"]
 _COLUMNS += ["standard_error", "exact_mean", "zero_share", "n_pairs"]
@@ -69,18 +70,27 @@ def draw(table):
 
     dataset, model = table[["dataset", "model"]].iloc[0]
     sigmas, variants = sorted(table["sigma"].unique()), table["variant"].unique().tolist()
-    panels = [(v, scale, sigma) for v in variants for scale in SCALES for sigma in sigmas]
+    cells = [(v, scale, sigma) for v in variants for scale in SCALES for sigma in sigmas]
     n_columns = len(sigmas) if len(sigmas) > 1 else len(SCALES)
-    n_rows = len(panels) // n_columns
-    width, height = 3.1 * n_columns + 1.2, 2.35 * n_rows + 1.75
+    n_rows = len(cells) // n_columns
+    # What lies low on the paper's axes is seen on the others, which get more room.
+    ratios = [0.8 if cells[n_columns * row][1] == "linear" else 1 for row in range(n_rows)]
+    ratios = ratios if len(sigmas) > 1 else [1] * n_rows
+    width, height = 2.9 * n_columns + 1.2, 2.2 * sum(ratios) + 2
     figure, axes = plt.subplots(
-        n_rows, n_columns, figsize=(width, height), squeeze=False, layout="none"
+        n_rows,
+        n_columns,
+        figsize=(width, height),
+        squeeze=False,
+        sharey="row" if len(sigmas) > 1 else False,
+        height_ratios=ratios,
+        layout="none",
     )
-    around = {"left": 0.8 / width, "right": 1 - 0.3 / width, "wspace": 0.22, "hspace": 0.36}
-    around |= {"bottom": 1.2 / height, "top": 1 - 0.85 / height}
+    around = {"left": 0.8 / width, "right": 1 - 0.3 / width, "wspace": 0.17, "hspace": 0.42}
+    around |= {"bottom": 1.05 / height, "top": 1 - 0.95 / height}
     figure.subplots_adjust(**around)
     tops = {v: _top(table[table["variant"] == v]) for v in variants}
-    for axis, (variant, scale, sigma) in zip(axes.flat, panels, strict=True):
+    for axis, (variant, scale, sigma) in zip(axes.flat, cells, strict=True):
         _panel(axis, table[(table["variant"] == variant) & (table["sigma"] == sigma)], scale)
         if scale == "linear":
             axis.set_ylim(0, tops[variant])
@@ -89,10 +99,22 @@ def draw(table):
         axis.set_xlabel("iterations i")
     for axis in axes[:, 0]:
         axis.set_ylabel("NMAE")
-    with_lines = axes.flat[panels.index((variants[0], "log", sigmas[0]))]
-    figure.legend(*with_lines.get_legend_handles_labels(), loc="lower center", ncols=2)
+    panels.letter(axes)
+    figure.legend(handles=_key(), loc="lower center", ncols=2)
     figure.suptitle("\n".join(_headings(table, dataset, model)), y=1 - 0.1 / height, fontsize=10)
     return figure
+
+
+def _key():
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    methods = [
+        Line2D([], [], ls="--", lw=1, color=color, marker=marker, ms=3, label=METHODS[method])
+        for method, (color, marker) in _STYLES.items()
+    ]
+    band = Patch(fc=_GUIDE, alpha=_SHADE, label=f"{K} standard errors to each side")
+    return [*methods, Line2D([], [], ls=":", color=_GUIDE, label="slope $-1/2$"), band]
 
 
 def _words(variant, dataset, model):
@@ -103,9 +125,10 @@ def _words(variant, dataset, model):
 
 def _headings(table, dataset, model):
     pairs = table.groupby("variant", sort=False)["n_pairs"].first()
-    pairs = [f"{n:.0f} pairs ({_words(v, dataset, model)})" for v, n in pairs.items()]
+    words = [f"{n:.0f} pairs ({_words(v, dataset, model)})" for v, n in pairs.items()]
+    same = f"{pairs.iloc[0]:.0f} pairs of a row and a set of features"
     yield f"{DATASETS[dataset]}, {MODELS[model]}: NMAE, a share of the mean gap"
-    yield ", ".join(pairs)
+    yield same if pairs.nunique() == 1 else ", ".join(words)
     if not_printed(dataset, model):
         yield f"Print is of another tree: {not_printed(dataset, model)}"
 
@@ -120,20 +143,22 @@ def _panel(axis, rows, scale):
         curve = rows[rows["method"] == method].sort_values("iterations")
         i, value, error = (curve[n].to_numpy() for n in ("iterations", "value", "standard_error"))
         low = np.maximum(value - K * error, value / 10)
-        band = {"color": color, "alpha": 0.25, "lw": 0, "label": f"{K} standard errors"}
-        axis.fill_between(i, low, value + K * error, **band)
-        style = {"color": color, "marker": marker, "ms": 3, "label": METHODS[method]}
-        axis.plot(i, value, ls="--", lw=1.0, **style)
+        axis.fill_between(i, low, value + K * error, color=color, alpha=_SHADE, lw=0)
+        axis.plot(i, value, ls="--", lw=1.0, color=color, marker=marker, ms=3)
         if scale == "log":
-            # Above the curve, so that the two do not cover each other.
-            line = 1.6 * value[0] * np.sqrt(i[0] / i)
-            label = r"slope $-1/2$, 1.6 times the first point"
-            axis.plot(i, line, ls=":", lw=1.0, color=color, label=label)
+            axis.plot(i, _guide(method, i, value), ls=":", lw=1.0, color=_GUIDE)
     if scale == "log":
         axis.set(xscale="log", yscale="log")
     else:
         axis.set_xlim(left=0)
         axis.locator_params(axis="x", nbins=5)
+
+
+def _guide(method, i, value):
+    """A line of slope -1/2: above the higher curve, and below the lower one, between no two."""
+    if method == "mc":
+        return 1.6 * value[0] * np.sqrt(i[0] / i)
+    return value[-1] / 1.6 * np.sqrt(i[-1] / i)
 
 
 def statements(table) -> list[dict]:

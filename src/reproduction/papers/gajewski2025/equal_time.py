@@ -18,12 +18,13 @@ import numpy as np
 import pandas as pd
 
 from reproduction import datasets
-from reproduction.figures import COLORS
+from reproduction.figures import COLORS, panels
 from reproduction.metrics.sampling_error import N_STREAMS, pairs, standard_errors
 from reproduction.models import fit
 from reproduction.papers import finding
 from reproduction.papers.gajewski2025 import _clocks, _equal_time
 from reproduction.papers.gajewski2025._settings import (
+    DATASETS,
     METHODS,
     MODELS,
     PUBLISHED,
@@ -196,23 +197,45 @@ def draw(table):
     """Seconds at the printed iterations, and the errors at equal time, printed and ours."""
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(2, 1, figsize=(9.4, 8.2), height_ratios=[1, 1.7], layout="none")
-    figure.subplots_adjust(left=0.085, right=0.985, bottom=0.2, top=0.955, hspace=0.3)
+    figure, axes = plt.subplots(2, 1, figsize=(9.6, 8.6), height_ratios=[1, 1.5], layout="none")
+    figure.subplots_adjust(left=0.085, right=0.985, bottom=0.2, top=0.96, hspace=0.36)
     _draw_seconds(axes[0], table)
     _draw_errors(axes[1], table)
-    handles, labels = axes[1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower center", ncols=2, fontsize=8)
+    panels.letter(axes)
+    figure.legend(handles=_key(), loc="lower center", ncols=2, fontsize=8)
     return figure
 
 
 _DRAWN = ((PRINTED, "*", 8), (CLOSEST, "s", 4.5), (NO_SETUP, "^", 5), (SHARED, "o", 5))
+# Side by side, so that no mark covers another.
+_SHIFTS = {"mc": -0.13, "halton": 0.13}
 _METHOD_COLORS = {"mc": COLORS["blue"], "halton": COLORS["vermilion"]}
 
 
+def _key():
+    from matplotlib.lines import Line2D
+
+    marks = [
+        Line2D([], [], ls="", color="0.3", marker=marker, ms=size, label=words, **_filled(words))
+        for words, marker, size in _DRAWN
+    ]
+    methods = [
+        Line2D([], [], ls="-", lw=3, color=color, label=METHODS[method])
+        for method, color in _METHOD_COLORS.items()
+    ]
+    return [*methods, *marks]
+
+
+def _filled(comparison):
+    # Stars stand above what they coincide with, and show it around them.
+    return {"markerfacecolor": "white", "zorder": 3} if comparison == PRINTED else {}
+
+
 def _settings_of(table):
-    some = table[[*_KEY]].drop_duplicates()
-    some = some.sort_values(["model", "dataset", "sigma"], ascending=[False, True, True])
-    return {key: place for place, key in enumerate(some.itertuples(index=False, name=None))}
+    """Places along x: single trees first, data sets and noises in the order of the paper."""
+    present = set(table[_KEY].itertuples(index=False, name=None))
+    order = [(d, m, s) for m, d, s in product(MODELS, DATASETS, SIGMAS)]
+    return {key: place for place, key in enumerate(key for key in order if key in present)}
 
 
 def _draw_seconds(axis, table):
@@ -228,7 +251,7 @@ def _draw_seconds(axis, table):
         seconds = by["a pair"] + by["a sample"] * np.array(counts)
         filled = {} if noise == _clocks.FRESH else {"markerfacecolor": "none"}
         style = {"color": _METHOD_COLORS[method], "ms": 4.5, "label": f"{METHODS[method]}, {noise}"}
-        axis.semilogy(by["place"], seconds, "o", **style, **filled)
+        axis.semilogy(by["place"] + _SHIFTS[method], seconds, "o", **style, **filled)
     axis.set_ylabel("CPU seconds a pair, one thread")
     axis.set_title("Our seconds at the printed iterations")
     axis.legend(loc="upper left", ncols=2)
@@ -244,13 +267,11 @@ def _draw_errors(axis, table):
     table = table.assign(place=at)
     for (comparison, marker, size), method in product(_DRAWN, METHODS):
         rows = table[(table["comparison"] == comparison) & (table["method"] == method)]
-        shift = -0.13 if method == "mc" else 0.13
-        x, value = rows["place"] + shift, rows["value"]
+        x, value = rows["place"] + _SHIFTS[method], rows["value"]
         bars = np.abs(rows[["low", "high"]].to_numpy().T - value.to_numpy())
-        filled = {"markerfacecolor": "none"} if comparison == PRINTED else {}
+        filled = _filled(comparison)
         style = {"color": _METHOD_COLORS[method], "ms": size, "marker": marker, "ls": ""}
         axis.errorbar(x, value, bars, elinewidth=0.7, **style, **filled)
-        axis.plot([], [], label=f"{METHODS[method]}: {comparison}", **style, **filled)
     axis.set_yscale("log")
     axis.set_ylabel("NMAE, share of the mean gap")
     axis.set_title("Error of sampling at the time of the exact algorithm: printed and by our clock")
@@ -259,16 +280,18 @@ def _draw_errors(axis, table):
 
 def _name_settings(axis, places):
     keys = list(places)
-    axis.set_xticks(range(len(keys)), [f"{sigma:g}" for _, _, sigma in keys], fontsize=7)
-    for start in range(0, len(keys), len(SIGMAS)):
+    axis.set_xticks(range(len(keys)), [f"{sigma:g}" for _, _, sigma in keys], fontsize=8)
+    axis.set_xlim(-0.7, len(keys) - 0.3)
+    starts = [k for k, key in enumerate(keys) if k == 0 or key[:2] != keys[k - 1][:2]]
+    for start, end in zip(starts, [*starts[1:], len(keys)], strict=True):
         dataset, model, _ = keys[start]
-        where = {"transform": axis.get_xaxis_transform(), "fontsize": 8}
-        words = f"{dataset.replace('_', ' ')}, {model}"
-        axis.text(start + 1, -0.09, words, ha="center", va="top", **where)
+        below = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+        below |= {"xytext": (0, -17), "ha": "center", "va": "top", "fontsize": 7.5}
+        axis.annotate(f"{DATASETS[dataset]},\n{MODELS[model]}", ((start + end - 1) / 2, 0), **below)
         if start:
             axis.axvline(start - 0.5, color="0.8", lw=0.8)
     axis.grid(False, axis="x")
-    axis.text(-0.02, -0.02, r"$\sigma$", transform=axis.transAxes, ha="right", va="top", fontsize=8)
+    axis.text(-0.02, -0.02, r"$\sigma$", transform=axis.transAxes, ha="right", va="top", fontsize=9)
 
 
 def statements(table) -> list[dict]:

@@ -12,7 +12,7 @@ import statistics
 import numpy as np
 import pandas as pd
 
-from reproduction.figures import COLORS
+from reproduction.figures import COLORS, panels
 from reproduction.papers import finding
 from reproduction.papers.gajewski2025 import (
     _algorithm1,
@@ -167,11 +167,12 @@ def draw(table):
         _draw_cost(axis, table, growth)
     _draw_exactness(axes[1, 0], table[table["part"] == "exactness"])
     _draw_sampling(axes[1, 1], table[table["part"] == "sampling"])
+    panels.letter(axes)
     return figure
 
 
 def _draw_cost(axis, table, growth):
-    from matplotlib.ticker import NullFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     exponents = table[(table["part"] == "exponent") & (table["growth"] == growth)]
     exponents = exponents.set_index("size")["value"]
@@ -183,7 +184,9 @@ def _draw_cost(axis, table, growth):
         axis.loglog(own["n_nodes"].astype(float), own["value"], **style)
     nodes = np.sort(cost["n_nodes"].unique().astype(float))
     axis.loglog(nodes, nodes**2, ":", color=COLORS["black"], label="nodes$^2$")
-    # On an axis of little more than a decade matplotlib labels the ticks between, one over another.
+    # On an axis of little more than a decade matplotlib labels one tick, or too many.
+    axis.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+    axis.xaxis.set_major_formatter(StrMethodFormatter("{x:.0f}"))
     axis.xaxis.set_minor_formatter(NullFormatter())
     axis.set_xlabel("nodes of the ensemble")
     axis.set_ylabel("operations for a pair, mean")
@@ -196,15 +199,26 @@ _NOISE_COLORS = dict(
 )
 
 
+# What is less is drawn there: a single gap far below the others would press them together.
+_LEAST_GAP, _LEAST_ERROR = 1e-20, 1e-17
+
+
+def _limit(axis, value, words):
+    axis.axhline(value, color=COLORS["black"], lw=0.8, ls=":")
+    style = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    axis.annotate(words, (0.01, value), xytext=(0, 2), fontsize=7.5, color="0.3", **style)
+
+
 def _draw_exactness(axis, exactness):
-    for noise, color in _NOISE_COLORS.items():
+    for (noise, color), marker in zip(_NOISE_COLORS.items(), "os^vDP", strict=True):
         some = exactness[exactness["noise"] == noise]
-        style = {"marker": "o", "ms": 3, "ls": "", "color": COLORS[color]}
-        axis.loglog(some["gap"], some["value"].clip(lower=1e-17), label=noise, **style)
-    axis.axhline(ROUNDING, color=COLORS["black"], lw=0.8, ls=":")
-    axis.set_ylim(top=1e-8)
-    axis.set_xlabel("PG$^2$ by enumeration (squared units of the target)")
-    axis.set_ylabel("relative error (0 drawn at $10^{-17}$)")
+        style = {"marker": marker, "ms": 3, "ls": "", "color": COLORS[color]}
+        gap, error = some["gap"].clip(lower=_LEAST_GAP), some["value"].clip(lower=_LEAST_ERROR)
+        axis.loglog(gap, error, label=noise, **style)
+    _limit(axis, ROUNDING, "limit of the statement")
+    axis.set_ylim(top=1e-10)
+    axis.set_xlabel("PG$^2$ by enumeration (squared units of the target; least at $10^{-20}$)")
+    axis.set_ylabel("relative error (0 at $10^{-17}$)")
     axis.set_title(f"Exactness, {len(exactness)} small ensembles")
     axis.legend(loc="upper center", ncols=3)
 
@@ -216,7 +230,8 @@ def _draw_sampling(axis, sampling):
         axis.plot(spread, z, "o", ms=3, color=COLORS[color])
     limit = _largest_z(max(len(sampling), 1))
     for sign in (-1, 1):
-        axis.axhline(sign * limit, color=COLORS["black"], lw=0.8, ls=":")
+        _limit(axis, sign * limit, "limit of the statement")
+    axis.set_ylim(-limit - 1, limit + 1)
     words = [kind.replace(" by ", "\nby ") for kind in _NOISE_COLORS]
     axis.set_xticks(range(len(words)), words, fontsize=8)
     axis.set_ylabel("z-score")

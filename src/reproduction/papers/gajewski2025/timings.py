@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from reproduction.figures import COLORS
+from reproduction.figures import COLORS, panels
 from reproduction.papers import finding
 from reproduction.papers.gajewski2025 import _clocks, _ensembles
 
@@ -101,19 +101,19 @@ def draw(table):
     for axis, (method, title) in zip(axes, METHOD_OF_GROWTH.items(), strict=False):
         _growth(axis, table[table["method"] == method], title)
     _iterations(axes[2], table[table["part"] == "iterations"])
+    panels.letter(axes)
     return figure
 
 
 def _growth(axis, table, title):
     exponents = table[table["part"] == "exponent"].set_index("size")["value"]
     grown = table[table["part"] == "growth"]
-    for (size, rows), color in zip(
-        grown.groupby("size"), ("blue", "orange", "green"), strict=False
-    ):
+    styles = (("blue", "o"), ("orange", "s"), ("green", "^"))
+    for (size, rows), (color, marker) in zip(grown.groupby("size"), styles, strict=False):
         label = f"|S| = {size:.0f}: exponent {exponents[size]:.2f}"
         style = {"color": COLORS[color], "ms": 4, "label": label}
         bars = np.abs(rows[["low", "high"]].to_numpy().T - rows["value"].to_numpy())
-        axis.errorbar(rows["nodes"].astype(float), rows["value"], bars, fmt="o-", **style)
+        axis.errorbar(rows["nodes"].astype(float), rows["value"], bars, fmt=f"{marker}-", **style)
     axis.set(xscale="log", yscale="log")
     axis.set_xlabel("nodes of the ensemble")
     axis.set_ylabel("CPU seconds, one thread")
@@ -121,13 +121,19 @@ def _growth(axis, table, title):
     axis.legend(loc="upper left")
 
 
+_AROUND = {"ms": 7, "mfc": "none"}
+
+
 def _iterations(axis, rows):
-    colors = {"mc": "blue", "halton": "vermilion"}
+    styles = {"mc": ("blue", "o"), "halton": ("vermilion", "s")}
     for (method, noise), own in rows.groupby(["method", "noise"], sort=False):
         fresh = noise == _clocks.FRESH
-        style = {"color": COLORS[colors[method]], "ms": 4, "ls": "-" if fresh else ":"}
+        color, marker = styles[method]
+        style = {"color": COLORS[color], "ls": "-" if fresh else ":"}
+        # With shared noise the methods take as long: one mark stands around the other.
+        style |= {"marker": marker} | ({"ms": 4} if fresh or method == "mc" else _AROUND)
         label = f"{_clocks.METHODS[method]}, {noise}"
-        axis.plot(own["iterations"].astype(float), own["value"], marker="o", label=label, **style)
+        axis.plot(own["iterations"].astype(float), own["value"], label=label, **style)
     axis.set(xscale="log", yscale="log")
     axis.set_xlabel("iterations")
     axis.set_ylabel("CPU seconds a pair, one thread")

@@ -15,7 +15,7 @@ import pandas as pd
 
 from reproduction import storage
 from reproduction.datasets.mixed_categories import CATEGORIES, FEATURES
-from reproduction.figures import COLORS
+from reproduction.figures import COLORS, panels
 from reproduction.papers import finding
 
 SCORES, SUBSET_SCORES = "loecher2022_mixed/scores", "loecher2022_mixed/subset_scores"
@@ -234,6 +234,7 @@ def draw(table, case, title):
         line[0].set_ylabel(f"{mtry} ({variant})", fontweight="bold")
     for axis in axes[-1]:
         axis.set_xlabel("feature, number of categories")
+    panels.letter(axes)
     handles = [Patch(fc=_COLORS[c], ec="0.3", label=_NAMES[c]) for c in (NUMBERS, SUBSETS)]
     style = {"marker": "D", "ms": 5, "color": _COLORS[R], "mec": "white", "label": _NAMES[R]}
     figure.legend(

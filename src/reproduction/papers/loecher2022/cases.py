@@ -31,8 +31,8 @@ from reproduction.papers.loecher2022._simulations import (
 SAID_UNBIASED = {"pg_051_inbag": "PG(0.5, 1)", "pg_hat_10": "PGhat(1, 0)"}
 NOISE = ("x3", "x4", "x5", "x1")
 _TITLES = {
-    NULL: "Null case: nothing tells y",
-    POWER: "Power case: x2 alone tells y (P = 0.35 or 0.65)",
+    NULL: "Null case: no feature is informative",
+    POWER: "Power case: only x2 is informative, P(y = 1) is 0.35 or 0.65",
 }
 LOW, SLIGHTLY, OFTEN, CHANCE = 0.1, 1.25, 0.05, 0.2
 _LOW = "less than a tenth of the feature's MDI, which is all bias here, is called low"

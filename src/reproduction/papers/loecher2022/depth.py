@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.datasets.titanic import FEATURES
-from reproduction.figures import COLORS
+from reproduction.figures import COLORS, panels
 from reproduction.papers.loecher2022 import _titanic
 from reproduction.papers.loecher2022._titanic import ID, LEAST_SIZEABLE, STRONGEST, K, chosen
 
@@ -17,8 +17,13 @@ _HARDLY = "less than a tenth of the strongest feature is not sizeable, and so ha
 _MORE = "most frequently is taken for at least twice as often"
 MORE_OFTEN = 2.0
 _COLORS = dict(
-    zip(FEATURES, (COLORS["sky"], COLORS["black"], COLORS["green"], COLORS["orange"]), strict=True)
+    zip(
+        FEATURES,
+        (COLORS["sky"], COLORS["black"], COLORS["green"], COLORS["vermilion"]),
+        strict=True,
+    )
 )
+_MARKS = dict(zip(FEATURES, "s^Do", strict=True))
 
 
 def compute(inputs) -> pd.DataFrame:
@@ -92,11 +97,19 @@ def draw(table):
         rows = table[table["quantity"] == quantity]
         for feature in _titanic.SHOWN:
             own = rows[rows["feature"] == feature]
-            axis.plot(own["depth"], own["value"], color=_COLORS[feature], label=feature, lw=1.6)
+            style = {"color": _COLORS[feature], "marker": _MARKS[feature], "ms": 3.5}
+            axis.plot(own["depth"], own["value"], label=feature, **style)
         axis.set_title(title, loc="left")
         axis.set_xlabel("depth (0: root)")
         axis.set_ylim(0, None)
+    # Beside the ends of the lines, where these are apart.
+    ends = table[table["quantity"] == "MDI over Sex"].sort_values("depth")
+    ends = ends.groupby("feature")["value"].last()[list(_titanic.SHOWN)]
+    for feature, place in panels.apart(ends.to_dict(), 0.07).items():
+        style = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": 8}
+        axes[1].annotate(feature, (1.01, place), color=_COLORS[feature], **style)
     axes[0].legend()
+    panels.letter(axes)
     figure.suptitle("Titanic: MDI takes PassengerId for important because of its deep splits")
     return figure
 

@@ -19,7 +19,7 @@ import pandas as pd
 from sklearn.datasets import load_diabetes
 
 from reproduction import models
-from reproduction.figures import COLORS
+from reproduction.figures import COLORS, panels
 from splitcredit import to_forest
 from splitcredit.forest import LEAF, Forest
 from splitcredit.importances import saabas
@@ -46,7 +46,7 @@ UNITS = {
     "blog": "mean price of the houses in a node (1000 dollars)",
     "real tree": "mean disease progression in a node (score after one year)",
 }
-UP, DOWN, ASIDE = COLORS["blue"], COLORS["vermilion"], "0.6"
+UP, DOWN, ASIDE = COLORS["vermilion"], COLORS["blue"], "0.6"
 
 
 def compute(inputs) -> pd.DataFrame:
@@ -146,6 +146,7 @@ def draw(table):
         _path(axis, table[(table["part"] == part) & table["step"].notna()])
         axis.set_title(title, fontweight="bold")
         axis.set_xlabel(UNITS[part])
+    panels.letter(axes)
     note = "Left: means and terms along the path round to the printed numbers, which add up to "
     note += "12.96; thresholds, numbers of rows and gray values are ours."
     figure.supxlabel(note, fontsize=8, color="0.35", style="italic")
@@ -156,13 +157,13 @@ def _path(axis, rows):
     *nodes, prediction = rows.to_dict("records")
     everywhere = [n[k] for n in nodes for k in ("node", "aside") if n[k] == n[k]]
     low, width = min(everywhere), max(everywhere) - min(everywhere)
-    axis.set(xlim=(low - 0.5 * width, low + 1.32 * width), ylim=(len(nodes) - 0.5, -0.5))
+    axis.set(xlim=(low - 0.5 * width, low + 1.5 * width), ylim=(len(nodes) - 0.5, -0.5))
     top, end = nodes[0], nodes[-1]
     _mark(axis, top, 0)
     whole = f"mean of all {top['rows']:.0f} rows: {top['value']:.2f}"
     axis.text(top["node"], -0.2, whole, ha="center", fontweight="bold")
     for level, (parent, child) in enumerate(pairwise(nodes)):
-        _split(axis, parent, child, level, 0.025 * width)
+        _split(axis, parent, child, level, 0.035 * width)
     text = f"prediction: {prediction['value']:.2f}"
     axis.text(end["node"], len(nodes) - 0.68, text, ha="center", fontweight="bold")
     axis.set_yticks(range(len(nodes)), [f"depth {d}" for d in range(len(nodes))])

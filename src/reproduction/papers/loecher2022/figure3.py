@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction import storage
-from reproduction.figures import COLORS
+from reproduction.figures import COLORS, panels
 from reproduction.papers import finding
 from reproduction.papers.loecher2022 import _titanic
 from reproduction.papers.loecher2022._titanic import (
@@ -73,6 +73,7 @@ def draw(table):
         _draw_r(axis, table, name)
         axis.locator_params(axis="x", nbins=6)
         axis.set_xlabel(title)
+    panels.letter(figure.axes)
     handles, labels = figure.axes[1].get_legend_handles_labels()
     figure.legend(handles, labels, loc="center left", bbox_to_anchor=(0.735, 0.765))
     number = table.loc[table["case"] == AS_THEY_ARE, "n"].max()

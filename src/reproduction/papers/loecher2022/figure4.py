@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from reproduction.figures import panels
 from reproduction.papers.loecher2022 import _passengers, _titanic
 from reproduction.papers.loecher2022._titanic import AS_THEY_ARE, LINES, SHUFFLED, sizeable
 
@@ -29,11 +30,12 @@ def draw(table):
     _titanic.draw_bars(axes[0], table[table["part"] == "mean"], "shap")
     axes[0].set_xlabel("mean |SHAP| (P(survived))")
     number = table.loc[table["case"] == AS_THEY_ARE, "n"].max()
-    axes[0].set_title(f"means of {number:.0f} forests, mtry 2", loc="left")
+    axes[0].set_title(f"Titanic: means of {number:.0f} forests, mtry 2", loc="left")
     axes[0].legend(loc="lower right")
     _passengers.draw(figure, axes[1], table[table["part"] == "passenger"])
     axes[1].set_xlabel("SHAP value (P(survived))")
-    axes[1].set_title("every passenger, first forest", loc="left")
+    axes[1].set_title("Titanic: every passenger, first forest", loc="left")
+    panels.letter(axes)
     note = LINES.format(number).capitalize() + "."
     figure.text(0.1, 0.012, note, fontsize=8, color="0.35", style="italic")
     return figure

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reproduction.figures import COLORS
+from reproduction.figures import COLORS, panels
 from reproduction.papers.loecher2022 import _titanic
 from reproduction.papers.loecher2022._titanic import AS_THEY_ARE, LINES, near_zero, sizeable
 
@@ -49,6 +49,7 @@ def draw(table):
         axis.set_xlabel("share of the largest score")
         _titanic.finish(axis)
     axes[0].legend(loc="lower right")
+    panels.letter(axes)
     note = LINES.format(table["n"].max()).capitalize() + "; mtry 2."
     figure.text(0.5, 0.015, note, ha="center", fontsize=8, color="0.35", style="italic")
     figure.suptitle("Titanic: SHAP by bag", y=0.98)

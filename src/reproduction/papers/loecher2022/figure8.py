@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from reproduction.figures import panels
 from reproduction.papers.loecher2022 import _simulations
 from reproduction.papers.loecher2022._simulations import (
     FEATURES,
@@ -99,6 +100,7 @@ def draw(table):
         line[0].set_ylabel("mean of y SHAP")
     for axis in axes[-1]:
         axis.set_xlabel("feature, number of categories")
+    panels.letter(axes)
     _simulations.explain_boxes(figure, table)
     figure.suptitle("SHAP weighted by y; categories as numbers, mtry 3 (published)", y=0.96)
     return figure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from reproduction.figures import panels
 from reproduction.papers import finding
 from reproduction.papers.loecher2022 import _titanic
 from reproduction.papers.loecher2022._titanic import (
@@ -39,6 +40,7 @@ def draw(table):
         axis.locator_params(axis="x", nbins=5)
     axes[1].legend(loc="lower right")
     number = table.loc[table["case"] == AS_THEY_ARE, "n"].max()
+    panels.letter(axes)
     note = LINES.format(number).capitalize() + "; mtry 2."
     figure.text(0.5, 0.015, note, ha="center", fontsize=8, color="0.35", style="italic")
     figure.suptitle("Titanic: MDI as a restricted sum of contributions (Eq. 11)", y=0.98)

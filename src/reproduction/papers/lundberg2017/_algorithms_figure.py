@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reproduction.figures import COLORS
+from reproduction.figures import COLORS, panels
 from reproduction.papers.lundberg2017 import _deep, _steps, _trees
 
 # Method and release (None: any): color, dash, and where its name stands beside its line.
@@ -21,10 +21,11 @@ LINES = {
 BANDED = "shap"
 WORST, TYPICAL, BEST = _trees.ROWS
 METHODS = {
-    _steps.EQ2: ("orange", "Eq. 2 with Alg. 1: T L 2$^M$"),
-    _steps.ALGORITHM_2: ("vermilion", "Algorithm 2: T L D$^2$"),
-    _steps.OURS: ("blue", "quadrature: T L D"),
+    _steps.EQ2: ("orange", "▲ Eq. 2 with Alg. 1: T L 2$^M$"),
+    _steps.ALGORITHM_2: ("vermilion", "■ Algorithm 2: T L D$^2$"),
+    _steps.OURS: ("blue", "● quadrature: T L D"),
 }
+_POINTS = dict(zip(METHODS, "^so", strict=True))
 # Trees fitted to data: marker and size.
 MARKS = {
     "digits, extra-tree": ("*", 10),
@@ -41,16 +42,18 @@ def draw(table):
     """Headline left, steps right."""
     from matplotlib import pyplot as plt
 
-    figure = plt.figure(figsize=(11.2, 7.2))
-    left, right = figure.subfigures(1, 2, width_ratios=[1.9, 1])
+    figure = plt.figure(figsize=(10.8, 8))
+    left, right = figure.subfigures(1, 2, width_ratios=[1.85, 1])
     lost = table[table["part"] == "lost"]
-    _errors(left.subplots(), table[table["part"] == "error"], lost)
+    headline = left.subplots()
+    _errors(headline, table[table["part"] == "error"], lost)
     steps, slopes = table[table["part"] == "steps"], table[table["part"] == "exponent"]
     slope = slopes.set_index(["sweep", "method"])["value"]
     axes = right.subplots(4, 1)
     for axis, sweep in zip(axes, ("M, chain", "D", "L", "log2 L"), strict=True):
         _sweep(axis, steps[steps["sweep"] == sweep], sweep)
         _exponents(axis, slope, sweep)
+    panels.letter([headline, *axes])
     right.supylabel("steps for one row, counted; each method in units of its own", fontsize=9)
     return figure
 
@@ -97,8 +100,10 @@ def _errors(axis, table, lost):
     axis.plot([], [], ".-", color="0.35", label=chain)
     band = f"{BANDED}: from that row to rows that pass every other test; between, 9 of 10"
     axis.fill_between([], [], [], color=COLORS["vermilion"], alpha=0.2, lw=0, label=band)
-    axis.legend(loc="upper left", fontsize=7.5, title=_lost(lost), title_fontsize=8)
-    axis.set(xlim=(0, 154), ylim=(5e-18, 1e52), xlabel="depth of the tree")
+    # Below the axes, so that it covers no line and the lines have all the room.
+    below = {"loc": "upper left", "bbox_to_anchor": (-0.1, -0.11), "alignment": "left"}
+    axis.legend(fontsize=8, title=_lost(lost), title_fontsize=8, **below)
+    axis.set(xlim=(0, 154), ylim=(5e-18, 1e36), xlabel="depth of the tree")
     axis.set_yticks([10.0**k for k in range(-16, 33, 8)])
     axis.set_ylabel("largest error of a row's SHAP values / its largest SHAP value")
     axis.set_title("Extend and unwind lose their digits with depth", loc="left", fontweight="bold")
@@ -130,7 +135,8 @@ def _sweep(axis, table, sweep):
     for method, (color, _) in METHODS.items():
         rows = table[table["method"] == method].sort_values(size)
         if len(rows):
-            axis.plot(rows[size], rows["value"], ".-", color=COLORS[color], ms=5)
+            style = {"marker": _POINTS[method], "ms": 3, "color": COLORS[color]}
+            axis.plot(rows[size], rows["value"], **style)
     axis.set_yscale("log", base=10)
     if size != "M":
         axis.set_xscale("log", base=2)
@@ -141,7 +147,7 @@ def _sweep(axis, table, sweep):
         "log2 L": "leaves L of balanced trees, a feature a level",
     }
     axis.set_xlabel(labels[sweep], fontsize=8)
-    axis.tick_params(labelsize=7.5)
+    axis.tick_params(labelsize=8)
     # Room for the names.
     low, high = axis.get_ylim()
     axis.set_ylim(low, high * (high / low) ** 0.5)
@@ -163,5 +169,5 @@ def _exponents(axis, slope, sweep):
     for k, method in enumerate(methods):
         text = texts[sweep]
         shown = text[method] if sweep == "M, chain" else text.format(slope[sweep, method])
-        style = {"color": COLORS[METHODS[method][0]], "fontsize": 7.5, "va": "center"}
+        style = {"color": COLORS[METHODS[method][0]], "fontsize": 8, "va": "center"}
         axis.text(0.03, 0.92 - 0.14 * k, shown, transform=axis.transAxes, **style)

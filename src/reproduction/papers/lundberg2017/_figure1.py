@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reproduction.figures import COLORS, pictures
+from reproduction.figures import COLORS, panels, pictures
 
 FALLS, RISES = COLORS["vermilion"], COLORS["blue"]
 PAPER = "0.97"
@@ -33,7 +33,7 @@ def draw(table):
 
     figure = plt.figure(figsize=(8.4, 8.8))
     trees, middle, below = figure.subfigures(3, 1, height_ratios=[1.0, 0.9, 0.9])
-    pair, panels = trees.subplots(1, 2), below.subplots(1, 2)
+    pair, lowest = trees.subplots(1, 2), below.subplots(1, 2)
     leaves = table[table["part"] == "leaf"].groupby("tree")["exact"].apply(list)
     titles = {"A": "Tree A: an AND", "B": "Tree B: the same, and more with cough"}
     for column, (name, order) in enumerate((("A", ("Fever", "Cough")), ("B", ("Cough", "Fever")))):
@@ -44,9 +44,11 @@ def draw(table):
     note = "A quarter of the patients in each leaf. The values of the leaves are assumed: "
     note += "the text of the paper does not print them."
     trees.supxlabel(note, fontsize=8, color="0.35", style="italic")
-    _table(middle.subplots(), table[table["part"] == "attribution"])
-    _ranges(panels[0], table[table["part"] == "range"])
-    _pairs(panels[1], table[table["part"] == "pairs"])
+    comparison = middle.subplots()
+    _table(comparison, table[table["part"] == "attribution"])
+    _ranges(lowest[0], table[table["part"] == "range"])
+    _pairs(lowest[1], table[table["part"] == "pairs"])
+    panels.letter([*pair, comparison, *lowest])
     return figure
 
 
@@ -137,7 +139,7 @@ def _ranges(axis, table):
     axis.set(xlim=(0, 0.45), ylim=(-75, 130))
     axis.text(ASSUMED + 0.008, -69, "assumed: 10 / 80", fontsize=7, color="0.3")
     axis.set_xlabel("increase with cough in B / value of the AND")
-    axis.set_ylabel("change of cough's attribution, A to B (%)")
+    axis.set_ylabel("change of cough's\nattribution, A to B (%)")
     axis.set_title("Other values of the leaves")
 
 
@@ -157,5 +159,6 @@ def _pairs(axis, table):
     axis.set_yticks(list(places.values()), labels)
     axis.set_xlim(0, 18)
     axis.grid(axis="y", visible=False)
-    axis.set_xlabel(f"falls though the feature matters more (% of {table['n'].iloc[0]:.0f} pairs)")
-    axis.set_title("Random pairs of trees, M features, orders drawn")
+    share = f"% of {table['n'].iloc[0]:.0f} pairs, orders drawn"
+    axis.set_xlabel(f"falls though the feature matters more\n({share})")
+    axis.set_title("Random pairs of trees, M features")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reproduction.figures import panels
 from reproduction.papers.lundberg2017._clustering import (
     CLUSTERED,
     DATASETS,
@@ -13,8 +14,11 @@ MODES = {"in_sample": "in-sample", "out_of_fold": "out-of-fold"}
 # The linkage whose curves are drawn.
 LINKAGE = "average"
 _MARKERS = {"average": "o", "complete": "s", "ward": "^"}
+_LINKAGES = {"average": "average linkage", "complete": "complete linkage", "ward": "Ward linkage"}
 # Random labels are the control of the unsupervised clustering.
 CONTROLS = ("tree_shap", "saabas", "local_mdi")
+_CONTROL = "hollow, dashed: permuted before the fit"
+_SPREAD = "10 to 90 % of the repeats, around means"
 _OUTCOMES = {"label": "R² of the outcome", "prediction": "R² of the prediction"}
 
 
@@ -24,31 +28,25 @@ def draw(table):
 
     datasets = datasets_of(table)
     places = [(dataset, mode) for dataset in datasets for mode in MODES]
-    size = (3.1 * len(places), 9.6)
-    figure, axes = plt.subplots(3, len(places), figsize=size, sharey="row", squeeze=False)
+    size = (2.6 * len(places) + 0.8, 9.4)
+    ratios = [1.15, 1, 1]
+    figure, axes = plt.subplots(
+        3, len(places), figsize=size, sharey="row", squeeze=False, height_ratios=ratios
+    )
     for column, (dataset, mode) in zip(axes.T, places, strict=True):
         rows = table[(table["dataset"] == dataset) & (table["mode"] == mode)]
         chosen = (rows["outcome"] == "label") & (rows["linkage"] == LINKAGE)
         _curves(column[0], rows[chosen & (rows["statistic"] == "r2")])
         column[0].set_title(f"{DATASETS.get(dataset, dataset).partition(':')[0]}, {MODES[mode]}")
-        for axis, outcome in zip(column[1:], _OUTCOMES, strict=True):
+        for axis, (outcome, name) in zip(column[1:], _OUTCOMES.items(), strict=True):
             _areas(axis, rows[(rows["outcome"] == outcome) & (rows["statistic"] == "area")])
-    axes[0, 0].set_ylabel(f"R² of the outcome ({LINKAGE} linkage)")
-    for axis, name in zip(axes[1:, 0], _OUTCOMES.values(), strict=True):
-        axis.set_ylabel(f"{name},\nmean over all numbers of groups")
-    axes[1, -1].legend(handles=_marks(axes[1, -1]), loc="upper right", fontsize=7)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.suptitle(_headline(table, datasets), fontsize=10, fontweight="bold")
-    note = (
-        "dashed and hollow: the null control, outcomes permuted among the rows before the fit\n"
-        "lines: mean over the repeats; bands and bars: 10 to 90 % of them\n"
-        + "; ".join(DATASETS.get(d, d) for d in datasets)
-        + ". "
-        + STAND_IN
-    )
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=5, title=note, title_fontsize=8
-    )
+            axis.set_xlabel(f"{name},\nmean over all numbers of groups", fontsize=8)
+    axes[0, 0].set_ylabel(f"R² of the outcome\n({LINKAGE} linkage)")
+    panels.letter(axes)
+    figure.suptitle(_headline(table, datasets), fontsize=9)
+    note = "; ".join(DATASETS.get(d, d) for d in datasets) + ".\n" + STAND_IN
+    style = {"title": note, "title_fontsize": 8, "alignment": "left"}
+    figure.legend(handles=_key(axes), loc="outside lower center", ncols=4, **style)
     return figure
 
 
@@ -85,7 +83,7 @@ def _curves(axis, rows):
         axis.plot(x, control["value"], label=f"{label}, control", **style)
     axis.set_xscale("log")
     axis.set_xlim(rows["n_groups"].max(), 1)
-    ticks = [g for g in (500, 200, 50, 20, 5, 2, 1) if g <= rows["n_groups"].max()]
+    ticks = [g for g in (200, 50, 20, 5, 2, 1) if g <= rows["n_groups"].max()]
     axis.set_xticks(ticks, [str(g) for g in ticks])
     axis.set_xticks([], minor=True)
     axis.set_ylim(-0.02, 1.02)
@@ -93,28 +91,32 @@ def _curves(axis, rows):
 
 
 def _areas(axis, rows):
-    """Filled: outcomes as observed; hollow: permuted; the linkages side by side."""
-    for column, (name, (_, color, _)) in enumerate(CLUSTERED.items()):
+    """Filled: outcomes as observed; hollow: permuted; the linkages one below the other."""
+    for line, (name, (_, color, _)) in enumerate(CLUSTERED.items()):
         for i, (linkage, marker) in enumerate(_MARKERS.items()):
             for j, labels in enumerate(("observed", "permuted")):
                 chosen = (rows["clustered"] == name) & (rows["linkage"] == linkage)
                 for row in rows[chosen & (rows["labels"] == labels)].itertuples():
-                    x = column + 0.24 * (i - 1) + 0.1 * (j - 0.5)
+                    y = line + 0.25 * (i - 1) + 0.1 * (j - 0.5)
                     error = [[row.value - row.low], [row.high - row.value]]
                     style = {"color": color, "marker": marker, "ms": 3.6, "lw": 0.8}
-                    axis.errorbar(x, row.value, error, mfc=color if j == 0 else "white", **style)
-    names = [label.replace(" ", "\n", 1) for label, _, _ in CLUSTERED.values()]
-    axis.set_xticks(range(len(names)), names, fontsize=7, rotation=90)
-    axis.grid(False, axis="x")
-    axis.set_ylim(0.4, 1.02)
+                    face = color if j == 0 else "white"
+                    axis.errorbar(row.value, y, xerr=error, mfc=face, **style)
+    axis.set_yticks(range(len(CLUSTERED)), [label for label, _, _ in CLUSTERED.values()])
+    axis.tick_params(axis="y", labelsize=8)
+    axis.grid(False, axis="y")
+    axis.set(xlim=(0.4, 1.02), ylim=(len(CLUSTERED) - 0.5, -0.5))
 
 
-def _marks(axis):
-    style = {"color": "0.3", "ls": "", "ms": 3.6}
-    handles = [
-        axis.plot([], [], marker=marker, label=f"{linkage} linkage", **style)[0]
+def _key(axes):
+    """Lines of the curves and marks of the areas, and what is drawn around them."""
+    lines, _ = axes[0, 0].get_legend_handles_labels()
+    style = {"color": "0.3", "ls": "", "ms": 4}
+    marks = [
+        axes[1, 0].plot([], [], marker=marker, label=_LINKAGES[linkage], **style)[0]
         for linkage, marker in _MARKERS.items()
     ]
-    for name, face in (("outcome as observed", "0.3"), ("outcome permuted", "white")):
-        handles += axis.plot([], [], marker="o", mfc=face, label=name, **style)
-    return handles
+    for name, face in (("filled, solid: outcome as observed", "0.3"), (_CONTROL, "white")):
+        marks += axes[1, 0].plot([], [], marker="o", mfc=face, label=name, **style)
+    band = axes[0, 0].fill_between([], [], [], color="0.3", alpha=0.2, lw=0, label=_SPREAD)
+    return [*lines, *marks, band]

@@ -15,7 +15,7 @@ import pandas as pd
 
 from reproduction import models
 from reproduction.datasets import iris
-from reproduction.figures import COLORS, pictures
+from reproduction.figures import COLORS, panels, pictures
 from reproduction.papers.lundberg2017 import _attributions
 from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree, expvalue, trees_of
 from splitcredit import to_forest
@@ -106,15 +106,17 @@ def draw(table):
     _arrows(axes[2], start, shap, conditional=False)
     axes[2].set_title("SHAP: the average over all 24 orders", loc="left", fontweight="bold")
     axes[2].set_xlabel(f"probability of {SPECIES}, iris {ROW}")
-    _orders(right.subplots(), steps, shap, path)
+    heat_map = right.subplots()
+    _orders(heat_map, steps, shap, path)
+    panels.letter([*axes, heat_map])
     return figure
 
 
 def _arrows(axis, start, steps, conditional):
     """One arrow a feature from E[f] to f(x), red up and blue down."""
     at, known = start, []
-    axis.plot([at, at], [-0.6, 0.35], color="0.5", lw=0.8, ls=":")
-    axis.text(at, -0.68, f"E[f(x)] = {start:.3f}", ha="center", fontsize=7.5)
+    axis.plot([at, at], [-0.5, 0.35], color="0.5", lw=0.8, ls=":")
+    axis.text(at, -0.72, f"E[f(x)] = {start:.3f}", ha="center", fontsize=7.5)
     for k, step in enumerate(steps.itertuples()):
         end, y = at + step.value, k
         color = UP if step.value > 0 else DOWN

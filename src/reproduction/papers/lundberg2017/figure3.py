@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from reproduction.figures import COLORS, panels
 from reproduction.papers.lundberg2017._clustering import DATASETS, STAND_IN, datasets_of
 
 PANELS = {"saabas": "path (Saabas)", "tree_shap": "SHAP"}
+# Of the features with the largest attributions, whose sign is seen by the side of zero.
+_COLORS = [COLORS[name] for name in ("blue", "vermilion", "green", "orange", "purple", "sky")]
+_OTHERS = "0.85"
 # Of a data set's row, and of the note below all, in inches.
 _HEIGHT, _NOTE = 4.5, 0.55
 
@@ -35,40 +39,40 @@ def draw(table):
     inches = _HEIGHT * len(datasets) + _NOTE
     figure = plt.figure(figsize=(10, inches))
     figure.set_layout_engine("none")
+    firsts = []
     for row, dataset in enumerate(datasets):
         place = (1 - row * _HEIGHT / inches, _HEIGHT / inches)
-        letters = "ABCDEFGH"[2 * row :]
-        _draw_row(figure, *place, table[table["dataset"] == dataset], letters)
+        firsts += _draw_row(figure, *place, table[table["dataset"] == dataset])
+    panels.letter(firsts)
     figure.text(0.075, 0.1 / inches, STAND_IN, fontsize=8, va="bottom", linespacing=1.4)
     return figure
 
 
-def _draw_row(figure, top, height, rows, letters):
-    from matplotlib.legend_handler import HandlerTuple
-
+def _draw_row(figure, top, height, rows):
+    """Panels of one data set; the uppermost axis of each."""
     grid = figure.add_gridspec(
         **{"nrows": 3, "ncols": len(PANELS), "height_ratios": [1, 3, 0.14], "hspace": 0.06},
         **{"left": 0.075, "right": 0.83, "wspace": 0.05},
         **{"top": top - 0.13 * height, "bottom": top - 0.93 * height},
     )
     axes = grid.subplots(sharex="col", sharey="row")
-    for letter, column, (name, title) in zip(letters, axes.T, PANELS.items(), strict=False):
+    for column, (name, title) in zip(axes.T, PANELS.items(), strict=True):
         panel = rows[rows["clustered"] == name].sort_values("sample")
         _dendrogram(column[0], panel)
-        column[0].set_title(f"{letter}  {title}", loc="left")
+        column[0].set_title(title, loc="left")
         handles = _bars(column[1], panel.sort_values("position"))
         _outcome(column[2], panel.sort_values("position"))
     axes[0, 0].set_ylim(0, rows["height"].max() * 1.02)
     axes[1, 0].set_ylabel("attribution (units of the outcome)")
     labels = [*rows["feature"].dropna().unique(), "all others", "prediction\nless baseline"]
-    sides = {tuple: HandlerTuple(ndivide=None, pad=0)}
     style = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "borderaxespad": 0}
-    axes[1, -1].legend(handles, labels, handler_map=sides, **style)
+    axes[1, -1].legend(handles, labels, **style)
     dataset = rows["dataset"].iloc[0]
     title = f"{DATASETS.get(dataset, dataset)}: {rows['sample'].nunique()} rows"
     figure.text(0.075, top - 0.045 * height, title, fontsize="large", weight="bold")
     note = "rows in the order of the dendrogram; the strip is their outcome, dark is high"
     figure.text(0.4525, top - 0.965 * height, note, ha="center")
+    return list(axes[0])
 
 
 def _dendrogram(axis, rows):
@@ -91,20 +95,17 @@ def _dendrogram(axis, rows):
 
 
 def _bars(axis, rows):
-    """Positive attributions stacked upwards in red, negative ones downwards in blue; their sum."""
-    import matplotlib
+    """Positive attributions stacked upwards, negative ones downwards; their sum."""
     from matplotlib.patches import Patch
 
     bars = [c for c in rows if c.startswith("bar_")]
-    # As far apart as the maps allow, the sum of all others palest.
-    shades = np.linspace(1.0, 0.2, len(bars) + 1)
-    reds, blues = (matplotlib.colormaps[name](shades) for name in ("Reds", "Blues"))
+    colors = [*_COLORS[: len(bars)], _OTHERS]
     single = rows[bars].to_numpy().T
-    _stack(axis, [*np.maximum(single, 0), rows["rest_positive"].to_numpy()], reds)
-    _stack(axis, [*np.minimum(single, 0), rows["rest_negative"].to_numpy()], blues)
+    _stack(axis, [*np.maximum(single, 0), rows["rest_positive"].to_numpy()], colors)
+    _stack(axis, [*np.minimum(single, 0), rows["rest_negative"].to_numpy()], colors)
     total = rows[[*bars, "rest_positive", "rest_negative"]].sum(axis=1).to_numpy()
     (line,) = axis.plot(np.arange(len(rows)), total, color="black", lw=0.6, drawstyle="steps-mid")
-    handles = [(Patch(color=r), Patch(color=b)) for r, b in zip(reds, blues, strict=True)]
+    handles = [Patch(color=color) for color in colors]
     axis.grid(False, axis="x")
     axis.tick_params(bottom=False, labelbottom=False)
     return [*handles, line]

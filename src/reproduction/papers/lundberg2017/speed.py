@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import splitcredit
-from reproduction.figures import COLORS
+from reproduction.figures import COLORS, panels
 from reproduction.models import fit
 from reproduction.papers import finding
 from reproduction.papers.lundberg2017 import _steps, _trees
@@ -170,52 +170,67 @@ def draw(table):
     """One row and a batch by method, and time against T, D and L."""
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, 3, figsize=(13, 5), width_ratios=[1, 1, 1.1])
+    figure, axes = plt.subplots(1, 3, figsize=(11.4, 4.8), width_ratios=[1, 1.15, 1.25])
     rows = table[table["part"] == "rows"]
     for axis, n in zip(axes, sorted(rows["rows"].unique()), strict=False):
-        _bars(axis, rows[rows["rows"] == n], n)
+        _methods_by_model(axis, rows[rows["rows"] == n], n)
     axes[1].set_yticklabels([])
     _curves(axes[2], table)
+    panels.letter(axes)
     first = rows.iloc[0]
     models = " and ".join(rows["model"].unique())
     sizes = f"{first['trees']:.0f} trees, {first['features']:.0f} features"
-    figure.suptitle(f"{sizes}; {models}; one thread", fontsize=10)
+    figure.suptitle(f"Models of {models}: {sizes}; one thread", fontsize=10)
     return figure
 
 
-def _bars(axis, rows, n):
-    rows = rows.iloc[::-1]
-    ours = rows["method"].str.startswith("splitcredit")
-    colors = [COLORS["blue"] if is_ours else COLORS["orange"] for is_ours in ours]
-    axis.barh(np.arange(len(rows)), rows["value"], color=colors)
-    for y, row in enumerate(rows.itertuples()):
-        scaled = f" ({row.timed_rows:.0f} timed)" if row.timed_rows < row.rows else ""
-        text = f"{row.value:.2g} s{scaled}"
-        axis.text(row.value * 1.15, y, text, va="center", fontsize=7.5)
-    axis.axvline(FRACTION, color=COLORS["black"], lw=0.8, ls=":")
-    axis.text(FRACTION, len(rows) - 0.45, "one second", fontsize=7, ha="center")
-    labels = [f"{r.method}\n(model of {r.model.partition(' ')[0]})" for r in rows.itertuples()]
-    axis.set_yticks(np.arange(len(rows)), labels, fontsize=7.5)
+def _methods_by_model(axis, rows, n):
+    """A point a method below the name of its model: on a logarithmic axis a bar has no start."""
+    labels = []
+    for model, own in rows.groupby("model", sort=False):
+        labels.append(f"model of {model}")
+        for row in own.itertuples():
+            ours = row.method.startswith("splitcredit")
+            color, mark = (COLORS["blue"], "o") if ours else (COLORS["vermilion"], "s")
+            axis.plot(row.value, len(labels), mark, color=color, ms=6)
+            scaled = f" ({row.timed_rows:.0f} rows timed)" if row.timed_rows < row.rows else ""
+            text = f"{panels.seconds(row.value)}{scaled}"
+            style = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
+            axis.annotate(text, (row.value, len(labels)), fontsize=8, **style)
+            labels.append(row.method)
+    axis.axvline(FRACTION, color=COLORS["black"], lw=0.8, ls=":", zorder=0)
+    axis.text(FRACTION * 1.2, 0, "one second", fontsize=8, va="center")
+    axis.set_yticks(range(len(labels)), labels, fontsize=8)
+    for label, name in zip(axis.get_yticklabels(), labels, strict=True):
+        label.set_fontweight("bold" if name.startswith("model of") else "normal")
+    axis.tick_params(axis="y", length=0)
+    axis.set_ylim(len(labels) - 0.5, -0.6)
     axis.set_xscale("log")
-    axis.set_xlim(rows["value"].min() / 3, max(rows["value"].max(), FRACTION) * 60)
-    axis.grid(False, axis="y")
-    axis.set_xlabel("CPU seconds, log scale")
-    axis.set_title("one row" if n == 1 else f"{n:.0f} rows")
+    # Room for the texts at the right.
+    room = 5000 if (rows["timed_rows"] < n).any() else 50
+    axis.set_xlim(rows["value"].min() / 3, max(rows["value"].max(), FRACTION) * room)
+    axis.set_xlabel("CPU seconds")
+    axis.set_title("One row" if n == 1 else f"{n:.0f} rows")
 
 
 def _curves(axis, table):
     slopes = table[table["part"] == "exponent"].set_index("sweep")["value"]
-    names = {"T": "trees", "D": "depth, time for each node", "L": "leaves"}
-    for (sweep, name), color in zip(names.items(), ("blue", "vermilion", "green"), strict=True):
+    names = {
+        "T": ("trees", "blue", "o"),
+        "D": ("depth, for each node", "vermilion", "s"),
+        "L": ("leaves", "green", "^"),
+    }
+    for sweep, (name, color, marker) in names.items():
         cost = table[(table["part"] == "cost") & (table["sweep"] == sweep)]
         value = cost["value"] / (cost["size"] if sweep == "D" else 1)
         label = f"{name}: exponent {slopes[sweep]:.2f}"
-        axis.loglog(cost["size"], value, "o-", color=COLORS[color], ms=4, label=label)
+        axis.loglog(cost["size"], value, color=COLORS[color], marker=marker, ms=4, label=label)
     low, high = axis.get_ylim()
     axis.set_ylim(low, high * 30)  # room for the legend
-    axis.set_xlabel("size")
-    axis.set_ylabel(f"CPU seconds for {SWEEP_ROWS} rows; of the depth, for each node")
-    axis.legend(fontsize=8, title="our time against\nthe number of; all points fitted")
+    axis.set_xlabel("number of trees, depth, or number of leaves")
+    axis.set_ylabel(f"CPU seconds for {SWEEP_ROWS} rows")
+    axis.set_title(f"{OURS}, growth")
+    axis.legend(fontsize=8, loc="upper left", title="exponents are fitted to all points")
 
 
 def statements(table) -> list[dict]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from reproduction.figures import COLORS
+from reproduction.figures import COLORS, panels
 from reproduction.papers import finding
 
 _PAIRS = {
@@ -17,6 +17,8 @@ _PAIRS = {
 # The largest K draws all features, which tells the data sets apart.
 _DATASETS = {7: "led", 64: "digits"}
 _ROWS = {"led": "Led, ten displays", "digits": "Digits, all images"}
+# So many values of K can be marked one by one.
+_FEW = 20
 
 
 def compute(inputs) -> pd.DataFrame:
@@ -37,7 +39,7 @@ def draw(table):
     """A row a correlation, a column a pair: means over the samples, [min, max] shaded."""
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(2, 3, figsize=(9, 5.2), sharex=True, sharey=True)
+    figure, axes = plt.subplots(2, 3, figsize=(9, 5.2), sharex=True, sharey="row")
     for row, correlation in zip(axes, ("pearson", "spearman"), strict=True):
         part = table[table["correlation"] == correlation]
         by = part.pivot_table(
@@ -50,13 +52,16 @@ def draw(table):
                     axis.plot(by.index, by[(*other, "mean")], color="0.7", lw=0.8, zorder=1)
             low, high = by[(*pair, "min")], by[(*pair, "max")]
             axis.fill_between(by.index, low, high, color=color, alpha=0.2, lw=0)
-            style = {"marker": ".", "ms": 4} if len(by) < 20 else {}
+            style = {"marker": ".", "ms": 4} if len(by) < _FEW else {}
             axis.plot(by.index, by[(*pair, "mean")], color=color, **style)
             word = ", the closest pair" if pair == closest else ""
             axis.set_title(f"{label}\n{correlation.capitalize()}{word}", fontsize=9)
         row[0].set_ylabel("correlation of absolute scores")
     for axis in axes[1]:
         axis.set_xlabel("K, features drawn at a node")
+        ks = sorted(table["k"].unique())
+        axis.set_xticks(ks if len(ks) < _FEW else [ks[0], *ks[15::16]])
+    panels.letter(axes)
     dataset = _DATASETS[table["k"].max()]
     figure.suptitle(
         f"{_ROWS[dataset]}; extra-trees, random_state 0. Line: mean over the samples, shaded: from "

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.datasets import breast_cancer, digits, led
-from reproduction.figures import COLORS
+from reproduction.figures import COLORS, panels
 from reproduction.models import fit
 from reproduction.papers import finding
 from splitcredit import to_forest
@@ -146,29 +146,38 @@ def _seconds(call, loops):
 
 
 def draw(table):
-    """Seconds by scope and measure, with the extremes of the repeats."""
+    """Seconds by scope and measure, with the extremes of the repeats.
+
+    Points, as on a logarithmic axis a bar has no start.
+    """
     from matplotlib import pyplot as plt
 
     by = table.groupby(["scope", "measure"], sort=False)["value"].agg(["median", "min", "max"])
-    scopes = table["scope"].unique()
-    heights = [len(by.loc[scope]) for scope in scopes]
-    figure, axes = plt.subplots(
-        len(scopes), 1, figsize=(7, 0.3 * sum(heights) + 2), sharex=True, height_ratios=heights
-    )
-    for axis, scope in zip(axes, scopes, strict=True):
-        rows = by.loc[scope].iloc[::-1]
-        error = [rows["median"] - rows["min"], rows["max"] - rows["median"]]
-        at = np.arange(len(rows))
-        axis.barh(at, rows["median"], xerr=error, color=COLORS["blue"], error_kw={"lw": 0.8})
-        for y, row in zip(at, rows.itertuples(), strict=True):
-            axis.text(row.max * 1.15, y, f"{row.median:.2g} s", va="center", fontsize=7.5)
-        axis.set_yticks(at, [CALLS[name] for name in rows.index])
-        axis.set_xscale("log")
-        axis.set_title(scope, loc="left")
-    axes[-1].set_xlim(by["min"].min() / 3, by["max"].max() * 8)
-    axes[-1].set_xlabel("CPU seconds for all rows, one thread; bars: medians, lines: extremes")
+    figure, axis = plt.subplots(figsize=(7, 0.24 * (len(by) + table["scope"].nunique()) + 0.9))
+    labels = []
+    for scope in table["scope"].unique():
+        labels.append(scope)
+        for row in by.loc[scope].itertuples():
+            error = [[row.median - row.min], [row.max - row.median]]
+            color, mark = _MARKS.get(row.Index, ("vermilion", "s"))
+            style = {"fmt": mark, "color": COLORS[color], "ms": 5, "elinewidth": 1}
+            axis.errorbar(row.median, len(labels), xerr=error, **style)
+            text = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
+            axis.annotate(panels.seconds(row.median), (row.max, len(labels)), fontsize=8, **text)
+            labels.append(CALLS[row.Index])
+    axis.set_yticks(range(len(labels)), labels)
+    for label in axis.get_yticklabels():
+        label.set_fontweight("bold" if label.get_text() in set(table["scope"]) else "normal")
+    axis.tick_params(axis="y", length=0)
+    axis.set_ylim(len(labels) - 0.5, -0.6)
+    axis.set_xscale("log")
+    axis.set_xlim(by["min"].min() / 3, by["max"].max() * 8)
+    axis.set_xlabel("CPU seconds for all rows, one thread; points: medians, lines: extremes")
     return figure
 
+
+# A prediction, to which the others are compared.
+_MARKS = {"prediction": ("black", "D"), "local_mdi": ("blue", "o"), "mdi": ("blue", "o")}
 
 # Ratio of two measures -> the statement it decides, and what it must be of what limit.
 _RATIOS = {

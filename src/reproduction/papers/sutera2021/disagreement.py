@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reproduction.figures import COLORS
+from reproduction.figures import COLORS, panels
 from reproduction.papers import finding
 from reproduction.papers.sutera2021.figure7 import PANELS, SIMILAR
 
@@ -88,17 +88,19 @@ def draw(table):
     """Why: entropy against log loss; and the shares by class, as they are and balanced."""
     from matplotlib import pyplot as plt
 
-    figure = plt.figure(figsize=(10, 6.4))
-    top, bottom = figure.subfigures(2, 1)
-    axes = top.subplots(1, 2, width_ratios=[1, 1.25])
-    _hump(axes[0], table)
-    _all_sets(axes[1], table)
-    for axis, dataset in zip(bottom.subplots(1, 3, sharey=True), NAMES, strict=True):
+    figure = plt.figure(figsize=(10, 7.4))
+    top, bottom = figure.subfigures(2, 1, height_ratios=[1.2, 1])
+    above = top.subplots(1, 2, width_ratios=[1, 1.25])
+    _hump(above[0], table)
+    _all_sets(above[1], table)
+    below = bottom.subplots(1, 3, sharex=True)
+    for axis, dataset in zip(below, NAMES, strict=True):
         _by_class(axis, table, dataset)
-    bottom.axes[0].set_ylabel(f"samples below {SIMILAR:g} (%)")
+        axis.set_xlabel(f"samples below {SIMILAR:g} (%)")
+    panels.letter([*above, *below])
     bottom.suptitle(
-        "By predicted class, against TreeSHAP; in brackets the class's share at the roots\n"
-        "(hatched: log loss; balanced: rows weighted so that classes are equally likely)",
+        "By predicted class, against TreeSHAP; in brackets the class's share at the roots "
+        "(balanced: rows weighted so that classes are equally likely)",
         fontsize=9,
     )
     return figure
@@ -129,20 +131,31 @@ def _all_sets(axis, table):
     totals = rows.assign(low=count).groupby(["dataset", "versus", "reference"])[["low", "n"]].sum()
     share = 100 * totals["low"] / totals["n"]
     places = [(d, v) for d in PANELS for v in VERSUS if (d, v, "local_mdi") in share.index]
-    at = np.arange(len(places))
-    for shift, (reference, (words, color, hatch)) in zip(
-        (-0.2, 0.2), REFERENCES.items(), strict=True
-    ):
-        heights = [share[d, v, reference] for d, v in places]
-        style = {"color": COLORS[color], "hatch": hatch, "edgecolor": "white"}
-        axis.bar(at + shift, heights, width=0.4, label=words, **style)
-        for x, height in zip(at + shift, heights, strict=True):
-            axis.text(x, height, f"{height:.1f}", ha="center", va="bottom", fontsize=6.5)
-    names = [f"{PANELS[d]}\n{VERSUS[v]}" for d, v in places]
-    axis.set_xticks(at, names, fontsize=6.5, rotation=60)
-    axis.set_ylabel(f"samples below {SIMILAR:g} (%)")
+    places_of_bars = np.arange(len(places))
+    for shift, (reference, (words, color, hatch)) in zip(_SHIFTS, REFERENCES.items(), strict=True):
+        lengths = [share[d, v, reference] for d, v in places]
+        style = {"color": COLORS[color], "hatch": hatch, "label": words}
+        _bars(axis, places_of_bars + shift, lengths, style)
+    axis.set_yticks(places_of_bars, [f"{PANELS[d]}, {VERSUS[v]}" for d, v in places])
+    axis.set_ylim(len(places) - 0.5, -0.5)
+    axis.set_xlabel(f"samples below {SIMILAR:g} (%)")
     axis.set_title("Pearson correlation with Saabas and TreeSHAP, K = 1")
-    axis.legend(loc="upper left")
+    # The first data sets have short bars.
+    axis.legend(loc="upper right")
+
+
+# From the middle of two bars to each of them.
+_SHIFTS = (-0.2, 0.2)
+
+
+def _bars(axis, places, lengths, style):
+    """Horizontal bars with their lengths beside them."""
+    axis.barh(places, lengths, height=0.4, edgecolor="white", **style)
+    for place, length in zip(places, lengths, strict=True):
+        text = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}
+        axis.annotate(f"{length:.1f}", (length, place), fontsize=7, **text)
+    axis.tick_params(axis="y", length=0, labelsize=8)
+    axis.grid(False, axis="y")
 
 
 def _by_class(axis, table, dataset):
@@ -151,20 +164,19 @@ def _by_class(axis, table, dataset):
     shown = [w for w in ("equal", "balanced") if w in set(rows["weights"])]
     groups = [(w, c) for w in shown for c in range(len(NAMES[dataset]))]
     by = rows.set_index(["reference", "weights", "predicted"])
-    for shift, (reference, (_, color, hatch)) in zip((-0.2, 0.2), REFERENCES.items(), strict=True):
+    for shift, (reference, (_, color, hatch)) in zip(_SHIFTS, REFERENCES.items(), strict=True):
         at = [k for k, (w, c) in enumerate(groups) if (reference, w, c) in by.index]
-        heights = [by.loc[(reference, *groups[k]), "value"] for k in at]
-        style = {"color": COLORS[color], "hatch": hatch, "edgecolor": "white"}
-        axis.bar(np.array(at) + shift, heights, width=0.4, **style)
-        for x, height in zip(at, heights, strict=True):
-            axis.text(x + shift, height, f"{height:.1f}", ha="center", va="bottom", fontsize=7)
+        lengths = [by.loc[(reference, *groups[k]), "value"] for k in at]
+        _bars(axis, np.array(at) + shift, lengths, {"color": COLORS[color], "hatch": hatch})
     labels = []
     for weights, predicted in groups:
         key = ("local_mdi", weights, predicted)
         prior = f"({by.loc[key, 'prior']:.2f})" if key in by.index else "(none)"
-        word = "\nbalanced" if weights == "balanced" else ""
-        labels.append(f"{NAMES[dataset][predicted]}{word}\n{prior}")
-    axis.set_xticks(range(len(groups)), labels, fontsize=7)
+        word = "balanced " if weights == "balanced" else ""
+        labels.append(f"{NAMES[dataset][predicted]}\n{word}{prior}")
+    axis.set_yticks(range(len(groups)), labels)
+    axis.set_ylim(len(groups) - 0.5, -0.5)
+    axis.margins(x=0.15)
     axis.set_title(PANELS[dataset])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reproduction.figures import COLORS
+from reproduction.figures import COLORS, panels
 from reproduction.papers import finding
 
 PANELS = {
@@ -47,7 +47,7 @@ def draw(table):
     """Six panels as in the paper (signed scores, those of table 4 as printed)."""
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(2, 3, figsize=(9, 5.4))
+    figure, axes = plt.subplots(2, 3, figsize=(9.6, 5.6))
     published = table[table["variant"] == "published"]
     for axis, (dataset, title) in zip(axes.flat, PANELS.items(), strict=True):
         panel = published[published["dataset"] == dataset]
@@ -61,7 +61,8 @@ def draw(table):
         for threshold in (SIMILAR, CLOSE):
             if threshold >= low:
                 axis.axhline(threshold, color="0.5", linewidth=0.8, linestyle="--", zorder=1)
-                axis.text(100, threshold, f"{threshold:g}", ha="right", va="bottom", fontsize=7)
+                beside = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}
+                axis.annotate(f"{threshold:g}", (100, threshold), fontsize=7, **beside)
         n = panel["rank"].max() + 1 if len(panel) else 0
         axis.set_title(f"{title} ({n:.0f} samples)")
         axis.set_xlim(0, 100)
@@ -69,6 +70,7 @@ def draw(table):
         axis.set_xlabel("samples, sorted (%)")
     for axis in axes[:, 0]:
         axis.set_ylabel("correlation with local MDI")
+    panels.letter(axes)
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
     figure.suptitle(

@@ -7,7 +7,7 @@ import pandas as pd
 
 from reproduction import theory
 from reproduction.datasets import led
-from reproduction.figures import COLORS, pictures
+from reproduction.figures import COLORS, panels, pictures
 from reproduction.papers import finding
 
 KS = range(1, 8)
@@ -112,7 +112,7 @@ def draw(table):
     from matplotlib import pyplot as plt
 
     measures = table["measure"].unique()
-    figure = plt.figure(figsize=(4.1 * len(measures) + 1.2, 4.6))
+    figure = plt.figure(figsize=(3.4 * len(measures) + 1.3, 4.6))
     *axes, key = figure.subplots(1, len(measures) + 1, width_ratios=[4] * len(measures) + [1])
     colors = [*COLORS.values()]
     for axis, measure in zip(axes, measures, strict=True):
@@ -131,28 +131,21 @@ def draw(table):
                 style = {"fmt": "x", "color": color, "ms": 4, "lw": 0.8, "capsize": 2}
                 axis.errorbar(sampled["k"] + 0.18, sampled["value"], yerr=error, **style)
         axis.set(xlim=(0.7, KS[-1] + 1.2), ylim=(0, 0.28), xticks=KS)
-        for feature, place in _apart(ends, 0.011).items():
+        for feature, place in panels.apart(ends, 0.011).items():
             axis.text(KS[-1] + 0.4, place, str(feature), color=colors[feature], va="center")
         axis.set_title(_TITLES[measure])
         axis.set_xlabel("K, features drawn at a node")
     axes[0].set_ylabel("share of the sum of absolute scores")
+    panels.letter(axes)
     pictures.legend(key, colors)
     key.set_title("segments", fontsize=8)
     figure.suptitle(
-        "Led, ten displays; lines: infinitely many trees; filled: a forest of extra-trees "
-        "(1000 at full scale, random_state 0),\nscores without sampling; crosses: SAGE sampled "
-        "on that forest, two standard errors, other permutations for each K",
+        "Led, ten displays; lines: infinitely many trees; filled marks: a forest of "
+        "extra-trees (1000 at full scale, random_state 0),\nscores without sampling; crosses: SAGE "
+        "sampled on that forest, two standard errors, other permutations for each K",
         fontsize=8.5,
     )
     return figure
-
-
-def _apart(places, least):
-    """Move labels up, from the lowest on, so that no two are closer than `least`."""
-    moved, last = {}, -np.inf
-    for name, place in sorted(places.items(), key=lambda item: item[1]):
-        last = moved[name] = max(place, last + least)
-    return moved
 
 
 def statements(table) -> list[dict]:

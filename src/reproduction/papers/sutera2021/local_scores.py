@@ -51,7 +51,8 @@ def draw(table):
     from matplotlib import pyplot as plt
 
     n_samples = table.groupby("dataset")["sample"].nunique().max()
-    figure = plt.figure(figsize=(4.5 + 1.25 * n_samples, 11))
+    # Pixels are square, so pictures of many samples are lower.
+    figure = plt.figure(figsize=(max(6.6, 2 + 1.04 * n_samples), 8 if n_samples > 4 else 9.4))
     for part, dataset in zip(figure.subfigures(1, 2), KS, strict=True):
         _block(part, table[table["dataset"] == dataset], dataset)
     return figure
@@ -73,14 +74,16 @@ def _block(figure, table, dataset):
         else:
             pictures.gray(axes[0, column], x)
         classes = ", ".join(str(int(c)) for c in predicted[sample])
-        title = f"{'digit' if dataset == 'led' else 'image of'} {data.y[sample]}"
-        axes[0, column].set_title(f"{title}\npredicted {classes}", fontsize=7.5)
+        axes[0, column].set_title(f"{data.y[sample]}\n{classes}", fontsize=8)
         for axis, (measure, k) in zip(axes[1:, column], rows, strict=True):
             scores = by.loc[(measure, k, sample)].sort_values("feature")["value"].to_numpy()
             if dataset == "led":
                 pictures.segments(axis, scores, norm, lit=x)
             else:
                 pictures.pixels(axis, scores, norm)
+    words = "digit\npredicted" if dataset == "led" else "image of\npredicted"
+    beside = {"xycoords": "axes fraction", "xytext": (-4, 6), "textcoords": "offset points"}
+    axes[0, 0].annotate(words, (0, 1), ha="right", va="baseline", fontsize=8, **beside)
     for axis, (measure, k) in zip(axes[1:, 0], rows, strict=True):
         text = f"{MEASURES[measure]}\nK = {k}"
         axis.set_ylabel(text, rotation=0, ha="right", va="center", fontsize=8)
