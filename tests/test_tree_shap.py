@@ -21,6 +21,7 @@ from forests import (
 )
 from splitcredit import explain, to_forest
 from splitcredit.importances import available
+from splitcredit.kernels import kept
 from splitcredit.kernels.tree_shap import explain as kernel
 from splitcredit.kernels.tree_shap import layout, outcome_tables
 
@@ -209,6 +210,7 @@ def test_chunks_of_trees_leave_the_bytes_alone(monkeypatch, module, name, size, 
     X = rows_on_thresholds(forest, 100)
     before = explain(forest, X, output=output, algorithm=algorithm).values
     monkeypatch.setattr(module, "CHUNK", size)
+    monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
     after = explain(forest, X, output=output, algorithm=algorithm).values
     assert after.tobytes() == before.tobytes()
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import outputs_add_up, readonly
+from splitcredit.kernels.nodes import cached_per_forest, outputs_add_up, readonly
 from splitcredit.kernels.tree_shap import blocks, outcome_tables, rows
 
 # Each adds the attributions of X[rows] for some outputs, summed over the trees, to `out`: called as
@@ -75,12 +75,13 @@ def skip_dependent_output(forest, outputs, explain) -> np.ndarray:
     return np.concatenate([most, -most.sum(axis=2, keepdims=True)], axis=2)
 
 
+@cached_per_forest
 def expected_value(forest) -> np.ndarray:
     """Prediction when no feature is known: cover-weighted mean of the leaves, (n_outputs,)."""
     mean = forest.value.copy()
     _weigh_leaves(forest.feature, forest.left, forest.right, forest.cover, mean)
     total = mean[forest.tree_offsets[:-1]].sum(axis=0)
-    return forest.base + (total / forest.n_trees if forest.aggregate == "mean" else total)
+    return readonly(forest.base + (total / forest.n_trees if forest.aggregate == "mean" else total))
 
 
 def _attribute(forest, X, outputs, rows, algorithm):

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from splitcredit.kernels import kept
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import cached_per_forest, nodes_of
+from splitcredit.kernels.nodes import nodes_of
 
 # (node, output) pairs laid out at a time: bounds memory to some 40 MB whatever the forest.
 CHUNK = 1 << 19
@@ -82,7 +83,7 @@ class TreeLayout(NamedTuple):
 
 
 def layouts(forest, outputs):
-    """Layouts of the forest for some outputs, a chunk of trees each; those of small ones are kept.
+    """Layouts of the forest for some outputs, a chunk of trees each; they are kept in memory.
 
     Parameters
     ----------
@@ -90,15 +91,8 @@ def layouts(forest, outputs):
     outputs : int64 (n_explained,)
         Terms name an output by its place in here.
     """
-    if forest.n_nodes * len(outputs) > CHUNK:
-        return _make_layouts(forest, outputs)
-    return _kept_layouts(forest, tuple(outputs.tolist()))
-
-
-@cached_per_forest
-def _kept_layouts(forest, outputs):
-    """Layouts in memory: for a single row it takes longer to make the layout than to follow it."""
-    return list(_make_layouts(forest, np.array(outputs, np.int64)))
+    key = "layouts", *outputs.tolist()
+    return kept.ARRAYS.items(forest, key, lambda: _make_layouts(forest, outputs))
 
 
 def _make_layouts(forest, outputs):

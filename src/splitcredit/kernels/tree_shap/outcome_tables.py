@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from splitcredit.kernels import kept
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import Nodes, cached_per_forest, n_blocks, nodes_of
 from splitcredit.kernels.tree_shap.blocks import LANES, extents, rules, traverse, triples, workspace
@@ -80,16 +81,9 @@ def attribute(forest, outputs, X, rows, out) -> None:
 
 
 def _chunks(forest, outputs, nodes):
-    """Groups with their tables, a chunk of trees each; those of small forests are kept."""
-    if _room(forest, outputs)[-1] > CHUNK:
-        return _make(forest, outputs, nodes)
-    return _kept_tables(forest, tuple(outputs.tolist()))
-
-
-@cached_per_forest
-def _kept_tables(forest, outputs):
-    """Tables in memory: for few rows it takes longer to fill them than to look into them."""
-    return list(_make(forest, np.array(outputs, np.int64), nodes_of(forest)))
+    """Groups with their tables, a chunk of trees each; they are kept in memory."""
+    key = "tables", *outputs.tolist()
+    return kept.ARRAYS.items(forest, key, lambda: _make(forest, outputs, nodes))
 
 
 def _room(forest, outputs):

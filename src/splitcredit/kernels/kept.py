@@ -1,0 +1,81 @@
+"""Lists of arrays that are kept as long as their forest lives, within a bound on memory."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+
+class Kept:
+    """Lists of named tuples of arrays that are made from a forest and a key.
+
+    For a single row it takes longer to make such a list than to use it. The lists that were made
+    last are kept. A list that is larger than the bound by itself is made anew each time, item by
+    item. So it never lies in memory as a whole.
+
+    Parameters
+    ----------
+    most : int
+        Bytes of all lists that are kept, whatever the number of forests.
+    """
+
+    def __init__(self, most: int):
+        self.most = most
+        # Forest -> key -> (list, bytes); a list is None where it is too large.
+        self._lists: WeakKeyDictionary = WeakKeyDictionary()
+
+    def items(self, forest, key, make):
+        """The items that the iterator ``make()`` gives.
+
+        Parameters
+        ----------
+        forest : Forest
+            A forest cannot change.
+        key : hashable
+            All else that the items depend on.
+        make : callable
+        """
+        of_forest = self._lists.setdefault(forest, {})
+        if key not in of_forest:
+            made = self._listed(make())
+            of_forest[key] = made
+            self._drop_the_oldest(of_forest, key)
+        else:
+            made = of_forest[key]
+        return make() if made[0] is None else made[0]
+
+    def clear(self) -> None:
+        """Forget all lists."""
+        self._lists.clear()
+
+    def _listed(self, made):
+        """All items and their bytes; None and 0 if they are more than may be kept."""
+        items, size = [], 0
+        for item in made:
+            items.append(item)
+            size += sum(getattr(part, "nbytes", 0) for part in _flat(item))
+            if size > self.most:
+                return None, 0
+        return items, size
+
+    def _drop_the_oldest(self, of_newest, newest):
+        """Drop lists until the rest fits, the newest last."""
+        total = sum(size for lists in list(self._lists.values()) for _, size in lists.values())
+        for lists in list(self._lists.values()):
+            for key in list(lists):
+                if total <= self.most:
+                    return
+                if lists is not of_newest or key != newest:
+                    total -= lists.pop(key)[1]
+
+
+def _flat(item):
+    """The parts of a tuple, and those of the tuples in it."""
+    for part in item:
+        if isinstance(part, tuple):
+            yield from _flat(part)
+        else:
+            yield part
+
+
+# What the kernels keep of all forests, up to 256 MB.
+ARRAYS = Kept(1 << 28)

@@ -1,0 +1,61 @@
+"""What kernels keep for a forest between calls."""
+
+import gc
+
+import numpy as np
+import pytest
+
+from splitcredit.kernels.kept import Kept
+
+
+class Owner:
+    """Stands for a forest."""
+
+
+class Maker:
+    """Gives some arrays of 80 bytes, and counts how often it was asked."""
+
+    def __init__(self, n_arrays=1):
+        self.n_arrays, self.asked = n_arrays, 0
+
+    def __call__(self):
+        self.asked += 1
+        return (((np.zeros(10),), 1) for _ in range(self.n_arrays))
+
+
+@pytest.mark.parametrize(("n_arrays", "times"), [(2, 1), (3, 4)])
+def test_only_what_fits_the_bound_is_made_once(n_arrays, times):
+    """A list beyond the bound is begun once more, to see that it does not fit."""
+    kept, owner, make = Kept(160), Owner(), Maker(n_arrays)
+    for _ in range(3):
+        assert len(list(kept.items(owner, "a", make))) == n_arrays
+    assert make.asked == times
+
+
+def test_the_oldest_list_makes_room_for_the_newest():
+    kept, one, two = Kept(160), Owner(), Owner()
+    first, second, third = Maker(), Maker(), Maker()
+    kept.items(one, "first", first)
+    kept.items(two, "second", second)
+    kept.items(one, "third", third)
+    kept.items(two, "second", second)
+    kept.items(one, "third", third)
+    assert (first.asked, second.asked, third.asked) == (1, 1, 1)
+    kept.items(one, "first", first)
+    assert first.asked == 2
+
+
+def test_nothing_is_kept_longer_than_the_forest():
+    kept, owner = Kept(160), Owner()
+    array = kept.items(owner, "a", Maker())[0][0][0]
+    assert kept.items(owner, "a", Maker())[0][0][0] is array
+    assert len(kept._lists) == 1
+    del owner
+    gc.collect()
+    assert len(kept._lists) == 0
+
+
+def test_other_keys_are_other_lists():
+    kept, owner = Kept(1000), Owner()
+    assert len(kept.items(owner, "a", Maker(1))) == 1
+    assert len(kept.items(owner, "b", Maker(2))) == 2
