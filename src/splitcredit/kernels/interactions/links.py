@@ -9,7 +9,7 @@ import numpy as np
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.interactions.sets import find, present_sets
 from splitcredit.kernels.nodes import cached_per_forest
-from splitcredit.kernels.tree_shap.layout import layouts
+from splitcredit.kernels.tree_shap.blocks import quadratures
 
 # A feature above a node.
 LINK = np.dtype(
@@ -52,7 +52,7 @@ def linked_layouts(forest, outputs, table, keep):
     """
     if keep and forest.n_nodes * len(outputs) <= KEPT:
         return _kept(forest, tuple(outputs.tolist()))
-    return ((layout, links_of(layout, table)) for layout in layouts(forest, outputs))
+    return ((layout, links_of(layout, table)) for layout, *_ in quadratures(forest, outputs))
 
 
 # (node, output) pairs up to which links are kept: some 20 MB.
@@ -62,8 +62,8 @@ KEPT = 1 << 16
 @cached_per_forest
 def _kept(forest, outputs):
     table = present_sets(forest, 2)[1]
-    made = layouts(forest, np.array(outputs, np.int64))
-    return [(layout, links_of(layout, table)) for layout in made]
+    made = quadratures(forest, np.array(outputs, np.int64))
+    return [(layout, links_of(layout, table)) for layout, *_ in made]
 
 
 def links_of(layout, table) -> Links:

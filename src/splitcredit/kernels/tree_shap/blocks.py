@@ -38,6 +38,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from splitcredit.kernels import kept
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import n_blocks
 from splitcredit.kernels.tree_shap.lanes import (
@@ -55,7 +56,7 @@ from splitcredit.kernels.tree_shap.lanes import (
     pass_weights,
     split_rows,
 )
-from splitcredit.kernels.tree_shap.layout import layouts
+from splitcredit.kernels.tree_shap.layout import make_layouts
 
 
 class Space(NamedTuple):
@@ -86,9 +87,26 @@ def attribute(forest, outputs, X, rows, out) -> None:
     wherever the layouts of the forest end.
     """
     any_nan = bool(np.isnan(X).any())
-    for layout in layouts(forest, outputs):
-        arrays = layout, extents(layout), triples(layout), *rules(layout)
+    for arrays in quadratures(forest, outputs):
         _blocks(n_blocks(len(rows), LANES), *arrays, X, any_nan, rows, out)
+
+
+def quadratures(forest, outputs):
+    """What `quadrature` gives for each layout of the forest; it is kept in memory.
+
+    Parameters
+    ----------
+    forest : Forest
+    outputs : int64 (n_explained,)
+        Terms name an output by its place in here.
+    """
+    key = "quadratures", *outputs.tolist()
+    return kept.ARRAYS.items(forest, key, lambda: map(quadrature, make_layouts(forest, outputs)))
+
+
+def quadrature(layout) -> tuple:
+    """A layout, its extents, the threes of points of each tree, and the points and weights."""
+    return layout, extents(layout), triples(layout), *rules(layout)
 
 
 def triples(layout) -> np.ndarray:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from splitcredit.kernels import kept
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import nodes_of
 
@@ -82,8 +81,8 @@ class TreeLayout(NamedTuple):
     first: int
 
 
-def layouts(forest, outputs):
-    """Layouts of the forest for some outputs, a chunk of trees each; they are kept in memory.
+def make_layouts(forest, outputs):
+    """Layouts of the forest for some outputs, a chunk of trees each.
 
     Parameters
     ----------
@@ -91,11 +90,6 @@ def layouts(forest, outputs):
     outputs : int64 (n_explained,)
         Terms name an output by its place in here.
     """
-    key = "layouts", *outputs.tolist()
-    return kept.ARRAYS.items(forest, key, lambda: _make_layouts(forest, outputs))
-
-
-def _make_layouts(forest, outputs):
     nodes, offsets, first = nodes_of(forest), forest.tree_offsets, 0
     while first < forest.n_trees:
         room = (offsets[first:] - offsets[first]) * len(outputs)

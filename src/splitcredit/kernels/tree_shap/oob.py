@@ -11,9 +11,8 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import n_blocks, readonly
-from splitcredit.kernels.tree_shap.blocks import LANES, extents, rules, traverse, triples, workspace
+from splitcredit.kernels.tree_shap.blocks import LANES, quadratures, traverse, workspace
 from splitcredit.kernels.tree_shap.explain import skip_dependent_output
-from splitcredit.kernels.tree_shap.layout import layouts
 
 # Rows of one thread at a time: of so many, out-of-bag rows fill a block or more.
 SPAN = 512
@@ -32,9 +31,9 @@ def _mean(forest, X, outputs, inbag):
     """Mean over all trees, (n_samples, n_features, n_explained)."""
     out = np.zeros((len(X), forest.n_features, len(outputs)))
     any_nan = bool(np.isnan(X).any())
-    for layout in layouts(forest, outputs):
+    for arrays in quadratures(forest, outputs):
+        layout = arrays[0]
         counts = forest.inbag[layout.first : layout.first + len(layout.starts) - 1]
-        arrays = layout, extents(layout), triples(layout), *rules(layout)
         _spans(n_blocks(len(X), SPAN), *arrays, X, any_nan, counts, inbag, out)
     return out / forest.n_trees
 

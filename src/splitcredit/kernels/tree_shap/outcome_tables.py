@@ -15,7 +15,7 @@ import numpy as np
 from splitcredit.kernels import kept
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import Nodes, cached_per_forest, n_blocks, nodes_of
-from splitcredit.kernels.tree_shap.blocks import LANES, extents, rules, traverse, triples, workspace
+from splitcredit.kernels.tree_shap.blocks import LANES, quadrature, traverse, workspace
 from splitcredit.kernels.tree_shap.layout import layout_of
 
 # Splits in a group; with more, tables outgrow the caches and take longer to fill.
@@ -75,15 +75,17 @@ def attribute(forest, outputs, X, rows, out) -> None:
             f"depth {_depth(forest)}: use 'blocks', 'rows' or 'auto'"
         )
     any_nan = bool(np.isnan(X).any())
-    nodes = nodes_of(forest)
-    for groups, tables, starts in _chunks(forest, outputs, nodes):
-        _look_up(n_blocks(len(rows), BLOCK), nodes, groups, tables, starts, X, any_nan, rows, out)
-
-
-def _chunks(forest, outputs, nodes):
-    """Groups with their tables, a chunk of trees each; they are kept in memory."""
     key = "tables", *outputs.tolist()
-    return kept.ARRAYS.items(forest, key, lambda: _make(forest, outputs, nodes))
+    for arrays in kept.ARRAYS.items(forest, key, lambda: _make(forest, outputs)):
+        splits = _splits(forest)
+        _look_up(n_blocks(len(rows), BLOCK), *splits, *arrays, X, any_nan, rows, out)
+
+
+@cached_per_forest
+def _splits(forest):
+    """Column, threshold and rule for NaN of every node."""
+    nodes = nodes_of(forest)
+    return nodes.column, nodes.threshold, nodes.missing_left
 
 
 def _room(forest, outputs):
@@ -92,15 +94,17 @@ def _room(forest, outputs):
     return np.cumsum(leaves * (len(outputs) << BITS) * BITS)
 
 
-def _make(forest, outputs, nodes):
+def _make(forest, outputs):
+    """What `_look_up` takes of the groups, and their tables, a chunk of trees each."""
+    nodes, first = nodes_of(forest), 0
     value, room = np.ascontiguousarray(forest.value[:, outputs]), _room(forest, outputs)
-    first = 0
     while first < forest.n_trees:
         before = room[first - 1] if first else 0
         last = max(first + 1, int(np.searchsorted(room, before + CHUNK, side="right")))
         groups = _groups(nodes, value, forest.tree_offsets[first : last + 1])
         if len(groups.n_splits):
-            yield groups, *_tables(groups)
+            splits, features = groups.splits, groups.features
+            yield splits, groups.n_splits, features, groups.n_features, *_tables(groups)
         first = last
 
 
@@ -114,8 +118,8 @@ def pays(forest) -> bool:
     outcomes = np.left_shift(1, groups.n_splits.astype(np.int64))
     fill = _FILL * (outcomes * groups.n_splits).sum()
     look = _SPLIT * groups.n_splits.sum() + _NUMBER * groups.n_features.sum()
-    quadrature = _NODE * np.count_nonzero(forest.feature[: offsets[-1]] >= 0)
-    return bool(fill + MANY * look < MANY * quadrature)
+    walk = _NODE * np.count_nonzero(forest.feature[: offsets[-1]] >= 0)
+    return bool(fill + MANY * look < MANY * walk)
 
 
 @cached_per_forest
@@ -167,8 +171,7 @@ def _tables(groups):
     tables = np.zeros(starts[-1])
     if len(layout.entries):
         shape = groups.n_splits, groups.n_features, starts
-        arrays = layout, extents(layout), triples(layout), *rules(layout)
-        _fill_tables(len(groups.n_splits), *arrays, *shape, n_outputs, tables)
+        _fill_tables(len(groups.n_splits), *quadrature(layout), *shape, n_outputs, tables)
     return tables, starts
 
 
@@ -300,13 +303,26 @@ def _fill_tables(
 
 
 @kernel(parallel=True)
-def _look_up(first, last, nodes, groups, tables, starts, X, any_nan, rows, out):
+def _look_up(
+    first,
+    last,
+    column,
+    threshold,
+    missing_left,
+    splits,
+    n_splits,
+    features,
+    n_features,
+    tables,
+    starts,
+    X,
+    any_nan,
+    rows,
+    out,
+):
     """Add what the tables hold for the outcome of each row; one block is one thread's."""
     n, p, n_outputs = out.shape
     n_columns = X.shape[1]
-    column, threshold, missing_left = nodes.column, nodes.threshold, nodes.missing_left
-    splits, n_splits = groups.splits, groups.n_splits
-    features, n_features = groups.features, groups.n_features
     for block in range(first, last):
         start, stop = block * BLOCK, min(n, (block + 1) * BLOCK)
         lanes = stop - start

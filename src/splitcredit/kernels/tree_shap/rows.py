@@ -10,23 +10,24 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.tree_shap.blocks import TRIPLE, rules, triples
-from splitcredit.kernels.tree_shap.layout import layouts
+from splitcredit.kernels.tree_shap.blocks import TRIPLE, quadratures
 
 
 def attribute(forest, outputs, X, rows, out) -> None:
     """Add attributions to `out`; see `tree_shap`."""
-    for layout in layouts(forest, outputs):
-        sizes = np.diff(layout.starts, axis=0).max(axis=0).tolist()
-        room = *sizes, int(triples(layout).max()) * TRIPLE, int(layout.depths.max()) + 1
-        _rows(len(rows), layout, room, triples(layout), *rules(layout), X, rows, out)
+    for arrays in quadratures(forest, outputs):
+        _rows(len(rows), *arrays, X, rows, out)
 
 
 @kernel(parallel=True)
-def _rows(first, last, layout, room, triples, points, weights, X, rows, out):
+def _rows(first, last, layout, extents, triples, points, weights, X, rows, out):
     """Take every row through every tree; one row is one thread's."""
     entries, terms, starts = layout.entries, layout.terms, layout.starts
-    n_entries, n_terms, most, deepest = room
+    n_entries, n_terms, (deepest, most, _) = 0, 0, extents
+    for t in range(len(triples)):
+        n_entries = max(n_entries, starts[t + 1, 0] - starts[t, 0])
+        n_terms = max(n_terms, starts[t + 1, 1] - starts[t, 1])
+    most *= TRIPLE
     A = np.empty((n_entries, most))
     q = np.empty((3, n_entries, most))  # if x goes second, if first; as it goes
     scale = np.empty((n_entries, most))  # 1 / h^2
