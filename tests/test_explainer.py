@@ -393,6 +393,22 @@ def test_a_conversion_that_predicts_otherwise_is_refused(monkeypatch, name):
     ours.shap_values(X[:6], check_additivity=False)
 
 
+def test_the_model_itself_is_asked_at_the_first_call_and_ever_more_seldom(monkeypatch):
+    """A check at every call would make a single row take a hundred times as long."""
+    ours, X = TreeExplainer(fitted("forest")[0]), data()[0]
+    calls, asked, own = [], [], ours.model.own_prediction
+
+    def counted(rows):
+        asked.append(len(calls))
+        return own(rows)
+
+    monkeypatch.setattr(ours.model, "own_prediction", counted)
+    for call in range(1, 20):
+        calls.append(call)
+        ours.shap_values(X[:1])
+    assert asked == [1, 2, 4, 8, 16]
+
+
 def test_the_check_allows_what_single_precision_may_lose_and_no_more():
     """300 trees of XGBoost, whose sums in float32 lose several digits."""
     X, y = data()

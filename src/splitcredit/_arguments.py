@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import lru_cache
 
 # What to do where a parameter is missing.
 _HINTS = {
@@ -40,7 +41,7 @@ def check(method: str, function, given, parameters, extra=()) -> None:
     TypeError
         If a parameter is missing or unknown. The message names the method and its parameters.
     """
-    taken = inspect.signature(function).parameters
+    taken = _parameters(function)
     own = [name for name in taken if name not in (*_GIVEN, "X", "y")]
     own = [*extra, *own]
     unknown = [name for name in parameters if name not in own]
@@ -54,7 +55,13 @@ def check(method: str, function, given, parameters, extra=()) -> None:
 
 def takes(function, name: str) -> bool:
     """Whether a function has a parameter of that name."""
-    return name in inspect.signature(function).parameters
+    return name in _parameters(function)
+
+
+@lru_cache(maxsize=128)
+def _parameters(function):
+    """Parameters by name; reading them anew would take longer than to explain one row."""
+    return inspect.signature(function).parameters
 
 
 def needs(who: str, name: str) -> str:

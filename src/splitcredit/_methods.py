@@ -119,7 +119,7 @@ def summarizing(name: str):
 
 def takes_any_rows(name: str) -> bool:
     """Whether a method attributes rows that the model was not fitted on, each by itself."""
-    return name in importances.available("explain")
+    return name in importances.names() and hasattr(importances.module_of(name), "explain")
 
 
 def attributes(name: str) -> bool:

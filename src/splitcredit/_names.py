@@ -28,3 +28,10 @@ def index_of(names, name, who: str) -> int:
     raise ValueError(
         f"{who}: {name!r} is neither an index below {len(names)} nor a name in {list(names)[:10]}"
     )
+
+
+def as_names(names) -> tuple[str, ...]:
+    """Names as a tuple of str; a tuple that is one already is returned as it is."""
+    if type(names) is tuple and set(map(type, names)) <= {str}:
+        return names
+    return tuple(str(name) for name in names)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from splitcredit._names import as_names
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Attribution:
@@ -50,8 +52,8 @@ class Attribution:
         kept = np.float32 if getattr(self.values, "dtype", None) == np.float32 else np.float64
         set_(self, "values", np.asarray(self.values, dtype=kept))
         set_(self, "baseline", np.asarray(self.baseline, dtype=np.float64))
-        set_(self, "feature_names", tuple(str(n) for n in self.feature_names))
-        set_(self, "output_names", tuple(str(n) for n in self.output_names))
+        set_(self, "feature_names", as_names(self.feature_names))
+        set_(self, "output_names", as_names(self.output_names))
         if self.output_index is not None:
             set_(self, "output_index", np.asarray(self.output_index, dtype=np.int64))
         if self.values.ndim != 3:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from splitcredit._forest_checks import LEAF, check
+from splitcredit._names import as_names
 from splitcredit.categories import Categories
 
 __all__ = ["LEAF", "Forest", "array_hash"]
@@ -148,8 +149,8 @@ class Forest:
                 set_(self, name, _frozen(array, dtype, name))
         if self.inbag is not None:
             set_(self, "inbag", _frozen(self.inbag, np.asarray(self.inbag).dtype, "inbag"))
-        set_(self, "feature_names", tuple(str(n) for n in self.feature_names))
-        set_(self, "output_names", tuple(str(n) for n in self.output_names))
+        set_(self, "feature_names", as_names(self.feature_names))
+        set_(self, "output_names", as_names(self.output_names))
         check(self)
 
     @property
@@ -235,13 +236,15 @@ class Forest:
                 f"X has {array.shape[1]} features, the model was fitted on {self.n_features}: "
                 "pass the columns it was fitted on, in that order"
             )
-        if np.isinf(array).any():
+        is_finite = bool(np.isfinite(array).all())
+        if not is_finite and np.isinf(array).any():
             raise ValueError(
                 f"X holds infinities, or values too large for {self.x_dtype}: replace them"
             )
         if self.missing_value is not None:
             array = _with_missing(array, self.missing_value)
-        if self.missing_left is None and np.isnan(array).any():
+            is_finite = False
+        if self.missing_left is None and not is_finite and np.isnan(array).any():
             column = self.feature_names[int(np.isnan(array).any(axis=0).argmax())]
             raise ValueError(
                 f"X holds NaN (first in feature {column!r}), and this model has no rule for "
@@ -322,6 +325,8 @@ def _numeric(X, dtype):
         array = np.asarray(X)
         if array.dtype.kind not in "biufO":
             raise TypeError(f"dtype {array.dtype}")
+        if array.dtype == dtype and array.flags.c_contiguous:
+            return array
         with np.errstate(over="ignore"):
             return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
     except (TypeError, ValueError) as error:

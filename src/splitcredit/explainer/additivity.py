@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.importances import _rescaling
+from splitcredit.kernels.nodes import cached_per_forest
 
-# Rows of each call on which the converted trees are compared with the model's own prediction.
+# Rows of a call on which the converted trees are compared with the model's own prediction.
 COMPARED = 100
 
 
 def check(model, forest, curve, rows, y, attribution) -> None:
-    """Check the attributions of some rows.
+    """Check the attributions of some rows, and at some calls the conversion of the model.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ def check(model, forest, curve, rows, y, attribution) -> None:
         If they differ by more than rounding can make; the message names a row.
     """
     raw, allowed = forest.predict(rows), rounding(forest)
-    if forest is model.forest:
+    if forest is model.forest and model.next_call_is_compared():
         own = model.own_prediction(_as_the_model_takes_them(forest, rows[:COMPARED]))
         if own is not None:
             _compare(raw[:COMPARED], own, allowed, "the converted trees predict", "the model")
@@ -49,6 +50,7 @@ def _as_the_model_takes_them(forest, rows):
     return forest.prepare(rows) if forest.categories is None else forest.in_order(rows)
 
 
+@cached_per_forest
 def rounding(forest) -> float:
     """How far a sum over the trees in single precision may be off.
 
@@ -57,14 +59,14 @@ def rounding(forest) -> float:
     """
     largest = np.maximum.reduceat(abs(forest.value).max(axis=1), forest.tree_offsets[:-1])
     total = largest.mean() if forest.aggregate == "mean" else largest.sum()
-    return 2.0**-23 * (forest.n_trees + 1) * (total + abs(forest.base).max())
+    return float(2.0**-23 * (forest.n_trees + 1) * (total + abs(forest.base).max()))
 
 
 def _compare(one, other, allowed, what_one_does, what_other_is):
     gap = abs(one - other)
-    wrong = np.argwhere(~(gap <= allowed))
-    if len(wrong):
-        i, c = wrong[0]
+    right = gap <= allowed
+    if not right.all():
+        i, c = np.argwhere(~right)[0]
         raise ValueError(
             f"additivity check: for row {i} {what_one_does} {one[i, c]:.9g}, and {what_other_is} "
             f"gives {other[i, c]:.9g}: pass the columns that the model was fitted on, or "
