@@ -123,6 +123,19 @@ def test_inbag_counts_how_often_each_row_was_drawn(name):
         assert sorted(drawn) == np.repeat(np.arange(len(X)), counts).tolist()
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_inbag_counts_are_those_of_forests_with_weights_and_fewer_draws(weighted):
+    """With weights a release of scikit-learn may draw rows in another way than without."""
+    random = np.random.default_rng(3)
+    X, y = random.random((40, 3)), random.random(40)
+    model = RandomForestRegressor(5, max_samples=0.4, random_state=0)
+    model.fit(X, y, sample_weight=random.random(40) if weighted else None)
+    counts = [np.bincount(rows, minlength=40) for rows in model.estimators_samples_]
+    assert (to_forest(model).inbag == counts).all()
+    model.set_params(n_estimators=8, warm_start=True).fit(X, y)
+    assert to_forest(model).inbag.shape == (8, 40)
+
+
 def test_inbag_counts_give_the_cover_of_every_tree():
     model, X, _ = fitted("forest, gini, cancer")
     forest = to_forest(model)

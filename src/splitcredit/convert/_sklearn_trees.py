@@ -6,6 +6,8 @@ release 1.3 on the node values of a classifier are class fractions.
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from sklearn.tree import BaseDecisionTree
 from sklearn.utils import get_tags
@@ -24,7 +26,7 @@ def tree(model, labels) -> dict:
 def forest(model, labels) -> dict:
     """Fields of the Forest of a random forest or extra-trees model."""
     fields = _averaged(model, model.estimators_, model.criterion, labels)
-    return {**fields, "inbag": _inbag(model) if model.bootstrap else None}
+    return {**fields, "inbag": _inbag_of_forest(model) if model.bootstrap else None}
 
 
 def bagging(model, labels) -> dict:
@@ -103,18 +105,21 @@ def stacked(trees, values, missing, n_outputs=None, features=None, columns=None)
     for t, tree in enumerate(trees):
         nodes = slice(offsets[t], offsets[t + 1])
         known = slice(None) if columns is None else columns[t]
-        leaf = tree.children_left < 0
-        feature = np.where(leaf, 0, tree.feature)  # a leaf has -2
-        feature = feature if features is None else features[t][feature]
-        arrays["feature"][nodes] = np.where(leaf, -1, feature)
-        arrays["threshold"][nodes] = np.where(leaf, 0.0, tree.threshold)
-        arrays["left"][nodes] = np.where(leaf, -1, tree.children_left + offsets[t])
-        arrays["right"][nodes] = np.where(leaf, -1, tree.children_right + offsets[t])
+        feature = tree.feature  # a leaf has -2
+        arrays["feature"][nodes] = feature if features is None else features[t][feature.clip(0)]
+        arrays["threshold"][nodes] = tree.threshold
+        arrays["left"][nodes], arrays["right"][nodes] = tree.children_left, tree.children_right
         arrays["value"][nodes, known] = values[t]
         arrays["cover"][nodes] = tree.weighted_n_node_samples
         arrays["impurity"][nodes] = tree.impurity
         if missing:
             arrays["missing_left"][nodes] = tree.missing_go_to_left
+    leaf = arrays["left"] < 0
+    start = np.repeat(offsets[:-1].astype(np.int32), np.diff(offsets))
+    for name, at_leaf in (("feature", -1), ("threshold", 0.0), ("left", -1), ("right", -1)):
+        if name in ("left", "right"):
+            arrays[name] += start
+        arrays[name][leaf] = at_leaf
     arrays["tree_offsets"] = offsets
     return _nodes.frozen(arrays)
 
@@ -128,6 +133,29 @@ def _values(tree):
 
 def _inbag(model):
     """How often each training row was drawn for each tree, in the smallest unsigned type."""
-    samples = model.estimators_samples_
-    counts = np.stack([np.bincount(s, minlength=model._n_samples) for s in samples])
+    return _counts(model.estimators_samples_, model._n_samples)
+
+
+def _inbag_of_forest(model):
+    """The same for a forest, whose rows are drawn by one generator that is seeded for each tree.
+
+    Scikit-learn makes a generator for each tree, which takes most of its time. Whether the rows
+    are its own is seen from the first tree; those of forests with weights may be others.
+    """
+    first = copy(model)
+    first.estimators_ = model.estimators_[:1]
+    own, random = first.estimators_samples_[0], np.random.RandomState()
+    n_rows, n_drawn = model._n_samples, len(own)
+
+    def drawn(tree):
+        random.seed(tree.random_state)
+        return random.randint(0, n_rows, n_drawn)
+
+    if not np.array_equal(drawn(model.estimators_[0]), own):
+        return _inbag(model)
+    return _counts(map(drawn, model.estimators_), n_rows)
+
+
+def _counts(samples, n_rows):
+    counts = np.stack([np.bincount(s, minlength=n_rows) for s in samples])
     return counts.astype(np.min_scalar_type(counts.max()))

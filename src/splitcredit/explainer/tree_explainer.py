@@ -276,6 +276,8 @@ class TreeExplainer:
 
     def _set_expected_value(self, forest):
         """Set `expected_value` in the shapes of shap; see the class."""
+        from splitcredit.kernels.tree_shap.explain import expected_value
+
         self._explained = self._covered = forest
         if self._curve.name in _LOSSES:
             self.expected_value = self._expected_loss
@@ -285,7 +287,7 @@ class TreeExplainer:
         else:
             if self.data is not None:
                 self._covered = with_covers_of(forest, forest.prepare(self._background))
-            mean = tree_shap.explain(self._covered, np.zeros((0, forest.n_features))).baseline
+            mean = expected_value(self._covered).copy()
         of_sklearn = library_of(self.model.original_model) == "sklearn"
         if self.data is None and of_sklearn and len(mean) == 1:
             self.expected_value = mean
