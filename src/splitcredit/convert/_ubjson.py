@@ -96,33 +96,61 @@ def _objects(b, at, n):
     """
     first, at = _object(b, at)
     heads = [(key, *_head(key, value)) for key, value in first.items()]
-    items = [first]
+    items, known = [first], {}
     for _ in range(n - 1):
-        item, at = _object(b, at, heads)
+        item, at = _like_the_first(b, at, heads, known)
         items.append(item)
     return items, at
 
 
 def _head(key, value):
-    """The bytes before the value, or before its length if it is typed; and its type."""
+    """The bytes before the value, or before its length if it is typed; their number; its type."""
     name = b"L" + _LENGTH.pack(len(key.encode())) + key.encode()
     if not isinstance(value, Typed):
-        return name, None
-    return name + b"[$" + _MARKERS[value[0]] + b"#L", value[0]
+        return name, len(name), None
+    head = name + b"[$" + _MARKERS[value[0]] + b"#L"
+    return head, len(head), value[0]
 
 
-def _object(b, at, heads=()):
-    """``{``, pairs of a key and a value, ``}``; the first pairs are probably those of `heads`."""
+def _like_the_first(b, at, heads, known):
+    """An object whose first pairs are probably those of `heads`; `known` is for `_known_object`."""
     members, at = {}, at + 1
-    for key, head, dtype in heads:
+    for key, head, size, dtype in heads:
         if not b.startswith(head, at):
             break
-        at += len(head)
-        if dtype is None:
-            members[key], at = _value(b, at)
-        else:
+        at += size
+        if dtype is not None:
             start, at = at + 8, at + 8 + _length(b, at)[0] * dtype.itemsize
             members[key] = Typed((dtype, b[start:at]))
+        elif b[at] == _OBJECT:
+            members[key], at = _known_object(b, at, key, known)
+        else:
+            members[key], at = _value(b, at)
+    return _rest(b, at, members)
+
+
+def _known_object(b, at, key, known):
+    """An object in an object; what was read before is looked up by its bytes.
+
+    For each key `known` holds the length of the last object and all objects by their bytes.
+    """
+    length, objects = known.get(key, (0, {}))
+    content = b[at : at + length]
+    if content in objects:
+        return objects[content], at + length
+    members, stop = _object(b, at)
+    objects[b[at:stop]] = members
+    known[key] = stop - at, objects
+    return members, stop
+
+
+def _object(b, at):
+    """``{``, pairs of a key and a value, ``}``."""
+    return _rest(b, at + 1, {})
+
+
+def _rest(b, at, members):
+    """The pairs that are left of an object, added to its members."""
     while b[at] != _END:
         key, at = _text(b, at)
         members[key], at = _value(b, at)

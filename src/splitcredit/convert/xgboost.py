@@ -113,6 +113,11 @@ def _numbers(given, dtype):
     return np.array(given, dtype) if isinstance(given, list) else _ubjson.joined([given])
 
 
+def _content(given):
+    """The list or the bytes of an array of the file."""
+    return given if isinstance(given, list) else given[1]
+
+
 def _labels(learner):
     """Labels of the categories by feature, of releases that keep them (3.1 on)."""
     booster = learner["gradient_booster"]
@@ -132,6 +137,8 @@ def _labels(learner):
 def _subsets(trees, arrays, n_features, labels):
     """Fields for splits by categories, whose members go right."""
     nodes, members = [], []
+    if not labels and not any(_content(tree["categories_nodes"]) for tree in trees):
+        return {}
     place = np.full(arrays["source"].max() + 1, -1)
     place[arrays["source"]] = np.arange(len(arrays["source"]))
     for tree, start in zip(trees, _offsets(trees), strict=False):
