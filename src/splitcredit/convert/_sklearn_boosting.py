@@ -57,7 +57,9 @@ def histogram(model, labels) -> dict:
     parts = [predictor.nodes for row in model._predictors for predictor in row]
     counts = np.array([len(part) for part in parts])
     offsets = np.concatenate([[0], np.cumsum(counts)])
-    nodes, start = np.concatenate(parts), np.repeat(offsets[:-1], counts)
+    # As bytes: for records NumPy would compare the types of all trees.
+    nodes = np.concatenate([part.view(np.uint8) for part in parts]).view(parts[0].dtype)
+    start = np.repeat(offsets[:-1], counts)
     feature = _original(model)[nodes["feature_idx"]]
     leaf = nodes["is_leaf"] != 0
     arrays = {
