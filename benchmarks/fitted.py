@@ -58,6 +58,16 @@ def node_count(model) -> int | None:
     return int(sum(e.tree_.node_count for e in model.estimators_))
 
 
+def class_count(model) -> int:
+    """Classes of a classifier; 1 of anything else."""
+    if hasattr(model, "save_config"):
+        learner = json.loads(model.save_config())["learner"]
+        return int(learner["learner_model_param"]["num_class"])
+    if hasattr(model, "num_model_per_iteration"):
+        return model.num_model_per_iteration()
+    return int(np.size(getattr(model, "classes_", 0)))
+
+
 def _read(folder):
     folder = Path(folder)
     recipe = json.loads((folder / "recipe.json").read_text(encoding="utf-8"))

@@ -32,6 +32,7 @@ NAMES = {
     "tree_shap_interventional": "TreeSHAP, interventional",
     "saabas": "Saabas",
     "interactions": "Shapley interaction values",
+    "explainer": "TreeExplainer",
 }
 
 
@@ -78,7 +79,8 @@ class Race:
     targets : dict
         Ratio aimed at, by mode (``"kernel"``, ``"end to end"``).
     measure : str
-        Of `splitcredit.importances`, or ``"interactions"``.
+        Of `splitcredit.importances`, ``"interactions"``, or ``"explainer"`` for TreeSHAP by
+        `splitcredit.TreeExplainer`.
     rounds : int
         Counted ones.
     loops : int

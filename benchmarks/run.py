@@ -17,7 +17,7 @@ from reproduction import storage
 
 ROOT = Path(__file__).resolve().parents[1]
 # Threads last: idle ones that still spin would count as CPU time of what follows.
-MODULES = ("sutera2021", "loecher2022", "gajewski2025", "tree_shap", "threads")
+MODULES = ("sutera2021", "loecher2022", "gajewski2025", "tree_shap", "few_rows", "threads")
 
 
 def main(module=None, *names):

@@ -82,6 +82,25 @@ def gaps():
     return X, (y > np.median(y)).astype(np.int64)
 
 
+def classes(n_classes):
+    """3000 rows, 30 features of which 12 matter, some classes."""
+
+    def draw():
+        from sklearn.datasets import make_classification
+
+        return make_classification(
+            3000,
+            30,
+            n_informative=12,
+            n_redundant=0,
+            n_classes=n_classes,
+            n_clusters_per_class=1,
+            random_state=0,
+        )
+
+    return draw
+
+
 TREES_1000 = {"n_trees": 1000, "max_depth": 6, "eta": 0.01, "max_bin": 64}
 WORKLOADS = {
     "W1": Workload(
@@ -148,3 +167,59 @@ WORKLOADS = {
         500,
     ),
 }
+
+# Title -> library, parameters and data of the models that few rows are explained of.
+_SOFTMAX = {"objective": "multi:softprob", "num_class": 10, "max_bin": 64}
+_FEW = {
+    "XGBoost, 20 trees, depth 2, 10 features": (
+        "xgboost",
+        {"n_trees": 20, "max_depth": 2},
+        regression(2000, 10),
+    ),
+    "XGBoost, 100 trees, depth 3, 200 features": (
+        "xgboost",
+        {"n_trees": 100, "max_depth": 3, "max_bin": 64},
+        regression(2000, 200),
+    ),
+    "XGBoost, 500 trees, depth 8, 30 features": (
+        "xgboost",
+        {"n_trees": 500, "max_depth": 8, "max_bin": 64},
+        regression(2000, 30),
+    ),
+    "XGBoost, 100 rounds, depth 6, 10 classes": (
+        "xgboost",
+        {"n_trees": 100, "max_depth": 6, **_SOFTMAX},
+        classes(10),
+    ),
+    "LightGBM, 1000 trees, 31 leaves, 30 features": (
+        "lightgbm",
+        {"n_trees": 1000, "num_leaves": 31},
+        regression(3000, 30, np.float64),
+    ),
+    "LightGBM, 100 rounds, 31 leaves, 10 classes": (
+        "lightgbm",
+        {"n_trees": 100, "num_leaves": 31, "objective": "multiclass", "num_class": 10},
+        classes(10),
+    ),
+    "histograms, 200 trees, 30 features": (
+        "sklearn",
+        {"estimator": "HistGradientBoostingRegressor", "max_iter": 200},
+        regression(3000, 30, np.float64),
+    ),
+    "random forest, 300 regression trees, depth 12, 20 features": (
+        "sklearn",
+        {"estimator": "RandomForestRegressor", "n_estimators": 300, "max_depth": 12},
+        regression(2000, 20, np.float64),
+    ),
+    "random forest, 100 trees, 30 features, 10 classes": (
+        "sklearn",
+        {"estimator": "RandomForestClassifier", "n_estimators": 100},
+        classes(10),
+    ),
+}
+FEW = {
+    f"{title}, {rows}": Workload(title, library, parameters, data, rows)
+    for title, (library, parameters, data) in _FEW.items()
+    for rows in (1, 10)
+}
+WORKLOADS |= FEW

@@ -63,7 +63,7 @@ def test_every_requirement_is_pinned_and_names_no_host(path):
 
 
 def test_every_entrant_is_installed_by_its_environment(bench):
-    environments, races = bench("environments"), bench("tree_shap").RACES
+    environments, races = bench("environments"), bench("tree_shap").RACES | bench("few_rows").RACES
     workloads = bench("workloads").WORKLOADS
     assert sorted(environments.PYTHONS) == [path.stem for path in PINS]
     entered = set()
@@ -121,6 +121,10 @@ def small_data():
     return X, np.digitize(X[:, 0] + X[:, 1] * X[:, 2], [-0.5, 0.5])
 
 
+SOFTMAX = {"objective": "multi:softprob", "num_class": 3}
+MULTICLASS = {"objective": "multiclass", "num_class": 3, "num_leaves": 7}
+
+
 # XGBoost computes in single precision: some 300 sums of float32 (eps 6e-8) are within 2e-5.
 @pytest.mark.parametrize(
     ("library", "parameters", "peer", "measure", "background", "tolerance"),
@@ -131,6 +135,9 @@ def small_data():
         ("xgboost", {"n_trees": 5}, "xgboost", "saabas", 0, 2e-5),
         ("xgboost", {"n_trees": 5}, "shap", "tree_shap_interventional", 10, 2e-5),
         ("lightgbm", {"n_trees": 5, "num_leaves": 7}, "lightgbm", "tree_shap", 0, 1e-10),
+        ("xgboost", {"n_trees": 5, **SOFTMAX}, "xgboost", "explainer", 0, 2e-5),
+        ("lightgbm", {"n_trees": 5, **MULTICLASS}, "lightgbm", "explainer", 0, 1e-10),
+        ("xgboost", {"n_trees": 5}, "shap", "explainer", 0, 2e-5),
     ],
 )
 def test_both_sides_explain_the_same(

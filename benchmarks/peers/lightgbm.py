@@ -12,9 +12,10 @@ def construct(model, X, measure, variant, background, threads):
 def explain(explainer, X):
     """Attributions of the rows."""
     model, threads = explainer
-    return model.predict(X, pred_contrib=True, num_threads=threads)
+    return len(X), model.predict(X, pred_contrib=True, num_threads=threads), model.num_feature()
 
 
 def arranged(raw):
-    """The last column is the expected value."""
-    return raw[:, :-1, None]
+    """For each class the features one after the other, and last the expected value."""
+    n_rows, values, n_features = raw
+    return values.reshape(n_rows, -1, n_features + 1)[:, :, :-1].transpose(0, 2, 1)

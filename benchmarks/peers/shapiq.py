@@ -7,13 +7,15 @@ it directly, which is private and spares the Python objects of the result.
 import numpy as np
 from shapiq.tree import TreeExplainer
 
+import fitted
+
 PACKAGE = "shapiq"
 THREADS = False
 
 
 def construct(model, X, measure, variant, background, threads):
     """One explainer a class; two classes are each other's negative, so there one does."""
-    n_classes = getattr(model, "n_classes_", 1)
+    n_classes = fitted.class_count(model)
     classes = range(n_classes) if n_classes > 2 else [None]
     explainers = [TreeExplainer(model, max_order=1, class_index=c) for c in classes]
     for explainer in explainers:
