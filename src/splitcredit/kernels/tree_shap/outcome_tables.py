@@ -88,23 +88,25 @@ def _splits(forest):
     return nodes.column, nodes.threshold, nodes.missing_left
 
 
-def _room(forest, outputs):
+def _room(forest, value):
     """Bound on the numbers in the tables up to each tree: a group for every leaf."""
-    leaves = np.add.reduceat(forest.feature < 0, forest.tree_offsets[:-1], dtype=np.int64)
-    return np.cumsum(leaves * (len(outputs) << BITS) * BITS)
+    roots = forest.tree_offsets[:-1]
+    leaves = np.add.reduceat(forest.feature < 0, roots, dtype=np.int64)
+    varies = np.maximum.reduceat(value, roots) != np.minimum.reduceat(value, roots)
+    return np.cumsum(leaves * (varies.sum(axis=1) << BITS) * BITS)
 
 
 def _make(forest, outputs):
     """What `_look_up` takes of the groups, and their tables, a chunk of trees each."""
     nodes, first = nodes_of(forest), 0
-    value, room = np.ascontiguousarray(forest.value[:, outputs]), _room(forest, outputs)
+    value = np.ascontiguousarray(forest.value[:, outputs])
+    room = _room(forest, value)
     while first < forest.n_trees:
         before = room[first - 1] if first else 0
         last = max(first + 1, int(np.searchsorted(room, before + CHUNK, side="right")))
         groups = _groups(nodes, value, forest.tree_offsets[first : last + 1])
         if len(groups.n_splits):
-            splits, features = groups.splits, groups.features
-            yield splits, groups.n_splits, features, groups.n_features, *_tables(groups)
+            yield groups.splits, groups.n_splits, *_tables(groups)
         first = last
 
 
@@ -163,16 +165,44 @@ def _empty(n_groups, n_nodes, n_outputs):
 
 
 def _tables(groups):
-    """Attributions of each group for every outcome, one after the other, and where they start."""
+    """Attributions of each group for every outcome, and where they start and are credited.
+
+    Of several classes most boosted trees have values for one only: a group has attributions for
+    the outputs that vary in it, and each of its features.
+    """
     n_outputs = groups.value.shape[1]
     layout = layout_of(groups.nodes, groups.value, groups.offsets, np.arange(n_outputs), BITS)
-    sizes = np.left_shift(groups.n_features.astype(np.int64) * n_outputs, groups.n_splits)
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    tables = np.zeros(starts[-1])
-    if len(layout.entries):
-        shape = groups.n_splits, groups.n_features, starts
+    first, within, place = _credited(groups, layout, n_outputs)
+    starts = np.concatenate([[0], np.cumsum(np.left_shift(np.diff(first), groups.n_splits))])
+    tables = np.empty(starts[-1])
+    if len(tables):
+        shape = groups.n_splits, groups.n_features, starts, first, within
         _fill_tables(len(groups.n_splits), *quadrature(layout), *shape, n_outputs, tables)
-    return tables, starts
+    return tables, starts, first, place
+
+
+def _credited(groups, layout, n_outputs):
+    """What each group has attributions for.
+
+    Returns
+    -------
+    first : int64 (n_groups + 1,)
+        The first one of each group.
+    within, place : int64 (n_credited,)
+        Feature times n_outputs plus output, with the numbers of features of the group and of the
+        forest.
+    """
+    root, varies = layout.starts[:-1, 0], np.diff(layout.starts[:, 0]) > 0
+    n_varying, terms = np.zeros((2, len(root)), np.int64)
+    n_varying[varies] = layout.entries["n_terms"][root[varies]]
+    terms[varies] = layout.entries["terms"][root[varies]]
+    counts = groups.n_features * n_varying
+    first = np.concatenate([[0], np.cumsum(counts)])
+    group = np.repeat(np.arange(len(counts)), counts)
+    feature, term = np.divmod(np.arange(first[-1]) - first[group], n_varying[group])
+    output = layout.terms["output"][terms[group] + term]
+    of_forest = groups.features[group, feature].astype(np.int64)
+    return first, feature * n_outputs + output, of_forest * n_outputs + output
 
 
 @kernel()
@@ -277,6 +307,8 @@ def _fill_tables(
     n_splits,
     n_features,
     starts,
+    first_credited,
+    within,
     n_outputs,
     tables,
 ):
@@ -296,10 +328,10 @@ def _fill_tables(
             total = np.zeros((3, lanes))
             tree = first_entries[g], triples[g], n_outputs
             traverse(entries, terms, tree, points, weights, False, x, phi, space, total)
-            for j in range(width):
-                at = starts[g] + j * n_outcomes + first
+            for i in range(first_credited[g], first_credited[g + 1]):
+                at = starts[g] + (i - first_credited[g]) * n_outcomes + first
                 for lane in range(lanes):
-                    tables[at + lane] = phi[j, lane]
+                    tables[at + lane] = phi[within[i], lane]
 
 
 @kernel(parallel=True)
@@ -311,10 +343,10 @@ def _look_up(
     missing_left,
     splits,
     n_splits,
-    features,
-    n_features,
     tables,
     starts,
+    first_credited,
+    place,
     X,
     any_nan,
     rows,
@@ -341,10 +373,9 @@ def _look_up(
                 k = splits[g, b]
                 nan_left = any_nan and missing_left[k]
                 _mark_left(column[k], threshold[k], np.int32(1 << b), nan_left, x, outcome)
-            for j in range(n_features[g]):
-                for c in range(n_outputs):
-                    at = starts[g] + ((j * n_outputs + c) << n_splits[g])
-                    _add(features[g, j] * n_outputs + c, tables, at, outcome, phi)
+            for i in range(first_credited[g], first_credited[g + 1]):
+                at = starts[g] + ((i - first_credited[g]) << n_splits[g])
+                _add(place[i], tables, at, outcome, phi)
         for lane in range(lanes):
             for j in range(p):
                 for c in range(n_outputs):
