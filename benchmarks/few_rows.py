@@ -11,7 +11,7 @@ from __future__ import annotations
 from race import Entrant, Race
 from workloads import FEW
 
-LOOPS = {1: 20, 10: 5}
+LOOPS = {1: 100, 10: 20}
 SHAP = Entrant("shap", label="shap, its C code")
 SHAPIQ = (
     Entrant("shapiq", variant="public", label="shapiq explain_X"),
