@@ -1,16 +1,25 @@
-"""The compiler of inner functions, which stops before optimization and machine code.
+"""The compilers of kernels and of inner functions, which do each step of the work once.
 
 Numba optimizes each function and makes machine code of it. A caller takes in the code before these
 steps, and goes through them again with its own. Nothing ever runs the machine code of an inner
-function itself, so the compiler here leaves these steps out.
+function itself, so its compiler leaves these steps out. So it does for numba's own functions, such
+as `np.empty`, when a kernel calls them, where numba would also make two entries for each.
 """
 
 from __future__ import annotations
 
+import contextlib
+import gc
+
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
+from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import NativeLowering
+from numba.core.typing.templates import _OverloadFunctionTemplate as Overloads
+
+# Options of numba's decorator for functions that Python never calls.
+NO_ENTRIES = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 class _NoEnvironments:
@@ -59,7 +68,16 @@ class InnerLowering(NativeLowering):
         return super().run_pass(state)
 
 
-class ParallelCompiler(Compiler):
+class KernelCompiler(Compiler):
+    """The compiler of kernels."""
+
+    def compile_extra(self, func):
+        """Compile a function, and what it calls as inner functions."""
+        with _no_garbage_collection(), _inner_overloads():
+            return super().compile_extra(func)
+
+
+class ParallelCompiler(KernelCompiler):
     """The compiler of parallel kernels, as numba compiles its own parallel loops."""
 
     def define_pipelines(self):
@@ -68,7 +86,7 @@ class ParallelCompiler(Compiler):
         return super().define_pipelines()
 
 
-class InnerCompiler(Compiler):
+class InnerCompiler(KernelCompiler):
     """The compiler of inner functions."""
 
     def define_pipelines(self):
@@ -79,6 +97,47 @@ class InnerCompiler(Compiler):
             pipeline.passes = [one for one in pipeline.passes if one[0] is not NativeLowering]
             pipeline.finalize()
         return pipelines
+
+
+@contextlib.contextmanager
+def _no_garbage_collection():
+    """The compiler makes very many objects that live until it has done; searching them is slow."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@contextlib.contextmanager
+def _inner_overloads():
+    """Numba's own functions are inner functions, and are compiled once for all callers.
+
+    Numba compiles and keeps one for each set of the options of the caller. Here all callers look
+    it up with the same options, which no function of other libraries has. Numba's compiler holds a
+    lock meanwhile, so no other library comes here.
+    """
+    decorator, implementation = Overloads._get_jit_decorator, Overloads._get_impl
+
+    def inner_decorator(template):
+        jit = decorator(template)
+        return lambda **options: jit(**{**NO_ENTRIES, "pipeline_class": InnerCompiler, **options})
+
+    def shared_implementation(template, args, kws):
+        flags = ConfigStack().top().copy()
+        flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        flags.release_gil = flags.noalias = False
+        with ConfigStack().enter(flags):
+            return implementation(template, args, kws)
+
+    Overloads._get_jit_decorator = inner_decorator
+    Overloads._get_impl = shared_implementation
+    try:
+        yield
+    finally:
+        Overloads._get_jit_decorator, Overloads._get_impl = decorator, implementation
 
 
 def set_environments(compiled) -> None:
