@@ -4,6 +4,9 @@ Numba optimizes each function and makes machine code of it. A caller takes in th
 steps, and goes through them again with its own. Nothing ever runs the machine code of an inner
 function itself, so its compiler leaves these steps out. So it does for numba's own functions, such
 as `np.empty`, when a kernel calls them, where numba would also make two entries for each.
+
+Loops of a kernel are made vector instructions, but are not unrolled after that: it doubles the
+machine code, which takes time to make, and the kernels are not quicker for it.
 """
 
 from __future__ import annotations
@@ -11,6 +14,8 @@ from __future__ import annotations
 import contextlib
 import gc
 
+import llvmlite.binding as llvm
+import numba
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
@@ -20,6 +25,26 @@ from numba.core.typing.templates import _OverloadFunctionTemplate as Overloads
 
 # Options of numba's decorator for functions that Python never calls.
 NO_ENTRIES = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+class KernelLibrary(JITCodeLibrary):
+    """The code of a kernel, with all that it calls."""
+
+    def _optimize_final_module(self):
+        codegen, module = self._codegen, self._final_module
+        # As numba does: a short way first, so that references are counted in one function.
+        passes, builder = codegen._module_pass_manager(
+            loop_vectorize=False, slp_vectorize=False, opt=0, cost="cheap"
+        )
+        passes.run(module, builder)
+        options = llvm.create_pipeline_tuning_options(int(numba.config.OPT))
+        options.loop_vectorization = bool(numba.config.LOOP_VECTORIZE)
+        options.slp_vectorization = bool(numba.config.SLP_VECTORIZE)
+        options.loop_unrolling = False
+        builder = llvm.create_pass_builder(codegen._tm, options)
+        passes = builder.getModulePassManager()
+        passes.add_refprune_pass()
+        passes.run(module, builder)
 
 
 class _NoEnvironments:
@@ -57,8 +82,21 @@ class InnerLibrary(JITCodeLibrary):
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
+class KernelLowering(NativeLowering):
+    """Lowers a kernel into a library of its own kind."""
+
+    _name = "kernel_lowering"
+
+    def run_pass(self, state):
+        """Lower the function of this state."""
+        state.library = KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return super().run_pass(state)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
 class InnerLowering(NativeLowering):
-    """Lowers a function into a library of its own kind."""
+    """Lowers an inner function into a library of its own kind."""
 
     _name = "inner_lowering"
 
@@ -71,17 +109,28 @@ class InnerLowering(NativeLowering):
 class KernelCompiler(Compiler):
     """The compiler of kernels."""
 
+    lowering = KernelLowering
+
     def compile_extra(self, func):
         """Compile a function, and what it calls as inner functions."""
         with _no_garbage_collection(), _inner_overloads():
             return super().compile_extra(func)
+
+    def define_pipelines(self):
+        """Numba's own passes but one."""
+        pipelines = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.add_pass_after(self.lowering, NativeLowering)
+            pipeline.passes = [one for one in pipeline.passes if one[0] is not NativeLowering]
+            pipeline.finalize()
+        return pipelines
 
 
 class ParallelCompiler(KernelCompiler):
     """The compiler of parallel kernels, as numba compiles its own parallel loops."""
 
     def define_pipelines(self):
-        """Numba's own passes, which may assume that arrays share no memory with each other."""
+        """The passes of kernels, which may assume that arrays share no memory with each other."""
         self.state.flags.noalias = True
         return super().define_pipelines()
 
@@ -89,14 +138,7 @@ class ParallelCompiler(KernelCompiler):
 class InnerCompiler(KernelCompiler):
     """The compiler of inner functions."""
 
-    def define_pipelines(self):
-        """Numba's own passes but one."""
-        pipelines = super().define_pipelines()
-        for pipeline in pipelines:
-            pipeline.add_pass_after(InnerLowering, NativeLowering)
-            pipeline.passes = [one for one in pipeline.passes if one[0] is not NativeLowering]
-            pipeline.finalize()
-        return pipelines
+    lowering = InnerLowering
 
 
 @contextlib.contextmanager

@@ -130,7 +130,8 @@ def restrict(nodes, X, row, columns, trees):
     for t in range(len(offsets) - 1):
         top = node[offsets[t]]
         if height[top] > 0:
-            steps[n_left] = height[top], top
+            # Not as a pair: numba would compile how to say that the lengths differ.
+            steps[n_left, 0], steps[n_left, 1] = height[top], top
             center[n_left] = value[leaf[offsets[t]]]
             n_left += 1
     for t in range(n_left):
