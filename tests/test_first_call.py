@@ -68,6 +68,11 @@ def one():
 
 
 @kernel()
+def twice(n):
+    return scaled(1) + scaled(n)
+
+
+@kernel()
 def largest(n):
     out = np.full((n, n), 2.0)
     return out[0].max() + np.zeros(n).sum()
@@ -201,6 +206,12 @@ def test_without_a_folder_to_write_to_a_kernel_works_and_the_remedy_is_named(
 def test_python_can_call_an_inner_function(load, folder):
     assert load().scaled(1.5) == 3.0
     assert len(list(folder.iterdir())) == 1
+
+
+def test_a_literal_number_is_no_type_of_its_own(load, folder):
+    module = load()
+    assert module.twice(3) == 8.0
+    assert len(module.scaled.dispatcher.overloads) == 1
 
 
 def test_only_the_kernel_becomes_machine_code_and_not_what_it_uses_of_numba(

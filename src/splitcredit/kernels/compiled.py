@@ -10,6 +10,7 @@ import contextlib
 from functools import cached_property
 
 import numba
+from numba.core import types
 
 from splitcredit.kernels import notice
 from splitcredit.kernels.inner import (
@@ -86,8 +87,15 @@ class _Inner:
     def __init__(self, function):
         self.py_func = function
         self.dispatcher = numba.njit(pipeline_class=InnerCompiler, **NO_ENTRIES)(function)
+        self._template = self.dispatcher.get_call_template
+        self.dispatcher.get_call_template = self._template_of_types
         # Numba takes an object with this attribute for what it wraps.
         self._numba_type_ = self.dispatcher._numba_type_
+
+    def _template_of_types(self, arguments, keywords):
+        """What numba asks for: a literal number is of a type as others, and not compiled anew."""
+        keywords = {name: types.unliteral(kind) for name, kind in keywords.items()}
+        return self._template([types.unliteral(kind) for kind in arguments], keywords)
 
     @cached_property
     def _for_python(self):
