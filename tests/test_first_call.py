@@ -1,5 +1,6 @@
 """What is compiled when, what is kept, and what is said about it."""
 
+import gc
 import importlib.util
 import inspect
 import logging
@@ -13,6 +14,9 @@ from types import SimpleNamespace
 import numba
 import numpy as np
 import pytest
+from numba.core.codegen import JITCodeLibrary
+from numba.core.errors import TypingError
+from numba.core.typing.templates import _OverloadFunctionTemplate as Overloads
 
 import splitcredit.kernels
 from splitcredit.kernels import machine_code, notice
@@ -61,6 +65,17 @@ def difference(pair):
 @kernel()
 def one():
     return np.zeros(1, RECORD)[0].a + 1.0
+
+
+@kernel()
+def twice(n):
+    return scaled(1) + scaled(n)
+
+
+@kernel()
+def largest(n):
+    out = np.full((n, n), 2.0)
+    return out[0].max() + np.zeros(n).sum()
 '''
 COUNT = iter(range(10**9))
 
@@ -191,6 +206,45 @@ def test_without_a_folder_to_write_to_a_kernel_works_and_the_remedy_is_named(
 def test_python_can_call_an_inner_function(load, folder):
     assert load().scaled(1.5) == 3.0
     assert len(list(folder.iterdir())) == 1
+
+
+def test_a_literal_number_is_no_type_of_its_own(load, folder):
+    module = load()
+    assert module.twice(3) == 8.0
+    assert len(module.scaled.dispatcher.overloads) == 1
+
+
+def test_only_the_kernel_becomes_machine_code_and_not_what_it_uses_of_numba(
+    load, folder, monkeypatch
+):
+    made, original = [], JITCodeLibrary._finalize_specific
+    monkeypatch.setattr(
+        JITCodeLibrary,
+        "_finalize_specific",
+        lambda library: made.append(library.name) or original(library),
+    )
+    assert load().largest(3) == 2.0
+    assert made[-1] == "largest"
+    # Numba's functions have names such as "impl_np_full.<locals>.full".
+    assert not any("<locals>" in name for name in made)
+
+
+def test_compiling_leaves_numba_and_the_garbage_collector_as_they_were(load, folder):
+    def state():
+        return gc.isenabled(), Overloads._get_impl, Overloads._get_jit_decorator
+
+    before = state()
+    assert before[0]
+    module = load(("out[0].max()", "out.no_such_attribute"))
+    with pytest.raises(TypingError, match="no_such_attribute"):
+        module.largest(3)
+    assert state() == before
+    # A function of another library gets its own copies of what the kernel uses, with their errors.
+    assert load().largest(3) == 2.0
+    largest = numba.njit(load().largest.py_func)
+    assert largest(3) == 2.0
+    with pytest.raises(ValueError, match="negative dimensions"):
+        largest(-1)
 
 
 WARM = """

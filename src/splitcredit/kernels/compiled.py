@@ -10,10 +10,15 @@ import contextlib
 from functools import cached_property
 
 import numba
-from numba.core.compiler import Compiler
+from numba.core import types
 
 from splitcredit.kernels import notice
-from splitcredit.kernels.inner import InnerCompiler, ParallelCompiler
+from splitcredit.kernels.inner import (
+    NO_ENTRIES,
+    InnerCompiler,
+    KernelCompiler,
+    ParallelCompiler,
+)
 from splitcredit.kernels.machine_code import MachineCode, cache_directory
 from splitcredit.kernels.portions import in_portions
 
@@ -59,18 +64,18 @@ def kernel(parallel: bool = False, inner: bool = False, inline: bool = False, vi
         if parallel:
             # As numba compiles the bodies of its own parallel loops: a division by zero gives
             # infinity or NaN, without a check that would keep loops from vector instructions.
-            compiler = Compiler if views else ParallelCompiler
-            options = {"error_model": "numpy", "pipeline_class": compiler}
-            return _Parallel(_entry(function, **options))
+            compiler = KernelCompiler if views else ParallelCompiler
+            return _Parallel(_entry(function, compiler, error_model="numpy"))
         return _entry(function)
 
     return decorate
 
 
-def _entry(function, **options):
+def _entry(function, compiler=KernelCompiler, **options):
     """Numba's dispatcher of a function that Python calls."""
     # No kernel is passed to another as an argument, so it needs no entry for C.
-    dispatcher = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
+    options |= {"nogil": True, "no_cfunc_wrapper": True, "pipeline_class": compiler}
+    dispatcher = numba.njit(**options)(function)
     dispatcher._cache = MachineCode(dispatcher)
     notice.listen()
     return dispatcher
@@ -81,10 +86,16 @@ class _Inner:
 
     def __init__(self, function):
         self.py_func = function
-        without = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        self.dispatcher = numba.njit(pipeline_class=InnerCompiler, **without)(function)
+        self.dispatcher = numba.njit(pipeline_class=InnerCompiler, **NO_ENTRIES)(function)
+        self._template = self.dispatcher.get_call_template
+        self.dispatcher.get_call_template = self._template_of_types
         # Numba takes an object with this attribute for what it wraps.
         self._numba_type_ = self.dispatcher._numba_type_
+
+    def _template_of_types(self, arguments, keywords):
+        """What numba asks for: a literal number is of a type as others, and not compiled anew."""
+        keywords = {name: types.unliteral(kind) for name, kind in keywords.items()}
+        return self._template([types.unliteral(kind) for kind in arguments], keywords)
 
     @cached_property
     def _for_python(self):

@@ -1,16 +1,50 @@
-"""The compiler of inner functions, which stops before optimization and machine code.
+"""The compilers of kernels and of inner functions, which do each step of the work once.
 
 Numba optimizes each function and makes machine code of it. A caller takes in the code before these
 steps, and goes through them again with its own. Nothing ever runs the machine code of an inner
-function itself, so the compiler here leaves these steps out.
+function itself, so its compiler leaves these steps out. So it does for numba's own functions, such
+as `np.empty`, when a kernel calls them, where numba would also make two entries for each.
+
+Loops of a kernel are made vector instructions, but are not unrolled after that: it doubles the
+machine code, which takes time to make, and the kernels are not quicker for it.
 """
 
 from __future__ import annotations
 
+import contextlib
+import gc
+
+import llvmlite.binding as llvm
+import numba
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
+from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import NativeLowering
+from numba.core.typing.templates import _OverloadFunctionTemplate as Overloads
+
+# Options of numba's decorator for functions that Python never calls.
+NO_ENTRIES = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+class KernelLibrary(JITCodeLibrary):
+    """The code of a kernel, with all that it calls."""
+
+    def _optimize_final_module(self):
+        codegen, module = self._codegen, self._final_module
+        # As numba does: a short way first, so that references are counted in one function.
+        passes, builder = codegen._module_pass_manager(
+            loop_vectorize=False, slp_vectorize=False, opt=0, cost="cheap"
+        )
+        passes.run(module, builder)
+        options = llvm.create_pipeline_tuning_options(int(numba.config.OPT))
+        options.loop_vectorization = bool(numba.config.LOOP_VECTORIZE)
+        options.slp_vectorization = bool(numba.config.SLP_VECTORIZE)
+        options.loop_unrolling = False
+        builder = llvm.create_pass_builder(codegen._tm, options)
+        passes = builder.getModulePassManager()
+        passes.add_refprune_pass()
+        passes.run(module, builder)
 
 
 class _NoEnvironments:
@@ -48,8 +82,21 @@ class InnerLibrary(JITCodeLibrary):
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
+class KernelLowering(NativeLowering):
+    """Lowers a kernel into a library of its own kind."""
+
+    _name = "kernel_lowering"
+
+    def run_pass(self, state):
+        """Lower the function of this state."""
+        state.library = KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return super().run_pass(state)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
 class InnerLowering(NativeLowering):
-    """Lowers a function into a library of its own kind."""
+    """Lowers an inner function into a library of its own kind."""
 
     _name = "inner_lowering"
 
@@ -59,26 +106,80 @@ class InnerLowering(NativeLowering):
         return super().run_pass(state)
 
 
-class ParallelCompiler(Compiler):
-    """The compiler of parallel kernels, as numba compiles its own parallel loops."""
+class KernelCompiler(Compiler):
+    """The compiler of kernels."""
 
-    def define_pipelines(self):
-        """Numba's own passes, which may assume that arrays share no memory with each other."""
-        self.state.flags.noalias = True
-        return super().define_pipelines()
+    lowering = KernelLowering
 
-
-class InnerCompiler(Compiler):
-    """The compiler of inner functions."""
+    def compile_extra(self, func):
+        """Compile a function, and what it calls as inner functions."""
+        with _no_garbage_collection(), _inner_overloads():
+            return super().compile_extra(func)
 
     def define_pipelines(self):
         """Numba's own passes but one."""
         pipelines = super().define_pipelines()
         for pipeline in pipelines:
-            pipeline.add_pass_after(InnerLowering, NativeLowering)
+            pipeline.add_pass_after(self.lowering, NativeLowering)
             pipeline.passes = [one for one in pipeline.passes if one[0] is not NativeLowering]
             pipeline.finalize()
         return pipelines
+
+
+class ParallelCompiler(KernelCompiler):
+    """The compiler of parallel kernels, as numba compiles its own parallel loops."""
+
+    def define_pipelines(self):
+        """The passes of kernels, which may assume that arrays share no memory with each other."""
+        self.state.flags.noalias = True
+        return super().define_pipelines()
+
+
+class InnerCompiler(KernelCompiler):
+    """The compiler of inner functions."""
+
+    lowering = InnerLowering
+
+
+@contextlib.contextmanager
+def _no_garbage_collection():
+    """The compiler makes very many objects that live until it has done; searching them is slow."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@contextlib.contextmanager
+def _inner_overloads():
+    """Numba's own functions are inner functions, and are compiled once for all callers.
+
+    Numba compiles and keeps one for each set of the options of the caller. Here all callers look
+    it up with the same options, which no function of other libraries has. Numba's compiler holds a
+    lock meanwhile, so no other library comes here.
+    """
+    decorator, implementation = Overloads._get_jit_decorator, Overloads._get_impl
+
+    def inner_decorator(template):
+        jit = decorator(template)
+        return lambda **options: jit(**{**NO_ENTRIES, "pipeline_class": InnerCompiler, **options})
+
+    def shared_implementation(template, args, kws):
+        flags = ConfigStack().top().copy()
+        flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        flags.release_gil = flags.noalias = False
+        with ConfigStack().enter(flags):
+            return implementation(template, args, kws)
+
+    Overloads._get_jit_decorator = inner_decorator
+    Overloads._get_impl = shared_implementation
+    try:
+        yield
+    finally:
+        Overloads._get_jit_decorator, Overloads._get_impl = decorator, implementation
 
 
 def set_environments(compiled) -> None:

@@ -153,8 +153,7 @@ def _credit_block(start, paths, table, value, X, behind, rules, betas, room, out
     for lane in range(lanes):
         for j in range(p):
             x[j, lane] = X[start + lane, j]
-    none = np.int64(0)  # not a literal: numba would compile the function once more
-    others = _make_room(behind.shape[1], room.bits.shape[1], none, none)
+    others = _make_room(behind.shape[1], room.bits.shape[1], 0, 0)
     for leaf in range(len(paths.leaves)):
         path = paths.starts[leaf], paths.starts[leaf + 1]
         n_wanted = _wanted_sets(paths.conditions, path, table, room)

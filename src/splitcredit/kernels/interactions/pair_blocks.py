@@ -180,8 +180,7 @@ def _leave(layout, links, d, tree, points, phi, lanes, space):
     entry, total, parts = layout.entries[e], space.total, space.parts
     side = 1 if d > 0 and layout.entries[space.path[d - 1]].first == e else 0
     begin, end = links.starts[e], links.starts[e + 1]
-    # Not the literals 0 and 1: for these, numba would compile what is called once more.
-    inside, outside = np.int64(0), np.int64(1)
+    inside, outside = 0, 1
     for i in range(entry.n_terms):
         term = layout.terms[entry.terms + i]
         for g in range(n_triples):

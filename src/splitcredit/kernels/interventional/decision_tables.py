@@ -186,9 +186,14 @@ def _fill_outcomes(edges, decisions, XT, outcomes):
 @kernel(inner=True)
 def _occurring(outcomes):
     seen = np.zeros(1 << BITS, np.bool_)
-    for outcome in outcomes:
-        seen[outcome] = True
-    return np.flatnonzero(seen)
+    for r in range(len(outcomes)):
+        seen[outcomes[r]] = True
+    used, n_used = np.empty(1 << BITS, np.int64), 0
+    for outcome in range(1 << BITS):
+        if seen[outcome]:
+            used[n_used] = outcome
+            n_used += 1
+    return used[:n_used]
 
 
 @kernel(inner=True)

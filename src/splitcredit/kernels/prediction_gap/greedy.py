@@ -91,7 +91,10 @@ def _greedy(
 @kernel(inner=True)
 def _first_of_largest(tried, nearly, order, step):
     """The first in order of those that count as the largest, and how many these are."""
-    least, best, n_equal = tried.max() * nearly, -1, 0
+    most, best, n_equal = tried[0], -1, 0
+    for j in range(1, len(tried)):
+        most = max(most, tried[j])
+    least = most * nearly
     for place in range(len(tried)):
         j = order[step, place]
         if tried[j] >= least:

@@ -130,11 +130,12 @@ def restrict(nodes, X, row, columns, trees):
     for t in range(len(offsets) - 1):
         top = node[offsets[t]]
         if height[top] > 0:
-            steps[n_left] = height[top], top
+            # Not as a pair: numba would compile how to say that the lengths differ.
+            steps[n_left, 0], steps[n_left, 1] = height[top], top
             center[n_left] = value[leaf[offsets[t]]]
             n_left += 1
     for t in range(n_left):
-        levels, top = steps[t, 0], steps[t, 1]
+        levels, top = np.int64(steps[t, 0]), steps[t, 1]
         if levels <= UNIT:
             _fill(nodes, columns, trees, t, top, 0, levels)
         elif levels == UNIT + 1:
@@ -247,7 +248,7 @@ def _add_2(column, threshold, value, center, t, x, n, gap):
         gap[i] += np.float64(left if b1 else right) - middle
 
 
-@kernel(inline=True)
+@kernel(inner=True)
 def _put_3(column, threshold, value, t, s, x, n, out):
     """Values of a unit of height 3 that starts at place s."""
     c1, c2, c3, c4 = column[t, s + 1], column[t, s + 2], column[t, s + 3], column[t, s + 4]

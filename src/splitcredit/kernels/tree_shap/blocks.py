@@ -211,8 +211,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
     stack_of = np.empty(deepest, np.int64)  # the stack that Q of the entry goes to
     base = np.empty((deepest, 2), np.int64)  # heights of the stacks at arrival
     top = np.zeros(2, np.int64)
-    # Not the literal 0: for that, numba would compile all that is called once more.
-    d, own = np.int64(0), np.int64(0)
+    d = 0
     at[0], phase[0], stack_of[0], base[0, 0], base[0, 1] = root, 0, 0, 0, 0
     while d >= 0:
         entry = entries[at[d]]
@@ -274,7 +273,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
                     term = terms[below.terms + i]
                     difference = term.first_value - term.second_value
                     to = below.feature * n_outputs + term.output
-                    credit_feature(d + 1, lane_data, total, own, difference, phi, to)
+                    credit_feature(d + 1, lane_data, total, 0, difference, phi, to)
                 top[into] += below.n_terms
                 continue
             for g in range(n_triples):
@@ -301,7 +300,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
                     total,
                 )
             credit_feature(
-                d, lane_data, total, own, 1.0, phi, entry.feature * n_outputs + term.output
+                d, lane_data, total, 0, 1.0, phi, entry.feature * n_outputs + term.output
             )
         top[stack] = base[d, stack] + entry.n_terms
         top[other] = base[d, other]
@@ -399,5 +398,4 @@ def _credit_low(entries, terms, entry, d, lane_data, total, phi, n_outputs):
             difference = term.first_value - term.second_value
             to = below.feature * n_outputs + output
             credit_feature(d + row, lane_data, total, row, difference, phi, to)
-    own = np.int64(0)
-    credit_feature(d, lane_data, total, own, 1.0, phi, entry.feature * n_outputs + output)
+    credit_feature(d, lane_data, total, 0, 1.0, phi, entry.feature * n_outputs + output)

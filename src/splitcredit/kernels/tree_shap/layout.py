@@ -105,28 +105,33 @@ def layout_of(nodes, value, offsets, outputs, n_features, first=0) -> TreeLayout
     """The layout of the trees between the first and the last of `offsets`, from tree `first` on."""
     shape = offsets[-1] - offsets[0], len(outputs)
     varies, constant = np.empty(shape, np.bool_), np.empty(shape)
-    n_trees = len(offsets) - 1
-    counts = np.zeros((n_trees, 2), np.int64)
-    _find_varying(n_trees, nodes, value, offsets, outputs, varies, constant, counts)
+    n_varying, n_trees = np.empty(shape[0], np.int64), len(offsets) - 1
+    below, counts = (varies, constant, n_varying), np.zeros((n_trees, 2), np.int64)
+    _find_varying(n_trees, nodes, value, offsets, outputs, *below, counts)
     starts = np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(counts, axis=0)])
     entries, terms = np.empty(starts[-1, 0], ENTRY), np.empty(starts[-1, 1], TERM)
     extents = np.zeros((n_trees, 3), np.int32)
-    _fill(n_trees, nodes, offsets, varies, constant, starts, n_features, entries, terms, extents)
+    _fill(n_trees, nodes, offsets, *below, starts, n_features, entries, terms, extents)
     return TreeLayout(entries, terms, starts, *np.ascontiguousarray(extents.T), first)
 
 
+# The kernels below use few types of arrays, and no operation on whole arrays: numba compiles each
+# of these anew, which takes longer than the rest.
+
+
 @kernel(parallel=True)
-def _find_varying(first, last, nodes, value, offsets, outputs, varies, constant, counts):
+def _find_varying(first, last, nodes, value, offsets, outputs, varies, constant, n_varying, counts):
     """Mark (node, output) where the output varies below the node, else note its one value.
 
-    The numbers of entries and of terms of each tree go to `counts`, int64 (n_trees, 2).
+    How many vary below each node goes to `n_varying`, and the numbers of entries and of terms of
+    each tree to `counts`, int64 (n_trees, 2).
     """
     n_outputs = len(outputs)
     feature, left, right = nodes.feature, nodes.left, nodes.right
     for t in range(first, last):
         n_entries, n_terms = 0, 0
         for node in range(offsets[t + 1] - 1, offsets[t] - 1, -1):
-            k, some = node - offsets[0], False
+            k, n = node - offsets[0], 0
             for c in range(n_outputs):
                 if feature[node] < 0:
                     varies[k, c], constant[k, c] = False, value[node, outputs[c]]
@@ -135,132 +140,157 @@ def _find_varying(first, last, nodes, value, offsets, outputs, varies, constant,
                     differ = constant[a, c] != constant[b, c]
                     varies[k, c] = varies[a, c] or varies[b, c] or differ
                     constant[k, c] = constant[a, c]
-                    n_terms += varies[k, c]
-                    some |= varies[k, c]
-            n_entries += some
+                    n += varies[k, c]
+            n_varying[k] = n
+            n_entries += n > 0
+            n_terms += n
         counts[t, 0], counts[t, 1] = n_entries, n_terms
 
 
 @kernel(parallel=True)
 def _fill(
-    first, last, nodes, offsets, varies, constant, starts, n_features, entries, terms, extents
+    first,
+    last,
+    nodes,
+    offsets,
+    varies,
+    constant,
+    n_varying,
+    starts,
+    n_features,
+    entries,
+    terms,
+    extents,
 ):
     """Write entries and terms; most distinct features, depth and places of each tree."""
-    n_outputs = varies.shape[1]
+    n_outputs, origin = varies.shape[1], offsets[0]
+    place, listed = np.empty(n_outputs, np.int64), np.empty(n_outputs, np.int64)
+    last_edge = np.empty(n_features, np.int64)
     for t in range(first, last):
         start, stop = starts[t, 0], starts[t + 1, 0]
         if stop == start:
             continue
-        origin = offsets[0]
-        triads = np.empty((stop - start, 3), np.int64)  # node, first and second child
+        # Node, first and second child of each entry; then its places, see `_count_places`.
+        links, places = np.empty((stop - start, 3), np.int64), np.empty((stop - start, 2), np.int64)
         extents[t, 0], extents[t, 1] = _write_entries(
-            nodes, offsets[t], origin, varies, n_features, starts[t], triads, entries
+            nodes, offsets[t], origin, n_varying, last_edge, start, starts[t, 1], links, entries
         )
-        place, listed = np.full(n_outputs, -1, np.int32), np.zeros(n_outputs, np.bool_)
-        places = np.zeros((stop - start, 2), np.int32)
         for e in range(stop - 1, start - 1, -1):
-            node, a, b = triads[e - start]
-            values = constant[a - origin], constant[b - origin]
-            _write_terms(entries, terms, e, varies[node - origin], values, place, listed)
+            k, a, b = links[e - start, 0], links[e - start, 1], links[e - start, 2]
+            _write_terms(entries, terms, e, varies, constant, k, a, b, place, listed)
             _count_places(entries, e, start, places)
             entries[e].low = _is_low(entries, e)
         extents[t, 2] = max(places[0, 0], places[0, 1])
 
 
 @kernel(inner=True)
-def _write_entries(nodes, root, origin, varies, n_features, start, triads, entries):
+def _write_entries(nodes, root, origin, n_varying, last, start, term, links, entries):
     """Write the entries of one tree; most distinct features and most nodes on a path."""
-    size, cover = len(triads), nodes.cover
+    size, cover = len(links), nodes.cover
     stack = np.empty((size + 1, 4), np.int64)  # node, depth, parent entry, whether first child
-    # The path to the current entry, by depth below the edge: feature and merged ratio, and the
-    # depth below the edge above that tests the same feature; and the last edge of each feature.
-    path, merged = np.empty(size + 1, np.int32), np.empty(size + 1)
-    above, last = np.empty(size + 1, np.int32), np.zeros(n_features, np.int32)
-    by = np.empty(size + 1, np.int64)  # entry that the edge comes from
+    # The path to the current entry, by depth below the edge: the feature, the depth below the edge
+    # above that tests the same feature, and the entry that the edge comes from; the merged ratio;
+    # and the last edge of each feature.
+    path, merged = np.empty((size + 1, 3), np.int64), np.empty(size + 1)
+    for j in range(len(last)):
+        last[j] = 0
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = root, 0, -1, 0
     top, depth, unique, most, deepest = 1, 0, 0, 0, 0
-    e, term = start[0], start[1]
+    e = start
     while top > 0:
         top -= 1
         node, d, parent, is_first = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
         while depth > 0 and depth >= d:  # leave the edges that do not lead here
-            last[path[depth]] = above[depth]
-            unique -= above[depth] == 0
+            last[path[depth, 0]] = path[depth, 1]
+            unique -= path[depth, 1] == 0
             depth -= 1
         if d > 0:
-            j, ratio = entries[parent].feature, entries[parent].ratio
+            upper = entries[parent]
+            j, ratio = upper.feature, upper.ratio
             if is_first:
-                entries[parent].first = e
+                upper.first = e
             else:
-                entries[parent].second, ratio = e, 1 - ratio
-            merged[d] = entries[parent].z * ratio
-            path[d], above[d], by[d] = j, last[j], parent
+                upper.second, ratio = e, 1 - ratio
+            merged[d] = upper.z * ratio
+            path[d, 0], path[d, 1], path[d, 2] = j, last[j], parent
             unique += last[j] == 0
             last[j], depth = d, d
         j, a, b = nodes.feature[node], nodes.left[node], nodes.right[node]
-        in_a, in_b = varies[a - origin].sum(), varies[b - origin].sum()
-        entries[e].first_is_right = in_b > in_a
+        in_a, in_b = n_varying[a - origin], n_varying[b - origin]
+        entry = entries[e]
+        entry.first_is_right = in_b > in_a
         if in_b > in_a:
             a, b, in_a, in_b = b, a, in_b, in_a
-        entries[e].threshold = nodes.threshold[node]
-        entries[e].ratio = cover[a] / (cover[a] + cover[b])
-        entries[e].z = merged[last[j]] if last[j] > 0 else 1.0
-        entries[e].feature, entries[e].column, entries[e].above = j, nodes.column[node], last[j]
-        entries[e].first, entries[e].second = -1, -1
-        entries[e].terms, entries[e].n_terms = term, varies[node - origin].sum()
-        entries[e].missing_left, entries[e].repeats = nodes.missing_left[node], False
+        entry.threshold = nodes.threshold[node]
+        entry.ratio = cover[a] / (cover[a] + cover[b])
+        entry.z = merged[last[j]] if last[j] > 0 else 1.0
+        entry.feature, entry.column, entry.above = j, nodes.column[node], last[j]
+        entry.first, entry.second = -1, -1
+        entry.terms, entry.n_terms = term, n_varying[node - origin]
+        entry.missing_left, entry.repeats = nodes.missing_left[node], False
         if last[j] > 0:
-            entries[by[last[j]]].repeats = True
-        triads[e - start[0], 0], triads[e - start[0], 1], triads[e - start[0], 2] = node, a, b
-        term += entries[e].n_terms
+            entries[path[last[j], 2]].repeats = True
+        row = e - start
+        links[row, 0], links[row, 1], links[row, 2] = node - origin, a - origin, b - origin
+        term += n_varying[node - origin]
         most, deepest = max(most, unique + (last[j] == 0)), max(deepest, d + 1)
-        for child, varying, first in ((a, in_a, 1), (b, in_b, 0)):
-            if varying:
-                stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = child, d + 1, e, first
-                top += 1
+        if in_a > 0:
+            stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = a, d + 1, e, 1
+            top += 1
+        if in_b > 0:
+            stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = b, d + 1, e, 0
+            top += 1
         e += 1
     return most, deepest
 
 
 @kernel(inner=True)
-def _write_terms(entries, terms, e, varies, values, place, listed):
-    """Terms of one entry: the outputs of its first child in their order, then the others."""
+def _write_terms(entries, terms, e, varies, constant, k, a, b, place, listed):
+    """Terms of one entry: the outputs of its first child in their order, then the others.
+
+    `k`, `a` and `b` are the rows of its node, and of the first and the second child, in `varies`
+    and `constant`.
+    """
     entry, n = entries[e], 0
-    mine = terms[entry.terms : entry.terms + entry.n_terms]
+    n_outputs, start = varies.shape[1], entry.terms
+    for c in range(n_outputs):
+        listed[c], place[c] = 0, -1
     if entry.first >= 0:
         below = entries[entry.first]
         for i in range(below.n_terms):
-            mine[n].output = terms[below.terms + i].output
-            listed[mine[n].output] = True
+            c = terms[below.terms + i].output
+            terms[start + n].output = c
+            listed[c] = 1
             n += 1
-    entries[e].n_first = n
-    for c in range(len(varies)):
-        if varies[c] and not listed[c]:
-            mine[n].output = c
+    entry.n_first = n
+    for c in range(n_outputs):
+        if varies[k, c] and listed[c] == 0:
+            terms[start + n].output = c
             n += 1
-        listed[c], place[c] = False, -1
     if entry.second >= 0:
         below = entries[entry.second]
         for i in range(below.n_terms):
             place[terms[below.terms + i].output] = i
-    for i in range(n):
-        c = mine[i].output
-        mine[i].first_value, mine[i].second_value = values[0][c], values[1][c]
-        mine[i].second = place[c]
+    for i in range(start, start + n):
+        term = terms[i]
+        c = term.output
+        term.first_value, term.second_value = constant[a, c], constant[b, c]
+        term.second = place[c]
 
 
 @kernel(inner=True)
 def _count_places(entries, e, start, places):
     """Most sums held below an entry, on the stack that its sums go to and on the other one."""
-    entry = entries[e]
-    same, other = entry.n_terms, 0
+    entry, row = entries[e], e - start
+    places[row, 0], places[row, 1] = entry.n_terms, 0
     if entry.first >= 0:
-        same = max(same, places[entry.first - start, 0])
-        other = places[entry.first - start, 1]
+        below = entry.first - start
+        places[row, 0] = max(places[row, 0], places[below, 0])
+        places[row, 1] = places[below, 1]
     if entry.second >= 0:
-        same = max(same, entry.n_first + places[entry.second - start, 1])
-        other = max(other, places[entry.second - start, 0])
-    places[e - start, 0], places[e - start, 1] = same, other
+        below = entry.second - start
+        places[row, 0] = max(places[row, 0], entry.n_first + places[below, 1])
+        places[row, 1] = max(places[row, 1], places[below, 0])
 
 
 @kernel(inner=True)

@@ -95,17 +95,12 @@ def pays(forest) -> bool:
 
 @cached_per_forest
 def _depth(forest):
-    """Most splits on a path."""
-    return int(_deepest(forest.feature, forest.left, forest.right))
-
-
-@kernel()
-def _deepest(feature, left, right):
-    depth = np.zeros(len(feature), np.int32)
-    for k in range(len(feature)):
-        if feature[k] >= 0:
-            depth[left[k]] = depth[right[k]] = depth[k] + 1
-    return depth.max()
+    """Most splits on a path, without a kernel that would have to be compiled for it."""
+    level, depth = forest.tree_offsets[:-1], -1
+    while len(level):
+        inner = level[forest.feature[level] >= 0]
+        level, depth = np.concatenate([forest.left[inner], forest.right[inner]]), depth + 1
+    return depth
 
 
 def _tables(groups):

@@ -130,7 +130,8 @@ def _write_group(nodes, value, way, depth, node, g, start, groups):
             group_nodes.right[parent] = k
         group_nodes.cover[k] = nodes.cover[at]
         if nodes.feature[at] < 0:
-            groups.value[k] = value[at]
+            for c in range(value.shape[1]):
+                groups.value[k, c] = value[at, c]
         else:
             _write_split(nodes, at, g, k, groups)
             stack[top, 0], stack[top, 1], stack[top, 2] = nodes.right[at], k, 0
