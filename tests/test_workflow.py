@@ -145,6 +145,19 @@ def test_the_workflow_runs_from_any_directory(tmp_path):
     assert "Nothing to be done" in done.stdout
 
 
+def test_on_one_machine_the_scheduler_has_no_limit_that_wakes_it_for_every_job(tmp_path):
+    """With a limit of jobs per timespan, each job that ended makes it look again all run long."""
+    (tmp_path / "Snakefile").write_text(
+        f"""
+include: "{ROOT / "workflow" / "Snakefile"}"
+onsuccess:
+    print("limit:", workflow.scheduler.job_rate_limiter)
+"""
+    )
+    done = snakemake(tmp_path, "results/kernels/predict.txt", profile=False)
+    assert "limit: None" in done.stdout
+
+
 def test_the_workflow_can_be_a_module_of_another(tmp_path):
     """As the catalog of Snakemake workflows has it."""
     (tmp_path / "Snakefile").write_text(
