@@ -153,3 +153,11 @@ def test_a_job_that_is_killed_has_failed(running, plan, tmp_path):
 def test_few_jobs_have_no_launcher():
     """To start one takes longer than it saves."""
     assert launcher.start(launcher.FEW_JOBS - 1) is None
+
+
+def test_a_folder_whose_path_is_too_long_for_a_socket_has_no_launcher(monkeypatch, tmp_path):
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    assert launcher.start(launcher.FEW_JOBS) is None
+    assert list(folder.iterdir()) == []

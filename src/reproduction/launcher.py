@@ -45,6 +45,8 @@ LIBRARIES = (
 )
 # What libraries read when they are loaded, or start a thread for every core.
 ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+# Bytes that Linux allows for the path of a socket.
+LONGEST_PATH = 107
 # Runs of fewer jobs end before the launcher has paid for its own start.
 FEW_JOBS = 20
 _LENGTH = struct.Struct("<Q")
@@ -64,11 +66,15 @@ def start(n_jobs: int) -> int | None:
     -------
     int or None
         File descriptor: the launcher ends when it is closed, at the latest with this process. None
-        if there are too few jobs, or this is not Linux: elsewhere libraries may not be forked.
+        if there are too few jobs, the path of the folder for temporary files is too long for a
+        socket, or this is not Linux: elsewhere libraries may not be forked.
     """
     if n_jobs < FEW_JOBS or sys.platform != "linux":
         return None
     path = os.path.join(tempfile.mkdtemp(prefix="splitcredit-"), "launcher")
+    if len(os.fsencode(path)) > LONGEST_PATH:
+        os.rmdir(os.path.dirname(path))
+        return None
     ends, alive = os.pipe()
     source = str(Path(__file__).resolve().parents[1])
     code = f"import sys; sys.path.insert(0, {source!r}); "
