@@ -43,7 +43,7 @@ costs: environment ## the costs that plan knows, from what the jobs of a run too
 	$(SNAKEMAKE) costs
 
 test: environment ## build the environment and run the tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: environment ## formatting and static checks of package and workflow
 	$(BIN)/ruff check

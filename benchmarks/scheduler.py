@@ -29,6 +29,9 @@ experiments:
         batch_size: 1
 """
 TRIVIAL = """
+onstart:
+    workflow.scheduler.job_rate_limiter = None
+
 rule all:
     input:
         expand("out/{{i}}.txt", i=range({jobs})),

@@ -17,6 +17,11 @@ def pytest_configure(config):
         warm_up(processes=os.cpu_count())
 
 
+def pytest_collection_modifyitems(items):
+    """Run the longest tests first: no worker should be left with them when the others are done."""
+    items.sort(key=lambda item: item.path.name != "test_workflow.py")
+
+
 @pytest.fixture(autouse=True)
 def close_figures():
     """Close what a test has drawn: pyplot keeps all, and warns at a number that tests add up to."""

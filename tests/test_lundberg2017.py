@@ -1,5 +1,6 @@
 """lundberg2017: what depends on the clock, without a clock."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -20,6 +21,18 @@ def test_s05_is_judged_by_the_seconds_of_one_row(seconds, verdict):
     for f in found:
         assert f["statement"] == "s05"
         assert claims.statement_verdict(f["value"], f["limit"], f["kind"]) == verdict
+
+
+@pytest.mark.parametrize(
+    ("clock", "median"),
+    [([0.9, 0.3, 0.1, 0.2], 0.2), ([2.5, 0.3, 0.1, 0.2], 2.5)],
+)
+def test_long_calls_are_timed_once_and_of_others_the_first_does_not_count(
+    monkeypatch, clock, median
+):
+    seconds = iter(clock)
+    monkeypatch.setattr(speed, "_seconds", lambda explain, X: next(seconds))
+    assert speed._median(len, np.zeros((5, 2)), repeats=3) == median
 
 
 def test_speed_times_every_method_on_one_row_and_on_a_batch():

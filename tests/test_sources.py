@@ -12,21 +12,29 @@ from types import SimpleNamespace
 import pytest
 
 from reproduction import storage
+from reproduction.launcher import LIBRARIES, ONE_THREAD
 from reproduction.planning import sources
 from reproduction.planning.configuration import merge, read_yaml
 from reproduction.planning.places import CONFIG, SRC
 from reproduction.planning.workflow import Workflow
 
 ROOT = Path(__file__).resolve().parents[1]
-# Prints the modules of ours that a job has loaded by its end.
+# Loads the libraries of others once, and runs each job of its input in a process forked from it,
+# which prints the job's status and the modules of ours that are loaded at its end.
 RUN = """
-import json, sys
-from reproduction.__main__ import main
-status = main(sys.argv[1:])
-packages = ("splitcredit", "reproduction")
-ours = [m.__file__ for name, m in list(sys.modules.items()) if name.startswith(packages)]
-print("LOADED", json.dumps(sorted(set(filter(None, ours)))))
-sys.exit(status)
+import importlib, json, os, sys
+for name in json.loads(sys.argv[1]):
+    importlib.import_module(name)
+for words in sys.stdin:
+    if not os.fork():
+        from reproduction.__main__ import main
+        status = main(json.loads(words))
+        packages = ("splitcredit", "reproduction")
+        ours = [m.__file__ for name, m in list(sys.modules.items()) if name.startswith(packages)]
+        print("LOADED", status, json.dumps(sorted(set(filter(None, ours)))), flush=True)
+        os._exit(0)
+    os.wait()
+    print("ENDED", flush=True)
 """
 TINY = {
     "preset": "tiny",
@@ -70,58 +78,61 @@ def workflow():
     return Workflow(merge(read_yaml(CONFIG / "presets" / "tiny.yaml"), TINY))
 
 
-def loaded(folder, *words):
-    """Run one job; the files of ours that it has loaded."""
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(SRC)},
-        text=True,
-        capture_output=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    (line,) = [line for line in done.stdout.splitlines() if line.startswith("LOADED ")]
-    return {Path(file).resolve() for file in json.loads(line.removeprefix("LOADED "))}
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory):
+    """Runs one job in a folder of its own: the files of ours that it has loaded."""
+    folder = tmp_path_factory.mktemp("jobs")
+    command = [sys.executable, "-c", RUN, json.dumps(LIBRARIES)]
+    one_thread = {"PYTHONPATH": str(SRC), **ONE_THREAD}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    environment = {**os.environ, **one_thread}
+    with subprocess.Popen(command, cwd=folder, env=environment, text=True, **pipes) as runner:
+
+        def run(*words):
+            print(json.dumps(words), file=runner.stdin, flush=True)
+            lines = list(iter(runner.stdout.readline, "ENDED\n"))
+            done = [line.split(" ", 2) for line in lines if line.startswith("LOADED ")]
+            assert [status for _, status, _ in done] == ["0"], "".join(lines)
+            return {Path(file).resolve() for file in json.loads(done[0][2])}
+
+        run.folder = folder
+        yield run
+        runner.stdin.close()
 
 
 @pytest.fixture(scope="module")
-def jobs(workflow, tmp_path_factory):
+def jobs(workflow, loaded):
     """By kind of job: the modules named in its key, and the files that it loaded."""
-    folder = tmp_path_factory.mktemp("jobs")
     found = {}
     for experiment in TINY["experiments"]:
         planned = workflow.plan(experiment)
         (batch,) = planned.batches
         wildcards = SimpleNamespace(experiment=experiment, batch=batch)
         plan = f"plans/{experiment}/{batch}.json"
-        ran = loaded(folder, "plans", "--runs", workflow.runs(wildcards), "--out", plan)
+        ran = loaded("plans", "--runs", workflow.runs(wildcards), "--out", plan)
         found["plans", experiment] = ("reproduction.stages.plans",), ran
         words = ["--experiment", experiment, "--definition", workflow.definition(wildcards)]
         words += ["--plans", f"plans/{experiment}", "--out", "points.json"]
-        ran = loaded(folder, "points", *words)
+        ran = loaded("points", *words)
         found["points", experiment] = ("reproduction.stages.points",), ran
         place = ["--plan", plan]
-        ran = loaded(folder, "data", *place, "--out", "data.npz")
+        ran = loaded("data", *place, "--out", "data.npz")
         found["data", experiment] = workflow.data_modules(wildcards), ran
         files = ["--data", "data.npz"]
-        ran = loaded(folder, "models", *place, *files, "--out", "models.npz")
+        ran = loaded("models", *place, *files, "--out", "models.npz")
         found["models", experiment] = ("reproduction.stages.models",), ran
         for importance in planned.importances:
             wildcards.importance = importance
             words = ["--models", "models.npz", "--recipe", workflow.importance_recipe(wildcards)]
-            ran = loaded(
-                folder, "importances", *place, *files, *words, "--out", f"{importance}.npz"
-            )
+            ran = loaded("importances", *place, *files, *words, "--out", f"{importance}.npz")
             found["importances", importance] = workflow.importance_modules(wildcards), ran
         for metric in planned.metrics:
             wildcards.metric = metric
             names = workflow.metric_names(wildcards)
             words = ["--models", "models.npz", "--recipe", workflow.metric_recipe(wildcards)]
             words += ["--names", *names, "--importances", *(f"{name}.npz" for name in names)]
-            (folder / batch).mkdir(exist_ok=True)
-            ran = loaded(
-                folder, "metrics", *place, *files, *words, "--out", f"{batch}/{metric}.csv"
-            )
+            (loaded.folder / batch).mkdir(exist_ok=True)
+            ran = loaded("metrics", *place, *files, *words, "--out", f"{batch}/{metric}.csv")
             found["metrics", metric] = workflow.metric_modules(wildcards), ran
             words = [
                 "--points",
@@ -133,7 +144,7 @@ def jobs(workflow, tmp_path_factory):
                 "--out",
                 "e.csv",
             ]
-            ran = loaded(folder, "experiments", *words)
+            ran = loaded("experiments", *words)
             found["experiments", metric] = ("reproduction.stages.experiments",), ran
     for artefact in ("sutera2021/table3", "gajewski2025/theorem1", "loecher2022/figure1"):
         paper, name = artefact.split("/")
@@ -143,11 +154,11 @@ def jobs(workflow, tmp_path_factory):
         words = ["--artefact", artefact, "--parameters", json.dumps(given), "--out", "table.csv"]
         found["tables", artefact] = (
             workflow.table_modules(wildcards),
-            loaded(folder, "tables", *words),
+            loaded("tables", *words),
         )
         if artefact in workflow.figures:
             words = ["--artefact", artefact, "--table", "table.csv"]
-            ran = loaded(folder, "figures", *words, "--out", "f.svg", "f.png", "f.pdf")
+            ran = loaded("figures", *words, "--out", "f.svg", "f.png", "f.pdf")
             found["figures", artefact] = workflow.figure_modules(wildcards), ran
         words = ["--artefact", artefact, "--table", "table.csv", "--out", "judged.json"]
         words += ["--rules", workflow.claim_rules(wildcards)]
@@ -160,17 +171,17 @@ def jobs(workflow, tmp_path_factory):
         if small:  # Its statements need the full table.
             continue
         if printed or stated:
-            ran = loaded(folder, "judgments", *words)
+            ran = loaded("judgments", *words)
             found["judgments", artefact] = workflow.judgment_modules(wildcards), ran
     words = ["--judged", "judged.json", "--table", "c.csv", "--summary", "c.md"]
-    found["claims", ""] = ("reproduction.stages.claims",), loaded(folder, "claims", *words)
+    found["claims", ""] = ("reproduction.stages.claims",), loaded("claims", *words)
     words = ["--configuration", storage.pack(workflow.config), "--claims", "c.csv"]
     words += ["--out", "r.html"]
-    found["report", ""] = ("reproduction.stages.report",), loaded(folder, "report", *words)
+    found["report", ""] = ("reproduction.stages.report",), loaded("report", *words)
     words = ["--judged", "judged.json", "--out", "t.csv"]
-    found["timings", ""] = ("reproduction.stages.timings",), loaded(folder, "timings", *words)
+    found["timings", ""] = ("reproduction.stages.timings",), loaded("timings", *words)
     words = ["--claims", "c.csv", "--report", "r.html", "--log", "check.log", "--out", "v.txt"]
-    found["check", ""] = ("reproduction.stages.check",), loaded(folder, "check", *words)
+    found["check", ""] = ("reproduction.stages.check",), loaded("check", *words)
     return found
 
 
@@ -193,13 +204,30 @@ def commented(text):
     return "".join([*lines[:start], "# A comment.\n\n", *lines[start:]])
 
 
-def keys(jobs, monkeypatch, path=None, edit=None):
-    """Keys of all jobs with one file edited, read anew."""
-    text_of = sources.text_of.__wrapped__
-    for name in ("_closure", "_imported", "_digest_of", "digest"):
+CACHED = ("_closure", "_imported", "_digest_of", "digest")
+
+
+@pytest.fixture(autouse=True)
+def forget():
+    """What a test has made of edited files is not there for the next."""
+    yield
+    for name in CACHED:
         getattr(sources, name).cache_clear()
+
+
+def keys(jobs, monkeypatch, paths=(), edit=None):
+    """Keys of all jobs with these files edited: they are read anew, the others once for all."""
+    text_of = sources.text_of
+
+    def but_the_edited(function):
+        return lambda p: (function.__wrapped__ if p in paths else function)(p)
+
     with monkeypatch.context() as patch:
-        patch.setattr(sources, "text_of", lambda p: edit(text_of(p)) if p == path else text_of(p))
+        patch.setattr(sources, "text_of", lambda p: edit(text_of(p)) if p in paths else text_of(p))
+        for name in ("_imported", "_digest_of"):
+            patch.setattr(sources, name, but_the_edited(getattr(sources, name)))
+        for function in (sources._closure, sources.digest):
+            function.cache_clear()
         return {
             kind: sources.digest("reproduction.__main__", *modules)
             for kind, (modules, _) in jobs.items()
@@ -210,7 +238,7 @@ def test_an_edit_of_any_module_moves_the_keys_of_the_jobs_that_load_it(jobs, mon
     before = keys(jobs, monkeypatch)
     for path in sorted(SRC.rglob("*.py")):
         users = {kind for kind, (_, ran) in jobs.items() if path in ran}
-        after = keys(jobs, monkeypatch, path, changed)
+        after = keys(jobs, monkeypatch, {path}, changed)
         moved = {kind for kind in jobs if after[kind] != before[kind]}
         assert users <= moved, f"{path.relative_to(SRC)}: {sorted(users - moved)}"
 
@@ -224,7 +252,7 @@ def test_an_edit_moves_every_key_behind_it(workflow, monkeypatch):
     table = SimpleNamespace(paper="gajewski2025", artefact="models")
 
     def keys_behind():
-        for name in ("_closure", "_imported", "_digest_of", "digest"):
+        for name in CACHED:
             getattr(sources, name).cache_clear()
         return {
             "data": workflow.data_key(SimpleNamespace(**place)),
@@ -248,9 +276,8 @@ def test_an_edit_moves_every_key_behind_it(workflow, monkeypatch):
 
 def test_a_comment_moves_no_key(jobs, monkeypatch):
     before = keys(jobs, monkeypatch)
-    for path in sorted(SRC.rglob("*.py")):
-        if any(path in ran for _, ran in jobs.values()):
-            assert keys(jobs, monkeypatch, path, commented) == before, path
+    paths = set().union(*(ran for _, ran in jobs.values()))
+    assert keys(jobs, monkeypatch, paths, commented) == before
 
 
 def test_a_changed_table_moves_the_key_of_its_data_sets_alone(workflow, monkeypatch, tmp_path):

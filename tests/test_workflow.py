@@ -104,34 +104,44 @@ def jobs_of(output):
     return jobs
 
 
-def test_front_and_workflow_have_a_default_target_that_makes_everything(project):
-    front = jobs_of(snakemake(project, "-n").stdout)
+def files_below(folder):
+    return {p: p.stat().st_mtime_ns for p in folder.rglob("*") if ".snakemake" not in p.parts}
+
+
+@pytest.fixture(scope="module")
+def readings(tmp_path_factory):
+    """By arguments that only read the workflow: what is printed, and the files that are written."""
+    project = copy_to(tmp_path_factory.mktemp("project"))
+    found = {}
+    for argument in ("--list", "-n", "--lint"):
+        before = files_below(project)
+        printed = snakemake(project, argument, check=argument != "--lint").stdout
+        after = files_below(project)
+        found[argument] = printed, {p for p in after if before.get(p) != after[p] and p.is_file()}
+    whole = snakemake(project, "-n", "-s", "workflow/Snakefile").stdout
+    return found | {"-n without front": (whole, set())}
+
+
+def test_front_and_workflow_have_a_default_target_that_makes_everything(readings):
+    front, whole = (jobs_of(readings[name][0]) for name in ("-n", "-n without front"))
     assert front.pop("reproduce") == 1
-    whole = jobs_of(snakemake(project, "-n", "-s", "workflow/Snakefile").stdout)
     assert whole.pop("all") == 1
     assert front == whole
     assert STAGES <= set(front)
     assert front["claims"] == 1
 
 
-def test_everything_has_a_named_target(project):
-    names = snakemake(project, "--list").stdout.split()
+def test_everything_has_a_named_target(readings):
+    names = readings["--list"][0].split()
     for artefact in configuration.artefacts():
         assert artefact.replace("/", "_") in names
         assert artefact.partition("/")[0] in names
     assert {"all", "experiment_mini", "claims"} <= set(names)
 
 
-def files_below(folder):
-    return {p: p.stat().st_mtime_ns for p in folder.rglob("*") if ".snakemake" not in p.parts}
-
-
-@pytest.mark.parametrize("arguments", [("--list",), ("-n",), ("--lint",)])
-def test_reading_the_workflow_writes_nothing(project, arguments):
-    before = files_below(project)
-    snakemake(project, *arguments, check="--lint" not in arguments)
-    after = files_below(project)
-    written = {p for p in after if before.get(p) != after[p] and p.is_file()}
+@pytest.mark.parametrize("argument", ["--list", "-n", "--lint"])
+def test_reading_the_workflow_writes_nothing(readings, argument):
+    _, written = readings[argument]
     # Python's own cache of byte code is no output.
     assert {p for p in written if p.parent.name != "__pycache__"} == set()
 
@@ -143,6 +153,19 @@ def test_the_workflow_runs_from_any_directory(tmp_path):
     assert (tmp_path / "here" / "results" / "judgments" / "sutera2021" / "table2.json").exists()
     done = snakemake(tmp_path, *arguments, "sutera2021_table2", profile=False)
     assert "Nothing to be done" in done.stdout
+
+
+def test_on_one_machine_the_scheduler_has_no_limit_that_wakes_it_for_every_job(tmp_path):
+    """With a limit of jobs per timespan, each job that ended makes it look again all run long."""
+    (tmp_path / "Snakefile").write_text(
+        f"""
+include: "{ROOT / "workflow" / "Snakefile"}"
+onsuccess:
+    print("limit:", workflow.scheduler.job_rate_limiter)
+"""
+    )
+    done = snakemake(tmp_path, "results/kernels/predict.txt", profile=False)
+    assert "limit: None" in done.stdout
 
 
 def test_the_workflow_can_be_a_module_of_another(tmp_path):

@@ -14,7 +14,12 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-RULES = Path(__file__).resolve().parents[1] / "workflow" / "rules"
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from reproduction import usage  # noqa: E402
+
+RULES = ROOT / "workflow" / "rules"
 # A rule, or one of its two resources.
 _REQUEST = re.compile(r"^rule (\w+):|(mem_mb|runtime)=jobs\.growing\((\d+)\)", re.MULTILINE)
 
@@ -32,16 +37,22 @@ def requested() -> dict[str, dict[str, int]]:
 
 
 def needed(results: Path) -> dict[str, list[tuple[float, float]]]:
-    """Megabytes and seconds of every job, by rule; a very short job has no memory measured."""
+    """Megabytes and seconds of every job, by rule.
+
+    Snakemake has the seconds. It sees no memory of very short jobs, and none of those that the
+    launcher has started; the logs have that of all.
+    """
     jobs = defaultdict(list)
     folder = results / "timing" / "jobs"
     for file in sorted(folder.rglob("*.tsv")):
-        parts = file.relative_to(folder).with_suffix("").parts
-        rule = parts[1] if parts[0] == "timing" else parts[0]
+        name = file.relative_to(folder)
+        rule = name.with_suffix("").parts[1 if name.parts[0] == "timing" else 0]
+        used = usage.read(results / "logs" / name.with_suffix(".log"))
         with open(file, encoding="utf-8", newline="") as text:
             for row in csv.DictReader(text, delimiter="\t"):
-                memory = row["max_rss"]
-                jobs[rule].append((0.0 if memory == "NA" else float(memory), float(row["s"])))
+                memory = 0.0 if row["max_rss"] == "NA" else float(row["max_rss"])
+                memory = max(memory, used.megabytes if used else 0)
+                jobs[rule].append((memory, float(row["s"])))
     return jobs
 
 

@@ -8,7 +8,7 @@ import os
 import sys
 import traceback
 
-from reproduction import usage
+from reproduction import launcher, usage
 
 STAGES = {
     "plans": "write the plan of one batch",
@@ -62,4 +62,5 @@ def main(arguments=None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = launcher.run(sys.argv[1:])
+    sys.exit(main() if status is None else status)

@@ -2,6 +2,7 @@
 import os
 import sys
 
+from reproduction import launcher
 from reproduction.planning.configuration import ConfigError
 from reproduction.planning.workflow import Workflow
 

@@ -26,7 +26,7 @@ The leaf test ``v_j != internal`` of RECURSE is right: v_j holds a value at a le
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import factorial
@@ -129,10 +129,11 @@ def shapley(M: int, f_x) -> list:
     """Eq. 2: the sum over the subsets of M features, of any function of a sorted tuple of them."""
     subsets = [S for size in range(M + 1) for S in combinations(range(M), size)]
     value = {S: f_x(S) for S in subsets}
+    weights = [Fraction(factorial(s) * factorial(M - s - 1), factorial(M)) for s in range(M)]
     phi = [0] * M
-    for S in subsets:
+    for S in subsets[:-1]:
+        weight = weights[len(S)]
         for i in set(range(M)) - set(S):
-            weight = Fraction(factorial(len(S)) * factorial(M - len(S) - 1), factorial(M))
             phi[i] += weight * (value[tuple(sorted((*S, i)))] - value[S])
     return phi
 
@@ -145,6 +146,9 @@ class _Element:
     z: object  # fraction of "zero" paths that flow through this branch
     o: object  # fraction of "one" paths
     w: object  # proportion of sets of the size that is this element's place
+
+    def copy(self) -> _Element:
+        return _Element(self.d, self.z, self.o, self.w)
 
 
 def tree_shap(x, tree: Tree, steps: Counter) -> list:
@@ -178,7 +182,7 @@ def extend(m: list, p_z, p_o, p_i, steps: Counter) -> list:
     """EXTEND: the subsets of the path grow by a feature, by fractions of zeros and ones."""
     l = len(m) + 1  # noqa: E741 - the paper's name
     one = p_z / p_z  # keeps the kind of number: fractions must not meet floats
-    m = [*map(replace, m), _Element(p_i, p_z, p_o, one if l == 1 else one - one)]
+    m = [*map(_Element.copy, m), _Element(p_i, p_z, p_o, one if l == 1 else one - one)]
     steps["loop"] += l - 1
     for i in range(l - 1, 0, -1):
         m[i].w = m[i].w + p_o * m[i - 1].w * i / l
@@ -191,7 +195,7 @@ def unwind(m: list, i: int, steps: Counter) -> list:
     l = len(m)  # noqa: E741
     n = m[l - 1].w
     o, z = m[i - 1].o, m[i - 1].z
-    cut = [replace(element) for element in m[: l - 1]]
+    cut = [element.copy() for element in m[: l - 1]]
     steps["loop"] += l - 1 + l - i
     for j in range(l - 1, 0, -1):
         if o != 0:

@@ -71,8 +71,14 @@ class _Factor:
     def integral(self, sums, weights):
         """Of the sum over leaves without the factor f_i, times the size of the weights."""
         values, scale = sums
-        terms = zip(weights, values, self.f, strict=True)
-        return sum(Fraction(w * v, f) for w, v, f in terms) * self.scale / scale
+        whole, rest = 0, 0
+        for w, v, f in zip(weights, values, self.f, strict=True):
+            quotient, remainder = divmod(w * v, f)
+            whole += quotient
+            # Only where the feature is tested again below, by whose factor this one was replaced.
+            if remainder:
+                rest += Fraction(remainder, f)
+        return (whole + rest) * Fraction(self.scale, scale)
 
 
 def unique_on_path(tree: Tree) -> int:
