@@ -41,6 +41,7 @@ LIBRARIES = (
     "yaml",
     "matplotlib.backends.backend_agg",
     "matplotlib.backends.backend_svg",
+    "matplotlib.backends.backend_pdf",
     "matplotlib.pyplot",
 )
 # What libraries read when they are loaded, or start a thread for every core.
