@@ -35,12 +35,10 @@ class Kept:
         make : callable
         """
         of_forest = self._lists.setdefault(forest, {})
-        if key not in of_forest:
-            made = self._listed(make())
-            of_forest[key] = made
+        made = of_forest.get(key)  # One look: another thread may drop it.
+        if made is None:
+            made = of_forest[key] = self._listed(make())
             self._drop_the_oldest(of_forest, key)
-        else:
-            made = of_forest[key]
         return make() if made[0] is None else made[0]
 
     def clear(self) -> None:
@@ -65,7 +63,7 @@ class Kept:
                 if total <= self.most:
                     return
                 if lists is not of_newest or key != newest:
-                    total -= lists.pop(key)[1]
+                    total -= lists.pop(key, (None, 0))[1]
 
 
 def _flat(item):
