@@ -1,9 +1,9 @@
 """One row and ten rows, with the explainer built: every library, one output and many classes.
 
-Ours is `splitcredit.TreeExplainer`, called as users call it, but for the check of additivity, which
-peers are not asked for either. End to end is from the library's model to the values. Left out,
-because they were tried and are slower than the peers here: woodelf, FastTreeSHAP v2, and its fork
-for boosters.
+`splitcredit.TreeExplainer` is called as users call it, except that neither it nor any peer checks
+additivity. End-to-end times begin with the library's model and end with the values. woodelf,
+FastTreeSHAP v2 and its fork for boosters were tried. They are slower than the peers here, so they
+have no race.
 """
 
 from __future__ import annotations

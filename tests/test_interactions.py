@@ -161,7 +161,7 @@ def test_rows_of_the_matrix_add_up_to_the_shapley_values(background):
 
 
 def sets_on_paths(forest, size):
-    """Sets of features that some path from a root to a leaf asks for, in rising order."""
+    """Sets of features that are tested on one path from a root to a leaf, in rising order."""
     sets, waiting = set(), [(int(root), frozenset()) for root in forest.tree_offsets[:-1]]
     while waiting:
         k, above = waiting.pop()

@@ -13,7 +13,7 @@ import pytest
 from reproduction import launcher, storage
 
 pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="libraries may not be forked on other systems than Linux"
+    sys.platform != "linux", reason="The launcher forks on Linux only; elsewhere jobs start by themselves. Run it on Linux."
 )
 ROOT = Path(__file__).resolve().parents[1]
 RUN = {
@@ -111,7 +111,7 @@ def test_a_job_of_another_environment_runs_by_itself(running, plan, monkeypatch,
 
 @contextlib.contextmanager
 def long_job(launching, plan, folder):
-    """The process that asks for a job without end, and the number of the one that does it."""
+    """A client whose job never ends, and the number of the process that does this job."""
     storage.write_json(plan, [RUN | {"model": RUN["model"] | {"n_estimators": 10**7}}])
     assert launcher.run(data_job(plan, folder / "data.npz")) == 0
     words = ["models", "--plan", str(plan), "--data", str(folder / "data.npz"), "--out", "m.npz"]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from latex2mathml import converter
 
 import splitcredit
 from splitcredit import importances, registry
@@ -120,9 +121,6 @@ def test_the_site_takes_links_to_folders_for_text_and_leaves_others_alone():
 
 def test_equations_become_mathml_without_words_that_the_converter_does_not_know():
     """It passes an unknown command on as text, with its backslash."""
-    converter = pytest.importorskip(
-        "latex2mathml.converter", reason="the environment was built without the extra docs"
-    )
     text = "".join(map(_text, ["theory/derivations.md", *_measure_pages()]))
     equations = re.findall(r"\$\$(.+?)\$\$|(?<!\$)\$([^$\n]+)\$", text, re.S)
     assert len(equations) > 50

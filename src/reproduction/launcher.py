@@ -1,10 +1,11 @@
 """Start jobs with the libraries of others loaded: one process loads them, and forks for each job.
 
-To start Python and to load numpy, numba and their like takes most jobs longer than what they do. A
-run of many jobs on one machine has a launcher beside Snakemake: a job gives it its command line,
-its environment and its files, and waits for the end. Only packages of others are loaded beforehand,
-so a job reads our own sources when it starts, as it does without a launcher. A job ends when the
-one that asked for it ends, and the launcher when Snakemake does.
+Most jobs take longer to start Python and to load numpy and numba than to do their work. A run of
+many jobs on one machine therefore has a launcher, a process beside Snakemake. Snakemake starts a
+client for each job. The client sends its command line, its environment and its standard streams to
+the launcher, which forks, and waits until the forked process has done the job. The launcher loads
+packages of others only, so a job reads our own sources when it starts, as it does without a
+launcher. The forked process ends if its client ends, and the launcher ends with Snakemake.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from pathlib import Path
 
 # Environment variable with the path of the launcher's socket.
 SOCKET = "SPLITCREDIT_LAUNCHER"
-# The stages that load libraries; the others take less than to ask for them.
+# The stages that load libraries; the others take less time than a call of the launcher.
 STAGES = {"kernels", "data", "models", "importances", "metrics", "tables", "figures", "judgments"}
 # Not those that only a few jobs need, such as shap.
 LIBRARIES = (
@@ -148,7 +149,7 @@ def serve(path: str, alive: int) -> None:
     """
     os.environ |= ONE_THREAD
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Nobody waits for the jobs but those that asked for them.
+    # The system removes forked processes that have ended: only their clients wait for them.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
         try:
@@ -223,13 +224,13 @@ def _exactly(connection, length):
     while length:
         part = connection.recv(min(length, 1 << 20))
         if not part:
-            raise ConnectionError("the one who asked for the job has ended")
+            raise ConnectionError("the client of this job has ended")
         parts.append(part)
         length -= len(part)
     return b"".join(parts)
 
 
 def _end_with(connection):
-    """End this process when the one that asked for it does."""
+    """End this process when its client ends."""
     connection.recv(1)
     os.kill(os.getpid(), signal.SIGTERM)

@@ -93,7 +93,7 @@ class _Inner:
         self._numba_type_ = self.dispatcher._numba_type_
 
     def _template_of_types(self, arguments, keywords):
-        """What numba asks for: a literal number is of a type as others, and not compiled anew."""
+        """The types that numba compiles for: a literal number has the type of any other number."""
         keywords = {name: types.unliteral(kind) for name, kind in keywords.items()}
         return self._template([types.unliteral(kind) for kind in arguments], keywords)
 
