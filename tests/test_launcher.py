@@ -13,7 +13,8 @@ import pytest
 from reproduction import launcher, storage
 
 pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="The launcher forks on Linux only; elsewhere jobs start by themselves. Run it on Linux."
+    sys.platform != "linux",
+    reason="The launcher forks on Linux only, and jobs start by themselves elsewhere; use Linux.",
 )
 ROOT = Path(__file__).resolve().parents[1]
 RUN = {
