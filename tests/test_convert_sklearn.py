@@ -136,6 +136,17 @@ def test_inbag_counts_are_those_of_forests_with_weights_and_fewer_draws(weighted
     assert to_forest(model).inbag.shape == (8, 40)
 
 
+def test_inbag_counts_of_a_weighted_forest_with_one_draw_a_tree_are_its_own():
+    """Red if one tree decides how rows are drawn: one draw of six often agrees by chance."""
+    random = np.random.default_rng(0)
+    X, y, weights = random.normal(size=(6, 2)), np.arange(6.0), random.uniform(0.5, 2, 6)
+    for seed in range(20):
+        model = RandomForestRegressor(8, max_samples=1, random_state=seed)
+        model.fit(X, y, sample_weight=weights)
+        counts = [np.bincount(rows, minlength=6) for rows in model.estimators_samples_]
+        assert (to_forest(model).inbag == counts).all()
+
+
 def test_inbag_counts_give_the_cover_of_every_tree():
     model, X, _ = fitted("forest, gini, cancer")
     forest = to_forest(model)

@@ -131,6 +131,10 @@ def _values(tree):
     return np.concatenate([tree.value[:, k, :n] for k, n in enumerate(tree.n_classes)], axis=1)
 
 
+# Draws from two or more rows that agree by chance with a probability of 2**-64 at most.
+_COMPARED = 64
+
+
 def _inbag(model):
     """How often each training row was drawn for each tree, in the smallest unsigned type."""
     return _counts(model.estimators_samples_, model._n_samples)
@@ -139,19 +143,21 @@ def _inbag(model):
 def _inbag_of_forest(model):
     """The same for a forest, whose rows are drawn by one generator that is seeded for each tree.
 
-    Scikit-learn makes a generator for each tree, which takes most of its time. Whether the rows
-    are its own is seen from the first tree; those of forests with weights may be others.
+    Scikit-learn makes a generator for each tree, which takes most of its time. Rows of forests with
+    weights may be drawn in another way, so the first trees are compared with its own, as many as
+    have `_COMPARED` draws.
     """
-    first = copy(model)
-    first.estimators_ = model.estimators_[:1]
-    own, random = first.estimators_samples_[0], np.random.RandomState()
-    n_rows, n_drawn = model._n_samples, len(own)
+    few, random = copy(model), np.random.RandomState()
+    few.estimators_ = model.estimators_[:1]
+    n_rows, n_drawn = model._n_samples, len(few.estimators_samples_[0])
+    few.estimators_ = model.estimators_[: -(-_COMPARED // n_drawn)]
 
     def drawn(tree):
         random.seed(tree.random_state)
         return random.randint(0, n_rows, n_drawn)
 
-    if not np.array_equal(drawn(model.estimators_[0]), own):
+    pairs = zip(few.estimators_, few.estimators_samples_, strict=True)
+    if not all(np.array_equal(drawn(tree), own) for tree, own in pairs):
         return _inbag(model)
     return _counts(map(drawn, model.estimators_), n_rows)
 
