@@ -28,10 +28,11 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 import drawn_models
-import pages
 from drawn_data import draw
+from reproduction import marked
 from splitcredit import to_forest
 
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 HEAD = ("| models | how many | largest difference | bound |", "|---|--:|--:|--:|")
 # Steps of rounding are 1.1e-16 and 6.0e-8: room for some ninety of them, and for seventeen.
 DOUBLE, SINGLE = 1e-14, 1e-6
@@ -227,7 +228,7 @@ def main(arguments=None) -> int:
     for text in above:
         print(f"above its bound: {text}")
     if given.write:
-        pages.write("models.md", "checks", [*HEAD, *lines])
+        marked.write(DOCS / "models.md", "checks", "\n".join([*HEAD, *lines]))
     return 1 if above else 0
 
 

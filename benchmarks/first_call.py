@@ -22,9 +22,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-import pages
+from reproduction import marked
 
-SRC = Path(__file__).resolve().parents[1] / "src"
+ROOT = Path(__file__).resolve().parents[1]
+SRC, DOCS = ROOT / "src", ROOT / "docs"
 # Every call, as the table shows it. `deep` is a random forest of two classes with 5 trees of depth
 # 8, `shallow` one of depth 3, and `added` the sum of the shallow trees, as in boosting. X and y are
 # 200 training rows of 10 features in single precision.
@@ -150,7 +151,7 @@ def main(arguments=None) -> None:
         parser.error("--write needs all calls")
     lines = table(given.repeats, given.only)
     if given.write:
-        pages.write("first_call.md", "costs", lines)
+        marked.write(DOCS / "first_call.md", "costs", "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from matplotlib import pyplot
 
+from reproduction import marked
+
 DOCS = Path(__file__).resolve().parent
 EXAMPLE = "measures/index.md"
 # The measure that is a function of its own, and no method.
@@ -27,8 +29,8 @@ def main(chosen):
     """Write the frames, and the pictures of the pages that are named, or of all."""
     from splitcredit import methods
 
-    for page, text in frames(methods()).items():
-        fill(DOCS / page, text)
+    for page, (mark, text) in frames(methods()).items():
+        marked.write(DOCS / page, mark, text)
     example = example_names()
     for page in chosen or pages(methods()):
         for picture, ax in drawn(page, example):
@@ -42,8 +44,8 @@ def pages(methods) -> list[str]:
     return ["own_model.md", *(f"measures/{name}.md" for name in names)]
 
 
-def frames(methods) -> dict[str, str]:
-    """Text between the marks of every page of measures, by page."""
+def frames(methods) -> dict[str, tuple[str, str]]:
+    """By page of measures: a mark, and the text that stands there."""
     from splitcredit._methods import NEEDS
 
     texts = {EXAMPLE: ("methods", _table(methods))}
@@ -58,10 +60,8 @@ def frames(methods) -> dict[str, str]:
             "|---|---|---|---|",
             f'| `"{method.name}"` | {functions} | {needs} | [reference]({place}) |',
         ]
-        texts[f"measures/{method.name}.md"] = ("frame", "\n".join(lines) + "\n")
-    return {
-        page: f"<!-- {mark} -->\n{text}<!-- /{mark} -->" for page, (mark, text) in texts.items()
-    }
+        texts[f"measures/{method.name}.md"] = ("frame", "\n".join(lines))
+    return texts
 
 
 def _table(methods):
@@ -69,15 +69,7 @@ def _table(methods):
     for m in methods:
         cells = [f"[{m.name}]({m.name}.md)", ", ".join(m.functions), ", ".join(m.needs), m.summary]
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
-
-
-def fill(page, text):
-    """Put a frame in its place."""
-    mark = re.match(r"<!-- (\w+) -->", text)[1]
-    pattern = f"<!-- {mark} -->\n.*?<!-- /{mark} -->"
-    whole = re.sub(pattern, lambda _: text, page.read_text(encoding="utf-8"), flags=re.S)
-    page.write_text(whole, encoding="utf-8")
+    return "\n".join(lines)
 
 
 def example_names() -> dict:

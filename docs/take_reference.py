@@ -11,7 +11,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from reproduction import storage
+from reproduction import marked, storage
 from reproduction.claims_summary import summary
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,13 +40,13 @@ def main():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
     storage.write_text(REFERENCE / "tables.sha256", digests(large))
-    fill("claims", summary(rows), "results.md")
+    marked.write(ROOT / "docs" / "results.md", "claims", summary(rows))
     bench = RESULTS / "timing" / "bench.csv"
     if bench.exists():
         shutil.copy(bench, REFERENCE)
         rows = storage.read_rows(bench)
-        fill("summary", bench_summary(rows), "benchmarks.md")
-        fill("bench", bench_table(rows), "benchmarks.md")
+        marked.write(ROOT / "docs" / "benchmarks.md", "summary", bench_summary(rows))
+        marked.write(ROOT / "docs" / "benchmarks.md", "bench", bench_table(rows))
 
 
 def judged() -> list[dict[str, str]]:
@@ -120,15 +120,6 @@ def _not_timed(rows) -> str:
     missing = [row for row in rows if not row["ratio"]]
     lines = {f"- {r['benchmark']}, {r['scope']}: {r['peer']}: {r['note']}\n" for r in missing}
     return "\nNot timed:\n\n" + "".join(sorted(lines)) if lines else ""
-
-
-def fill(name, text, page):
-    """Put the text between the marks of that name in a page of docs."""
-    file = ROOT / "docs" / page
-    block = f"<!-- {name} -->\n{text}<!-- /{name} -->"
-    pattern = f"<!-- {name} -->\n.*?<!-- /{name} -->"
-    whole = re.sub(pattern, lambda _: block, file.read_text(encoding="utf-8"), flags=re.S)
-    storage.write_text(file, whole)
 
 
 if __name__ == "__main__":

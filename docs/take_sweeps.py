@@ -7,7 +7,6 @@ into docs/sweeps.md.
 """
 
 import gzip
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -15,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy import stats
+
+from reproduction import marked
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE, STORED = ROOT / "docs" / "sweeps.md", ROOT / "docs" / "sweeps"
@@ -76,9 +77,7 @@ def pgi2(table) -> str:
 def numbers(page: str) -> str:
     """The page with its tables made anew."""
     for name, make in (("sweep_noisy_features", noisy), ("sweep_pgi2", pgi2)):
-        marks = f"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)"
-        made = make(stored(name))
-        page = re.sub(marks, lambda m, made=made: m[1] + made + m[2], page, flags=re.DOTALL)
+        page = marked.replaced(page, name, make(stored(name)))
     return page
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from reproduction import marked
 from splitcredit import to_forest
 from splitcredit.kernels.compiled import cache_directory
 
@@ -179,7 +180,7 @@ def test_peers_that_are_missing_or_fail_are_said(small, bench, take_reference, t
 
 def first_cells(bench, page, mark):
     """First cells of the rows of a table on a page."""
-    text = bench("pages").between((ROOT / "docs" / page).read_text(), mark)[2]
+    text = marked.between((ROOT / "docs" / page).read_text(), mark)
     return [line.split("|")[1].strip() for line in text.splitlines()[2:]]
 
 
@@ -216,13 +217,15 @@ def test_every_first_call_on_the_page_runs(bench, tmp_path):
     assert names == first_cells(bench, "first_call.md", "costs")
 
 
-def test_a_table_is_written_between_its_marks(bench):
-    pages = bench("pages")
+def test_a_table_is_written_between_its_marks(tmp_path):
     page = "before\n<!-- a -->\nold\n<!-- /a -->\nafter\n"
     written = "before\n<!-- a -->\n| x |\n|---|\n<!-- /a -->\nafter\n"
-    assert pages.with_table(page, "a", ["| x |", "|---|"]) == written
+    (tmp_path / "page.md").write_text(page)
+    marked.write(tmp_path / "page.md", "a", "| x |\n|---|\n")
+    assert (tmp_path / "page.md").read_text() == written
+    assert marked.between(written, "a") == "| x |\n|---|"
     with pytest.raises(ValueError, match="no text between <!-- b --> and <!-- /b -->"):
-        pages.with_table(page, "b", ["| x |"])
+        marked.replaced(page, "b", "| x |")
 
 
 def test_worker_answers_errors_and_ends_with_its_input():

@@ -12,6 +12,7 @@ import pytest
 from latex2mathml import converter
 
 import splitcredit
+from reproduction import marked
 from splitcredit import importances, registry
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -60,8 +61,8 @@ def test_pages_of_measures_have_the_same_sections_an_equation_and_a_picture(name
 
 
 def test_frames_of_the_pages_are_those_of_the_table_of_methods():
-    for page, frame in PICTURES.frames(splitcredit.methods()).items():
-        assert frame in _text(page), "run python docs/take_pictures.py"
+    for page, (mark, frame) in PICTURES.frames(splitcredit.methods()).items():
+        assert marked.between(_text(page), mark) == frame, "run python docs/take_pictures.py"
 
 
 @pytest.mark.parametrize("page", PICTURES.pages(splitcredit.methods()))

@@ -37,7 +37,7 @@ ORDER = {
     ],
     "reproduction": [
         ["storage", "seeds", "parameters", "theory", "claims", "usage", "cost_model"],
-        ["cross_fitted"],
+        ["cross_fitted", "marked"],
         ["datasets", "recorded", "models", "peers"],
         ["metrics"],
         ["figures", "claims_summary"],
