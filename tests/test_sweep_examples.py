@@ -115,6 +115,27 @@ def test_mdi_follows_the_cardinality_of_noise_and_out_of_bag_scores_do_not(noisy
         assert abs(few[name].mean() - many[name].mean()) < 0.05, name
 
 
+@pytest.mark.parametrize(
+    ("page", "sentence"),
+    [
+        ("air", "{air[2]} with noise of 2 values and {air[1000]} with noise of 1000"),
+        ("mda", "{mda[2]} with noise of 2 values and {mda[1000]} with noise of 1000"),
+        ("mdi", "ROC curve of {mdi[2]}) and noise of 1000 values above nearly all ({mdi[1000]} ±"),
+        ("penalized_gini", "`pg_051` stays at {pg_051[2]}; that of `pg_10` falls from {pg_10[2]}"),
+        ("penalized_gini", "`pg_051` stays at {pg_051[1000]}; that of `pg_10` falls from"),
+        ("penalized_gini", "falls from {pg_10[2]} to {pg_10[1000]}, so it prefers many values"),
+        ("penalized_gini", "`pg_hat_051` rises from {pg_hat_051[2]} to {pg_hat_051[1000]}"),
+    ],
+)
+def test_pages_of_measures_quote_the_areas_of_the_stored_table(page, sentence, noisy):
+    values = {}
+    for n in (2, 1000):
+        for name, mean in areas(noisy, "data.noise_values", n).mean().items():
+            values.setdefault(name, {})[n] = f"{mean:.2f}".removeprefix("0")
+    text = (ROOT / "docs" / "measures" / f"{page}.md").read_text()
+    assert sentence.format(**values) in " ".join(text.split())
+
+
 def test_with_equal_cardinalities_shap_is_ahead(noisy):
     """In the setting of the table, which three blocks hold, on draws of their own."""
     settings = {"data.n_samples": 1000, "model.min_samples_leaf": 1, "model.n_estimators": 100}
