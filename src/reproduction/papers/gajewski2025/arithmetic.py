@@ -1,4 +1,4 @@
-"""How much of a ranking is arithmetic: double and single precision, and the order of ties.
+"""How rankings depend on the arithmetic: double and single precision, and the order of ties.
 
 The printed rankings were made in single precision, in which many features tie. Here the authors'
 models are ranked in double precision, and in single precision with two orders of equal features: by
@@ -140,7 +140,9 @@ def draw(table):
         for name, (line, marker) in _STYLES.items()
     ]
     figure.legend(handles=handles, loc="lower center", ncols=6, fontsize=8.5)
-    figure.suptitle("How much of a greedy ranking is arithmetic", y=0.98, fontsize=11)
+    figure.suptitle(
+        "How a greedy ranking depends on the precision of the arithmetic", y=0.98, fontsize=11
+    )
     return figure
 
 

@@ -38,7 +38,7 @@ PGI^2        mean of PG^2 over the first k features of a ranking, k = 1 ... d (E
 - `greedy` ranks features one after the other by the largest PG^2 with those before (the greedy
   method of gajewski2025), all steps of a row in one thread.
 - `single_precision` works out the gap as the authors' program does, with its rounding and so with
-  its many ties. It exists to tell what of a printed ranking is arithmetic.
+  its many ties. It exists to tell how far the precision decides a printed ranking.
 - `sampling` estimates the same gap, or its absolute form in OpenXAI's PGI, from samples of noise.
   It exists for the paper's comparison of exact and sampled values.
 - `restricted_trees` makes `sampling` fast. Splits on features that do not move are decided once, by

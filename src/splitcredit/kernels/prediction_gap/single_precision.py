@@ -6,7 +6,7 @@ It is less accurate than `exact`, whose sums have no part that cancels: here the
 
 with c the prediction, u a leaf of any tree, g_u its value and g_t the value of tree t. All are
 float32, so what is below 1e-7 c^2 is lost, and features whose gaps differ by less tie. It exists to
-tell what of a printed ranking is arithmetic.
+tell how far the precision decides a printed ranking.
 
 Probabilities are conditional, from the root down: at a split the interval that the path leaves to
 the feature has a probability, and so have its two parts; the share of the left one is rounded, and
