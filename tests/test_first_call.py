@@ -72,6 +72,12 @@ def twice(n):
     return scaled(1) + scaled(n)
 
 
+@kernel(parallel=True)
+def fill(first, last, value, out):
+    for i in range(first, last):
+        out[i] = value
+
+
 @kernel()
 def largest(n):
     out = np.full((n, n), 2.0)
@@ -190,6 +196,17 @@ def test_a_damaged_file_is_compiled_anew(load, folder):
         anew, again = load().total, load().total
         assert anew(x) == 20.0 and not anew.stats.cache_hits
         assert again(x) == 20.0 and again.stats.cache_hits
+
+
+def test_a_kernel_is_ready_if_it_is_compiled_in_memory_or_in_a_file(load, folder):
+    first, second, out = load().fill, load().fill, np.zeros(2)
+    assert not first.is_ready(1.0, out)
+    first(2, 1.0, out)
+    assert first.is_ready(1.0, out) and not first.is_ready(1.0, out.astype(np.float32))
+    assert second.is_ready(1.0, out) and not second.dispatcher.overloads
+    for file in folder.iterdir():
+        file.unlink()
+    assert first.is_ready(1.0, out) and not second.is_ready(1.0, out)
 
 
 def test_without_a_folder_to_write_to_a_kernel_works_and_the_remedy_is_named(

@@ -24,6 +24,7 @@ from splitcredit.importances import available
 from splitcredit.kernels import kept
 from splitcredit.kernels.tree_shap import explain as kernel
 from splitcredit.kernels.tree_shap import layout, outcome_tables
+from splitcredit.kernels.tree_shap.rows import _rows
 
 # Shallow enough for shap's extend/unwind, which loses digits with depth. It knows no NaN.
 FOR_SHAP = [
@@ -254,6 +255,24 @@ def test_rows_and_blocks_give_the_same_bytes(name):
     X = rows_on_thresholds(forest, 50)
     blocks = explain(forest, X, algorithm="blocks").values
     assert explain(forest, X, algorithm="rows").values.tobytes() == blocks.tobytes()
+
+
+@pytest.mark.parametrize("portion", [1, outcome_tables._PORTION])
+@pytest.mark.parametrize("name", [*DRAWN, *MADE])
+def test_tables_have_the_same_bytes_before_their_kernel_is_compiled(monkeypatch, name, portion):
+    """Until then the kernel for few rows fills them, some groups at a time."""
+    forest = MADE[name] if name in MADE else DRAWN[name]()
+    if outcome_tables._depth(forest) > outcome_tables.BITS:
+        return  # refused, see below
+    X = rows_on_thresholds(forest, 50)
+    compiled = explain(forest, X, algorithm="tables").values
+    calls = []
+    monkeypatch.setattr(outcome_tables, "_rows", lambda *given: calls.append(1) or _rows(*given))
+    monkeypatch.setattr(outcome_tables, "_PORTION", portion)
+    monkeypatch.setattr(type(outcome_tables._fill_tables), "is_ready", lambda *given: False)
+    monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
+    assert explain(forest, X, algorithm="tables").values.tobytes() == compiled.tobytes()
+    assert calls or not compiled.any()
 
 
 def test_what_a_row_gets_does_not_depend_on_the_number_of_rows():

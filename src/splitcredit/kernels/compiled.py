@@ -113,3 +113,8 @@ class _Parallel:
 
     def __call__(self, n_pieces, *arguments):
         in_portions(self.dispatcher, n_pieces, arguments)
+
+    def is_ready(self, *arguments) -> bool:
+        """Whether the machine code for such arguments is in memory, or kept in a file."""
+        kinds = types.int64, types.int64, *map(self.dispatcher.typeof_pyval, arguments)
+        return kinds in self.dispatcher.overloads or self.dispatcher._cache.path(kinds).exists()

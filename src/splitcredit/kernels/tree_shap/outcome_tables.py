@@ -12,9 +12,10 @@ import numpy as np
 
 from splitcredit.kernels import kept
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import cached_per_forest, n_blocks, nodes_of
+from splitcredit.kernels.nodes import cached_per_forest, n_blocks, nodes_of, readonly
 from splitcredit.kernels.tree_shap.blocks import LANES, quadrature, traverse, workspace
 from splitcredit.kernels.tree_shap.layout import layout_of
+from splitcredit.kernels.tree_shap.rows import _rows
 from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
 
 # Rows in one block, one thread's work.
@@ -28,6 +29,13 @@ _NODE, _FILL, _SPLIT, _NUMBER = 2.5, 8.0, 0.25, 0.6
 SHALLOW, MANY = 5, 2000
 # Trees that are cut to see what tables would cost.
 _SAMPLE = 16
+# Rows of split columns with all outcomes of a group: split b goes left where bit b is set.
+_OUTCOMES = readonly(1.0 - (np.arange(1 << BITS)[:, None] >> np.arange(BITS) & 1))
+# Bound of `_room` up to which a kernel that compiles two seconds sooner may fill the tables: for
+# larger ones it would lose them again.
+_FEW = 1 << 28
+# Numbers of one of its calls.
+_PORTION = 1 << 20
 
 
 def attribute(forest, outputs, X, rows, out) -> None:
@@ -75,7 +83,7 @@ def _make(forest, outputs):
         last = max(first + 1, int(np.searchsorted(room, before + CHUNK, side="right")))
         groups = groups_of(nodes, value, forest.tree_offsets[first : last + 1])
         if len(groups.n_splits):
-            yield groups.splits, groups.n_splits, *_tables(groups)
+            yield groups.splits, groups.n_splits, *_tables(groups, room[-1] <= _FEW)
         first = last
 
 
@@ -103,7 +111,7 @@ def _depth(forest):
     return depth
 
 
-def _tables(groups):
+def _tables(groups, few):
     """Attributions of each group for every outcome, and where they start and are credited.
 
     Of several classes most boosted trees have values for one only: a group has attributions for
@@ -115,9 +123,36 @@ def _tables(groups):
     starts = np.concatenate([[0], np.cumsum(np.left_shift(np.diff(first), groups.n_splits))])
     tables = np.empty(starts[-1])
     if len(tables):
-        shape = groups.n_splits, groups.n_features, starts, first, within
-        _fill_tables(len(groups.n_splits), *quadrature(layout), *shape, n_outputs, tables)
+        arrays = quadrature(layout)
+        shape = groups.n_splits, groups.n_features, starts, first, within, n_outputs, tables
+        if few and not _fill_tables.is_ready(*arrays, *shape):
+            _fill_by_rows(arrays, *shape)
+        else:
+            _fill_tables(len(groups.n_splits), *arrays, *shape)
     return tables, starts, first, place
+
+
+def _fill_by_rows(arrays, n_splits, n_features, starts, first, within, n_outputs, tables):
+    """Do what `_fill_tables` does, with the same bytes, by a kernel that compiles sooner.
+
+    Every group is a tree with features of its own, and every outcome is a row.
+    """
+    layout, extents, triples, points, weights = arrays
+    entries, n_entries = layout.entries.copy(), np.diff(layout.starts[:, 0])
+    step = max(1, _PORTION // (len(_OUTCOMES) * BITS * n_outputs))
+    for start in range(0, len(n_splits), step):
+        part = slice(start, start + step)
+        before = np.cumsum(n_features[part]) - n_features[part]
+        of_part = slice(*layout.starts[[start, min(start + step, len(n_splits))], 0])
+        entries["feature"][of_part] += np.repeat(before, n_entries[part]).astype(np.int32)
+        trees = layout._replace(entries=entries, starts=layout.starts[start : start + step + 1])
+        phi = np.zeros((len(_OUTCOMES), n_features[part].sum(), n_outputs))
+        rows = np.arange(len(phi)), phi
+        _rows(len(phi), trees, extents, triples[part], points, weights, _OUTCOMES, *rows)
+        phi = phi.reshape(len(phi), -1)
+        for g in range(start, min(start + step, len(n_splits))):
+            columns = before[g - start] * n_outputs + within[first[g] : first[g + 1]]
+            tables[starts[g] : starts[g + 1]] = phi[: 1 << n_splits[g], columns].T.ravel()
 
 
 def _credited(groups, layout, n_outputs):
