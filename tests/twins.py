@@ -13,7 +13,7 @@ import numpy as np
 
 # Basis of the tolerance: rounding. A kernel makes at most some thousand float64 operations for a
 # number, each off by at most 2**-53 of the largest intermediate; 1e3 * 2**-53 is 1e-13.
-ROUNDING = 1e-12
+ROUNDING = 1e-13
 # Basis of the tolerance of other libraries' TreeSHAP in float64: to extend and unwind a path they
 # subtract and divide numbers that are near each other, and lose some of the 16 digits.
 UNWINDING = 1e-9
