@@ -19,7 +19,7 @@ from forests import (
     rows_on_thresholds,
     split,
 )
-from splitcredit import explain, to_forest
+from splitcredit import explain, faithfulness, importance, rank, to_forest
 from splitcredit.importances import available
 from splitcredit.kernels import kept
 from splitcredit.kernels.tree_shap import explain as kernel
@@ -286,6 +286,52 @@ def test_algorithms_that_do_not_exist_or_do_not_fit_are_refused():
         explain(MADE["deep"], np.zeros((1, 20)), algorithm="quick")
     with pytest.raises(ValueError, match="depth at most 8, and this forest has one of depth 45"):
         explain(MADE["deep"], np.zeros((1, 20)), algorithm="tables")
+
+
+@pytest.mark.parametrize("algorithm", kernel.ALGORITHMS[1:])
+@pytest.mark.parametrize("name", ["NaN, float32", "binary, pure leaves", "sum with a base"])
+def test_features_of_a_group_become_known_together(name, algorithm):
+    forest = DRAWN[name]()
+    X, names = rows_on_thresholds(forest, 20), forest.feature_names
+    groups = {"some": [names[2], 0], "one": [1]}
+    players = [[2, 0], [1], *([j] for j in range(3, forest.n_features))]
+    expected = twins.tree_shap_by_subsets(forest, X, players=players)
+    ours = explain(forest, X, groups=groups, algorithm=algorithm)
+    assert twins.largest_error(ours.values, expected) <= twins.ROUNDING
+    assert ours.feature_names == ("some", "one", *names[3:])
+    sums = explain(forest, X).grouped(groups)
+    np.testing.assert_allclose(ours.totals(), sums.totals(), rtol=0, atol=1e-12)
+
+
+def test_importances_and_rankings_of_groups_are_those_of_their_attributions():
+    forest = DRAWN["NaN, float32"]()
+    X, groups = rows_on_thresholds(forest, 20), {"some": [2, 0]}
+    each = explain(forest, X, groups=groups)
+    ours = importance(forest, X, method="tree_shap", groups=groups)
+    np.testing.assert_allclose(ours.values, np.abs(each.values).mean(axis=0)[:, 0], rtol=1e-15)
+    assert ours.feature_names == each.feature_names
+    ranked = rank(forest, X, "tree_shap", groups=groups)
+    assert ranked.feature_names == each.feature_names
+    np.testing.assert_array_equal(ranked.rankings[:, 0], np.abs(each.values[..., 0]).argmax(axis=1))
+    with pytest.raises(ValueError, match="rank the features of this model"):
+        faithfulness(forest, X, ranked, scale=0.3)
+
+
+def test_groups_of_one_feature_each_leave_the_bytes_alone():
+    forest = MADE["pure leaves"]
+    X = rows_on_thresholds(forest, 50)
+    groups = {f"group {name}": [name] for name in forest.feature_names}
+    for output in ("all", "predicted"):
+        alone = explain(forest, X, output=output)
+        grouped = explain(forest, X, output=output, groups=groups)
+        assert grouped.values.tobytes() == alone.values.tobytes()
+
+
+def test_a_feature_in_two_groups_is_refused():
+    forest = DRAWN["NaN, float32"]()
+    X = rows_on_thresholds(forest, 1)
+    with pytest.raises(ValueError, match=r"is in 'a' and in 'b': put it into one group, once"):
+        explain(forest, X, groups={"a": [0, 1], "b": [1]})
 
 
 def test_the_default_method_is_tree_shap():

@@ -162,17 +162,19 @@ def expvalue(forest, row, known, number=float) -> list:
     return [_aggregate(forest, s) + number(b) for s, b in zip(total, forest.base, strict=True)]
 
 
-def tree_shap_by_subsets(forest, X, number=float) -> np.ndarray:
+def tree_shap_by_subsets(forest, X, number=float, players=None) -> np.ndarray:
     """Shapley values by enumeration of all subsets: lundberg2017, Eq. 2 with Algorithm 1.
 
-    Eq. 2 is printed with the factor (M - |S|! - 1); |S|! (M - |S| - 1)! / M! is right.
+    Eq. 2 is printed with the factor (M - |S|! - 1); |S|! (M - |S| - 1)! / M! is right. Each of the
+    players is a list of features that are known together; by default each feature is one.
     """
-    M = forest.n_features
+    players = players or [[j] for j in range(forest.n_features)]
+    M = len(players)
     out = np.zeros((len(X), M, forest.n_outputs), dtype=object)
     everything = range(M)
     for n, row in enumerate(X):
         f = {
-            S: expvalue(forest, row, S, number)
+            S: expvalue(forest, row, [j for i in S for j in players[i]], number)
             for size in range(M + 1)
             for S in combinations(everything, size)
         }

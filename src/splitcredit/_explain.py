@@ -215,14 +215,14 @@ def importance(
     forest, table, parameters = _opened(model, X, parameters)
     if len(table) == 0:
         raise ValueError("X has no rows: the importance is a mean over rows, pass at least one")
-    rows, total = _chunks.chunk_rows(forest, method), np.zeros(forest.n_features)
+    rows, total = _chunks.chunk_rows(forest, method), np.zeros(1)
     y = y if _arguments.takes(function, "y") else None
     double = np.dtype("float64")
     pieces = _chunks.attributions(function, forest, table, rows, double, progress, parameters, y)
     for piece in pieces:
-        total += np.abs(piece.values).sum(axis=(0, 2))
+        total = total + np.abs(piece.values).sum(axis=(0, 2))
     called = piece.parameters | {"summary": "mean |attribution|"}
-    return Importance(total / len(table), forest.feature_names, method, called)
+    return Importance(total / len(table), piece.feature_names, method, called)
 
 
 def _dtype(dtype):

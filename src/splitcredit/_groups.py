@@ -1,4 +1,4 @@
-"""Sums of attributions and importances over groups of features."""
+"""Groups of features: who is in which, and sums over them."""
 
 from __future__ import annotations
 
@@ -40,6 +40,19 @@ def of_importance(importance, groups):
     values = [importance.values[features].sum() for features in members]
     error = [importance.standard_error[features].sum() for features in members]
     return replace(importance, values=values, feature_names=names, standard_error=error)
+
+
+def players(feature_names, groups):
+    """Names of the groups and of the features in none, and the group of each feature.
+
+    Raises
+    ------
+    ValueError
+        If a feature is unknown or in two groups, or a name occurs twice.
+    """
+    names, members = _partition(feature_names, groups)
+    group_of = {j: k for k, features in enumerate(members) for j in features}
+    return names, tuple(group_of[j] for j in range(len(feature_names)))
 
 
 def _check_added(result):

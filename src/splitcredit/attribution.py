@@ -100,7 +100,8 @@ class Attribution:
         Sums are right where attributions add up to a total: the prediction for ``tree_shap``,
         ``tree_shap_interventional``, ``saabas`` and ``oob_attributions``, the decrease of impurity
         for ``local_mdi``. A sum of Shapley values is the share that the features of the group have
-        together; it is not the Shapley value of a game in which the group joins as one player.
+        together; it is not the Shapley value of a game in which the group joins as one player:
+        for that, pass the groups to ``explain(..., method="tree_shap", groups=groups)``.
         The places of ``pg2_greedy`` cannot be added.
 
         Parameters

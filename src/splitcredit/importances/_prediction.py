@@ -7,7 +7,9 @@ import numpy as np
 from splitcredit.attribution import Attribution
 
 
-def explain_prediction(forest, X, output, method, all_outputs, one_a_row, baseline) -> Attribution:
+def explain_prediction(
+    forest, X, output, method, all_outputs, one_a_row, baseline, players=None
+) -> Attribution:
     """Attribute the chosen outputs of the prediction.
 
     Parameters
@@ -20,6 +22,8 @@ def explain_prediction(forest, X, output, method, all_outputs, one_a_row, baseli
     all_outputs : callable (forest, prepared X, outputs) -> (n_samples, n_features, len(outputs))
     one_a_row : callable (forest, prepared X, index) -> (n_samples, n_features)
     baseline : float64 (n_outputs,)
+    players : tuple of str, optional
+        Names of what gets the values; the features by default.
 
     Returns
     -------
@@ -37,7 +41,7 @@ def explain_prediction(forest, X, output, method, all_outputs, one_a_row, baseli
     return Attribution(
         values=values,
         baseline=baseline,
-        feature_names=forest.feature_names,
+        feature_names=forest.feature_names if players is None else players,
         output_names=names,
         method=method,
         parameters={"output": output if isinstance(output, str) else int(output)},

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
+from splitcredit import _groups
 from splitcredit.attribution import Attribution
 from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import explain_prediction
 
 
-def explain(forest, X, output="all", algorithm="auto") -> Attribution:
+def explain(forest, X, output="all", algorithm="auto", groups=None) -> Attribution:
     """Path-dependent TreeSHAP: the Shapley values of lundberg2017, Eq. 2 with Algorithm 1, exact.
 
     Parameters
@@ -21,6 +20,10 @@ def explain(forest, X, output="all", algorithm="auto") -> Attribution:
     algorithm : {"auto", "blocks", "tables", "rows"}
         All are exact; they differ in time. ``"auto"`` takes ``"tables"`` for shallow trees, else
         ``"rows"`` for few rows and ``"blocks"`` for more, which give the same bytes.
+    groups : dict of str to list of str or int, optional
+        Features that become known together, by name or index, such as the columns of a one-hot
+        encoding: each group is one player of the Shapley value, and so is each feature in none.
+        The sum over the features of a group, `Attribution.grouped`, has another value.
 
     Returns
     -------
@@ -31,8 +34,8 @@ def explain(forest, X, output="all", algorithm="auto") -> Attribution:
     Raises
     ------
     ValueError
-        If X does not fit the forest, there is no such output or algorithm, or the trees are too
-        deep for ``"tables"``.
+        If X does not fit the forest, there is no such output or algorithm, the trees are too
+        deep for ``"tables"``, a feature is unknown or in two groups, or a name occurs twice.
 
     Examples
     --------
@@ -53,12 +56,20 @@ def explain(forest, X, output="all", algorithm="auto") -> Attribution:
     if algorithm not in kernel.ALGORITHMS:
         known = ", ".join(kernel.ALGORITHMS)
         raise ValueError(f"unknown algorithm {algorithm!r}: available are {known}")
-    return explain_prediction(
+    players = forest
+    if groups is not None:
+        players = kernel.of_groups(forest, *_groups.players(forest.feature_names, groups))
+    attribution = explain_prediction(
         forest,
         X,
         output,
         "tree_shap",
-        partial(kernel.tree_shap, algorithm=algorithm),
-        partial(kernel.tree_shap_one, algorithm=algorithm),
+        lambda _, X, outputs: kernel.tree_shap(players, X, outputs, algorithm),
+        lambda _, X, output: kernel.tree_shap_one(players, X, output, algorithm),
         kernel.expected_value(forest),
+        players.feature_names,
     )
+    if groups is not None:
+        members = {str(group): [str(feature) for feature in groups[group]] for group in groups}
+        attribution.parameters["groups"] = members
+    return attribution

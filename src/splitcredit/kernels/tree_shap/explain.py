@@ -11,10 +11,12 @@ All three give it exactly, up to rounding:
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import cached_per_forest, outputs_add_up, readonly
+from splitcredit.kernels.nodes import cached_per_forest, columns, outputs_add_up, readonly
 from splitcredit.kernels.tree_shap import blocks, outcome_tables, rows
 
 # Each adds the attributions of X[rows] for some outputs, summed over the trees, to `out`: called as
@@ -82,6 +84,26 @@ def expected_value(forest) -> np.ndarray:
     _weigh_leaves(forest.feature, forest.left, forest.right, forest.cover, mean)
     total = mean[forest.tree_offsets[:-1]].sum(axis=0)
     return readonly(forest.base + (total / forest.n_trees if forest.aggregate == "mean" else total))
+
+
+@cached_per_forest
+def of_groups(forest, names, group_of):
+    """The forest with groups for its features; its nodes compare the columns that they compared.
+
+    Parameters
+    ----------
+    forest : Forest
+    names : tuple of str
+        Of the groups.
+    group_of : tuple of int, n_features long
+    """
+    numbers = np.array([*group_of, -1], np.int32)  # leaves have feature -1
+    grouped = copy(forest)
+    changed = {"feature": readonly(numbers[forest.feature]), "column": columns(forest)}
+    # Not by `dataclasses.replace`: a Forest of its own has no columns beside its features.
+    for name, value in {**changed, "feature_names": names}.items():
+        object.__setattr__(grouped, name, value)
+    return grouped
 
 
 def _attribute(forest, X, outputs, rows, algorithm):
