@@ -22,8 +22,8 @@ from forests import (
 from splitcredit import explain, faithfulness, importance, rank, to_forest
 from splitcredit.importances import available
 from splitcredit.kernels import kept
+from splitcredit.kernels.tree_shap import blocks, layout, outcome_tables
 from splitcredit.kernels.tree_shap import explain as kernel
-from splitcredit.kernels.tree_shap import layout, outcome_tables
 from splitcredit.kernels.tree_shap.rows import _rows
 
 # Shallow enough for shap's extend/unwind, which loses digits with depth. It knows no NaN.
@@ -270,9 +270,26 @@ def test_tables_have_the_same_bytes_before_their_kernel_is_compiled(monkeypatch,
     monkeypatch.setattr(outcome_tables, "_rows", lambda *given: calls.append(1) or _rows(*given))
     monkeypatch.setattr(outcome_tables, "_PORTION", portion)
     monkeypatch.setattr(type(outcome_tables._fill_tables), "is_ready", lambda *given: False)
+    monkeypatch.setattr(kernel, "_choose", lambda *given: "tables")
     monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
-    assert explain(forest, X, algorithm="tables").values.tobytes() == compiled.tobytes()
+    assert explain(forest, X).values.tobytes() == compiled.tobytes()
     assert calls or not compiled.any()
+
+
+def test_rows_are_taken_one_by_one_until_the_kernel_for_blocks_pays(monkeypatch):
+    """The first calls take no seconds to compile it, and many small ones do not go on like this."""
+    forest, calls = MADE["deep"], []
+    X = rows_on_thresholds(forest, 50)
+    monkeypatch.setattr(kernel, "PATIENCE", 2 * len(X) * np.count_nonzero(forest.feature >= 0))
+    monkeypatch.setattr(kernel, "_visits", [0])
+    for name in ("blocks", "rows"):
+        monkeypatch.setitem(kernel._ATTRIBUTE, name, lambda *given, name=name: calls.append(name))
+    monkeypatch.setattr(blocks, "is_ready", lambda *given: True)
+    explain(forest, X, output=0)
+    monkeypatch.setattr(blocks, "is_ready", lambda *given: False)
+    for _ in range(3):
+        explain(forest, X, output=0)
+    assert calls == ["blocks", "rows", "rows", "blocks"]
 
 
 def test_what_a_row_gets_does_not_depend_on_the_number_of_rows():

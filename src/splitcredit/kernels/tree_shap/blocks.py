@@ -91,6 +91,12 @@ def attribute(forest, outputs, X, rows, out) -> None:
         _blocks(n_blocks(len(rows), LANES), *arrays, X, any_nan, rows, out)
 
 
+def is_ready(forest, outputs, X, rows, out) -> bool:
+    """Whether the kernel that `attribute` calls with such arguments is compiled."""
+    arrays = next(iter(quadratures(forest, outputs)), None)
+    return arrays is None or _blocks.is_ready(*arrays, X, True, rows, out)
+
+
 def quadratures(forest, outputs):
     """What `quadrature` gives for each layout of the forest; it is kept in memory.
 

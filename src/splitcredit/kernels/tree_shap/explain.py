@@ -30,6 +30,10 @@ _ATTRIBUTE = {
 ALGORITHMS = ("auto", *_ATTRIBUTE)
 # Up to so many rows it costs less to take them one by one than to set up a block.
 FEW_ROWS = 3
+# Nodes that rows are taken through one by one, in a process, before the kernel for blocks is
+# compiled. They take a second, and the kernel takes two to compile.
+PATIENCE = 30_000_000
+_visits = [0]
 
 
 def tree_shap(forest, X, outputs=None, algorithm="auto") -> np.ndarray:
@@ -108,13 +112,38 @@ def of_groups(forest, names, group_of):
 
 def _attribute(forest, X, outputs, rows, algorithm):
     out = np.zeros((len(rows), forest.n_features, len(outputs)))
-    chosen = _choose(forest, len(rows)) if algorithm == "auto" else algorithm
     # One type for the compiled code; float32 and their thresholds lose nothing.
     X = readonly(np.array(X, np.float64))
-    _ATTRIBUTE[chosen](forest, outputs, X, rows, out)
+    if algorithm == "auto":
+        _attribute_soon(forest, outputs, X, rows, out)
+    else:
+        _ATTRIBUTE[algorithm](forest, outputs, X, rows, out)
     if forest.aggregate == "mean":
         out /= forest.n_trees
     return out
+
+
+def _attribute_soon(forest, outputs, X, rows, out):
+    """By the algorithm that costs least, the time to compile it included."""
+    chosen = _choose(forest, len(rows))
+    if chosen == "tables":
+        outcome_tables.attribute(forest, outputs, X, rows, out, hurry=True)
+    elif chosen == "blocks" and _rows_come_first(forest, outputs, X, rows, out):
+        _ATTRIBUTE["rows"](forest, outputs, X, rows, out)
+    else:
+        _ATTRIBUTE[chosen](forest, outputs, X, rows, out)
+
+
+def _rows_come_first(forest, outputs, X, rows, out):
+    """Whether the kernel for blocks is not compiled, and there is too little work to compile it.
+
+    Both algorithms give the same bytes. All calls of the process count.
+    """
+    visits = np.count_nonzero(forest.feature >= 0) * len(rows) * len(outputs)
+    if _visits[0] + visits > PATIENCE or blocks.is_ready(forest, outputs, X, rows, out):
+        return False
+    _visits[0] += visits
+    return True
 
 
 def _choose(forest, n_rows):

@@ -31,15 +31,18 @@ SHALLOW, MANY = 5, 2000
 _SAMPLE = 16
 # Rows of split columns with all outcomes of a group: split b goes left where bit b is set.
 _OUTCOMES = readonly(1.0 - (np.arange(1 << BITS)[:, None] >> np.arange(BITS) & 1))
-# Bound of `_room` up to which a kernel that compiles two seconds sooner may fill the tables: for
-# larger ones it would lose them again.
+# Bound of `_room` of a small forest: for larger ones the kernel that compiles two seconds sooner
+# would lose them again.
 _FEW = 1 << 28
 # Numbers of one of its calls.
 _PORTION = 1 << 20
 
 
-def attribute(forest, outputs, X, rows, out) -> None:
+def attribute(forest, outputs, X, rows, out, hurry=False) -> None:
     """Add attributions to `out`; see `tree_shap`.
+
+    In a hurry, a kernel that compiles sooner fills the tables of a small forest, as long as the
+    one that fills them faster is not compiled.
 
     Raises
     ------
@@ -53,7 +56,7 @@ def attribute(forest, outputs, X, rows, out) -> None:
         )
     any_nan = bool(np.isnan(X).any())
     key = "tables", *outputs.tolist()
-    for arrays in kept.ARRAYS.items(forest, key, lambda: _make(forest, outputs)):
+    for arrays in kept.ARRAYS.items(forest, key, lambda: _make(forest, outputs, hurry)):
         splits = _splits(forest)
         _look_up(n_blocks(len(rows), BLOCK), *splits, *arrays, X, any_nan, rows, out)
 
@@ -73,17 +76,18 @@ def _room(forest, value):
     return np.cumsum(leaves * (varies.sum(axis=1) << BITS) * BITS)
 
 
-def _make(forest, outputs):
+def _make(forest, outputs, hurry):
     """What `_look_up` takes of the groups, and their tables, a chunk of trees each."""
     nodes, first = nodes_of(forest), 0
     value = np.ascontiguousarray(forest.value[:, outputs])
     room = _room(forest, value)
+    hurry = hurry and room[-1] <= _FEW
     while first < forest.n_trees:
         before = room[first - 1] if first else 0
         last = max(first + 1, int(np.searchsorted(room, before + CHUNK, side="right")))
         groups = groups_of(nodes, value, forest.tree_offsets[first : last + 1])
         if len(groups.n_splits):
-            yield groups.splits, groups.n_splits, *_tables(groups, room[-1] <= _FEW)
+            yield groups.splits, groups.n_splits, *_tables(groups, hurry)
         first = last
 
 
@@ -111,7 +115,7 @@ def _depth(forest):
     return depth
 
 
-def _tables(groups, few):
+def _tables(groups, hurry):
     """Attributions of each group for every outcome, and where they start and are credited.
 
     Of several classes most boosted trees have values for one only: a group has attributions for
@@ -125,7 +129,7 @@ def _tables(groups, few):
     if len(tables):
         arrays = quadrature(layout)
         shape = groups.n_splits, groups.n_features, starts, first, within, n_outputs, tables
-        if few and not _fill_tables.is_ready(*arrays, *shape):
+        if hurry and not _fill_tables.is_ready(*arrays, *shape):
             _fill_by_rows(arrays, *shape)
         else:
             _fill_tables(len(groups.n_splits), *arrays, *shape)
