@@ -14,6 +14,7 @@ import numba
 
 from pairs import COLUMNS
 from reproduction import storage
+from splitcredit.kernels.warm_up import warm_up
 
 ROOT = Path(__file__).resolve().parents[1]
 # Threads last: idle ones that still spin would count as CPU time of what follows.
@@ -22,6 +23,7 @@ MODULES = ("sutera2021", "loecher2022", "gajewski2025", "tree_shap", "few_rows",
 
 def main(module=None, *names):
     """Run all modules, or one, or of that one the races named."""
+    warm_up()  # small jobs would go on without the fast kernels, see docs/first_call.md
     numba.set_num_threads(1)
     rows = []
     for name in [module] if module else MODULES:
