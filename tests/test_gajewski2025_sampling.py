@@ -446,22 +446,23 @@ def test_power_of_iterations_leaves_the_set_up_out():
     assert timings._power(3.0 + 1e-8 * np.array(timings.COUNTS) ** 2) > 1.5
 
 
-def loops_of_kernel(work, monkeypatch):
+def loops_of_kernel(work):
     """Lengths of the loops over leaves of a later tree, and how many there are of each."""
-    calls = []
-    with monkeypatch.context() as patched:
-        patched.setattr(shares, "_add_steps", lambda work, *ends: calls.append(ends))
-        leaves = work.active_end[-1]
-        for begin in range(0, leaves, shares.BLOCK):
-            shares.add_trees.py_func(work, begin, min(begin + shares.BLOCK, leaves))
-    first, last, begin, end = np.array(calls, int).reshape(-1, 4).T
     steps = work.steps[: work.steps_end[-1]]
     # A step of the kernel has a loop for each of its factors, or one.
     loops = np.append(0, np.maximum(steps["factors_end"] - steps["factors"], 1).cumsum())
-    return end - begin, loops[last] - loops[first]
+    of_tree = np.diff(loops[np.append(0, work.steps_end)])
+    leaves, found = work.active_end[-1], []
+    for begin in range(0, leaves, shares.BLOCK):
+        end = min(begin + shares.BLOCK, leaves)
+        for start, n_loops in zip(work.active_end, of_tree, strict=True):
+            own = max(0, start - begin) // shares.LANES * shares.LANES
+            if start < end:
+                found.append((shares.whole_lanes.py_func(end - begin) - own, n_loops))
+    return np.reshape(found, (-1, 2)).T
 
 
-def parts_of_work(forest, X, chosen, monkeypatch):
+def parts_of_work(forest, X, chosen):
     """Means over pairs of a row and a set of what the exact gap goes through.
 
     Operations on pairs of leaves, the loops in which they are done, nodes that are listed, and
@@ -469,13 +470,13 @@ def parts_of_work(forest, X, chosen, monkeypatch):
     """
     parts = []
     for work, _ in _operations.lists(forest, X, chosen, 0.3):
-        lengths, loops = loops_of_kernel(work, monkeypatch)
+        lengths, loops = loops_of_kernel(work)
         parts.append([(lengths * loops).sum(), loops.sum(), work.visited_end[-1]])
     cuts = GapProblem(forest, None, 0.3, None).gap_forest.cuts
     return [*np.mean(parts, axis=0), chosen[:, cuts.feature].sum(axis=1).mean()]
 
 
-def test_loops_over_leaves_grow_less_than_quadratically(monkeypatch):
+def test_loops_over_leaves_grow_less_than_quadratically():
     """So do the nodes and the thresholds; a larger ensemble has longer loops."""
     parameters = ARTEFACTS["gajewski2025/timings"]["parameters"]
     ensembles = [_ensembles.wine_like(n) for n in parameters["trees"][-timings.LAST :]]
@@ -484,7 +485,7 @@ def test_loops_over_leaves_grow_less_than_quadratically(monkeypatch):
     assert shares.BLOCK == 256
     for size in parameters["sizes"]:
         chosen = _ensembles.sets(rng, 10, _ensembles.FEATURES, size)
-        parts = [parts_of_work(forest, X[:10], chosen, monkeypatch) for forest, X in ensembles]
+        parts = [parts_of_work(forest, X[:10], chosen) for forest, X in ensembles]
         operations, loops, listed, thresholds = np.transpose(parts)
         assert _ensembles.slope(nodes, loops) < 1.8, size
         assert _ensembles.slope(nodes, listed) < 1.2, size

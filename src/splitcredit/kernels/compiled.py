@@ -15,6 +15,7 @@ from numba.core import types
 from splitcredit.kernels import notice
 from splitcredit.kernels.inner import (
     NO_ENTRIES,
+    ApartCompiler,
     InnerCompiler,
     KernelCompiler,
     ParallelCompiler,
@@ -36,7 +37,13 @@ def threads(number: int):
         numba.set_num_threads(before)
 
 
-def kernel(parallel: bool = False, inner: bool = False, inline: bool = False, views: bool = False):
+def kernel(
+    parallel: bool = False,
+    inner: bool = False,
+    inline: bool = False,
+    views: bool = False,
+    apart: bool = False,
+):
     """Compile the decorated function in nopython mode, without fastmath, and keep the code.
 
     Parameters
@@ -54,13 +61,16 @@ def kernel(parallel: bool = False, inner: bool = False, inline: bool = False, vi
     views : bool
         Whether a parallel kernel makes views of arrays that it writes to. If it makes none, the
         compiler may assume that these arrays share no memory with others.
+    apart : bool
+        Whether the arrays that an inner function is given share no memory with each other, so that
+        the compiler need not ask whether they do.
     """
 
     def decorate(function):
         if inline:
             return numba.njit(inline="always")(function)
         if inner:
-            return _Inner(function)
+            return _Inner(function, ApartCompiler if apart else InnerCompiler)
         if parallel:
             # As numba compiles the bodies of its own parallel loops: a division by zero gives
             # infinity or NaN, without a check that would keep loops from vector instructions.
@@ -84,9 +94,9 @@ def _entry(function, compiler=KernelCompiler, **options):
 class _Inner:
     """A function without an entry for Python, which it gets if Python calls it after all."""
 
-    def __init__(self, function):
+    def __init__(self, function, compiler):
         self.py_func = function
-        self.dispatcher = numba.njit(pipeline_class=InnerCompiler, **NO_ENTRIES)(function)
+        self.dispatcher = numba.njit(pipeline_class=compiler, **NO_ENTRIES)(function)
         self._template = self.dispatcher.get_call_template
         self.dispatcher.get_call_template = self._template_of_types
         # Numba takes an object with this attribute for what it wraps.

@@ -141,6 +141,15 @@ class InnerCompiler(KernelCompiler):
     lowering = InnerLowering
 
 
+class ApartCompiler(InnerCompiler):
+    """The compiler of inner functions that are given arrays which share no memory."""
+
+    def define_pipelines(self):
+        """The passes of inner functions, which may assume so."""
+        self.state.flags.noalias = True
+        return super().define_pipelines()
+
+
 @contextlib.contextmanager
 def _no_garbage_collection():
     """The compiler makes very many objects that live until it has done; searching them is slow."""

@@ -38,10 +38,9 @@ def lists(forest, X, chosen, sigma):
     nodes, sides, roots, lowered, first, depth = exact.kernel_arrays(problem.gap_forest)
     rows, tails = problem.with_tails(X, chosen)
     work = exact.workspace(len(nodes), len(sides), len(roots), X.shape[1], depth)
-    row_values, mass_below = np.empty(len(roots)), np.empty(X.shape[1])
     for x, tail, moving in zip(rows, tails, chosen, strict=True):
-        exact.locate_row(nodes, roots, lowered, first, x, tail, row_values, mass_below)
-        listed = nodes, sides, roots, lowered, x, tail, moving, row_values, mass_below, work
+        exact.begin_row(work)
+        listed = nodes, sides, roots, lowered, first, x, tail, moving, work
         n_factors = exact.list_steps(*listed)
         exact.drop_negligible_leaves(work)
         exact.reverse_steps(work)

@@ -37,6 +37,7 @@ from splitcredit.kernels.prediction_gap.shares import (
     AROUND,
     BLOCK,
     add_trees,
+    expected_row,
     fill_table,
     interval,
     width,
@@ -71,7 +72,9 @@ STEP = np.dtype(
 FACTOR = np.dtype(
     [("low", "f8"), ("high", "f8"), ("feature", "i4"), ("slot", "i4"), ("kind", "i4")], align=True
 )
-WAITING = np.dtype([("node", "i4"), ("level", "i4"), ("probability", "f8")], align=True)
+WAITING = np.dtype(
+    [("node", "i4"), ("level", "i4"), ("probability", "f8"), ("with_x", "?")], align=True
+)
 ACTIVE = np.dtype(
     [("gap", "f8"), ("gap_low", "f8"), ("probability", "f8"), ("node", "i4")], align=True
 )
@@ -91,7 +94,10 @@ class Work(NamedTuple):
     begun: np.ndarray  # whether the sum of a level has begun
     slot: np.ndarray  # of each feature in the table, -1 without
     table: np.ndarray  # (n_slots, 5, BLOCK)
-    sums: np.ndarray  # (depth + 4, BLOCK): by level, two products in the making, ones
+    located: np.ndarray  # of each tree, whether the value of the leaf of x is known
+    row_values: np.ndarray  # these values
+    mass_below: np.ndarray  # of each feature, -1 as long as it is not known
+    sums: np.ndarray  # (depth + 5, BLOCK): by level, results, two products in the making, ones
 
 
 def gaps(gap_forest, X, tails, rows, chosen) -> np.ndarray:
@@ -141,20 +147,18 @@ def _gaps(
     out,
 ):
     work = workspace(len(nodes), len(sides), len(roots), X.shape[1], depth)
-    row_values, mass_below = np.empty(len(roots)), np.empty(X.shape[1])
     for block in range(first_block, last_block):
         for i in range(block * PAIRS, min(len(rows), block * PAIRS + PAIRS)):
+            if i == block * PAIRS or rows[i] != rows[i - 1]:
+                begin_row(work)
             x, tail = X[rows[i]], tails[rows[i]]
-            locate_row(nodes, roots, lowered, first, x, tail, row_values, mass_below)
-            out[i] = gap(
-                nodes, sides, roots, lowered, x, tail, chosen[i], row_values, mass_below, work
-            )
+            out[i] = gap(nodes, sides, roots, lowered, first, x, tail, chosen[i], work)
 
 
 @kernel(inner=True)
 def workspace(n_nodes, n_sides, n_trees, n_features, depth):
     """Working memory for forests of such a size."""
-    sums = np.zeros((depth + 4, BLOCK))
+    sums = np.zeros((depth + 5, BLOCK))
     sums[-1] = 1.0
     return Work(
         np.empty(n_nodes, STEP),
@@ -168,34 +172,40 @@ def workspace(n_nodes, n_sides, n_trees, n_features, depth):
         np.empty(depth + 2, np.bool_),
         np.full(n_features, -1, np.int32),
         np.empty((min(n_features, n_sides), 5, BLOCK)),
+        np.zeros(n_trees, np.bool_),
+        np.empty(n_trees),
+        np.full(n_features, -1.0),
         sums,
     )
 
 
 @kernel(inner=True)
-def locate_row(nodes, roots, lowered, first, x, tails, row_values, mass_below):
-    """Find the value of the leaf of x in every tree, and the probability mass below x.
+def begin_row(work):
+    """Forget what was known of the row before."""
+    for t in range(len(work.located)):
+        work.located[t] = False
+    for j in range(len(work.mass_below)):
+        work.mass_below[j] = -1.0
 
-    For the mass any number will do that lies between the two tails next to x.
+
+@kernel(inner=True)
+def _mass_below(lowered, low, high, x, tails):
+    """The probability mass below x of a feature with the cuts low..high.
+
+    Any number will do that lies between the two tails next to x.
     """
-    for t in range(len(roots)):
-        k = np.int64(roots[t])
-        while nodes[k].feature >= 0:
-            k = _next_node(nodes[k], x[nodes[k].feature])
-        row_values[t] = nodes[k].value
-    for j in range(len(mass_below)):
-        low, high = first[j], first[j + 1]
-        while low < high:
-            half = (low + high) >> 1
-            if x[j] > lowered[half]:
-                low = half + 1
-            else:
-                high = half
-        below = tails[low - 1] if low > first[j] else 0.0
-        above = tails[low] if low < first[j + 1] else 0.0
-        mass_below[j] = 0.5
-        if below > 0.5 or above > 0.5:  # a number whose difference from 1 is exact as well
-            mass_below[j] = np.ceil(below * TWO_53) / TWO_53
+    first, last = low, high
+    while low < high:
+        half = (low + high) >> 1
+        if x > lowered[half]:
+            low = half + 1
+        else:
+            high = half
+    below = tails[low - 1] if low > first else 0.0
+    above = tails[low] if low < last else 0.0
+    if below > 0.5 or above > 0.5:  # a number whose difference from 1 is exact as well
+        return np.ceil(below * TWO_53) / TWO_53
+    return 0.5
 
 
 @kernel(inner=True)
@@ -206,28 +216,28 @@ def _next_node(node, value):
 
 
 @kernel(inner=True)
-def gap(nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_below, work):
-    """PG^2 of one row and set; `row_values` and `mass_below` are those of `locate_row`."""
-    n_factors = list_steps(
-        nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_below, work
-    )
+def gap(nodes, sides, roots, lowered, first, x, tails, chosen, work):
+    """PG^2 of one row and set; `begin_row` is called first for each row."""
+    n_factors = list_steps(nodes, sides, roots, lowered, first, x, tails, chosen, work)
     drop_negligible_leaves(work)
     reverse_steps(work)
     sums, active, total, squares = work.sums, work.active, 0.0, 0.0
-    n = work.active_end[-1]
+    n, results = work.active_end[-1], expected_row(sums)
     for begin in range(0, n, BLOCK):
         end = min(n, begin + BLOCK)
-        fill_table(nodes, sides, lowered, x, tails, chosen, mass_below, work, begin, end)
-        add_trees(work, begin, end)
+        fill_table(nodes, sides, lowered, x, tails, work, begin, end)
+        add_trees(
+            work.steps, work.steps_end, work.factors, work.active_end, work.table, sums, begin, end
+        )
         for v in range(begin, end):
             share, g = active[v].probability, active[v].gap
-            total += share * g * (g + 2.0 * sums[0, v - begin])
+            total += share * g * (g + 2.0 * sums[results, v - begin])
             squares += share * g * g
     if total < CANCELLED * squares:
         clear_slots(work, n_factors)
-        list_steps(nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_below, work)
+        list_steps(nodes, sides, roots, lowered, first, x, tails, chosen, work)
         reverse_steps(work)
-        total = gap_twofold(nodes, sides, lowered, x, tails, chosen, mass_below, work)
+        total = gap_twofold(nodes, sides, lowered, x, tails, chosen, work)
     clear_slots(work, n_factors)
     return max(total, 0.0)  # the mean of a square: below 0 by rounding only
 
@@ -240,56 +250,87 @@ def clear_slots(work, n_factors):
 
 
 @kernel(inner=True)
-def list_steps(nodes, sides, roots, lowered, x, tails, chosen, row_values, mass_below, work):
+def list_steps(nodes, sides, roots, lowered, first, x, tails, chosen, work):
     """List the nodes where factors or active leaves are, parents before children.
+
+    Below a node where no chosen feature is split, there is one leaf that can be reached. As long as
+    the path is that of x, it is the leaf of x, whose gap is 0.
 
     Numba counts references to the arrays that a function is given, which takes longer than all
     that is done at a node: hence one long function that calls others with numbers only.
     """
     visited, factors, active, waiting = work.visited, work.factors, work.active, work.waiting
+    row_values, mass_below, located = work.row_values, work.mass_below, work.located
+    bits = np.uint64(0)
+    for j in range(len(chosen)):
+        if chosen[j]:
+            bits |= np.uint64(1) << np.uint64(j % 64)
+            if mass_below[j] < 0.0:
+                mass_below[j] = _mass_below(lowered, first[j], first[j + 1], x[j], tails)
     n, n_visited, n_factors = 0, 0, 0
     for t in range(len(roots)):
-        waiting[0].node, waiting[0].level, waiting[0].probability = roots[t], 0, 1.0
-        n_waiting = 1
+        n_waiting = 0
+        if nodes[roots[t]].below & bits:
+            waiting[0].node, waiting[0].level, waiting[0].probability = roots[t], 0, 1.0
+            waiting[0].with_x = True
+            n_waiting = 1
+            if not located[t]:
+                k = np.int64(roots[t])
+                while nodes[k].feature >= 0:
+                    k = _next_node(nodes[k], x[nodes[k].feature])
+                row_values[t], located[t] = nodes[k].value, True
         while n_waiting > 0:
             n_waiting -= 1
             here = waiting[n_waiting]
-            k, level, p = here.node, here.level, here.probability
-            node, before = nodes[k], n_factors
-            for s in range(node.settled, node.settled_end):
-                side, factor = sides[s], factors[n_factors]
-                j, a, b = side.feature, side.low, side.high
-                if chosen[j]:
-                    kind, low, high = interval(x[j], lowered[a], lowered[b], tails[a], tails[b])
-                    factor.kind, factor.low, factor.high, factor.feature = kind, low, high, j
-                    p *= width(kind, low, high, mass_below[j])
-                    n_factors += kind != AROUND or low != 0.0 or high != 0.0
-            leaf, distance = node.feature < 0, node.value - row_values[t]
-            if p < NEGLIGIBLE or (leaf and distance == 0.0):
-                n_factors = before
-                continue
-            if leaf or n_factors > before:
-                step = visited[n_visited]
-                step.gap, step.gap_low = two_difference(node.value, row_values[t])
-                step.leaf, step.level = leaf, level
-                step.factors, step.factors_end = before, n_factors
-                n_visited += 1
-            if leaf:
-                active[n].gap, active[n].gap_low = two_difference(node.value, row_values[t])
-                active[n].probability, active[n].node = p, k
-                n += 1
-                continue
-            level += n_factors > before
-            j = node.feature
-            both = chosen[j]
-            if both:
-                behind = waiting[n_waiting]
-                behind.node, behind.level, behind.probability = node.right, level, p
-                n_waiting += 1
-            ahead = waiting[n_waiting]
-            ahead.node, ahead.level = node.left if both else _next_node(node, x[j]), level
-            ahead.probability = p
-            n_waiting += 1
+            k, level, p, with_x = np.int64(here.node), here.level, here.probability, here.with_x
+            while True:
+                node, before = nodes[k], n_factors
+                single = not node.below & bits
+                for s in range(node.settled, node.settled_end):
+                    side, factor = sides[s], factors[n_factors]
+                    j, a, b = side.feature, side.low, side.high
+                    if chosen[j]:
+                        kind, low, high = interval(x[j], lowered[a], lowered[b], tails[a], tails[b])
+                        factor.kind, factor.low, factor.high, factor.feature = kind, low, high, j
+                        p *= width(kind, low, high, mass_below[j])
+                        n_factors += kind != AROUND or low != 0.0 or high != 0.0
+                if single and not with_x:
+                    while nodes[k].feature >= 0:
+                        k = _next_node(nodes[k], x[nodes[k].feature])
+                value = nodes[k].value
+                leaf = node.feature < 0
+                if p < NEGLIGIBLE or (leaf and value == row_values[t]):
+                    n_factors = before
+                    break
+                if leaf or n_factors > before:
+                    step = visited[n_visited]
+                    step.gap, step.gap_low = two_difference(value, row_values[t])
+                    step.leaf, step.level = leaf, level
+                    step.factors, step.factors_end = before, n_factors
+                    n_visited += 1
+                    level += not leaf
+                if single and (with_x or value == row_values[t]):
+                    break
+                if single:
+                    if not leaf:
+                        step = visited[n_visited]
+                        step.gap, step.gap_low = two_difference(value, row_values[t])
+                        step.leaf, step.level = True, level
+                        step.factors, step.factors_end = n_factors, n_factors
+                        n_visited += 1
+                    active[n].gap, active[n].gap_low = two_difference(value, row_values[t])
+                    active[n].probability, active[n].node = p, k
+                    n += 1
+                    break
+                j = node.feature
+                k = _next_node(node, x[j])
+                if chosen[j]:  # both children, the left one first
+                    behind = waiting[n_waiting]
+                    behind.node, behind.level, behind.probability = node.right, level, p
+                    behind.with_x = with_x and k == node.right
+                    with_x = with_x and k == node.left
+                    n_waiting += 1
+                    k = np.int64(node.left)
         work.visited_end[t], work.active_end[t] = n_visited, n
     return n_factors
 

@@ -12,6 +12,7 @@ NODE = np.dtype(
     [
         ("threshold", "f8"),  # of the comparison ``x <= threshold``; see `nodes.lowered`
         ("value", "f8"),  # of a leaf
+        ("below", "u8"),  # bits of the features split here or below; see `feature_bit`
         ("feature", "i4"),  # -1 at a leaf
         ("left", "i4"),
         ("right", "i4"),
@@ -46,6 +47,11 @@ class GapForest(NamedTuple):
     cuts: Cuts
     depth: int  # of the deepest tree
     divisor: float  # of a gap, for which trees are added up: the squared number of trees if a mean
+
+
+def feature_bit(j: int) -> int:
+    """Bit of a feature; some have the same one if there are more than 64."""
+    return 1 << j % 64
 
 
 @cached_per_forest
@@ -130,7 +136,8 @@ def _tree(forest, root, build):
         value = _any_leaf(forest, k, build.value) if leaf else 0.0
         feature = -1 if leaf else int(forest.feature[k])
         missing = forest.missing_left is not None and bool(forest.missing_left[k])
-        build.nodes.append((build.lowered[k], value, feature, -1, -1, *bounds, missing))
+        bits = sum({feature_bit(j) for j in open_here})
+        build.nodes.append((build.lowered[k], value, bits, feature, -1, -1, *bounds, missing))
         if not leaf:
             cut = int(build.cut_of[k])
             for child, side in ((forest.right[k], "right"), (forest.left[k], "left")):

@@ -6,7 +6,7 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import as_readonly
-from splitcredit.kernels.prediction_gap.exact import gap, kernel_arrays, locate_row, workspace
+from splitcredit.kernels.prediction_gap.exact import begin_row, gap, kernel_arrays, workspace
 
 
 def greedy(gap_forest, X, tails, tolerance, order) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -65,11 +65,10 @@ def _greedy(
     tied,
 ):
     work = workspace(len(nodes), len(sides), len(roots), X.shape[1], depth)
-    row_values, mass_below = np.empty(len(roots)), np.empty(X.shape[1])
     for i in range(first_row, last_row):
         chosen, tried = np.zeros(X.shape[1], np.bool_), np.empty(X.shape[1])
         x, tail, so_far = X[i], tails[i], 0.0
-        locate_row(nodes, roots, lowered, first, x, tail, row_values, mass_below)
+        begin_row(work)
         for step in range(X.shape[1]):
             for j in range(X.shape[1]):
                 if chosen[j]:
@@ -78,9 +77,7 @@ def _greedy(
                     tried[j] = so_far
                 else:
                     chosen[j] = True
-                    tried[j] = gap(
-                        nodes, sides, roots, lowered, x, tail, chosen, row_values, mass_below, work
-                    )
+                    tried[j] = gap(nodes, sides, roots, lowered, first, x, tail, chosen, work)
                     chosen[j] = False
             best, n_equal = _first_of_largest(tried, nearly, order, step)
             rankings[i, step], gaps[i, step] = best, tried[best]

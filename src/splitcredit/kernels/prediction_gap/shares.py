@@ -11,6 +11,9 @@ from splitcredit.kernels.compiled import kernel
 
 # Leaves v that are worked on together; their intervals and sums stay in the caches.
 BLOCK = 256
+# Loops over leaves v begin and end at multiples of this, the numbers in the longest vector, so that
+# no leaf is left for a loop of single numbers. What they write beyond is never read.
+LANES = 8
 # Which side of x an interval lies on.
 BELOW, ABOVE, AROUND = 0, 1, 2
 # Columns of the table: v's interval in the lower tail, in the upper tail, and 1 / width.
@@ -40,29 +43,31 @@ def width(kind, low, high, mass_below):
 
 
 @kernel(inner=True)
-def fill_table(nodes, sides, lowered, x, tails, chosen, mass_below, work, begin, end):
+def fill_table(nodes, sides, lowered, x, tails, work, begin, end):
     """Write the intervals of the leaves begin..end into the table."""
-    slot, table, active = work.slot, work.table, work.active
+    slot, table, active, mass_below = work.slot, work.table, work.active, work.mass_below
+    n = np.uint64(whole_lanes(end - begin))
     for j in range(len(slot)):
         if slot[j] >= 0:
-            _write_untested(table, slot[j], mass_below[j])
+            _write_untested(table, slot[j], n, mass_below[j])
     for i in range(begin, end):
         k, v = active[i].node, i - begin
         for s in range(nodes[k].box, nodes[k].box_end):
             j, a, b = sides[s].feature, sides[s].low, sides[s].high
-            if chosen[j] and slot[j] >= 0:
+            if slot[j] >= 0:
                 kind, low, high = interval(x[j], lowered[a], lowered[b], tails[a], tails[b])
                 _write_interval(table, slot[j], v, kind, low, high, mass_below[j])
 
 
 @kernel(inner=True)
-def _write_untested(table, slot, mass_below):
+def _write_untested(table, slot, n, mass_below):
     """Write the interval of leaves that do not test the feature: all of it."""
-    table[slot, LOWER] = 0.0
-    table[slot, LOWER + 1] = mass_below
-    table[slot, UPPER] = 0.0
-    table[slot, UPPER + 1] = 1.0 - mass_below
-    table[slot, INVERSE] = 1.0
+    for v in range(n):
+        table[slot, LOWER, v] = 0.0
+        table[slot, LOWER + 1, v] = mass_below
+        table[slot, UPPER, v] = 0.0
+        table[slot, UPPER + 1, v] = 1.0 - mass_below
+        table[slot, INVERSE, v] = 1.0
 
 
 @kernel(inner=True)
@@ -79,66 +84,83 @@ def _write_interval(table, slot, v, kind, low, high, mass_below):
     table[slot, INVERSE, v] = 1.0 / width(kind, low, high, mass_below)
 
 
-@kernel(inner=True)
-def add_trees(work, begin, end):
+@kernel(inner=True, apart=True)
+def add_trees(steps, steps_end, factors, active_end, table, sums, begin, end):
     """Sum over the trees before that of v of E[g(x') | x' in v], for the active leaves begin..end.
 
-    The first row of the sums has the results.
-    """
-    sums = work.sums
-    for v in range(end - begin):
-        sums[0, v] = 0.0
-    first = 0
-    for t in range(len(work.steps_end)):
-        start = work.active_end[t]
-        if start >= end:
-            break
-        _add_steps(work, first, work.steps_end[t], max(0, start - begin), end - begin)
-        first = work.steps_end[t]
-
-
-@kernel(inner=True)
-def _add_steps(work, first, last, begin, end):
-    """Work out one tree: row `into` becomes keep * itself + share * number * row `source`.
+    The results are in row `expected_row` of the sums. At a step, row `into` becomes keep * itself
+    + share * number * row `source`.
 
     The loops stand in one function, because numba counts references to the arrays that another
     would be given, and index from unsigned numbers, so that they become vector instructions.
     """
-    steps, factors, table, sums = work.steps, work.factors, work.table, work.sums
-    begin, end, ones = np.uint64(begin), np.uint64(end), len(sums) - 1
-    for s in range(first, last):
-        step = steps[s]
-        number, source, level = 1.0, step.level + 1, step.level
-        if step.leaf:
-            number, source = step.gap, ones
-        kept = 0.0 if step.fresh else 1.0
-        if step.factors == step.factors_end:
-            for v in range(begin, end):
-                sums[level, v] = kept * sums[level, v] + number
-        for f in range(step.factors, step.factors_end):
-            into, keep = level, kept
-            if f + 1 < step.factors_end:  # a product in the making, in one of two rows by turns
-                into, keep = ones - 1 - (f & 1), 0.0
-            factor = factors[f]
-            slot, low, high, kind = factor.slot, factor.low, factor.high, factor.kind
-            if kind == AROUND:
-                for v in range(begin, end):
-                    lower = _positive(
-                        table[slot, LOWER + 1, v] - _larger(table[slot, LOWER, v], low)
-                    )
-                    upper = _positive(
-                        table[slot, UPPER + 1, v] - _larger(table[slot, UPPER, v], high)
-                    )
-                    share = (lower + upper) * table[slot, INVERSE, v]
-                    sums[into, v] = keep * sums[into, v] + share * (number * sums[source, v])
-            else:
-                tail = LOWER if kind == BELOW else UPPER
-                for v in range(begin, end):
-                    top = _smaller(table[slot, tail + 1, v], high)
-                    covered = top - _larger(table[slot, tail, v], low)
-                    share = _positive(covered) * table[slot, INVERSE, v]
-                    sums[into, v] = keep * sums[into, v] + share * (number * sums[source, v])
-            number, source = 1.0, into
+    results, ones = expected_row(sums), len(sums) - 1
+    n = np.uint64(whole_lanes(end - begin) // LANES) * np.uint64(LANES)
+    for v in range(n):
+        sums[0, v] = 0.0
+    first, start = 0, 0
+    for t in range(len(steps_end)):
+        # The sums of the leaves of this tree are complete; its steps may write beside their own.
+        for i in range(max(start, begin), min(active_end[t], end)):
+            sums[results, i - begin] = sums[0, i - begin]
+        start = active_end[t]
+        if start >= end:
+            break
+        own = np.uint64(max(0, start - begin) // LANES) * np.uint64(LANES)
+        alone = False
+        for s in range(first, steps_end[t]):
+            step = steps[s]
+            number, source, level = 1.0, step.level + 1, step.level
+            if step.leaf:
+                number, source = step.gap, ones
+            elif alone:
+                number, source = steps[s - 1].gap, ones
+            # A leaf that is all there is below the next node is taken together with that.
+            alone = step.leaf and step.fresh and level > 0 and step.factors == step.factors_end
+            alone = alone and not steps[s + 1].leaf and steps[s + 1].level < level
+            if alone:
+                continue
+            kept = 0.0 if step.fresh else 1.0
+            if step.factors == step.factors_end:
+                for v in range(own, n):
+                    sums[level, v] = kept * sums[level, v] + number
+            for f in range(step.factors, step.factors_end):
+                into, keep = level, kept
+                if f + 1 < step.factors_end:  # a product in the making, in one of two rows by turns
+                    into, keep = ones - 1 - (f & 1), 0.0
+                factor = factors[f]
+                slot, low, high, kind = factor.slot, factor.low, factor.high, factor.kind
+                if kind == AROUND:
+                    for v in range(own, n):
+                        lower = _positive(
+                            table[slot, LOWER + 1, v] - _larger(table[slot, LOWER, v], low)
+                        )
+                        upper = _positive(
+                            table[slot, UPPER + 1, v] - _larger(table[slot, UPPER, v], high)
+                        )
+                        share = (lower + upper) * table[slot, INVERSE, v]
+                        sums[into, v] = keep * sums[into, v] + share * (number * sums[source, v])
+                else:
+                    tail = LOWER if kind == BELOW else UPPER
+                    for v in range(own, n):
+                        top = _smaller(table[slot, tail + 1, v], high)
+                        covered = top - _larger(table[slot, tail, v], low)
+                        share = _positive(covered) * table[slot, INVERSE, v]
+                        sums[into, v] = keep * sums[into, v] + share * (number * sums[source, v])
+                number, source = 1.0, into
+        first = steps_end[t]
+
+
+@kernel(inner=True)
+def expected_row(sums):
+    """Row of the sums that has the results of `add_trees`."""
+    return len(sums) - 4
+
+
+@kernel(inner=True)
+def whole_lanes(n):
+    """The next multiple of `LANES`."""
+    return (n + LANES - 1) // LANES * LANES
 
 
 @kernel(inner=True)

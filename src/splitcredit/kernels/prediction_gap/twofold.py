@@ -24,13 +24,13 @@ from splitcredit.kernels.prediction_gap.shares import (
 
 
 @kernel(inner=True)
-def gap_twofold(nodes, sides, lowered, x, tails, chosen, mass_below, work):
+def gap_twofold(nodes, sides, lowered, x, tails, chosen, work):
     """PG^2 of the row and set whose steps and active leaves `work` holds."""
-    active, n = work.active, work.active_end[-1]
+    active, n, mass_below = work.active, work.active_end[-1], work.mass_below
     sums, total = np.empty((len(work.sums), 2)), (0.0, 0.0)
     for begin in range(0, n, BLOCK):
         end = min(n, begin + BLOCK)
-        fill_table(nodes, sides, lowered, x, tails, chosen, mass_below, work, begin, end)
+        fill_table(nodes, sides, lowered, x, tails, work, begin, end)
         for i in range(begin, end):
             p, g = (1.0, 0.0), (active[i].gap, active[i].gap_low)
             k = active[i].node
