@@ -6,6 +6,9 @@ import numpy as np
 
 from splitcredit.faithfulness.perturbations import Empirical, FeatureWise, Marginal, Uniform
 
+# Probabilities that are worked out together: what is made on the way stays in the caches.
+AT_ONCE = 1 << 14
+
 
 def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
     """Probability that a perturbed value lies on the other side of each cut.
@@ -37,25 +40,32 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
     if isinstance(perturbation, FeatureWise):
         return _by_feature(cuts, forest, perturbation.noises, X, wanted, scales)
     out = np.zeros((len(X), len(cuts.lowered)))
-    rows, k = np.nonzero((wanted & (scales > 0))[:, cuts.feature])
-    feature = cuts.feature[k]
-    x = X[rows, feature].astype(np.float64)
-    left = x <= cuts.lowered[k]
-    if isinstance(perturbation, Marginal):
-        below = _shares(cuts, forest, perturbation)
-        chance = np.where(left, below[1][k], below[0][k])
-    elif isinstance(perturbation, Empirical):
-        at_most = _counted(perturbation, x, scales[feature], cuts.lowered[k], forest.x_dtype)
-        values = len(perturbation.values)
-        chance = np.where(left, values - at_most, at_most) / values
-    elif isinstance(perturbation, Uniform):
-        chance = _within(perturbation.half_width, cuts.threshold[k], x, scales[feature], left)
-    else:
-        with np.errstate(over="ignore"):
-            z = (cuts.threshold[k] - x) / scales[feature]
-        chance = _beyond(perturbation, z, left, forest.strict)
-    out[rows, k] = chance
+    shares = _shares(cuts, forest, perturbation) if isinstance(perturbation, Marginal) else None
+    step = max(1, AT_ONCE // len(cuts.lowered))
+    for first in range(0, len(X), step):
+        some = slice(first, first + step)
+        rows, k = np.nonzero((wanted[some] & (scales > 0))[:, cuts.feature])
+        feature = cuts.feature[k]
+        x = X[some][rows, feature].astype(np.float64)
+        chance = _chances(cuts, forest, perturbation, x, k, scales[feature], shares)
+        out[some][rows, k] = chance
     return out
+
+
+def _chances(cuts, forest, perturbation, x, k, scale, shares):
+    """Probabilities of values x on the other side of the cuts k; see `tails`."""
+    left = x <= cuts.lowered[k]
+    if shares is not None:
+        return np.where(left, shares[1][k], shares[0][k])
+    if isinstance(perturbation, Empirical):
+        at_most = _counted(perturbation, x, scale, cuts.lowered[k], forest.x_dtype)
+        values = len(perturbation.values)
+        return np.where(left, values - at_most, at_most) / values
+    if isinstance(perturbation, Uniform):
+        return _within(perturbation.half_width, cuts.threshold[k], x, scale, left)
+    with np.errstate(over="ignore"):
+        z = (cuts.threshold[k] - x) / scale
+    return _beyond(perturbation, z, left, forest.strict)
 
 
 def _by_feature(cuts, forest, noises, X, wanted, scales):
