@@ -7,6 +7,8 @@ import numpy as np
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import (
     BLOCK,
+    as_readonly,
+    cached_per_forest,
     child_of,
     credited,
     enter,
@@ -33,10 +35,22 @@ def saabas(forest, X, outputs=None) -> np.ndarray:
 
 
 def saabas_one(forest, X, output) -> np.ndarray:
-    """Saabas attributions for output ``output[i]`` of row i, float64 (n_samples, n_features)."""
-    out, nodes = np.zeros(X.shape), packed_nodes(forest)
-    _saabas_one(n_blocks(len(X)), *nodes, reordered(forest), X, output, out)
+    """Saabas attributions for output ``output[i]`` of row i, float64 (n_samples, n_features).
+
+    Rows with the same output are taken together: what they read of a tree stays in the caches.
+    """
+    order = np.argsort(output, kind="stable")
+    by_output, out = np.zeros(X.shape), np.empty(X.shape)
+    arrays = as_readonly(X[order], output[order])
+    _saabas_one(n_blocks(len(X)), *packed_nodes(forest), _by_output(forest), *arrays, by_output)
+    out[order] = by_output
     return _aggregated(forest, out)
+
+
+@cached_per_forest
+def _by_output(forest):
+    """Values as `reordered` has them, output by output, float64 (n_outputs, n_nodes)."""
+    return readonly(np.ascontiguousarray(reordered(forest).T))
 
 
 def baseline(forest) -> np.ndarray:
@@ -88,7 +102,7 @@ def _saabas_one(first, last, nodes, roots, missing_left, value, X, output, out):
                     j, c = nodes[k].feature, output[i]
                     left = goes_left(X[i, j], nodes, missing_left, k)
                     child = child_of(nodes, k, left)
-                    out[i, j] += value[child, c] - value[k, c]
+                    out[i, j] += value[c, child] - value[c, k]
                     at[going], rows[going] = child, i
                     going += child < len(nodes)
                 active = going
