@@ -78,6 +78,7 @@ bench: environment ## time the core against its peers, into results/timing/bench
 	$(BIN)/python benchmarks/environments.py
 	OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=2 \
 	  $(BIN)/python benchmarks/run.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/limits.py
 
 verify: environment ## compare the results of a finished full run with the reference run, cell by cell
 	@$(BIN)/python workflow/verify.py
