@@ -3,7 +3,8 @@
 A walk takes a block of rows down one tree together, one level a pass. The steps of different rows
 do not wait for each other, so the processor overlaps their memory accesses; one row at a time
 would wait at every node. Measured on 1000 trees of digits this makes a walk with its additions
-twice as fast as scikit-learn's ``apply``.
+twice as fast as scikit-learn's ``apply``. Numbers of rows and nodes are made unsigned before they
+index: of a signed one numba asks each time whether it counts from the end.
 """
 
 from __future__ import annotations

@@ -48,11 +48,11 @@ def _local_mdi(first, last, nodes, roots, missing_left, X, out):
             active = enter(nodes, roots[t], start, stop, at, rows)
             while active > 0:
                 going = 0
-                for a in range(active):
-                    i, k = rows[a], at[a]
-                    j = nodes[k].feature
+                for a in range(np.uint64(active)):
+                    i, k = np.uint64(rows[a]), np.uint64(at[a])
+                    j = np.uint64(nodes[k].feature)
                     left = goes_left(X[i, j], nodes, missing_left, k)
-                    child = child_of(nodes, k, left)
+                    child = np.uint64(child_of(nodes, k, left))
                     out[i, j] += nodes[k].decrease_left if left else nodes[k].decrease_right
                     at[going], rows[going] = child, i
                     going += child < len(nodes)

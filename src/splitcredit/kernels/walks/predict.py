@@ -42,11 +42,11 @@ def _predict(first, last, nodes, roots, missing_left, value, X, out):
             while active > 0:
                 going = 0
                 for a in range(active):
-                    i, k = rows[a], at[a]
+                    i, k = np.uint64(rows[a]), np.uint64(at[a])
                     left = goes_left(X[i, nodes[k].feature], nodes, missing_left, k)
                     child = child_of(nodes, k, left)
-                    leaf[i - start] = child
-                    at[going], rows[going] = child, i
+                    leaf[rows[a] - start] = child
+                    at[going], rows[going] = child, rows[a]
                     going += child < len(nodes)
                 active = going
             for i in range(start, stop):

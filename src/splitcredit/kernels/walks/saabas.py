@@ -75,11 +75,11 @@ def _saabas(first, last, nodes, roots, missing_left, value, X, out):
             active = enter(nodes, roots[t], start, stop, at, rows)
             while active > 0:
                 going = 0
-                for a in range(active):
-                    i, k = rows[a], at[a]
-                    j = nodes[k].feature
+                for a in range(np.uint64(active)):
+                    i, k = np.uint64(rows[a]), np.uint64(at[a])
+                    j = np.uint64(nodes[k].feature)
                     left = goes_left(X[i, j], nodes, missing_left, k)
-                    child = child_of(nodes, k, left)
+                    child = np.uint64(child_of(nodes, k, left))
                     for c in range(n_outputs):
                         out[i, j, c] += value[child, c] - value[k, c]
                     at[going], rows[going] = child, i
@@ -97,11 +97,11 @@ def _saabas_one(first, last, nodes, roots, missing_left, value, X, output, out):
             active = enter(nodes, roots[t], start, stop, at, rows)
             while active > 0:
                 going = 0
-                for a in range(active):
-                    i, k = rows[a], at[a]
-                    j, c = nodes[k].feature, output[i]
+                for a in range(np.uint64(active)):
+                    i, k = np.uint64(rows[a]), np.uint64(at[a])
+                    j, c = np.uint64(nodes[k].feature), np.uint64(output[i])
                     left = goes_left(X[i, j], nodes, missing_left, k)
-                    child = child_of(nodes, k, left)
+                    child = np.uint64(child_of(nodes, k, left))
                     out[i, j] += value[c, child] - value[c, k]
                     at[going], rows[going] = child, i
                     going += child < len(nodes)
