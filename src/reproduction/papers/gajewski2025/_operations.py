@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.faithfulness.prediction_gap import GapProblem
-from splitcredit.kernels.prediction_gap import exact
+from splitcredit.kernels.prediction_gap import exact, leaf_lists
 
 
 def count(forest, X, chosen, sigma) -> np.ndarray:
@@ -30,21 +30,21 @@ def lists(forest, X, chosen, sigma):
 
     Yields
     ------
-    splitcredit.kernels.prediction_gap.exact.Work, the same memory for all pairs
+    splitcredit.kernels.prediction_gap.leaf_lists.Work, the same memory for all pairs
     NODE (n_nodes,)
         See `splitcredit.kernels.prediction_gap.gap_forest`.
     """
     problem = GapProblem(forest, None, sigma, None)
     nodes, sides, roots, lowered, first, depth = exact.kernel_arrays(problem.gap_forest)
     rows, tails = problem.with_tails(X, chosen)
-    work = exact.workspace(len(nodes), len(sides), len(roots), X.shape[1], depth)
+    work = leaf_lists.workspace(len(nodes), len(sides), len(roots), X.shape[1], depth)
     for x, tail, moving in zip(rows, tails, chosen, strict=True):
-        exact.begin_row(work)
+        leaf_lists.begin_row(work)
         listed = nodes, sides, roots, lowered, first, x, tail, moving, work
-        n_factors = exact.list_steps(*listed)
-        exact.drop_negligible_leaves(work)
-        exact.reverse_steps(work)
-        exact.clear_slots(work, n_factors)
+        n_factors = leaf_lists.list_steps(*listed)
+        leaf_lists.drop_negligible_leaves(work)
+        leaf_lists.reverse_steps(work)
+        leaf_lists.clear_slots(work, n_factors)
         yield work, nodes
 
 

@@ -29,8 +29,9 @@ PGI^2        mean of PG^2 over the first k features of a ranking, k = 1 ... d (E
 
 - `gap_forest` builds, once for a forest and an output, what depends on no row: nodes with the
   intervals of their leaves, and all cuts (`GapForest`). It is kept as long as the forest lives.
-- `exact` is the algorithm: it lists the leaves that x' can reach, leaves out those that are too
-  improbable to change the last digit, and adds up the pairs.
+- `exact` is the algorithm: it adds up the pairs of leaves.
+- `leaf_lists` lists the leaves that x' can reach, and the nodes above them that matter. It leaves
+  out those that are too improbable to change the last digit.
 - `shares` holds its innermost loops: the share of each leaf's interval that a node of another tree
   covers, for 256 leaves at a time.
 - `twofold` repeats the sum with twice the digits. It is used only where trees cancel each other

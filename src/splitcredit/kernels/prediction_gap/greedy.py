@@ -6,7 +6,8 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import as_readonly
-from splitcredit.kernels.prediction_gap.exact import begin_row, gap, kernel_arrays, workspace
+from splitcredit.kernels.prediction_gap.exact import gap, kernel_arrays
+from splitcredit.kernels.prediction_gap.leaf_lists import begin_row, workspace
 
 
 def greedy(gap_forest, X, tails, tolerance, order) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
