@@ -76,6 +76,30 @@ def test_means_equal_the_twin(name, absolute):
     assert absolute or squares.tobytes() == found.tobytes()
 
 
+@pytest.mark.parametrize("noise_of", [(0.02, 0.03), (0.5, 0.9), (-0.9, -0.5), (-0.1, 0.2)])
+def test_splits_that_no_sample_crosses_change_no_mean(noise_of):
+    """Noise of one sign never comes back to the row: it may cross a split with all samples."""
+    forest, X = boosted()
+    masks = sets(40, X.shape[1], 4)
+    pool = np.random.default_rng(2).uniform(*noise_of, (3, X.shape[1], 20)).astype(np.float32)
+    found = sampling.pg2_sampled(forest, X[:40], masks, [20], pool=pool)
+    for pair, mask in enumerate(masks):
+        features = np.flatnonzero(mask)
+        row = forest.prepare(X[pair : pair + 1])[0]
+        twin = slow.mean_gap(forest, row, features, np.ones(X.shape[1]), pool[pair % 3])
+        assert found[pair, 0] == pytest.approx(twin, rel=1e-9, abs=1e-24)
+
+
+def test_noise_that_is_nan_goes_where_a_value_that_is_no_number_goes():
+    """A comparison with NaN is false; no split counts as decided by the range of such noise."""
+    tree = forests.split(0, 0.0, forests.leaf(0.0), forests.leaf(1.0))
+    forest = forests.grow([tree], 1)
+    pool = np.full((1, 1, 4), np.nan, np.float32)
+    pool[0, 0, 2:] = -1.0
+    found = sampling.pg2_sampled(forest, [[-0.5]], [0], [2, 4], pool=pool)
+    assert found.tolist() == [[1.0, 0.5]]
+
+
 def test_thresholds_decide_as_the_model_does():
     """0.1 is no float32 value: the row's neighbors decide, after the cast, by < or <=."""
     for strict in (False, True):

@@ -1,10 +1,10 @@
 """Trees as functions of some features only, for one row, and their values on many samples.
 
-Splits on other features are decided by the row, and trees that become constant are left out. What
-remains is evaluated on a block of samples at a time, a tree of at most `UNIT` splits on a path by
-comparing and selecting at all its nodes at once: no sample waits for another, and the compiler
-makes vector code of it. Trees of one more level are two such units below a split; deeper ones are
-walked. Leaves are centered at the tree's value for the row.
+Splits on other features are decided by the row, and so are those that no sample crosses; trees
+that become constant are left out. What remains is evaluated on a block of samples at a time, a tree
+of at most `UNIT` splits on a path by comparing and selecting at all its nodes at once: no sample
+waits for another, and the compiler makes vector code of it. Trees of one more level are two such
+units below a split; deeper ones are walked. Leaves are centered at the tree's value for the row.
 
 Arrays are taken out of their tuples before a loop: each access in it would count a reference.
 """
@@ -108,8 +108,8 @@ def space(nodes):
 
 
 @kernel(inner=True)
-def restrict(nodes, X, row, columns, trees):
-    """Restrict all trees to some features; the number of those that are not constant.
+def restrict(nodes, X, row, columns, low, high, trees):
+    """Restrict all trees to some features and ranges; the number of those that are not constant.
 
     Parameters
     ----------
@@ -119,13 +119,15 @@ def restrict(nodes, X, row, columns, trees):
         That decides the splits on the other features.
     columns : int32 (n_features,)
         Number of each feature among those left, -1 for the others.
+    low, high : x_dtype (n_features,)
+        Range of the values of the features that are left; the row's own lies in it.
     trees : Restricted
         Filled.
     """
     feature, _, _, threshold, _, value, offsets = nodes
     node, height, steps, center = trees.node, trees.height, trees.steps, trees.center
     leaf = np.empty(len(feature), np.int32)  # of x, from each node on
-    _restrict_nodes(nodes, X, row, columns, leaf, node, height)
+    _restrict_nodes(nodes, X, row, columns, low, high, leaf, node, height)
     n_left = 0
     for t in range(len(offsets) - 1):
         top = node[offsets[t]]
@@ -147,7 +149,7 @@ def restrict(nodes, X, row, columns, trees):
 
 
 @kernel(inner=True)
-def _restrict_nodes(nodes, X, row, columns, leaf, node, height):
+def _restrict_nodes(nodes, X, row, columns, low, high, leaf, node, height):
     """All nodes, children first."""
     feature, left, right, threshold, missing_left, value, _ = nodes
     for k in range(len(feature) - 1, -1, -1):
@@ -161,12 +163,29 @@ def _restrict_nodes(nodes, X, row, columns, leaf, node, height):
         leaf[k] = leaf[ahead]
         a, b = node[left[k]], node[right[k]]
         below = max(height[a], height[b])
-        if columns[j] < 0:
+        if columns[j] < 0 or high[j] <= threshold[k] or low[j] > threshold[k]:
             node[k] = node[ahead]
         elif below == 0 and value[a] == value[b]:
             node[k] = a
         else:
             height[k] = 1 + below
+
+
+@kernel(inner=True)
+def tested_features(nodes, n_features, trees, n_trees):
+    """Whether each feature is tested in the restricted trees: bool (n_features,)."""
+    feature, left, right = nodes.feature, nodes.left, nodes.right
+    node, height, steps = trees.node, trees.height, trees.steps
+    tested = np.zeros(n_features, np.bool_)
+    reached = np.zeros(len(feature), np.bool_)
+    for t in range(n_trees):
+        reached[steps[t, 1]] = True
+    # Children come after their parents.
+    for k in range(len(feature)):
+        if reached[k] and height[k] > 0:
+            tested[feature[k]] = True
+            reached[node[left[k]]] = reached[node[right[k]]] = True
+    return tested
 
 
 @kernel(inner=True)

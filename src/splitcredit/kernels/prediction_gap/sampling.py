@@ -1,8 +1,9 @@
 """Prediction gaps by sampling: means of ``(f(x) - f(x'))^2`` or ``|f(x) - f(x')|`` over noise.
 
-For one pair of a row x and a set of perturbed features, the trees are restricted to these features
-first (`restricted_trees`), and then evaluated on a block of samples at a time. The base and all
-that x' does not change cancel without rounding.
+For one pair of a row x and a set of perturbed features, the trees are restricted first
+(`restricted_trees`) to these features and to the range of values that their samples reach, and then
+evaluated on a block of samples at a time. Only features that the restricted trees test are
+perturbed. The base and all that x' does not change cancel without rounding.
 
 Sums of a block are made in `PARTS` parts, the same for every list of counts: a mean over the first
 n samples depends on those samples alone.
@@ -14,7 +15,13 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import as_readonly
-from splitcredit.kernels.prediction_gap.restricted_trees import add_all, nodes_of, restrict, space
+from splitcredit.kernels.prediction_gap.restricted_trees import (
+    add_all,
+    nodes_of,
+    restrict,
+    space,
+    tested_features,
+)
 
 # Samples in one block: those of ten features stay in the first cache.
 BLOCK = 512
@@ -49,7 +56,9 @@ def sampled_gaps(
     out = np.zeros((len(X), len(counts)))
     # Pairs of one stream follow each other, and every thread gets some of all sizes.
     order = np.argsort(streams, kind="stable")
-    arrays = as_readonly(X, perturbed, streams, order, scale, pool, counts)
+    reached = pool[:, :, : counts[-1]]
+    arrays = X, perturbed, streams, order, scale, pool, reached.min(axis=2), reached.max(axis=2)
+    arrays = as_readonly(*arrays, counts)
     _means(len(order), nodes_of(forest, output), *arrays, absolute, out)
     if forest.aggregate == "mean":
         out /= forest.n_trees if absolute else forest.n_trees**2
@@ -57,26 +66,32 @@ def sampled_gaps(
 
 
 @kernel(parallel=True)
-def _means(first, last, nodes, X, perturbed, streams, order, scale, pool, counts, absolute, out):
+def _means(
+    first, last, nodes, X, perturbed, streams, order, scale, pool, low, high, counts, absolute, out
+):
     """Fill `out`; each pair is one thread's."""
     for at in range(first, last):
         pair = order[at]
-        _pair_means(nodes, X, perturbed, streams, pair, scale, pool, counts, absolute, out)
+        ends = low[streams[pair]], high[streams[pair]]
+        _pair_means(nodes, X, perturbed, streams, pair, scale, pool, ends, counts, absolute, out)
 
 
 @kernel(inner=True)
-def _pair_means(nodes, X, perturbed, streams, pair, scale, pool, counts, absolute, out):
+def _pair_means(nodes, X, perturbed, streams, pair, scale, pool, ends, counts, absolute, out):
     stream = streams[pair]
     columns = np.full(X.shape[1], -1, np.int32)
+    low, high = X[pair].copy(), X[pair].copy()
     n_columns = 0
     for j in range(X.shape[1]):
         if perturbed[pair, j]:
             columns[j] = n_columns
+            _widen(X[pair, j], scale[j], ends, n_columns, j, low, high)
             n_columns += 1
     trees = space(nodes)
-    n_trees = restrict(nodes, X, pair, columns, trees)
+    n_trees = restrict(nodes, X, pair, columns, low, high, trees)
     if n_trees == 0:
         return
+    tested = tested_features(nodes, X.shape[1], trees, n_trees)
     x = np.empty((n_columns, BLOCK), X.dtype)
     gap = np.empty(BLOCK)
     left, right = np.empty(BLOCK, nodes.value.dtype), np.empty(BLOCK, nodes.value.dtype)
@@ -84,13 +99,27 @@ def _pair_means(nodes, X, perturbed, streams, pair, scale, pool, counts, absolut
     for first in range(0, last, BLOCK):
         n = min(BLOCK, last - first)
         for j in range(X.shape[1]):
-            if columns[j] >= 0:
+            if tested[j]:
                 _perturb(X[pair, j], scale[j], pool, stream, columns[j], first, n, x)
         add_all(nodes, columns, trees, n_trees, x, n, gap, left, right)
         while c < len(counts) and counts[c] <= first + n:
             out[pair, c] = (total + _sum(gap, counts[c] - first, absolute)) / counts[c]
             c += 1
         total += _sum(gap, n, absolute)
+
+
+@kernel(inner=True)
+def _widen(x, scale, ends, column, j, low, high):
+    """Least and largest of x and its samples: rounding keeps the order of the noise.
+
+    NaN where the noise has one; no split counts as decided then.
+    """
+    center, scale = np.float64(x), np.float64(scale)
+    low[j], high[j] = center + scale * ends[0][column], center + scale * ends[1][column]
+    if low[j] > x:
+        low[j] = x
+    if high[j] < x:
+        high[j] = x
 
 
 @kernel(inner=True)
