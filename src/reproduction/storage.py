@@ -98,17 +98,44 @@ def write_bundle(path, items: dict[str, object]) -> None:
         np.savez(temporary, **arrays)
 
 
-def read_bundle(path, kind, keys=None) -> dict:
-    """Read a bundle written by `write_bundle`, or only some `keys`, by ``kind.from_arrays``."""
+def read_bundle(path, kind) -> dict:
+    """Read a bundle written by `write_bundle`, by ``kind.from_arrays``."""
+    with open_bundle(path, kind) as item:
+        return {key: item(key) for key in item.keys}
+
+
+class Bundle:
+    """A bundle that is open: its items are read when they are called for.
+
+    A bundle has an entry for each array of each item, and lists them all when it is opened: with
+    many items, opening it anew for each takes longer than reading them.
+
+    Parameters
+    ----------
+    archive : numpy.lib.npyio.NpzFile
+    kind : class or module with ``from_arrays``
+    """
+
+    def __init__(self, archive, kind):
+        self._archive, self._kind = archive, kind
+        self.keys: dict[str, list[str]] = {}
+        for entry in archive.files:
+            key, _, name = entry.rpartition("/")
+            self.keys.setdefault(key, []).append(name)
+
+    def __call__(self, key: str):
+        """Read one item."""
+        arrays = {name: self._archive[f"{key}/{name}"] for name in self.keys[key]}
+        return self._kind.from_arrays(arrays)
+
+
+@contextlib.contextmanager
+def open_bundle(path, kind):
+    """Yield the `Bundle` of a file that `write_bundle` wrote."""
     import numpy as np
 
-    items: dict[str, dict] = {}
     with np.load(path, allow_pickle=False) as archive:
-        for entry in archive.files:
-            key, name = entry.rsplit("/", 1)
-            if keys is None or key in keys:
-                items.setdefault(key, {})[name] = archive[entry]
-    return {key: kind.from_arrays(arrays) for key, arrays in items.items()}
+        yield Bundle(archive, kind)
 
 
 # One encoder for all: `json.dumps` makes a new one for each call with options of its own.

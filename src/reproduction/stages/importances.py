@@ -33,20 +33,22 @@ def run(arguments):
     compute, n_rows = function_of(recipe.pop("importance")), recipe.pop("n_rows", None)
     data = storage.read_bundle(arguments.data, Dataset)
     computed = {}
-    for run in storage.read_json(arguments.plan):
-        key, rows = run["key"], data[run["data_key"]]
-        with usage.measured(key):
-            given = recipe | _seed(compute, arguments.recipe, run["repeat"]) | _ties(recipe, rows)
-            if "estimator" in _parameters(compute):
-                estimator = models.unfitted(run["model"], run["repeat"])
-                explained = compute(estimator, rows.training.X, rows.training.y, **given)
-            else:
-                model = storage.read_bundle(arguments.models, cross_fitted, {key})[key]
-                if "model" in _parameters(compute):
-                    given["model"] = _fitted_anew(run, rows.training, model)
-                explained = _explained(compute, model, rows, given, n_rows)
-        computed[key] = explained
-        print(f"explained {key}: {explained}", flush=True)
+    with storage.open_bundle(arguments.models, cross_fitted) as saved:
+        for run in storage.read_json(arguments.plan):
+            key, rows = run["key"], data[run["data_key"]]
+            with usage.measured(key):
+                given = recipe | _seed(compute, arguments.recipe, run["repeat"])
+                given |= _ties(recipe, rows)
+                if "estimator" in _parameters(compute):
+                    estimator = models.unfitted(run["model"], run["repeat"])
+                    explained = compute(estimator, rows.training.X, rows.training.y, **given)
+                else:
+                    model = saved(key)
+                    if "model" in _parameters(compute):
+                        given["model"] = _fitted_anew(run, rows.training, model)
+                    explained = _explained(compute, model, rows, given, n_rows)
+            computed[key] = explained
+            print(f"explained {key}: {explained}", flush=True)
     storage.write_bundle(arguments.out, computed)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 
@@ -32,27 +33,36 @@ def run(arguments):
     data = storage.read_bundle(arguments.data, Dataset)
     files = dict(zip(arguments.names, arguments.importances, strict=True))
     bundles = {name: storage.read_bundle(path, attribution) for name, path in files.items()}
+    with contextlib.ExitStack() as stack:
+        opened = [storage.open_bundle(path, cross_fitted) for path in arguments.models]
+        forests = [stack.enter_context(bundle) for bundle in opened]
+        frames = _frames(arguments, compute, data, bundles, forests)
+    storage.write_table(arguments.out, pd.concat(frames, ignore_index=True))
+
+
+def _frames(arguments, compute, data, bundles, forests):
+    """The metric of each run."""
     frames = []
     for run in storage.read_json(arguments.plan):
         attributions = {name: bundle[run["key"]] for name, bundle in bundles.items()}
         given = {k: v for k, v in arguments.recipe.items() if k != "metric"}
         taken = inspect.signature(compute).parameters
         with usage.measured(run["key"]):
-            for name, value in _known(arguments, data[run["data_key"]], run):
+            for name, value in _known(arguments, data[run["data_key"]], forests, run):
                 if name in taken:
                     given[name] = value()
             frame = compute(attributions, **given)
         frame.insert(0, "run", run["key"])
         frames.append(frame)
-    storage.write_table(arguments.out, pd.concat(frames, ignore_index=True))
+    return frames
 
 
-def _known(arguments, data, run):
+def _known(arguments, data, forests, run):
     """Arguments that a metric may take, by name, as functions that get them."""
     key, recipe, repeat = run["key"], run["model"], run["repeat"]
     yield "data", lambda: data.explained
     yield "training", lambda: data.training
     yield "random_state", lambda: seeds.derive(arguments.recipe, repeat, "metric")
-    yield "forest", lambda: storage.read_bundle(*arguments.models, cross_fitted, {key})[key]
+    yield "forest", lambda: forests[0](key)
     yield "estimator", lambda: models.unfitted(recipe, repeat)
     yield "refit", lambda: lambda X, y: models.fit(recipe, X, y, repeat)
