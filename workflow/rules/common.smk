@@ -4,6 +4,7 @@ import sys
 
 from reproduction import launcher
 from reproduction.planning.configuration import ConfigError
+from reproduction.planning.priorities import Priorities
 from reproduction.planning.workflow import Workflow
 
 try:
@@ -11,6 +12,10 @@ try:
 except ConfigError as error:
     # One line: an exception would be wrapped in the lines of this file.
     sys.exit(f"configuration: {error}")
+
+
+# The jobs of the longest chains come first.
+priorities = Priorities(None if workflow.remote_exec else jobs)
 
 
 # Memory and minutes of the rules: the largest process of a full run needed 1.9 GB, which with half as

@@ -9,6 +9,7 @@ rule data:
         "results/logs/data/{experiment}/{batch}.log",
     benchmark:
         "results/timing/jobs/data/{experiment}/{batch}.tsv"
+    priority: priorities.of("results/logs/data/{experiment}/{batch}.log")
     conda:
         "../../environment.yml"
     threads: 1

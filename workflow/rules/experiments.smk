@@ -9,6 +9,7 @@ rule experiments:
         "results/logs/experiments/{experiment}/{metric}.log",
     benchmark:
         "results/timing/jobs/experiments/{experiment}/{metric}.tsv"
+    priority: priorities.of("results/logs/experiments/{experiment}/{metric}.log")
     conda:
         "../../environment.yml"
     threads: 1

@@ -16,6 +16,7 @@ rule figures:
         "results/logs/{timing}figures/{paper}/{artefact}.log",
     benchmark:
         "results/timing/jobs/{timing}figures/{paper}/{artefact}.tsv"
+    priority: priorities.of("results/logs/{timing}figures/{paper}/{artefact}.log")
     conda:
         "../../environment.yml"
     threads: 1

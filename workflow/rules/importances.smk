@@ -11,6 +11,7 @@ rule importances:
         "results/logs/importances/{experiment}/{batch}/{importance}.log",
     benchmark:
         "results/timing/jobs/importances/{experiment}/{batch}/{importance}.tsv"
+    priority: priorities.of("results/logs/importances/{experiment}/{batch}/{importance}.log")
     conda:
         "../../environment.yml"
     threads: 1

@@ -10,6 +10,7 @@ rule judgments:
         "results/logs/{timing}judgments/{paper}/{artefact}.log",
     benchmark:
         "results/timing/jobs/{timing}judgments/{paper}/{artefact}.tsv"
+    priority: priorities.of("results/logs/{timing}judgments/{paper}/{artefact}.log")
     conda:
         "../../environment.yml"
     threads: 1

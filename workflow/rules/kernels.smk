@@ -8,6 +8,7 @@ rule kernels:
         "results/logs/kernels/{part}.log",
     benchmark:
         "results/timing/jobs/kernels/{part}.tsv"
+    priority: priorities.of("results/logs/kernels/{part}.log")
     conda:
         "../../environment.yml"
     threads: 1

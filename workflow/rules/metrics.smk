@@ -12,8 +12,7 @@ rule metrics:
         "results/logs/metrics/{experiment}/{batch}/{metric}.log",
     benchmark:
         "results/timing/jobs/metrics/{experiment}/{batch}/{metric}.tsv"
-    # Some take minutes, and should not be what a run ends with.
-    priority: 1
+    priority: priorities.of("results/logs/metrics/{experiment}/{batch}/{metric}.log")
     conda:
         "../../environment.yml"
     threads: 1

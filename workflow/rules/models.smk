@@ -9,6 +9,7 @@ rule models:
         "results/logs/models/{experiment}/{batch}.log",
     benchmark:
         "results/timing/jobs/models/{experiment}/{batch}.tsv"
+    priority: priorities.of("results/logs/models/{experiment}/{batch}.log")
     conda:
         "../../environment.yml"
     threads: 1

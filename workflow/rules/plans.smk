@@ -12,6 +12,7 @@ rule plans:
         "results/logs/plans/{experiment}/{batch}.log",
     benchmark:
         "results/timing/jobs/plans/{experiment}/{batch}.tsv"
+    priority: priorities.of("results/logs/plans/{experiment}/{batch}.log")
     conda:
         "../../environment.yml"
     threads: 1
@@ -32,6 +33,7 @@ rule points:
         "results/logs/points/{experiment}.log",
     benchmark:
         "results/timing/jobs/points/{experiment}.tsv"
+    priority: priorities.of("results/logs/points/{experiment}.log")
     conda:
         "../../environment.yml"
     threads: 1

@@ -11,6 +11,7 @@ rule tables:
         "results/logs/{timing}tables/{paper}/{artefact}.log",
     benchmark:
         "results/timing/jobs/{timing}tables/{paper}/{artefact}.tsv"
+    priority: priorities.of("results/logs/{timing}tables/{paper}/{artefact}.log")
     conda:
         "../../environment.yml"
     threads: lambda wildcards: workflow.cores if wildcards.timing else 1

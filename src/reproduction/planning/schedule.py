@@ -28,6 +28,42 @@ class Schedule:
     looks: int
 
 
+def chains(jobs: list, seconds: list[float]) -> list[float]:
+    """Seconds of the longest chain of jobs, each waiting for the one before, that holds each job.
+
+    Parameters
+    ----------
+    jobs : list of reproduction.planning.jobs.Job
+        Each after those that it needs. Inputs that none of them makes are there already.
+    seconds : list of float
+        Of each job.
+    """
+    waiting = _waiting(jobs)
+    before = [0.0] * len(jobs)
+    for i, later in enumerate(waiting):
+        for k in later:
+            before[k] = max(before[k], before[i] + seconds[i])
+    return [b + rest for b, rest in zip(before, _behind(waiting, seconds), strict=True)]
+
+
+def _waiting(jobs):
+    """Indices of the jobs that wait for each."""
+    maker = {file: i for i, job in enumerate(jobs) for file in job.outputs}
+    waiting: list[list[int]] = [[] for _ in jobs]
+    for i, job in enumerate(jobs):
+        for k in {maker[file] for file in job.inputs if file in maker}:
+            waiting[k].append(i)
+    return waiting
+
+
+def _behind(waiting, seconds):
+    """Seconds from the start of each job to the end of the longest chain that waits for it."""
+    behind = [0.0] * len(waiting)
+    for i in reversed(range(len(waiting))):
+        behind[i] = seconds[i] + max((behind[k] for k in waiting[i]), default=0.0)
+    return behind
+
+
 def simulate(jobs: list, seconds: list[float], megabytes: list[float], cores: int) -> Schedule:
     """Run jobs as soon as their inputs are there, those first that most work waits for.
 
@@ -39,16 +75,12 @@ def simulate(jobs: list, seconds: list[float], megabytes: list[float], cores: in
         Of each job, on one core.
     cores : int
     """
-    maker = {file: i for i, job in enumerate(jobs) for file in job.outputs}
-    waits_for = [{maker[file] for file in job.inputs if file in maker} for job in jobs]
-    waiting: list[list[int]] = [[] for _ in jobs]
-    for i, needed in enumerate(waits_for):
-        for k in needed:
-            waiting[k].append(i)
-    behind = [0.0] * len(jobs)
-    for i in reversed(range(len(jobs))):
-        behind[i] = seconds[i] + max((behind[k] for k in waiting[i]), default=0.0)
-    missing = [len(needed) for needed in waits_for]
+    waiting = _waiting(jobs)
+    behind = _behind(waiting, seconds)
+    missing = [0] * len(jobs)
+    for later in waiting:
+        for k in later:
+            missing[k] += 1
     ready: list[tuple[float, int]] = []
     alone: list[int] = []
 
