@@ -21,7 +21,7 @@ SNAKEMAKE = PATH="$(BIN):$$PATH" python workflow/run.py \
 .DEFAULT_GOAL := help
 EXPERIMENT ?=
 
-.PHONY: help reproduce quick sweep plan costs test lint format docs environment lock bench verify notebooks reference reference-archive clean
+.PHONY: help reproduce quick sweep plan costs timeline test lint format docs environment lock bench verify notebooks reference reference-archive clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_\/% -]+:.*## /{printf "  make %-38s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ plan: environment ## what a run would take, before it runs: jobs, CPU, wall time
 
 costs: environment ## the costs that plan knows, from what the jobs of a run took: make costs PRESET=quick
 	$(SNAKEMAKE) costs
+
+timeline: environment ## when each job of the last run ran, as a picture, and the seconds of every rule
+	$(BIN)/python workflow/timeline.py --cores $(CORES)
 
 test: environment ## build the environment and run the tests
 	$(BIN)/python -m pytest -n auto --dist worksteal
@@ -87,6 +90,7 @@ notebooks: environment ## run the notebooks on results/, and write them with out
 	$(BIN)/python notebooks/execute.py
 
 reference: ## copy claims, tables and the pictures of pages from a full run, and run the notebooks on it
+	$(BIN)/python workflow/timeline.py --cores $(CORES)
 	$(BIN)/python docs/take_reference.py
 	$(BIN)/python notebooks/execute.py --out notebooks
 

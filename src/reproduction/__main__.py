@@ -6,6 +6,7 @@ import argparse
 import importlib
 import os
 import sys
+import time
 import traceback
 
 from reproduction import launcher, usage
@@ -37,6 +38,7 @@ FINISHED = "finished"
 
 def main(arguments=None) -> int:
     """Run one job; returns the exit status."""
+    began = time.time()
     parser = argparse.ArgumentParser(prog="reproduction", description=__doc__.split(":")[0])
     parser.add_argument("--threads", type=int, default=1, help="threads of the kernels (default 1)")
     commands = parser.add_subparsers(dest="stage", required=True, metavar="STAGE")
@@ -57,6 +59,7 @@ def main(arguments=None) -> int:
         print(f"{known.stage}: {type(error).__name__}: {error}", file=sys.stderr)
         return 1
     print(usage.spent())
+    print(usage.clock(began))
     print(FINISHED, flush=True)
     return 0
 

@@ -126,6 +126,9 @@ class Bundle:
     def __call__(self, key: str):
         """Read one item."""
         arrays = {name: self._archive[f"{key}/{name}"] for name in self.keys[key]}
+        for array in arrays.values():
+            # Nobody else has it, so what keeps it need not copy it first.
+            array.flags.writeable = False
         return self._kind.from_arrays(arrays)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 _RUN = re.compile(r"^(\S+) took ([\d.]+) s$", re.MULTILINE)
 _JOB = re.compile(r"^used ([\d.]+) s of processor time, (\d+) MB of memory$", re.MULTILINE)
+_CLOCK = re.compile(r"^ran from ([\d.]+) to ([\d.]+), in seconds since 1970$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,15 @@ class Usage:
         Of memory, at most.
     runs : dict of str to float
         Seconds of processor time of each run of a batch, by its key.
+    began, ended : float, optional
+        When, in seconds since 1970; None in logs of releases that did not write it.
     """
 
     seconds: float
     megabytes: int
     runs: dict[str, float]
+    began: float | None = None
+    ended: float | None = None
 
 
 @contextlib.contextmanager
@@ -52,6 +57,11 @@ def spent() -> str:
     )
     seconds = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
     return f"used {seconds:.3f} s of processor time, {_megabytes(own)} MB of memory"
+
+
+def clock(began: float) -> str:
+    """The line of the log with when the job ran, from `began` to now, in seconds since 1970."""
+    return f"ran from {began:.3f} to {time.time():.3f}, in seconds since 1970"
 
 
 def _megabytes(own):
@@ -74,4 +84,5 @@ def read(log) -> Usage | None:
         return None
     seconds, megabytes = jobs[-1]
     runs = {key: float(one) for key, one in _RUN.findall(text)}
-    return Usage(float(seconds), int(megabytes), runs)
+    clocks = [tuple(map(float, one)) for one in _CLOCK.findall(text)]
+    return Usage(float(seconds), int(megabytes), runs, *(clocks[-1] if clocks else ()))
