@@ -112,7 +112,6 @@ def test_the_archive_has_all_pictures_and_tables_and_names_its_commit(project, c
         "tables/p/t.csv",
         "tables/p/large.csv",
         "timing/tables/p/speed.csv",
-        "timing/rules.csv",
         "figures/p/t.png",
         "figures/p/t.svg",
         "figures/p/large.png",
