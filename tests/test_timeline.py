@@ -42,10 +42,10 @@ def test_jobs_that_run_side_by_side_have_lanes_of_their_own(results):
     }
 
 
-def test_times_count_from_the_first_job_and_the_share_from_processor_time(results):
+def test_times_count_from_the_first_job_and_shares_are_of_all_cores(results):
     made = timeline.bars(results)
     assert [(bar.began, bar.ended) for bar in made] == [(0, 10), (0.5, 30), (10, 20), (30, 40)]
-    assert timeline.busy(made, 2) == pytest.approx(56.0 / 80.0)
+    assert timeline.shares(made, 2) == pytest.approx((59.5 / 80.0, 56.0 / 80.0))
 
 
 def test_a_job_logs_when_it_ran_and_old_logs_are_read_without(tmp_path):

@@ -108,10 +108,16 @@ def seconds_by_rule(folder="results") -> list[dict]:
     ]
 
 
-def busy(made: list[Bar], cores: int) -> float:
-    """Share of the time of some cores in which they work at jobs, from processor time."""
-    wall = max(bar.ended for bar in made)
-    return sum(bar.cpu for bar in made) / (wall * cores)
+def shares(made: list[Bar], cores: int) -> tuple[float, float]:
+    """Shares of the time of some cores in which jobs run on them, and in which they compute.
+
+    A job that waits for files or for a core that others use runs, and does not compute. What is
+    left of the first is the time of the scheduler, of starting Python, and of waiting for jobs that
+    run alone.
+    """
+    time = max(bar.ended for bar in made) * cores
+    running = sum(bar.ended - bar.began for bar in made)
+    return running / time, sum(bar.cpu for bar in made) / time
 
 
 def draw(made: list[Bar], cores: int):
@@ -153,9 +159,10 @@ def draw(made: list[Bar], cores: int):
     axis.tick_params(axis="y", length=0)
     axis.grid(False, axis="y")
     axis.set_xlabel("minutes")
-    axis.set_ylabel("jobs side by side")
+    axis.set_ylabel("slot")
+    running, computing = (f"{100 * share:.0f} %" for share in shares(made, cores))
     title = f"{len(made)} jobs in {wall / 60:.1f} minutes on {cores} cores"
-    axis.set_title(f"{title}, which are busy for {100 * busy(made, cores):.0f} % of it")
+    axis.set_title(f"{title}: jobs run for {running} of their time, and compute for {computing}")
     names = [
         f"{number}  {bar.rule}/{bar.name}, {bar.ended - bar.began:.0f} s"
         for number, bar in enumerate(_longest(made), 1)
