@@ -165,10 +165,10 @@ def _median(explain, X, repeats):
     Of long calls one is enough: what disturbs it is a small share.
     """
     explain(X[:1])
-    seconds = [_seconds(explain, X)]
-    if seconds[0] < LONG:
-        seconds += [_seconds(explain, X) for _ in range(repeats - 1)]
-    return statistics.median(seconds)
+    first = _seconds(explain, X)
+    if first >= LONG:
+        return first
+    return statistics.median(_seconds(explain, X) for _ in range(repeats))
 
 
 def _seconds(explain, X):
