@@ -298,7 +298,8 @@ def test_ubjson_reads_what_json_reads():
             return _ubjson.joined([value]).tolist()
         if isinstance(value, dict):
             return {k: plain(v) for k, v in value.items()}
-        return [plain(v) for v in value] if isinstance(value, list) else value
+        is_list = isinstance(value, (list, _ubjson.Columns))
+        return [plain(v) for v in value] if is_list else value
 
     def rounded(value):
         """Numbers with a point as float32, of which JSON has the shortest decimals."""

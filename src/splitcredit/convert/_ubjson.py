@@ -7,7 +7,10 @@ have one, and keys, strings and arrays give their length in 8 bytes. All numbers
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
+from itertools import starmap
 from struct import Struct
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,12 +34,62 @@ class Typed(tuple):
 def joined(arrays) -> np.ndarray:
     """Typed arrays decoded and one after the other, in the native order of bytes."""
     (dtype,) = {dtype for dtype, _ in arrays}
-    whole = np.frombuffer(b"".join([content for _, content in arrays]), dtype)
-    return whole.astype(dtype.newbyteorder("="))
+    return _decoded(b"".join([content for _, content in arrays]), dtype)
 
 
-def read(content: bytes):
-    """Decode a document; arrays with a type become `Typed`.
+def _decoded(content, dtype):
+    return np.frombuffer(content, dtype).astype(dtype.newbyteorder("="))
+
+
+class Columns(Sequence):
+    """Objects of one form, such as trees, of which little is decoded before it is needed.
+
+    Parameters
+    ----------
+    content : bytes or bytearray
+        The whole document.
+    starts : int64 (n_objects,)
+        Where each object begins.
+    arrays : dict
+        By key the dtype of an array of each object, where its numbers begin, int64 (n_objects,),
+        and how many there are, int64 (n_objects,).
+    rests : list of dict
+        What stands behind the last array of each object, decoded.
+    """
+
+    def __init__(self, content, starts, arrays, rests):
+        self._content, self._starts, self._arrays, self._rests = content, starts, arrays, rests
+
+    def __len__(self):
+        return len(self._starts)
+
+    def __getitem__(self, index):
+        if not isinstance(index, slice):
+            return _object(self._content, int(self._starts[index]))[0]
+        arrays = {
+            key: (dtype, begin[index], length[index])
+            for key, (dtype, begin, length) in self._arrays.items()
+        }
+        return Columns(self._content, self._starts[index], arrays, self._rests[index])
+
+    def joined(self, key) -> np.ndarray:
+        """One array of all objects, decoded and one after the other."""
+        dtype, begin, length = self._arrays[key]
+        stop = begin + length * dtype.itemsize
+        parts = starmap(slice, zip(begin.tolist(), stop.tolist(), strict=True))
+        return _decoded(b"".join(map(self._content.__getitem__, parts)), dtype)
+
+    def is_empty(self, key) -> bool:
+        """Whether an array is empty in all objects."""
+        return not self._arrays[key][2].any()
+
+    def rests(self, key) -> list:
+        """What each object has for a key that stands behind its arrays."""
+        return [rest[key] for rest in self._rests]
+
+
+def read(content: bytes | bytearray):
+    """Decode a document; arrays with a type become `Typed`, objects of one form `Columns`.
 
     Raises
     ------
@@ -80,68 +133,146 @@ def _array(b, at):
     """``[#L``, length, values."""
     n, at = _length(b, at + 3)[0], at + 11
     if n and b[at] == _OBJECT:
-        return _objects(b, at, n)
+        return _columns(b, at, n, False) or _columns(b, at, n, True) or _items(b, at, n)
+    return _items(b, at, n)
+
+
+def _items(b, at, n):
     items = []
-    for _ in range(n):
-        item, at = _value(b, at)
-        items.append(item)
-    return items, at
-
-
-def _objects(b, at, n):
-    """Objects of which most have the keys and types of the first, such as trees.
-
-    What stands before each value of the first is compared with the bytes at hand, which takes a
-    third of the time of reading it.
-    """
-    first, at = _object(b, at)
-    heads = [(key, *_head(key, value)) for key, value in first.items()]
-    items, known = [first], {}
-    for _ in range(n - 1):
-        item, at = _like_the_first(b, at, heads, known)
-        items.append(item)
-    return items, at
-
-
-def _head(key, value):
-    """The bytes before the value, or before its length if it is typed; their number; its type."""
-    name = b"L" + _LENGTH.pack(len(key.encode())) + key.encode()
-    if not isinstance(value, Typed):
-        return name, len(name), None
-    head = name + b"[$" + _MARKERS[value[0]] + b"#L"
-    return head, len(head), value[0]
-
-
-def _like_the_first(b, at, heads, known):
-    """An object whose first pairs are probably those of `heads`; `known` is for `_known_object`."""
-    members, at = {}, at + 1
-    for key, head, size, dtype in heads:
-        if not b.startswith(head, at):
-            break
-        at += size
-        if dtype is not None:
-            start, at = at + 8, at + 8 + _length(b, at)[0] * dtype.itemsize
-            members[key] = Typed((dtype, b[start:at]))
-        elif b[at] == _OBJECT:
-            members[key], at = _known_object(b, at, key, known)
+    while len(items) < n:
+        if b[at] in _NUMBERS:
+            run, at = _run(b, at, n - len(items))
+            items += run
         else:
-            members[key], at = _value(b, at)
-    return _rest(b, at, members)
+            item, at = _value(b, at)
+            items.append(item)
+    return items, at
 
 
-def _known_object(b, at, key, known):
-    """An object in an object; what was read before is looked up by its bytes.
+def _run(b, at, most):
+    """Numbers that have the type of the first; each has its marker."""
+    dtype = _DTYPES[b[at]]
+    size = 1 + dtype.itemsize
+    most = max(1, min(most, (len(b) - at) // size))
+    raw = np.ndarray((most, size), np.uint8, b, at)
+    others = np.flatnonzero(raw[:, 0] != b[at])
+    n = int(others[0]) if len(others) else most
+    return _decoded(raw[:n, 1:].tobytes(), dtype).tolist(), at + n * size
 
-    For each key `known` holds the length of the last object and all objects by their bytes.
+
+class _Field(NamedTuple):
+    """An array or a number of an object, and where it stands.
+
+    Fields whose length does not follow from that of the first array divide an object into
+    stretches. A field begins as many bytes behind the beginning of its stretch as `constant` and
+    `each` times the length of the first array say.
     """
-    length, objects = known.get(key, (0, {}))
-    content = b[at : at + length]
-    if content in objects:
-        return objects[content], at + length
-    members, stop = _object(b, at)
-    objects[b[at:stop]] = members
-    known[key] = stop - at, objects
-    return members, stop
+
+    key: str
+    head: bytes  # What stands before it, or before its length.
+    dtype: np.dtype | None  # None for a number.
+    length: int | None  # None if it is that of the first array, -1 if each object has its own.
+    stretch: int
+    constant: int
+    each: int
+
+
+def _columns(b, at, n, vary):
+    """Objects as `Columns`, and where they end; None if one has not the form of the first.
+
+    Arrays are as long as the first array of their object, or else as long as in the first object,
+    unless they may `vary`. So their lengths say where all fields must begin. What stands there is
+    compared with what stands there in the first object, for all objects at once.
+    """
+    fields, sizes = _form(_object(b, at)[0], vary)
+    if not fields:
+        return None
+    try:
+        stretches, usual, rests, stop = _walk(b, at, n, fields[0].constant - 8, sizes)
+        arrays = {}
+        for field in fields:
+            begin = stretches[field.stretch] + field.constant + field.each * usual
+            before = begin
+            if field.dtype is not None:
+                before = begin - 8
+                length = _at(b, before, np.dtype(">i8")).astype(np.int64)
+                expected = usual if field.length is None else field.length
+                if field.length != -1 and (length != expected).any():
+                    return None
+                arrays[field.key] = field.dtype, begin, length
+            head = _at(b, before - len(field.head), np.dtype((np.void, len(field.head))))
+            if head.tobytes() != field.head * n:
+                return None
+    except (IndexError, KeyError, ValueError, struct.error):
+        return None
+    return Columns(b, stretches[0], arrays, rests), stop
+
+
+def _form(first, vary):
+    """Fields of an object up to its last array, and the size of each stretch.
+
+    A size is (constant, each, width): at the end of a stretch the numbers of an array of that width
+    are left, whose length stands before them; or with a width of 0 a number, and with -1 nothing.
+    """
+    kinds = [type(value) for value in first.values()]
+    n_fields = len(kinds) - kinds[::-1].index(Typed) if Typed in kinds else 0
+    if kinds[:1] != [Typed] or not set(kinds[:n_fields]) <= {Typed, int}:
+        return [], []
+    usual = len(joined([next(iter(first.values()))]))
+    fields, sizes, constant, each = [], [], 0, 0
+    for key, value in list(first.items())[:n_fields]:
+        head = b"L" + _LENGTH.pack(len(key.encode())) + key.encode()
+        head = head if fields else b"{" + head
+        dtype, length, width = None, None, 0
+        if isinstance(value, Typed):
+            dtype, width = value[0], value[0].itemsize
+            head += b"[$" + _MARKERS[dtype] + b"#L"
+            constant += 8
+            length = len(value[1]) // width
+            length = None if length == usual else -1 if vary else length
+        constant += len(head)
+        fields.append(_Field(key, head, dtype, length, len(sizes), constant, each))
+        if dtype is None or length == -1:
+            sizes.append((constant, each, width))
+            constant = each = 0
+        elif length is None:
+            each += width
+        else:
+            constant += length * width
+    return fields, [*sizes, (constant, each, -1)]
+
+
+def _walk(b, at, n, first, sizes):
+    """Where the stretches of each object begin, the length of its first array, and its rest.
+
+    `first` is where this length stands in an object. At the end is where the last object ends.
+    """
+    stretches, lengths, rests, known = [[] for _ in sizes], [], [], {}
+    for _ in range(n):
+        (length,) = _length(b, at + first)
+        for (constant, each, width), begins in zip(sizes, stretches, strict=True):
+            begins.append(at)
+            at += constant + each * length
+            if width == 0:
+                at += 1 + _NUMBERS[b[at]].size
+            elif width > 0:
+                at += width * _length(b, at - 8)[0]
+        content, rest = known.get(length, (b"-", None))
+        if not b.startswith(content, at):
+            rest, stop = _rest(b, at, {})
+            content = b[at:stop]
+            known[length] = content, rest
+        at += len(content)
+        lengths.append(length)
+        rests.append(rest)
+    return [np.array(begins) for begins in stretches], np.array(lengths), rests, at
+
+
+def _at(b, places, dtype):
+    """What stands at some places, read as a type; IndexError if one lies outside."""
+    if places.min() < 0:
+        raise IndexError("a place before the beginning")
+    return np.ndarray(len(b) - dtype.itemsize + 1, dtype, b, strides=1)[places]
 
 
 def _object(b, at):

@@ -19,14 +19,14 @@ from splitcredit.convert._subsets import members_of, subset_fields
 from splitcredit.forest import CLOSE_TO_MISSING, Forest
 
 # Keys of a tree -> type of the numbers. The first group has one number a leaf.
-_LEAVES = {"leaf_value": np.float64, "leaf_count": np.float64}
+_LEAVES = {"leaf_value": np.float64, "leaf_count": np.int64}
 _SPLITS = {
     "split_feature": np.int32,
     "threshold": np.float64,
     "decision_type": np.int32,
     "left_child": np.int32,
     "right_child": np.int32,
-    "internal_count": np.float64,
+    "internal_count": np.int64,
 }
 # Of trees that split by categories: where the bitset of each split begins, and the bitsets.
 _BITSETS = ("cat_boundaries", "cat_threshold")
@@ -109,29 +109,60 @@ def _names_given(features):
 
 def _trees(pieces, name):
     """Numbers of all trees, one array a key, and the number of leaves of each tree."""
-    texts = {key: [] for key in ("num_leaves", "is_linear", *_LEAVES, *_SPLITS)}
-    bitsets = []
+    texts = {key: [] for key in ("num_leaves", "is_linear", *_LEAVES, *_SPLITS, *_BITSETS)}
     for piece in pieces:
-        for line in piece.partition("\nend of trees")[0].split("\n"):
-            key, _, content = line.partition("=")
-            if key in texts:
-                texts[key].append(content)
-            elif key in _BITSETS:
-                bitsets.append(content)
-    if "1" in texts["is_linear"]:
+        start, stop = piece.find("\nTree="), piece.rfind("\nend of trees")
+        trees = piece[start + 1 : stop if stop > 0 else None] if start >= 0 else ""
+        lines = trees.rstrip("\n").split("\n")
+        if not _read_alike(lines, texts):
+            for line in lines:
+                key, _, content = line.partition("=")
+                if key in texts:
+                    texts[key].append(content)
+    linear = _numbers(texts["is_linear"], np.int64)
+    if linear.any():
         raise ValueError(
-            f"tree {texts['is_linear'].index('1')} of this {name} has linear functions in its "
-            "leaves: fit with linear_tree=False"
+            f"tree {int(linear.argmax())} of this {name} has linear functions in its leaves: fit "
+            "with linear_tree=False"
         )
-    leaves = np.array(texts["num_leaves"], dtype=np.int64)
-    numbers = {"num_leaves": leaves, "bitsets": bitsets}
+    leaves = _numbers(texts["num_leaves"], np.int64)
+    numbers = {"num_leaves": leaves, **{key: texts[key] for key in _BITSETS}}
     for keys, total in ((_LEAVES, leaves.sum()), (_SPLITS, (leaves - 1).sum())):
         for key, dtype in keys.items():
-            # Trees of one leaf have empty lists, and text of nothing but blanks is no list.
-            numbers[key] = np.fromstring(" ".join(filter(None, texts[key])), dtype, sep=" ")
+            numbers[key] = _numbers(texts[key], dtype)
             if len(numbers[key]) != total:
                 raise ValueError(f"this {name} has {len(numbers[key])} {key}, expected {total}")
     return numbers
+
+
+def _read_alike(lines, texts):
+    """Add what the keys of trees have, if all trees have the same keys; whether they have.
+
+    Trees that split by categories have keys of their own.
+    """
+    starts = (i for i, line in enumerate(lines) if i and line.startswith("Tree="))
+    n_lines = next(starts, max(len(lines), 1))
+    read = {}
+    for i, line in enumerate(lines[:n_lines]):
+        key = line.partition("=")[0]
+        if key in _BITSETS:
+            return False
+        if key in texts:
+            prefix, own = f"{key}=", lines[i::n_lines]
+            content = " ".join(own)
+            numbers = content.replace(prefix, "")
+            if len(content) - len(numbers) != len(prefix) * len(own):
+                return False
+            read[key] = numbers
+    for key, content in read.items():
+        texts[key].append(content)
+    return True
+
+
+def _numbers(texts, dtype):
+    """The numbers of some texts, one after the other."""
+    # Trees of one leaf have empty lists, and NumPy takes text of nothing but blanks for a number.
+    return np.fromstring(" ".join(text for text in texts if text.strip()), dtype, sep=" ")
 
 
 def _missing_value(trees, features, name):
@@ -154,10 +185,12 @@ def _missing_value(trees, features, name):
 def _members(trees):
     """The categories that go left at each split by categories, in the order of the trees."""
     members = []
-    for bounds, words in zip(trees["bitsets"][::2], trees["bitsets"][1::2], strict=True):
+    for bounds, words in zip(*(trees[key] for key in _BITSETS), strict=True):
         words = np.array(words.split(), np.uint32)
         bounds = [int(at) for at in bounds.split()]
         members += [members_of(words[a:b]) for a, b in pairwise(bounds)]
+    if not members:
+        return []
     order = []
     start = 0
     for n_splits in trees["num_leaves"] - 1:
@@ -171,8 +204,8 @@ def _members(trees):
 
 def _labels(text):
     """Labels of the categories of each column of type ``category``, in their order."""
-    lines = re.findall(r"^pandas_categorical:(\[.*\])$", text, re.M)
-    return tuple(tuple(own) for own in json.loads(lines[-1])) if lines else ()
+    line = text.rpartition("\npandas_categorical:")[2].partition("\n")[0]
+    return tuple(tuple(own) for own in json.loads(line)) if line.startswith("[") else ()
 
 
 def _flat(trees, n_outputs, name):

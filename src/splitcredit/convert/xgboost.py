@@ -52,7 +52,7 @@ def convert(model) -> Forest:
         rounds = None if best is None else int(best) + 1
     if not isinstance(model, Booster):
         raise TypeError(f"cannot convert {name} to a Forest: give the Booster or the fitted model")
-    content = _ubjson.read(bytes(model.save_raw("ubj")))
+    content = _ubjson.read(model.save_raw("ubj"))
     return from_content(content, name, rounds, classes, missing)
 
 
@@ -71,9 +71,10 @@ def from_content(content, name, rounds=None, classes=None, missing=None) -> Fore
     names = learner.get("feature_names") or []
     features = tuple(names or [f"x{j}" for j in range(n_features)])
     trees, column, weights = _trees(learner, name, rounds)
+    offsets = _offsets(trees)
     outputs = _output_names(learner, classes)
-    arrays = _flat(trees, column, weights, len(outputs), name)
-    arrays |= _subsets(trees, arrays, n_features, _labels(learner))
+    arrays = _flat(trees, offsets, column, weights, len(outputs), name)
+    arrays |= _subsets(trees, offsets, arrays, n_features, _labels(learner))
     del arrays["source"]
     return Forest(
         **_nodes.frozen(arrays, but="categories"),
@@ -134,14 +135,14 @@ def _labels(learner):
     return {j: own for j, own in labels.items() if own}
 
 
-def _subsets(trees, arrays, n_features, labels):
+def _subsets(trees, offsets, arrays, n_features, labels):
     """Fields for splits by categories, whose members go right."""
     nodes, members = [], []
-    if not labels and not any(_content(tree["categories_nodes"]) for tree in trees):
+    if not labels and _is_empty(trees, "categories_nodes"):
         return {}
     place = np.full(arrays["source"].max() + 1, -1)
     place[arrays["source"]] = np.arange(len(arrays["source"]))
-    for tree, start in zip(trees, _offsets(trees), strict=False):
+    for tree, start in zip(trees, offsets, strict=False):
         keys = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
         codes, split, first, size = (_numbers(tree[key], np.int64) for key in keys)
         for k, a, n in zip(split, first, size, strict=True):
@@ -160,12 +161,11 @@ def _subsets(trees, arrays, n_features, labels):
     )
 
 
-def _flat(trees, column, weights, n_outputs, name):
+def _flat(trees, offsets, column, weights, n_outputs, name):
     """Node arrays of a Forest; nodes cut off by pruning, which XGBoost keeps, are left out.
 
     `source` is the number of each node before any is left out.
     """
-    offsets = _offsets(trees)
     start = np.repeat(offsets[:-1].astype(np.int32), np.diff(offsets))
     left, right = _column(trees, "left_children"), _column(trees, "right_children")
     leaf = left < 0
@@ -179,9 +179,9 @@ def _flat(trees, column, weights, n_outputs, name):
         "cover": _column(trees, "sum_hessian").astype(np.float64),
         "source": np.arange(len(leaf)),
     }
-    sizes = {int(tree["tree_param"]["size_leaf_vector"]) for tree in trees}
-    if sizes != {1}:
-        value = _vectors(trees, right, leaf, name)
+    sizes = {parameters["size_leaf_vector"] for parameters in _parameters(trees)}
+    if sizes != {"1"}:
+        value = _vectors(trees, offsets, right, leaf, name)
         arrays["cover"] = arrays["cover"] / value.shape[1]  # it is summed over the targets
     else:
         value = condition * np.repeat(weights, np.diff(offsets))
@@ -195,7 +195,7 @@ def _flat(trees, column, weights, n_outputs, name):
     return {**arrays, "value": value, "impurity": variance, "tree_offsets": offsets}
 
 
-def _vectors(trees, right, leaf, name):
+def _vectors(trees, offsets, right, leaf, name):
     """Values of leaves that have one for each target, float64 (n_nodes, n_targets).
 
     A leaf keeps the place of its values in place of its right child.
@@ -207,7 +207,7 @@ def _vectors(trees, right, leaf, name):
             "model for each target"
         )
     n_targets = int(trees[0]["tree_param"]["size_leaf_vector"])
-    value, offsets = np.zeros((len(leaf), n_targets)), _offsets(trees)
+    value = np.zeros((len(leaf), n_targets))
     for tree, start, stop in zip(trees, offsets[:-1], offsets[1:], strict=True):
         own = _numbers(tree["leaf_weights"], np.float32).reshape(-1, n_targets)
         leaves = start + np.flatnonzero(leaf[start:stop])
@@ -229,8 +229,21 @@ def _without_cut(arrays, value, offsets):
 
 
 def _offsets(trees):
-    sizes = [int(tree["tree_param"]["num_nodes"]) for tree in trees]
+    sizes = [int(parameters["num_nodes"]) for parameters in _parameters(trees)]
     return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def _parameters(trees):
+    if isinstance(trees, _ubjson.Columns):
+        return trees.rests("tree_param")
+    return [tree["tree_param"] for tree in trees]
+
+
+def _is_empty(trees, key):
+    """Whether no tree has anything in an array."""
+    if isinstance(trees, _ubjson.Columns):
+        return trees.is_empty(key)
+    return not any(_content(tree[key]) for tree in trees)
 
 
 def _column(trees, key):
@@ -238,6 +251,8 @@ def _column(trees, key):
 
     JSON has the shortest decimals that give back the float32 numbers, so float32 they must become.
     """
+    if isinstance(trees, _ubjson.Columns):
+        return trees.joined(key)
     parts = [tree[key] for tree in trees]
     if isinstance(parts[0], list):
         dtype = np.float32 if key in ("split_conditions", "sum_hessian") else np.int32
