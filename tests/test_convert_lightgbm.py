@@ -1,5 +1,7 @@
 """LightGBM models to `Forest`: missing values, rounds, long texts, files, refusals."""
 
+import re
+
 import lightgbm
 import numpy as np
 import pandas as pd
@@ -104,6 +106,18 @@ def test_a_text_in_pieces_gives_the_same_forest_as_a_file(tmp_path):
     assert forest.n_trees == 150
     assert_equal_forests(to_forest(tmp_path / "model.txt"), forest)
     assert twins.largest_error(forest.predict(X)[:, 0], booster.predict(X)) <= 1e-12
+
+
+def test_trees_with_and_without_categories_are_told_apart():
+    """A tree that splits by categories has two more lines than one that does not."""
+    X, rng = drawn()
+    X[:, 2] = rng.integers(0, 6, len(X))
+    y = X[:, 0] + 3 * (X[:, 2] % 2)
+    parameters = {"num_leaves": 2, "min_data_per_group": 1, "learning_rate": 1.0}
+    booster = train(parameters, X, y, rounds=4, categorical_feature=[2])
+    counts = re.findall(r"^num_cat=(\d)$", booster.model_to_string(), re.M)
+    assert set(counts) == {"0", "1"}
+    assert twins.largest_error(to_forest(booster).predict(X)[:, 0], booster.predict(X)) <= 1e-12
 
 
 def test_a_Booster_read_from_text_gives_the_same_forest():

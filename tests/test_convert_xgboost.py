@@ -313,6 +313,61 @@ def test_ubjson_reads_what_json_reads():
     assert binary == rounded(json.loads(booster.save_raw("json")))
 
 
+def vectors():
+    X, _ = drawn()
+    return train({"multi_strategy": "multi_output_tree", "max_depth": 6}, X, X[:, :2], rounds=5)
+
+
+def subsets():
+    X, rng = drawn()
+    X[:, 1] = rng.integers(0, 9, len(X))
+    types = {"feature_types": ["q", "c", "q"], "enable_categorical": True}
+    return train({"max_cat_to_onehot": 2}, X, X[:, 0] + (X[:, 1] % 2), rounds=5, **types)
+
+
+@pytest.mark.parametrize("make", [vectors, subsets])
+def test_arrays_of_their_own_lengths_are_read_by_columns_as_well(make):
+    """Values of vector leaves, and categories of some trees."""
+    raw = make().save_raw("ubj")
+    trees = _ubjson.read(raw)["learner"]["gradient_booster"]["model"]["trees"]
+    assert isinstance(trees, _ubjson.Columns)
+    one_by_one = [trees[i] for i in range(len(trees))]
+    for key, value in one_by_one[0].items():
+        if isinstance(value, _ubjson.Typed):
+            expected = _ubjson.joined([tree[key] for tree in one_by_one])
+            np.testing.assert_array_equal(
+                trees[1:].joined(key), expected[len(trees[:1].joined(key)) :]
+            )
+            assert trees.is_empty(key) == (len(expected) == 0)
+    parameters = [tree["tree_param"] for tree in one_by_one]
+    assert trees.rests("tree_param") == parameters
+    assert len({tuple(tree["tree_param"].items()) for tree in one_by_one}) > 1
+
+
+def test_damaged_trees_are_read_or_refused_as_if_read_one_by_one(monkeypatch):
+    """A byte of the second tree is another one: of a key, a type, a length, a number."""
+    X, _ = drawn()
+    raw = train({}, X, X[:, 0]).save_raw("ubj")
+    start = raw.index(b"base_weights", raw.index(b"base_weights") + 1) - 10
+    stop = raw.index(b"base_weights", start + 20) - 10
+    columns = _ubjson._columns
+
+    def outcome(damaged):
+        try:
+            trees = _ubjson.read(damaged)["learner"]["gradient_booster"]["model"]["trees"]
+            return str([{**tree} for tree in trees])
+        except (ValueError, KeyError, TypeError) as error:
+            return type(error)
+
+    for at in range(start, stop):
+        damaged = raw.copy()
+        damaged[at] ^= 1
+        monkeypatch.setattr(_ubjson, "_columns", columns)
+        by_columns = outcome(damaged)
+        monkeypatch.setattr(_ubjson, "_columns", lambda *_: None)
+        assert by_columns == outcome(damaged), at - start
+
+
 def test_vector_leaves_of_older_files_are_refused():
     stored = copy.deepcopy(STORED["3.2.0, regression"]["model"])
     trees = stored["learner"]["gradient_booster"]["model"]["trees"]

@@ -119,7 +119,7 @@ def stacked(trees, values, missing, n_outputs=None, features=None, columns=None)
     for name, at_leaf in (("feature", -1), ("threshold", 0.0), ("left", -1), ("right", -1)):
         if name in ("left", "right"):
             arrays[name] += start
-        arrays[name][leaf] = at_leaf
+        np.copyto(arrays[name], at_leaf, where=leaf)
     arrays["tree_offsets"] = offsets
     return _nodes.frozen(arrays)
 

@@ -203,7 +203,7 @@ def _columns(b, at, n, vary):
             head = _at(b, before - len(field.head), np.dtype((np.void, len(field.head))))
             if head.tobytes() != field.head * n:
                 return None
-    except (IndexError, KeyError, ValueError, struct.error):
+    except (IndexError, KeyError, OverflowError, ValueError, struct.error):
         return None
     return Columns(b, stretches[0], arrays, rests), stop
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
 from splitcredit.convert import to_forest
 from splitcredit.explainer.own_prediction import own_prediction
-from splitcredit.explainer.units import library_of, units
+from splitcredit.explainer.units import Units, library_of, units
 from splitcredit.forest import Forest
 
 
@@ -42,11 +43,25 @@ class ExplainedModel:
         self._library = library_of(model)
         self._fitted = _without_later_rounds(model) if self._library == "xgboost" else model
         self.forest = to_forest(self._fitted)
-        self.tree_output, self.objective = units(self._fitted)
         self.num_outputs = self.forest.n_outputs
         self.base_offset = self.forest.base
         self.tree_limit = self.forest.n_trees
         self._checked_calls = 0
+
+    @cached_property
+    def units(self) -> Units:
+        """Units of the raw prediction; libraries take time to say which they are."""
+        return units(self._fitted)
+
+    @property
+    def tree_output(self) -> str | None:
+        """Meaning of the raw prediction; see the class."""
+        return self.units.tree_output
+
+    @property
+    def objective(self) -> str | None:
+        """What the training minimized; see the class."""
+        return self.units.objective
 
     def next_call_is_compared(self) -> bool:
         """Count a call, and say whether its rows are to be compared with `own_prediction`.

@@ -15,6 +15,7 @@ from splitcredit.explainer.units import Units, curve, library_of
 from splitcredit.importances import saabas, tree_shap, tree_shap_interventional
 from splitcredit.importances._prediction import prepared_background
 from splitcredit.importances._rescaling import transformed
+from splitcredit.kernels.tree_shap.explain import expected_value, few_rows
 from splitcredit.shapley_interactions import interactions
 
 _PERTURBATIONS = ("auto", "interventional", "tree_path_dependent")
@@ -108,7 +109,7 @@ class TreeExplainer:
         self.feature_names = feature_names
         self.model_output = model_output
         self.feature_perturbation = _perturbation(feature_perturbation, rows is not None)
-        units = Units(self.model.tree_output, self.model.objective)
+        units = Units() if model_output == "raw" else self.model.units
         self._curve = curve(model_output, units, type(model).__name__)
         if self._curve.name != "raw" and self.feature_perturbation != "interventional":
             raise ValueError(
@@ -167,6 +168,11 @@ class TreeExplainer:
             If X or y does not fit, the limit or approximation is not available, or attributions do
             not add up.
         """
+        if not (check_additivity or approximate or self._background is not None):
+            self._limited(tree_limit)
+            values = few_rows(self._covered, X)
+            if values is not None:
+                return self._shown(values)
         rows, is_single = as_rows(X)
         attribution = self._attribution(rows, y, tree_limit, approximate, check_additivity)
         values = self._shown(attribution.values)
@@ -276,8 +282,6 @@ class TreeExplainer:
 
     def _set_expected_value(self, forest):
         """Set `expected_value` in the shapes of shap; see the class."""
-        from splitcredit.kernels.tree_shap.explain import expected_value
-
         self._explained = self._covered = forest
         if self._curve.name in _LOSSES:
             self.expected_value = self._expected_loss

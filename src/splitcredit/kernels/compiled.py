@@ -122,7 +122,10 @@ class _Parallel:
         self.py_func, self.dispatcher = dispatcher.py_func, dispatcher
 
     def __call__(self, n_pieces, *arguments):
-        in_portions(self.dispatcher, n_pieces, arguments)
+        if n_pieces == 1:
+            self.dispatcher(0, 1, *arguments)
+        else:
+            in_portions(self.dispatcher, n_pieces, arguments)
 
     def is_ready(self, *arguments) -> bool:
         """Whether the machine code for such arguments is in memory, or kept in a file."""

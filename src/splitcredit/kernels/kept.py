@@ -34,7 +34,9 @@ class Kept:
             All else that the items depend on.
         make : callable
         """
-        of_forest = self._lists.setdefault(forest, {})
+        of_forest = self._lists.get(forest)
+        if of_forest is None:
+            of_forest = self._lists.setdefault(forest, {})
         made = of_forest.get(key)  # One look: another thread may drop it.
         if made is None:
             made = of_forest[key] = self._listed(make())

@@ -49,12 +49,16 @@ def attribute(forest, outputs, X, rows, out, hurry=False) -> None:
     ValueError
         If a tree is deeper than `BITS`.
     """
-    if _depth(forest) > BITS:
+    if _depth(forest, BITS) > BITS:
         raise ValueError(
             f"algorithm='tables' takes trees of depth at most {BITS}, and this forest has one of "
-            f"depth {_depth(forest)}: use 'blocks', 'rows' or 'auto'"
+            f"depth {_depth(forest, forest.n_nodes)}: use 'blocks', 'rows' or 'auto'"
         )
-    any_nan = bool(np.isnan(X).any())
+    add(forest, outputs, X, rows, out, bool(np.isnan(X).any()), hurry)
+
+
+def add(forest, outputs, X, rows, out, any_nan=False, hurry=True) -> None:
+    """`attribute` of a forest that is known to be shallow, and of rows known to hold NaN or not."""
     key = "tables", *outputs.tolist()
     for arrays in kept.ARRAYS.items(forest, key, lambda: _make(forest, outputs, hurry)):
         splits = _splits(forest)
@@ -94,7 +98,7 @@ def _make(forest, outputs, hurry):
 @cached_per_forest
 def pays(forest) -> bool:
     """Whether tables cost less than quadrature for `MANY` rows, by the measured constants."""
-    if _depth(forest) > SHALLOW:
+    if _depth(forest, SHALLOW) > SHALLOW:
         return False
     offsets = forest.tree_offsets[: _SAMPLE + 1]
     groups = groups_of(nodes_of(forest), forest.value[: offsets[-1], :1].copy(), offsets)
@@ -106,10 +110,10 @@ def pays(forest) -> bool:
 
 
 @cached_per_forest
-def _depth(forest):
-    """Most splits on a path, without a kernel that would have to be compiled for it."""
+def _depth(forest, most):
+    """Most splits on a path, or ``most + 1``; no kernel, which would have to be compiled."""
     level, depth = forest.tree_offsets[:-1], -1
-    while len(level):
+    while len(level) and depth <= most:
         inner = level[forest.feature[level] >= 0]
         level, depth = np.concatenate([forest.left[inner], forest.right[inner]]), depth + 1
     return depth
