@@ -112,11 +112,11 @@ def test_trees_with_and_without_categories_are_told_apart():
     """A tree that splits by categories has two more lines than one that does not."""
     X, rng = drawn()
     X[:, 2] = rng.integers(0, 6, len(X))
-    y = X[:, 0] + 3 * (X[:, 2] % 2)
+    y = 9.0 * (X[:, 0] > 0) + X[:, 2] % 2
     parameters = {"num_leaves": 2, "min_data_per_group": 1, "learning_rate": 1.0}
     booster = train(parameters, X, y, rounds=4, categorical_feature=[2])
     counts = re.findall(r"^num_cat=(\d)$", booster.model_to_string(), re.M)
-    assert set(counts) == {"0", "1"}
+    assert counts[0] == "0" and "1" in counts
     assert twins.largest_error(to_forest(booster).predict(X)[:, 0], booster.predict(X)) <= 1e-12
 
 

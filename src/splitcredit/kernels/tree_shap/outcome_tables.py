@@ -8,6 +8,8 @@ outcomes, by quadrature (`blocks`), and a row then takes one look into one table
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from splitcredit.kernels import kept
@@ -52,7 +54,7 @@ def attribute(forest, outputs, X, rows, out, hurry=False) -> None:
     if _depth(forest, BITS) > BITS:
         raise ValueError(
             f"algorithm='tables' takes trees of depth at most {BITS}, and this forest has one of "
-            f"depth {_depth(forest, forest.n_nodes)}: use 'blocks', 'rows' or 'auto'"
+            f"depth {_depth(forest)}: use 'blocks', 'rows' or 'auto'"
         )
     add(forest, outputs, X, rows, out, bool(np.isnan(X).any()), hurry)
 
@@ -110,7 +112,7 @@ def pays(forest) -> bool:
 
 
 @cached_per_forest
-def _depth(forest, most):
+def _depth(forest, most=math.inf):
     """Most splits on a path, or ``most + 1``; no kernel, which would have to be compiled."""
     level, depth = forest.tree_offsets[:-1], -1
     while len(level) and depth <= most:
