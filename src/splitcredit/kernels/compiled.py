@@ -127,6 +127,14 @@ class _Parallel:
         else:
             in_portions(self.dispatcher, n_pieces, arguments)
 
+    def for_types_of(self, *arguments):
+        """The compiled function for the types of these arguments, which begin with ``first, last``.
+
+        It does not look at the types again, which takes as long as little work. So it must be given
+        arguments of these very types.
+        """
+        return self.dispatcher.compile(tuple(map(self.dispatcher.typeof_pyval, arguments)))
+
     def is_ready(self, *arguments) -> bool:
         """Whether the machine code for such arguments is in memory, or kept in a file."""
         kinds = types.int64, types.int64, *map(self.dispatcher.typeof_pyval, arguments)

@@ -83,16 +83,44 @@ def few_rows(forest, X) -> np.ndarray | None:
         return None
     if not _length(X.ravel()) < _USUAL:
         return None
-    attribute, outputs, is_dependent = plan
     if forest.x_dtype == "float32":
         X = X.astype(np.float32, "C", copy=False)
     X = X.astype(np.float64, "C")
     X.flags.writeable = False
-    out = np.zeros((n_rows, n_columns, len(outputs)))
-    attribute(forest, outputs, X, _FIRST[:n_rows], out)
-    if forest.aggregate == "mean":
-        out /= forest.n_trees
-    return _with_dependent(out) if is_dependent else out
+    out = np.zeros((n_rows, n_columns, len(plan.outputs)))
+    for arguments in plan.algorithm.arguments(forest, plan.outputs, X, _FIRST[:n_rows], out):
+        plan.call(arguments)
+    if plan.divisor > 1:
+        out /= plan.divisor
+    return _with_dependent(out) if plan.is_dependent else out
+
+
+class _Plan:
+    """How `few_rows` explains the rows of a forest: module, outputs, and what is made of them.
+
+    The types of the arguments are the same at each call, so the compiled function is kept.
+    """
+
+    def __init__(self, forest):
+        outputs = np.arange(forest.n_outputs)
+        self.is_dependent = _has_dependent(forest)
+        self.outputs = outputs[:-1] if self.is_dependent else outputs
+        self.divisor = forest.n_trees if forest.aggregate == "mean" else 1
+        self.algorithm = {"tables": outcome_tables, "rows": rows}[_choose(forest, 1)]
+        self._compiled = None
+
+    def call(self, arguments):
+        """Call the kernel of the module."""
+        if self._compiled is None:
+            self._compiled = self.algorithm.compiled_for(arguments)
+        self._compiled(*arguments)
+
+
+@cached_per_forest
+def _plan(forest):
+    """`_Plan` of a forest; None if its rows must go through `Forest.prepare`."""
+    simple = forest.categories is None and forest.missing_value is None
+    return _Plan(forest) if simple else None
 
 
 def _length(numbers):
@@ -101,16 +129,6 @@ def _length(numbers):
         return math.hypot(*numbers.tolist())
     with np.errstate(over="ignore"):
         return math.sqrt(numbers.dot(numbers))
-
-
-@cached_per_forest
-def _plan(forest):
-    """How `few_rows` explains rows: function, outputs, whether another output depends on them."""
-    if forest.categories is not None or forest.missing_value is not None:
-        return None
-    outputs, is_dependent = np.arange(forest.n_outputs), _has_dependent(forest)
-    attribute = {"tables": outcome_tables.add, "rows": rows.attribute}[_choose(forest, 1)]
-    return attribute, outputs[:-1] if is_dependent else outputs, is_dependent
 
 
 def tree_shap_one(forest, X, output, algorithm="auto") -> np.ndarray:

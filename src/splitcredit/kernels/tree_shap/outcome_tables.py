@@ -56,15 +56,26 @@ def attribute(forest, outputs, X, rows, out, hurry=False) -> None:
             f"algorithm='tables' takes trees of depth at most {BITS}, and this forest has one of "
             f"depth {_depth(forest)}: use 'blocks', 'rows' or 'auto'"
         )
-    add(forest, outputs, X, rows, out, bool(np.isnan(X).any()), hurry)
-
-
-def add(forest, outputs, X, rows, out, any_nan=False, hurry=True) -> None:
-    """`attribute` of a forest that is known to be shallow, and of rows known to hold NaN or not."""
+    any_nan = bool(np.isnan(X).any())
     key = "tables", *outputs.tolist()
     for arrays in kept.ARRAYS.items(forest, key, lambda: _make(forest, outputs, hurry)):
         splits = _splits(forest)
         _look_up(n_blocks(len(rows), BLOCK), *splits, *arrays, X, any_nan, rows, out)
+
+
+def arguments(forest, outputs, X, rows, out):
+    """What `attribute` gives the kernel for each part of the forest: for one block without NaN.
+
+    It is in a hurry.
+    """
+    key, splits = ("tables", *outputs.tolist()), _splits(forest)
+    for arrays in kept.ARRAYS.items(forest, key, lambda: _make(forest, outputs, True)):
+        yield 0, 1, *splits, *arrays, X, False, rows, out
+
+
+def compiled_for(arguments):
+    """The compiled function that takes these `arguments`."""
+    return _look_up.for_types_of(*arguments)
 
 
 @cached_per_forest

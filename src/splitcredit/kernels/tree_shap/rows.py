@@ -19,6 +19,17 @@ def attribute(forest, outputs, X, rows, out) -> None:
         _rows(len(rows), *arrays, X, rows, out)
 
 
+def arguments(forest, outputs, X, rows, out):
+    """What `attribute` gives the kernel for each part of the forest, on one thread."""
+    for arrays in quadratures(forest, outputs):
+        yield 0, len(rows), *arrays, X, rows, out
+
+
+def compiled_for(arguments):
+    """The compiled function that takes these `arguments`."""
+    return _rows.for_types_of(*arguments)
+
+
 @kernel(parallel=True)
 def _rows(first, last, layout, extents, triples, points, weights, X, rows, out):
     """Take every row through every tree; one row is one thread's."""
