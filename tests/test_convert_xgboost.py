@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import xgboost
 from sklearn.exceptions import NotFittedError
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import twins
 from forests import boosted, raw_score
@@ -311,6 +312,15 @@ def test_ubjson_reads_what_json_reads():
 
     binary = plain(_ubjson.read(bytes(booster.save_raw("ubj"))))
     assert binary == rounded(json.loads(booster.save_raw("json")))
+
+
+def test_a_conversion_leaves_the_number_of_threads_alone():
+    X, _ = drawn()
+    booster = train({}, X, X[:, 0])
+    with threadpool_limits(2, "openmp"):
+        to_forest(booster)
+        threads = {i["num_threads"] for i in threadpool_info() if i["user_api"] == "openmp"}
+    assert threads == {2} and xgboost.get_config()["nthread"] == 0
 
 
 def vectors():

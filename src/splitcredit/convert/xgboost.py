@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, pairwise
 
 import numpy as np
@@ -52,8 +53,26 @@ def convert(model) -> Forest:
         rounds = None if best is None else int(best) + 1
     if not isinstance(model, Booster):
         raise TypeError(f"cannot convert {name} to a Forest: give the Booster or the fitted model")
-    content = _ubjson.read(model.save_raw("ubj"))
+    content = _ubjson.read(_saved(model))
     return from_content(content, name, rounds, classes, missing)
+
+
+def _saved(booster) -> bytearray:
+    """The model in UBJSON, written by one thread.
+
+    XGBoost shares this work between threads that then wait in a loop, which takes several times as
+    long as the work. The number of its threads is a setting of each thread of Python. XGBoost does
+    not put it back to the default, so a thread of its own has it.
+    """
+    import xgboost
+
+    def save():
+        if "nthread" in xgboost.get_config():  # in newer releases
+            xgboost.set_config(nthread=1)
+        return booster.save_raw("ubj")
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(save).result()
 
 
 def _check_wrapper(model, name):
