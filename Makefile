@@ -20,6 +20,7 @@ SNAKEMAKE = PATH="$(BIN):$$PATH" python workflow/run.py \
 
 .DEFAULT_GOAL := help
 EXPERIMENT ?=
+FAMILY ?=
 
 .PHONY: help reproduce quick sweep plan costs timeline test lint format docs environment lock bench verify notebooks reference reference-archive clean
 
@@ -77,11 +78,11 @@ lock: environment ## resolve the dependencies anew (needs uv), and write environ
 	done
 	$(BIN)/python workflow/make_environment_yml.py
 
-bench: environment ## time the core against its peers, into results/timing/bench.csv
+bench: environment ## time the core against its peers, into results/timing/bench.csv; FAMILY=seed for drawn models alone
 	$(BIN)/python benchmarks/environments.py
 	OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=2 \
-	  $(BIN)/python benchmarks/run.py
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/limits.py
+	  $(BIN)/python benchmarks/run.py $(if $(FAMILY),family $(FAMILY))
+	$(if $(FAMILY),,OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/limits.py)
 
 verify: environment ## compare the results of a finished full run with the reference run, cell by cell
 	@$(BIN)/python workflow/verify.py

@@ -22,6 +22,7 @@ COLUMNS = (
     "peer_rows",
     "difference",
     "note",
+    "family",
 )
 
 

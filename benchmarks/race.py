@@ -23,7 +23,7 @@ import environments
 import fitted
 import splitcredit
 from pairs import row_of
-from sides import Ours, Peer
+from sides import Ours, Peers
 from worker import clocks
 from workloads import WORKLOADS
 
@@ -99,34 +99,39 @@ class Race:
     threads: tuple[int, ...] = (1, 2)
     background: int = 0
 
-    def run(self) -> list[dict]:
-        """All rows of the table."""
+    def run(self, peers=None) -> list[dict]:
+        """All rows of the table.
+
+        Parameters
+        ----------
+        peers : Peers, optional
+            Processes that go on to other races; by default they end with this one.
+        """
+        if peers is None:
+            with Peers() as peers:
+                return self.run(peers)
         with tempfile.TemporaryDirectory() as folder:
             WORKLOADS[self.workload].write(folder)
             if self.background:
                 training = np.load(Path(folder) / "data.npz")["X"]
                 np.save(Path(folder) / "background.npy", training[: self.background])
             ours = Ours(folder, self.measure, self.loops)
-            sides, missing = self._start()
-            try:
-                for side in sides:
-                    side.load(folder, self.measure)
-                for side in sides:
-                    side.loaded()
-                rows = [row for n in self._possible() for row in self._on(n, ours, sides)]
-            finally:
-                for side in sides:
-                    side.stop()
+            sides, missing = self._start(peers)
+            for side in sides:
+                side.load(folder, self.measure)
+            for side in sides:
+                side.loaded()
+            rows = [row for n in self._possible() for row in self._on(n, ours, sides)]
         return rows + [self._row(e, note=f"not installed here: {why}") for e, why in missing]
 
     def _possible(self):
         return [n for n in self.threads if n <= numba.config.NUMBA_NUM_THREADS]
 
-    def _start(self):
+    def _start(self, peers):
         sides, missing = [], []
         for entrant in self.entrants:
             try:
-                sides.append(Peer(entrant, environments.python_of(entrant.environment)))
+                sides.append(peers.enter(entrant))
             except environments.NotInstalledError as reason:
                 missing.append((entrant, reason))
         return sides, missing

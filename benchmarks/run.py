@@ -1,7 +1,8 @@
 """Run the benchmarks: python benchmarks/run.py [MODULE [RACE ...]], or `make bench`.
 
 Writes results/timing/bench.csv (`ratio` is the peer's time over ours); a run of one module writes
-bench_MODULE.csv. No test depends on a time.
+bench_MODULE.csv. `family SEED` races models that are drawn by the seed, prints the ten at which
+ours does worst, and adds the rows to bench.csv. No test depends on a time.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from pathlib import Path
 
 import numba
 
+import family
 from pairs import COLUMNS
 from reproduction import storage
+from sides import Peers
 from splitcredit.kernels.warm_up import warm_up
 
 ROOT = Path(__file__).resolve().parents[1]
+TABLE = ROOT / "results" / "timing" / "bench.csv"
 # Threads last: idle ones that still spin would count as CPU time of what follows.
 MODULES = ("sutera2021", "loecher2022", "gajewski2025", "tree_shap", "few_rows", "threads")
 
@@ -25,15 +29,42 @@ def main(module=None, *names):
     """Run all modules, or one, or of that one the races named."""
     warm_up()  # small jobs would go on without the fast kernels, see docs/first_call.md
     numba.set_num_threads(1)
+    if module == "family":
+        return run_family(*names)
     rows = []
     for name in [module] if module else MODULES:
         for timed in importlib.import_module(name).benchmarks(*names):
-            for row in timed.run():
-                rows.append(row)
-                if row.get("clock") != ("wall" if row.get("threads") == 1 else "cpu"):
-                    print(line(row), flush=True)
-    file = f"bench_{module}.csv" if module else "bench.csv"
-    storage.write_rows(ROOT / "results" / "timing" / file, rows, COLUMNS)
+            rows += printed(timed.run())
+    if module:
+        storage.write_rows(TABLE.with_name(f"bench_{module}.csv"), rows, COLUMNS)
+    else:
+        storage.write_rows(TABLE, rows + [row for row in stored() if row.get("family")], COLUMNS)
+
+
+def run_family(seed, *numbers):
+    """Run the family of a seed, or some of its models; its rows in the table are replaced."""
+    rows = []
+    with Peers() as peers:
+        for race in family.benchmarks(seed, *numbers):
+            rows += printed(race.run(peers))
+    others = [row for row in stored() if row.get("family") != seed]
+    storage.write_rows(TABLE, others + rows, COLUMNS)
+    print(f"\nThe lowest ratios of family {seed}, end to end on one thread:")
+    for row in family.worst(rows):
+        print(line(row))
+
+
+def stored() -> list[dict]:
+    """Rows of the table that is there."""
+    return storage.read_rows(TABLE) if TABLE.exists() else []
+
+
+def printed(rows) -> list[dict]:
+    """The rows, of which the terminal shows one clock."""
+    for row in rows:
+        if row.get("clock") != ("wall" if row.get("threads") == 1 else "cpu"):
+            print(line(row), flush=True)
+    return rows
 
 
 def line(row) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numba
 import numpy as np
 
+import environments
 import fitted
 import splitcredit
 from splitcredit.kernels.interactions.explain import interaction_matrix
@@ -81,7 +82,7 @@ class Peer:
     """The other end of worker.py."""
 
     def __init__(self, entrant, python):
-        self.entrant, self.failure = entrant, ""
+        self.enter(entrant)
         LOGS.mkdir(parents=True, exist_ok=True)
         self.log = open(LOGS / f"{entrant.peer}{entrant.variant}.log", "w")
         self.process = subprocess.Popen(
@@ -92,6 +93,10 @@ class Peer:
             text=True,
             env=environment(),
         )
+
+    def enter(self, entrant):
+        """Take part in another race."""
+        self.entrant, self.failure = entrant, ""
 
     def load(self, folder, measure):
         """Tell it to read or grow the model; `loaded` waits for the answer."""
@@ -144,6 +149,38 @@ class Peer:
             self.failure = answer["error"]
             print(f"{self.entrant.peer}: {self.failure}", file=sys.stderr)
         return answer
+
+
+class Peers:
+    """The processes of peers, one for each variant of a peer; they end with the block."""
+
+    def __init__(self):
+        self.started = {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        for peer in self.started.values():
+            peer.stop()
+
+    def enter(self, entrant) -> Peer:
+        """The process of an entrant, which is started if there is none or it has ended.
+
+        Raises
+        ------
+        NotInstalledError
+            If it cannot be installed here.
+        """
+        key = entrant.peer, entrant.environment, entrant.variant
+        peer = self.started.get(key)
+        if peer is not None and peer.process.poll() is None:
+            peer.enter(entrant)
+            return peer
+        if peer is not None:
+            peer.stop()
+        self.started[key] = Peer(entrant, environments.python_of(entrant.environment))
+        return self.started[key]
 
 
 def environment():

@@ -42,10 +42,14 @@ class Workload:
         folder = Path(folder)
         X, y = self.data()
         np.savez(folder / "data.npz", X=X, y=y)
-        np.save(folder / "rows.npy", X[: self.rows])
+        np.save(folder / "rows.npy", self.rows_to_explain(X))
         recipe = {"library": self.library, **self.parameters}
         (folder / "recipe.json").write_text(json.dumps(recipe), encoding="utf-8")
         fitted.train(folder)
+
+    def rows_to_explain(self, X):
+        """The first of the training rows."""
+        return X[: self.rows]
 
 
 def digits():

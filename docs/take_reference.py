@@ -49,6 +49,10 @@ def main():
     if bench.exists():
         shutil.copy(bench, REFERENCE)
         rows = storage.read_rows(bench)
+        drawn = [row for row in rows if row.get("family")]
+        rows = [row for row in rows if not row.get("family")]
+        if drawn:
+            marked.write(ROOT / "docs" / "benchmarks.md", "family", family_table(drawn))
         marked.write(ROOT / "docs" / "benchmarks.md", "summary", bench_summary(rows))
         marked.write(ROOT / "docs" / "benchmarks.md", "bench", bench_table(rows))
 
@@ -117,6 +121,25 @@ def bench_table(rows) -> str:
         names = (row["benchmark"], row["scope"], peer, row["mode"], row["threads"])
         lines.append(f"| {' | '.join([*names, *times, *ratios, row['difference']])} |")
     return "\n".join(lines) + "\n" + _not_timed(rows)
+
+
+def family_table(rows) -> str:
+    """Markdown table of the models that were drawn: the fastest peer that is right, end to end."""
+    lines = ["| work | rows | ours | kernel | end to end | against |", "|---|--:|--:|--:|--:|---|"]
+    timed = [row for row in rows if row["ratio"] and row["clock"] == "cpu"]
+    right = [row for row in timed if "not right" not in row["note"]]
+    works = {}
+    for row in right:
+        modes = works.setdefault(row["scope"], {})
+        before = modes.setdefault(row["mode"], row)
+        modes[row["mode"]] = min(before, row, key=lambda one: float(one["ratio"]))
+    for scope, modes in sorted(works.items(), key=lambda one: float(one[1]["end to end"]["ratio"])):
+        kernel, whole = modes["kernel"], modes["end to end"]
+        name, n_rows = scope.rsplit(", ", 1)
+        cells = name, n_rows.split()[0], f"{float(whole['ours_s']):.3g} s"
+        ratios = (f"{float(row['ratio']):.3g}x" for row in (kernel, whole))
+        lines.append(f"| {' | '.join([*cells, *ratios, whole['peer']])} |")
+    return "\n".join(lines) + "\n"
 
 
 def _not_timed(rows) -> str:

@@ -287,3 +287,74 @@ def test_worker_answers_errors_and_ends_with_its_input():
         command, input='{"do": "run"}\n', capture_output=True, text=True, check=True, cwd=os.sep
     )
     assert "ModuleNotFoundError" in done.stdout and done.stdout.count("\n") == 1
+
+
+def test_a_family_is_drawn_by_its_seed_within_its_bounds(bench):
+    family = bench("family")
+    members = family.members(3)
+    assert [str(m) for m in members] != [str(m) for m in family.members(4)]
+    for member, again in zip(members, family.members(3), strict=True):
+        assert (member.title, member.rows, member.parameters) == (
+            again.title,
+            again.rows,
+            again.parameters,
+        )
+        assert 100 <= member.rows <= 100_000 and 1 <= member.n_classes <= 20
+        assert 2 <= member.deep <= 16 and member.leaves * member.rows <= 2 * family.WORK
+    assert len({m.library for m in members}) == 3
+
+
+def test_every_entrant_of_a_family_is_installed_and_given_rows_that_there_are(bench):
+    family, environments = bench("family"), bench("environments")
+    for member in family.members(3):
+        for entrant in family.entrants(member):
+            assert (BENCHMARKS / "peers" / f"{entrant.peer}.py").exists()
+            assert entrant.environment in environments.PYTHONS
+            assert (entrant.rows or 1) <= member.rows
+
+
+def test_a_peer_that_is_not_right_is_marked_and_does_not_count(bench, monkeypatch):
+    family, workloads = bench("family"), bench("workloads")
+    environments, race = bench("environments"), bench("race")
+    parameters = {"estimator": "ExtraTreesClassifier", "n_estimators": 3}
+    member = family.Member("small", "sklearn", parameters, small_data, 30)
+    monkeypatch.setitem(workloads.WORKLOADS, "small", member)
+    monkeypatch.setattr(environments, "python_of", lambda name: sys.executable)
+    entrants = (race.Entrant("shap", rows=20),)
+    small = family.FamilyRace("small", entrants, {}, rounds=1, threads=(1,), seed="3")
+    rows = small.run()
+    assert {row["family"] for row in rows} == {"3"} and not any(row["note"] for row in rows)
+    (slowest,) = family.worst(rows)
+    assert slowest["mode"] == "end to end" and slowest["clock"] == "cpu"
+    monkeypatch.setattr(race, "difference", lambda ours, theirs: 2 * family.RIGHT)
+    rows = small.run()
+    assert all("not right" in row["note"] for row in rows) and family.worst(rows) == []
+
+
+def test_a_family_replaces_its_own_rows_of_the_table_only(bench, monkeypatch, tmp_path, capsys):
+    run, storage = bench("run"), importlib.import_module("reproduction.storage")
+    monkeypatch.setattr(run, "TABLE", tmp_path / "bench.csv")
+    shared = {"benchmark": "b", "mode": "end to end", "clock": "cpu", "threads": 1, "target": ""}
+
+    class Timed:
+        def run(self, peers):
+            return [shared | {"scope": "drawn", "ratio": "2", "family": "3", "note": ""}]
+
+    monkeypatch.setattr(run.family, "benchmarks", lambda seed: [Timed()])
+    old = [{"scope": name, "family": seed} for name, seed in (("W1", ""), ("old", "3"), ("x", "4"))]
+    storage.write_rows(run.TABLE, old, run.COLUMNS)
+    run.main("family", "3")
+    assert [row["scope"] for row in run.stored()] == ["W1", "x", "drawn"]
+    assert "The lowest ratios of family 3" in capsys.readouterr().out
+
+
+def test_the_page_names_models_that_were_drawn_with_their_lowest_ratio(take_reference):
+    shared = {"clock": "cpu", "scope": "a model, depth 2, 100 rows", "ours_s": "0.5"}
+    peers = (("fast", "9", ""), ("slow", "20", ""), ("wrong", "1", "not right"))
+    rows = [
+        shared | {"mode": mode, "peer": peer, "ratio": ratio, "note": note}
+        for mode in ("kernel", "end to end")
+        for peer, ratio, note in peers
+    ]
+    line = take_reference.family_table(rows).splitlines()[-1]
+    assert line == "| a model, depth 2 | 100 | 0.5 s | 9x | 9x | fast |"
