@@ -219,7 +219,7 @@ def test_chunks_of_trees_leave_the_bytes_alone(monkeypatch, module, name, size, 
 @pytest.mark.parametrize("algorithm", kernel.ALGORITHMS[1:])
 @pytest.mark.parametrize("name", MADE)
 def test_other_rows_and_threads_leave_the_bytes_of_a_row_alone(name, algorithm):
-    """Rows in other places of other blocks: of 128 rows for blocks, of 512 for tables."""
+    """Rows in other places of other blocks: of 256 rows for blocks, of 512 for tables."""
     forest = MADE[name]
     if algorithm == "tables" and name == "deep":
         return

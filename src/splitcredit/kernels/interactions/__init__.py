@@ -22,5 +22,5 @@ Against a background, o_i and z_i are 0 or 1, and the integral is a Beta functio
   the shortest form of the algorithm. Rows that satisfy the same conditions of a path share its
   arithmetic.
 - `pair_blocks` credits pairs, path-dependent, in one traversal of a tree for all leaves and a block
-  of rows: the traversal of `tree_shap`.
+  of rows: the traversal of `tree_shap`. `shares` keeps what each row passes to the children.
 """

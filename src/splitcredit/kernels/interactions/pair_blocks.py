@@ -24,16 +24,10 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.interactions.links import linked_layouts
+from splitcredit.kernels.interactions.shares import LANES, fill_shares, pass_weights
 from splitcredit.kernels.nodes import n_blocks
 from splitcredit.kernels.tree_shap.blocks import gauss_legendre
-from splitcredit.kernels.tree_shap.lanes import (
-    LANES,
-    TRIPLE,
-    enter_edge,
-    fill_shares,
-    pass_weights,
-    split_rows,
-)
+from splitcredit.kernels.tree_shap.lanes import TRIPLE, enter_edge, split_rows
 
 
 class Space(NamedTuple):
@@ -168,7 +162,7 @@ def _traverse(layout, links, tree, rules, any_nan, x, phi, space):
             path[d] = e
             open_entries = d + 1
             entry = entries[e]
-            split_rows(entry, d, x, any_nan, lane_data)
+            split_rows(entry, d, lanes, x, any_nan, lane_data)
             fill_shares(entry, d, lanes, n_triples, points, lane_data, frames, space.scale)
 
 

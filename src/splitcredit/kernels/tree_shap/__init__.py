@@ -38,9 +38,10 @@ The first child of a node is the one below which more outputs vary. It is visite
   varies, in the order of the traversal (`TreeLayout`). It is kept as long as the forest lives.
 - `rows` takes one row through one tree. It is the shortest form of the algorithm: read it before
   `blocks`. For one row it takes a quarter of the time of `blocks`.
-- `blocks` takes 128 rows through a tree together. It holds the derivation and the traversal.
+- `blocks` takes 256 rows through a tree together. It holds the derivation and the traversal.
 - `lanes` holds the arithmetic of `blocks`: loops over the rows of a block, three points at a time,
-  in the form that becomes vector instructions. `blocks` and `lanes` are the base of everything
+  in the form that becomes vector instructions. `transposed` copies the rows of tables to columns of
+  a block, and results back, through the caches. `blocks` and `lanes` are the base of everything
   here; `rows` repeats their operations in the same order, so a row gets the same bytes.
 - `outcome_tables` cuts shallow trees into groups of at most 8 splits and computes the attributions
   of each group once for every combination of outcomes of its splits. A row then costs one look-up

@@ -36,6 +36,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+import numba
 import numpy as np
 
 from splitcredit.kernels import kept
@@ -44,19 +45,21 @@ from splitcredit.kernels.nodes import n_blocks
 from splitcredit.kernels.tree_shap.lanes import (
     LANES,
     TRIPLE,
+    WIDTH,
     add_child_weights,
     compute_shares,
     credit_feature,
     enter_edge,
     evaluate_bottom,
-    evaluate_bottom_outside,
     evaluate_low,
+    evaluate_merged_bottom,
     fill_shares,
     merge_children,
     pass_weights,
     split_rows,
 )
 from splitcredit.kernels.tree_shap.layout import make_layouts
+from splitcredit.kernels.tree_shap.transposed import flattened, take_rows, take_sums, write_sums
 
 
 class Space(NamedTuple):
@@ -64,37 +67,50 @@ class Space(NamedTuple):
 
     Parameters
     ----------
-    frames : float64 (depths, threes, 6 * LANES)
-        A and then q of three points.
+    frames : float64 (depths, threes, 3 * LANES)
+        A of three points.
     sums : float64 (2, places, threes, 3 * LANES)
         Q, on two stacks.
     lane_data : float64 (3, depths, LANES)
         o below the edge into the depth, s, and o z (s - r).
-    scale : float64 (depths, points)
-        1 / h^2.
+    shares : float64 (3, depths, points)
+        1 / h^2, and q where o = 1: of rows that go to the first child, and of the others.
+    total : float64 (3 * LANES,)
+        Sums over the points, of a node and, behind it, of its children.
     """
 
     frames: np.ndarray
     sums: np.ndarray
     lane_data: np.ndarray
-    scale: np.ndarray
+    shares: np.ndarray
+    total: np.ndarray
 
 
 def attribute(forest, outputs, X, rows, out) -> None:
-    """Add attributions to `out`; see `tree_shap`.
+    """Write attributions to `out`, which holds zeros; see `tree_shap`.
 
-    A block starts from what is in `out`, so that the sum over trees is made in one order,
-    wherever the layouts of the forest end.
+    With each layout but the first, a block starts from what is in `out`, so that the sum over trees
+    is made in one order, wherever the layouts of the forest end.
     """
-    any_nan = bool(np.isnan(X).any())
+    any_nan, begun = bool(np.isnan(X).any()), False
+    flat, size = flattened(out), _block_size(len(rows))
     for arrays in quadratures(forest, outputs):
-        _blocks(n_blocks(len(rows), LANES), *arrays, X, any_nan, rows, out)
+        given = X, any_nan, rows, size, len(outputs), begun, flat
+        _blocks(n_blocks(len(rows), size), *arrays, *given)
+        begun = True
 
 
 def is_ready(forest, outputs, X, rows, out) -> bool:
     """Whether the kernel that `attribute` calls with such arguments is compiled."""
     arrays = next(iter(quadratures(forest, outputs)), None)
-    return arrays is None or _blocks.is_ready(*arrays, X, True, rows, out)
+    given = X, True, rows, LANES, len(outputs), True, flattened(out)
+    return arrays is None or _blocks.is_ready(*arrays, *given)
+
+
+def _block_size(n_rows):
+    """Rows of a block: as many as there are lanes, or fewer, so that all threads have work."""
+    share = n_blocks(n_rows, numba.get_num_threads())
+    return min(LANES, max(1, n_blocks(share, WIDTH)) * WIDTH)
 
 
 def quadratures(forest, outputs):
@@ -144,31 +160,42 @@ def gauss_legendre(most):
 
 
 @kernel(parallel=True)
-def _blocks(first, last, layout, extents, triples, points, weights, X, any_nan, rows, out):
+def _blocks(
+    first,
+    last,
+    layout,
+    extents,
+    triples,
+    points,
+    weights,
+    X,
+    any_nan,
+    rows,
+    size,
+    n_outputs,
+    begun,
+    out,
+):
     """Take every block of rows through every tree; one block is one thread's."""
-    n, p, n_outputs = out.shape
-    n_columns = X.shape[1]
     entries, terms, starts = layout.entries, layout.terms, layout.starts
     space = workspace(extents)
+    x, phi = np.zeros((X.shape[1], LANES)), np.zeros((out.shape[1], LANES))
     for block in range(first, last):
-        start, stop = block * LANES, min(n, (block + 1) * LANES)
-        lanes = stop - start
-        x, phi = np.empty((n_columns, lanes)), np.empty((p * n_outputs, lanes))
-        for lane in range(lanes):
-            for j in range(n_columns):
-                x[j, lane] = X[rows[start + lane], j]
-            for j in range(p):
-                for c in range(n_outputs):
-                    phi[j * n_outputs + c, lane] = out[start + lane, j, c]
-        total = np.zeros((3, lanes))
+        start = block * size
+        n_rows = min(size, len(out) - start)
+        take_rows(X, rows, start, n_rows, x)
+        take_sums(out, begun, start, n_rows, phi)
         for t in range(len(triples)):
             if starts[t, 0] < starts[t + 1, 0]:
-                tree = starts[t, 0], triples[t], n_outputs
-                traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, total)
-        for lane in range(lanes):
-            for j in range(p):
-                for c in range(n_outputs):
-                    out[start + lane, j, c] = phi[j * n_outputs + c, lane]
+                tree = starts[t, 0], triples[t], n_outputs, padded(n_rows)
+                traverse(entries, terms, tree, points, weights, any_nan, x, phi, space)
+        write_sums(phi, start, n_rows, out)
+
+
+@kernel(inner=True)
+def padded(lanes):
+    """Lanes for so many rows: whole vectors, as a lane beside them takes as long as a vector."""
+    return (lanes + WIDTH - 1) // WIDTH * WIDTH
 
 
 @kernel(inner=True)
@@ -176,15 +203,16 @@ def workspace(extents):
     """Room for trees of these depths, threes of points and places; see `Space`."""
     deepest, most, held = extents
     return Space(
-        np.empty((deepest, most, 2 * TRIPLE * LANES)),
+        np.empty((deepest, most, TRIPLE * LANES)),
         np.empty((2, held, most, TRIPLE * LANES)),
         np.zeros((3, deepest, LANES)),
-        np.empty((deepest, most * TRIPLE)),
+        np.empty((3, deepest, most * TRIPLE)),
+        np.zeros(3 * LANES),
     )
 
 
 @kernel(inner=True)
-def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, total):
+def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
     """Take one block of rows through one tree.
 
     No views of arrays are made in here: numba would count references to them, at a cost greater
@@ -193,7 +221,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
     Parameters
     ----------
     entries, terms : of a `TreeLayout`
-    tree : (first entry, threes of points, number of outputs)
+    tree : (first entry, threes of points, number of outputs, lanes)
     points, weights : see `rules`
     any_nan : bool
         Whether some row holds NaN.
@@ -201,12 +229,10 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
     phi : float64 (n_features * n_outputs, lanes)
         Added to.
     space : Space
-    total : float64 (3, lanes)
-        Finite numbers, overwritten.
     """
-    root, n_triples, n_outputs = tree
-    frames, sums, lane_data, scale = space
-    lanes, deepest = x.shape[1], len(frames)
+    root, n_triples, n_outputs, lanes = tree
+    frames, sums, lane_data, shares, total = space
+    deepest = len(frames)
     for lane in range(LANES):
         lane_data[0, 0, lane] = 1.0
     for k in range(n_triples * TRIPLE):
@@ -228,25 +254,26 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
                 terms,
                 at[d],
                 d,
+                lanes,
                 x,
                 any_nan,
                 n_triples,
                 points,
                 frames,
                 lane_data,
-                scale,
+                shares,
                 total,
                 sums,
                 stack,
                 top[stack],
             )
-            _credit_low(entries, terms, entry, d, lane_data, total, phi, n_outputs)
+            _credit_low(entries, terms, entry, d, lanes, lane_data, total, phi, n_outputs)
             top[stack] += 1
             d -= 1
             continue
         if phase[d] == 0:
-            split_rows(entry, d, x, any_nan, lane_data)
-            fill_shares(entry, d, lanes, n_triples, points, lane_data, frames, scale)
+            split_rows(entry, d, lanes, x, any_nan, lane_data)
+            fill_shares(entry, d, n_triples, points, shares)
         if phase[d] < 2:
             is_first = phase[d] == 0
             phase[d] += 1
@@ -259,9 +286,11 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
             below = entries[child]
             if below.first < 0 and below.second < 0:
                 _visit_bottom(
+                    entry,
                     below,
                     terms,
                     d,
+                    lanes,
                     is_first,
                     x,
                     any_nan,
@@ -269,7 +298,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
                     points,
                     frames,
                     lane_data,
-                    scale,
+                    shares,
                     total,
                     sums,
                     into,
@@ -279,11 +308,11 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
                     term = terms[below.terms + i]
                     difference = term.first_value - term.second_value
                     to = below.feature * n_outputs + term.output
-                    credit_feature(d + 1, lane_data, total, 0, difference, phi, to)
+                    credit_feature(d + 1, lanes, lane_data, total, 0, difference, phi, to)
                 top[into] += below.n_terms
                 continue
             for g in range(n_triples):
-                pass_weights(d, g, lanes, is_first, frames)
+                pass_weights(entry, d, g, lanes, is_first, shares, lane_data, frames)
             d += 1
             at[d], phase[d], stack_of[d] = child, 0, into
             base[d, 0], base[d, 1] = top[0], top[1]
@@ -295,10 +324,13 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
                 merge_children(
                     i < entry.n_first,
                     term,
+                    entry,
                     d,
                     g,
+                    lanes,
                     frames,
-                    scale,
+                    shares,
+                    lane_data,
                     sums,
                     stack,
                     base[d, stack] + i,
@@ -306,7 +338,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
                     total,
                 )
             credit_feature(
-                d, lane_data, total, 0, 1.0, phi, entry.feature * n_outputs + term.output
+                d, lanes, lane_data, total, 0, 1.0, phi, entry.feature * n_outputs + term.output
             )
         top[stack] = base[d, stack] + entry.n_terms
         top[other] = base[d, other]
@@ -315,9 +347,11 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, tota
 
 @kernel(inline=True)
 def _visit_bottom(
+    above,
     entry,
     terms,
     d,
+    lanes,
     is_first,
     x,
     any_nan,
@@ -325,26 +359,39 @@ def _visit_bottom(
     points,
     frames,
     lane_data,
-    scale,
+    shares,
     total,
     sums,
     stack,
     place,
 ):
     """A child of a node at depth d below which nothing varies: its A need not be stored."""
-    split_rows(entry, d + 1, x, any_nan, lane_data)
+    split_rows(entry, d + 1, lanes, x, any_nan, lane_data)
     for g in range(n_triples):
-        taken, not_taken = compute_shares(entry, d + 1, points, n_triples, g, scale)
-        add_child_weights(d, g, is_first, frames, scale, total)
+        taken, not_taken, scale = compute_shares(entry, points, n_triples, g)
+        for k in range(TRIPLE):
+            shares[0, d + 1, g * TRIPLE + k] = scale[k]
+        add_child_weights(above, d, g, lanes, is_first, frames, shares, lane_data, total)
         for i in range(entry.n_terms):
             term = terms[entry.terms + i]
             v, w = term.second_value, term.first_value - term.second_value
             low = v + not_taken[0] * w, v + not_taken[1] * w, v + not_taken[2] * w
             high = v + taken[0] * w, v + taken[1] * w, v + taken[2] * w
-            evaluate_bottom(d + 1, x.shape[1], lane_data, high, low, sums, stack, place + i, g)
-            if entry.above > 0:
-                evaluate_bottom_outside(
-                    entry, x.shape[1], lane_data, v + entry.ratio * w, sums, stack, place + i, g
+            if entry.above == 0:
+                evaluate_bottom(d + 1, lanes, lane_data, high, low, sums, stack, place + i, g)
+            else:
+                evaluate_merged_bottom(
+                    entry.above,
+                    v + entry.ratio * w,
+                    d + 1,
+                    lanes,
+                    lane_data,
+                    high,
+                    low,
+                    sums,
+                    stack,
+                    place + i,
+                    g,
                 )
 
 
@@ -354,13 +401,14 @@ def _visit_low(
     terms,
     e,
     d,
+    lanes,
     x,
     any_nan,
     n_triples,
     points,
     frames,
     lane_data,
-    scale,
+    shares,
     total,
     sums,
     stack,
@@ -369,32 +417,46 @@ def _visit_low(
     """A node with bottom nodes for children, all in one pass over the rows; see `_is_low`."""
     entry = entries[e]
     term = terms[entry.terms]
-    split_rows(entry, d, x, any_nan, lane_data)
-    split_rows(entries[entry.first], d + 1, x, any_nan, lane_data)
+    split_rows(entry, d, lanes, x, any_nan, lane_data)
+    split_rows(entries[entry.first], d + 1, lanes, x, any_nan, lane_data)
     if entry.second >= 0:
-        split_rows(entries[entry.second], d + 2, x, any_nan, lane_data)
+        split_rows(entries[entry.second], d + 2, lanes, x, any_nan, lane_data)
     for g in range(n_triples):
-        taken, not_taken = compute_shares(entry, d, points, n_triples, g, scale)
-        one = _two_values(entries, terms, entry.first, d, points, n_triples, g, scale)
+        taken, not_taken, _ = compute_shares(entry, points, n_triples, g)
+        one = _two_values(entries, terms, entry.first, points, n_triples, g)
         v = term.second_value
         two = (v, v, v), (v, v, v)
         if entry.second >= 0:
-            two = _two_values(entries, terms, entry.second, d, points, n_triples, g, scale)
-        evaluate_low(d, g, taken, not_taken, one, two, frames, lane_data, total, sums, stack, place)
+            two = _two_values(entries, terms, entry.second, points, n_triples, g)
+        evaluate_low(
+            d,
+            g,
+            lanes,
+            taken,
+            not_taken,
+            one,
+            two,
+            frames,
+            lane_data,
+            total,
+            sums,
+            stack,
+            place,
+        )
 
 
 @kernel(inline=True)
-def _two_values(entries, terms, e, d, points, n_triples, g, scale):
+def _two_values(entries, terms, e, points, n_triples, g):
     """Q of a bottom node at three points for rows that go to its first child, and for others."""
     entry = entries[e]
     term = terms[entry.terms]
     v, w = term.second_value, term.first_value - term.second_value
-    (a0, a1, a2), (b0, b1, b2) = compute_shares(entry, d, points, n_triples, g, scale)
+    (a0, a1, a2), (b0, b1, b2), _ = compute_shares(entry, points, n_triples, g)
     return (v + a0 * w, v + a1 * w, v + a2 * w), (v + b0 * w, v + b1 * w, v + b2 * w)
 
 
 @kernel(inline=True)
-def _credit_low(entries, terms, entry, d, lane_data, total, phi, n_outputs):
+def _credit_low(entries, terms, entry, d, lanes, lane_data, total, phi, n_outputs):
     """Credit the two children of a node, and then the node, as if they were taken one by one."""
     output = terms[entry.terms].output
     for child, row in ((entry.first, 1), (entry.second, 2)):
@@ -403,5 +465,5 @@ def _credit_low(entries, terms, entry, d, lane_data, total, phi, n_outputs):
             term = terms[below.terms]
             difference = term.first_value - term.second_value
             to = below.feature * n_outputs + output
-            credit_feature(d + row, lane_data, total, row, difference, phi, to)
-    credit_feature(d, lane_data, total, 0, 1.0, phi, entry.feature * n_outputs + output)
+            credit_feature(d + row, lanes, lane_data, total, row, difference, phi, to)
+    credit_feature(d, lanes, lane_data, total, 0, 1.0, phi, entry.feature * n_outputs + output)

@@ -1,28 +1,30 @@
 """The arithmetic of `blocks`: loops over the rows of a block, three points at a time.
 
-Each frame holds A of three points and then q of the same points, each for all lanes. In
-``lane_data`` stand, for each depth, o below the edge into it, s, and o z (s - r).
+Each frame holds A of three points, each for all lanes. In ``lane_data`` stand, for each depth, o
+below the edge into it, s, and o z (s - r). In ``shares`` stand, for each depth and point, 1 / h^2
+and the two values that q has where o = 1. Each loop chooses among them and r anew by s and o: that
+takes less time than to keep q of each lane, which would fill the caches.
 """
 
 from __future__ import annotations
 
 from splitcredit.kernels.compiled import kernel
 
-# Rows in one block. A constant, as with it the compiler knows the distances between the arrays of
-# a frame and makes vector instructions without asking whether they overlap.
-LANES = 128
+# Most rows in one block. A constant, as with it the compiler knows the distances between the arrays
+# of a frame. With fewer rows, what is done once a node weighs more; with more, nothing is gained.
+LANES = 256
+# Numbers in the widest vector of today's processors.
+WIDTH = 8
 # Points are taken three at a time, which is as many as fit the registers.
 TRIPLE = 3
 
 
 @kernel(inline=True)
-def compute_shares(entry, d, points, n_triples, g, scale):
+def compute_shares(entry, points, n_triples, g):
     """Shares q of rows that go to the first child and of those that do not; 1 / h^2."""
     k = g * TRIPLE
     t0, t1, t2 = points[n_triples, k], points[n_triples, k + 1], points[n_triples, k + 2]
-    taken, not_taken, s = _shares(entry.above == 0, entry.z, entry.ratio, t0, t1, t2)
-    scale[d, k], scale[d, k + 1], scale[d, k + 2] = s
-    return taken, not_taken
+    return _shares(entry.above == 0, entry.z, entry.ratio, t0, t1, t2)
 
 
 @kernel(inner=True)
@@ -41,24 +43,24 @@ def _shares(new, z, ratio, t0, t1, t2):
 # makes vector instructions of them.
 
 
-@kernel(inner=True)
-def split_rows(entry, d, x, any_nan, lane_data):
+@kernel(inner=True, apart=True)
+def split_rows(entry, d, lanes, x, any_nan, lane_data):
     """Fill s and o z (s - r)."""
     threshold, z, ratio, j, above = entry.threshold, entry.z, entry.ratio, entry.column, entry.above
     left = 0.0 if entry.first_is_right else 1.0
     right = 1.0 - left
-    for lane in range(x.shape[1]):
+    for lane in range(lanes):
         first = left if x[j, lane] <= threshold else right
         lane_data[1, d, lane] = first
         lane_data[2, d, lane] = lane_data[0, above, lane] * z * (first - ratio)
     if any_nan and entry.missing_left:
-        for lane in range(x.shape[1]):
+        for lane in range(lanes):
             if x[j, lane] != x[j, lane]:
                 lane_data[1, d, lane] = left
                 lane_data[2, d, lane] = lane_data[0, above, lane] * z * (left - ratio)
 
 
-@kernel(inner=True)
+@kernel(inner=True, apart=True)
 def enter_edge(above, d, lanes, is_first, lane_data):
     """Fill o below an edge."""
     for lane in range(lanes):
@@ -67,39 +69,19 @@ def enter_edge(above, d, lanes, is_first, lane_data):
 
 
 @kernel(inline=True)
-def fill_shares(entry, d, lanes, n_triples, points, lane_data, frames, scale):
-    """Fill q and 1 / h^2 of a node."""
+def fill_shares(entry, d, n_triples, points, shares):
+    """Fill 1 / h^2 of a node, and q of rows that go to its first child and of the others."""
     for g in range(n_triples):
-        taken, not_taken = compute_shares(entry, d, points, n_triples, g, scale)
-        _write_shares(d, g, lanes, lane_data, taken, not_taken, frames)
-        if entry.above > 0:
-            _write_outside_shares(entry, d, g, lanes, lane_data, frames)
+        taken, not_taken, scale = compute_shares(entry, points, n_triples, g)
+        for k in range(TRIPLE):
+            at, low = g * TRIPLE + k, not_taken[k]
+            shares[0, d, at] = scale[k]
+            # The bytes that low + s (taken - low) has in other loops, and in `rows`.
+            shares[1, d, at] = low + (taken[k] - low)
+            shares[2, d, at] = low
 
 
-@kernel(inner=True)
-def _write_shares(d, g, lanes, lane_data, high, low, frames):
-    """Share q of rows that go to the first child and of the others, while o = 1."""
-    b0, b1, b2 = low
-    a0, a1, a2 = high[0] - b0, high[1] - b1, high[2] - b2
-    for lane in range(lanes):
-        s = lane_data[1, d, lane]
-        frames[d, g, 3 * LANES + lane] = b0 + s * a0
-        frames[d, g, 4 * LANES + lane] = b1 + s * a1
-        frames[d, g, 5 * LANES + lane] = b2 + s * a2
-
-
-@kernel(inner=True)
-def _write_outside_shares(entry, d, g, lanes, lane_data, frames):
-    """Share q of rows that have left the node's feature above (o = 0)."""
-    ratio = entry.ratio
-    for lane in range(lanes):
-        o = lane_data[0, entry.above, lane] > 0
-        for k in range(TRIPLE, 2 * TRIPLE):
-            q = frames[d, g, k * LANES + lane]
-            frames[d, g, k * LANES + lane] = q if o else ratio
-
-
-@kernel(inner=True)
+@kernel(inner=True, apart=True)
 def evaluate_bottom(d, lanes, lane_data, high, low, sums, stack, place, g):
     """Q of a bottom node: one value for rows that go to its first child, one for the others."""
     b0, b1, b2 = low
@@ -111,46 +93,63 @@ def evaluate_bottom(d, lanes, lane_data, high, low, sums, stack, place, g):
         sums[stack, place, g, 2 * LANES + lane] = b2 + s * a2
 
 
-@kernel(inner=True)
-def evaluate_bottom_outside(entry, lanes, lane_data, value, sums, stack, place, g):
-    """Q of a bottom node for rows that have left its feature above (o = 0)."""
+@kernel(inner=True, apart=True)
+def evaluate_merged_bottom(above, outside, d, lanes, lane_data, high, low, sums, stack, place, g):
+    """As `evaluate_bottom`, where rows may have left the node's feature above (o = 0)."""
+    b0, b1, b2 = low
+    a0, a1, a2 = high[0] - b0, high[1] - b1, high[2] - b2
     for lane in range(lanes):
-        o = lane_data[0, entry.above, lane] > 0
-        for k in range(TRIPLE):
-            q = sums[stack, place, g, k * LANES + lane]
-            sums[stack, place, g, k * LANES + lane] = q if o else value
+        s, o = lane_data[1, d, lane], lane_data[0, above, lane] > 0
+        sums[stack, place, g, lane] = b0 + s * a0 if o else outside
+        sums[stack, place, g, LANES + lane] = b1 + s * a1 if o else outside
+        sums[stack, place, g, 2 * LANES + lane] = b2 + s * a2 if o else outside
 
 
-@kernel(inner=True)
-def pass_weights(d, g, lanes, is_first, frames):
+@kernel(inner=True, apart=True)
+def pass_weights(entry, d, g, lanes, is_first, shares, lane_data, frames):
     """A of a child."""
+    k, ratio, above = g * TRIPLE, entry.ratio, entry.above
+    h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
+    l0, l1, l2 = shares[2, d, k], shares[2, d, k + 1], shares[2, d, k + 2]
+    if not is_first:
+        h0, h1, h2 = 1.0 - h0, 1.0 - h1, 1.0 - h2
+        l0, l1, l2, ratio = 1.0 - l0, 1.0 - l1, 1.0 - l2, 1.0 - ratio
     for lane in range(lanes):
-        q0, q1 = frames[d, g, 3 * LANES + lane], frames[d, g, 4 * LANES + lane]
-        q2 = frames[d, g, 5 * LANES + lane]
-        a0, a1 = frames[d, g, lane], frames[d, g, LANES + lane]
-        a2 = frames[d, g, 2 * LANES + lane]
-        frames[d + 1, g, lane] = a0 * (q0 if is_first else 1.0 - q0)
-        frames[d + 1, g, LANES + lane] = a1 * (q1 if is_first else 1.0 - q1)
-        frames[d + 1, g, 2 * LANES + lane] = a2 * (q2 if is_first else 1.0 - q2)
+        s, o = lane_data[1, d, lane] > 0, lane_data[0, above, lane] > 0
+        q0 = (h0 if s else l0) if o else ratio
+        q1 = (h1 if s else l1) if o else ratio
+        q2 = (h2 if s else l2) if o else ratio
+        frames[d + 1, g, lane] = frames[d, g, lane] * q0
+        frames[d + 1, g, LANES + lane] = frames[d, g, LANES + lane] * q1
+        frames[d + 1, g, 2 * LANES + lane] = frames[d, g, 2 * LANES + lane] * q2
 
 
-@kernel(inner=True)
-def add_child_weights(d, g, is_first, frames, scale, total):
+@kernel(inner=True, apart=True)
+def add_child_weights(entry, d, g, lanes, is_first, frames, shares, lane_data, total):
     """Sum over three points of A / h^2 of a child, from A and q of its parent at depth d."""
-    k = g * TRIPLE
-    c0, c1, c2 = scale[d + 1, k], scale[d + 1, k + 1], scale[d + 1, k + 2]
+    k, ratio, above = g * TRIPLE, entry.ratio, entry.above
+    h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
+    l0, l1, l2 = shares[2, d, k], shares[2, d, k + 1], shares[2, d, k + 2]
+    if not is_first:
+        h0, h1, h2 = 1.0 - h0, 1.0 - h1, 1.0 - h2
+        l0, l1, l2, ratio = 1.0 - l0, 1.0 - l1, 1.0 - l2, 1.0 - ratio
+    c0, c1, c2 = shares[0, d + 1, k], shares[0, d + 1, k + 1], shares[0, d + 1, k + 2]
     keep = 0.0 if g == 0 else 1.0
-    for lane in range(total.shape[1]):
-        q0, q1 = frames[d, g, 3 * LANES + lane], frames[d, g, 4 * LANES + lane]
-        q2 = frames[d, g, 5 * LANES + lane]
-        part = c0 * (frames[d, g, lane] * (q0 if is_first else 1.0 - q0))
-        part += c1 * (frames[d, g, LANES + lane] * (q1 if is_first else 1.0 - q1))
-        part += c2 * (frames[d, g, 2 * LANES + lane] * (q2 if is_first else 1.0 - q2))
-        total[0, lane] = keep * total[0, lane] + part
+    for lane in range(lanes):
+        s, o = lane_data[1, d, lane] > 0, lane_data[0, above, lane] > 0
+        q0 = (h0 if s else l0) if o else ratio
+        q1 = (h1 if s else l1) if o else ratio
+        q2 = (h2 if s else l2) if o else ratio
+        part = c0 * (frames[d, g, lane] * q0)
+        part += c1 * (frames[d, g, LANES + lane] * q1)
+        part += c2 * (frames[d, g, 2 * LANES + lane] * q2)
+        total[lane] = keep * total[lane] + part
 
 
-@kernel(inner=True)
-def evaluate_low(d, g, taken, not_taken, one, two, frames, lane_data, total, sums, stack, place):
+@kernel(inner=True, apart=True)
+def evaluate_low(
+    d, g, lanes, taken, not_taken, one, two, frames, lane_data, total, sums, stack, place
+):
     """Q of a low node, and the sums over three points of A (Q_1 - Q_2) for it, A of its children.
 
     No feature is tested twice, so z = 1 and h = 1 for all three nodes.
@@ -162,7 +161,7 @@ def evaluate_low(d, g, taken, not_taken, one, two, frames, lane_data, total, sum
     (r0, r1, r2), (v0, v1, v2) = two
     r0, r1, r2 = r0 - v0, r1 - v1, r2 - v2
     keep = 0.0 if g == 0 else 1.0
-    for lane in range(total.shape[1]):
+    for lane in range(lanes):
         s, s1, s2 = lane_data[1, d, lane], lane_data[1, d + 1, lane], lane_data[1, d + 2, lane]
         a = frames[d, g, lane]
         q, w = b0 + s * a0, v0 + s2 * r0
@@ -179,28 +178,57 @@ def evaluate_low(d, g, taken, not_taken, one, two, frames, lane_data, total, sum
         difference = u2 + s1 * p2 - w
         sums[stack, place, g, 2 * LANES + lane] = w + q * difference
         whole, first, second = whole + a * difference, first + a * q, second + a * (1.0 - q)
-        total[0, lane] = keep * total[0, lane] + whole
-        total[1, lane] = keep * total[1, lane] + first
-        total[2, lane] = keep * total[2, lane] + second
+        total[lane] = keep * total[lane] + whole
+        total[LANES + lane] = keep * total[LANES + lane] + first
+        total[2 * LANES + lane] = keep * total[2 * LANES + lane] + second
 
 
 @kernel(inline=True)
-def merge_children(in_first, term, d, g, frames, scale, sums, stack, place, other_place, total):
+def merge_children(
+    in_first,
+    term,
+    entry,
+    d,
+    g,
+    lanes,
+    frames,
+    shares,
+    lane_data,
+    sums,
+    stack,
+    place,
+    other_place,
+    total,
+):
     """Q of a node in the place of that of its first child; sum of A / h^2 (Q_1 - Q_2)."""
-    k = g * TRIPLE
-    c0, c1, c2 = scale[d, k], scale[d, k + 1], scale[d, k + 2]
     if in_first and term.second >= 0:
-        _merge_both(d, g, frames, c0, c1, c2, sums, stack, place, 1 - stack, other_place, total)
-    elif in_first:
-        _merge_first(d, g, frames, c0, c1, c2, sums, stack, place, term.second_value, total)
-    elif term.second >= 0:
-        _merge_second(
+        _merge_both(
+            entry,
             d,
             g,
+            lanes,
             frames,
-            c0,
-            c1,
-            c2,
+            shares,
+            lane_data,
+            sums,
+            stack,
+            place,
+            1 - stack,
+            other_place,
+            total,
+        )
+    elif in_first:
+        v = term.second_value
+        _merge_first(entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, v, total)
+    elif term.second >= 0:
+        _merge_second(
+            entry,
+            d,
+            g,
+            lanes,
+            frames,
+            shares,
+            lane_data,
             sums,
             stack,
             place,
@@ -210,71 +238,110 @@ def merge_children(in_first, term, d, g, frames, scale, sums, stack, place, othe
             total,
         )
     else:
+        u, v = term.first_value, term.second_value
         _merge_constants(
-            d, g, frames, c0, c1, c2, sums, stack, place, term.first_value, term.second_value, total
+            entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, u, v, total
         )
 
 
-@kernel(inner=True)
-def _merge_both(d, g, frames, c0, c1, c2, sums, stack, place, other, second, total):
+@kernel(inner=True, apart=True)
+def _merge_both(
+    entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, other, second, total
+):
+    k, ratio, above = g * TRIPLE, entry.ratio, entry.above
+    h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
+    l0, l1, l2 = shares[2, d, k], shares[2, d, k + 1], shares[2, d, k + 2]
+    c0, c1, c2 = shares[0, d, k], shares[0, d, k + 1], shares[0, d, k + 2]
     keep = 0.0 if g == 0 else 1.0
-    for lane in range(total.shape[1]):
+    for lane in range(lanes):
+        s, o = lane_data[1, d, lane] > 0, lane_data[0, above, lane] > 0
+        q0 = (h0 if s else l0) if o else ratio
+        q1 = (h1 if s else l1) if o else ratio
+        q2 = (h2 if s else l2) if o else ratio
         v0, v1 = sums[other, second, g, lane], sums[other, second, g, LANES + lane]
         v2 = sums[other, second, g, 2 * LANES + lane]
         d0, d1 = sums[stack, place, g, lane] - v0, sums[stack, place, g, LANES + lane] - v1
         d2 = sums[stack, place, g, 2 * LANES + lane] - v2
         part = c0 * frames[d, g, lane] * d0 + c1 * frames[d, g, LANES + lane] * d1
         part += c2 * frames[d, g, 2 * LANES + lane] * d2
-        sums[stack, place, g, lane] = v0 + frames[d, g, 3 * LANES + lane] * d0
-        sums[stack, place, g, LANES + lane] = v1 + frames[d, g, 4 * LANES + lane] * d1
-        sums[stack, place, g, 2 * LANES + lane] = v2 + frames[d, g, 5 * LANES + lane] * d2
-        total[0, lane] = keep * total[0, lane] + part
+        sums[stack, place, g, lane] = v0 + q0 * d0
+        sums[stack, place, g, LANES + lane] = v1 + q1 * d1
+        sums[stack, place, g, 2 * LANES + lane] = v2 + q2 * d2
+        total[lane] = keep * total[lane] + part
 
 
-@kernel(inner=True)
-def _merge_first(d, g, frames, c0, c1, c2, sums, stack, place, v, total):
+@kernel(inner=True, apart=True)
+def _merge_first(entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, v, total):
+    k, ratio, above = g * TRIPLE, entry.ratio, entry.above
+    h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
+    l0, l1, l2 = shares[2, d, k], shares[2, d, k + 1], shares[2, d, k + 2]
+    c0, c1, c2 = shares[0, d, k], shares[0, d, k + 1], shares[0, d, k + 2]
     keep = 0.0 if g == 0 else 1.0
-    for lane in range(total.shape[1]):
+    for lane in range(lanes):
+        s, o = lane_data[1, d, lane] > 0, lane_data[0, above, lane] > 0
+        q0 = (h0 if s else l0) if o else ratio
+        q1 = (h1 if s else l1) if o else ratio
+        q2 = (h2 if s else l2) if o else ratio
         d0, d1 = sums[stack, place, g, lane] - v, sums[stack, place, g, LANES + lane] - v
         d2 = sums[stack, place, g, 2 * LANES + lane] - v
         part = c0 * frames[d, g, lane] * d0 + c1 * frames[d, g, LANES + lane] * d1
         part += c2 * frames[d, g, 2 * LANES + lane] * d2
-        sums[stack, place, g, lane] = v + frames[d, g, 3 * LANES + lane] * d0
-        sums[stack, place, g, LANES + lane] = v + frames[d, g, 4 * LANES + lane] * d1
-        sums[stack, place, g, 2 * LANES + lane] = v + frames[d, g, 5 * LANES + lane] * d2
-        total[0, lane] = keep * total[0, lane] + part
+        sums[stack, place, g, lane] = v + q0 * d0
+        sums[stack, place, g, LANES + lane] = v + q1 * d1
+        sums[stack, place, g, 2 * LANES + lane] = v + q2 * d2
+        total[lane] = keep * total[lane] + part
 
 
-@kernel(inner=True)
-def _merge_second(d, g, frames, c0, c1, c2, sums, stack, place, u, other, second, total):
+@kernel(inner=True, apart=True)
+def _merge_second(
+    entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, u, other, second, total
+):
+    k, ratio, above = g * TRIPLE, entry.ratio, entry.above
+    h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
+    l0, l1, l2 = shares[2, d, k], shares[2, d, k + 1], shares[2, d, k + 2]
+    c0, c1, c2 = shares[0, d, k], shares[0, d, k + 1], shares[0, d, k + 2]
     keep = 0.0 if g == 0 else 1.0
-    for lane in range(total.shape[1]):
+    for lane in range(lanes):
+        s, o = lane_data[1, d, lane] > 0, lane_data[0, above, lane] > 0
+        q0 = (h0 if s else l0) if o else ratio
+        q1 = (h1 if s else l1) if o else ratio
+        q2 = (h2 if s else l2) if o else ratio
         v0, v1 = sums[other, second, g, lane], sums[other, second, g, LANES + lane]
         v2 = sums[other, second, g, 2 * LANES + lane]
         d0, d1, d2 = u - v0, u - v1, u - v2
         part = c0 * frames[d, g, lane] * d0 + c1 * frames[d, g, LANES + lane] * d1
         part += c2 * frames[d, g, 2 * LANES + lane] * d2
-        sums[stack, place, g, lane] = v0 + frames[d, g, 3 * LANES + lane] * d0
-        sums[stack, place, g, LANES + lane] = v1 + frames[d, g, 4 * LANES + lane] * d1
-        sums[stack, place, g, 2 * LANES + lane] = v2 + frames[d, g, 5 * LANES + lane] * d2
-        total[0, lane] = keep * total[0, lane] + part
+        sums[stack, place, g, lane] = v0 + q0 * d0
+        sums[stack, place, g, LANES + lane] = v1 + q1 * d1
+        sums[stack, place, g, 2 * LANES + lane] = v2 + q2 * d2
+        total[lane] = keep * total[lane] + part
 
 
-@kernel(inner=True)
-def _merge_constants(d, g, frames, c0, c1, c2, sums, stack, place, u, v, total):
+@kernel(inner=True, apart=True)
+def _merge_constants(
+    entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, u, v, total
+):
     w = u - v
+    k, ratio, above = g * TRIPLE, entry.ratio, entry.above
+    h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
+    l0, l1, l2 = shares[2, d, k], shares[2, d, k + 1], shares[2, d, k + 2]
+    c0, c1, c2 = shares[0, d, k], shares[0, d, k + 1], shares[0, d, k + 2]
     keep = 0.0 if g == 0 else 1.0
-    for lane in range(total.shape[1]):
+    for lane in range(lanes):
+        s, o = lane_data[1, d, lane] > 0, lane_data[0, above, lane] > 0
+        q0 = (h0 if s else l0) if o else ratio
+        q1 = (h1 if s else l1) if o else ratio
+        q2 = (h2 if s else l2) if o else ratio
         part = c0 * frames[d, g, lane] + c1 * frames[d, g, LANES + lane]
         part += c2 * frames[d, g, 2 * LANES + lane]
-        sums[stack, place, g, lane] = v + frames[d, g, 3 * LANES + lane] * w
-        sums[stack, place, g, LANES + lane] = v + frames[d, g, 4 * LANES + lane] * w
-        sums[stack, place, g, 2 * LANES + lane] = v + frames[d, g, 5 * LANES + lane] * w
-        total[0, lane] = keep * total[0, lane] + part * w
+        sums[stack, place, g, lane] = v + q0 * w
+        sums[stack, place, g, LANES + lane] = v + q1 * w
+        sums[stack, place, g, 2 * LANES + lane] = v + q2 * w
+        total[lane] = keep * total[lane] + part * w
 
 
-@kernel(inner=True)
-def credit_feature(d, lane_data, total, row, factor, phi, to):
+@kernel(inner=True, apart=True)
+def credit_feature(d, lanes, lane_data, total, row, factor, phi, to):
     """phi_j += o z (s - r) times the sum over the points."""
-    for lane in range(total.shape[1]):
-        phi[to, lane] += lane_data[2, d, lane] * total[row, lane] * factor
+    for lane in range(lanes):
+        phi[to, lane] += lane_data[2, d, lane] * total[row * LANES + lane] * factor

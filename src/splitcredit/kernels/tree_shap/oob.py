@@ -11,7 +11,7 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import n_blocks, readonly
-from splitcredit.kernels.tree_shap.blocks import LANES, quadratures, traverse, workspace
+from splitcredit.kernels.tree_shap.blocks import LANES, padded, quadratures, traverse, workspace
 from splitcredit.kernels.tree_shap.explain import skip_dependent_output
 
 # Rows of one thread at a time: of so many, out-of-bag rows fill a block or more.
@@ -55,15 +55,15 @@ def _spans(first, last, layout, extents, triples, points, weights, X, any_nan, c
                     rows[n_rows] = i
                     n_rows += 1
             for start in range(0, n_rows, LANES):
-                lanes = min(LANES, n_rows - start)
-                x, phi = np.empty((n_columns, lanes)), np.zeros((p * n_outputs, lanes))
-                total = np.zeros((3, lanes))
-                for lane in range(lanes):
+                some = min(LANES, n_rows - start)
+                lanes = padded(some)
+                x, phi = np.zeros((n_columns, lanes)), np.zeros((p * n_outputs, lanes))
+                for lane in range(some):
                     for j in range(n_columns):
                         x[j, lane] = X[rows[start + lane], j]
-                tree = starts[t, 0], triples[t], n_outputs
-                traverse(entries, terms, tree, points, weights, any_nan, x, phi, space, total)
-                for lane in range(lanes):
+                tree = starts[t, 0], triples[t], n_outputs, lanes
+                traverse(entries, terms, tree, points, weights, any_nan, x, phi, space)
+                for lane in range(some):
                     for j in range(p):
                         for c in range(n_outputs):
                             out[rows[start + lane], j, c] += phi[j * n_outputs + c, lane]

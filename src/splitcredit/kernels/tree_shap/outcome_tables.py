@@ -19,6 +19,7 @@ from splitcredit.kernels.tree_shap.blocks import LANES, quadrature, traverse, wo
 from splitcredit.kernels.tree_shap.layout import layout_of
 from splitcredit.kernels.tree_shap.rows import _rows
 from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
+from splitcredit.kernels.tree_shap.transposed import flattened, take_rows, take_sums, write_sums
 
 # Rows in one block, one thread's work.
 BLOCK = 512
@@ -41,7 +42,7 @@ _PORTION = 1 << 20
 
 
 def attribute(forest, outputs, X, rows, out, hurry=False) -> None:
-    """Add attributions to `out`; see `tree_shap`.
+    """Write attributions to `out`, which holds zeros; see `tree_shap`.
 
     In a hurry, a kernel that compiles sooner fills the tables of a small forest, as long as the
     one that fills them faster is not compiled.
@@ -56,11 +57,13 @@ def attribute(forest, outputs, X, rows, out, hurry=False) -> None:
             f"algorithm='tables' takes trees of depth at most {BITS}, and this forest has one of "
             f"depth {_depth(forest)}: use 'blocks', 'rows' or 'auto'"
         )
-    any_nan = bool(np.isnan(X).any())
+    any_nan, begun = bool(np.isnan(X).any()), False
+    flat = flattened(out)
     key = "tables", *outputs.tolist()
     for arrays in kept.ARRAYS.items(forest, key, lambda: _make(forest, outputs, hurry)):
         splits = _splits(forest)
-        _look_up(n_blocks(len(rows), BLOCK), *splits, *arrays, X, any_nan, rows, out)
+        _look_up(n_blocks(len(rows), BLOCK), *splits, *arrays, X, any_nan, rows, begun, flat)
+        begun = True
 
 
 def arguments(forest, outputs, X, rows, out):
@@ -230,9 +233,8 @@ def _fill_tables(
             for lane in range(lanes):
                 for b in range(BITS):
                     x[b, lane] = 1 - ((first + lane) >> b & 1)
-            total = np.zeros((3, lanes))
-            tree = first_entries[g], triples[g], n_outputs
-            traverse(entries, terms, tree, points, weights, False, x, phi, space, total)
+            tree = first_entries[g], triples[g], n_outputs, lanes
+            traverse(entries, terms, tree, points, weights, False, x, phi, space)
             for i in range(first_credited[g], first_credited[g + 1]):
                 at = starts[g] + (i - first_credited[g]) * n_outcomes + first
                 for lane in range(lanes):
@@ -255,50 +257,42 @@ def _look_up(
     X,
     any_nan,
     rows,
+    begun,
     out,
 ):
     """Add what the tables hold for the outcome of each row; one block is one thread's."""
-    n, p, n_outputs = out.shape
-    n_columns = X.shape[1]
+    x, phi = np.zeros((X.shape[1], BLOCK), X.dtype), np.zeros((out.shape[1], BLOCK))
+    outcome = np.empty(BLOCK, np.int32)
     for block in range(first, last):
-        start, stop = block * BLOCK, min(n, (block + 1) * BLOCK)
-        lanes = stop - start
-        x, phi = np.empty((n_columns, lanes), X.dtype), np.empty((p * n_outputs, lanes))
-        outcome = np.empty(lanes, np.int32)
-        for lane in range(lanes):
-            for j in range(n_columns):
-                x[j, lane] = X[rows[start + lane], j]
-            for j in range(p):
-                for c in range(n_outputs):
-                    phi[j * n_outputs + c, lane] = out[start + lane, j, c]
+        start = block * BLOCK
+        lanes = min(BLOCK, len(out) - start)
+        take_rows(X, rows, start, lanes, x)
+        take_sums(out, begun, start, lanes, phi)
         for g in range(len(n_splits)):
             for lane in range(lanes):
                 outcome[lane] = 0
             for b in range(n_splits[g]):
                 k = splits[g, b]
                 nan_left = any_nan and missing_left[k]
-                _mark_left(column[k], threshold[k], np.int32(1 << b), nan_left, x, outcome)
+                _mark_left(column[k], threshold[k], np.int32(1 << b), nan_left, lanes, x, outcome)
             for i in range(first_credited[g], first_credited[g + 1]):
                 at = starts[g] + ((i - first_credited[g]) << n_splits[g])
-                _add(place[i], tables, at, outcome, phi)
-        for lane in range(lanes):
-            for j in range(p):
-                for c in range(n_outputs):
-                    out[start + lane, j, c] = phi[j * n_outputs + c, lane]
+                _add(place[i], tables, at, lanes, outcome, phi)
+        write_sums(phi, start, lanes, out)
 
 
-@kernel(inner=True)
-def _add(to, tables, at, outcome, phi):
-    for lane in range(len(outcome)):
+@kernel(inner=True, apart=True)
+def _add(to, tables, at, lanes, outcome, phi):
+    for lane in range(lanes):
         phi[to, lane] += tables[at + outcome[lane]]
 
 
-@kernel(inner=True)
-def _mark_left(j, threshold, bit, nan_left, x, outcome):
+@kernel(inner=True, apart=True)
+def _mark_left(j, threshold, bit, nan_left, lanes, x, outcome):
     """Set one bit of the outcomes of the rows that go left."""
     none, threshold = np.int32(0), x.dtype.type(threshold)
-    for lane in range(len(outcome)):
+    for lane in range(lanes):
         outcome[lane] |= bit if x[j, lane] <= threshold else none
     if nan_left:
-        for lane in range(len(outcome)):
+        for lane in range(lanes):
             outcome[lane] |= bit if x[j, lane] != x[j, lane] else none
