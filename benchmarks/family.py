@@ -158,27 +158,37 @@ def _data(seed, n_features, n_classes, gaps):
 
 
 def entrants(member) -> tuple[Entrant, ...]:
-    """All peers that explain such a model, and how many rows each is given."""
+    """All peers that explain such a model, and how many rows each is given.
+
+    Left out for several classes: FastTreeSHAP's fork, which fails or takes all trees for those of
+    one output, and so does shap's C code with LightGBM. Shap hands these models over to LightGBM.
+    """
     few = int(np.clip(PEER_WORK / member.leaves, min(FEWEST, member.rows), member.rows))
     histograms = member.parameters.get("estimator", "").startswith("Hist")
-    shallow = member.deep <= DEEPEST_BY_TABLES
-    own = {"xgboost": "pred_contribs", "lightgbm": "pred_contrib"}
+    several = member.n_classes > 2
     entered = [
-        Entrant("shap", rows=few, label="shap, its C code"),
         Entrant("shapiq", rows=few, label="shapiq explain_X", variant="public"),
         Entrant("shapiq", rows=few, label="shapiq, its C++ kernel", variant="kernel"),
     ]
+    if not (several and member.library == "lightgbm"):
+        entered.append(Entrant("shap", rows=few, label="shap, its C code"))
+    own = {"xgboost": "pred_contribs", "lightgbm": "pred_contrib"}
     if member.library in own:
         label = f"{member.library} {own[member.library]}"
         entered.append(Entrant(member.library, rows=few, label=label))
-    if shallow and member.n_classes <= 2 and member.library != "sklearn":
-        entered.append(Entrant("woodelf", label="woodelf"))
-    if not histograms:
-        name = "fasttreeshap" if member.library == "sklearn" else "fasttreeshap_fixed"
-        for variant in ("v1", "v2") if shallow and name == "fasttreeshap_fixed" else ("v1",):
-            label = f"{name.replace('_', '-')} {variant}"
-            entered.append(Entrant(name, name, few, variant, label))
+    elif not histograms:
+        entered.append(Entrant("fasttreeshap", "fasttreeshap", few, "v1", "fasttreeshap v1"))
+    if member.library in own and not several:
+        entered += _boosters_only(member, few)
     return tuple(entered)
+
+
+def _boosters_only(member, few):
+    """Peers that are slower than others on forests of scikit-learn, or do not take them."""
+    name, shallow = "fasttreeshap_fixed", member.deep <= DEEPEST_BY_TABLES
+    variants = ("v1", "v2") if shallow else ("v1",)
+    entered = [Entrant(name, name, few, v, f"fasttreeshap-fixed {v}") for v in variants]
+    return entered + ([Entrant("woodelf", label="woodelf")] if shallow else [])
 
 
 @dataclass(frozen=True)

@@ -42,12 +42,17 @@ def main(module=None, *names):
 
 
 def run_family(seed, *numbers):
-    """Run the family of a seed, or some of its models; its rows in the table are replaced."""
+    """Run the family of a seed, or some of its models; their rows in the table are replaced."""
     rows = []
     with Peers() as peers:
         for race in family.benchmarks(seed, *numbers):
             rows += printed(race.run(peers))
-    others = [row for row in stored() if row.get("family") != seed]
+    ran = {row["scope"] for row in rows}
+    others = [
+        row
+        for row in stored()
+        if row.get("family") != seed or (numbers and row["scope"] not in ran)
+    ]
     storage.write_rows(TABLE, others + rows, COLUMNS)
     print(f"\nThe lowest ratios of family {seed}, end to end on one thread:")
     for row in family.worst(rows):

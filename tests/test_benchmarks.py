@@ -340,9 +340,12 @@ def test_a_family_replaces_its_own_rows_of_the_table_only(bench, monkeypatch, tm
         def run(self, peers):
             return [shared | {"scope": "drawn", "ratio": "2", "family": "3", "note": ""}]
 
-    monkeypatch.setattr(run.family, "benchmarks", lambda seed: [Timed()])
+    monkeypatch.setattr(run.family, "benchmarks", lambda seed, *numbers: [Timed()])
+    monkeypatch.setattr(run, "warm_up", lambda: None)
     old = [{"scope": name, "family": seed} for name, seed in (("W1", ""), ("old", "3"), ("x", "4"))]
     storage.write_rows(run.TABLE, old, run.COLUMNS)
+    run.main("family", "3", "0")
+    assert [row["scope"] for row in run.stored()] == ["W1", "old", "x", "drawn"]
     run.main("family", "3")
     assert [row["scope"] for row in run.stored()] == ["W1", "x", "drawn"]
     assert "The lowest ratios of family 3" in capsys.readouterr().out
