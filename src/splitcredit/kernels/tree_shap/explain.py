@@ -17,7 +17,13 @@ from copy import copy
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import cached_per_forest, columns, outputs_add_up, readonly
+from splitcredit.kernels.nodes import (
+    as_readonly,
+    cached_per_forest,
+    columns,
+    outputs_add_up,
+    readonly,
+)
 from splitcredit.kernels.tree_shap import blocks, outcome_tables, rows
 
 # Each adds the attributions of X[rows] for some outputs, summed over the trees, to `out`: called as
@@ -196,8 +202,9 @@ def of_groups(forest, names, group_of):
 
 def _attribute(forest, X, outputs, rows, algorithm):
     out = np.zeros((len(rows), forest.n_features, len(outputs)))
-    # One type for the compiled code; float32 and their thresholds lose nothing.
-    X = readonly(np.array(X, np.float64))
+    # One type for the compiled code; float32 and their thresholds lose nothing. What has this type
+    # is not copied: the view alone cannot be written to.
+    (X,) = as_readonly(np.asarray(X, np.float64))
     if algorithm == "auto":
         _attribute_soon(forest, outputs, X, rows, out)
     else:
