@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -72,6 +73,18 @@ def test_a_job_through_the_launcher_writes_the_same_bytes(running, plan, tmp_pat
     environment = {**os.environ, launcher.SOCKET: "", "PYTHONPATH": str(ROOT / "src")}
     subprocess.run(alone, env=environment, check=True, stdout=subprocess.DEVNULL)
     assert (tmp_path / "launched.npz").read_bytes() == (tmp_path / "alone.npz").read_bytes()
+
+
+def test_a_job_reads_its_own_sources_and_not_those_of_the_launcher(
+    running, plan, tmp_path, monkeypatch, capfd
+):
+    source = tmp_path / "src"
+    shutil.copytree(ROOT / "src" / "reproduction", source / "reproduction")
+    main = source / "reproduction" / "__main__.py"
+    main.write_text(main.read_text().replace('FINISHED = "finished"', 'FINISHED = "ended"'))
+    monkeypatch.syspath_prepend(source)
+    assert launcher.run(data_job(plan, tmp_path / "data.npz")) == 0
+    assert capfd.readouterr().out.endswith("ended\n")
 
 
 def test_a_job_that_fails_fails_with_its_message(running, plan, tmp_path, capfd):

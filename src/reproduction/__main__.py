@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
-import importlib
-import os
 import sys
 import time
-import traceback
 
-from reproduction import launcher, usage
+from reproduction import launcher
 
 STAGES = {
     "plans": "write the plan of one batch",
@@ -39,6 +35,14 @@ FINISHED = "finished"
 def main(arguments=None) -> int:
     """Run one job; returns the exit status."""
     began = time.time()
+    # Not above: with a launcher most processes of a run are clients, which need none of it.
+    import argparse
+    import importlib
+    import os
+    import traceback
+
+    from reproduction import usage
+
     parser = argparse.ArgumentParser(prog="reproduction", description=__doc__.split(":")[0])
     parser.add_argument("--threads", type=int, default=1, help="threads of the kernels (default 1)")
     commands = parser.add_subparsers(dest="stage", required=True, metavar="STAGE")

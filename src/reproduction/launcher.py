@@ -19,12 +19,8 @@ import select
 import signal
 import socket
 import struct
-import subprocess
 import sys
-import tempfile
 import threading
-import traceback
-from pathlib import Path
 
 # Environment variable with the path of the launcher's socket.
 SOCKET = "SPLITCREDIT_LAUNCHER"
@@ -71,6 +67,11 @@ def start(n_jobs: int) -> int | None:
         if there are too few jobs, the path of the folder for temporary files is too long for a
         socket, or this is not Linux: elsewhere libraries may not be forked.
     """
+    # Here and below: no client of the launcher waits for modules that it does not use.
+    import subprocess
+    import tempfile
+    from pathlib import Path
+
     if n_jobs < FEW_JOBS or sys.platform != "linux":
         return None
     path = os.path.join(tempfile.mkdtemp(prefix="splitcredit-"), "launcher")
@@ -147,6 +148,8 @@ def serve(path: str, alive: int) -> None:
     RuntimeError
         If a library has started a thread, which a forked process would be without.
     """
+    from pathlib import Path
+
     os.environ |= ONE_THREAD
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # The system removes forked processes that have ended: only their clients wait for them.
@@ -172,6 +175,8 @@ def serve(path: str, alive: int) -> None:
 
 
 def _fork(listener, alive):
+    import traceback
+
     connection, _ = listener.accept()
     with connection:
         if os.fork():
@@ -209,6 +214,9 @@ def _job(connection):
     os.environ.update(job["environment"])
     sys.path[:] = job["path"]
     sys.argv = ["reproduction", *job["arguments"]]
+    # The job's own sources may lie elsewhere than those of the launcher.
+    for name in [name for name in sys.modules if name.partition(".")[0] == __package__]:
+        del sys.modules[name]
     from reproduction.__main__ import main
 
     try:
