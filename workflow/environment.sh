@@ -83,31 +83,36 @@ echo "building $venv with $("$python" -V) (installer: $installer)"
 # setuptools comes from the lock too, so that the source distributions among the packages
 # and this package itself are built without fetching anything outside the locks.
 lock_of() { awk -v name="$1" '/^[^ #]/ { keep = index($0, name "==") == 1 } keep' requirements-tools.lock; }
-lock_of setuptools >"$venv/setuptools.lock"
-pip install --quiet --require-hashes -r "$venv/setuptools.lock"
+tools() {
+    for tool; do lock_of "$tool"; done >"$venv/tools.lock"
+    pip install --quiet --require-hashes -r "$venv/tools.lock"
+}
 
+# Nothing is fetched for the package itself.
 by_uv() {
-    lock_of uv >"$venv/uv.lock"
-    pip install --quiet --require-hashes -r "$venv/uv.lock" || return
+    tools setuptools uv || return
     # In a shell of its own, so that what is set for uv is not set for anything else.
     (
         eval "$(pip config list | "$bin/python" "$settings")" || exit
-        "$bin/uv" pip install --quiet --python "$bin/python" --no-build-isolation "$@"
+        uv() { "$bin/uv" pip install --quiet --python "$bin/python" --no-build-isolation "$@"; }
+        uv --require-hashes -r requirements.lock && uv --no-deps --offline --editable .
     )
 }
-by_pip() { pip install --quiet --no-build-isolation "$@"; }
+by_pip() {
+    tools setuptools
+    pip install --quiet --no-build-isolation --require-hashes -r requirements.lock
+    pip install --quiet --no-build-isolation --no-deps --no-index --editable .
+}
 if [ "$installer" = pip ]; then
-    by_pip --require-hashes -r requirements.lock
-elif ! by_uv --require-hashes -r requirements.lock; then
+    by_pip
+elif ! by_uv; then
     if [ "$installer" = uv ]; then
         echo "uv cannot be installed, or does not get the packages; run again with INSTALLER=pip" >&2
         exit 1
     fi
     echo "uv cannot be installed here, or does not get the packages: going on with pip"
-    by_pip --require-hashes -r requirements.lock
+    by_pip
 fi
-# Nothing is fetched for this one.
-by_pip --no-deps --no-index --editable .
 # The one library that no package brings along: wheels of LightGBM take it from the system.
 if ! "$bin/python" -c 'import lightgbm' 2>"$venv/lightgbm.log"; then
     if grep -q libgomp "$venv/lightgbm.log"; then
