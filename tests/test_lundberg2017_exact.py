@@ -402,12 +402,11 @@ def test_cost_is_linear_in_leaves_where_paths_test_as_many_features(method):
 def table3(steps):
     """The artefact on fewer trees."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(algorithms, "N_FORESTS", 6)
-        patch.setattr(_deep, "DEPTHS", (5, 30, 60))
         patch.setattr(_deep, "real_cases", tuple)
         patch.setattr(_deep, "FOREST_SIZE", 1000)
         patch.setattr(_steps, "sweeps", lambda: steps)
-        return algorithms.compute({}, recorded=RECORDED)
+        small = {"n_forests": 6, "depths": (5, 30, 60)}
+        return algorithms.compute({}, recorded=RECORDED, **small)
 
 
 def test_s02_local_accuracy_and_missingness(table3):

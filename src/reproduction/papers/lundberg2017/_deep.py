@@ -68,9 +68,9 @@ class Case:
         return replace(self, X=self.X[rows], kinds=kinds, exact=self.exact[rows])
 
 
-def cases() -> Iterator[Case]:
+def cases(depths=DEPTHS) -> Iterator[Case]:
     """Caterpillars of each depth, with a feature of its own at each level."""
-    for depth in DEPTHS:
+    for depth in depths:
         kinds, X = _trees.caterpillar_rows(depth, SEED)
         yield case("caterpillar", _trees.caterpillar(depth, SEED), X, kinds)
 

@@ -8,6 +8,7 @@ implementations in floating point from fractions as trees get deep.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 from importlib.metadata import packages_distributions, version
 
@@ -32,7 +33,6 @@ from splitcredit.importances import tree_shap
 ROUNDING = 1e-12
 # Least-squares fits of exact powers are off by some units in the last place.
 FIT = 1e-9
-N_FORESTS = 40
 ROWS = 3
 METHODS = ("splitcredit", "shap", "xgboost", "algorithm_2")
 PRINTED_ALGORITHM = "Algorithm 2, float64"
@@ -52,7 +52,13 @@ DEEP = 60
 LOST = 1e-6
 
 
-def compute(inputs, recorded: str | None = None, seed: int = 0) -> pd.DataFrame:
+def compute(
+    inputs,
+    recorded: str | None = None,
+    n_forests: int = 40,
+    depths: Sequence[int] = _deep.DEPTHS,
+    seed: int = 0,
+) -> pd.DataFrame:
     """Equalities, errors against depth, steps and their exponents.
 
     Parameters
@@ -61,6 +67,10 @@ def compute(inputs, recorded: str | None = None, seed: int = 0) -> pd.DataFrame:
     recorded : str, optional
         CSV with ``tree, depth, method, version, error`` of peers that need another environment,
         see benchmarks/depth_errors.py.
+    n_forests : int
+        Random forests on which the algorithms are compared.
+    depths : sequence of int
+        Of the caterpillars; `DEEP` is one of them.
     seed : int
         Of the random forests.
 
@@ -74,8 +84,8 @@ def compute(inputs, recorded: str | None = None, seed: int = 0) -> pd.DataFrame:
         ``sweep, T, L, D, M, method`` (``steps``).
     """
     steps = _steps.sweeps()
-    rows = _equalities(seed)
-    of_methods = errors(recorded)
+    rows = _equalities(n_forests, seed)
+    of_methods = errors(recorded, depths)
     rows += [{"part": "error", **row} for row in of_methods]
     rows += [{"part": "lost", **row} for row in lost(of_methods)]
     rows += [{"part": "steps", **row} for row in steps]
@@ -87,14 +97,14 @@ def compute(inputs, recorded: str | None = None, seed: int = 0) -> pd.DataFrame:
     return table.astype({name: "Int64" for name in ("n", "depth", "T", "L", "D", "M")})
 
 
-def errors(recorded=None) -> list[dict]:
+def errors(recorded=None, depths=_deep.DEPTHS) -> list[dict]:
     """Errors of all methods on deep trees, and those that another environment has recorded."""
     names = {"algorithm_2": (PRINTED_ALGORITHM, "")}
     names["splitcredit"] = ("splitcredit", splitcredit.__version__)
     for peer in ("shap", "xgboost"):
         names[peer] = (peer, version(packages_distributions()[peer][0]))
     rows = []
-    for case in (*_deep.cases(), *_deep.real_cases(), *_deep.forest_cases()):
+    for case in (*_deep.cases(depths), *_deep.real_cases(), *_deep.forest_cases()):
         for method in METHODS if case.reference == "fractions" else ("shap",):
             name, release = names[method]
             key = {"tree": case.name, "depth": case.depth, "method": name, "version": release}
@@ -222,10 +232,10 @@ def _with_bounds(table, method):
     return pd.Series([_steps.bound(row) for row in rows.to_dict("records")])
 
 
-def _equalities(seed):
+def _equalities(n_forests, seed):
     """Largest differences over random forests: features repeat, several outputs, one unused."""
     errors = {}
-    for k in range(N_FORESTS):
+    for k in range(n_forests):
         rng = np.random.default_rng([seed, k])
         n_used, depth = int(rng.integers(2, 6)), int(rng.integers(2, 6))
         forest = _trees.random_forest(rng, n_used, depth, 1 + k % 3, 1 + k % 2, n_unused=1)
