@@ -1,20 +1,55 @@
-"""Settings before numba is imported, compiled kernels before workers start, figures closed."""
+"""Settings before numba is imported, compiled kernels before tests start, figures closed."""
 
 import os
+import shutil
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
 # The tests compare one thread with two, on any machine: also with one core.
 os.environ.setdefault("NUMBA_NUM_THREADS", "2")
+KERNELS = pytest.StashKey[str]()
 
 
 def pytest_configure(config):
-    """Compile the kernels once; else every worker of a parallel run would do it by itself."""
-    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
-        from splitcredit.kernels.warm_up import warm_up
+    """Let the workers of a parallel run share the compiling of the kernels.
 
-        warm_up(processes=os.cpu_count())
+    No test starts before every worker has done its part: xdist waits until all have collected.
+    """
+    if hasattr(config, "workerinput"):
+        # More threads than cores wait for each other in loops, as the workers have all cores.
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        compile_what_is_left(Path(config.workerinput["kernels"]))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """Tell a worker the folder in which the parts are noted that some worker has taken."""
+    stash = node.config.stash
+    if KERNELS not in stash:
+        stash[KERNELS] = tempfile.mkdtemp(prefix="splitcredit-tests-")
+    node.workerinput["kernels"] = stash[KERNELS]
+
+
+def pytest_unconfigure(config):
+    """Remove this folder."""
+    if KERNELS in config.stash:
+        shutil.rmtree(config.stash[KERNELS])
+
+
+def compile_what_is_left(folder):
+    """Compile the parts that no other worker has taken, one after the other."""
+    from splitcredit.kernels.parts import PARTS
+    from splitcredit.kernels.warm_up import compile_part
+
+    for part in PARTS:
+        try:
+            (folder / part).touch(exist_ok=False)
+        except FileExistsError:
+            continue
+        compile_part(part)
 
 
 def pytest_collection_modifyitems(items):

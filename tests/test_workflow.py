@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-from reproduction import storage
+from reproduction import launcher, storage
 from reproduction.planning import configuration
 from reproduction.planning.workflow import Workflow
 from splitcredit.kernels.parts import PARTS
@@ -51,6 +51,17 @@ MINI = {
 }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def launched():
+    """A launcher for the jobs of all runs: each run has too few of them to start one itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(launcher.SOCKET, "")
+        alive = launcher.start(launcher.FEW_JOBS)
+        yield
+        if alive is not None:
+            os.close(alive)
+
+
 @pytest.fixture
 def project(tmp_path):
     """A copy of the workflow with one small experiment, ``mini``."""
@@ -78,7 +89,9 @@ def write_experiment(project, experiment):
 def snakemake(project, *arguments, check=True, profile=True):
     """Run snakemake in the copy; returns the completed process with all output in stdout."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path}
+    # Not the variables that conftest sets, or no job would be for the launcher.
+    kept = {k: v for k, v in os.environ.items() if k not in launcher.ONE_THREAD}
+    environment = kept | {"PATH": path}
     options = ["--workflow-profile", "workflow/profiles/default"] if profile else []
     cores = [] if "--cores" in arguments else ["--cores", "1"]
     done = subprocess.run(
