@@ -222,11 +222,12 @@ def test_bad_configuration_is_one_readable_line(project, arguments, text, messag
 def test_a_missing_file_of_ones_own_is_one_line_before_the_first_job(project):
     text = "datasets: {mine: {dataset: csv_file, path: mine.csv, target: y}}\n"
     (project / "mine.yaml").write_text(text)
-    done = snakemake(project, "-n", "--configfile", "mine.yaml", check=False)
+    arguments = ("-n", "sutera2021_table2", "--configfile", "mine.yaml")
+    done = snakemake(project, *arguments, check=False)
     assert done.returncode == 1
     assert "configuration: datasets.mine.path: mine.csv: no such file" in done.stdout
     (project / "mine.csv").write_text("a,y\n1,2\n")
-    snakemake(project, "-n", "--configfile", "mine.yaml")
+    snakemake(project, *arguments)
 
 
 def test_the_home_in_the_path_of_a_users_file_is_expanded(monkeypatch, tmp_path):
