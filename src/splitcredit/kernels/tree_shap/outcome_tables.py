@@ -72,8 +72,10 @@ def arguments(forest, outputs, X, rows, out):
     It is in a hurry.
     """
     key, splits = ("tables", *outputs.tolist()), _splits(forest)
+    begun, flat = False, flattened(out)
     for arrays in kept.ARRAYS.items(forest, key, lambda: _make(forest, outputs, True)):
-        yield 0, 1, *splits, *arrays, X, False, rows, out
+        yield 0, 1, *splits, *arrays, X, False, rows, begun, flat
+        begun = True
 
 
 def compiled_for(arguments):
@@ -261,8 +263,9 @@ def _look_up(
     out,
 ):
     """Add what the tables hold for the outcome of each row; one block is one thread's."""
-    x, phi = np.zeros((X.shape[1], BLOCK), X.dtype), np.zeros((out.shape[1], BLOCK))
-    outcome = np.empty(BLOCK, np.int32)
+    width = min(BLOCK, len(out))
+    x, phi = np.empty((X.shape[1], width), X.dtype), np.empty((out.shape[1], width))
+    outcome = np.empty(width, np.int32)
     for block in range(first, last):
         start = block * BLOCK
         lanes = min(BLOCK, len(out) - start)
