@@ -85,9 +85,10 @@ def _member(random, seed, number):
         "lightgbm": lambda: _lightgbm(n_trees, depth, n_classes),
     }[library]()
     name = parameters["estimator"] if library == "sklearn" else library
+    target = f"{n_classes} classes" if n_classes > 1 else "regression"
     title = (
         f"family {seed}, {number}: {name}, {n_trees * per_round} trees, depth {depth}, "
-        f"{n_features} features, {n_classes} classes{', missing values' if gaps else ''}"
+        f"{n_features} features, {target}{', missing values' if gaps else ''}"
     )
     data = _data([seed, number], n_features, n_classes, gaps)
     return Member(title, library, parameters, data, rows, leaves, depth, n_classes)
