@@ -266,7 +266,7 @@ def gaps(scale):
     some, n_samples = slice(_part(22, scale)), _part(SAMPLES, scale)
     pool = noise.noise_pool("mc", X.shape[1], n_samples, 8, 0)
     given = {"counts": [n_samples], "scale": SIGMA, "pool": pool}
-    operations, size = samples_work(forest, forest.prepare(drawn[some]), masks[some])
+    operations, size = samples_work(forest, forest.prepare(drawn[some]), masks[some], pool)
     yield Work(
         "sampled PG2",
         f"{scope}, {len(drawn[some])} pairs, {n_samples} samples",
@@ -313,19 +313,24 @@ def _range(step):
     return np.arange(step["factors"], step["factors_end"])
 
 
-def samples_work(forest, X, masks):
+def samples_work(forest, X, masks, pool):
     """Operations and bytes of a sample, over all pairs.
 
-    Of a tree with h splits on a path: 2^h - 1 comparisons and as many choices in single precision,
-    and the difference from its value at x and the sum in double. A sample of a feature takes a
-    product and a sum, that of a pair a square and a sum.
+    Splits that no sample of the pool crosses are decided beforehand. Of a tree with h other splits
+    on a path: 2^h - 1 comparisons and as many choices in single precision, and the difference from
+    its value at x and the sum in double. A sample of a feature takes a product and a sum, that of a
+    pair a square and a sum.
     """
     nodes = restricted_trees.nodes_of(forest, 0)
     operations = size = 0
     for i, mask in enumerate(masks):
         columns = np.where(mask, np.cumsum(mask) - 1, -1).astype(np.int32)
+        low, high = X[i].copy(), X[i].copy()
+        noises = pool[:, : mask.sum()]
+        low[mask] += SIGMA * noises.min(axis=(0, 2))
+        high[mask] += SIGMA * noises.max(axis=(0, 2))
         trees = restricted_trees.space(nodes)
-        n_trees = restricted_trees.restrict(nodes, X, i, columns, trees)
+        n_trees = restricted_trees.restrict(nodes, X, i, columns, low, high, trees)
         splits = (1 << trees.steps[:n_trees, 0].astype(np.int64)) - 1
         operations += (splits + 2).sum() + 2 * mask.sum() + 2
         size += (4 * splits + 16).sum() + 8 * mask.sum()

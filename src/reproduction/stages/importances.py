@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from contextlib import nullcontext
 
 from reproduction import cross_fitted, models, recorded, seeds, storage, usage
 from reproduction.cross_fitted import CrossFitted
@@ -33,13 +34,15 @@ def run(arguments):
     compute, n_rows = function_of(recipe.pop("importance")), recipe.pop("n_rows", None)
     data = storage.read_bundle(arguments.data, Dataset)
     computed = {}
-    with storage.open_bundle(arguments.models, cross_fitted) as saved:
+    unfitted = "estimator" in _parameters(compute)
+    bundle = nullcontext() if unfitted else storage.open_bundle(arguments.models, cross_fitted)
+    with bundle as saved:
         for run in storage.read_json(arguments.plan):
             key, rows = run["key"], data[run["data_key"]]
             with usage.measured(key):
                 given = recipe | _seed(compute, arguments.recipe, run["repeat"])
                 given |= _ties(recipe, rows)
-                if "estimator" in _parameters(compute):
+                if unfitted:
                     estimator = models.unfitted(run["model"], run["repeat"])
                     explained = compute(estimator, rows.training.X, rows.training.y, **given)
                 else:
