@@ -14,6 +14,8 @@ import twins_oob
 from forests import fitted, whole_numbers
 from splitcredit import explain, to_forest
 from splitcredit.importances import air, mda, oob_attributions
+from splitcredit.kernels.tree_shap import oob
+from splitcredit.kernels.tree_shap.rows import take_one_by_one
 
 METHODS = {"saabas": twins.saabas, "tree_shap": twins.tree_shap_exact}
 
@@ -45,6 +47,26 @@ def test_oob_attributions_equal_the_twin(name, method, rows):
     twin = twins_oob.oob_attributions(forest, X, rows, METHODS[method])
     assert twins.largest_error(found.values, twin) <= twins.ROUNDING
     assert found.method == "oob_attributions" and not found.baseline.any()
+
+
+@pytest.mark.parametrize("rows", ["inbag", "oob"])
+@pytest.mark.parametrize("name", ["forest, gini, cancer", "forest, NaN", "forest, NaN, regression"])
+def test_out_of_bag_tree_shap_has_the_same_bytes_before_its_kernel_is_compiled(
+    monkeypatch, name, rows
+):
+    """Until then rows are taken one by one; some trees are without a split."""
+    model, X, _ = fitted(name)
+    forest, calls = to_forest(model, X), []
+    arguments = forest, forest.prepare(X), np.arange(forest.n_outputs), rows == "inbag"
+    compiled = oob.oob_tree_shap(*arguments, hurry=False)
+
+    def noted(*given):
+        calls.append(given)
+        take_one_by_one(*given)
+
+    monkeypatch.setattr(oob, "take_one_by_one", noted)
+    monkeypatch.setattr(oob, "rows_come_first", lambda *given: True)
+    assert oob.oob_tree_shap(*arguments).tobytes() == compiled.tobytes() and calls
 
 
 @pytest.mark.parametrize("method", METHODS)

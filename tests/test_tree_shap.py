@@ -24,7 +24,7 @@ from splitcredit.importances import available
 from splitcredit.kernels import kept
 from splitcredit.kernels.tree_shap import blocks, layout, outcome_tables
 from splitcredit.kernels.tree_shap import explain as kernel
-from splitcredit.kernels.tree_shap.rows import _rows
+from splitcredit.kernels.tree_shap.rows import take_one_by_one
 
 # Shallow enough for shap's extend/unwind, which loses digits with depth. It knows no NaN.
 FOR_SHAP = [
@@ -267,7 +267,9 @@ def test_tables_have_the_same_bytes_before_their_kernel_is_compiled(monkeypatch,
     X = rows_on_thresholds(forest, 50)
     compiled = explain(forest, X, algorithm="tables").values
     calls = []
-    monkeypatch.setattr(outcome_tables, "_rows", lambda *given: calls.append(1) or _rows(*given))
+    monkeypatch.setattr(
+        outcome_tables, "take_one_by_one", lambda *given: calls.append(1) or take_one_by_one(*given)
+    )
     monkeypatch.setattr(outcome_tables, "_PORTION", portion)
     monkeypatch.setattr(type(outcome_tables._fill_tables), "is_ready", lambda *given: False)
     monkeypatch.setattr(kernel, "_choose", lambda *given: "tables")

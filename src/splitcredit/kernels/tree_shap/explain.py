@@ -219,19 +219,33 @@ def _attribute_soon(forest, outputs, X, rows, out):
     chosen = _choose(forest, len(rows))
     if chosen == "tables":
         outcome_tables.attribute(forest, outputs, X, rows, out, hurry=True)
-    elif chosen == "blocks" and _rows_come_first(forest, outputs, X, rows, out):
+    elif chosen == "blocks" and rows_come_first(
+        node_visits(forest, len(rows), outputs),
+        lambda: blocks.is_ready(forest, outputs, X, rows, out),
+    ):
         _ATTRIBUTE["rows"](forest, outputs, X, rows, out)
     else:
         _ATTRIBUTE[chosen](forest, outputs, X, rows, out)
 
 
-def _rows_come_first(forest, outputs, X, rows, out):
-    """Whether the kernel for blocks is not compiled, and there is too little work to compile it.
+def node_visits(forest, n_rows, outputs) -> int:
+    """Inner nodes that the rows are taken through, for all outputs."""
+    return np.count_nonzero(forest.feature >= 0) * n_rows * len(outputs)
 
-    Both algorithms give the same bytes. All calls of the process count.
+
+def rows_come_first(visits, is_ready) -> bool:
+    """Whether a kernel for blocks is not compiled, and there is too little work to compile it.
+
+    Rows are taken one by one then, which gives the same bytes. All calls of the process count.
+
+    Parameters
+    ----------
+    visits : int
+        See `node_visits`.
+    is_ready : callable
+        Says whether the kernel is compiled.
     """
-    visits = np.count_nonzero(forest.feature >= 0) * len(rows) * len(outputs)
-    if _visits[0] + visits > PATIENCE or blocks.is_ready(forest, outputs, X, rows, out):
+    if _visits[0] + visits > PATIENCE or is_ready():
         return False
     _visits[0] += visits
     return True

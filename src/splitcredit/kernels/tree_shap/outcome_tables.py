@@ -17,7 +17,7 @@ from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import cached_per_forest, n_blocks, nodes_of, readonly
 from splitcredit.kernels.tree_shap.blocks import LANES, quadrature, traverse, workspace
 from splitcredit.kernels.tree_shap.layout import layout_of
-from splitcredit.kernels.tree_shap.rows import _rows
+from splitcredit.kernels.tree_shap.rows import take_one_by_one
 from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
 from splitcredit.kernels.tree_shap.transposed import flattened, take_rows, take_sums, write_sums
 
@@ -174,7 +174,7 @@ def _fill_by_rows(arrays, n_splits, n_features, starts, first, within, n_outputs
         trees = layout._replace(entries=entries, starts=layout.starts[start : start + step + 1])
         phi = np.zeros((len(_OUTCOMES), n_features[part].sum(), n_outputs))
         rows = np.arange(len(phi)), phi
-        _rows(len(phi), trees, extents, triples[part], points, weights, _OUTCOMES, *rows)
+        take_one_by_one(len(phi), trees, extents, triples[part], points, weights, _OUTCOMES, *rows)
         phi = phi.reshape(len(phi), -1)
         for g in range(start, min(start + step, len(n_splits))):
             columns = before[g - start] * n_outputs + within[first[g] : first[g + 1]]

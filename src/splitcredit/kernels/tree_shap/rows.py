@@ -16,7 +16,7 @@ from splitcredit.kernels.tree_shap.blocks import TRIPLE, quadratures
 def attribute(forest, outputs, X, rows, out) -> None:
     """Add attributions to `out`; see `tree_shap`."""
     for arrays in quadratures(forest, outputs):
-        _rows(len(rows), *arrays, X, rows, out)
+        take_one_by_one(len(rows), *arrays, X, rows, out)
 
 
 def arguments(forest, outputs, X, rows, out):
@@ -27,11 +27,11 @@ def arguments(forest, outputs, X, rows, out):
 
 def compiled_for(arguments):
     """The compiled function that takes these `arguments`."""
-    return _rows.for_types_of(*arguments)
+    return take_one_by_one.for_types_of(*arguments)
 
 
 @kernel(parallel=True)
-def _rows(first, last, layout, extents, triples, points, weights, X, rows, out):
+def take_one_by_one(first, last, layout, extents, triples, points, weights, X, rows, out):
     """Take every row through every tree; one row is one thread's."""
     entries, terms, starts = layout.entries, layout.terms, layout.starts
     n_entries, n_terms, (deepest, most, _) = 0, 0, extents
