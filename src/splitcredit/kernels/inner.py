@@ -7,12 +7,16 @@ as `np.empty`, when a kernel calls them, where numba would also make two entries
 
 Loops of a kernel are made vector instructions, but are not unrolled after that: it doubles the
 machine code, which takes time to make, and the kernels are not quicker for it.
+
+References to arrays are counted only where it is necessary (`references`), and two of numba's
+passes are left out, as they have nothing to do (see `_is_needed`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import inspect
 
 import llvmlite.binding as llvm
 import numba
@@ -20,8 +24,11 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
 from numba.core.targetconfig import ConfigStack
-from numba.core.typed_passes import NativeLowering
+from numba.core.typed_passes import IRLegalization, NativeLowering, NopythonRewrites
 from numba.core.typing.templates import _OverloadFunctionTemplate as Overloads
+from numba.core.untyped_passes import InlineClosureLikes
+
+from splitcredit.kernels.references import Legalization, makes_arrays
 
 # Options of numba's decorator for functions that Python never calls.
 NO_ENTRIES = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -102,8 +109,13 @@ class InnerLowering(NativeLowering):
 
     def run_pass(self, state):
         """Lower the function of this state."""
-        state.library = InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        return super().run_pass(state)
+        context = state.targetctx
+        state.library = InnerLibrary(context.codegen(), state.func_id.func_qualname)
+        state.targetctx = context.subtarget(enable_nrt=makes_arrays(state))
+        try:
+            return super().run_pass(state)
+        finally:
+            state.targetctx = context
 
 
 class KernelCompiler(Compiler):
@@ -117,13 +129,25 @@ class KernelCompiler(Compiler):
             return super().compile_extra(func)
 
     def define_pipelines(self):
-        """Numba's own passes but one."""
+        """Numba's own passes, with ours in the place of two, and without those not needed."""
+        ours = {NativeLowering: self.lowering, IRLegalization: Legalization}
         pipelines = super().define_pipelines()
         for pipeline in pipelines:
-            pipeline.add_pass_after(self.lowering, NativeLowering)
-            pipeline.passes = [one for one in pipeline.passes if one[0] is not NativeLowering]
+            for numbas, replacement in ours.items():
+                pipeline.add_pass_after(replacement, numbas)
+            pipeline.passes = [each for each in pipeline.passes if self._is_needed(each[0])]
             pipeline.finalize()
         return pipelines
+
+    def _is_needed(self, step):
+        """Whether a pass is needed.
+
+        Numba's rewrites after the inference of types fuse operations on whole arrays, which kernels
+        do not have. Closures can be in no function whose code holds no other code.
+        """
+        if step is InlineClosureLikes:
+            return any(inspect.iscode(each) for each in self.state.func_id.code.co_consts)
+        return step not in (NativeLowering, IRLegalization, NopythonRewrites)
 
 
 class ParallelCompiler(KernelCompiler):

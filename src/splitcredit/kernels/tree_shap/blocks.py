@@ -61,6 +61,9 @@ from splitcredit.kernels.tree_shap.lanes import (
 from splitcredit.kernels.tree_shap.layout import make_layouts
 from splitcredit.kernels.tree_shap.transposed import flattened, take_rows, take_sums, write_sums
 
+# Rows of `Space.path`.
+AT, DONE, STACK, BASE = 0, 1, 2, 3
+
 
 class Space(NamedTuple):
     """Where a traversal keeps its numbers, for one tree at a time.
@@ -77,6 +80,11 @@ class Space(NamedTuple):
         1 / h^2, and q where o = 1: of rows that go to the first child, and of the others.
     total : float64 (3 * LANES,)
         Sums over the points, of a node and, behind it, of its children.
+    path : int64 (5, depths)
+        Of each node on the path: its entry, its children done, the stack that its Q goes to, and
+        the heights of both stacks when it is entered.
+    heights : int64 (2,)
+        Of the stacks.
     """
 
     frames: np.ndarray
@@ -84,6 +92,8 @@ class Space(NamedTuple):
     lane_data: np.ndarray
     shares: np.ndarray
     total: np.ndarray
+    path: np.ndarray
+    heights: np.ndarray
 
 
 def attribute(forest, outputs, X, rows, out) -> None:
@@ -208,6 +218,8 @@ def workspace(extents):
         np.zeros((3, deepest, LANES)),
         np.empty((3, deepest, most * TRIPLE)),
         np.zeros(3 * LANES),
+        np.empty((5, deepest), np.int64),
+        np.empty(2, np.int64),
     )
 
 
@@ -215,8 +227,8 @@ def workspace(extents):
 def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
     """Take one block of rows through one tree.
 
-    No views of arrays are made in here: numba would count references to them, at a cost greater
-    than that of the arithmetic.
+    No arrays and no views of them are made in here: numba would count references to them, at a cost
+    greater than that of the arithmetic.
 
     Parameters
     ----------
@@ -231,28 +243,22 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
     space : Space
     """
     root, n_triples, n_outputs, lanes = tree
-    frames, sums, lane_data, shares, total = space
-    deepest = len(frames)
+    frames, sums, lane_data, shares, total, path, top = space
     for lane in range(LANES):
         lane_data[0, 0, lane] = 1.0
     for k in range(n_triples * TRIPLE):
         for lane in range(k % TRIPLE * LANES, k % TRIPLE * LANES + LANES):
             frames[0, k // TRIPLE, lane] = weights[n_triples, k]
-    at = np.empty(deepest, np.int64)
-    phase = np.empty(deepest, np.int64)
-    stack_of = np.empty(deepest, np.int64)  # the stack that Q of the entry goes to
-    base = np.empty((deepest, 2), np.int64)  # heights of the stacks at arrival
-    top = np.zeros(2, np.int64)
-    d = 0
-    at[0], phase[0], stack_of[0], base[0, 0], base[0, 1] = root, 0, 0, 0, 0
+    d = top[0] = top[1] = 0
+    path[AT, 0], path[DONE, 0], path[STACK, 0], path[BASE, 0], path[BASE + 1, 0] = root, 0, 0, 0, 0
     while d >= 0:
-        entry = entries[at[d]]
+        entry = entries[path[AT, d]]
         if entry.low:
-            stack = stack_of[d]
+            stack = path[STACK, d]
             _visit_low(
                 entries,
                 terms,
-                at[d],
+                path[AT, d],
                 d,
                 lanes,
                 x,
@@ -271,16 +277,16 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
             top[stack] += 1
             d -= 1
             continue
-        if phase[d] == 0:
+        if path[DONE, d] == 0:
             split_rows(entry, d, lanes, x, any_nan, lane_data)
             fill_shares(entry, d, n_triples, points, shares)
-        if phase[d] < 2:
-            is_first = phase[d] == 0
-            phase[d] += 1
+        if path[DONE, d] < 2:
+            is_first = path[DONE, d] == 0
+            path[DONE, d] += 1
             child = entry.first if is_first else entry.second
             if child < 0:
                 continue
-            into = stack_of[d] if is_first else 1 - stack_of[d]
+            into = path[STACK, d] if is_first else 1 - path[STACK, d]
             if entry.repeats:
                 enter_edge(entry.above, d, lanes, is_first, lane_data)
             below = entries[child]
@@ -314,10 +320,10 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
             for g in range(n_triples):
                 pass_weights(entry, d, g, lanes, is_first, shares, lane_data, frames)
             d += 1
-            at[d], phase[d], stack_of[d] = child, 0, into
-            base[d, 0], base[d, 1] = top[0], top[1]
+            path[AT, d], path[DONE, d], path[STACK, d] = child, 0, into
+            path[BASE, d], path[BASE + 1, d] = top[0], top[1]
             continue
-        stack, other = stack_of[d], 1 - stack_of[d]
+        stack, other = path[STACK, d], 1 - path[STACK, d]
         for i in range(entry.n_terms):
             term = terms[entry.terms + i]
             for g in range(n_triples):
@@ -333,15 +339,15 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
                     lane_data,
                     sums,
                     stack,
-                    base[d, stack] + i,
-                    base[d, other] + term.second,
+                    path[BASE + stack, d] + i,
+                    path[BASE + other, d] + term.second,
                     total,
                 )
             credit_feature(
                 d, lanes, lane_data, total, 0, 1.0, phi, entry.feature * n_outputs + term.output
             )
-        top[stack] = base[d, stack] + entry.n_terms
-        top[other] = base[d, other]
+        top[stack] = path[BASE + stack, d] + entry.n_terms
+        top[other] = path[BASE + other, d]
         d -= 1
 
 
