@@ -19,7 +19,7 @@ from forests import (
     rows_on_thresholds,
     split,
 )
-from splitcredit import explain, faithfulness, importance, rank, to_forest
+from splitcredit import _chunks, explain, faithfulness, importance, rank, to_forest
 from splitcredit.importances import available
 from splitcredit.kernels import kept
 from splitcredit.kernels.tree_shap import blocks, layout, outcome_tables
@@ -292,6 +292,21 @@ def test_rows_are_taken_one_by_one_until_the_kernel_for_blocks_pays(monkeypatch)
     for _ in range(3):
         explain(forest, X, output=0)
     assert calls == ["blocks", "rows", "rows", "blocks"]
+
+
+def test_a_call_of_many_chunks_does_not_begin_with_rows_one_by_one(monkeypatch):
+    """Its first chunks would take the seconds, and it would compile both kernels."""
+    forest, calls = MADE["deep"], []
+    X = rows_on_thresholds(forest, 50)
+    monkeypatch.setattr(kernel, "PATIENCE", 30 * np.count_nonzero(forest.feature >= 0))
+    monkeypatch.setattr(kernel, "_visits", [0])
+    monkeypatch.setattr(_chunks, "chunk_rows", lambda forest, method: 10)
+    monkeypatch.setattr(blocks, "is_ready", lambda *given: False)
+    for name in ("blocks", "rows"):
+        monkeypatch.setitem(kernel._ATTRIBUTE, name, lambda *given, name=name: calls.append(name))
+    explain(forest, X[:20], output=0)
+    explain(forest, X, output=0)
+    assert calls == ["rows"] * 2 + ["blocks"] * 5
 
 
 def test_what_a_row_gets_does_not_depend_on_the_number_of_rows():

@@ -51,6 +51,7 @@ def attributions(function, forest, X, rows: int, dtype, progress, parameters, y=
     if n > rows:
         for start in range(0, n, rows):
             forest.prepare(rows_of(X, start, start + rows))
+        _announce(function, forest, n)
     with _progress.bar(n, progress) as done:
         for start in range(0, max(n, 1), rows):
             some = X if n <= rows else rows_of(X, start, start + rows)
@@ -60,6 +61,16 @@ def attributions(function, forest, X, rows: int, dtype, progress, parameters, y=
                 piece = replace(piece, values=piece.values.astype(dtype))
             yield piece
             done(min(rows, n - start))
+
+
+def _announce(function, forest, n):
+    """Tell TreeSHAP the rows of all chunks: its first choice of kernels depends on all the work."""
+    from splitcredit.importances import tree_shap
+
+    if function is tree_shap.explain:
+        from splitcredit.kernels.tree_shap import explain
+
+        explain.expect(forest, n)
 
 
 def as_table(forest, X):

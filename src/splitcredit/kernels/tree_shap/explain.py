@@ -233,6 +233,12 @@ def node_visits(forest, n_rows, outputs) -> int:
     return np.count_nonzero(forest.feature >= 0) * n_rows * len(outputs)
 
 
+def expect(forest, n_rows) -> None:
+    """Note that so many rows come, if they are more than `rows_come_first` has patience for."""
+    if _visits[0] + node_visits(forest, n_rows, (0,)) > PATIENCE:
+        _visits[0] = PATIENCE
+
+
 def rows_come_first(visits, is_ready) -> bool:
     """Whether a kernel for blocks is not compiled, and there is too little work to compile it.
 
