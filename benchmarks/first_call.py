@@ -36,6 +36,7 @@ CALLS = (
     'importance(deep, X, method="mdi")',
     "explain(deep, X[:3])",
     "explain(deep, X)",
+    "explain(deep, np.tile(X, (2000, 1)))",
     "explain(shallow, X)",
     'explain(deep, X, "tree_shap_interventional", background=X[:50])',
     "interactions(deep, X)",

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from numba.core.codegen import JITCodeLibrary
 from numba.core.errors import TypingError
+from numba.core.types.functions import BaseFunction
 from numba.core.typing.templates import _OverloadFunctionTemplate as Overloads
 
 import splitcredit.kernels
@@ -248,7 +249,8 @@ def test_only_the_kernel_becomes_machine_code_and_not_what_it_uses_of_numba(
 
 def test_compiling_leaves_numba_and_the_garbage_collector_as_they_were(load, folder):
     def state():
-        return gc.isenabled(), Overloads._get_impl, Overloads._get_jit_decorator
+        steps = Overloads._get_impl, Overloads._get_jit_decorator, BaseFunction.get_call_type
+        return gc.isenabled(), steps
 
     before = state()
     assert before[0]

@@ -20,15 +20,17 @@ import inspect
 
 import llvmlite.binding as llvm
 import numba
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
 from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import IRLegalization, NativeLowering, NopythonRewrites
+from numba.core.types.functions import BaseFunction
 from numba.core.typing.templates import _OverloadFunctionTemplate as Overloads
 from numba.core.untyped_passes import InlineClosureLikes
 
-from splitcredit.kernels.references import Legalization, makes_arrays
+from splitcredit.kernels.references import Legalization
 
 # Options of numba's decorator for functions that Python never calls.
 NO_ENTRIES = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -111,7 +113,7 @@ class InnerLowering(NativeLowering):
         """Lower the function of this state."""
         context = state.targetctx
         state.library = InnerLibrary(context.codegen(), state.func_id.func_qualname)
-        state.targetctx = context.subtarget(enable_nrt=makes_arrays(state))
+        state.targetctx = context.subtarget(enable_nrt=state.metadata["counts_references"])
         try:
             return super().run_pass(state)
         finally:
@@ -121,7 +123,7 @@ class InnerLowering(NativeLowering):
 class KernelCompiler(Compiler):
     """The compiler of kernels."""
 
-    lowering = KernelLowering
+    lowering, is_inner = KernelLowering, False
 
     def compile_extra(self, func):
         """Compile a function, and what it calls as inner functions."""
@@ -162,7 +164,7 @@ class ParallelCompiler(KernelCompiler):
 class InnerCompiler(KernelCompiler):
     """The compiler of inner functions."""
 
-    lowering = InnerLowering
+    lowering, is_inner = InnerLowering, True
 
 
 class ApartCompiler(InnerCompiler):
@@ -186,6 +188,34 @@ def _no_garbage_collection():
             gc.enable()
 
 
+# Numba's own steps, which ours take the place of while a kernel is compiled.
+_DECORATOR, _IMPLEMENTATION = Overloads._get_jit_decorator, Overloads._get_impl
+_CALL_TYPE = BaseFunction.get_call_type
+_SIGNATURES = {}
+
+
+def _inner_decorator(template):
+    jit = _DECORATOR(template)
+    return lambda **options: jit(**{**NO_ENTRIES, "pipeline_class": InnerCompiler, **options})
+
+
+def _shared_implementation(template, args, kws):
+    flags = ConfigStack().top().copy()
+    flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+    flags.release_gil = flags.noalias = False
+    with ConfigStack().enter(flags):
+        return _IMPLEMENTATION(template, args, kws)
+
+
+def _kept_signature(function, context, args, kws):
+    if kws or not all(isinstance(kind, (types.Number, types.Boolean)) for kind in args):
+        return _CALL_TYPE(function, context, args, kws)
+    key = function, tuple(args)
+    if key not in _SIGNATURES:
+        _SIGNATURES[key] = _CALL_TYPE(function, context, args, kws)
+    return _SIGNATURES[key]
+
+
 @contextlib.contextmanager
 def _inner_overloads():
     """Numba's own functions are inner functions, and are compiled once for all callers.
@@ -193,26 +223,20 @@ def _inner_overloads():
     Numba compiles and keeps one for each set of the options of the caller. Here all callers look
     it up with the same options, which no function of other libraries has. Numba's compiler holds a
     lock meanwhile, so no other library comes here.
+
+    Signatures of operations on numbers are kept, too: numba tries all its templates at each call.
     """
-    decorator, implementation = Overloads._get_jit_decorator, Overloads._get_impl
-
-    def inner_decorator(template):
-        jit = decorator(template)
-        return lambda **options: jit(**{**NO_ENTRIES, "pipeline_class": InnerCompiler, **options})
-
-    def shared_implementation(template, args, kws):
-        flags = ConfigStack().top().copy()
-        flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-        flags.release_gil = flags.noalias = False
-        with ConfigStack().enter(flags):
-            return implementation(template, args, kws)
-
-    Overloads._get_jit_decorator = inner_decorator
-    Overloads._get_impl = shared_implementation
+    if Overloads._get_impl is _shared_implementation:  # an inner function of a kernel
+        yield
+        return
+    Overloads._get_jit_decorator = _inner_decorator
+    Overloads._get_impl = _shared_implementation
+    BaseFunction.get_call_type = _kept_signature
     try:
         yield
     finally:
-        Overloads._get_jit_decorator, Overloads._get_impl = decorator, implementation
+        Overloads._get_jit_decorator, Overloads._get_impl = _DECORATOR, _IMPLEMENTATION
+        BaseFunction.get_call_type = _CALL_TYPE
 
 
 def set_environments(compiled) -> None:

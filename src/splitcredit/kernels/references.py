@@ -28,7 +28,11 @@ _PARTS = {
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class Legalization(AnalysisPass):
-    """Adds the ends of variables that hold references; numba's own pass adds those of all."""
+    """Adds the ends of variables that hold references; numba's own pass adds those of all.
+
+    Whether the function counts references is left in ``state.metadata["counts_references"]``. What
+    Python calls always does.
+    """
 
     _name = "kernel_legalization"
 
@@ -39,13 +43,16 @@ class Legalization(AnalysisPass):
         """Check the function of this state, and add the ends of its variables."""
         ir_utils.enforce_no_phis(state.func_ir)
         ir_utils.enforce_no_dels(state.func_ir)
-        PostProcessor(state.func_ir).run(emit_dels=True)
-        for block in state.func_ir.blocks.values():
-            block.body = [each for each in block.body if not _is_idle(state, each)]
+        counts = not state.pipeline.is_inner or _makes_arrays(state)
+        state.metadata["counts_references"] = counts
+        if counts:
+            PostProcessor(state.func_ir).run(emit_dels=True)
+            for block in state.func_ir.blocks.values():
+                block.body = [each for each in block.body if not _is_idle(state, each)]
         return True
 
 
-def makes_arrays(state) -> bool:
+def _makes_arrays(state):
     """Whether a function returns references, or has some that are not of its arguments."""
     if _holds_references(state, state.return_type):
         return True
