@@ -136,6 +136,12 @@ class _Parallel:
         return self.dispatcher.compile(tuple(map(self.dispatcher.typeof_pyval, arguments)))
 
     def is_ready(self, *arguments) -> bool:
-        """Whether the machine code for such arguments is in memory, or kept in a file."""
+        """Whether there is machine code: in memory for any arguments, or for such ones in a file.
+
+        Kernels that are asked have arguments of one set of types, and to find out the types takes
+        as long as little work.
+        """
+        if self.dispatcher.overloads:
+            return True
         kinds = types.int64, types.int64, *map(self.dispatcher.typeof_pyval, arguments)
-        return kinds in self.dispatcher.overloads or self.dispatcher._cache.path(kinds).exists()
+        return self.dispatcher._cache.path(kinds).exists()
