@@ -7,6 +7,7 @@ ours does worst, and adds the rows to bench.csv. No test depends on a time.
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import sys
 from pathlib import Path
@@ -25,8 +26,17 @@ TABLE = ROOT / "results" / "timing" / "bench.csv"
 MODULES = ("sutera2021", "loecher2022", "gajewski2025", "tree_shap", "few_rows", "threads")
 
 
-def main(module=None, *names):
+def main(*arguments):
     """Run all modules, or one, or of that one the races named."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("module", nargs="?", choices=(*MODULES, "family"))
+    parser.add_argument("names", nargs="*", metavar="RACE")
+    given = parser.parse_args(arguments)
+    module, names = given.module, given.names
+    if module == "family" and not (names and names[0].isdigit()):
+        parser.error("family needs a seed, a whole number, such as: family 7")
     warm_up()  # small jobs would go on without the fast kernels, see docs/first_call.md
     numba.set_num_threads(1)
     if module == "family":

@@ -351,6 +351,20 @@ def test_a_family_replaces_its_own_rows_of_the_table_only(bench, monkeypatch, tm
     assert "The lowest ratios of family 3" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["familly"], "invalid choice: 'familly'"), (["family"], "family needs a seed")],
+)
+def test_a_benchmark_that_does_not_exist_is_said_before_anything_is_timed(
+    arguments, message, bench, monkeypatch, capsys
+):
+    run = bench("run")
+    monkeypatch.setattr(run, "warm_up", lambda: pytest.fail("something was compiled"))
+    with pytest.raises(SystemExit):
+        run.main(*arguments)
+    assert message in capsys.readouterr().err
+
+
 def test_the_page_names_models_that_were_drawn_with_their_lowest_ratio(take_reference):
     shared = {"clock": "cpu", "scope": "a model, depth 2, 100 rows", "ours_s": "0.5"}
     peers = (("fast", "9", ""), ("slow", "20", ""), ("wrong", "1", "not right"))
