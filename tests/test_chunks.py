@@ -14,6 +14,7 @@ from forests import random_forest
 from splitcredit import _chunks, _progress, _ranks, importances, to_forest
 from splitcredit.attribution import Attribution, from_arrays
 from splitcredit.importances import tree_shap_interventional
+from splitcredit.kernels import results
 
 METHODS = importances.available("explain")
 
@@ -78,6 +79,42 @@ def test_explain_and_importance_in_chunks_are_those_of_all_rows(output, case, mo
     summary_in_chunks = splitcredit.importance(model, X, method="tree_shap", output=output)
     # The sums over chunks are rounded in another order.
     assert twins.largest_error(summary_in_chunks.values, summary.values) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("output", ["all", 1])
+def test_values_of_chunks_are_written_to_the_result_itself(output, case, monkeypatch):
+    """A copy of a large result takes as long as much of the work: its memory is touched twice."""
+    model, X = case
+    whole = splitcredit.explain(model, X, output=output)
+    written, put = [], results.Whole.put
+
+    def noted(result, start, values):
+        written.append(np.shares_memory(values, result.values))
+        put(result, start, values)
+
+    monkeypatch.setattr(_chunks, "chunk_rows", lambda forest, method: 40)
+    monkeypatch.setattr(results.Whole, "put", noted)
+    in_chunks = splitcredit.explain(model, X, output=output)
+    assert written == [True] * -(-len(X) // 40)
+    assert in_chunks.values.tobytes() == whole.values.tobytes()
+
+
+def test_the_room_of_a_chunk_is_given_once_and_for_its_rows_only():
+    whole = results.Whole(5)
+    assert not np.shares_memory(results.zeros((2, 3)), results.zeros((2, 3)))
+    for start, n_rows in ((0, 2), (2, 2), (4, 1)):
+        with whole.chunk(start, n_rows):
+            others = results.zeros((n_rows + 1, 3))
+            given = results.zeros((n_rows, 3))
+            again = results.zeros((n_rows, 3))
+        given += start + 1
+        again += 100
+        others += 100
+        whole.put(start, given)
+    assert whole.values[:, 0].tolist() == [1, 1, 3, 3, 5]
+    with whole.chunk(0, 2):
+        other_shape = results.zeros((2, 4))
+    assert not np.shares_memory(other_shape, whole.values)
 
 
 def test_rankings_and_gaps_in_chunks_are_those_of_all_rows(case, monkeypatch):

@@ -5,6 +5,7 @@ What a row gets is the same bytes in any chunk; the tests of every method hold t
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -39,10 +40,11 @@ def _by_tables(forest):
     return outcome_tables.pays(forest)
 
 
-def attributions(function, forest, X, rows: int, dtype, progress, parameters, y=None):
+def attributions(function, forest, X, rows: int, dtype, progress, parameters, y=None, whole=None):
     """Yield the attributions of so many rows after the other; one piece if X has none.
 
     All rows are checked before the first is explained. Targets y, if there are any, are cut as X.
+    Values of several chunks may be written to the `whole`, see `joined`.
     """
     n = len(X)
     if y is not None and np.shape(y) != (n,):
@@ -56,7 +58,8 @@ def attributions(function, forest, X, rows: int, dtype, progress, parameters, y=
         for start in range(0, max(n, 1), rows):
             some = X if n <= rows else rows_of(X, start, start + rows)
             targets = {} if y is None else {"y": y[start : start + rows]}
-            piece = function(forest, some, **targets, **parameters)
+            with whole.chunk(start, len(some)) if whole and n > rows else nullcontext():
+                piece = function(forest, some, **targets, **parameters)
             if dtype != np.float64:
                 piece = replace(piece, values=piece.values.astype(dtype))
             yield piece
@@ -82,22 +85,30 @@ def as_table(forest, X):
     return X
 
 
-def joined(pieces, n: int) -> Attribution:
-    """The attributions of n rows from those of their chunks."""
+def joined(pieces, n: int, whole) -> Attribution:
+    """The attributions of n rows from those of their chunks.
+
+    Parameters
+    ----------
+    pieces : iterator of Attribution
+        From `attributions`.
+    n : int
+    whole : splitcredit.kernels.results.Whole
+        That of `attributions`.
+    """
     first = next(pieces)
     if len(first.values) == n:
         return first
-    values = np.empty((n, *first.values.shape[1:]), first.values.dtype)
     baselines, indices, at, piece = [], [], 0, first
     while piece is not None:
-        values[at : at + len(piece.values)] = piece.values
+        whole.put(at, piece.values)
         at += len(piece.values)
         baselines.append(piece.baseline)
         indices.append(piece.output_index)
         piece = next(pieces, None)
     return replace(
         first,
-        values=values,
+        values=whole.values,
         baseline=first.baseline if first.baseline.ndim == 1 else np.concatenate(baselines),
         output_index=None if first.output_index is None else np.concatenate(indices),
     )

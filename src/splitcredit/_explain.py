@@ -9,6 +9,7 @@ import numpy as np
 from splitcredit import _arguments, _chunks, _methods
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.convert import forest_and_rows
+from splitcredit.kernels.results import Whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,8 +88,12 @@ def explain(
         else max(len(table), 1)
     )
     y = y if _arguments.takes(function, "y") else None
-    pieces = _chunks.attributions(function, forest, table, rows, chosen, progress, parameters, y)
-    return _chunks.joined(pieces, len(table))
+    whole = Whole(len(table))
+    written = whole if chosen == np.float64 else None  # kernels write in double precision
+    pieces = _chunks.attributions(
+        function, forest, table, rows, chosen, progress, parameters, y, written
+    )
+    return _chunks.joined(pieces, len(table), whole)
 
 
 def explain_chunks(

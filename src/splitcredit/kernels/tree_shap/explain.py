@@ -16,6 +16,7 @@ from copy import copy
 
 import numpy as np
 
+from splitcredit.kernels import results
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import (
     as_readonly,
@@ -60,10 +61,11 @@ def tree_shap(forest, X, outputs=None, algorithm="auto") -> np.ndarray:
     algorithm : {"auto", "blocks", "tables", "rows"}
     """
     outputs = np.arange(forest.n_outputs) if outputs is None else np.asarray(outputs, np.int64)
-    rows = np.arange(len(X))
-    return skip_dependent_output(
-        forest, outputs, lambda some: _attribute(forest, X, some, rows, algorithm)
-    )
+    rows, shape = np.arange(len(X)), (len(X), forest.n_features, len(outputs))
+    if _leaves_out_last(forest, outputs):
+        most = _attribute(forest, X, outputs[:-1], rows, algorithm)
+        return _with_dependent(most, results.zeros(shape))
+    return _attribute(forest, X, outputs, rows, algorithm, results.zeros(shape))
 
 
 def few_rows(forest, X) -> np.ndarray | None:
@@ -158,17 +160,21 @@ def skip_dependent_output(forest, outputs, explain) -> np.ndarray:
     If these are all outputs and they add up to the same at every leaf, their attributions add up to
     0. Then the last output is not explained: it is minus the sum of the others.
     """
-    if len(outputs) != forest.n_outputs or not _has_dependent(forest):
+    if not _leaves_out_last(forest, outputs):
         return explain(outputs)
     return _with_dependent(explain(outputs[:-1]))
+
+
+def _leaves_out_last(forest, outputs):
+    return len(outputs) == forest.n_outputs and _has_dependent(forest)
 
 
 def _has_dependent(forest):
     return forest.n_outputs > 1 and outputs_add_up(forest)
 
 
-def _with_dependent(most):
-    return np.concatenate([most, -most.sum(axis=2, keepdims=True)], axis=2)
+def _with_dependent(most, out=None):
+    return np.concatenate([most, -most.sum(axis=2, keepdims=True)], axis=2, out=out)
 
 
 @cached_per_forest
@@ -200,8 +206,9 @@ def of_groups(forest, names, group_of):
     return grouped
 
 
-def _attribute(forest, X, outputs, rows, algorithm):
-    out = np.zeros((len(rows), forest.n_features, len(outputs)))
+def _attribute(forest, X, outputs, rows, algorithm, out=None):
+    if out is None:
+        out = np.zeros((len(rows), forest.n_features, len(outputs)))
     # One type for the compiled code; float32 and their thresholds lose nothing. What has this type
     # is not copied: the view alone cannot be written to.
     (X,) = as_readonly(np.asarray(X, np.float64))

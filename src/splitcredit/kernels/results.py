@@ -1,0 +1,67 @@
+"""The array that a call in chunks returns, to which kernels write the chunks themselves.
+
+The first touch of a large array takes as long as the work on it, so values that are written to an
+array of their own and copied would pay for it twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from contextvars import ContextVar
+
+import numpy as np
+
+_current: ContextVar[Whole | None] = ContextVar("current", default=None)
+
+
+class Whole:
+    """The values of all rows, made when the first chunk is.
+
+    Parameters
+    ----------
+    n_rows : int
+
+    Attributes
+    ----------
+    values : float64 (n_rows, ...), or None
+    """
+
+    def __init__(self, n_rows: int):
+        self.n_rows, self.values = n_rows, None
+        self._start, self._n_rows, self._room = 0, 0, None
+
+    @contextlib.contextmanager
+    def chunk(self, start: int, n_rows: int):
+        """Within the context, `zeros` gives room for these rows, once."""
+        self._start, self._n_rows, self._room = start, n_rows, None
+        token = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
+    def room(self, shape) -> np.ndarray | None:
+        """Zeros for the rows of the chunk; None if these are others, or the room is taken."""
+        if shape[0] != self._n_rows or self._room is not None:
+            return None
+        if self.values is None:
+            self.values = np.zeros((self.n_rows, *shape[1:]))
+        if self.values.shape[1:] != tuple(shape[1:]):
+            return None
+        self._room = self.values[self._start : self._start + self._n_rows]
+        return self._room
+
+    def put(self, start: int, values) -> None:
+        """Copy the values of a chunk, unless they were written to their place."""
+        if values is self._room:
+            return
+        if self.values is None or self.values.shape[1:] != values.shape[1:]:
+            self.values = np.empty((self.n_rows, *values.shape[1:]), values.dtype)
+        self.values[start : start + len(values)] = values
+
+
+def zeros(shape) -> np.ndarray:
+    """An array of zeros for the values of the rows of a call: its room in the result, if it has."""
+    whole = _current.get()
+    room = None if whole is None else whole.room(shape)
+    return np.zeros(shape) if room is None else room
