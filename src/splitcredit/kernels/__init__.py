@@ -13,8 +13,8 @@ of each file that exists for speed alone. Begin there.
 Files shared by the wings: `compiled` (the decorator of every kernel), `nodes` (trees packed for
 walking, and results kept per forest), `kept` (large ones, within a bound on memory), `error_free`
 (sums and products without rounding errors), `results` (the array that chunks of rows are written
-to), `parts` and `warm_up` (compiling everything once). Behind the decorator stand `machine_code` and
-`closures` (what is kept between processes, and under which key), `inner` (functions that are
+to), `parts` and `warm_up` (compiling everything once). Behind the decorator stand `machine_code`
+and `closures` (what is kept between processes, and under which key), `inner` (functions that are
 compiled as parts of kernels), `references` (where they count references to arrays), `portions`
 (threads) and `notice` (a word when compiling takes long).
 
