@@ -271,11 +271,29 @@ def test_tables_have_the_same_bytes_before_their_kernel_is_compiled(monkeypatch,
         outcome_tables, "take_one_by_one", lambda *given: calls.append(1) or take_one_by_one(*given)
     )
     monkeypatch.setattr(outcome_tables, "_PORTION", portion)
+    monkeypatch.setattr(outcome_tables, "_filled", [0])
     monkeypatch.setattr(type(outcome_tables._fill_tables), "is_ready", lambda *given: False)
     monkeypatch.setattr(kernel, "_choose", lambda *given: "tables")
     monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
     assert explain(forest, X).values.tobytes() == compiled.tobytes()
     assert calls or not compiled.any()
+
+
+def test_tables_are_filled_by_rows_until_the_kernel_that_fills_them_pays(monkeypatch):
+    """Many forests of a process would each wait for it, and never compile it."""
+    forest, calls = random_forest(0, n_trees=5, depth=3), []
+    X = rows_on_thresholds(forest, 20)
+    room = outcome_tables._room(forest, forest.value[:, :1])[-1]
+    monkeypatch.setattr(outcome_tables, "_FEW", 2 * room)
+    monkeypatch.setattr(outcome_tables, "_filled", [0])
+    monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
+    monkeypatch.setattr(type(outcome_tables._fill_tables), "is_ready", lambda *given: False)
+    by_rows = outcome_tables._fill_by_rows
+    monkeypatch.setattr(
+        outcome_tables, "_fill_by_rows", lambda *given: calls.append(1) or by_rows(*given)
+    )
+    values = [explain(forest, X, output=0).values.tobytes() for _ in range(4)]
+    assert len(calls) == 2 and len(set(values)) == 1
 
 
 def test_rows_are_taken_one_by_one_until_the_kernel_for_blocks_pays(monkeypatch):

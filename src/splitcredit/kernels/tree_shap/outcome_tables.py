@@ -34,9 +34,11 @@ SHALLOW, MANY = 5, 2000
 _SAMPLE = 16
 # Rows of split columns with all outcomes of a group: split b goes left where bit b is set.
 _OUTCOMES = readonly(1.0 - (np.arange(1 << BITS)[:, None] >> np.arange(BITS) & 1))
-# Bound of `_room` of a small forest: for larger ones the kernel that compiles two seconds sooner
-# would lose them again.
-_FEW = 1 << 28
+# Bound of `_room` of all forests of a process whose tables are filled before the kernel that fills
+# them faster is compiled. They take two seconds longer, and that kernel takes two and a half to
+# compile.
+_FEW = 1 << 30
+_filled = [0]
 # Numbers of one of its calls.
 _PORTION = 1 << 20
 
@@ -44,8 +46,8 @@ _PORTION = 1 << 20
 def attribute(forest, outputs, X, rows, out, hurry=False) -> None:
     """Write attributions to `out`, which holds zeros; see `tree_shap`.
 
-    In a hurry, a kernel that compiles sooner fills the tables of a small forest, as long as the
-    one that fills them faster is not compiled.
+    In a hurry, a kernel that compiles sooner fills the tables of small forests, as long as the one
+    that fills them faster is not compiled.
 
     Raises
     ------
@@ -103,13 +105,14 @@ def _make(forest, outputs, hurry):
     nodes, first = nodes_of(forest), 0
     value = np.ascontiguousarray(forest.value[:, outputs])
     room = _room(forest, value)
-    hurry = hurry and room[-1] <= _FEW
+    hurry = hurry and _filled[0] + room[-1] <= _FEW
     while first < forest.n_trees:
         before = room[first - 1] if first else 0
         last = max(first + 1, int(np.searchsorted(room, before + CHUNK, side="right")))
         groups = groups_of(nodes, value, forest.tree_offsets[first : last + 1])
         if len(groups.n_splits):
-            yield groups.splits, groups.n_splits, *_tables(groups, hurry)
+            size = room[last - 1] - before if hurry else 0
+            yield groups.splits, groups.n_splits, *_tables(groups, size)
         first = last
 
 
@@ -137,11 +140,12 @@ def _depth(forest, most=math.inf):
     return depth
 
 
-def _tables(groups, hurry):
+def _tables(groups, size):
     """Attributions of each group for every outcome, and where they start and are credited.
 
     Of several classes most boosted trees have values for one only: a group has attributions for
-    the outputs that vary in it, and each of its features.
+    the outputs that vary in it, and each of its features. A `size` above 0, which counts in
+    `_filled`, allows that they are filled by rows.
     """
     n_outputs = groups.value.shape[1]
     layout = layout_of(groups.nodes, groups.value, groups.offsets, np.arange(n_outputs), BITS)
@@ -151,7 +155,8 @@ def _tables(groups, hurry):
     if len(tables):
         arrays = quadrature(layout)
         shape = groups.n_splits, groups.n_features, starts, first, within, n_outputs, tables
-        if hurry and not _fill_tables.is_ready(*arrays, *shape):
+        if size and not _fill_tables.is_ready(*arrays, *shape):
+            _filled[0] += int(size)
             _fill_by_rows(arrays, *shape)
         else:
             _fill_tables(len(groups.n_splits), *arrays, *shape)
