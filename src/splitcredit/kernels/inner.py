@@ -144,8 +144,9 @@ class KernelCompiler(Compiler):
     def _is_needed(self, step):
         """Whether a pass is needed.
 
-        Numba's rewrites after the inference of types fuse operations on whole arrays, which kernels
-        do not have. Closures can be in no function whose code holds no other code.
+        Numba's rewrites after the inference of types fuse operations on whole arrays. Kernels write
+        loops instead: without these rewrites each such operation makes an array. Closures can be in
+        no function whose code holds no other code.
         """
         if step is InlineClosureLikes:
             return any(inspect.iscode(each) for each in self.state.func_id.code.co_consts)

@@ -135,6 +135,7 @@ def _wide_blocks(first, last, paths, sizes, leaves, value, XT, ZT, factors, task
                 for z in range(len(of_z)):
                     phi[:] = 0
                     pair(of_x[r], of_z[z], weights, phi)
-                    total += factors[start + r, z] * phi
+                    for k in range(len(path)):
+                        total[k] += factors[start + r, z] * phi[k]
                 for k in range(len(path)):
                     out[path[k].feature, 0, start + r] += value[leaves[i], 0] * total[k]
