@@ -58,7 +58,7 @@ def attributions(function, forest, X, rows: int, dtype, progress, parameters, y=
         for start in range(0, max(n, 1), rows):
             some = X if n <= rows else rows_of(X, start, start + rows)
             targets = {} if y is None else {"y": y[start : start + rows]}
-            with whole.chunk(start, len(some)) if whole and n > rows else nullcontext():
+            with nullcontext() if whole is None else whole.chunk(start, len(some)):
                 piece = function(forest, some, **targets, **parameters)
             if dtype != np.float64:
                 piece = replace(piece, values=piece.values.astype(dtype))

@@ -88,10 +88,9 @@ def explain(
         else max(len(table), 1)
     )
     y = y if _arguments.takes(function, "y") else None
-    whole = Whole(len(table))
-    written = whole if chosen == np.float64 else None  # kernels write in double precision
+    whole = Whole(len(table), chosen)
     pieces = _chunks.attributions(
-        function, forest, table, rows, chosen, progress, parameters, y, written
+        function, forest, table, rows, chosen, progress, parameters, y, whole
     )
     return _chunks.joined(pieces, len(table), whole)
 

@@ -20,14 +20,16 @@ class Whole:
     Parameters
     ----------
     n_rows : int
+    dtype : dtype
+        Kernels write in double precision: there is no room for them in a result of another type.
 
     Attributes
     ----------
-    values : float64 (n_rows, ...), or None
+    values : dtype (n_rows, ...), or None
     """
 
-    def __init__(self, n_rows: int):
-        self.n_rows, self.values = n_rows, None
+    def __init__(self, n_rows: int, dtype=np.float64):
+        self.n_rows, self.dtype, self.values = n_rows, np.dtype(dtype), None
         self._start, self._n_rows, self._room = 0, 0, None
 
     @contextlib.contextmanager
@@ -42,7 +44,7 @@ class Whole:
 
     def room(self, shape) -> np.ndarray | None:
         """Zeros for the rows of the chunk; None if these are others, or the room is taken."""
-        if shape[0] != self._n_rows or self._room is not None:
+        if self.dtype != np.float64 or shape[0] != self._n_rows or self._room is not None:
             return None
         if self.values is None:
             self.values = np.zeros((self.n_rows, *shape[1:]))
@@ -56,7 +58,7 @@ class Whole:
         if values is self._room:
             return
         if self.values is None or self.values.shape[1:] != values.shape[1:]:
-            self.values = np.empty((self.n_rows, *values.shape[1:]), values.dtype)
+            self.values = np.empty((self.n_rows, *values.shape[1:]), self.dtype)
         self.values[start : start + len(values)] = values
 
 
