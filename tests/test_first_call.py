@@ -14,13 +14,14 @@ from types import SimpleNamespace
 import numba
 import numpy as np
 import pytest
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.errors import TypingError
 from numba.core.types.functions import BaseFunction
 from numba.core.typing.templates import _OverloadFunctionTemplate as Overloads
 
 import splitcredit.kernels
-from splitcredit.kernels import machine_code, notice
+from splitcredit.kernels import inner, machine_code, notice
 from splitcredit.kernels.closures import digest_of
 from splitcredit.kernels.compiled import kernel, threads
 from splitcredit.kernels.portions import in_portions
@@ -253,6 +254,23 @@ def test_only_the_kernel_becomes_machine_code_and_not_what_it_uses_of_numba(
     assert made[-1] == "largest"
     # Numba's functions have names such as "impl_np_full.<locals>.full".
     assert not any("<locals>" in name for name in made)
+
+
+def test_numba_looks_for_the_signature_of_an_operation_on_numbers_once(load, folder, monkeypatch):
+    looked_for, call_type = [], inner._CALL_TYPE
+
+    def noted(function, context, args, kws):
+        if args and all(isinstance(kind, types.Number) for kind in args):
+            looked_for.append((function, tuple(args)))
+        return call_type(function, context, args, kws)
+
+    monkeypatch.setattr(inner, "_CALL_TYPE", noted)
+    # What is put back after a kernel is compiled, and after this test.
+    monkeypatch.setattr(BaseFunction, "get_call_type", noted)
+    monkeypatch.setattr(inner, "_SIGNATURES", {})
+    twice = ("return FACTOR * x", "return FACTOR * x + FACTOR * x + x * FACTOR")
+    assert load(twice).total(np.ones(2)) == 12.0
+    assert looked_for and len(looked_for) == len(set(looked_for))
 
 
 def test_compiling_leaves_numba_and_the_garbage_collector_as_they_were(load, folder):
