@@ -6,6 +6,7 @@ import pytest
 from forests import DRAWN, FITTED, fitted, rows_on_thresholds
 from splitcredit import Forest, TreeExplainer, to_forest
 from splitcredit.categories import Categories
+from splitcredit.kernels.tree_shap import explain, outcome_tables
 from splitcredit.kernels.tree_shap.explain import few_rows, tree_shap
 
 STUMP = {
@@ -26,10 +27,22 @@ def test_the_short_way_gives_the_bytes_of_the_long_one(name):
     forest = DRAWN[name]() if name in DRAWN else to_forest(fitted(name)[0])
     X = rows_on_thresholds(forest, 40)
     X = X[(abs(X) < 1e29).all(axis=1)]  # and no NaN
-    for rows in (X[:1], X[1:4], np.asfortranarray(X[:2]), X[:2].astype(np.float32)):
+    some = X[:1], X[1:4], np.asfortranarray(X[:2]), X[:2].astype(np.float32)
+    for rows in (*some, X[:7]) if outcome_tables.pays(forest) else some:
         if len(rows):
             values = few_rows(forest, rows)
             assert values.tobytes() == tree_shap(forest, forest.prepare(rows)).tobytes()
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_forest_too_large_for_what_is_kept_gives_the_same_bytes(name, monkeypatch):
+    kept, large = (DRAWN[name]() for _ in range(2))
+    X = rows_on_thresholds(kept, 40)
+    rows = X[(abs(X) < 1e29).all(axis=1)][:2]
+    values = [few_rows(kept, rows) for _ in range(2)]
+    monkeypatch.setattr(explain, "_SMALL", 0)
+    values += [few_rows(large, rows) for _ in range(2)]
+    assert len({of_call.tobytes() for of_call in values}) == 1
 
 
 def test_rows_are_cast_as_the_model_casts_them():
@@ -60,7 +73,7 @@ def test_zeros_that_count_as_missing_and_categories_go_the_long_way():
         np.array([[1e30]], np.float32),
         [[1e200]],
         np.zeros((0, 1)),
-        np.zeros((4, 1)),
+        np.zeros((65, 1)),
         np.zeros(1),
         np.zeros((1, 2)),
         np.zeros((1, 1), int),

@@ -52,7 +52,7 @@ class Kept:
         items, size = [], 0
         for item in made:
             items.append(item)
-            size += sum(getattr(part, "nbytes", 0) for part in _flat(item))
+            size += bytes_of(item)
             if size > self.most:
                 return None, 0
         return items, size
@@ -68,13 +68,11 @@ class Kept:
                     total -= lists.pop(key, (None, 0))[1]
 
 
-def _flat(item):
-    """The parts of a tuple, and those of the tuples in it."""
-    for part in item:
-        if isinstance(part, tuple):
-            yield from _flat(part)
-        else:
-            yield part
+def bytes_of(parts) -> int:
+    """Bytes of the arrays in a list or tuple, and in the tuples in it."""
+    return sum(
+        bytes_of(part) if isinstance(part, tuple) else getattr(part, "nbytes", 0) for part in parts
+    )
 
 
 # What the kernels keep of all forests, up to 256 MB.

@@ -16,7 +16,7 @@ from copy import copy
 
 import numpy as np
 
-from splitcredit.kernels import results
+from splitcredit.kernels import kept, results
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import (
     as_readonly,
@@ -42,7 +42,12 @@ FEW_ROWS = 3
 # compiled. They take a second, and the kernel takes two to compile.
 PATIENCE = 30_000_000
 _visits = [0]
-_FIRST = np.arange(FEW_ROWS)
+# As many rows are few where tables are looked up: a block of them.
+_FEW_OF_TABLES = 64
+_FIRST = [np.arange(n) for n in range(_FEW_OF_TABLES + 1)]
+# Bytes that a forest keeps for `few_rows` beside what `kept` bounds.
+_SMALL = 1 << 20
+_SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 # Vectors below this length have finite numbers in single precision.
 _USUAL = 1e30
 # Up to so many numbers Python takes their length sooner than NumPy.
@@ -69,7 +74,7 @@ def tree_shap(forest, X, outputs=None, algorithm="auto") -> np.ndarray:
 
 
 def few_rows(forest, X) -> np.ndarray | None:
-    """`tree_shap` of up to `FEW_ROWS` rows of usual numbers, without steps that they do not need.
+    """`tree_shap` of a few rows of usual numbers, without steps that they do not need.
 
     For a small model these steps take longer than the kernel.
 
@@ -81,23 +86,22 @@ def few_rows(forest, X) -> np.ndarray | None:
     Returns
     -------
     float64 (n_samples, n_features, n_outputs), or None
-        None if X must go through `Forest.prepare`, or does not fit the forest.
+        None if X must go through `Forest.prepare`, does not fit the forest, or has more rows.
     """
     plan = _plan(forest)
     if plan is None or type(X) is not np.ndarray or X.ndim != 2 or X.dtype.char not in "fd":
         return None
     n_rows, n_columns = X.shape
-    if not 0 < n_rows <= FEW_ROWS or n_columns != forest.n_features:
+    if not 0 < n_rows <= plan.most_rows or n_columns != plan.n_features:
         return None
     if not _length(X.ravel()) < _USUAL:
         return None
-    if forest.x_dtype == "float32":
-        X = X.astype(np.float32, "C", copy=False)
-    X = X.astype(np.float64, "C")
+    if plan.is_single:
+        X = X.astype(_SINGLE, "C", "unsafe", True, False)
+    X = X.astype(_DOUBLE, "C")
     X.flags.writeable = False
-    out = np.zeros((n_rows, n_columns, len(plan.outputs)))
-    for arguments in plan.algorithm.arguments(forest, plan.outputs, X, _FIRST[:n_rows], out):
-        plan.call(arguments)
+    out = np.zeros((n_rows, n_columns, plan.n_outputs))
+    plan.add(forest, X, _FIRST[n_rows], out)
     if plan.divisor > 1:
         out /= plan.divisor
     return _with_dependent(out) if plan.is_dependent else out
@@ -106,22 +110,41 @@ def few_rows(forest, X) -> np.ndarray | None:
 class _Plan:
     """How `few_rows` explains the rows of a forest: module, outputs, and what is made of them.
 
-    The types of the arguments are the same at each call, so the compiled function is kept.
+    The types of the arguments are the same at each call, so the compiled function is kept. So is
+    what it takes of a small forest.
     """
 
     def __init__(self, forest):
         outputs = np.arange(forest.n_outputs)
         self.is_dependent = _has_dependent(forest)
         self.outputs = outputs[:-1] if self.is_dependent else outputs
+        self.n_outputs, self.n_features = len(self.outputs), forest.n_features
         self.divisor = forest.n_trees if forest.aggregate == "mean" else 1
-        self.algorithm = {"tables": outcome_tables, "rows": rows}[_choose(forest, 1)]
-        self._compiled = None
+        self.is_single = forest.x_dtype == "float32"
+        by_tables = _choose(forest, 1) == "tables"
+        self.algorithm = outcome_tables if by_tables else rows
+        self.most_rows = _FEW_OF_TABLES if by_tables else FEW_ROWS
+        self._compiled = self._fixed = None
 
-    def call(self, arguments):
-        """Call the kernel of the module."""
-        if self._compiled is None:
-            self._compiled = self.algorithm.compiled_for(arguments)
-        self._compiled(*arguments)
+    def add(self, forest, X, rows, out):
+        """Add the attributions of all trees to `out`, which holds zeros."""
+        parts = self._fixed or self._parts(forest)
+        begun = False
+        for fixed in parts:
+            arguments = self.algorithm.arguments(fixed, X, rows, begun, out)
+            if self._compiled is None:
+                self._compiled = self.algorithm.compiled_for(arguments)
+            self._compiled(*arguments)
+            begun = True
+
+    def _parts(self, forest):
+        """What the kernel takes of the parts of the forest; it is kept if it is small."""
+        parts = self.algorithm.fixed(forest, self.outputs)
+        if forest.n_nodes * self.n_outputs * 8 <= _SMALL:
+            parts = list(parts)
+            if kept.bytes_of(parts) <= _SMALL:
+                self._fixed = parts
+        return parts
 
 
 @cached_per_forest

@@ -68,16 +68,16 @@ def attribute(forest, outputs, X, rows, out, hurry=False) -> None:
         begun = True
 
 
-def arguments(forest, outputs, X, rows, out):
-    """What `attribute` gives the kernel for each part of the forest: for one block without NaN.
-
-    It is in a hurry.
-    """
+def fixed(forest, outputs):
+    """What the kernel takes of each part of the forest, whatever the rows; it is in a hurry."""
     key, splits = ("tables", *outputs.tolist()), _splits(forest)
-    begun, flat = False, flattened(out)
     for arrays in kept.ARRAYS.items(forest, key, lambda: _make(forest, outputs, True)):
-        yield 0, 1, *splits, *arrays, X, False, rows, begun, flat
-        begun = True
+        yield *splits, *arrays
+
+
+def arguments(of_forest, X, rows, begun, out):
+    """What the kernel is given for one of `fixed` and one block of rows without NaN."""
+    return 0, 1, *of_forest, X, False, rows, begun, out.reshape(len(out), -1)
 
 
 def compiled_for(arguments):

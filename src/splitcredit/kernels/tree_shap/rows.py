@@ -19,10 +19,14 @@ def attribute(forest, outputs, X, rows, out) -> None:
         take_one_by_one(len(rows), *arrays, X, rows, out)
 
 
-def arguments(forest, outputs, X, rows, out):
-    """What `attribute` gives the kernel for each part of the forest, on one thread."""
-    for arrays in quadratures(forest, outputs):
-        yield 0, len(rows), *arrays, X, rows, out
+def fixed(forest, outputs):
+    """What the kernel takes of each part of the forest, whatever the rows."""
+    return quadratures(forest, outputs)
+
+
+def arguments(of_forest, X, rows, begun, out):
+    """What the kernel is given for one of `fixed` and rows that one thread takes."""
+    return 0, len(rows), *of_forest, X, rows, out
 
 
 def compiled_for(arguments):
