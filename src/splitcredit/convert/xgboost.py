@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import chain, pairwise
 
 import numpy as np
@@ -64,15 +66,25 @@ def _saved(booster) -> bytearray:
     long as the work. The number of its threads is a setting of each thread of Python. XGBoost does
     not put it back to the default, so a thread of its own has it.
     """
+    return _writer().submit(booster.save_raw, "ubj").result()
+
+
+@cache
+def _writer():
+    """The thread that has XGBoost write: to start one takes as long as to write a small model."""
+    return ThreadPoolExecutor(1, "splitcredit", _use_one_thread)
+
+
+def _use_one_thread():
     import xgboost
 
-    def save():
-        if "nthread" in xgboost.get_config():  # in newer releases
-            xgboost.set_config(nthread=1)
-        return booster.save_raw("ubj")
+    if "nthread" in xgboost.get_config():  # in newer releases
+        xgboost.set_config(nthread=1)
 
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(save).result()
+
+# A forked process has none of the threads of its parent.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_writer.cache_clear)
 
 
 def _check_wrapper(model, name):
