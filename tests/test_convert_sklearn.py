@@ -1,9 +1,12 @@
 """Scikit-learn models to `Forest`: equal predictions, and clear refusals."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context, datasets
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
@@ -134,6 +137,16 @@ def test_inbag_counts_are_those_of_forests_with_weights_and_fewer_draws(weighted
     assert (to_forest(model).inbag == counts).all()
     model.set_params(n_estimators=8, warm_start=True).fit(X, y)
     assert to_forest(model).inbag.shape == (8, 40)
+
+
+def test_inbag_counts_are_those_of_the_model_as_it_was_converted():
+    """The counts are drawn when they are first read, and the model may have changed by then."""
+    model, X, y = clone(fitted("forest, gini, cancer")[0]), *fitted("forest, gini, cancer")[1:]
+    forest = to_forest(model.fit(X, y))
+    counts = to_forest(model).inbag
+    model.set_params(random_state=99).fit(X[:50], y[:50])
+    assert (pickle.loads(pickle.dumps(forest)).inbag == counts).all()
+    assert (forest.inbag == counts).all()
 
 
 def test_inbag_counts_of_a_weighted_forest_with_one_draw_a_tree_are_its_own():

@@ -212,6 +212,23 @@ def test_contradictory_arrays_are_refused(name):
         replace(stump(), **change)
 
 
+def test_counts_of_draws_are_made_once_and_when_they_are_first_read():
+    calls = []
+
+    def draw():
+        calls.append("drawn")
+        return np.ones((1, 3), np.uint8)
+
+    forest = stump(inbag=draw)
+    stump(inbag=draw).predict(np.zeros((1, forest.n_features)))
+    assert not calls
+    for _ in range(2):
+        assert forest.inbag.tolist() == [[1, 1, 1]] and not forest.inbag.flags.writeable
+    assert calls == ["drawn"]
+    with pytest.raises(ValueError, match=r"inbag has shape \(2, 3\)"):
+        assert stump(inbag=lambda: np.ones((2, 3), np.uint8)).inbag
+
+
 def test_a_child_in_another_tree_is_refused():
     two = grow([split(0, 0.0, leaf(1.0), leaf(2.0)) for _ in range(2)], 1)
     right = two.right.copy()

@@ -42,8 +42,12 @@ def check(forest) -> None:
     gap = np.abs(f.cover[left] + f.cover[right] - cover)
     if (gap > COVER_TOLERANCE * cover).any():
         raise ValueError("cover: the covers of two children must add up to that of their parent")
-    if f.inbag is not None and (f.inbag.ndim != 2 or len(f.inbag) != f.n_trees):
-        raise ValueError(f"inbag has shape {f.inbag.shape}, expected ({f.n_trees}, n_train)")
+
+
+def check_inbag(forest, inbag) -> None:
+    """Raise a ValueError if there is no row of counts for each tree of a Forest."""
+    if inbag.ndim != 2 or len(inbag) != forest.n_trees:
+        raise ValueError(f"inbag has shape {inbag.shape}, expected ({forest.n_trees}, n_train)")
 
 
 def _check_splits(forest, inner, left, right):

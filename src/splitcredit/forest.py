@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from splitcredit._forest_checks import LEAF, check
+from splitcredit._forest_checks import LEAF, check, check_inbag
 from splitcredit._names import as_names
 from splitcredit.categories import Categories
 
@@ -29,6 +29,24 @@ _DTYPES = {
     "base": np.float64,
     "column": np.int32,
 }
+
+
+class _Inbag:
+    """The field `inbag`. Most uses of a forest need no counts, and to draw them anew takes long."""
+
+    def __get__(self, forest, cls):
+        if forest is None:
+            return None  # the default
+        given = vars(forest)["inbag"]
+        if callable(given):
+            self.__set__(forest, given())
+        return vars(forest)["inbag"]
+
+    def __set__(self, forest, given):
+        if given is not None and not callable(given):
+            given = _frozen(given, np.asarray(given).dtype, "inbag")
+            check_inbag(forest, given)
+        vars(forest)["inbag"] = given
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,8 +95,9 @@ class Forest:
         What `cover` counts, e.g. ``"weighted_n_node_samples"``.
     names_given : bool
         Whether the model itself knew its feature names (only then are they compared with X's).
-    inbag : unsigned int (n_trees, n_train), optional
-        How often each training row was drawn for each tree; None without bagging.
+    inbag : unsigned int (n_trees, n_train), or a function that makes it, optional
+        How often each training row was drawn for each tree; None without bagging. A function,
+        which takes no arguments, is called when the counts are first read.
     training_hash : str, optional
         `hash_of` the training X, if it was given at conversion.
     column : int32 (n_nodes,), optional
@@ -133,7 +152,7 @@ class Forest:
     base: np.ndarray | None = None
     cover_kind: str = "weighted_n_node_samples"
     names_given: bool = False
-    inbag: np.ndarray | None = None
+    inbag: np.ndarray | None = _Inbag()  # type: ignore[assignment]
     training_hash: str | None = None
     column: np.ndarray | None = None
     categories: Categories | None = None
@@ -147,8 +166,6 @@ class Forest:
             array = getattr(self, name)
             if array is not None:
                 set_(self, name, _frozen(array, dtype, name))
-        if self.inbag is not None:
-            set_(self, "inbag", _frozen(self.inbag, np.asarray(self.inbag).dtype, "inbag"))
         set_(self, "feature_names", as_names(self.feature_names))
         set_(self, "output_names", as_names(self.output_names))
         check(self)

@@ -7,6 +7,7 @@ release 1.3 on the node values of a classifier are class fractions.
 from __future__ import annotations
 
 from copy import copy
+from functools import partial
 
 import numpy as np
 from sklearn.tree import BaseDecisionTree
@@ -145,21 +146,29 @@ def _inbag_of_forest(model):
 
     Scikit-learn makes a generator for each tree, which takes most of its time. Rows of forests with
     weights may be drawn in another way, so the first trees are compared with its own, as many as
-    have `_COMPARED` draws.
+    have `_COMPARED` draws. If they agree, the rest is left to a function that does not hold the
+    model.
     """
-    few, random = copy(model), np.random.RandomState()
+    few = copy(model)
     few.estimators_ = model.estimators_[:1]
     n_rows, n_drawn = model._n_samples, len(few.estimators_samples_[0])
     few.estimators_ = model.estimators_[: -(-_COMPARED // n_drawn)]
-
-    def drawn(tree):
-        random.seed(tree.random_state)
-        return random.randint(0, n_rows, n_drawn)
-
-    pairs = zip(few.estimators_, few.estimators_samples_, strict=True)
-    if not all(np.array_equal(drawn(tree), own) for tree, own in pairs):
+    seeds = [tree.random_state for tree in model.estimators_]
+    pairs = zip(_drawn(seeds, n_rows, n_drawn), few.estimators_samples_, strict=False)
+    if not all(np.array_equal(drawn, own) for drawn, own in pairs):
         return _inbag(model)
-    return _counts(map(drawn, model.estimators_), n_rows)
+    return partial(_drawn_counts, seeds, n_rows, n_drawn)
+
+
+def _drawn(seeds, n_rows, n_drawn):
+    random = np.random.RandomState()
+    for seed in seeds:
+        random.seed(seed)
+        yield random.randint(0, n_rows, n_drawn)
+
+
+def _drawn_counts(seeds, n_rows, n_drawn):
+    return _counts(_drawn(seeds, n_rows, n_drawn), n_rows)
 
 
 def _counts(samples, n_rows):
