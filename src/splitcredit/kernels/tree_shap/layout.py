@@ -175,11 +175,14 @@ def _fill(
         extents[t, 0], extents[t, 1] = _write_entries(
             nodes, offsets[t], origin, n_varying, last_edge, start, starts[t, 1], links, entries
         )
-        for e in range(stop - 1, start - 1, -1):
-            k, a, b = links[e - start, 0], links[e - start, 1], links[e - start, 2]
-            _write_terms(entries, terms, e, varies, constant, k, a, b, place, listed)
-            _count_places(entries, e, start, places)
-            entries[e].low = _is_low(entries, e)
+        if n_outputs == 1:
+            _finish_single(entries, terms, start, constant, links, places)
+        else:
+            for e in range(stop - 1, start - 1, -1):
+                k, a, b = links[e - start, 0], links[e - start, 1], links[e - start, 2]
+                _write_terms(entries, terms, e, varies, constant, k, a, b, place, listed)
+                _count_places(entries, e, start, places)
+                entries[e].low = _is_low(entries, e)
         extents[t, 2] = max(places[0, 0], places[0, 1])
 
 
@@ -242,6 +245,31 @@ def _write_entries(nodes, root, origin, n_varying, last, start, term, links, ent
             top += 1
         e += 1
     return most, deepest
+
+
+@kernel(inner=True)
+def _finish_single(entries, terms, start, constant, links, places):
+    """Do what `_write_terms`, `_count_places` and `_is_low` do, for a single output."""
+    for row in range(len(links) - 1, -1, -1):
+        entry = entries[start + row]
+        first, second, low = entry.first, entry.second, entry.above == 0
+        term = terms[entry.terms]
+        term.first_value, term.second_value = constant[links[row, 1], 0], constant[links[row, 2], 0]
+        term.output, term.second = 0, -1
+        n_first, here, there = 0, 1, 0
+        if first >= 0:
+            below = entries[first]
+            low &= below.above == 0 and below.first < 0 and below.second < 0
+            n_first, there = 1, places[first - start, 1]
+            here = places[first - start, 0]
+        if second >= 0:
+            below = entries[second]
+            low &= below.above == 0 and below.first < 0 and below.second < 0
+            term.second = 0
+            here = max(here, n_first + places[second - start, 1])
+            there = max(there, places[second - start, 0])
+        places[row, 0], places[row, 1] = here, there
+        entry.n_first, entry.low = n_first, low and first >= 0
 
 
 @kernel(inner=True)
