@@ -34,10 +34,10 @@ def check(forest) -> None:
     if f.column is not None:
         _check_columns(f, inner)
     for name in ("value", "impurity", "base"):
-        if getattr(f, name) is not None and not _all_finite(getattr(f, name)):
+        if getattr(f, name) is not None and not all_finite(getattr(f, name)):
             raise ValueError(f"{name} must be finite")
     cover = f.cover[inner]
-    if (f.cover < 0).any() or not _all_finite(f.cover) or (cover == 0).any():
+    if (f.cover < 0).any() or not all_finite(f.cover) or (cover == 0).any():
         raise ValueError("cover must be finite, not negative, and above 0 at inner nodes")
     gap = np.abs(f.cover[left] + f.cover[right] - cover)
     if (gap > COVER_TOLERANCE * cover).any():
@@ -83,7 +83,7 @@ def _check_columns(forest, inner):
         raise ValueError("column: a feature that is split by categories is not compared itself")
 
 
-def _all_finite(array):
+def all_finite(array) -> bool:
     """Whether all numbers are finite; their sum, if finite, says so in one pass over memory."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(array.sum())) or bool(np.isfinite(array).all())

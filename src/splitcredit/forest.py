@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from splitcredit._forest_checks import LEAF, check, check_inbag
+from splitcredit import _memory
+from splitcredit._forest_checks import LEAF, all_finite, check, check_inbag
 from splitcredit._names import as_names
 from splitcredit.categories import Categories
 
@@ -253,7 +254,7 @@ class Forest:
                 f"X has {array.shape[1]} features, the model was fitted on {self.n_features}: "
                 "pass the columns it was fitted on, in that order"
             )
-        is_finite = bool(np.isfinite(array).all())
+        is_finite = all_finite(array)
         if not is_finite and np.isinf(array).any():
             raise ValueError(
                 f"X holds infinities, or values too large for {self.x_dtype}: replace them"
@@ -342,10 +343,8 @@ def _numeric(X, dtype):
         array = np.asarray(X)
         if array.dtype.kind not in "biufO":
             raise TypeError(f"dtype {array.dtype}")
-        if array.dtype == dtype and array.flags.c_contiguous:
-            return array
         with np.errstate(over="ignore"):
-            return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
+            return _memory.cast(array, dtype)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"X is not numeric ({error}): pass a table of numbers; encode text columns first"
