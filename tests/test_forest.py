@@ -10,7 +10,7 @@ from scipy import sparse
 import twins
 from forests import DRAWN, grow, leaf, random_forest, rows_on_thresholds, split, stump
 from reproduction.storage import open_bundle, read_bundle, write_bundle
-from splitcredit import Forest
+from splitcredit import Forest, _forest_checks
 from splitcredit.forest import array_hash
 
 
@@ -229,12 +229,24 @@ def test_counts_of_draws_are_made_once_and_when_they_are_first_read():
         assert stump(inbag=lambda: np.ones((2, 3), np.uint8)).inbag
 
 
-def test_a_child_in_another_tree_is_refused():
+@pytest.mark.parametrize("at_a_time", [1, 1 << 14])
+def test_a_child_in_another_tree_is_refused(at_a_time, monkeypatch):
+    monkeypatch.setattr(_forest_checks, "_NODES", at_a_time)
     two = grow([split(0, 0.0, leaf(1.0), leaf(2.0)) for _ in range(2)], 1)
     right = two.right.copy()
     right[0] = 4
     with pytest.raises(ValueError, match=r"right: a child must come after .* in the same tree"):
         replace(two, right=right)
+
+
+def test_every_tree_is_checked_when_a_few_are_at_a_time(monkeypatch):
+    monkeypatch.setattr(_forest_checks, "_NODES", 20)
+    forest = random_forest(0, n_trees=20)
+    for name, message in (("cover", "covers of two children"), ("feature", "feature must lie")):
+        array = getattr(forest, name).copy()
+        array[forest.tree_offsets[-2]] += 1000
+        with pytest.raises(ValueError, match=message):
+            replace(forest, **{name: array})
 
 
 ROUND_TRIPS = {

@@ -7,6 +7,8 @@ import numpy as np
 # Covers may be sums that a library keeps in single precision, so they add up only nearly.
 COVER_TOLERANCE = 1e-4
 LEAF = -1
+# Nodes that are checked at a time: what is made of them fits the caches.
+_NODES = 1 << 14
 
 
 def check(forest) -> None:
@@ -28,16 +30,26 @@ def check(forest) -> None:
     for name, allowed in (("aggregate", ("mean", "sum")), ("x_dtype", ("float32", "float64"))):
         if getattr(f, name) not in allowed:
             raise ValueError(f"{name} is {getattr(f, name)!r}, expected one of {allowed}")
-    inner = np.flatnonzero(f.feature != LEAF)
-    left, right = f.left[inner], f.right[inner]
-    _check_splits(f, inner, left, right)
-    if f.column is not None:
-        _check_columns(f, inner)
     for name in ("value", "impurity", "base"):
         if getattr(f, name) is not None and not all_finite(getattr(f, name)):
             raise ValueError(f"{name} must be finite")
-    cover = f.cover[inner]
-    if (f.cover < 0).any() or not all_finite(f.cover) or (cover == 0).any():
+    first = 0
+    while first < f.n_trees:
+        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _NODES, "right")) - 1)
+        _check_trees(f, first, last)
+        first = last
+
+
+def _check_trees(forest, first, last):
+    """Check the trees from `first` to before `last`."""
+    f, start, stop = forest, forest.tree_offsets[first], forest.tree_offsets[last]
+    inner = start + np.flatnonzero(f.feature[start:stop] != LEAF)
+    left, right = f.left[inner], f.right[inner]
+    _check_splits(f, first, last, inner, left, right)
+    if f.column is not None:
+        _check_columns(f, inner)
+    covers, cover = f.cover[start:stop], f.cover[inner]
+    if (covers < 0).any() or not all_finite(covers) or (cover == 0).any():
         raise ValueError("cover must be finite, not negative, and above 0 at inner nodes")
     gap = np.abs(f.cover[left] + f.cover[right] - cover)
     if (gap > COVER_TOLERANCE * cover).any():
@@ -50,19 +62,21 @@ def check_inbag(forest, inbag) -> None:
         raise ValueError(f"inbag has shape {inbag.shape}, expected ({forest.n_trees}, n_train)")
 
 
-def _check_splits(forest, inner, left, right):
-    """Features, children and thresholds of the inner nodes."""
-    f, offsets = forest, forest.tree_offsets
+def _check_splits(forest, first, last, inner, left, right):
+    """Features, children and thresholds of the inner nodes of some trees."""
+    f, offsets = forest, forest.tree_offsets[first : last + 1]
     feature = f.feature[inner]
     if inner.size and (feature.min() < 0 or feature.max() >= f.n_features):
         raise ValueError(f"feature must lie in 0..{f.n_features - 1}, or be -1 at a leaf")
-    end = np.repeat(offsets[1:], np.diff(offsets))[inner]
+    start, n_nodes = offsets[0], offsets[-1] - offsets[0]
+    end = np.repeat(offsets[1:], np.diff(offsets))[inner - start]
     for name, child in (("left", left), ("right", right)):
         if (child <= inner).any() or (child >= end).any():
             raise ValueError(f"{name}: a child must come after its parent, in the same tree")
-    is_child = np.zeros(f.n_nodes, np.bool_)
-    is_child[left] = is_child[right] = True
-    if np.count_nonzero(is_child) != 2 * len(inner) or 2 * len(inner) + f.n_trees != f.n_nodes:
+    is_child = np.zeros(n_nodes, np.bool_)
+    is_child[left - start] = is_child[right - start] = True
+    n_children = 2 * len(inner)
+    if np.count_nonzero(is_child) != n_children or n_children + last - first != n_nodes:
         raise ValueError("left and right: every node but a root must be the child of one node")
     # Infinite thresholds are in order: scikit-learn parts NaN from all numbers that way.
     if np.isnan(f.threshold[inner]).any():
