@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from copy import copy
+from typing import ClassVar
 
 import numpy as np
 
@@ -111,9 +112,11 @@ def few_rows(forest, X) -> np.ndarray | None:
 class _Plan:
     """How `few_rows` explains the rows of a forest: module, outputs, and what is made of them.
 
-    The types of the arguments are the same at each call, so the compiled function is kept. So is
-    what it takes of a small forest.
+    What the kernel takes of a small forest is kept. So is the compiled function of each module:
+    the types of the arguments are the same at each call, whatever the forest.
     """
+
+    _compiled: ClassVar = {}
 
     def __init__(self, forest):
         outputs = np.arange(forest.n_outputs)
@@ -125,17 +128,17 @@ class _Plan:
         by_tables = _choose(forest, 1) == "tables"
         self.algorithm = outcome_tables if by_tables else rows
         self.most_rows = _FEW_OF_TABLES if by_tables else FEW_ROWS
-        self._compiled = self._fixed = None
+        self._fixed = None
 
     def add(self, forest, X, rows, out):
         """Add the attributions of all trees to `out`, which holds zeros."""
         parts = self._fixed or self._parts(forest)
-        begun = False
+        begun, compiled = False, self._compiled.get(self.algorithm)
         for fixed in parts:
             arguments = self.algorithm.arguments(fixed, X, rows, begun, out)
-            if self._compiled is None:
-                self._compiled = self.algorithm.compiled_for(arguments)
-            self._compiled(*arguments)
+            if compiled is None:
+                compiled = self._compiled[self.algorithm] = self.algorithm.compiled_for(arguments)
+            compiled(*arguments)
             begun = True
 
     def _parts(self, forest):
