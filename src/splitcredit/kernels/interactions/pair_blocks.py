@@ -171,19 +171,23 @@ def _leave(layout, links, d, tree, points, phi, lanes, space):
     """Credit the pairs of the entry at a depth of the path, and make its Q."""
     n_triples, n_pairs, n_outputs = tree[2:]
     e = space.path[d]
-    entry, total, parts = layout.entries[e], space.total, space.parts
+    entry, scale, total = layout.entries[e], space.scale, space.total
+    frames, lane_data, sums, parts = space.frames, space.lane_data, space.sums, space.parts
     side = 1 if d > 0 and layout.entries[space.path[d - 1]].first == e else 0
     begin, end = links.starts[e], links.starts[e + 1]
     inside, outside = 0, 1
     for i in range(entry.n_terms):
         term = layout.terms[entry.terms + i]
         for g in range(n_triples):
-            _merge_children(i < entry.n_first, term, d, g, side, i, lanes, space)
+            in_first = i < entry.n_first
+            _merge_children(
+                in_first, term, d, g, side, i, lanes, scale, frames, lane_data, sums, parts
+            )
         if n_pairs * n_outputs < len(phi):
             to = (n_pairs + entry.feature) * n_outputs + term.output
             for g in range(n_triples):
                 _add_points(g, 1.0, 1.0, 1.0, lanes, parts, total, inside)
-            _credit_pair(inside, to, lanes, space.lane_data, total, phi)
+            _credit_pair(inside, to, lanes, lane_data, total, phi)
         if begin == end:
             continue
         for g in range(n_triples):
@@ -202,21 +206,22 @@ def _leave(layout, links, d, tree, points, phi, lanes, space):
                 c2 = part / (t2 + (1 - t2) * z)
                 _add_points(g, c0, c1, c2, lanes, parts, total, inside)
             to = link.number * n_outputs + term.output
-            _credit_pair(np.int64(link.above), to, lanes, space.lane_data, total, phi)
+            _credit_pair(np.int64(link.above), to, lanes, lane_data, total, phi)
 
 
 # The loops below run over lanes, with unit stride and constant distances, so that the compiler
 # makes vector instructions of them.
 
 
-@kernel(inner=True)
-def _merge_children(in_first, term, d, g, side, place, lanes, space):
+@kernel(inner=True, apart=True)
+def _merge_children(
+    in_first, term, d, g, side, place, lanes, scales, frames, lane_data, sums, parts
+):
     """Q of a node from Q of its children or their values; what each of three points credits."""
-    frames, sums, parts, lane_data = space.frames, space.sums, space.parts, space.lane_data
     u, v, in_second, other = term.first_value, term.second_value, term.second >= 0, term.second
     other = other if in_second else 0
     for k in range(TRIPLE):
-        scale = space.scale[d, g * TRIPLE + k]
+        scale = scales[d, g * TRIPLE + k]
         for lane in range(lanes):
             at = k * LANES + lane
             below = sums[d + 1, 0, other, g, at] if in_second else v
@@ -225,7 +230,7 @@ def _merge_children(in_first, term, d, g, side, place, lanes, space):
             sums[d, side, place, g, at] = below + frames[d, g, 3 * LANES + at] * difference
 
 
-@kernel(inner=True)
+@kernel(inner=True, apart=True)
 def _add_points(g, c0, c1, c2, lanes, parts, total, row):
     """Add three points, each with a factor, to a total; the first three begin it."""
     keep = 0.0 if g == 0 else 1.0
@@ -234,7 +239,7 @@ def _add_points(g, c0, c1, c2, lanes, parts, total, row):
         total[row, lane] = keep * total[row, lane] + part
 
 
-@kernel(inner=True)
+@kernel(inner=True, apart=True)
 def _credit_pair(above, to, lanes, lane_data, total, phi):
     """Credit a pair, by whether the row satisfies the conditions of the feature above."""
     for lane in range(lanes):
