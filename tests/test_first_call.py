@@ -6,9 +6,11 @@ import inspect
 import logging
 import os
 import pkgutil
+import shutil
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 
 import numba
@@ -147,6 +149,18 @@ def test_comments_docstrings_and_places_are_no_part_of_a_digest(load, replacemen
 def test_an_edit_changes_the_digests_of_those_who_use_it_and_no_others(load, replacement, changed):
     before, after = digests(load()), digests(load(replacement))
     assert {name for name in before if before[name] != after[name]} == changed
+
+
+@pytest.mark.parametrize("module", ["compiled", "inner", "references"])
+def test_code_of_another_compiler_is_not_loaded(module, tmp_path):
+    """Red if machine code outlives a change of what made it, which may be why it is quicker."""
+    for path in Path(machine_code.__file__).parent.glob("*.py"):
+        shutil.copy(path, tmp_path)
+    before = machine_code._compilers(tmp_path)
+    with open(tmp_path / f"{module}.py", "a") as file:
+        file.write("# a change\n")
+    assert machine_code._compilers(tmp_path) != before
+    assert before == machine_code._compilers(Path(machine_code.__file__).parent)
 
 
 def test_fields_in_another_order_are_another_file(load):

@@ -3,7 +3,8 @@
 Numba's own cache notices an edit only in the file of the function that is called, not in one that
 it calls, and takes a comment for an edit. So a file is named after a digest of all that its machine
 code is made of: the kernel and the functions that it calls, directly or not, the constants that
-they read, and the types. Files lie in a folder named after the versions and the processor.
+they read, and the types. Files lie in a folder named after the versions, the processor and the
+compilers of this package.
 
 A file is written under another name first, so processes that write the same one at the same time do
 not meet.
@@ -42,9 +43,16 @@ def cache_directory() -> Path:
     versions = numba.__version__, llvmlite.__version__, numpy.__version__, sys.version_info[:2]
     options = numba.config.OPT, numba.config.LOOP_VECTORIZE, numba.config.SLP_VECTORIZE
     text = f"{versions} {options} {numba.config.CPU_NAME} {numba.config.CPU_FEATURES} {processor}"
+    text += _compilers(Path(__file__).parent)
     user = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     base = numba.config.CACHE_DIR or os.path.join(user, "splitcredit", "numba")
     return Path(base) / hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _compilers(folder):
+    """Digest of the modules that say how a kernel is compiled."""
+    modules = [folder / f"{name}.py" for name in ("compiled", "inner", "references")]
+    return hashlib.sha256(b"".join(module.read_bytes() for module in modules)).hexdigest()
 
 
 class MachineCode(NullCache):
