@@ -294,13 +294,13 @@ def gap_work(forest, X, masks) -> dict:
     below, and the sum. The ends of v's interval are read, its width, and the sum from below.
     """
     operations = size = 0
-    for work, _ in _operations.lists(forest, X, masks, SIGMA):
+    for work, *_ in _operations.lists(forest, X, masks, SIGMA):
         later = work.active_end[-1] - work.active_end
         steps, first = work.steps, 0
         for last, leaves in zip(work.steps_end.tolist(), later.tolist(), strict=True):
             own = steps[first:last]
             factors = work.factors[np.concatenate([_range(s) for s in own] or [[]]).astype(int)]
-            around = np.count_nonzero(factors["kind"] == AROUND)
+            around = np.count_nonzero(work.kind[factors["side"]] == AROUND)
             plain = np.count_nonzero(own["factors"] == own["factors_end"])
             one_side = len(factors) - around
             operations += leaves * (10 * around + 7 * one_side + plain)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -153,15 +153,15 @@ class _Pairs:
 
 
 def _leaf_pairs(gap_forest, d) -> list[_Pairs]:
-    nodes, sides, at = gap_forest.nodes, gap_forest.sides, gap_forest.cuts.lowered
+    sides, at = gap_forest.sides, gap_forest.cuts.lowered
     n_cuts, trees = len(gap_forest.cuts.feature), []
-    for first, last in zip(gap_forest.roots, [*gap_forest.roots[1:], len(nodes)], strict=True):
-        leaves = nodes[first:last]
-        leaves = leaves[leaves["feature"] < 0]
+    for first, last in pairwise(gap_forest.first_leaf):
+        leaves = gap_forest.leaves[first:last]
         low, high = np.full((len(leaves), d), n_cuts), np.full((len(leaves), d), n_cuts + 1)
         for row, leaf in enumerate(leaves):
-            for side in sides[leaf["box"] : leaf["box_end"]]:
-                low[row, side["feature"]], high[row, side["feature"]] = side["low"], side["high"]
+            box = gap_forest.box[leaf["box"] : leaf["box_end"]]
+            low[row, box["feature"]] = sides.low[box["side"]]
+            high[row, box["feature"]] = sides.high[box["side"]]
         features = np.flatnonzero((low < n_cuts).any(axis=0) | (high < n_cuts).any(axis=0))
         low, high, value = low[:, features], high[:, features], leaves["value"]
         u, w = np.nonzero(value[:, None] != value)

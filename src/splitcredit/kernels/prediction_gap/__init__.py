@@ -27,13 +27,13 @@ PGI^2        mean of PG^2 over the first k features of a ranking, k = 1 ... d (E
 
 **The files**, in the order in which to read them.
 
-- `gap_forest` builds, once for a forest and an output, what depends on no row: nodes with the
-  intervals of their leaves, and all cuts (`GapForest`). It is kept as long as the forest lives.
+- `gap_forest` builds, once for a forest and an output, what depends on no row: splits, leaves with
+  their intervals, and all cuts (`GapForest`). It is kept as long as the forest lives.
 - `exact` is the algorithm: it adds up the pairs of leaves.
 - `leaf_lists` lists the leaves that x' can reach, and the nodes above them that matter. It leaves
   out those that are too improbable to change the last digit.
-- `shares` holds its innermost loops: the share of each leaf's interval that a node of another tree
-  covers, for 256 leaves at a time.
+- `shares` holds its innermost loops: the probabilities of all sides of a feature, once a row, and
+  the share of each leaf's interval that a node of another tree covers, for 256 leaves at a time.
 - `twofold` repeats the sum with twice the digits. It is used only where trees cancel each other
   nearly completely, so that the plain sum would keep few digits.
 - `greedy` ranks features one after the other by the largest PG^2 with those before (the greedy

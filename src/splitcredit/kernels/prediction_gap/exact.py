@@ -26,19 +26,27 @@ A pair of a row and a set is one thread's, and the order of its sums depends on 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import as_readonly, n_blocks
 from splitcredit.kernels.prediction_gap.leaf_lists import (
     begin_row,
-    clear_slots,
     drop_negligible_leaves,
+    find_leaves,
     list_steps,
-    reverse_steps,
+    take_features,
     workspace,
 )
-from splitcredit.kernels.prediction_gap.shares import BLOCK, add_trees, expected_row, fill_table
+from splitcredit.kernels.prediction_gap.shares import (
+    BLOCK,
+    WIDTH,
+    add_trees,
+    expected_row,
+    fill_table,
+)
 from splitcredit.kernels.prediction_gap.twofold import gap_twofold
 
 # Trees cancel each other if the mean square of their sum is below this part of the sum of their
@@ -75,56 +83,107 @@ def gaps(gap_forest, X, tails, rows, chosen) -> np.ndarray:
 def kernel_arrays(gap_forest):
     """Arrays of a `GapForest`, as the kernels take them."""
     f = gap_forest
-    return f.nodes, f.sides, f.roots, f.cuts.lowered, f.cuts.first, f.depth
+    trees = f.splits, f.leaves, f.above, f.box, f.roots, f.tested
+    return Trees(*trees, *f.sides, f.cuts.lowered, f.cuts.first), f.depth
+
+
+class Trees(NamedTuple):
+    """Arrays of a `GapForest` as the kernels take them; see there."""
+
+    splits: np.ndarray
+    leaves: np.ndarray
+    above: np.ndarray
+    box: np.ndarray
+    roots: np.ndarray
+    tested: np.ndarray
+    low: np.ndarray  # of the sides
+    high: np.ndarray
+    first_side: np.ndarray
+    lowered: np.ndarray  # of the cuts
+    first: np.ndarray
 
 
 @kernel(parallel=True)
-def _gaps(
-    first_block,
-    last_block,
-    nodes,
-    sides,
-    roots,
-    lowered,
-    first,
-    depth,
-    X,
-    tails,
-    rows,
-    chosen,
-    out,
-):
-    work = workspace(len(nodes), len(sides), len(roots), X.shape[1], depth)
+def _gaps(first_block, last_block, trees, depth, X, tails, rows, chosen, out):
+    work = work_of(trees, X.shape[1], depth)
     for block in range(first_block, last_block):
         for i in range(block * PAIRS, min(len(rows), block * PAIRS + PAIRS)):
             if i == block * PAIRS or rows[i] != rows[i - 1]:
                 begin_row(work)
-            x, tail = X[rows[i]], tails[rows[i]]
-            out[i] = gap(nodes, sides, roots, lowered, first, x, tail, chosen[i], work)
+            out[i] = gap(trees, X[rows[i]], tails[rows[i]], chosen[i], work)
 
 
 @kernel(inner=True)
-def gap(nodes, sides, roots, lowered, first, x, tails, chosen, work):
+def work_of(trees, n_features, depth):
+    """Working memory for these trees."""
+    sizes = len(trees.leaves), len(trees.box), len(trees.low), len(trees.roots)
+    return workspace(*sizes, n_features, depth)
+
+
+@kernel(inner=True)
+def gap(trees, x, tails, chosen, work):
     """PG^2 of one row and set; `begin_row` is called first for each row."""
-    n_factors = list_steps(nodes, sides, roots, lowered, first, x, tails, chosen, work)
-    drop_negligible_leaves(work)
-    reverse_steps(work)
+    take_features(
+        trees.low,
+        trees.high,
+        trees.first_side,
+        trees.lowered,
+        trees.first,
+        x,
+        tails,
+        chosen,
+        work,
+    )
+    for cancelled in (False, True):
+        _, squares, largest = find_leaves(
+            trees.splits,
+            trees.leaves,
+            trees.box,
+            trees.roots,
+            trees.tested,
+            x,
+            tails,
+            chosen,
+            work.forms[WIDTH],
+            work.located,
+            work.row_values,
+            work.waiting,
+            work.active,
+            work.active_end,
+        )
+        if not cancelled:
+            drop_negligible_leaves(work.active, work.active_end, squares, largest)
+        list_steps(trees.leaves, trees.above, trees.box, work)
+        if cancelled:
+            return max(gap_twofold(trees.leaves, trees.box, work), 0.0)
+        total, squares = _sums(trees, work)
+        if not total < CANCELLED * squares:
+            break
+    return max(total, 0.0)  # the mean of a square: below 0 by rounding only
+
+
+@kernel(inner=True)
+def _sums(trees, work):
+    """PG^2, and the sum over the trees of their mean squares, of the leaves that are listed."""
     sums, active, total, squares = work.sums, work.active, 0.0, 0.0
     n, results = work.active_end[-1], expected_row(sums)
     for begin in range(0, n, BLOCK):
         end = min(n, begin + BLOCK)
-        fill_table(nodes, sides, lowered, x, tails, work, begin, end)
+        fill_table(trees.leaves, trees.box, work, begin, end)
         add_trees(
-            work.steps, work.steps_end, work.factors, work.active_end, work.table, sums, begin, end
+            work.steps,
+            work.steps_end,
+            work.factors,
+            work.active_end,
+            work.kind,
+            work.forms,
+            work.table,
+            sums,
+            begin,
+            end,
         )
         for v in range(begin, end):
             share, g = active[v].probability, active[v].gap
             total += share * g * (g + 2.0 * sums[results, v - begin])
             squares += share * g * g
-    if total < CANCELLED * squares:
-        clear_slots(work, n_factors)
-        list_steps(nodes, sides, roots, lowered, first, x, tails, chosen, work)
-        reverse_steps(work)
-        total = gap_twofold(nodes, sides, lowered, x, tails, chosen, work)
-    clear_slots(work, n_factors)
-    return max(total, 0.0)  # the mean of a square: below 0 by rounding only
+    return total, squares

@@ -8,25 +8,44 @@ import numpy as np
 
 from splitcredit.kernels.nodes import cached_per_forest, lowered, readonly
 
-NODE = np.dtype(
+# A split. Leaves are numbered behind the splits: child ``n_splits + i`` is leaf i. Numbers have no
+# sign, as kernels ask of those with one whether they count from the end.
+SPLIT = np.dtype(
     [
         ("threshold", "f8"),  # of the comparison ``x <= threshold``; see `nodes.lowered`
-        ("value", "f8"),  # of a leaf
-        ("below", "u8"),  # bits of the features split here or below; see `feature_bit`
-        ("feature", "i4"),  # -1 at a leaf
-        ("left", "i4"),
-        ("right", "i4"),
-        ("box", "i4"),  # first of a leaf's sides, and one behind the last
-        ("box_end", "i4"),
-        ("settled", "i4"),  # first of the sides that are settled here, and one behind the last
-        ("settled_end", "i4"),
+        ("feature", "u4"),
+        ("cut", "u4"),
+        ("left", "u4"),
+        ("right", "u4"),
         ("missing_left", "?"),
     ],
     align=True,
 )
-# The values of a feature between two cuts. Where there is none, it is one of two that stand behind
-# the others: minus infinity, then plus infinity.
-SIDE = np.dtype([("feature", "i4"), ("low", "i4"), ("high", "i4")])
+LEAF = np.dtype(
+    [
+        ("value", "f8"),
+        ("above", "u4"),  # first of the nodes above it where sides are settled, and one behind
+        ("above_end", "u4"),
+        ("box", "u4"),  # first of its sides, and one behind the last
+        ("box_end", "u4"),
+    ],
+    align=True,
+)
+# A node above a leaf at which sides are settled.
+ABOVE = np.dtype(
+    [
+        ("last", "u4"),  # leaf below the node
+        ("settled", "u4"),  # how many sides of the leaf's box are settled at the node or above
+    ]
+)
+# A side of a leaf's box, which has its sides in the order in which the way down settles them.
+BOX = np.dtype(
+    [
+        ("feature", "u4"),
+        ("side", "u4"),
+        ("turn", "u4"),  # place in the box of the side whose feature is split first, second, ...
+    ]
+)
 
 
 class Cuts(NamedTuple):
@@ -38,12 +57,29 @@ class Cuts(NamedTuple):
     first: np.ndarray  # int64 (n_features + 1,): those of feature j are first[j]:first[j + 1]
 
 
-class GapForest(NamedTuple):
-    """Trees in preorder, without splits that part equal values."""
+class Sides(NamedTuple):
+    """The distinct sides of a forest, by feature: its values between two cuts.
 
-    nodes: np.ndarray  # NODE (n_nodes,)
-    sides: np.ndarray  # SIDE
-    roots: np.ndarray  # int64 (n_trees,); trees of one value are left out
+    Where there is no cut, it is one of two that stand behind the others: minus infinity, then plus
+    infinity.
+    """
+
+    low: np.ndarray  # uint32 (n_sides,)
+    high: np.ndarray
+    first: np.ndarray  # int64 (n_features + 1,): those of feature j are first[j]:first[j + 1]
+
+
+class GapForest(NamedTuple):
+    """Trees without splits that part equal values. Leaves are numbered from left to right."""
+
+    splits: np.ndarray  # SPLIT (n_splits,)
+    leaves: np.ndarray  # LEAF (n_leaves,)
+    above: np.ndarray  # ABOVE: of each leaf, from the root down
+    box: np.ndarray  # BOX
+    sides: Sides
+    roots: np.ndarray  # uint64 (n_trees,): splits; trees of one value are left out
+    first_leaf: np.ndarray  # int64 (n_trees + 1,)
+    tested: np.ndarray  # uint64 (n_trees,): bits of the features of each tree; see `feature_bit`
     cuts: Cuts
     depth: int  # of the deepest tree
     divisor: float  # of a gap, for which trees are added up: the squared number of trees if a mean
@@ -62,24 +98,40 @@ def gap_forest(forest, output: int) -> GapForest:
     which its feature is not split any more: there it multiplies what comes from below.
     """
     value = forest.value[:, output]
-    constant, below = _bottom_up(forest, value)
+    constant, below, n_leaves = _bottom_up(forest, value)
     splits = np.flatnonzero((forest.feature >= 0) & ~constant)
     cuts, cut_of = _cuts(forest, splits)
-    build = _Build([], [], len(cuts.feature), cut_of, lowered(forest), constant, below, value)
     roots = [r for r in forest.tree_offsets[:-1].tolist() if not constant[r]]
-    places = np.array([_tree(forest, root, build) for root in roots], np.int64)
-    nodes = np.array(build.nodes, NODE)
-    nodes["threshold"] = np.where(nodes["feature"] >= 0, nodes["threshold"], 0.0)
-    sides = np.array(build.sides, SIDE)
-    arrays = (readonly(nodes), readonly(sides), readonly(places))
+    n, low = len(splits), lowered(forest)
+    build = _Build([], [], [], [], {}, n, cut_of, low, constant, below, n_leaves, value)
+    starts = [_tree(forest, root, build) for root in roots]
+    sides, place_of = _sides(build.sides, len(cuts.feature), forest.n_features)
+    box = np.array(build.box, BOX)
+    box["side"] = place_of[box["side"]]
+    tested = [sum({feature_bit(j) for j in below[r]}) for r in roots]
+    arrays = (
+        np.array([tuple(split) for split in build.splits], SPLIT),
+        np.array(build.leaves, LEAF),
+        np.array(build.above, ABOVE),
+        box,
+    )
     divisor = float(forest.n_trees) ** 2 if forest.aggregate == "mean" else 1.0
-    return GapForest(*arrays, cuts, int(_depth(nodes)), divisor)
+    return GapForest(
+        *map(readonly, arrays),
+        sides,
+        readonly(np.array([split for split, _, _ in starts], np.uint64)),
+        readonly(np.array([0, *(leaf for _, leaf, _ in starts)], np.int64)),
+        readonly(np.array(tested, np.uint64)),
+        cuts,
+        max((depth for _, _, depth in starts), default=0),
+        divisor,
+    )
 
 
 def _bottom_up(forest, value):
-    """Whether each node has one value below it, and the features split below it."""
+    """Whether each node has one value below it, the features split below, and the leaves."""
     value, constant = value.copy(), np.ones(forest.n_nodes, np.bool_)
-    below = [frozenset()] * forest.n_nodes
+    below, n_leaves = [frozenset()] * forest.n_nodes, np.ones(forest.n_nodes, np.int64)
     for k in range(forest.n_nodes - 1, -1, -1):
         if forest.feature[k] >= 0:
             left, right = forest.left[k], forest.right[k]
@@ -87,7 +139,8 @@ def _bottom_up(forest, value):
             value[k] = value[left]
             if not constant[k]:
                 below[k] = below[left] | below[right] | {int(forest.feature[k])}
-    return constant, below
+                n_leaves[k] = n_leaves[left] + n_leaves[right]
+    return constant, below, n_leaves
 
 
 def _cuts(forest, splits):
@@ -110,39 +163,50 @@ def _cuts(forest, splits):
 class _Build(NamedTuple):
     """The lists that are built up, and the arrays that they are built from."""
 
-    nodes: list
-    sides: list
-    n_cuts: int
+    splits: list
+    leaves: list
+    above: list
+    box: list
+    sides: dict  # (feature, low, high): number
+    n_splits: int
     cut_of: np.ndarray
     lowered: np.ndarray
     constant: np.ndarray
     below: list
+    n_leaves: np.ndarray
     value: np.ndarray
 
 
 def _tree(forest, root, build):
-    """Append one tree in preorder; the place of its root."""
-    place_of_root = len(build.nodes)
-    waiting = [(root, {}, frozenset(), None, "")]
+    """Append one tree; the place of its root, the number of leaves up to its end, its depth."""
+    place_of_root, most = len(build.splits), 0
+    waiting = [(root, 0, {}, frozenset(), (), (), None)]
     while waiting:
-        k, box, open_above, parent, which = waiting.pop()
-        place = len(build.nodes)
-        if parent is not None:
-            build.nodes[parent] = _with_child(build.nodes[parent], which, place)
+        k, depth, box, open_above, settled, above, link = waiting.pop()
         leaf = build.constant[k]
         open_here = frozenset() if leaf else build.below[k]
-        settled = [q for q in box if q not in open_here and q in open_above]
-        bounds = *_sides(build, box, box if leaf else ()), *_sides(build, box, settled)
-        value = _any_leaf(forest, k, build.value) if leaf else 0.0
-        feature = -1 if leaf else int(forest.feature[k])
+        settled_here = [q for q in box if q not in open_here and q in open_above]
+        settled = (*settled, *settled_here)
+        if link is not None:
+            split, field = link
+            build.splits[split][field] = (
+                build.n_splits + len(build.leaves) if leaf else len(build.splits)
+            )
+        if leaf:
+            _leaf(build, _any_leaf(forest, k, build.value), box, settled, above)
+            most = max(most, depth)
+            continue
+        if settled_here:
+            last = len(build.leaves) + int(build.n_leaves[k]) - 1
+            above = (*above, (last, len(settled)))
+        place, feature, cut = len(build.splits), int(forest.feature[k]), int(build.cut_of[k])
         missing = forest.missing_left is not None and bool(forest.missing_left[k])
-        bits = sum({feature_bit(j) for j in open_here})
-        build.nodes.append((build.lowered[k], value, bits, feature, -1, -1, *bounds, missing))
-        if not leaf:
-            cut = int(build.cut_of[k])
-            for child, side in ((forest.right[k], "right"), (forest.left[k], "left")):
-                waiting.append((child, _narrowed(box, feature, cut, side), open_here, place, side))
-    return place_of_root
+        build.splits.append([build.lowered[k], feature, cut, 0, 0, missing])
+        for child, side, field in ((forest.right[k], "right", 4), (forest.left[k], "left", 3)):
+            narrowed = _narrowed(box, feature, cut, side)
+            state = child, depth + 1, narrowed, open_here, settled, above, (place, field)
+            waiting.append(state)
+    return place_of_root, len(build.leaves), most
 
 
 def _narrowed(box, feature, cut, side):
@@ -153,32 +217,29 @@ def _narrowed(box, feature, cut, side):
     return box | {feature: (low, max(low, high))}
 
 
-def _sides(build, box, features):
-    """Append the sides of some features of a box; where they begin and end."""
-    first, n_cuts = len(build.sides), build.n_cuts
-    for q in features:
-        low, high = box[q]
-        low, high = n_cuts if low < 0 else low, n_cuts + 1 if high == np.inf else high
-        build.sides.append((q, low, high))
-    return first, len(build.sides)
+def _leaf(build, value, box, settled, above):
+    """Append a leaf, with the nodes above it and its box."""
+    first_above, first_side = len(build.above), len(build.box)
+    build.above.extend(above)
+    for feature, first_split in zip(settled, box, strict=True):
+        side = build.sides.setdefault((feature, *box[feature]), len(build.sides))
+        build.box.append((feature, side, settled.index(first_split)))
+    bounds = first_above, len(build.above), first_side, len(build.box)
+    build.leaves.append((value, *bounds))
 
 
-def _with_child(node, which, place):
-    fields = list(node)
-    fields[NODE.names.index(which)] = place
-    return tuple(fields)
+def _sides(numbers, n_cuts, n_features):
+    """The sides by feature, and the new number of each."""
+    order = sorted(numbers)
+    place_of = np.empty(len(order), np.int64)
+    place_of[[numbers[side] for side in order]] = np.arange(len(order))
+    low = np.array([n_cuts if low < 0 else low for _, low, _ in order], np.uint32)
+    high = np.array([n_cuts + 1 if high == np.inf else high for *_, high in order], np.uint32)
+    first = np.searchsorted([feature for feature, *_ in order], np.arange(n_features + 1))
+    return Sides(*map(readonly, (low, high, first))), place_of
 
 
 def _any_leaf(forest, k, value):
     while forest.feature[k] >= 0:
         k = forest.left[k]
     return float(value[k])
-
-
-def _depth(nodes):
-    """Most splits on a path."""
-    level = np.zeros(len(nodes), np.int64)
-    for k in range(len(nodes)):
-        if nodes["feature"][k] >= 0:
-            level[nodes["left"][k]] = level[nodes["right"][k]] = level[k] + 1
-    return level.max(initial=0)

@@ -6,8 +6,8 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import as_readonly
-from splitcredit.kernels.prediction_gap.exact import gap, kernel_arrays
-from splitcredit.kernels.prediction_gap.leaf_lists import begin_row, workspace
+from splitcredit.kernels.prediction_gap.exact import gap, kernel_arrays, work_of
+from splitcredit.kernels.prediction_gap.leaf_lists import begin_row
 
 
 def greedy(gap_forest, X, tails, tolerance, order) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -51,11 +51,7 @@ def _all_equal(order):
 def _greedy(
     first_row,
     last_row,
-    nodes,
-    sides,
-    roots,
-    lowered,
-    first,
+    trees,
     depth,
     X,
     tails,
@@ -65,7 +61,8 @@ def _greedy(
     gaps,
     tied,
 ):
-    work = workspace(len(nodes), len(sides), len(roots), X.shape[1], depth)
+    work = work_of(trees, X.shape[1], depth)
+    first = trees.first
     for i in range(first_row, last_row):
         chosen, tried = np.zeros(X.shape[1], np.bool_), np.empty(X.shape[1])
         x, tail, so_far = X[i], tails[i], 0.0
@@ -78,7 +75,7 @@ def _greedy(
                     tried[j] = so_far
                 else:
                     chosen[j] = True
-                    tried[j] = gap(nodes, sides, roots, lowered, first, x, tail, chosen, work)
+                    tried[j] = gap(trees, x, tail, chosen, work)
                     chosen[j] = False
             best, n_equal = _first_of_largest(tried, nearly, order, step)
             rankings[i, step], gaps[i, step] = best, tried[best]

@@ -2,6 +2,13 @@
 
 A pair of a row and a set of features has lists of its own, made in the working memory of a thread.
 The symbols, and what the lists are for, are explained in `exact`.
+
+Which leaves can be reached, on which side of x a side lies and whether a feature is perturbed is
+all but random, so a jump that depends on it is mispredicted about every other time. Hence most of
+the loops here write first and then count what they have written only if it is wanted.
+
+Numba counts references to the arrays that a function is given, which takes longer than all that is
+done at a node: hence few long functions that call others with numbers only.
 """
 
 from __future__ import annotations
@@ -12,7 +19,7 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.error_free import two_difference
-from splitcredit.kernels.prediction_gap.shares import AROUND, BLOCK, interval, width
+from splitcredit.kernels.prediction_gap.shares import BLOCK, FORMS, LANES, WHOLE, write_sides
 
 TWO_53 = 2.0**53
 # Leaves less probable than this are left out: what they are worth is far below 1e-60 times the
@@ -34,57 +41,61 @@ STEP = np.dtype(
     ],
     align=True,
 )
-FACTOR = np.dtype(
-    [("low", "f8"), ("high", "f8"), ("feature", "i4"), ("slot", "i4"), ("kind", "i4")], align=True
-)
-WAITING = np.dtype(
-    [("node", "i4"), ("level", "i4"), ("probability", "f8"), ("with_x", "?")], align=True
-)
+FACTOR = np.dtype([("side", "u4"), ("slot", "i4")])
 ACTIVE = np.dtype(
-    [("gap", "f8"), ("gap_low", "f8"), ("probability", "f8"), ("node", "i4")], align=True
+    [("gap", "f8"), ("gap_low", "f8"), ("probability", "f8"), ("leaf", "u4")], align=True
 )
+# A node above the leaf that is being listed.
+OPEN = np.dtype([("factors", "i4"), ("factors_end", "i4"), ("level", "i4")])
 
 
 class Work(NamedTuple):
     """Working memory of one thread."""
 
-    visited: np.ndarray  # STEP: in the order of the way down the trees
-    visited_end: np.ndarray  # of each tree
+    active: np.ndarray  # ACTIVE leaves
+    active_end: np.ndarray  # of each tree
     steps: np.ndarray  # STEP: in the order of the way up
     steps_end: np.ndarray
-    active: np.ndarray  # ACTIVE leaves
-    active_end: np.ndarray
     factors: np.ndarray  # FACTOR
-    waiting: np.ndarray  # WAITING: nodes to go to
+    waiting: np.ndarray  # nodes to go to
+    open: np.ndarray  # OPEN
     begun: np.ndarray  # whether the sum of a level has begun
     slot: np.ndarray  # of each feature in the table, -1 without
-    table: np.ndarray  # (n_slots, 5, BLOCK)
+    table: np.ndarray  # (n_slots, 5, BLOCK + LANES)
     located: np.ndarray  # of each tree, whether the value of the leaf of x is known
     row_values: np.ndarray  # these values
-    mass_below: np.ndarray  # of each feature, -1 as long as it is not known
-    sums: np.ndarray  # (depth + 5, BLOCK): by level, results, two products in the making, ones
+    known: np.ndarray  # of each feature, whether the next two are
+    mass_below: np.ndarray
+    kind: np.ndarray  # of each side of the forest, on which side of x it lies
+    forms: np.ndarray  # (FORMS, n_sides): its ends, and what follows from them
+    sums: np.ndarray  # (depth + 5, BLOCK + LANES): by level, results, two products, ones
 
 
 @kernel(inner=True)
-def workspace(n_nodes, n_sides, n_trees, n_features, depth):
-    """Working memory for forests of such a size."""
-    sums = np.zeros((depth + 5, BLOCK))
+def workspace(n_leaves, n_box, n_sides, n_trees, n_features, depth):
+    """Working memory for forests of such a size.
+
+    Rows of a multiple of 4096 bytes would have to share a few places of the first cache.
+    """
+    sums = np.zeros((depth + 5, BLOCK + LANES))
     sums[-1] = 1.0
     return Work(
-        np.empty(n_nodes, STEP),
+        np.empty(n_leaves + 1, ACTIVE),
         np.empty(n_trees, np.int64),
-        np.empty(n_nodes, STEP),
+        np.empty(2 * n_leaves, STEP),
         np.empty(n_trees, np.int64),
-        np.empty(n_nodes, ACTIVE),
-        np.empty(n_trees, np.int64),
-        np.empty(n_sides + 1, FACTOR),
-        np.empty(depth + 2, WAITING),
-        np.empty(depth + 2, np.bool_),
-        np.full(n_features, -1, np.int32),
-        np.empty((min(n_features, n_sides), 5, BLOCK)),
+        np.empty(n_box + 1, FACTOR),
+        np.empty(depth + 2, np.uint32),
+        np.empty(depth + 1, OPEN),
+        np.zeros(depth + 2, np.bool_),
+        np.empty(n_features, np.int32),
+        np.empty((min(n_features, n_sides), 5, BLOCK + LANES)),
         np.zeros(n_trees, np.bool_),
         np.empty(n_trees),
-        np.full(n_features, -1.0),
+        np.zeros(n_features, np.bool_),
+        np.empty(n_features),
+        np.empty(n_sides, np.int32),
+        np.zeros((FORMS, n_sides)),
         sums,
     )
 
@@ -94,8 +105,31 @@ def begin_row(work):
     """Forget what was known of the row before."""
     for t in range(len(work.located)):
         work.located[t] = False
-    for j in range(len(work.mass_below)):
-        work.mass_below[j] = -1.0
+    for j in range(len(work.known)):
+        work.known[j] = False
+
+
+@kernel(inner=True)
+def take_features(low, high, first_side, lowered, first, x, tails, chosen, work):
+    """Give the chosen features places in the table, and work out their sides if not yet known."""
+    slot, known, mass_below, kind, forms = (
+        work.slot,
+        work.known,
+        work.mass_below,
+        work.kind,
+        work.forms,
+    )
+    used = 0
+    for j in range(len(chosen)):
+        slot[j] = -1
+        if chosen[j] and first_side[j] < first_side[j + 1]:
+            slot[j] = used
+            used += 1
+            if not known[j]:
+                known[j] = True
+                mass_below[j] = _mass_below(lowered, first[j], first[j + 1], x[j], tails)
+                sides = first_side[j], first_side[j + 1]
+                write_sides(*sides, low, high, lowered, x[j], tails, mass_below[j], kind, forms)
 
 
 @kernel(inner=True)
@@ -119,167 +153,172 @@ def _mass_below(lowered, low, high, x, tails):
 
 
 @kernel(inner=True)
-def _next_node(node, value):
+def _goes_left(split, value):
     """Where a value goes; NaN goes where the model sends it."""
-    left = value <= node.threshold or (value != value and node.missing_left)
-    return np.int64(node.left if left else node.right)
+    return (value <= split.threshold) | ((value != value) & split.missing_left)
 
 
 @kernel(inner=True)
-def clear_slots(work, n_factors):
-    """Take the places in the table from the features of the factors."""
-    for i in range(n_factors):
-        work.slot[work.factors[i].feature] = -1
+def _child(split, left):
+    """The left or the right child, without a jump."""
+    return np.uint64(split.right) + np.uint64(left) * (
+        np.uint64(split.left) - np.uint64(split.right)
+    )
 
 
-@kernel(inner=True)
-def list_steps(nodes, sides, roots, lowered, first, x, tails, chosen, work):
-    """List the nodes where factors or active leaves are, parents before children.
+@kernel(inner=True, apart=True)
+def find_leaves(
+    splits,
+    leaves,
+    box,
+    roots,
+    tested,
+    x,
+    tails,
+    chosen,
+    width,
+    located,
+    row_values,
+    waiting,
+    active,
+    active_end,
+):
+    """List the leaves that x' can reach and whose value is not that of the leaf of x.
 
-    Below a node where no chosen feature is split, there is one leaf that can be reached. As long as
-    the path is that of x, it is the leaf of x, whose gap is 0.
+    A side that no path of probability `NEGLIGIBLE` leads to is not entered.
 
-    Numba counts references to the arrays that a function is given, which takes longer than all
-    that is done at a node: hence one long function that calls others with numbers only.
+    Returns
+    -------
+    n : int
+        Leaves.
+    squares : float
+        Sum over the trees of the mean squares of g.
+    largest : float
+        Sum over the trees of the largest absolute g.
     """
-    visited, factors, active, waiting = work.visited, work.factors, work.active, work.waiting
-    row_values, mass_below, located = work.row_values, work.mass_below, work.located
     bits = np.uint64(0)
     for j in range(len(chosen)):
-        if chosen[j]:
-            bits |= np.uint64(1) << np.uint64(j % 64)
-            if mass_below[j] < 0.0:
-                mass_below[j] = _mass_below(lowered, first[j], first[j + 1], x[j], tails)
-    n, n_visited, n_factors = 0, 0, 0
+        bits |= np.uint64(chosen[j]) << np.uint64(j % 64)
+    n_splits = np.uint64(len(splits))
+    n, squares, largest = np.uint64(0), 0.0, 0.0
     for t in range(len(roots)):
-        n_waiting = 0
-        if nodes[roots[t]].below & bits:
-            waiting[0].node, waiting[0].level, waiting[0].probability = roots[t], 0, 1.0
-            waiting[0].with_x = True
-            n_waiting = 1
-            if not located[t]:
-                k = np.int64(roots[t])
-                while nodes[k].feature >= 0:
-                    k = _next_node(nodes[k], x[nodes[k].feature])
-                row_values[t], located[t] = nodes[k].value, True
+        active_end[t] = n
+        if not tested[t] & bits:
+            continue
+        if not located[t]:
+            k = roots[t]
+            while k < n_splits:
+                split = splits[k]
+                k = _child(split, _goes_left(split, x[split.feature]))
+            row_values[t], located[t] = leaves[k - n_splits].value, True
+        of_row, of_tree = row_values[t], 0.0
+        n_waiting = np.uint64(1)
+        waiting[0] = roots[t]
         while n_waiting > 0:
-            n_waiting -= 1
-            here = waiting[n_waiting]
-            k, level, p, with_x = np.int64(here.node), here.level, here.probability, here.with_x
-            while True:
-                node, before = nodes[k], n_factors
-                single = not node.below & bits
-                for s in range(node.settled, node.settled_end):
-                    side, factor = sides[s], factors[n_factors]
-                    j, a, b = side.feature, side.low, side.high
-                    if chosen[j]:
-                        kind, low, high = interval(x[j], lowered[a], lowered[b], tails[a], tails[b])
-                        factor.kind, factor.low, factor.high, factor.feature = kind, low, high, j
-                        p *= width(kind, low, high, mass_below[j])
-                        n_factors += kind != AROUND or low != 0.0 or high != 0.0
-                if single and not with_x:
-                    while nodes[k].feature >= 0:
-                        k = _next_node(nodes[k], x[nodes[k].feature])
-                value = nodes[k].value
-                leaf = node.feature < 0
-                if p < NEGLIGIBLE or (leaf and value == row_values[t]):
-                    n_factors = before
-                    break
-                if leaf or n_factors > before:
-                    step = visited[n_visited]
-                    step.gap, step.gap_low = two_difference(value, row_values[t])
-                    step.leaf, step.level = leaf, level
-                    step.factors, step.factors_end = before, n_factors
-                    n_visited += 1
-                    level += not leaf
-                if single and (with_x or value == row_values[t]):
-                    break
-                if single:
-                    if not leaf:
-                        step = visited[n_visited]
-                        step.gap, step.gap_low = two_difference(value, row_values[t])
-                        step.leaf, step.level = True, level
-                        step.factors, step.factors_end = n_factors, n_factors
-                        n_visited += 1
-                    active[n].gap, active[n].gap_low = two_difference(value, row_values[t])
-                    active[n].probability, active[n].node = p, k
-                    n += 1
-                    break
-                j = node.feature
-                k = _next_node(node, x[j])
-                if chosen[j]:  # both children, the left one first
-                    behind = waiting[n_waiting]
-                    behind.node, behind.level, behind.probability = node.right, level, p
-                    behind.with_x = with_x and k == node.right
-                    with_x = with_x and k == node.left
-                    n_waiting += 1
-                    k = np.int64(node.left)
-        work.visited_end[t], work.active_end[t] = n_visited, n
-    return n_factors
+            n_waiting -= np.uint64(1)
+            k = np.uint64(waiting[n_waiting])
+            while k < n_splits:
+                split = splits[k]
+                both = chosen[split.feature] & (tails[split.cut] >= NEGLIGIBLE)
+                waiting[n_waiting] = split.right
+                n_waiting += np.uint64(both)
+                k = _child(split, both | _goes_left(split, x[split.feature]))
+            leaf = leaves[k - n_splits]
+            p = 1.0
+            for b in range(leaf.box, leaf.box_end):
+                of_side = width[box[b].side]
+                p *= of_side if chosen[box[b].feature] else 1.0
+            active[n].gap, active[n].gap_low = two_difference(leaf.value, of_row)
+            active[n].probability, active[n].leaf = p, k - n_splits
+            if leaf.value != of_row and not p < NEGLIGIBLE:
+                g = abs(active[n].gap)
+                squares += p * g * g
+                of_tree = max(of_tree, g)
+                n += np.uint64(1)
+        largest += of_tree
+        active_end[t] = n
+    return n, squares, largest
 
 
 @kernel(inner=True)
-def drop_negligible_leaves(work):
+def drop_negligible_leaves(active, active_end, squares, largest):
     """Leave out leaves that together cannot change the last digit.
 
     Let a and b be the sums of g over the trees in leaves that stay and in those that go. The gap
     loses E[b (2a + b)], at most 2 G E[|b|], G being the sum over the trees of the largest |g|.
     """
-    visited, active, squares, largest, first = work.visited, work.active, 0.0, 0.0, 0
-    for t in range(len(work.active_end)):
-        of_tree = 0.0
-        for v in range(first, work.active_end[t]):
-            g = abs(active[v].gap)
-            squares += active[v].probability * g * g
-            of_tree = max(of_tree, g)
-        first = work.active_end[t]
-        largest += of_tree
-    if first == 0:
+    total = active_end[-1]
+    if total == 0:
         return
-    least = UNSEEN * squares / (2.0 * largest * first)
-    f, n, first = 0, 0, 0
-    for t in range(len(work.active_end)):
-        end = work.active_end[t]
+    least = UNSEEN * squares / (2.0 * largest * total)
+    n, first = 0, 0
+    for t in range(len(active_end)):
+        end = active_end[t]
         for v in range(first, end):
-            while not visited[f].leaf:
-                f += 1
-            if active[v].probability * abs(active[v].gap) < least:
-                visited[f].level = -1
-            else:
-                active[n] = active[v]
-                n += 1
-            f += 1
-        first, work.active_end[t] = end, n
+            active[n] = active[v]
+            n += not active[v].probability * abs(active[v].gap) < least
+        first, active_end[t] = end, n
 
 
 @kernel(inner=True)
-def reverse_steps(work):
-    """Reverse the lists, so that children come before parents, and leave out barren nodes.
+def list_steps(leaves, above, box, work):
+    """List the factors, and the nodes where factors or active leaves are, children before parents.
 
-    Those are nodes without a leaf below, and the leaves that were left out (level -1).
-
-    Features of factors get a place in the table.
+    The leaves of a tree are taken from right to left. A node is open from the first to the last of
+    its active leaves.
     """
-    visited, steps, begun = work.visited, work.steps, work.begun
-    factors, slot = work.factors, work.slot
-    first, n_steps, used = 0, 0, 0
-    for t in range(len(work.visited_end)):
-        for level in range(len(begun)):
-            begun[level] = level == 0
-        for i in range(work.visited_end[t] - 1, first - 1, -1):
-            level, leaf = visited[i].level, visited[i].leaf
-            if level < 0 or (not leaf and not begun[level + 1]):
-                continue
-            if not leaf:
-                begun[level + 1] = False
-            steps[n_steps] = visited[i]
-            steps[n_steps].fresh = not begun[level]
-            begun[level] = True
-            n_steps += 1
-            for f in range(visited[i].factors, visited[i].factors_end):
-                j = factors[f].feature
-                if slot[j] < 0:
-                    slot[j] = used
-                    used += 1
-                factors[f].slot = slot[j]
-        first, work.steps_end[t] = work.visited_end[t], n_steps
+    active, active_end, kind, slot = work.active, work.active_end, work.kind, work.slot
+    steps, factors, nodes, begun = work.steps, work.factors, work.open, work.begun
+    n, n_factors, first = 0, 0, 0
+    begun[0] = True  # the sum over the trees, from 0
+    for t in range(len(active_end)):
+        n_open = 0
+        last, before = active_end[t] - 1, 0
+        for i in range(last, first - 2, -1):
+            # Close the nodes that the next leaf is not below; after the last leaf, all.
+            common, number = 0, -1
+            if i >= first:
+                number = active[i].leaf
+                leaf = leaves[number]
+                n_above = leaf.above_end - leaf.above
+                while common < min(n_above, n_open) and above[leaf.above + common].last >= before:
+                    common += 1
+            for place in range(n_open - 1, common - 1, -1):
+                node, step = nodes[place], steps[n]
+                level, has = node.level, node.factors < node.factors_end
+                step.factors, step.factors_end, step.level = node.factors, node.factors_end, level
+                step.leaf, step.fresh = False, not begun[level]
+                begun[level + 1] &= not has
+                begun[level] |= has
+                n += has
+            if number < 0:
+                break
+            leaf, before = leaves[number], number
+            n_open = np.int64(leaf.above_end - leaf.above)
+            level, b = 0, np.int64(leaf.box)
+            if common > 0:
+                node = nodes[common - 1]
+                level = node.level + (node.factors < node.factors_end)
+                b += above[leaf.above + common - 1].settled
+            for place in range(common, n_open + 1):
+                begin = n_factors
+                end = np.int64(leaf.box_end)
+                if place < n_open:
+                    end = np.int64(leaf.box + above[leaf.above + place].settled)
+                while b < end:
+                    factor, side = factors[n_factors], box[b].side
+                    factor.side, factor.slot = side, slot[box[b].feature]
+                    n_factors += (factor.slot >= 0) & (kind[side] != WHOLE)
+                    b += 1
+                if place < n_open:
+                    node = nodes[place]
+                    node.factors, node.factors_end, node.level = begin, n_factors, level
+                    level += begin < n_factors
+                else:
+                    step = steps[n]
+                    step.gap, step.gap_low = active[i].gap, active[i].gap_low
+                    step.factors, step.factors_end, step.level = begin, n_factors, level
+                    step.leaf, step.fresh = True, not begun[level]
+                    begun[level] = True
+                    n += 1
+        first, work.steps_end[t] = active_end[t], n

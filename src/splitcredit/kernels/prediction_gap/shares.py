@@ -14,49 +14,62 @@ BLOCK = 256
 # Loops over leaves v begin and end at multiples of this, the numbers in the longest vector, so that
 # no leaf is left for a loop of single numbers. What they write beyond is never read.
 LANES = 8
-# Which side of x an interval lies on.
-BELOW, ABOVE, AROUND = 0, 1, 2
+# Which side of x an interval lies on; the last is around x and has no cut that a value can cross.
+BELOW, ABOVE, AROUND, WHOLE = 0, 1, 2, 3
 # Columns of the table: v's interval in the lower tail, in the upper tail, and 1 / width.
 LOWER, UPPER, INVERSE = 0, 2, 4
+# Rows of the forms of a side: the columns of the table, the probability, and its two ends in the
+# tail on whose side of x it lies (or one in each).
+WIDTH, LOW, HIGH, FORMS = 5, 6, 7, 8
 
 # Rounding of the probability 0 of an interval around x, when the tails are taken off 1.
 ROUNDING = 2.0**-52
 
 
-@kernel(inner=True)
-def interval(value, low_cut, high_cut, low_tail, high_tail):
-    """The side of x that an interval lies on, and its two ends in that tail (or one in each)."""
-    if value <= low_cut:
-        return ABOVE, high_tail, low_tail
-    if value > high_cut:
-        return BELOW, low_tail, high_tail
-    return AROUND, low_tail, high_tail
+@kernel(inner=True, apart=True)
+def write_sides(begin, end, low, high, lowered, x, tails, mass_below, kind, forms):
+    """Work out the kinds and the forms of the sides begin..end of one feature.
+
+    A tail that an interval does not touch is stored as the empty interval [1, 1]. An interval
+    around x is split into its parts below and above x.
+    """
+    mass_above = 1.0 - mass_below
+    for s in range(np.uint64(begin), np.uint64(end)):
+        above, below = x <= lowered[low[s]], x > lowered[high[s]]
+        low_tail, high_tail = tails[low[s]], tails[high[s]]
+        around = not (above or below)
+        a, b = (high_tail, low_tail) if above else (low_tail, high_tail)
+        inside = _positive(mass_below - a) + _positive(mass_above - b)
+        inside = inside if inside > ROUNDING else 0.0
+        width = inside if around else _positive(b - a)
+        whole = a == 0.0 and b == 0.0
+        kind[s] = (ABOVE if above else BELOW) if not around else (WHOLE if whole else AROUND)
+        forms[LOWER, s] = 1.0 if above else a
+        forms[LOWER + 1, s] = 1.0 if above else (mass_below if around else b)
+        forms[UPPER, s] = a if above else (b if around else 1.0)
+        forms[UPPER + 1, s] = b if above else (mass_above if around else 1.0)
+        forms[INVERSE, s] = 1.0 / width if width > 0.0 else 0.0  # no leaf there is active
+        forms[WIDTH, s] = width
+        forms[LOW, s] = a
+        forms[HIGH, s] = b
 
 
 @kernel(inner=True)
-def width(kind, low, high, mass_below):
-    """Probability of an interval; one around x is split into its parts below and above x."""
-    if kind == AROUND:
-        inside = max(mass_below - low, 0.0) + max((1.0 - mass_below) - high, 0.0)
-        return inside if inside > ROUNDING else 0.0
-    return max(high - low, 0.0)
-
-
-@kernel(inner=True)
-def fill_table(nodes, sides, lowered, x, tails, work, begin, end):
-    """Write the intervals of the leaves begin..end into the table."""
-    slot, table, active, mass_below = work.slot, work.table, work.active, work.mass_below
+def fill_table(leaves, box, work, begin, end):
+    """Write the intervals of the active leaves begin..end into the table."""
+    active, slot, mass_below = work.active, work.slot, work.mass_below
+    forms, table = work.forms, work.table
     n = np.uint64(whole_lanes(end - begin))
     for j in range(len(slot)):
         if slot[j] >= 0:
             _write_untested(table, slot[j], n, mass_below[j])
     for i in range(begin, end):
-        k, v = active[i].node, i - begin
-        for s in range(nodes[k].box, nodes[k].box_end):
-            j, a, b = sides[s].feature, sides[s].low, sides[s].high
-            if slot[j] >= 0:
-                kind, low, high = interval(x[j], lowered[a], lowered[b], tails[a], tails[b])
-                _write_interval(table, slot[j], v, kind, low, high, mass_below[j])
+        leaf, v = leaves[active[i].leaf], i - begin
+        for b in range(leaf.box, leaf.box_end):
+            place, side = slot[box[b].feature], box[b].side
+            if place >= 0:
+                for column in range(INVERSE + 1):
+                    table[place, column, v] = forms[column, side]
 
 
 @kernel(inner=True)
@@ -70,22 +83,8 @@ def _write_untested(table, slot, n, mass_below):
         table[slot, INVERSE, v] = 1.0
 
 
-@kernel(inner=True)
-def _write_interval(table, slot, v, kind, low, high, mass_below):
-    """Write the interval of one leaf.
-
-    A tail that the interval does not touch is stored as the empty interval [1, 1].
-    """
-    around = kind == AROUND
-    table[slot, LOWER, v] = 1.0 if kind == ABOVE else low
-    table[slot, LOWER + 1, v] = 1.0 if kind == ABOVE else mass_below if around else high
-    table[slot, UPPER, v] = 1.0 if kind == BELOW else high if around else low
-    table[slot, UPPER + 1, v] = 1.0 if kind == BELOW else 1.0 - mass_below if around else high
-    table[slot, INVERSE, v] = 1.0 / width(kind, low, high, mass_below)
-
-
 @kernel(inner=True, apart=True)
-def add_trees(steps, steps_end, factors, active_end, table, sums, begin, end):
+def add_trees(steps, steps_end, factors, active_end, kinds, forms, table, sums, begin, end):
     """Sum over the trees before that of v of E[g(x') | x' in v], for the active leaves begin..end.
 
     The results are in row `expected_row` of the sums. At a step, row `into` becomes keep * itself
@@ -128,8 +127,8 @@ def add_trees(steps, steps_end, factors, active_end, table, sums, begin, end):
                 into, keep = level, kept
                 if f + 1 < step.factors_end:  # a product in the making, in one of two rows by turns
                     into, keep = ones - 1 - (f & 1), 0.0
-                factor = factors[f]
-                slot, low, high, kind = factor.slot, factor.low, factor.high, factor.kind
+                slot, side = factors[f].slot, factors[f].side
+                kind, low, high = kinds[side], forms[LOW, side], forms[HIGH, side]
                 if kind == AROUND:
                     for v in range(own, n):
                         lower = _positive(

@@ -13,32 +13,38 @@ import numpy as np
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.error_free import two_difference, two_product, two_sum
 from splitcredit.kernels.prediction_gap.shares import (
+    ABOVE,
     AROUND,
     BELOW,
     BLOCK,
+    HIGH,
+    LOW,
     LOWER,
     UPPER,
     fill_table,
-    interval,
 )
 
 
 @kernel(inner=True)
-def gap_twofold(nodes, sides, lowered, x, tails, chosen, work):
+def gap_twofold(leaves, box, work):
     """PG^2 of the row and set whose steps and active leaves `work` holds."""
-    active, n, mass_below = work.active, work.active_end[-1], work.mass_below
+    active, n, slot, forms = work.active, work.active_end[-1], work.slot, work.forms
     sums, total = np.empty((len(work.sums), 2)), (0.0, 0.0)
     for begin in range(0, n, BLOCK):
         end = min(n, begin + BLOCK)
-        fill_table(nodes, sides, lowered, x, tails, work, begin, end)
+        fill_table(leaves, box, work, begin, end)
         for i in range(begin, end):
             p, g = (1.0, 0.0), (active[i].gap, active[i].gap_low)
-            k = active[i].node
-            for s in range(nodes[k].box, nodes[k].box_end):
-                j, a, b = sides[s].feature, sides[s].low, sides[s].high
-                if chosen[j]:
-                    kind, low, high = interval(x[j], lowered[a], lowered[b], tails[a], tails[b])
-                    p = _times(p, _width(kind, low, high, mass_below[j]))
+            leaf = leaves[active[i].leaf]
+            for b in range(leaf.box, leaf.box_end):
+                one = box[leaf.box + box[b].turn]
+                if slot[one.feature] >= 0:
+                    kind, low, high = (
+                        work.kind[one.side],
+                        forms[LOW, one.side],
+                        forms[HIGH, one.side],
+                    )
+                    p = _times(p, _width(kind, low, high, work.mass_below[one.feature]))
             behind = _expected(work, sums, i, i - begin)
             total = _plus(total, _times(_times(p, g), _plus(g, _plus(behind, behind))))
     return total[0]
@@ -47,7 +53,7 @@ def gap_twofold(nodes, sides, lowered, x, tails, chosen, work):
 @kernel(inner=True)
 def _expected(work, sums, i, v):
     """Twice-accurate E[g(x') | x' in v], summed over the trees before that of active leaf i."""
-    steps, factors, table = work.steps, work.factors, work.table
+    steps, factors, table, forms = work.steps, work.factors, work.table, work.forms
     sums[0] = 0.0
     first = 0
     for t in range(len(work.steps_end)):
@@ -59,9 +65,11 @@ def _expected(work, sums, i, v):
             if not step.leaf:
                 worth = (sums[step.level + 1, 0], sums[step.level + 1, 1])
             for f in range(step.factors, step.factors_end):
-                factor = factors[f]
-                row = table[factor.slot, :, v]
-                worth = _times(worth, _share(row, factor.kind, factor.low, factor.high))
+                side = factors[f].side
+                row = table[factors[f].slot, :, v]
+                worth = _times(
+                    worth, _share(row, work.kind[side], forms[LOW, side], forms[HIGH, side])
+                )
             if not step.fresh:
                 worth = _plus((sums[step.level, 0], sums[step.level, 1]), worth)
             sums[step.level, 0], sums[step.level, 1] = worth
@@ -85,8 +93,8 @@ def _share(row, kind, low, high):
 
 @kernel(inner=True)
 def _width(kind, low, high, mass_below):
-    """Probability of an interval; see `shares.width`."""
-    if kind == AROUND:
+    """Probability of an interval; see `shares.write_sides`."""
+    if kind != BELOW and kind != ABOVE:
         return _plus(_between(low, mass_below), _between(high, 1.0 - mass_below))
     return _between(low, high)
 
