@@ -95,7 +95,7 @@ def workspace(n_leaves, n_box, n_sides, n_trees, n_features, depth):
         np.zeros(n_features, np.bool_),
         np.empty(n_features),
         np.empty(n_sides, np.int32),
-        np.zeros((FORMS, n_sides)),
+        np.empty((FORMS, n_sides)),
         sums,
     )
 
