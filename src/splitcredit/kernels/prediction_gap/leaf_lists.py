@@ -219,7 +219,7 @@ def find_leaves(
             k = np.uint64(waiting[n_waiting])
             while k < n_splits:
                 split = splits[k]
-                both = chosen[split.feature] & (tails[split.cut] >= NEGLIGIBLE)
+                both = chosen[split.feature] and tails[split.cut] >= NEGLIGIBLE
                 waiting[n_waiting] = split.right
                 n_waiting += np.uint64(both)
                 k = _child(split, both | _goes_left(split, x[split.feature]))
