@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from splitcredit.faithfulness.perturbations import Empirical, FeatureWise, Marginal, Uniform
+from splitcredit.faithfulness.perturbations import (
+    Empirical,
+    FeatureWise,
+    Laplace,
+    Marginal,
+    Normal,
+    Uniform,
+)
 
 # Probabilities that are worked out together: what is made on the way stays in the caches.
 AT_ONCE = 1 << 14
+# Probabilities of one feature that are worked out apart from those of others: of fewer, the calls
+# of Python would take longer than to find each value's cuts one by one.
+APART = 1 << 10
 
 
 def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
@@ -39,21 +51,49 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
     """
     if isinstance(perturbation, FeatureWise):
         return _by_feature(cuts, forest, perturbation.noises, X, wanted, scales)
-    out = np.zeros((len(X), len(cuts.lowered)))
     shares = _shares(cuts, forest, perturbation) if isinstance(perturbation, Marginal) else None
-    step = max(1, AT_ONCE // len(cuts.lowered))
-    for first in range(0, len(X), step):
-        some = slice(first, first + step)
-        rows, k = np.nonzero((wanted[some] & (scales > 0))[:, cuts.feature])
-        feature = cuts.feature[k]
-        x = X[some][rows, feature].astype(np.float64)
-        chance = _chances(cuts, forest, perturbation, x, k, scales[feature], shares)
-        out[some][rows, k] = chance
+    chances = partial(_chances, cuts, forest, perturbation, shares)
+    out, x, n_cuts = (
+        np.zeros((len(X), len(cuts.lowered))),
+        X.astype(np.float64),
+        np.diff(cuts.first),
+    )
+    wanted = wanted & ((scales > 0) & (n_cuts > 0))
+    apart = wanted.sum(axis=0) * n_cuts >= APART
+    for j in np.flatnonzero(apart):
+        rows, of_j = np.flatnonzero(wanted[:, j]), slice(cuts.first[j], cuts.first[j + 1])
+        for some in _parts(rows, np.full(len(rows), n_cuts[j])):
+            out[rows[some], of_j] = chances(x[rows[some], j][:, None], of_j, scales[j])
+    rows, feature = np.nonzero(wanted & ~apart)
+    n = n_cuts[feature]
+    for some in _parts(rows, n):
+        _write(out, cuts, x, scales, rows[some], feature[some], n[some], chances)
     return out
 
 
-def _chances(cuts, forest, perturbation, x, k, scale, shares):
-    """Probabilities of values x on the other side of the cuts k; see `tails`."""
+def _parts(rows, n_cuts):
+    """Slices of rows that have no more than `AT_ONCE` cuts together, or one row each."""
+    ends, first = np.cumsum(n_cuts), 0
+    while first < len(rows):
+        most = ends[first] - n_cuts[first] + AT_ONCE
+        last = max(first + 1, int(np.searchsorted(ends, most, side="right")))
+        yield slice(first, last)
+        first = last
+
+
+def _write(out, cuts, x, scales, rows, feature, n_cuts, chances):
+    """Write the probabilities of pairs of a row and a feature with so many cuts."""
+    starts = np.cumsum(n_cuts) - n_cuts
+    k = np.arange(n_cuts.sum()) + np.repeat(cuts.first[feature] - starts, n_cuts)
+    values, scale = np.repeat(x[rows, feature], n_cuts), np.repeat(scales[feature], n_cuts)
+    out.reshape(-1)[np.repeat(rows * out.shape[1], n_cuts) + k] = chances(values, k, scale)
+
+
+def _chances(cuts, forest, perturbation, shares, x, k, scale):
+    """Probabilities of values x on the other side of the cuts k; see `tails`.
+
+    The arrays have one shape, or are broadcast to it.
+    """
     left = x <= cuts.lowered[k]
     if shares is not None:
         return np.where(left, shares[1][k], shares[0][k])
@@ -79,9 +119,11 @@ def _by_feature(cuts, forest, noises, X, wanted, scales):
 
 def _beyond(noise, z, left, strict):
     """P(Z goes right of z) for rows that are left of it, else P(Z goes left of z)."""
+    if isinstance(noise, (Normal, Laplace)):
+        return noise.probability_beyond(z, left)
     goes_left = noise.probability_below if strict else noise.probability_at_most
     goes_right = noise.probability_at_least if strict else noise.probability_above
-    chance = np.empty(len(z))
+    chance = np.empty(z.shape)
     chance[left], chance[~left] = goes_right(z[left]), goes_left(z[~left])
     return chance
 

@@ -33,6 +33,10 @@ class _Continuous:
     probability_at_most = probability_below
     probability_at_least = probability_above
 
+    def probability_beyond(self, t, above):
+        """P(Z > t) where `above` is true, else P(Z < t), float64 of t's shape."""
+        return self._tail(np.where(above, -t, t))
+
 
 @dataclass(frozen=True)
 class Normal(_Continuous):
