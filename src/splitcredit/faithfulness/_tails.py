@@ -58,13 +58,15 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
         X.astype(np.float64),
         np.diff(cuts.first),
     )
-    wanted = wanted & ((scales > 0) & (n_cuts > 0))
-    apart = wanted.sum(axis=0) * n_cuts >= APART
-    for j in np.flatnonzero(apart):
-        rows, of_j = np.flatnonzero(wanted[:, j]), slice(cuts.first[j], cuts.first[j + 1])
-        for some in _parts(rows, np.full(len(rows), n_cuts[j])):
-            out[rows[some], of_j] = chances(x[rows[some], j][:, None], of_j, scales[j])
-    rows, feature = np.nonzero(wanted & ~apart)
+    wanted = wanted & (scales * n_cuts > 0)
+    if len(X) * n_cuts.max(initial=0) >= APART:
+        apart = wanted.sum(axis=0) * n_cuts >= APART
+        for j in np.flatnonzero(apart):
+            rows, of_j = np.flatnonzero(wanted[:, j]), slice(cuts.first[j], cuts.first[j + 1])
+            for some in _parts(rows, np.full(len(rows), n_cuts[j])):
+                out[rows[some], of_j] = chances(x[rows[some], j][:, None], of_j, scales[j])
+        wanted &= ~apart
+    rows, feature = wanted.nonzero()
     n = n_cuts[feature]
     for some in _parts(rows, n):
         _write(out, cuts, x, scales, rows[some], feature[some], n[some], chances)
@@ -73,7 +75,7 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
 
 def _parts(rows, n_cuts):
     """Slices of rows that have no more than `AT_ONCE` cuts together, or one row each."""
-    ends, first = np.cumsum(n_cuts), 0
+    ends, first = n_cuts.cumsum(), 0
     while first < len(rows):
         most = ends[first] - n_cuts[first] + AT_ONCE
         last = max(first + 1, int(np.searchsorted(ends, most, side="right")))
@@ -83,10 +85,10 @@ def _parts(rows, n_cuts):
 
 def _write(out, cuts, x, scales, rows, feature, n_cuts, chances):
     """Write the probabilities of pairs of a row and a feature with so many cuts."""
-    starts = np.cumsum(n_cuts) - n_cuts
-    k = np.arange(n_cuts.sum()) + np.repeat(cuts.first[feature] - starts, n_cuts)
-    values, scale = np.repeat(x[rows, feature], n_cuts), np.repeat(scales[feature], n_cuts)
-    out.reshape(-1)[np.repeat(rows * out.shape[1], n_cuts) + k] = chances(values, k, scale)
+    ends = n_cuts.cumsum()
+    k = np.arange(ends[-1]) + (cuts.first[feature] - ends + n_cuts).repeat(n_cuts)
+    values, scale = x[rows, feature].repeat(n_cuts), scales[feature].repeat(n_cuts)
+    out.reshape(-1)[(rows * out.shape[1]).repeat(n_cuts) + k] = chances(values, k, scale)
 
 
 def _chances(cuts, forest, perturbation, shares, x, k, scale):

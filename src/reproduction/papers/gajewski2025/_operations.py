@@ -39,7 +39,8 @@ def lists(forest, X, chosen, sigma):
         Nodes at which a factor or a leaf is listed.
     """
     problem = GapProblem(forest, None, sigma, None)
-    trees, depth = exact.kernel_arrays(problem.gap_forest)
+    *arrays, depth = exact.kernel_arrays(problem.gap_forest)
+    trees = exact.Trees(*arrays)
     rows, tails = problem.with_tails(X, chosen)
     work, nodes = exact.work_of(trees, X.shape[1], depth), _Nodes(trees)
     walked = trees.splits, trees.leaves, trees.box, trees.roots, trees.tested

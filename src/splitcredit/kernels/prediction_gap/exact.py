@@ -81,10 +81,10 @@ def gaps(gap_forest, X, tails, rows, chosen) -> np.ndarray:
 
 
 def kernel_arrays(gap_forest):
-    """Arrays of a `GapForest`, as the kernels take them."""
+    """Arrays of a `GapForest` in the order of `Trees`, and its depth: single arrays for numba."""
     f = gap_forest
     trees = f.splits, f.leaves, f.above, f.box, f.roots, f.tested
-    return Trees(*trees, *f.sides, f.cuts.lowered, f.cuts.first), f.depth
+    return *trees, *f.sides, f.cuts.lowered, f.cuts.first, f.depth
 
 
 class Trees(NamedTuple):
@@ -104,7 +104,28 @@ class Trees(NamedTuple):
 
 
 @kernel(parallel=True)
-def _gaps(first_block, last_block, trees, depth, X, tails, rows, chosen, out):
+def _gaps(
+    first_block,
+    last_block,
+    splits,
+    leaves,
+    above,
+    box,
+    roots,
+    tested,
+    low,
+    high,
+    first_side,
+    lowered,
+    first,
+    depth,
+    X,
+    tails,
+    rows,
+    chosen,
+    out,
+):
+    trees = Trees(splits, leaves, above, box, roots, tested, low, high, first_side, lowered, first)
     work = work_of(trees, X.shape[1], depth)
     for block in range(first_block, last_block):
         for i in range(block * PAIRS, min(len(rows), block * PAIRS + PAIRS)):

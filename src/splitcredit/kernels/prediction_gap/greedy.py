@@ -6,7 +6,7 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import as_readonly
-from splitcredit.kernels.prediction_gap.exact import gap, kernel_arrays, work_of
+from splitcredit.kernels.prediction_gap.exact import Trees, gap, kernel_arrays, work_of
 from splitcredit.kernels.prediction_gap.leaf_lists import begin_row
 
 
@@ -51,7 +51,17 @@ def _all_equal(order):
 def _greedy(
     first_row,
     last_row,
-    trees,
+    splits,
+    leaves,
+    above,
+    box,
+    roots,
+    tested,
+    low,
+    high,
+    first_side,
+    lowered,
+    first,
     depth,
     X,
     tails,
@@ -61,8 +71,8 @@ def _greedy(
     gaps,
     tied,
 ):
+    trees = Trees(splits, leaves, above, box, roots, tested, low, high, first_side, lowered, first)
     work = work_of(trees, X.shape[1], depth)
-    first = trees.first
     for i in range(first_row, last_row):
         chosen, tried = np.zeros(X.shape[1], np.bool_), np.empty(X.shape[1])
         x, tail, so_far = X[i], tails[i], 0.0

@@ -128,8 +128,8 @@ def take_features(low, high, first_side, lowered, first, x, tails, chosen, work)
             if not known[j]:
                 known[j] = True
                 mass_below[j] = _mass_below(lowered, first[j], first[j + 1], x[j], tails)
-                sides = first_side[j], first_side[j + 1]
-                write_sides(*sides, low, high, lowered, x[j], tails, mass_below[j], kind, forms)
+                begin, end, mass = first_side[j], first_side[j + 1], mass_below[j]
+                write_sides(begin, end, low, high, lowered, x[j], tails, mass, kind, forms)
 
 
 @kernel(inner=True)
