@@ -160,8 +160,8 @@ def _leaf_pairs(gap_forest, d) -> list[_Pairs]:
         low, high = np.full((len(leaves), d), n_cuts), np.full((len(leaves), d), n_cuts + 1)
         for row, leaf in enumerate(leaves):
             box = gap_forest.box[leaf["box"] : leaf["box_end"]]
-            low[row, box["feature"]] = sides.low[box["side"]]
-            high[row, box["feature"]] = sides.high[box["side"]]
+            low[row, box["feature"]] = sides["low"][box["side"]]
+            high[row, box["feature"]] = sides["high"][box["side"]]
         features = np.flatnonzero((low < n_cuts).any(axis=0) | (high < n_cuts).any(axis=0))
         low, high, value = low[:, features], high[:, features], leaves["value"]
         u, w = np.nonzero(value[:, None] != value)

@@ -42,10 +42,10 @@ def lists(forest, X, chosen, sigma):
     *arrays, depth = exact.kernel_arrays(problem.gap_forest)
     trees = exact.Trees(*arrays)
     rows, tails = problem.with_tails(X, chosen)
-    work, nodes = exact.work_of(trees, X.shape[1], depth), _Nodes(trees)
-    walked = trees.splits, trees.leaves, trees.box, trees.roots, trees.tested
+    work, nodes = leaf_lists.workspace(trees, X.shape[1], depth), _Nodes(trees)
+    walked = trees.splits, trees.leaves, trees.box, trees.trees
     found = work.located, work.row_values, work.waiting, work.active, work.active_end
-    sides = trees.low, trees.high, trees.first_side, trees.lowered, trees.first
+    sides = trees.sides, trees.first, trees.lowered
     for x, tail, moving in zip(rows, tails, chosen, strict=True):
         leaf_lists.begin_row(work)
         leaf_lists.take_features(*sides, x, tail, moving, work)
@@ -80,12 +80,12 @@ class _Nodes:
         `leaf_lists.NEGLIGIBLE`.
         """
         trees, box = self.trees, self.trees.box
-        moves, side = chosen[box["feature"]], box["side"]
-        value, low, high = x[box["feature"]], trees.low[side], trees.high[side]
-        around = ~(value <= trees.lowered[low]) & ~(value > trees.lowered[high])
+        moves, number = chosen[box["feature"]], box["side"]
+        value, side = x[box["feature"]], trees.sides[number]
+        around = ~(value <= trees.lowered[side["low"]]) & ~(value > trees.lowered[side["high"]])
         reached = np.logical_and.reduceat(moves | around, trees.leaves["box"])
-        width = np.where(moves, work.forms[WIDTH][side], 1.0)
-        factor = moves & (work.kind[side] != WHOLE)
+        width = np.where(moves, work.forms[WIDTH][number], 1.0)
+        factor = moves & (work.kind[number] != WHOLE)
         probability = np.ones((len(trees.leaves), self.length.max() + 1))
         factors = np.zeros(probability.shape, np.int64)
         for place in range(self.length.max()):

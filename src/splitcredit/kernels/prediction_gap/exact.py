@@ -74,7 +74,7 @@ def gaps(gap_forest, X, tails, rows, chosen) -> np.ndarray:
     float64 (n_pairs,)
     """
     out = np.zeros(len(rows))
-    if len(gap_forest.roots):
+    if len(gap_forest.trees):
         arrays = *kernel_arrays(gap_forest), *as_readonly(X, tails, rows, chosen)
         _gaps(n_blocks(len(rows), PAIRS), *arrays, out)
     return out / gap_forest.divisor
@@ -83,8 +83,7 @@ def gaps(gap_forest, X, tails, rows, chosen) -> np.ndarray:
 def kernel_arrays(gap_forest):
     """Arrays of a `GapForest` in the order of `Trees`, and its depth: single arrays for numba."""
     f = gap_forest
-    trees = f.splits, f.leaves, f.above, f.box, f.roots, f.tested
-    return *trees, *f.sides, f.cuts.lowered, f.cuts.first, f.depth
+    return f.splits, f.leaves, f.above, f.box, f.sides, f.first, f.trees, f.cuts.lowered, f.depth
 
 
 class Trees(NamedTuple):
@@ -94,13 +93,10 @@ class Trees(NamedTuple):
     leaves: np.ndarray
     above: np.ndarray
     box: np.ndarray
-    roots: np.ndarray
-    tested: np.ndarray
-    low: np.ndarray  # of the sides
-    high: np.ndarray
-    first_side: np.ndarray
-    lowered: np.ndarray  # of the cuts
+    sides: np.ndarray
     first: np.ndarray
+    trees: np.ndarray
+    lowered: np.ndarray  # of the cuts
 
 
 @kernel(parallel=True)
@@ -111,13 +107,10 @@ def _gaps(
     leaves,
     above,
     box,
-    roots,
-    tested,
-    low,
-    high,
-    first_side,
-    lowered,
+    sides,
     first,
+    trees,
+    lowered,
     depth,
     X,
     tails,
@@ -125,43 +118,25 @@ def _gaps(
     chosen,
     out,
 ):
-    trees = Trees(splits, leaves, above, box, roots, tested, low, high, first_side, lowered, first)
-    work = work_of(trees, X.shape[1], depth)
+    forest = Trees(splits, leaves, above, box, sides, first, trees, lowered)
+    work = workspace(forest, X.shape[1], depth)
     for block in range(first_block, last_block):
         for i in range(block * PAIRS, min(len(rows), block * PAIRS + PAIRS)):
             if i == block * PAIRS or rows[i] != rows[i - 1]:
                 begin_row(work)
-            out[i] = gap(trees, X[rows[i]], tails[rows[i]], chosen[i], work)
+            out[i] = gap(forest, X[rows[i]], tails[rows[i]], chosen[i], work)
 
 
 @kernel(inner=True)
-def work_of(trees, n_features, depth):
-    """Working memory for these trees."""
-    sizes = len(trees.leaves), len(trees.box), len(trees.low), len(trees.roots)
-    return workspace(*sizes, n_features, depth)
-
-
-@kernel(inner=True)
-def gap(trees, x, tails, chosen, work):
+def gap(forest, x, tails, chosen, work):
     """PG^2 of one row and set; `begin_row` is called first for each row."""
-    take_features(
-        trees.low,
-        trees.high,
-        trees.first_side,
-        trees.lowered,
-        trees.first,
-        x,
-        tails,
-        chosen,
-        work,
-    )
+    take_features(forest.sides, forest.first, forest.lowered, x, tails, chosen, work)
     for cancelled in (False, True):
         _, squares, largest = find_leaves(
-            trees.splits,
-            trees.leaves,
-            trees.box,
-            trees.roots,
-            trees.tested,
+            forest.splits,
+            forest.leaves,
+            forest.box,
+            forest.trees,
             x,
             tails,
             chosen,
@@ -174,37 +149,30 @@ def gap(trees, x, tails, chosen, work):
         )
         if not cancelled:
             drop_negligible_leaves(work.active, work.active_end, squares, largest)
-        list_steps(trees.leaves, trees.above, trees.box, work)
+        list_steps(forest.leaves, forest.above, forest.box, work)
         if cancelled:
-            return max(gap_twofold(trees.leaves, trees.box, work), 0.0)
-        total, squares = _sums(trees, work)
+            return max(gap_twofold(forest.leaves, forest.box, work), 0.0)
+        sums, active, total, squares = work.sums, work.active, 0.0, 0.0
+        n, results = work.active_end[-1], expected_row(sums)
+        for begin in range(0, n, BLOCK):
+            end = min(n, begin + BLOCK)
+            fill_table(forest.leaves, forest.box, work, begin, end)
+            add_trees(
+                work.steps,
+                work.steps_end,
+                work.factors,
+                work.active_end,
+                work.kind,
+                work.forms,
+                work.table,
+                sums,
+                begin,
+                end,
+            )
+            for v in range(begin, end):
+                share, g = active[v].probability, active[v].gap
+                total += share * g * (g + 2.0 * sums[results, v - begin])
+                squares += share * g * g
         if not total < CANCELLED * squares:
             break
     return max(total, 0.0)  # the mean of a square: below 0 by rounding only
-
-
-@kernel(inner=True)
-def _sums(trees, work):
-    """PG^2, and the sum over the trees of their mean squares, of the leaves that are listed."""
-    sums, active, total, squares = work.sums, work.active, 0.0, 0.0
-    n, results = work.active_end[-1], expected_row(sums)
-    for begin in range(0, n, BLOCK):
-        end = min(n, begin + BLOCK)
-        fill_table(trees.leaves, trees.box, work, begin, end)
-        add_trees(
-            work.steps,
-            work.steps_end,
-            work.factors,
-            work.active_end,
-            work.kind,
-            work.forms,
-            work.table,
-            sums,
-            begin,
-            end,
-        )
-        for v in range(begin, end):
-            share, g = active[v].probability, active[v].gap
-            total += share * g * (g + 2.0 * sums[results, v - begin])
-            squares += share * g * g
-    return total, squares

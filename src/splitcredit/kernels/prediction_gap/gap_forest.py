@@ -47,6 +47,18 @@ BOX = np.dtype(
     ]
 )
 
+# The values of a feature between two cuts. Where there is none, it is one of two that stand behind
+# the others: minus infinity, then plus infinity.
+SIDE = np.dtype([("low", "u4"), ("high", "u4")])
+TREE = np.dtype(
+    [
+        ("root", "u8"),  # a split
+        ("tested", "u8"),  # bits of the features of the tree; see `feature_bit`
+    ]
+)
+# The first cut and the first side of a feature; those of the next feature follow its own.
+FIRST = np.dtype([("cut", "i8"), ("side", "i8")])
+
 
 class Cuts(NamedTuple):
     """The distinct splits of a forest, by feature and threshold."""
@@ -57,18 +69,6 @@ class Cuts(NamedTuple):
     first: np.ndarray  # int64 (n_features + 1,): those of feature j are first[j]:first[j + 1]
 
 
-class Sides(NamedTuple):
-    """The distinct sides of a forest, by feature: its values between two cuts.
-
-    Where there is no cut, it is one of two that stand behind the others: minus infinity, then plus
-    infinity.
-    """
-
-    low: np.ndarray  # uint32 (n_sides,)
-    high: np.ndarray
-    first: np.ndarray  # int64 (n_features + 1,): those of feature j are first[j]:first[j + 1]
-
-
 class GapForest(NamedTuple):
     """Trees without splits that part equal values. Leaves are numbered from left to right."""
 
@@ -76,10 +76,10 @@ class GapForest(NamedTuple):
     leaves: np.ndarray  # LEAF (n_leaves,)
     above: np.ndarray  # ABOVE: of each leaf, from the root down
     box: np.ndarray  # BOX
-    sides: Sides
-    roots: np.ndarray  # uint64 (n_trees,): splits; trees of one value are left out
+    sides: np.ndarray  # SIDE: the distinct ones, by feature
+    first: np.ndarray  # FIRST (n_features + 1,)
+    trees: np.ndarray  # TREE (n_trees,); those of one value are left out
     first_leaf: np.ndarray  # int64 (n_trees + 1,)
-    tested: np.ndarray  # uint64 (n_trees,): bits of the features of each tree; see `feature_bit`
     cuts: Cuts
     depth: int  # of the deepest tree
     divisor: float  # of a gap, for which trees are added up: the squared number of trees if a mean
@@ -105,7 +105,7 @@ def gap_forest(forest, output: int) -> GapForest:
     n, low = len(splits), lowered(forest)
     build = _Build([], [], [], [], {}, n, cut_of, low, constant, below, n_leaves, value)
     starts = [_tree(forest, root, build) for root in roots]
-    sides, place_of = _sides(build.sides, len(cuts.feature), forest.n_features)
+    sides, first_side, place_of = _sides(build.sides, len(cuts.feature), forest.n_features)
     box = np.array(build.box, BOX)
     box["side"] = place_of[box["side"]]
     tested = [sum({feature_bit(j) for j in below[r]}) for r in roots]
@@ -114,18 +114,14 @@ def gap_forest(forest, output: int) -> GapForest:
         np.array(build.leaves, LEAF),
         np.array(build.above, ABOVE),
         box,
+        sides,
+        np.array(list(zip(cuts.first, first_side, strict=True)), FIRST),
+        np.array([(start[0], bits) for start, bits in zip(starts, tested, strict=True)], TREE),
+        np.array([0, *(leaf for _, leaf, _ in starts)], np.int64),
     )
     divisor = float(forest.n_trees) ** 2 if forest.aggregate == "mean" else 1.0
-    return GapForest(
-        *map(readonly, arrays),
-        sides,
-        readonly(np.array([split for split, _, _ in starts], np.uint64)),
-        readonly(np.array([0, *(leaf for _, leaf, _ in starts)], np.int64)),
-        readonly(np.array(tested, np.uint64)),
-        cuts,
-        max((depth for _, _, depth in starts), default=0),
-        divisor,
-    )
+    depth = max((depth for _, _, depth in starts), default=0)
+    return GapForest(*map(readonly, arrays), cuts, depth, divisor)
 
 
 def _bottom_up(forest, value):
@@ -229,14 +225,16 @@ def _leaf(build, value, box, settled, above):
 
 
 def _sides(numbers, n_cuts, n_features):
-    """The sides by feature, and the new number of each."""
+    """The sides by feature, the first of each feature, and the new number of each."""
     order = sorted(numbers)
     place_of = np.empty(len(order), np.int64)
     place_of[[numbers[side] for side in order]] = np.arange(len(order))
-    low = np.array([n_cuts if low < 0 else low for _, low, _ in order], np.uint32)
-    high = np.array([n_cuts + 1 if high == np.inf else high for *_, high in order], np.uint32)
+    sides = [
+        (n_cuts if low < 0 else low, n_cuts + 1 if high == np.inf else high)
+        for _, low, high in order
+    ]
     first = np.searchsorted([feature for feature, *_ in order], np.arange(n_features + 1))
-    return Sides(*map(readonly, (low, high, first))), place_of
+    return np.array(sides, SIDE), first, place_of
 
 
 def _any_leaf(forest, k, value):

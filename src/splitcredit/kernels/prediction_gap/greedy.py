@@ -6,8 +6,8 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import as_readonly
-from splitcredit.kernels.prediction_gap.exact import Trees, gap, kernel_arrays, work_of
-from splitcredit.kernels.prediction_gap.leaf_lists import begin_row
+from splitcredit.kernels.prediction_gap.exact import Trees, gap, kernel_arrays
+from splitcredit.kernels.prediction_gap.leaf_lists import begin_row, workspace
 
 
 def greedy(gap_forest, X, tails, tolerance, order) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -32,7 +32,7 @@ def greedy(gap_forest, X, tails, tolerance, order) -> tuple[np.ndarray, np.ndarr
     n, d = X.shape
     gaps = np.zeros((n, d))
     rankings, tied = np.tile(_all_equal(order), (n, 1)), np.tile(np.arange(d) < d - 1, (n, 1))
-    if len(gap_forest.roots):
+    if len(gap_forest.trees):
         arrays = *kernel_arrays(gap_forest), *as_readonly(X, tails, order)
         _greedy(n, *arrays, 1.0 - tolerance, rankings, gaps, tied)
     return rankings, gaps / gap_forest.divisor, tied
@@ -55,13 +55,10 @@ def _greedy(
     leaves,
     above,
     box,
-    roots,
-    tested,
-    low,
-    high,
-    first_side,
-    lowered,
+    sides,
     first,
+    trees,
+    lowered,
     depth,
     X,
     tails,
@@ -71,8 +68,8 @@ def _greedy(
     gaps,
     tied,
 ):
-    trees = Trees(splits, leaves, above, box, roots, tested, low, high, first_side, lowered, first)
-    work = work_of(trees, X.shape[1], depth)
+    forest = Trees(splits, leaves, above, box, sides, first, trees, lowered)
+    work = workspace(forest, X.shape[1], depth)
     for i in range(first_row, last_row):
         chosen, tried = np.zeros(X.shape[1], np.bool_), np.empty(X.shape[1])
         x, tail, so_far = X[i], tails[i], 0.0
@@ -81,11 +78,11 @@ def _greedy(
             for j in range(X.shape[1]):
                 if chosen[j]:
                     tried[j] = -1.0
-                elif first[j] == first[j + 1]:  # no split tests it, so it adds nothing
+                elif first[j].cut == first[j + 1].cut:  # no split tests it, so it adds nothing
                     tried[j] = so_far
                 else:
                     chosen[j] = True
-                    tried[j] = gap(trees, x, tail, chosen, work)
+                    tried[j] = gap(forest, x, tail, chosen, work)
                     chosen[j] = False
             best, n_equal = _first_of_largest(tried, nearly, order, step)
             rankings[i, step], gaps[i, step] = best, tried[best]

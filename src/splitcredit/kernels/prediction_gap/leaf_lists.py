@@ -64,19 +64,19 @@ class Work(NamedTuple):
     table: np.ndarray  # (n_slots, 5, BLOCK + LANES)
     located: np.ndarray  # of each tree, whether the value of the leaf of x is known
     row_values: np.ndarray  # these values
-    known: np.ndarray  # of each feature, whether the next two are
-    mass_below: np.ndarray
+    mass_below: np.ndarray  # of each feature, -1 as long as it and the sides are not known
     kind: np.ndarray  # of each side of the forest, on which side of x it lies
     forms: np.ndarray  # (FORMS, n_sides): its ends, and what follows from them
     sums: np.ndarray  # (depth + 5, BLOCK + LANES): by level, results, two products, ones
 
 
 @kernel(inner=True)
-def workspace(n_leaves, n_box, n_sides, n_trees, n_features, depth):
-    """Working memory for forests of such a size.
+def workspace(forest, n_features, depth):
+    """Working memory for the trees of an `exact.Trees`.
 
     Rows of a multiple of 4096 bytes would have to share a few places of the first cache.
     """
+    n_leaves, n_trees, n_sides = len(forest.leaves), len(forest.trees), len(forest.sides)
     sums = np.zeros((depth + 5, BLOCK + LANES))
     sums[-1] = 1.0
     return Work(
@@ -84,7 +84,7 @@ def workspace(n_leaves, n_box, n_sides, n_trees, n_features, depth):
         np.empty(n_trees, np.int64),
         np.empty(2 * n_leaves, STEP),
         np.empty(n_trees, np.int64),
-        np.empty(n_box + 1, FACTOR),
+        np.empty(len(forest.box) + 1, FACTOR),
         np.empty(depth + 2, np.uint32),
         np.empty(depth + 1, OPEN),
         np.zeros(depth + 2, np.bool_),
@@ -92,7 +92,6 @@ def workspace(n_leaves, n_box, n_sides, n_trees, n_features, depth):
         np.empty((min(n_features, n_sides), 5, BLOCK + LANES)),
         np.zeros(n_trees, np.bool_),
         np.empty(n_trees),
-        np.zeros(n_features, np.bool_),
         np.empty(n_features),
         np.empty(n_sides, np.int32),
         np.empty((FORMS, n_sides)),
@@ -105,31 +104,25 @@ def begin_row(work):
     """Forget what was known of the row before."""
     for t in range(len(work.located)):
         work.located[t] = False
-    for j in range(len(work.known)):
-        work.known[j] = False
+    for j in range(len(work.mass_below)):
+        work.mass_below[j] = -1.0
 
 
 @kernel(inner=True)
-def take_features(low, high, first_side, lowered, first, x, tails, chosen, work):
+def take_features(sides, first, lowered, x, tails, chosen, work):
     """Give the chosen features places in the table, and work out their sides if not yet known."""
-    slot, known, mass_below, kind, forms = (
-        work.slot,
-        work.known,
-        work.mass_below,
-        work.kind,
-        work.forms,
-    )
+    slot, mass_below, kind, forms = work.slot, work.mass_below, work.kind, work.forms
     used = 0
     for j in range(len(chosen)):
         slot[j] = -1
-        if chosen[j] and first_side[j] < first_side[j + 1]:
+        begin, end = first[j].side, first[j + 1].side
+        if chosen[j] and begin < end:
             slot[j] = used
             used += 1
-            if not known[j]:
-                known[j] = True
-                mass_below[j] = _mass_below(lowered, first[j], first[j + 1], x[j], tails)
-                begin, end, mass = first_side[j], first_side[j + 1], mass_below[j]
-                write_sides(begin, end, low, high, lowered, x[j], tails, mass, kind, forms)
+            if mass_below[j] < 0.0:
+                mass = _mass_below(lowered, first[j].cut, first[j + 1].cut, x[j], tails)
+                write_sides(begin, end, sides, lowered, x[j], tails, mass, kind, forms)
+                mass_below[j] = mass
 
 
 @kernel(inner=True)
@@ -171,8 +164,7 @@ def find_leaves(
     splits,
     leaves,
     box,
-    roots,
-    tested,
+    trees,
     x,
     tails,
     chosen,
@@ -201,19 +193,19 @@ def find_leaves(
         bits |= np.uint64(chosen[j]) << np.uint64(j % 64)
     n_splits = np.uint64(len(splits))
     n, squares, largest = np.uint64(0), 0.0, 0.0
-    for t in range(len(roots)):
+    for t in range(len(trees)):
         active_end[t] = n
-        if not tested[t] & bits:
+        if not trees[t].tested & bits:
             continue
         if not located[t]:
-            k = roots[t]
+            k = trees[t].root
             while k < n_splits:
                 split = splits[k]
                 k = _child(split, _goes_left(split, x[split.feature]))
             row_values[t], located[t] = leaves[k - n_splits].value, True
         of_row, of_tree = row_values[t], 0.0
         n_waiting = np.uint64(1)
-        waiting[0] = roots[t]
+        waiting[0] = trees[t].root
         while n_waiting > 0:
             n_waiting -= np.uint64(1)
             k = np.uint64(waiting[n_waiting])

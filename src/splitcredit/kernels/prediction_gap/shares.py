@@ -27,7 +27,7 @@ ROUNDING = 2.0**-52
 
 
 @kernel(inner=True, apart=True)
-def write_sides(begin, end, low, high, lowered, x, tails, mass_below, kind, forms):
+def write_sides(begin, end, sides, lowered, x, tails, mass_below, kind, forms):
     """Work out the kinds and the forms of the sides begin..end of one feature.
 
     A tail that an interval does not touch is stored as the empty interval [1, 1]. An interval
@@ -35,8 +35,9 @@ def write_sides(begin, end, low, high, lowered, x, tails, mass_below, kind, form
     """
     mass_above = 1.0 - mass_below
     for s in range(np.uint64(begin), np.uint64(end)):
-        above, below = x <= lowered[low[s]], x > lowered[high[s]]
-        low_tail, high_tail = tails[low[s]], tails[high[s]]
+        low, high = sides[s].low, sides[s].high
+        above, below = x <= lowered[low], x > lowered[high]
+        low_tail, high_tail = tails[low], tails[high]
         around = not (above or below)
         a, b = (high_tail, low_tail) if above else (low_tail, high_tail)
         inside = _positive(mass_below - a) + _positive(mass_above - b)
