@@ -9,11 +9,18 @@ from scipy.stats import norm
 
 from forests import grow, leaf, split
 from splitcredit import Attribution
-from splitcredit.faithfulness import noise
+from splitcredit.faithfulness import _tails, noise
 from splitcredit.faithfulness.greedy import greedy_ranking
 from splitcredit.faithfulness.optimum import best_ranking
-from splitcredit.faithfulness.perturbations import Empirical, Marginal, Uniform
-from splitcredit.faithfulness.prediction_gap import pg2
+from splitcredit.faithfulness.perturbations import (
+    Empirical,
+    FeatureWise,
+    Laplace,
+    Marginal,
+    Normal,
+    Uniform,
+)
+from splitcredit.faithfulness.prediction_gap import GapProblem, pg2
 from splitcredit.faithfulness.rankings import of_attribution
 
 EPS = 2.0**-52
@@ -160,3 +167,31 @@ def test_a_row_on_the_upper_end_of_its_interval_is_inside():
     forest = grow([split(0, 1.0, inner, leaf(0.0))], 2)
     for own in (Coin(), Empirical(Coin.values)):
         assert pg2(forest, [[1.0, 0.0]], [0, 1], own).tolist() == [0.25 * 0.75]
+
+
+@pytest.mark.parametrize(
+    "perturbation",
+    [
+        Normal(),
+        Laplace(0.3),
+        Uniform(),
+        Empirical([-0.5, 0.0, 0.25]),
+        Marginal(np.arange(12.0).reshape(4, 3)),
+        FeatureWise([Normal(), Uniform(), Normal(2.0)]),
+    ],
+    ids=lambda perturbation: type(perturbation).__name__,
+)
+def test_tails_are_the_same_bytes_however_cuts_are_taken_together(monkeypatch, perturbation):
+    """Feature by feature or value by value, and in parts of any size."""
+    rng = np.random.default_rng(2)
+    trees = [step(j, 1.0, t) for j in (0, 1) for t in rng.normal(size=5 - 2 * j).tolist()]
+    problem = GapProblem(grow(trees, 3, aggregate="sum"), perturbation, 1.0, None)
+    X, wanted = rng.normal(size=(9, 3)), rng.random((9, 3)) < 0.6
+    _, whole = problem.with_tails(X, wanted)
+    moved = wanted[:, problem.gap_forest.cuts.feature]
+    assert (whole[:, :-2][~moved] == 0).all() and whole[:, :-2][moved].any()
+    for apart in (1, 1 << 30):
+        for at_once in (1, 7, 1 << 14):
+            monkeypatch.setattr(_tails, "APART", apart)
+            monkeypatch.setattr(_tails, "AT_ONCE", at_once)
+            assert problem.with_tails(X, wanted)[1].tobytes() == whole.tobytes()
