@@ -25,7 +25,7 @@ def test_s05_is_judged_by_the_seconds_of_one_row(seconds, verdict):
 
 @pytest.mark.parametrize(
     ("clock", "median"),
-    [([0.9, 0.3, 0.1, 0.2], 0.2), ([2.5, 0.3, 0.1, 0.2], 2.5)],
+    [([0.4, 0.3, 0.1, 0.2], 0.2), ([2.5, 0.3, 0.1, 0.2], 2.5)],
 )
 def test_long_calls_are_timed_once_and_of_others_the_first_does_not_count(
     monkeypatch, clock, median
@@ -49,6 +49,15 @@ def test_speed_times_every_method_on_one_row_and_on_a_batch():
     scaled = rows[rows["timed_rows"] < rows["rows"]]
     assert len(scaled) == 3 and not scaled["method"].str.startswith("splitcredit").any()
     assert set(table[table["part"] == "exponent"]["sweep"]) == {"T", "D", "L"}
+
+
+def test_what_a_call_takes_for_any_number_of_rows_is_not_scaled_up(monkeypatch):
+    """Ten seconds to begin with and one second a row: 1010 seconds for 1000 rows, by 20 of them."""
+    monkeypatch.setattr(speed, "_median", lambda explain, X, repeats: 10.0 + len(X))
+    table = pd.DataFrame(speed._rows(trees=2, features=8, rows=1000, repeats=1))
+    of_peers = table[~table["method"].str.startswith("splitcredit")]
+    assert set(of_peers["timed_rows"]) == {1, speed.PEER_ROWS}
+    assert (table["value"] == 10.0 + table["rows"]).all()
 
 
 def test_exponents_are_of_all_points(monkeypatch):
