@@ -74,31 +74,30 @@ def _increases(
     """Fill in the rows of `out` of some trees; orders of tree t start at n_features starts[t]."""
     n_features = out.shape[1]
     for t in range(first_tree, last_tree):
-        root, stop = offsets[trees[t]], offsets[trees[t] + 1]
-        first, n = starts[t], starts[t + 1] - starts[t]
+        root, first, n = offsets[trees[t]], starts[t], starts[t + 1] - starts[t]
         if n == 0:
             continue
-        before, tested = np.empty(n), np.zeros((n, n_features), np.bool_)
+        # The node at which the path of a row first tests a feature; -1 for none.
+        before, entry = np.empty(n), np.full((n_features, n), -1, np.int32)
         for a in range(n):
             i, k = rows[first + a], root
             while feature[k] >= 0:
-                tested[a, feature[k]] = True
+                if entry[feature[k], a] < 0:
+                    entry[feature[k], a] = k
                 k = _child(column, threshold, left, right, missing_left, X, k, i)
             before[a] = _loss(predicted[k], target[i], is_class)
-        used = np.zeros(n_features, np.bool_)
-        for k in range(root, stop):
-            if feature[k] >= 0:
-                used[feature[k]] = True
         for u in range(n_features):
             total = 0.0
-            for a in range(n if used[u] else 0):
-                i = rows[first + a]
-                other = rows[first + orders[n_features * first + u * n + a]]
+            order = orders[n_features * first + u * n : n_features * first + (u + 1) * n]
+            for a in range(n):
+                k = np.int64(entry[u, a])
                 # A row whose path does not test the feature, or that keeps its value, keeps its
                 # leaf.
-                if not tested[a, u] or X[i, u] == X[other, u]:
+                if k < 0:
                     continue
-                k = root
+                i, other = rows[first + a], rows[first + order[a]]
+                if X[i, u] == X[other, u]:
+                    continue
                 while feature[k] >= 0:
                     source = other if feature[k] == u else i
                     k = _child(column, threshold, left, right, missing_left, X, k, source)
