@@ -161,7 +161,7 @@ def tree_shap(x, tree: Tree, steps: Counter) -> list:
         m = extend(m, p_z, p_o, p_i, steps)
         if v[j] is not INTERNAL:
             for i in range(2, len(m) + 1):
-                w = sum(element.w for element in unwind(m, i, steps))
+                w = sum(_unwound(m, i, steps))
                 m_i = m[i - 1]
                 phi[m_i.d] += w * (m_i.o - m_i.z) * v[j]
         else:
@@ -192,20 +192,25 @@ def extend(m: list, p_z, p_o, p_i, steps: Counter) -> list:
 
 def unwind(m: list, i: int, steps: Counter) -> list:
     """UNWIND: the inverse of `extend` for element i, wherever in the path it is."""
+    rest = m[: i - 1] + m[i:]
+    weights = _unwound(m, i, steps)
+    return [_Element(e.d, e.z, e.o, w) for e, w in zip(rest, weights, strict=True)]
+
+
+def _unwound(m, i, steps):
+    """What UNWIND makes of the proportions: leaves need their sum only."""
     l = len(m)  # noqa: E741
     n = m[l - 1].w
     o, z = m[i - 1].o, m[i - 1].z
-    cut = [element.copy() for element in m[: l - 1]]
+    cut = [element.w for element in m[: l - 1]]
     steps["loop"] += l - 1 + l - i
     for j in range(l - 1, 0, -1):
         if o != 0:
-            t = cut[j - 1].w
-            cut[j - 1].w = n * l / (j * o)
-            n = t - cut[j - 1].w * z * (l - j) / l
+            t = cut[j - 1]
+            cut[j - 1] = n * l / (j * o)
+            n = t - cut[j - 1] * z * (l - j) / l
         else:
-            cut[j - 1].w = cut[j - 1].w * l / (z * (l - j))
-    for j in range(i, l):
-        cut[j - 1].d, cut[j - 1].z, cut[j - 1].o = m[j].d, m[j].z, m[j].o
+            cut[j - 1] = cut[j - 1] * l / (z * (l - j))
     return cut
 
 
