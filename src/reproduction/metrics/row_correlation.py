@@ -68,7 +68,7 @@ def compute(
 def row_correlations(a, b) -> tuple[np.ndarray, np.ndarray]:
     """Pearson and Spearman correlation of the rows of two (n_samples, n_features) arrays."""
     a, b = pd.DataFrame(a), pd.DataFrame(b)
-    constant = (a.nunique(axis=1) == 1) | (b.nunique(axis=1) == 1)
+    constant = (a.min(axis=1) == a.max(axis=1)) | (b.min(axis=1) == b.max(axis=1))
     pearson = a.corrwith(b, axis=1).mask(constant)
     spearman = a.rank(axis=1).corrwith(b.rank(axis=1), axis=1).mask(constant)
     return pearson.to_numpy(), spearman.to_numpy()
