@@ -21,6 +21,7 @@ import inspect
 import llvmlite.binding as llvm
 import numba
 from numba.core import types
+from numba.core.base import BaseContext
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
@@ -192,6 +193,7 @@ def _no_garbage_collection():
 # Numba's own steps, which ours take the place of while a kernel is compiled.
 _DECORATOR, _IMPLEMENTATION = Overloads._get_jit_decorator, Overloads._get_impl
 _CALL_TYPE = BaseFunction.get_call_type
+_ALIGNMENT = BaseContext.get_preferred_array_alignment
 _SIGNATURES = {}
 
 
@@ -217,6 +219,11 @@ def _kept_signature(function, context, args, kws):
     return _SIGNATURES[key]
 
 
+def _line_of_caches(context, kind):
+    """Bytes, of today's processors."""
+    return 64
+
+
 @contextlib.contextmanager
 def _inner_overloads():
     """Numba's own functions are inner functions, and are compiled once for all callers.
@@ -226,6 +233,8 @@ def _inner_overloads():
     lock meanwhile, so no other library comes here.
 
     Signatures of operations on numbers are kept, too: numba tries all its templates at each call.
+    Arrays begin with a line of the caches, where numba would begin half of them in the middle of
+    one: then every other vector would lie on two lines.
     """
     if Overloads._get_impl is _shared_implementation:  # an inner function of a kernel
         yield
@@ -233,11 +242,13 @@ def _inner_overloads():
     Overloads._get_jit_decorator = _inner_decorator
     Overloads._get_impl = _shared_implementation
     BaseFunction.get_call_type = _kept_signature
+    BaseContext.get_preferred_array_alignment = _line_of_caches
     try:
         yield
     finally:
         Overloads._get_jit_decorator, Overloads._get_impl = _DECORATOR, _IMPLEMENTATION
         BaseFunction.get_call_type = _CALL_TYPE
+        BaseContext.get_preferred_array_alignment = _ALIGNMENT
 
 
 def set_environments(compiled) -> None:
