@@ -33,6 +33,8 @@ MODULE = '''
 from typing import NamedTuple
 
 import numpy as np
+from numba.core import types
+from numba.extending import intrinsic
 
 from splitcredit.kernels.compiled import kernel
 
@@ -66,9 +68,17 @@ def difference(pair):
     return pair.a - pair.b
 
 
+@intrinsic
+def written(typing):
+    def lowered(context, builder, signature, arguments):
+        return context.get_constant(types.float64, 1.0)
+
+    return types.float64(), lowered
+
+
 @kernel()
 def one():
-    return np.zeros(1, RECORD)[0].a + 1.0
+    return np.zeros(1, RECORD)[0].a + written()
 
 
 @kernel()
@@ -144,6 +154,7 @@ def test_comments_docstrings_and_places_are_no_part_of_a_digest(load, replacemen
         (("out = 0.0", "out = 1.0"), {"total"}),
         (("pair.a - pair.b", "pair.b - pair.a"), {"difference"}),
         (('("a", "f8"), ("b", "f8")', '("b", "f8"), ("a", "f8")'), {"one"}),
+        (("types.float64, 1.0", "types.float64, 3.0"), {"one"}),
     ],
 )
 def test_an_edit_changes_the_digests_of_those_who_use_it_and_no_others(load, replacement, changed):

@@ -60,6 +60,9 @@ def _parts(function) -> tuple[str, list]:
         if hasattr(value, "py_func"):
             called.append(value)
             value = value.py_func
+        if hasattr(value, "_defn"):  # one of numba's intrinsics, which write LLVM's own language
+            value = value._defn
+            lines.append(_code_text(value.__code__, value.__doc__))
         lines.append(f"{name} = {_constant(name, value)}")
     return "\n".join(lines), called
 

@@ -45,8 +45,9 @@ The first child of a node is the one below which more outputs vary. It is visite
   here; `rows` repeats their operations in the same order, so a row gets the same bytes.
 - `outcome_tables` cuts shallow trees into groups of at most 8 splits and computes the attributions
   of each group once for every combination of outcomes of its splits. A row then costs one look-up
-  for each group. On shallow trees with many rows it takes a ninth of the time of `blocks`. It is
-  chosen only where a count of the operations says that it pays. `split_groups` does the cutting.
+  for each group. On shallow trees with many rows it takes a fraction of the time of `blocks`. It is
+  chosen only where a count of the operations says that it pays. `split_groups` does the cutting;
+  `vectors` adds what eight rows look up to the columns of a block.
 - `oob` is the traversal of `blocks` with each tree explaining only its in-bag or only its
   out-of-bag rows: SHAP_in and SHAP_oob of loecher2022.
 """

@@ -15,14 +15,16 @@ import numpy as np
 from splitcredit.kernels import kept
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import cached_per_forest, n_blocks, nodes_of, readonly
-from splitcredit.kernels.tree_shap.blocks import LANES, quadrature, traverse, workspace
+from splitcredit.kernels.tree_shap.blocks import LANES, padded, quadrature, traverse, workspace
 from splitcredit.kernels.tree_shap.layout import layout_of
 from splitcredit.kernels.tree_shap.rows import take_one_by_one
 from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
 from splitcredit.kernels.tree_shap.transposed import flattened, take_rows, take_sums, write_sums
+from splitcredit.kernels.tree_shap.vectors import EIGHT, add_rows
 
-# Rows in one block, one thread's work.
-BLOCK = 512
+# Rows in one block, one thread's work, and lanes beside them that no row has: addresses a power of
+# two apart would get into each other's way.
+BLOCK, BESIDE = 512, 40
 # Numbers in the tables made at a time: 64 MB.
 CHUNK = 1 << 23
 # Nanoseconds, measured: quadrature of one node for a row, three points; one split of one row
@@ -144,14 +146,16 @@ def _tables(groups, size):
     """Attributions of each group for every outcome, and where they start and are credited.
 
     Of several classes most boosted trees have values for one only: a group has attributions for
-    the outputs that vary in it, and each of its features. A `size` above 0, which counts in
-    `_filled`, allows that they are filled by rows.
+    the outputs that vary in it, and each of its features. Each `EIGHT` of them, or fewer, have a
+    table of their own, which has a row of eight numbers for each outcome. A `size` above 0, which
+    counts in `_filled`, allows that they are filled by rows.
     """
     n_outputs = groups.value.shape[1]
     layout = layout_of(groups.nodes, groups.value, groups.offsets, np.arange(n_outputs), BITS)
     first, within, place = _credited(groups, layout, n_outputs)
-    starts = np.concatenate([[0], np.cumsum(np.left_shift(np.diff(first), groups.n_splits))])
-    tables = np.empty(starts[-1])
+    widths = -(-np.diff(first) // EIGHT) * EIGHT
+    starts = np.concatenate([[0], np.cumsum(np.left_shift(widths, groups.n_splits))])
+    tables = _on_whole_lines(starts[-1])
     if len(tables):
         arrays = quadrature(layout)
         shape = groups.n_splits, groups.n_features, starts, first, within, n_outputs, tables
@@ -161,6 +165,13 @@ def _tables(groups, size):
         else:
             _fill_tables(len(groups.n_splits), *arrays, *shape)
     return tables, starts, first, place
+
+
+def _on_whole_lines(size):
+    """Room for numbers whose rows of eight are lines of the caches."""
+    room = np.empty(size + EIGHT)
+    first = -room.ctypes.data // room.itemsize % EIGHT
+    return room[first : first + size]
 
 
 def _fill_by_rows(arrays, n_splits, n_features, starts, first, within, n_outputs, tables):
@@ -183,7 +194,11 @@ def _fill_by_rows(arrays, n_splits, n_features, starts, first, within, n_outputs
         phi = phi.reshape(len(phi), -1)
         for g in range(start, min(start + step, len(n_splits))):
             columns = before[g - start] * n_outputs + within[first[g] : first[g + 1]]
-            tables[starts[g] : starts[g + 1]] = phi[: 1 << n_splits[g], columns].T.ravel()
+            n_outcomes = 1 << n_splits[g]
+            of_group = tables[starts[g] : starts[g + 1]].reshape(-1, n_outcomes, EIGHT)
+            for table, i in zip(of_group, range(0, len(columns), EIGHT), strict=True):
+                some = columns[i : i + EIGHT]
+                table[:, : len(some)] = phi[:n_outcomes, some]
 
 
 def _credited(groups, layout, n_outputs):
@@ -242,10 +257,11 @@ def _fill_tables(
                     x[b, lane] = 1 - ((first + lane) >> b & 1)
             tree = first_entries[g], triples[g], n_outputs, lanes
             traverse(entries, terms, tree, points, weights, False, x, phi, space)
-            for i in range(first_credited[g], first_credited[g + 1]):
-                at = starts[g] + (i - first_credited[g]) * n_outcomes + first
+            for i in range(first_credited[g + 1] - first_credited[g]):
+                at = starts[g] + i // EIGHT * EIGHT * n_outcomes + first * EIGHT + i % EIGHT
+                row = within[first_credited[g] + i]
                 for lane in range(lanes):
-                    tables[at + lane] = phi[within[i], lane]
+                    tables[at + lane * EIGHT] = phi[row, lane]
 
 
 @kernel(parallel=True)
@@ -268,37 +284,34 @@ def _look_up(
     out,
 ):
     """Add what the tables hold for the outcome of each row; one block is one thread's."""
-    width = min(BLOCK, len(out))
+    width = BLOCK + BESIDE if len(out) > BLOCK else padded(len(out))
     x, phi = np.empty((X.shape[1], width), X.dtype), np.empty((out.shape[1], width))
-    outcome = np.empty(width, np.int32)
+    outcome = np.empty(width, np.uint8)
     for block in range(first, last):
         start = block * BLOCK
-        lanes = min(BLOCK, len(out) - start)
-        take_rows(X, rows, start, lanes, x)
-        take_sums(out, begun, start, lanes, phi)
+        n_rows = min(BLOCK, len(out) - start)
+        lanes = padded(n_rows)
+        take_rows(X, rows, start, n_rows, x)
+        take_sums(out, begun, start, n_rows, phi)
         for g in range(len(n_splits)):
             for lane in range(lanes):
                 outcome[lane] = 0
             for b in range(n_splits[g]):
                 k = splits[g, b]
                 nan_left = any_nan and missing_left[k]
-                _mark_left(column[k], threshold[k], np.int32(1 << b), nan_left, lanes, x, outcome)
-            for i in range(first_credited[g], first_credited[g + 1]):
-                at = starts[g] + ((i - first_credited[g]) << n_splits[g])
-                _add(place[i], tables, at, lanes, outcome, phi)
-        write_sums(phi, start, lanes, out)
-
-
-@kernel(inner=True, apart=True)
-def _add(to, tables, at, lanes, outcome, phi):
-    for lane in range(lanes):
-        phi[to, lane] += tables[at + outcome[lane]]
+                _mark_left(column[k], threshold[k], np.uint8(1 << b), nan_left, lanes, x, outcome)
+            at = starts[g]
+            for i in range(first_credited[g], first_credited[g + 1], EIGHT):
+                n = min(EIGHT, first_credited[g + 1] - i)
+                add_rows(tables, at, outcome, lanes, place, i, n, phi)
+                at += EIGHT << n_splits[g]
+        write_sums(phi, start, n_rows, out)
 
 
 @kernel(inner=True, apart=True)
 def _mark_left(j, threshold, bit, nan_left, lanes, x, outcome):
     """Set one bit of the outcomes of the rows that go left."""
-    none, threshold = np.int32(0), x.dtype.type(threshold)
+    none, threshold = np.uint8(0), x.dtype.type(threshold)
     for lane in range(lanes):
         outcome[lane] |= bit if x[j, lane] <= threshold else none
     if nan_left:
