@@ -68,10 +68,14 @@ def difference(pair):
     return pair.a - pair.b
 
 
+def constant(context):
+    return context.get_constant(types.float64, 1.0)
+
+
 @intrinsic
 def written(typing):
     def lowered(context, builder, signature, arguments):
-        return context.get_constant(types.float64, 1.0)
+        return constant(context)
 
     return types.float64(), lowered
 

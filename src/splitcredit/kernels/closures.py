@@ -62,9 +62,22 @@ def _parts(function) -> tuple[str, list]:
             value = value.py_func
         if hasattr(value, "_defn"):  # one of numba's intrinsics, which write LLVM's own language
             value = value._defn
-            lines.append(_code_text(value.__code__, value.__doc__))
+            lines += _texts(value)
         lines.append(f"{name} = {_constant(name, value)}")
     return "\n".join(lines), called
+
+
+def _texts(function) -> list[str]:
+    """A function that writes code, and all functions of its module that it calls, as texts."""
+    seen, waiting = [], [function]
+    while waiting:
+        one = waiting.pop()
+        if one in seen:
+            continue
+        seen.append(one)
+        values = (one.__globals__.get(name) for name in sorted(_global_names(one.__code__)))
+        waiting += [each for each in values if isinstance(each, types.FunctionType)]
+    return sorted(_code_text(one.__code__, one.__doc__) for one in seen)
 
 
 def _code_text(code, docstring) -> str:

@@ -59,7 +59,13 @@ from splitcredit.kernels.tree_shap.lanes import (
     split_rows,
 )
 from splitcredit.kernels.tree_shap.layout import make_layouts
-from splitcredit.kernels.tree_shap.transposed import flattened, take_rows, take_sums, write_sums
+from splitcredit.kernels.tree_shap.transposed import (
+    BESIDE,
+    flattened,
+    take_rows,
+    take_sums,
+    write_sums,
+)
 
 # Rows of `Space.path`.
 AT, DONE, STACK, BASE = 0, 1, 2, 3
@@ -189,7 +195,8 @@ def _blocks(
     """Take every block of rows through every tree; one block is one thread's."""
     entries, terms, starts = layout.entries, layout.terms, layout.starts
     space = workspace(extents)
-    x, phi = np.zeros((X.shape[1], LANES)), np.zeros((out.shape[1], LANES))
+    width = LANES + BESIDE
+    x, phi = np.zeros((X.shape[1], width)), np.zeros((out.shape[1], width))
     for block in range(first, last):
         start = block * size
         n_rows = min(size, len(out) - start)

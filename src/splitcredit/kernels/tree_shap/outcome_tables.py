@@ -19,12 +19,17 @@ from splitcredit.kernels.tree_shap.blocks import LANES, padded, quadrature, trav
 from splitcredit.kernels.tree_shap.layout import layout_of
 from splitcredit.kernels.tree_shap.rows import take_one_by_one
 from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
-from splitcredit.kernels.tree_shap.transposed import flattened, take_rows, take_sums, write_sums
+from splitcredit.kernels.tree_shap.transposed import (
+    BESIDE,
+    flattened,
+    take_rows,
+    take_sums,
+    write_sums,
+)
 from splitcredit.kernels.tree_shap.vectors import EIGHT, add_rows
 
-# Rows in one block, one thread's work, and lanes beside them that no row has: addresses a power of
-# two apart would get into each other's way.
-BLOCK, BESIDE = 512, 40
+# Rows in one block, one thread's work.
+BLOCK = 512
 # Numbers in the tables made at a time: 64 MB.
 CHUNK = 1 << 23
 # Nanoseconds, measured: quadrature of one node for a row, three points; one split of one row

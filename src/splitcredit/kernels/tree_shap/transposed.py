@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 
 from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.tree_shap.vectors import EIGHT, exchange
 
-# Rows taken together. The functions below write them out.
-EIGHT = 8
+# Lanes of a block beside those of its rows: columns a power of two apart would get into each
+# other's way in the caches.
+BESIDE = 40
 
 
 def flattened(out):
@@ -22,16 +24,28 @@ def flattened(out):
 @kernel(inner=True, apart=True)
 def take_rows(table, rows, start, n_rows, block):
     """Copy ``table[rows[start + lane], j]`` to ``block[j, lane]``."""
-    whole = n_rows // EIGHT * EIGHT
+    n_columns, width = table.shape[1], block.shape[1]
+    whole = n_rows // EIGHT * EIGHT if n_columns >= EIGHT else 0
     for lane in range(0, whole, EIGHT):
         k = start + lane
-        some = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
-        others = rows[k + 4], rows[k + 5], rows[k + 6], rows[k + 7]
-        _take_eight(table, some, others, lane, block)
+        a, b, c, d = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
+        e, f, g, h = rows[k + 4], rows[k + 5], rows[k + 6], rows[k + 7]
+        for first in range(0, n_columns, EIGHT):
+            j = min(first, n_columns - EIGHT)
+            starts = (
+                a * n_columns + j,
+                b * n_columns + j,
+                c * n_columns + j,
+                d * n_columns + j,
+                e * n_columns + j,
+                f * n_columns + j,
+                g * n_columns + j,
+                h * n_columns + j,
+            )
+            exchange(table, starts, block, j * width + lane, width)
     for lane in range(whole, n_rows):
-        row = rows[start + lane]
-        for j in range(table.shape[1]):
-            block[j, lane] = table[row, j]
+        for j in range(n_columns):
+            block[j, lane] = table[rows[start + lane], j]
 
 
 @kernel(inner=True, apart=True)
@@ -43,45 +57,35 @@ def take_sums(out, begun, start, n_rows, block):
             for lane in range(block.shape[1]):
                 block[j, lane] = 0.0
         return
-    whole = n_rows // EIGHT * EIGHT
+    n_columns, width = out.shape[1], block.shape[1]
+    whole = n_rows // EIGHT * EIGHT if n_columns >= EIGHT else 0
     for lane in range(0, whole, EIGHT):
-        k = start + lane
-        _take_eight(out, (k, k + 1, k + 2, k + 3), (k + 4, k + 5, k + 6, k + 7), lane, block)
+        for first in range(0, n_columns, EIGHT):
+            j = min(first, n_columns - EIGHT)
+            starts = _eight_starts((start + lane) * n_columns + j, n_columns)
+            exchange(out, starts, block, j * width + lane, width)
     for lane in range(whole, n_rows):
-        for j in range(out.shape[1]):
+        for j in range(n_columns):
             block[j, lane] = out[start + lane, j]
 
 
 @kernel(inner=True, apart=True)
 def write_sums(block, start, n_rows, out):
     """Copy ``block[j, lane]`` to ``out[start + lane, j]``."""
-    whole = n_rows // EIGHT * EIGHT
+    n_columns, width = out.shape[1], block.shape[1]
+    whole = n_rows // EIGHT * EIGHT if n_columns >= EIGHT else 0
     for lane in range(0, whole, EIGHT):
-        k = start + lane
-        for j in range(out.shape[1]):
-            out[k, j] = block[j, lane]
-            out[k + 1, j] = block[j, lane + 1]
-            out[k + 2, j] = block[j, lane + 2]
-            out[k + 3, j] = block[j, lane + 3]
-            out[k + 4, j] = block[j, lane + 4]
-            out[k + 5, j] = block[j, lane + 5]
-            out[k + 6, j] = block[j, lane + 6]
-            out[k + 7, j] = block[j, lane + 7]
+        for first in range(0, n_columns, EIGHT):
+            j = min(first, n_columns - EIGHT)
+            starts = _eight_starts(j * width + lane, width)
+            exchange(block, starts, out, (start + lane) * n_columns + j, n_columns)
     for lane in range(whole, n_rows):
-        for j in range(out.shape[1]):
+        for j in range(n_columns):
             out[start + lane, j] = block[j, lane]
 
 
-@kernel(inner=True, apart=True)
-def _take_eight(table, some, others, lane, block):
-    """Copy four rows and four others to eight lanes of a block."""
-    (r0, r1, r2, r3), (r4, r5, r6, r7) = some, others
-    for j in range(table.shape[1]):
-        block[j, lane] = table[r0, j]
-        block[j, lane + 1] = table[r1, j]
-        block[j, lane + 2] = table[r2, j]
-        block[j, lane + 3] = table[r3, j]
-        block[j, lane + 4] = table[r4, j]
-        block[j, lane + 5] = table[r5, j]
-        block[j, lane + 6] = table[r6, j]
-        block[j, lane + 7] = table[r7, j]
+@kernel(inner=True)
+def _eight_starts(at, stride):
+    """Places at equal distances."""
+    b, c, d, e = at + stride, at + 2 * stride, at + 3 * stride, at + 4 * stride
+    return at, b, c, d, e, at + 5 * stride, at + 6 * stride, at + 7 * stride
