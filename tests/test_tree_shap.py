@@ -195,6 +195,8 @@ def test_unused_features_get_exactly_zero():
 MADE = {
     "pure leaves": random_forest(0, n_trees=30, n_outputs=3, leaves="pure", missing=True),
     "fractions": random_forest(1, n_trees=30, n_outputs=2, depth=8, leaves="fractions"),
+    "many outputs": random_forest(2, n_trees=20, n_outputs=7, depth=5),
+    "many classes": random_forest(3, n_trees=20, n_outputs=6, leaves="pure", missing=True),
     "deep": caterpillar(45, 20, n_outputs=2),
 }
 
@@ -219,7 +221,7 @@ def test_chunks_of_trees_leave_the_bytes_alone(monkeypatch, module, name, size, 
 @pytest.mark.parametrize("algorithm", kernel.ALGORITHMS[1:])
 @pytest.mark.parametrize("name", MADE)
 def test_other_rows_and_threads_leave_the_bytes_of_a_row_alone(name, algorithm):
-    """Rows in other places of other blocks: of 256 rows for blocks, of 512 for tables."""
+    """Rows in other places of other blocks, which have 256 rows."""
     forest = MADE[name]
     if algorithm == "tables" and name == "deep":
         return

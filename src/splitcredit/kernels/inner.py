@@ -33,6 +33,9 @@ from numba.core.untyped_passes import InlineClosureLikes
 
 from splitcredit.kernels.references import Legalization
 
+# Bytes in a line of the caches, and in the widest vector of today's processors. Vectors of an array
+# that begins elsewhere lie in two lines each, which takes up to twice as long.
+LINE = 64
 # Options of numba's decorator for functions that Python never calls.
 NO_ENTRIES = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -219,9 +222,8 @@ def _kept_signature(function, context, args, kws):
     return _SIGNATURES[key]
 
 
-def _line_of_caches(context, kind):
-    """Bytes, of today's processors."""
-    return 64
+def _line(context, kind):
+    return LINE
 
 
 @contextlib.contextmanager
@@ -233,8 +235,7 @@ def _inner_overloads():
     lock meanwhile, so no other library comes here.
 
     Signatures of operations on numbers are kept, too: numba tries all its templates at each call.
-    Arrays begin with a line of the caches, where numba would begin half of them in the middle of
-    one: then every other vector would lie on two lines.
+    And arrays begin with a line of the caches, where numba's begin with half of one.
     """
     if Overloads._get_impl is _shared_implementation:  # an inner function of a kernel
         yield
@@ -242,7 +243,7 @@ def _inner_overloads():
     Overloads._get_jit_decorator = _inner_decorator
     Overloads._get_impl = _shared_implementation
     BaseFunction.get_call_type = _kept_signature
-    BaseContext.get_preferred_array_alignment = _line_of_caches
+    BaseContext.get_preferred_array_alignment = _line
     try:
         yield
     finally:
