@@ -33,7 +33,7 @@ from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from splitcredit.kernels.closures import digest_of
-from splitcredit.kernels.inner import LINE, set_environments
+from splitcredit.kernels.inner import set_environments
 
 
 @cache
@@ -41,7 +41,7 @@ def cache_directory() -> Path:
     """Folder of the compiled code, below NUMBA_CACHE_DIR or the user's cache folder."""
     processor = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
     versions = numba.__version__, llvmlite.__version__, numpy.__version__, sys.version_info[:2]
-    options = numba.config.OPT, numba.config.LOOP_VECTORIZE, numba.config.SLP_VECTORIZE, LINE
+    options = numba.config.OPT, numba.config.LOOP_VECTORIZE, numba.config.SLP_VECTORIZE
     text = f"{versions} {options} {numba.config.CPU_NAME} {numba.config.CPU_FEATURES} {processor}"
     text += _compilers(Path(__file__).parent)
     user = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
