@@ -11,7 +11,7 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 import splitcredit
 import twins
 from forests import random_forest
-from splitcredit import _chunks, _progress, _ranks, importances, to_forest
+from splitcredit import _chunks, _progress, _ranks, forest, importances, to_forest
 from splitcredit.attribution import Attribution, from_arrays
 from splitcredit.importances import tree_shap_interventional
 from splitcredit.kernels import results
@@ -133,6 +133,27 @@ def test_a_bad_row_far_down_is_refused_before_the_first_chunk(case):
     X = X.copy()
     X.iloc[-1, 1] = np.inf
     parts = splitcredit.explain_chunks(model, X, chunk_rows=10)
+    with pytest.raises(ValueError, match="X holds infinities"):
+        next(parts)
+
+
+def test_rows_of_an_array_in_chunks_are_checked_once(case, monkeypatch):
+    model, X = case
+    whole, rows = to_forest(model), np.ascontiguousarray(X, np.float32)
+    expected, checked = splitcredit.explain(whole, rows).values, []
+    monkeypatch.setattr(_chunks, "chunk_rows", lambda *_: 40)
+    finite = forest.all_finite
+    monkeypatch.setattr(forest, "all_finite", lambda X: checked.append(len(X)) or finite(X))
+    assert splitcredit.explain(whole, rows).values.tobytes() == expected.tobytes()
+    assert checked == [40, 40, 40, 30]
+
+
+def test_rows_that_change_between_chunks_are_checked_again(case):
+    model, X = case
+    rows = np.array(X, np.float32, order="C")
+    parts = splitcredit.explain_chunks(to_forest(model), rows, chunk_rows=40)
+    next(parts)
+    rows[50, 1] = np.inf
     with pytest.raises(ValueError, match="X holds infinities"):
         next(parts)
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from splitcredit import _progress
+from splitcredit._forest_checks import prepared
 from splitcredit.attribution import Attribution
 
 # Numbers of a result in one chunk: 64 MB.
@@ -50,20 +51,39 @@ def attributions(function, forest, X, rows: int, dtype, progress, parameters, y=
     if y is not None and np.shape(y) != (n,):
         raise ValueError(f"y has shape {np.shape(y)}, expected {(n,)}: one target for each row")
     y = None if y is None else np.asarray(y)
+    checked = {}
     if n > rows:
-        for start in range(0, n, rows):
-            forest.prepare(rows_of(X, start, start + rows))
+        checked = _checked(forest, X, rows, whole is not None)
         _announce(function, forest, n)
     with _progress.bar(n, progress) as done:
         for start in range(0, max(n, 1), rows):
             some = X if n <= rows else rows_of(X, start, start + rows)
+            some = checked.get(start, some)
             targets = {} if y is None else {"y": y[start : start + rows]}
-            with nullcontext() if whole is None else whole.chunk(start, len(some)):
+            with (
+                nullcontext() if whole is None else whole.chunk(start, len(some)),
+                prepared(forest, checked.get(start)),
+            ):
                 piece = function(forest, some, **targets, **parameters)
             if dtype != np.float64:
                 piece = replace(piece, values=piece.values.astype(dtype))
             yield piece
             done(min(rows, n - start))
+
+
+def _checked(forest, X, rows, keep) -> dict:
+    """Check all rows; the prepared ones of each chunk, by its first row, that are views of X.
+
+    They need not be checked twice. None are kept for a caller that may change X between chunks, or
+    of models whose prepared rows have other columns.
+    """
+    views = {}
+    for start in range(0, len(X), rows):
+        some = rows_of(X, start, start + rows)
+        array = forest.prepare(some)
+        if keep and type(some) is np.ndarray and np.may_share_memory(array, some):
+            views[start] = array
+    return views
 
 
 def _announce(function, forest, n):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from contextvars import ContextVar
+
 import numpy as np
 
 # Covers may be sums that a library keeps in single precision, so they add up only nearly.
@@ -9,6 +12,24 @@ COVER_TOLERANCE = 1e-4
 LEAF = -1
 # Nodes that are checked at a time: what is made of them fits the caches.
 _NODES = 1 << 14
+
+_prepared: ContextVar[tuple] = ContextVar("prepared", default=(None, None))
+
+
+@contextlib.contextmanager
+def prepared(forest, rows):
+    """Within the context these rows, as `Forest.prepare` returned them, are not checked again."""
+    token = _prepared.set((forest, rows))
+    try:
+        yield
+    finally:
+        _prepared.reset(token)
+
+
+def is_prepared(forest, rows) -> bool:
+    """Whether these are the very rows of `prepared`."""
+    known_forest, known_rows = _prepared.get()
+    return rows is not None and known_rows is rows and known_forest is forest
 
 
 def check(forest) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from splitcredit import _memory
-from splitcredit._forest_checks import LEAF, all_finite, check, check_inbag
+from splitcredit._forest_checks import LEAF, all_finite, check, check_inbag, is_prepared
 from splitcredit._names import as_names
 from splitcredit.categories import Categories
 
@@ -240,6 +240,8 @@ class Forest:
             On a wrong shape, names that differ from the model's, text, infinities, or NaN where
             the model has no rule for it.
         """
+        if is_prepared(self, X):
+            return X
         X = self.in_order(X)
         if self.categories is not None:
             X = self.categories.coded(X)
