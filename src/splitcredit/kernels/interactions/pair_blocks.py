@@ -156,13 +156,14 @@ def _traverse(layout, links, tree, rules, any_nan, x, phi, space):
         if e < last:
             if d > 0:
                 is_first = entries[path[d - 1]].first == e
-                enter_edge(entries[path[d - 1]].above, d - 1, lanes, is_first, lane_data)
+                above = entries[path[d - 1]].above
+                enter_edge(above, d - 1, lanes, is_first, lane_data, lane_data)
                 for g in range(n_triples):
                     pass_weights(d - 1, g, lanes, is_first, frames)
             path[d] = e
             open_entries = d + 1
             entry = entries[e]
-            split_rows(entry, d, lanes, x, any_nan, lane_data)
+            split_rows(entry, d, lanes, x, any_nan, lane_data, lane_data)
             fill_shares(entry, d, lanes, n_triples, points, lane_data, frames, space.scale)
 
 

@@ -285,7 +285,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
             d -= 1
             continue
         if path[DONE, d] == 0:
-            split_rows(entry, d, lanes, x, any_nan, lane_data)
+            split_rows(entry, d, lanes, x, any_nan, lane_data, lane_data)
             fill_shares(entry, d, n_triples, points, shares)
         if path[DONE, d] < 2:
             is_first = path[DONE, d] == 0
@@ -295,7 +295,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
                 continue
             into = path[STACK, d] if is_first else 1 - path[STACK, d]
             if entry.repeats:
-                enter_edge(entry.above, d, lanes, is_first, lane_data)
+                enter_edge(entry.above, d, lanes, is_first, lane_data, lane_data)
             below = entries[child]
             if below.first < 0 and below.second < 0:
                 _visit_bottom(
@@ -325,7 +325,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
                 top[into] += below.n_terms
                 continue
             for g in range(n_triples):
-                pass_weights(entry, d, g, lanes, is_first, shares, lane_data, frames)
+                pass_weights(entry, d, g, lanes, is_first, shares, lane_data, frames, frames)
             d += 1
             path[AT, d], path[DONE, d], path[STACK, d] = child, 0, into
             path[BASE, d], path[BASE + 1, d] = top[0], top[1]
@@ -379,7 +379,7 @@ def _visit_bottom(
     place,
 ):
     """A child of a node at depth d below which nothing varies: its A need not be stored."""
-    split_rows(entry, d + 1, lanes, x, any_nan, lane_data)
+    split_rows(entry, d + 1, lanes, x, any_nan, lane_data, lane_data)
     for g in range(n_triples):
         taken, not_taken, scale = compute_shares(entry, points, n_triples, g)
         for k in range(TRIPLE):
@@ -430,10 +430,10 @@ def _visit_low(
     """A node with bottom nodes for children, all in one pass over the rows; see `_is_low`."""
     entry = entries[e]
     term = terms[entry.terms]
-    split_rows(entry, d, lanes, x, any_nan, lane_data)
-    split_rows(entries[entry.first], d + 1, lanes, x, any_nan, lane_data)
+    split_rows(entry, d, lanes, x, any_nan, lane_data, lane_data)
+    split_rows(entries[entry.first], d + 1, lanes, x, any_nan, lane_data, lane_data)
     if entry.second >= 0:
-        split_rows(entries[entry.second], d + 2, lanes, x, any_nan, lane_data)
+        split_rows(entries[entry.second], d + 2, lanes, x, any_nan, lane_data, lane_data)
     for g in range(n_triples):
         taken, not_taken, _ = compute_shares(entry, points, n_triples, g)
         one = _two_values(entries, terms, entry.first, points, n_triples, g)

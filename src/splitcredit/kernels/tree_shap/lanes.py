@@ -43,10 +43,12 @@ def _shares(new, z, ratio, t0, t1, t2):
 # makes vector instructions of them.
 # They all write out how shares are loaded and chosen: as functions of their own, these steps make
 # a block of rows a sixth slower.
+# A loop that reads one part of an array and writes another takes the array as two arguments. So the
+# compiler knows that the parts are apart, and need not ask in each call.
 
 
 @kernel(inner=True, apart=True)
-def split_rows(entry, d, lanes, x, any_nan, lane_data):
+def split_rows(entry, d, lanes, x, any_nan, lane_data, inside):
     """Fill s and o z (s - r)."""
     threshold, z, ratio, j, above = entry.threshold, entry.z, entry.ratio, entry.column, entry.above
     left = 0.0 if entry.first_is_right else 1.0
@@ -54,20 +56,20 @@ def split_rows(entry, d, lanes, x, any_nan, lane_data):
     for lane in range(lanes):
         first = left if x[j, lane] <= threshold else right
         lane_data[1, d, lane] = first
-        lane_data[2, d, lane] = lane_data[0, above, lane] * z * (first - ratio)
+        lane_data[2, d, lane] = inside[0, above, lane] * z * (first - ratio)
     if any_nan and entry.missing_left:
         for lane in range(lanes):
             if x[j, lane] != x[j, lane]:
                 lane_data[1, d, lane] = left
-                lane_data[2, d, lane] = lane_data[0, above, lane] * z * (left - ratio)
+                lane_data[2, d, lane] = inside[0, above, lane] * z * (left - ratio)
 
 
 @kernel(inner=True, apart=True)
-def enter_edge(above, d, lanes, is_first, lane_data):
+def enter_edge(above, d, lanes, is_first, lane_data, inside):
     """Fill o below an edge."""
     for lane in range(lanes):
-        s = lane_data[1, d, lane]
-        lane_data[0, d + 1, lane] = lane_data[0, above, lane] * (s if is_first else 1.0 - s)
+        s = inside[1, d, lane]
+        lane_data[0, d + 1, lane] = inside[0, above, lane] * (s if is_first else 1.0 - s)
 
 
 @kernel(inline=True)
@@ -108,7 +110,7 @@ def evaluate_merged_bottom(above, outside, d, lanes, lane_data, high, low, sums,
 
 
 @kernel(inner=True, apart=True)
-def pass_weights(entry, d, g, lanes, is_first, shares, lane_data, frames):
+def pass_weights(entry, d, g, lanes, is_first, shares, lane_data, frames, below):
     """A of a child."""
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
@@ -121,9 +123,9 @@ def pass_weights(entry, d, g, lanes, is_first, shares, lane_data, frames):
         q0 = (h0 if s else l0) if o else ratio
         q1 = (h1 if s else l1) if o else ratio
         q2 = (h2 if s else l2) if o else ratio
-        frames[d + 1, g, lane] = frames[d, g, lane] * q0
-        frames[d + 1, g, LANES + lane] = frames[d, g, LANES + lane] * q1
-        frames[d + 1, g, 2 * LANES + lane] = frames[d, g, 2 * LANES + lane] * q2
+        below[d + 1, g, lane] = frames[d, g, lane] * q0
+        below[d + 1, g, LANES + lane] = frames[d, g, LANES + lane] * q1
+        below[d + 1, g, 2 * LANES + lane] = frames[d, g, 2 * LANES + lane] * q2
 
 
 @kernel(inner=True, apart=True)
@@ -215,6 +217,7 @@ def merge_children(
             sums,
             stack,
             place,
+            sums,
             1 - stack,
             other_place,
             total,
@@ -235,6 +238,7 @@ def merge_children(
             stack,
             place,
             term.first_value,
+            sums,
             1 - stack,
             other_place,
             total,
@@ -248,7 +252,7 @@ def merge_children(
 
 @kernel(inner=True, apart=True)
 def _merge_both(
-    entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, other, second, total
+    entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, below, other, second, total
 ):
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
@@ -260,8 +264,8 @@ def _merge_both(
         q0 = (h0 if s else l0) if o else ratio
         q1 = (h1 if s else l1) if o else ratio
         q2 = (h2 if s else l2) if o else ratio
-        v0, v1 = sums[other, second, g, lane], sums[other, second, g, LANES + lane]
-        v2 = sums[other, second, g, 2 * LANES + lane]
+        v0, v1 = below[other, second, g, lane], below[other, second, g, LANES + lane]
+        v2 = below[other, second, g, 2 * LANES + lane]
         d0, d1 = sums[stack, place, g, lane] - v0, sums[stack, place, g, LANES + lane] - v1
         d2 = sums[stack, place, g, 2 * LANES + lane] - v2
         part = c0 * frames[d, g, lane] * d0 + c1 * frames[d, g, LANES + lane] * d1
@@ -296,7 +300,21 @@ def _merge_first(entry, d, g, lanes, frames, shares, lane_data, sums, stack, pla
 
 @kernel(inner=True, apart=True)
 def _merge_second(
-    entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, u, other, second, total
+    entry,
+    d,
+    g,
+    lanes,
+    frames,
+    shares,
+    lane_data,
+    sums,
+    stack,
+    place,
+    u,
+    below,
+    other,
+    second,
+    total,
 ):
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
@@ -308,8 +326,8 @@ def _merge_second(
         q0 = (h0 if s else l0) if o else ratio
         q1 = (h1 if s else l1) if o else ratio
         q2 = (h2 if s else l2) if o else ratio
-        v0, v1 = sums[other, second, g, lane], sums[other, second, g, LANES + lane]
-        v2 = sums[other, second, g, 2 * LANES + lane]
+        v0, v1 = below[other, second, g, lane], below[other, second, g, LANES + lane]
+        v2 = below[other, second, g, 2 * LANES + lane]
         d0, d1, d2 = u - v0, u - v1, u - v2
         part = c0 * frames[d, g, lane] * d0 + c1 * frames[d, g, LANES + lane] * d1
         part += c2 * frames[d, g, 2 * LANES + lane] * d2
