@@ -55,6 +55,7 @@ from splitcredit.kernels.tree_shap.lanes import (
     evaluate_merged_bottom,
     fill_shares,
     merge_children,
+    merge_two_values,
     pass_weights,
     split_rows,
 )
@@ -68,7 +69,7 @@ from splitcredit.kernels.tree_shap.transposed import (
 )
 
 # Rows of `Space.path`.
-AT, DONE, STACK, BASE = 0, 1, 2, 3
+AT, DONE, STACK, BASE, HELD = 0, 1, 2, 3, 5
 
 
 class Space(NamedTuple):
@@ -86,9 +87,9 @@ class Space(NamedTuple):
         1 / h^2, and q where o = 1: of rows that go to the first child, and of the others.
     total : float64 (3 * LANES,)
         Sums over the points, of a node and, behind it, of its children.
-    path : int64 (5, depths)
-        Of each node on the path: its entry, its children done, the stack that its Q goes to, and
-        the heights of both stacks when it is entered.
+    path : int64 (6, depths)
+        Of each node on the path: its entry, its children done, the stack that its Q goes to, the
+        heights of both stacks when it is entered, and whether Q of its second child is held.
     heights : int64 (2,)
         Of the stacks.
     """
@@ -225,7 +226,7 @@ def workspace(extents):
         np.zeros((3, deepest, LANES)),
         np.empty((3, deepest, most * TRIPLE)),
         np.zeros(3 * LANES),
-        np.empty((5, deepest), np.int64),
+        np.empty((6, deepest), np.int64),
         np.empty(2, np.int64),
     )
 
@@ -298,6 +299,8 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
                 enter_edge(entry.above, d, lanes, is_first, lane_data, lane_data)
             below = entries[child]
             if below.first < 0 and below.second < 0:
+                is_held = is_first or not _is_two_values(entry, below, terms)
+                path[HELD, d] = is_held
                 _visit_bottom(
                     entry,
                     below,
@@ -305,6 +308,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
                     d,
                     lanes,
                     is_first,
+                    is_held,
                     x,
                     any_nan,
                     n_triples,
@@ -324,6 +328,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
                     credit_feature(d + 1, lanes, lane_data, total, 0, difference, phi, to)
                 top[into] += below.n_terms
                 continue
+            path[HELD, d] = True
             for g in range(n_triples):
                 pass_weights(entry, d, g, lanes, is_first, shares, lane_data, frames, frames)
             d += 1
@@ -334,6 +339,27 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
         for i in range(entry.n_terms):
             term = terms[entry.terms + i]
             for g in range(n_triples):
+                if term.second >= 0 and not path[HELD, d]:
+                    below = entries[entry.second]
+                    high, low = _two_values(
+                        terms[below.terms + term.second], below, points, n_triples, g
+                    )
+                    merge_two_values(
+                        entry,
+                        d,
+                        g,
+                        lanes,
+                        frames,
+                        shares,
+                        lane_data,
+                        high,
+                        low,
+                        sums,
+                        stack,
+                        path[BASE + stack, d] + i,
+                        total,
+                    )
+                    continue
                 merge_children(
                     i < entry.n_first,
                     term,
@@ -366,6 +392,7 @@ def _visit_bottom(
     d,
     lanes,
     is_first,
+    is_held,
     x,
     any_nan,
     n_triples,
@@ -378,14 +405,17 @@ def _visit_bottom(
     stack,
     place,
 ):
-    """A child of a node at depth d below which nothing varies: its A need not be stored."""
+    """A child of a node at depth d below which nothing varies: its A need not be stored.
+
+    Its Q is stored if it `is_held`. Otherwise its parent makes Q anew from s, see `_is_two_values`.
+    """
     split_rows(entry, d + 1, lanes, x, any_nan, lane_data, lane_data)
     for g in range(n_triples):
         taken, not_taken, scale = compute_shares(entry, points, n_triples, g)
         for k in range(TRIPLE):
             shares[0, d + 1, g * TRIPLE + k] = scale[k]
         add_child_weights(above, d, g, lanes, is_first, frames, shares, lane_data, total)
-        for i in range(entry.n_terms):
+        for i in range(entry.n_terms if is_held else 0):
             term = terms[entry.terms + i]
             v, w = term.second_value, term.first_value - term.second_value
             low = v + not_taken[0] * w, v + not_taken[1] * w, v + not_taken[2] * w
@@ -406,6 +436,21 @@ def _visit_bottom(
                     place + i,
                     g,
                 )
+
+
+@kernel(inner=True)
+def _is_two_values(entry, below, terms):
+    """Whether Q of a bottom node, the second child of a node, has two values and is read once.
+
+    It has one for rows that go to the first child, and one for the others, if its feature is new.
+    It is read where the first child has a term for the same output.
+    """
+    if below.above > 0:
+        return False
+    for i in range(entry.terms + entry.n_first, entry.terms + entry.n_terms):
+        if terms[i].second >= 0:
+            return False
+    return True
 
 
 @kernel(inline=True)
@@ -436,11 +481,13 @@ def _visit_low(
         split_rows(entries[entry.second], d + 2, lanes, x, any_nan, lane_data, lane_data)
     for g in range(n_triples):
         taken, not_taken, _ = compute_shares(entry, points, n_triples, g)
-        one = _two_values(entries, terms, entry.first, points, n_triples, g)
+        first = entries[entry.first]
+        one = _two_values(terms[first.terms], first, points, n_triples, g)
         v = term.second_value
         two = (v, v, v), (v, v, v)
         if entry.second >= 0:
-            two = _two_values(entries, terms, entry.second, points, n_triples, g)
+            second = entries[entry.second]
+            two = _two_values(terms[second.terms], second, points, n_triples, g)
         evaluate_low(
             d,
             g,
@@ -459,10 +506,8 @@ def _visit_low(
 
 
 @kernel(inline=True)
-def _two_values(entries, terms, e, points, n_triples, g):
+def _two_values(term, entry, points, n_triples, g):
     """Q of a bottom node at three points for rows that go to its first child, and for others."""
-    entry = entries[e]
-    term = terms[entry.terms]
     v, w = term.second_value, term.first_value - term.second_value
     (a0, a1, a2), (b0, b1, b2), _ = compute_shares(entry, points, n_triples, g)
     return (v + a0 * w, v + a1 * w, v + a2 * w), (v + b0 * w, v + b1 * w, v + b2 * w)

@@ -299,6 +299,38 @@ def _merge_first(entry, d, g, lanes, frames, shares, lane_data, sums, stack, pla
 
 
 @kernel(inner=True, apart=True)
+def merge_two_values(
+    entry, d, g, lanes, frames, shares, lane_data, high, low, sums, stack, place, total
+):
+    """As `merge_children`, where Q of the second child is that of `evaluate_bottom`.
+
+    Q is made where it is used, which takes less time than to write it and to read it again.
+    """
+    b0, b1, b2 = low
+    a0, a1, a2 = high[0] - b0, high[1] - b1, high[2] - b2
+    k, ratio, above = g * TRIPLE, entry.ratio, entry.above
+    h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
+    l0, l1, l2 = shares[2, d, k], shares[2, d, k + 1], shares[2, d, k + 2]
+    c0, c1, c2 = shares[0, d, k], shares[0, d, k + 1], shares[0, d, k + 2]
+    keep = 0.0 if g == 0 else 1.0
+    for lane in range(lanes):
+        s, o = lane_data[1, d, lane] > 0, lane_data[0, above, lane] > 0
+        q0 = (h0 if s else l0) if o else ratio
+        q1 = (h1 if s else l1) if o else ratio
+        q2 = (h2 if s else l2) if o else ratio
+        first = lane_data[1, d + 1, lane]
+        v0, v1, v2 = b0 + first * a0, b1 + first * a1, b2 + first * a2
+        d0, d1 = sums[stack, place, g, lane] - v0, sums[stack, place, g, LANES + lane] - v1
+        d2 = sums[stack, place, g, 2 * LANES + lane] - v2
+        part = c0 * frames[d, g, lane] * d0 + c1 * frames[d, g, LANES + lane] * d1
+        part += c2 * frames[d, g, 2 * LANES + lane] * d2
+        sums[stack, place, g, lane] = v0 + q0 * d0
+        sums[stack, place, g, LANES + lane] = v1 + q1 * d1
+        sums[stack, place, g, 2 * LANES + lane] = v2 + q2 * d2
+        total[lane] = keep * total[lane] + part
+
+
+@kernel(inner=True, apart=True)
 def _merge_second(
     entry,
     d,
