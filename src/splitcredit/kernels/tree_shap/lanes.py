@@ -205,7 +205,9 @@ def merge_children(
     total,
 ):
     """Q of a node in the place of that of its first child; sum of A / h^2 (Q_1 - Q_2)."""
-    if in_first and term.second >= 0:
+    if term.second >= 0:
+        if not in_first:  # rare, and not worth a loop of its own
+            _fill(lanes, term.first_value, sums, stack, place, g)
         _merge_both(
             entry,
             d,
@@ -225,29 +227,20 @@ def merge_children(
     elif in_first:
         v = term.second_value
         _merge_first(entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, v, total)
-    elif term.second >= 0:
-        _merge_second(
-            entry,
-            d,
-            g,
-            lanes,
-            frames,
-            shares,
-            lane_data,
-            sums,
-            stack,
-            place,
-            term.first_value,
-            sums,
-            1 - stack,
-            other_place,
-            total,
-        )
     else:
         u, v = term.first_value, term.second_value
         _merge_constants(
             entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, u, v, total
         )
+
+
+@kernel(inner=True, apart=True)
+def _fill(lanes, value, sums, stack, place, g):
+    """Q where the output is constant."""
+    for lane in range(lanes):
+        sums[stack, place, g, lane] = value
+        sums[stack, place, g, LANES + lane] = value
+        sums[stack, place, g, 2 * LANES + lane] = value
 
 
 @kernel(inner=True, apart=True)
@@ -322,45 +315,6 @@ def merge_two_values(
         v0, v1, v2 = b0 + first * a0, b1 + first * a1, b2 + first * a2
         d0, d1 = sums[stack, place, g, lane] - v0, sums[stack, place, g, LANES + lane] - v1
         d2 = sums[stack, place, g, 2 * LANES + lane] - v2
-        part = c0 * frames[d, g, lane] * d0 + c1 * frames[d, g, LANES + lane] * d1
-        part += c2 * frames[d, g, 2 * LANES + lane] * d2
-        sums[stack, place, g, lane] = v0 + q0 * d0
-        sums[stack, place, g, LANES + lane] = v1 + q1 * d1
-        sums[stack, place, g, 2 * LANES + lane] = v2 + q2 * d2
-        total[lane] = keep * total[lane] + part
-
-
-@kernel(inner=True, apart=True)
-def _merge_second(
-    entry,
-    d,
-    g,
-    lanes,
-    frames,
-    shares,
-    lane_data,
-    sums,
-    stack,
-    place,
-    u,
-    below,
-    other,
-    second,
-    total,
-):
-    k, ratio, above = g * TRIPLE, entry.ratio, entry.above
-    h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
-    l0, l1, l2 = shares[2, d, k], shares[2, d, k + 1], shares[2, d, k + 2]
-    c0, c1, c2 = shares[0, d, k], shares[0, d, k + 1], shares[0, d, k + 2]
-    keep = 0.0 if g == 0 else 1.0
-    for lane in range(lanes):
-        s, o = lane_data[1, d, lane] > 0, lane_data[0, above, lane] > 0
-        q0 = (h0 if s else l0) if o else ratio
-        q1 = (h1 if s else l1) if o else ratio
-        q2 = (h2 if s else l2) if o else ratio
-        v0, v1 = below[other, second, g, lane], below[other, second, g, LANES + lane]
-        v2 = below[other, second, g, 2 * LANES + lane]
-        d0, d1, d2 = u - v0, u - v1, u - v2
         part = c0 * frames[d, g, lane] * d0 + c1 * frames[d, g, LANES + lane] * d1
         part += c2 * frames[d, g, 2 * LANES + lane] * d2
         sums[stack, place, g, lane] = v0 + q0 * d0
