@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -289,16 +290,23 @@ def test_every_printed_value_has_a_cell_once():
         assert len(set(cells)) == len(cells), path
 
 
+@cache
+def rules_of(paper):
+    """The rules of its claims; no test changes them."""
+    return yaml.safe_load((PAPERS / paper / "claims" / "rules.yaml").read_text())
+
+
 def evidence():
     """(file of rules, rule) of every rule that may name a test; those of variants included."""
     for path in sorted(PAPERS.glob("*/claims/rules.yaml")):
-        for rules in yaml.safe_load(path.read_text()).values():
+        for rules in rules_of(path.parents[1].name).values():
             for rule in rules.values() if isinstance(rules, dict) else rules:
                 for own in (rule, *rule.get("variants", {}).values()):
                     if "test" in own:
                         yield path, own
 
 
+@cache
 def functions(file):
     """Name -> syntax tree of the functions of a test file."""
     tree = ast.parse((ROOT / file).read_text())
@@ -332,13 +340,16 @@ def test_a_test_of_a_cause_does_not_read_the_reference():
 def test_every_statement_that_an_artefact_decides_has_a_test():
     for name, artefact in configuration.artefacts().items():
         paper = name.partition("/")[0]
-        rules = yaml.safe_load((PAPERS / paper / "claims" / "rules.yaml").read_text())
+        rules = rules_of(paper)
         for statement in artefact.get("statements", []):
             assert rules["statements"][statement]["test"], f"{name}: {statement}"
 
 
+read_reference = cache(storage.read_rows)
+
+
 def reference(statements=False):
-    rows = storage.read_rows(REFERENCE / "claims.csv")
+    rows = read_reference(REFERENCE / "claims.csv")
     assert tuple(rows[0]) == claims.COLUMNS
     return [row for row in rows if claims.is_statement(row) == statements]
 
@@ -401,13 +412,13 @@ def test_the_page_of_results_shows_the_summary_of_the_reference_run():
 
 def _basis(claim):
     """The basis of a judgment, from the table of the artefact and the rules."""
-    table = storage.read_rows(REFERENCE / "tables" / claim["paper"] / f"{claim['artefact']}.csv")
+    table = read_reference(REFERENCE / "tables" / claim["paper"] / f"{claim['artefact']}.csv")
     keys = {"variant": claim["variant"], **parse_cell(claim["cell"])}
     (row,) = [r for r in table if all(r.get(k, v) == v for k, v in keys.items())]
     columns = {"seeds": ("low", "high"), "monte-carlo": ("standard_error",)}
     needed = {name: float(row[name]) for name in columns.get(claim["basis"], ())}
     if claim["basis"] == "monte-carlo":
-        rules = yaml.safe_load((PAPERS / claim["paper"] / "claims" / "rules.yaml").read_text())
-        rule = claims.rules_for(rules[claim["artefact"]], claim["variant"], claim["cell"])
+        rules = rules_of(claim["paper"])[claim["artefact"]]
+        rule = claims.rules_for(rules, claim["variant"], claim["cell"])
         needed["k"] = rule["k"]
     return Basis(claim["basis"], **needed)
