@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -196,6 +197,7 @@ def changed(text):
     return text + "\n_EDITED = 1\n"
 
 
+@cache
 def commented(text):
     """The module with a comment and a blank line before its last statement."""
     last = ast.parse(text).body[-1]
