@@ -28,12 +28,13 @@ PEERS = sorted((BENCHMARKS / "peers").glob("*.py"))
 PINS = sorted((BENCHMARKS / "peers").glob("*.txt"))
 
 
-@pytest.fixture
-def bench(monkeypatch):
+@pytest.fixture(scope="module")
+def bench():
     """Import one module of benchmarks/, which is no package."""
-    monkeypatch.syspath_prepend(BENCHMARKS)
     before = set(sys.modules)
-    yield importlib.import_module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCHMARKS)
+        yield importlib.import_module
     for name in set(sys.modules) - before:
         if str(getattr(sys.modules[name], "__file__", "")).startswith(str(BENCHMARKS)):
             del sys.modules[name]
@@ -98,16 +99,23 @@ def test_only_the_kernel_is_scaled_to_all_rows(bench):
     assert found == {"kernel": [10, 20], "end to end": [13, 23]}
 
 
+@pytest.fixture(scope="module")
+def peers(bench):
+    """Processes of peers, which go on to the next race as in a run of all benchmarks."""
+    with bench("sides").Peers() as started:
+        yield started
+
+
 @pytest.fixture
-def small(bench, monkeypatch):
+def small(bench, peers, monkeypatch):
     """A race on few rows and trees, with the peers of our own environment."""
     race, workloads, environments = bench("race"), bench("workloads"), bench("environments")
 
-    def run(library, parameters, peers, measure="tree_shap", **options):
+    def run(library, parameters, names, measure="tree_shap", **options):
         workload = workloads.Workload("small", library, parameters, small_data, rows=30)
         monkeypatch.setitem(workloads.WORKLOADS, "small", workload)
-        entrants = tuple(race.Entrant(peer, environment, rows=20) for peer, environment in peers)
-        return race.Race("small", entrants, {}, measure, rounds=1, **options).run()
+        entrants = tuple(race.Entrant(peer, environment, rows=20) for peer, environment in names)
+        return race.Race("small", entrants, {}, measure, rounds=1, **options).run(peers)
 
     def python_of(name):
         if name == "ours":
@@ -235,9 +243,9 @@ def test_every_kernel_on_the_page_of_limits_is_counted_and_runs(bench):
         assert limits.line(work, least, 2 * max(least.values())).endswith(" 50% |")
 
 
-def test_rates_of_the_processor_are_measured_by_loops_that_run(bench):
+def test_rates_of_the_processor_are_measured_by_loops_that_run(bench, monkeypatch):
     processor = bench("processor")
-    processor.RUNS = 1
+    monkeypatch.setattr(processor, "RUNS", 1)
     core = processor.Processor.measured({"L1": 1 << 12, "memory": 1 << 14})
     assert min(core.operations, core.additions, core.divisions) > 0
     assert min(core.bytes.values()) > 0 and min(core.reads.values()) > 0
@@ -313,21 +321,21 @@ def test_every_entrant_of_a_family_is_installed_and_given_rows_that_there_are(be
             assert (entrant.rows or 1) <= member.rows
 
 
-def test_a_peer_that_is_not_right_is_marked_and_does_not_count(bench, monkeypatch):
+def test_a_peer_that_is_not_right_is_marked_and_does_not_count(bench, peers, monkeypatch):
     family, workloads = bench("family"), bench("workloads")
     environments, race = bench("environments"), bench("race")
     parameters = {"estimator": "ExtraTreesClassifier", "n_estimators": 3}
     member = family.Member("small", "sklearn", parameters, small_data, 30)
     monkeypatch.setitem(workloads.WORKLOADS, "small", member)
     monkeypatch.setattr(environments, "python_of", lambda name: sys.executable)
-    entrants = (race.Entrant("shap", rows=20),)
+    entrants = (race.Entrant("shap", "ours", rows=20),)
     small = family.FamilyRace("small", entrants, {}, rounds=1, threads=(1,), seed="3")
-    rows = small.run()
+    rows = small.run(peers)
     assert {row["family"] for row in rows} == {"3"} and not any(row["note"] for row in rows)
     (slowest,) = family.worst(rows)
     assert slowest["mode"] == "end to end" and slowest["clock"] == "cpu"
     monkeypatch.setattr(race, "difference", lambda ours, theirs: 2 * family.RIGHT)
-    rows = small.run()
+    rows = small.run(peers)
     assert all("not right" in row["note"] for row in rows) and family.worst(rows) == []
 
 
