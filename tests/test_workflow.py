@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +13,7 @@ import yaml
 from reproduction import launcher, storage
 from reproduction.planning import configuration
 from reproduction.planning.workflow import Workflow
+from snakemake_runs import snakemake_runs
 from splitcredit.kernels.parts import PARTS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -73,7 +73,8 @@ def copy_to(tmp_path):
     for name in NEEDED:
         source = ROOT / name
         if source.is_dir():
-            ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
+            # With the byte code of our modules: they need not be compiled anew in each copy.
+            ignore = shutil.ignore_patterns("*.egg-info")
             shutil.copytree(source, tmp_path / name, ignore=ignore)
         else:
             shutil.copy(source, tmp_path / name)
@@ -86,24 +87,22 @@ def write_experiment(project, experiment):
     (project / "config" / "experiments" / "mini.yaml").write_text(text)
 
 
-def snakemake(project, *arguments, check=True, profile=True):
-    """Run snakemake in the copy; returns the completed process with all output in stdout."""
+@pytest.fixture(scope="module")
+def snakemake(tmp_path_factory):
+    """Runs snakemake in a copy; the result has all that it printed in stdout."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    # Not the variables that conftest sets, or no job would be for the launcher.
-    kept = {k: v for k, v in os.environ.items() if k not in launcher.ONE_THREAD}
-    environment = kept | {"PATH": path}
-    options = ["--workflow-profile", "workflow/profiles/default"] if profile else []
-    cores = [] if "--cores" in arguments else ["--cores", "1"]
-    done = subprocess.run(
-        ["snakemake", *options, *cores, *arguments],
-        cwd=project,
-        env=environment,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
-    assert not check or done.returncode == 0, done.stdout
-    return done
+
+    def run(project, *arguments, check=True, profile=True):
+        # Not the variables that conftest sets, or no job would be for the launcher.
+        kept = {k: v for k, v in os.environ.items() if k not in launcher.ONE_THREAD}
+        options = ["--workflow-profile", "workflow/profiles/default"] if profile else []
+        cores = [] if "--cores" in arguments else ["--cores", "1"]
+        done = fork(project, [*options, *cores, *arguments], kept | {"PATH": path})
+        assert not check or done.returncode == 0, done.stdout
+        return done
+
+    with snakemake_runs(tmp_path_factory.mktemp("printed") / "output.txt") as fork:
+        yield run
 
 
 def jobs_of(output):
@@ -122,16 +121,17 @@ def files_below(folder):
 
 
 @pytest.fixture(scope="module")
-def readings(tmp_path_factory):
+def readings(snakemake, tmp_path_factory):
     """By arguments that only read the workflow: what is printed, and the files that are written."""
     project = copy_to(tmp_path_factory.mktemp("project"))
     found = {}
+    tiny = ("--configfile", "config/presets/tiny.yaml")
     for argument in ("--list", "-n", "--lint"):
         before = files_below(project)
-        printed = snakemake(project, argument, check=argument != "--lint").stdout
+        printed = snakemake(project, argument, *tiny, check=argument != "--lint").stdout
         after = files_below(project)
         found[argument] = printed, {p for p in after if before.get(p) != after[p] and p.is_file()}
-    whole = snakemake(project, "-n", "-s", "workflow/Snakefile").stdout
+    whole = snakemake(project, "-n", "-s", "workflow/Snakefile", *tiny).stdout
     return found | {"-n without front": (whole, set())}
 
 
@@ -159,7 +159,7 @@ def test_reading_the_workflow_writes_nothing(readings, argument):
     assert {p for p in written if p.parent.name != "__pycache__"} == set()
 
 
-def test_the_workflow_runs_from_any_directory(tmp_path):
+def test_the_workflow_runs_from_any_directory(snakemake, tmp_path):
     """Paths of the project are its own, those of results are the working directory's."""
     arguments = ["-s", str(ROOT / "workflow" / "Snakefile"), "--directory", str(tmp_path / "here")]
     snakemake(tmp_path, *arguments, "sutera2021_table2", profile=False)
@@ -168,7 +168,7 @@ def test_the_workflow_runs_from_any_directory(tmp_path):
     assert "Nothing to be done" in done.stdout
 
 
-def test_on_one_machine_the_scheduler_has_no_limit_that_wakes_it_for_every_job(tmp_path):
+def test_on_one_machine_the_scheduler_has_no_limit_that_wakes_it_for_every_job(snakemake, tmp_path):
     """With a limit of jobs per timespan, each job that ended makes it look again all run long."""
     (tmp_path / "Snakefile").write_text(
         f"""
@@ -181,7 +181,7 @@ onsuccess:
     assert "limit: None" in done.stdout
 
 
-def test_the_workflow_can_be_a_module_of_another(tmp_path):
+def test_the_workflow_can_be_a_module_of_another(snakemake, tmp_path):
     """As the catalog of Snakemake workflows has it."""
     (tmp_path / "Snakefile").write_text(
         f"""
@@ -209,7 +209,7 @@ rule mine:
         ([], "preset: tiny\npreset: quick\n", "mine.yaml: duplicate key 'preset' in lines 1 and 2"),
     ],
 )
-def test_bad_configuration_is_one_readable_line(project, arguments, text, message):
+def test_bad_configuration_is_one_readable_line(snakemake, project, arguments, text, message):
     if text:
         (project / "mine.yaml").write_text(text)
         arguments = ["--configfile", "mine.yaml"]
@@ -219,7 +219,7 @@ def test_bad_configuration_is_one_readable_line(project, arguments, text, messag
     assert "Traceback" not in done.stdout
 
 
-def test_a_missing_file_of_ones_own_is_one_line_before_the_first_job(project):
+def test_a_missing_file_of_ones_own_is_one_line_before_the_first_job(snakemake, project):
     text = "datasets: {mine: {dataset: csv_file, path: mine.csv, target: y}}\n"
     (project / "mine.yaml").write_text(text)
     arguments = ("-n", "sutera2021_table2", "--configfile", "mine.yaml")
@@ -244,7 +244,7 @@ def test_the_home_in_the_path_of_a_users_file_is_expanded(monkeypatch, tmp_path)
     assert jobs.data_files(wildcards) == [str(tmp_path / "mine.csv")]
 
 
-def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(tmp_path):
+def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(snakemake, tmp_path):
     project = copy_to(tmp_path)
     table = project / "data" / "red_wine.csv.gz"
     table.write_bytes(table.read_bytes()[:5000])
@@ -267,7 +267,7 @@ def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(tmp_path):
     assert jobs["tables"] == 1
 
 
-def test_adding_a_value_computes_only_what_is_new_and_batches_do_not_matter(project):
+def test_adding_a_value_computes_only_what_is_new_and_batches_do_not_matter(snakemake, project):
     first = jobs_of(snakemake(project, "experiment_mini").stdout)
     assert [first[n] for n in ("models", "importances", "metrics", "experiments")] == [1, 2, 1, 1]
     table = project / "results" / "experiments" / "mini" / "row_correlation_summary.csv"
@@ -291,7 +291,7 @@ def test_adding_a_value_computes_only_what_is_new_and_batches_do_not_matter(proj
     assert table.read_bytes() == after
 
 
-def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(project):
+def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(snakemake, project):
     random = np.random.default_rng(0)
     rows = [f"{a:.3f},{b:.3f},{int(a + b > 0)}" for a, b in random.normal(size=(40, 2))]
     (project / "mine.csv").write_text("\n".join(["age,dose,sick", *rows]) + "\n")
@@ -330,15 +330,14 @@ def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(proj
     assert "models" in jobs_of(snakemake(project, "-n", "experiment_of_mine", *overlay).stdout)
 
 
-def test_an_edited_kernel_changes_the_numbers_of_those_who_use_it(tmp_path):
+def test_an_edited_kernel_changes_the_numbers_of_those_who_use_it(snakemake, tmp_path):
     """The edit is in a function inlined from another file, which numba's cache does not see."""
     project = copy_to(tmp_path)
     pairs = {"metric.row_correlation_summary.pairs": [[["local_mdi", "saabas"]]]}
     grid = {"data": "led", "model": "extra_trees", "model.n_estimators": 5, **pairs}
-    write_experiment(project, {**MINI, "sweep": [{"grid": grid}]})
-    snakemake(project, "results/points/mini.json")
-    (plan,) = (project / "results" / "plans" / "mini").glob("*.json")
-    batch = plan.stem
+    experiment = {**MINI, "sweep": [{"grid": grid}]}
+    write_experiment(project, experiment)
+    (batch,) = Workflow({"experiments": {"mini": experiment}}).plan("mini").batches
     target = f"results/importances/mini/{batch}/local_mdi.npz"
     # Compiling all other kernels beforehand would only cost time here.
     compiled = project / "results" / "kernels"
