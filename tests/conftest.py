@@ -1,5 +1,6 @@
 """Settings before numba is imported, compiled kernels before tests start, figures closed."""
 
+import gc
 import os
 import shutil
 import sys
@@ -55,6 +56,11 @@ def compile_what_is_left(folder):
 def pytest_collection_modifyitems(items):
     """Run the longest tests first: no worker should be left with them when the others are done."""
     items.sort(key=lambda item: item.path.name != "test_workflow.py")
+
+
+def pytest_collection_finish():
+    """Keep the garbage collector from the modules that are loaded: no test drops them."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

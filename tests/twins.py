@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -224,6 +225,12 @@ def tree_shap_exact(forest, X) -> np.ndarray:
     return out / Fraction(forest.n_trees) if forest.aggregate == "mean" else out
 
 
+@cache
+def orders(m):
+    """Numbers of orders of m features in which a subset of size 0, 1, ... goes before a feature."""
+    return [math.factorial(size) * math.factorial(m - size - 1) for size in range(m)]
+
+
 def _gains(z, o):
     """Factor of a leaf's value in the Shapley value of every feature on its path."""
     m = len(z)
@@ -240,9 +247,7 @@ def _gains(z, o):
                     for a, b in zip([*scaled, 0], [0, *coefficients], strict=True)
                 ]
             coefficients = scaled
-        weighted = sum(
-            math.factorial(k) * math.factorial(m - k - 1) * e for k, e in enumerate(coefficients)
-        )
+        weighted = sum(w * e for w, e in zip(orders(m), coefficients, strict=False))
         gains[i] = (o[i] - z[i]) * Fraction(weighted, denominator * math.factorial(m))
     return gains
 

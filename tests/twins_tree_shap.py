@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from twins import goes_left
+from twins import goes_left, orders
 
 
 def tree_shap_by_sizes(forest, X) -> np.ndarray:
@@ -33,10 +33,7 @@ def _visit(forest, row, k, path, product, out):
         m, denominator = len(path), math.prod(d for _, d, _ in path.values())
         for i, (n, d, o) in path.items():
             rest = _divided(product, n, d * o)
-            weighted = sum(
-                math.factorial(size) * math.factorial(m - size - 1) * e
-                for size, e in enumerate(rest)
-            )
+            weighted = sum(w * e for w, e in zip(orders(m), rest, strict=True))
             gain = Fraction((o * d - n) * weighted, denominator * math.factorial(m))
             for c in np.flatnonzero(forest.value[k]):
                 out[i, c] += gain * Fraction(forest.value[k, c])

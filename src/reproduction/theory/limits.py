@@ -275,7 +275,12 @@ def _binary(X):
 
 def _along(axis, *parts):
     """The parts one after the other along an axis of length 1, broadcast along the others."""
-    return np.concatenate(np.broadcast_arrays(*parts), axis=axis)
+    shape = list(np.broadcast(*parts).shape)
+    shape[axis] = len(parts)
+    out = np.empty(shape)
+    for place, part in enumerate(parts):
+        out[(slice(None),) * axis + (slice(place, place + 1),)] = part
+    return out
 
 
 def _look_up(table, X):
