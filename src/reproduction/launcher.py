@@ -31,6 +31,9 @@ LIBRARIES = (
     "numpy",
     "pandas",
     "numba",
+    # Which it loads when it reads or compiles machine code.
+    "numba.cpython.charseq",
+    "numba.np.arrayobj",
     "scipy.stats",
     "sklearn.datasets",
     "sklearn.ensemble",
@@ -161,6 +164,7 @@ def serve(path: str, alive: int) -> None:
             for name in LIBRARIES:
                 with contextlib.suppress(ImportError):
                     importlib.import_module(name)
+            _prepare_numba()
             for thread in threading.enumerate()[1:]:
                 thread.join(1)
             if len(os.listdir("/proc/self/task")) > 1:
@@ -174,6 +178,16 @@ def serve(path: str, alive: int) -> None:
         finally:
             Path(path).unlink(missing_ok=True)
             Path(path).parent.rmdir()
+
+
+def _prepare_numba():
+    """Do what numba does before the first kernel of a process; most jobs have one."""
+    from numba.core.entrypoints import init_all
+    from numba.core.registry import cpu_target
+    from numba.core.runtime import rtsys
+
+    init_all()
+    rtsys.initialize(cpu_target.target_context)
 
 
 def _fork(listener, alive):
