@@ -35,7 +35,7 @@ def planned(monkeypatch):
     made.append(jobs.Job("importances", "e/long/quick", "", ["models/e/long"], ["quick"]))
     seconds[made[-1].log] = 0.5
     monkeypatch.setattr(jobs, "of_workflow", lambda flow: made)
-    known = SimpleNamespace(seconds=lambda job: seconds[job.log])
+    known = SimpleNamespace(seconds=lambda job: seconds.get(job.log, 1.0))
     monkeypatch.setattr(costs, "reference", lambda: known)
     monkeypatch.setattr(costs, "read", lambda path: known)
     return made
@@ -57,6 +57,12 @@ def test_a_short_job_beside_the_chain_waits_until_the_chain_has_ended(planned):
     quick = priority("importances", experiment="e", batch="long", importance="quick")
     assert quick == 3.5
     assert schedule.chains(planned[-1:], [0.5]) == [0.5]
+
+
+def test_a_job_that_takes_all_cores_starts_before_the_others(planned):
+    planned.append(jobs.Job("tables", "p/a", "", [], ["table"], timed=True))
+    alone = priorities.Priorities("a workflow").of("results/logs/timing/tables/p/a.log")
+    assert alone(Wildcards()) > priority("models", experiment="e", batch="long")
 
 
 def test_a_job_that_a_run_of_everything_does_not_have_comes_last(planned):

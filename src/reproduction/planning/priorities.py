@@ -3,8 +3,10 @@
 A chain is jobs that wait for each other, such as data, models, importances, metrics, table. With
 the longest chains first, a run does not end with a long job on one core while the others idle. And
 a chain that was begun goes on before a shorter one begins, so the models of few batches lie on the
-disk at a time. How long a job takes is predicted, see `reproduction.planning.costs`; where the
-prediction is wrong, the order is not the best one, and the results are the same.
+disk at a time. Before them all come jobs that take all cores: they start when no other job runs,
+and the jobs that wait for them can then run side by side. How long a job takes is predicted, see
+`reproduction.planning.costs`; where the prediction is wrong, the order is not the best one, and the
+results are the same.
 """
 
 from __future__ import annotations
@@ -35,7 +37,11 @@ class Priorities:
         measured = costs.MEASURED.is_file()
         known = costs.read(costs.MEASURED) if measured else costs.reference()
         chains = schedule.chains(planned, [known.seconds(job) for job in planned])
-        return {job.log: seconds for job, seconds in zip(planned, chains, strict=True)}
+        longest = max(chains, default=0.0)
+        return {
+            job.log: seconds + (longest if job.alone else 0.0)
+            for job, seconds in zip(planned, chains, strict=True)
+        }
 
     def of(self, log: str):
         """Priority of the jobs of a rule, by the pattern of their logs.
