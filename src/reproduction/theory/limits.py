@@ -8,7 +8,7 @@ with its probability, and over the children.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from math import comb
 
 import numpy as np
@@ -154,7 +154,7 @@ class InfiniteForest:
         follow the splits like any other.
         """
         X = list(np.ndindex((2,) * self.n_features)) if X is None else X
-        return _look_up(self._expectations(), _binary(X))
+        return _look_up(self._expectations, _binary(X))
 
     def tree_shap(self, X) -> np.ndarray:
         """Path-dependent TreeSHAP, (n, p, n_classes).
@@ -162,7 +162,7 @@ class InfiniteForest:
         Shapley values of the mean over trees of E[f(x) | x_S] by Algorithm 1 of lundberg2017:
         where the split's input is not in S, both children count, by their shares of the rows.
         """
-        X, table = _binary(X), self._expectations()
+        X, table = _binary(X), self._expectations
 
         def v(s):
             known = np.full_like(X, 2)
@@ -177,7 +177,7 @@ class InfiniteForest:
         Shapley values of the mean prediction over the rows of `background`, equally likely, with
         the inputs of S replaced by those of x.
         """
-        X, background, table = _binary(X), _binary(background), self._expectations()
+        X, background, table = _binary(X), _binary(background), self._expectations
 
         def v(s):
             mixed = np.repeat(background[None], len(X), axis=0)
@@ -186,6 +186,7 @@ class InfiniteForest:
 
         return np.moveaxis(shapley_values(self.n_features, v), 0, 1)
 
+    @cached_property
     def _expectations(self):
         """E over the trees of E[f(x) | x_S]: an axis an input (0, 1, not in S), then the outputs.
 
