@@ -47,11 +47,14 @@ def warm_up(processes: int = 1) -> None:
         compile_part(part)
 
 
-def compile_part(part: str) -> None:
-    """Compile one of the `PARTS`, or load it from the cache; ValueError if there is none such."""
+def compile_part(part: str, x_dtypes=X_DTYPES) -> None:
+    """Compile one of the `PARTS`, or load it from the cache, for models that compare in `x_dtypes`.
+
+    ValueError if there is no such part.
+    """
     if part not in PARTS:
         raise ValueError(f"no part {part!r}: there are {', '.join(PARTS)}")
-    for x_dtype in X_DTYPES:
+    for x_dtype in x_dtypes:
         stump = _stump(x_dtype)
         CALLS[part](stump, stump.prepare(np.array([[0.0], [1.0]])))
 
