@@ -182,12 +182,10 @@ def serve(path: str, alive: int) -> None:
 
 def _prepare_numba():
     """Do what numba does before the first kernel of a process; most jobs have one."""
-    from numba.core.entrypoints import init_all
-    from numba.core.registry import cpu_target
-    from numba.core.runtime import rtsys
-
-    init_all()
-    rtsys.initialize(cpu_target.target_context)
+    names = ("entrypoints", "registry", "runtime")
+    entrypoints, registry, runtime = (importlib.import_module(f"numba.core.{n}") for n in names)
+    entrypoints.init_all()
+    runtime.rtsys.initialize(registry.cpu_target.target_context)
 
 
 def _fork(listener, alive):
