@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from splitcredit import _memory
 from splitcredit._forest_checks import LEAF, all_finite, check, check_inbag, is_prepared
 from splitcredit._names import as_names
 from splitcredit.categories import Categories
@@ -345,8 +344,10 @@ def _numeric(X, dtype):
         array = np.asarray(X)
         if array.dtype.kind not in "biufO":
             raise TypeError(f"dtype {array.dtype}")
+        if array.dtype == dtype and array.flags.c_contiguous:
+            return array
         with np.errstate(over="ignore"):
-            return _memory.cast(array, dtype)
+            return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"X is not numeric ({error}): pass a table of numbers; encode text columns first"

@@ -13,7 +13,6 @@ import numpy as np
 from sklearn.tree import BaseDecisionTree
 from sklearn.utils import get_tags
 
-from splitcredit._memory import empty
 from splitcredit.convert import _nodes
 
 # What holds for all of them.
@@ -94,16 +93,16 @@ def stacked(trees, values, missing, n_outputs=None, features=None, columns=None)
     n = offsets[-1]
     n_outputs = values[0].shape[1] if n_outputs is None else n_outputs
     arrays = {
-        "feature": empty((n,), np.int32),
-        "threshold": empty((n,)),
-        "left": empty((n,), np.int32),
-        "right": empty((n,), np.int32),
-        "value": empty((n, n_outputs)) if columns is None else np.zeros((n, n_outputs)),
-        "cover": empty((n,)),
-        "impurity": empty((n,)),
+        "feature": np.empty(n, np.int32),
+        "threshold": np.empty(n),
+        "left": np.empty(n, np.int32),
+        "right": np.empty(n, np.int32),
+        "value": np.empty((n, n_outputs)) if columns is None else np.zeros((n, n_outputs)),
+        "cover": np.empty(n),
+        "impurity": np.empty(n),
     }
     if missing:
-        arrays["missing_left"] = empty((n,), np.bool_)
+        arrays["missing_left"] = np.empty(n, np.bool_)
     for t, tree in enumerate(trees):
         nodes = slice(offsets[t], offsets[t + 1])
         known = slice(None) if columns is None else columns[t]

@@ -11,8 +11,6 @@ from contextvars import ContextVar
 
 import numpy as np
 
-from splitcredit import _memory
-
 _current: ContextVar[Whole | None] = ContextVar("current", default=None)
 
 
@@ -49,7 +47,7 @@ class Whole:
         if self.dtype != np.float64 or shape[0] != self._n_rows or self._room is not None:
             return None
         if self.values is None:
-            self.values = _memory.zeros((self.n_rows, *shape[1:]))
+            self.values = np.zeros((self.n_rows, *shape[1:]))
         if self.values.shape[1:] != tuple(shape[1:]):
             return None
         self._room = self.values[self._start : self._start + self._n_rows]
@@ -60,7 +58,7 @@ class Whole:
         if values is self._room:
             return
         if self.values is None or self.values.shape[1:] != values.shape[1:]:
-            self.values = _memory.empty((self.n_rows, *values.shape[1:]), self.dtype)
+            self.values = np.empty((self.n_rows, *values.shape[1:]), self.dtype)
         self.values[start : start + len(values)] = values
 
 
@@ -68,4 +66,4 @@ def zeros(shape) -> np.ndarray:
     """An array of zeros for the values of the rows of a call: its room in the result, if it has."""
     whole = _current.get()
     room = None if whole is None else whole.room(shape)
-    return _memory.zeros(shape) if room is None else room
+    return np.zeros(shape) if room is None else room

@@ -17,7 +17,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from splitcredit import _memory
 from splitcredit.kernels import kept, results
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import (
@@ -235,10 +234,10 @@ def of_groups(forest, names, group_of):
 
 def _attribute(forest, X, outputs, rows, algorithm, out=None):
     if out is None:
-        out = _memory.zeros((len(rows), forest.n_features, len(outputs)))
+        out = np.zeros((len(rows), forest.n_features, len(outputs)))
     # One type for the compiled code; float32 and their thresholds lose nothing. What has this type
     # is not copied: the view alone cannot be written to.
-    (X,) = as_readonly(_memory.cast(X, np.float64))
+    (X,) = as_readonly(np.asarray(X, np.float64))
     if algorithm == "auto":
         _attribute_soon(forest, outputs, X, rows, out)
     else:

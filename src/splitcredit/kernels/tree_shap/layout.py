@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from splitcredit._memory import empty
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import nodes_of
 
@@ -105,12 +104,12 @@ def make_layouts(forest, outputs):
 def layout_of(nodes, value, offsets, outputs, n_features, first=0) -> TreeLayout:
     """The layout of the trees between the first and the last of `offsets`, from tree `first` on."""
     shape = offsets[-1] - offsets[0], len(outputs)
-    varies, constant = empty(shape, np.bool_), empty(shape)
+    varies, constant = np.empty(shape, np.bool_), np.empty(shape)
     n_varying, n_trees = np.empty(shape[0], np.int64), len(offsets) - 1
     below, counts = (varies, constant, n_varying), np.zeros((n_trees, 2), np.int64)
     _find_varying(n_trees, nodes, value, offsets, outputs, *below, counts)
     starts = np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(counts, axis=0)])
-    entries, terms = empty((starts[-1, 0],), ENTRY), empty((starts[-1, 1],), TERM)
+    entries, terms = np.empty(starts[-1, 0], ENTRY), np.empty(starts[-1, 1], TERM)
     extents = np.zeros((n_trees, 3), np.int32)
     _fill(n_trees, nodes, offsets, *below, starts, n_features, entries, terms, extents)
     return TreeLayout(entries, terms, starts, *np.ascontiguousarray(extents.T), first)
