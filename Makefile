@@ -83,6 +83,7 @@ bench: environment ## time the core against its peers, into results/timing/bench
 	OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=2 \
 	  $(BIN)/python benchmarks/run.py $(if $(FAMILY),family $(FAMILY))
 	$(if $(FAMILY),,OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/limits.py)
+	$(if $(FAMILY),,OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/gap_ratios.py)
 
 verify: environment ## compare the results of a finished full run with the reference run, cell by cell
 	@$(BIN)/python workflow/verify.py

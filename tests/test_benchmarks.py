@@ -243,6 +243,21 @@ def test_every_kernel_on_the_page_of_limits_is_counted_and_runs(bench):
         assert limits.line(work, least, 2 * max(least.values())).endswith(" 50% |")
 
 
+def test_every_recorded_time_is_of_a_setting_that_is_drawn(bench):
+    """Red if the draw of a setting changes its number of features, or one is recorded twice."""
+    gaps = bench("gap_ratios")
+    rows = gaps.storage.read_rows(gaps.RECORDED)
+    theirs, drawn = gaps.recorded(), {setting.key: setting for setting in gaps.settings()}
+    assert len(rows) == len(theirs) and set(theirs) < set(drawn)
+    for key in theirs:
+        assert (drawn[key].chosen.sum(axis=1) == drawn[key].size).all()
+    assert gaps.microseconds(drawn["grown10", 0.3, 1], seconds=0) > 0
+    text = gaps.table(dict.fromkeys(theirs, 2.0))
+    assert text.count("| 2x | 2x |") == len(gaps.lines())
+    names = [line.split("|")[1].strip() for line in text.split("\n")[2:]]
+    assert names == first_cells(bench, "benchmarks.md", "gaps")
+
+
 def test_rates_of_the_processor_are_measured_by_loops_that_run(bench, monkeypatch):
     processor = bench("processor")
     monkeypatch.setattr(processor, "RUNS", 1)
