@@ -294,7 +294,7 @@ def gap_work(forest, X, masks) -> dict:
     below, and the sum. The ends of v's interval are read, its width, and the sum from below.
     """
     operations = size = 0
-    for work, *_ in _operations.lists(forest, X, masks, SIGMA):
+    for work, _ in _operations.lists(forest, X, masks, SIGMA):
         later = work.active_end[-1] - work.active_end
         steps, first = work.steps, 0
         for last, leaves in zip(work.steps_end.tolist(), later.tolist(), strict=True):

@@ -469,9 +469,9 @@ def parts_of_work(forest, X, chosen):
     thresholds that need a probability.
     """
     parts = []
-    for work, _, listed in _operations.lists(forest, X, chosen, 0.3):
+    for work, _ in _operations.lists(forest, X, chosen, 0.3):
         lengths, loops = loops_of_kernel(work)
-        parts.append([(lengths * loops).sum(), loops.sum(), listed])
+        parts.append([(lengths * loops).sum(), loops.sum(), work.steps_end[-1]])
     cuts = GapProblem(forest, None, 0.3, None).gap_forest.cuts
     return [*np.mean(parts, axis=0), chosen[:, cuts.feature].sum(axis=1).mean()]
 
