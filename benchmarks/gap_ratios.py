@@ -4,9 +4,9 @@
 
 Trains the models on the project's data, times the call for each setting, a model, the noise and a
 size of sets, and holds it against ``gap_recorded.csv``: CPU microseconds a pair of a row and a set
-that our own C++ program of that algorithm (g++ -O3, single precision) took for the first of the same
-pairs on an AMD EPYC of the fifth generation, in November 2026. With ``--write`` the table goes to
-docs/benchmarks.md. No test depends on a time.
+that our own C++ program of that algorithm (g++ -O3, single precision) took for the first of the
+same pairs on an AMD EPYC of the fifth generation, in November 2026. With ``--write`` the table goes
+to docs/benchmarks.md. No test depends on a time.
 """
 
 from __future__ import annotations

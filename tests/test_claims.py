@@ -8,14 +8,17 @@ import sys
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 
 from reproduction import claims, claims_summary, papers, storage
+from reproduction.__main__ import main
 from reproduction.claims import Basis, judge, parse_cell, rules_for, tolerance, verdict
 from reproduction.planning import configuration
 from reproduction.planning.places import PAPERS
+from reproduction.planning.workflow import Workflow
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -400,6 +403,50 @@ def test_reference_verdicts_follow_from_printed_and_ours():
         if row["verdict"] != "not comparable":
             assert verdict(row["printed"], row["ours"], _basis(row)) == row["verdict"], row
         assert row["verdict"] != "differs" or (row["cause"] and row["test"])
+
+
+@pytest.mark.parametrize(("file", "folder"), [("claims.csv", ""), ("claims_timing.csv", "timing")])
+def test_the_claims_of_the_reference_follow_from_its_own_tables(file, folder, tmp_path):
+    """Red if a table was taken over without the claims that are made from it, or a rule was edited.
+
+    Judged anew, with the arguments that a full run has. Of two tables only the digest is kept.
+    """
+    flow, names = Workflow({}), set()
+    for path in flow.judgments(timed=bool(folder)):
+        name = path.split("judgments/")[1].removesuffix(".json")
+        table = REFERENCE / folder / "tables" / f"{name}.csv"
+        if table.exists():
+            names.add(name)
+            judged_anew(flow, name, table, tmp_path / name)
+    rows = [row for name in sorted(names) for row in storage.read_json(tmp_path / name)]
+    storage.write_rows(tmp_path / "claims.csv", rows, claims.COLUMNS)
+    kept = [
+        row
+        for row in storage.read_rows(REFERENCE / file)
+        if f"{row['paper']}/{row['artefact']}" in names
+    ]
+    assert kept
+    by_name = sorted(kept, key=lambda row: f"{row['paper']}/{row['artefact']}")
+    assert storage.read_rows(tmp_path / "claims.csv") == by_name
+
+
+def judged_anew(flow, name, table, out):
+    """Run the judgment of one artefact on a table."""
+    paper, _, artefact = name.partition("/")
+    wildcards = SimpleNamespace(paper=paper, artefact=artefact)
+    stand_in = flow.stand_in(wildcards)
+    options = {
+        "artefact": [name],
+        "table": [table],
+        "out": [out],
+        "printed": [ROOT / path for path in flow.printed(wildcards)],
+        "statements": [ROOT / path for path in flow.stated(wildcards)],
+        "rules": [flow.claim_rules(wildcards)],
+        "evidence": [flow.evidence(wildcards)],
+        "decided": flow.decided(wildcards),
+    }
+    given = [str(x) for option, values in options.items() for x in (f"--{option}", *values)]
+    main(["judgments", *given, *([stand_in] if stand_in else [])])
 
 
 def test_the_page_of_results_shows_the_summary_of_the_reference_run():
