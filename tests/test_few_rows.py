@@ -42,6 +42,7 @@ def test_a_forest_too_large_for_what_is_kept_gives_the_same_bytes(name, monkeypa
     values = [few_rows(kept, rows) for _ in range(2)]
     monkeypatch.setattr(explain, "_SMALL", 0)
     values += [few_rows(large, rows) for _ in range(2)]
+    values.append(tree_shap(kept, kept.prepare(rows)))
     assert len({of_call.tobytes() for of_call in values}) == 1
 
 
