@@ -1,8 +1,9 @@
 """Run the benchmarks: python benchmarks/run.py [MODULE [RACE ...]], or `make bench`.
 
-Writes results/timing/bench.csv (`ratio` is the peer's time over ours); a run of one module writes
-bench_MODULE.csv. `family SEED` races models that are drawn by the seed, prints the ten at which
-ours does worst, and adds the rows to bench.csv. No test depends on a time.
+Writes results/timing/bench.csv (`ratio` is the peer's time over ours); a run of one module
+replaces the rows of its own works, and leaves the others. `family SEED` races models that are drawn
+by the seed, prints the ten at which ours does worst, and adds the rows to bench.csv. No test
+depends on a time.
 """
 
 from __future__ import annotations
@@ -45,10 +46,21 @@ def main(*arguments):
     for name in [module] if module else MODULES:
         for timed in importlib.import_module(name).benchmarks(*names):
             rows += printed(timed.run())
-    if module:
-        storage.write_rows(TABLE.with_name(f"bench_{module}.csv"), rows, COLUMNS)
-    else:
+        replace(rows)
+    if not module:
         storage.write_rows(TABLE, rows + [row for row in stored() if row.get("family")], COLUMNS)
+
+
+def replace(rows):
+    """Write rows into the table in the place of those of the same works; the others stay."""
+    works, before = {_work(row) for row in rows}, stored()
+    place = next((i for i, row in enumerate(before) if _work(row) in works), len(before))
+    others = [row for row in before[place:] if _work(row) not in works]
+    storage.write_rows(TABLE, before[:place] + rows + others, COLUMNS)
+
+
+def _work(row):
+    return row["benchmark"], row["scope"]
 
 
 def run_family(seed, *numbers):

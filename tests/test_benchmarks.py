@@ -374,6 +374,28 @@ def test_a_family_replaces_its_own_rows_of_the_table_only(bench, monkeypatch, tm
     assert "The lowest ratios of family 3" in capsys.readouterr().out
 
 
+def test_a_module_replaces_the_rows_of_its_own_works_only(bench, monkeypatch, tmp_path):
+    run, storage = bench("run"), importlib.import_module("reproduction.storage")
+    monkeypatch.setattr(run, "TABLE", tmp_path / "bench.csv")
+    monkeypatch.setattr(run, "warm_up", lambda: None)
+    shared = {"mode": "kernel", "clock": "cpu", "threads": "1", "family": ""}
+    works = [("SAGE", "led"), ("TreeSHAP", "W1"), ("TreeSHAP", "W1"), ("TreeSHAP", "W2")]
+    old = [shared | {"benchmark": name, "scope": scope, "ratio": "1"} for name, scope in works]
+    storage.write_rows(run.TABLE, old, run.COLUMNS)
+
+    class Timed:
+        def run(self):
+            return [old[1] | {"ratio": "2", "target": "", "note": ""}]
+
+    monkeypatch.setattr(bench("tree_shap"), "benchmarks", lambda *names: [Timed()])
+    run.main("tree_shap", "W1")
+    assert [(row["scope"], row["ratio"]) for row in run.stored()] == [
+        ("led", "1"),
+        ("W1", "2"),
+        ("W2", "1"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [(["familly"], "invalid choice: 'familly'"), (["family"], "family needs a seed")],
