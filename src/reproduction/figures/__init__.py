@@ -38,7 +38,11 @@ def style():
 
 
 def save(figure, path) -> None:
-    """Write a figure; the suffix of the path says in which format: SVG, PNG or PDF."""
+    """Write a figure; the suffix of the path says in which format: SVG, PNG or PDF.
+
+    The first call works out the layout, and further calls take it: that is most of their time, and
+    all formats show the same picture.
+    """
     import matplotlib
 
     path = Path(path)
@@ -49,3 +53,4 @@ def save(figure, path) -> None:
         # Clouds of points are pixels within a PDF, which is for print.
         resolution = {"dpi": _PRINT} if path.suffix == ".pdf" else {}
         figure.savefig(temporary, **resolution, metadata=dict.fromkeys(_CHANGING[path.suffix]))
+    figure.set_layout_engine("none")
