@@ -189,23 +189,43 @@ def _columns(b, at, n, vary):
         return None
     try:
         stretches, usual, rests, stop = _walk(b, at, n, fields[0].constant - 8, sizes)
-        arrays = {}
-        for field in fields:
-            begin = stretches[field.stretch] + field.constant + field.each * usual
-            before = begin
-            if field.dtype is not None:
-                before = begin - 8
-                length = _at(b, before, np.dtype(">i8")).astype(np.int64)
-                expected = usual if field.length is None else field.length
-                if field.length != -1 and (length != expected).any():
-                    return None
-                arrays[field.key] = field.dtype, begin, length
-            head = _at(b, before - len(field.head), np.dtype((np.void, len(field.head))))
-            if head.tobytes() != field.head * n:
-                return None
+        stretch, constant, each = np.array([field[-3:] for field in fields]).T
+        begins = np.array(stretches)[stretch] + constant[:, None] + np.outer(each, usual)
+        is_array = np.array([field.dtype is not None for field in fields])
+        before = begins - 8 * is_array[:, None]
+        lengths = _at(b, before[is_array], np.dtype(">i8")).astype(np.int64)
+        if not _are_alike(b, before, lengths, usual, fields):
+            return None
     except (IndexError, KeyError, OverflowError, ValueError, struct.error):
         return None
+    found = zip([field for field in fields if field.dtype], begins[is_array], lengths, strict=True)
+    arrays = {field.key: (field.dtype, begin, length) for field, begin, length in found}
     return Columns(b, stretches[0], arrays, rests), stop
+
+
+def _are_alike(b, before, lengths, usual, fields):
+    """Whether arrays are as long as they should be, and keys stand where they should.
+
+    Parameters
+    ----------
+    before : int64 (n_fields, n_objects)
+        Where the numbers of each field begin, or the length of an array.
+    lengths : int64 (n_arrays, n_objects)
+    usual : int64 (n_objects,)
+        Length of the first array of each object.
+    """
+    given = [field.length for field in fields if field.dtype]
+    fixed = np.array([-1 if length is None else length for length in given])[:, None]
+    expected = np.where(np.array([length is None for length in given])[:, None], usual, fixed)
+    if ((lengths != expected) & (expected >= 0)).any():
+        return False
+    width = max(len(field.head) for field in fields)
+    heads = _at(b, before - width, np.dtype((np.void, width)))
+    heads = heads.view(np.uint8).reshape(*before.shape, width)
+    padded = b"".join(field.head.rjust(width, b"\0") for field in fields)
+    usual_heads = np.frombuffer(padded, np.uint8).reshape(len(fields), 1, width)
+    size = np.array([len(field.head) for field in fields])[:, None, None]
+    return not ((heads != usual_heads) & (np.arange(width) >= width - size)).any()
 
 
 def _form(first, vary):
@@ -247,16 +267,23 @@ def _walk(b, at, n, first, sizes):
 
     `first` is where this length stands in an object. At the end is where the last object ends.
     """
-    stretches, lengths, rests, known = [[] for _ in sizes], [], [], {}
+    stretches, lengths, rests = [[] for _ in sizes], [], []
+    known: dict = {}
+    steps = [
+        (constant, each, width, begins.append)
+        for (constant, each, width), begins in zip(sizes, stretches, strict=True)
+    ]
     for _ in range(n):
         (length,) = _length(b, at + first)
-        for (constant, each, width), begins in zip(sizes, stretches, strict=True):
-            begins.append(at)
+        for constant, each, width, begin in steps:
+            begin(at)
             at += constant + each * length
             if width == 0:
                 at += 1 + _NUMBERS[b[at]].size
             elif width > 0:
                 at += width * _length(b, at - 8)[0]
+        if length not in known and known:
+            known[length] = _for_length(*next(iter(known.items())), length)
         content, rest = known.get(length, (b"-", None))
         if not b.startswith(content, at):
             rest, stop = _rest(b, at, {})
@@ -266,6 +293,36 @@ def _walk(b, at, n, first, sizes):
         lengths.append(length)
         rests.append(rest)
     return [np.array(begins) for begins in stretches], np.array(lengths), rests, at
+
+
+def _for_length(usual, of_usual, length):
+    """What the rest of an object is if it differs from another in one text: the array's length.
+
+    Parameters
+    ----------
+    usual : int
+        Length of the first array of the other object.
+    of_usual : tuple
+        Content of its rest, and the same decoded.
+    length : int
+
+    Returns
+    -------
+    tuple
+        Like `of_usual`; its content is compared with the document before it is used.
+    """
+    content, rest = of_usual
+    old, new = (b"S" + _LENGTH.pack(len(text)) + text for text in (b"%d" % usual, b"%d" % length))
+    if content.count(old) != 1:
+        return of_usual
+    return content.replace(old, new), _replaced(rest, str(usual), str(length))
+
+
+def _replaced(value, old, new):
+    """An object with another text in place of one text."""
+    if isinstance(value, dict):
+        return {key: _replaced(own, old, new) for key, own in value.items()}
+    return new if value == old else value
 
 
 def _at(b, places, dtype):
