@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from splitcredit.kernels import leaf_means
+
 # Where the impurity is that of `summaries`, and not one that the library kept.
 LEAF_VARIANCE = "leaf variance"
 
@@ -14,14 +16,14 @@ def summaries(left, right, cover, leaf_value, roots, model) -> tuple[np.ndarray,
     The mean is the prediction of a row that stops at the node (Saabas' method needs it). The
     variance is an impurity where a library keeps none: its decrease at a split is the decrease of
     the squared error if the targets were the tree's own predictions, as in figure 1 of
-    lundberg2017. Both are built up from the leaves, one level of all trees a step:
+    lundberg2017. Both are built up from the leaves:
     ``mean = s m_L + (1 - s) m_R`` and ``variance = s v_L + (1 - s) v_R + s (1 - s) (m_L - m_R)^2``
     with s the left child's share of the cover; no difference of near-equal sums is taken.
 
     Parameters
     ----------
     left, right : int (n_nodes,)
-        Children as indices into these arrays; -1 at a leaf.
+        Children as indices into these arrays, behind their parent; -1 at a leaf.
     cover : float64 (n_nodes,)
     leaf_value : float64 (n_nodes,)
         Ignored at inner nodes.
@@ -39,21 +41,13 @@ def summaries(left, right, cover, leaf_value, roots, model) -> tuple[np.ndarray,
     ValueError
         If both children of a node have cover 0; the message names model and tree.
     """
-    mean, variance = leaf_value.copy(), np.zeros(len(leaf_value))
-    for level in reversed(_levels(left, right, roots)):
-        a, b = left[level], right[level]
-        total = cover[a] + cover[b]
-        if not total.all():
-            tree = np.searchsorted(roots, level[total == 0].min(), side="right") - 1
-            raise ValueError(
-                f"tree {tree} of this {model} has a split that no training row reached with a "
-                "weight above 0, so that its node has no mean: fit without rows of weight 0"
-            )
-        share = cover[a] / total
-        difference = mean[a] - mean[b]
-        mean[level] = mean[b] + share * difference
-        variance[level] = variance[b] + share * (variance[a] - variance[b])
-        variance[level] += share * (1 - share) * difference**2
+    mean, variance, uncovered = leaf_means.summaries(left, right, cover, leaf_value)
+    if uncovered >= 0:
+        tree = np.searchsorted(roots, uncovered, side="right") - 1
+        raise ValueError(
+            f"tree {tree} of this {model} has a split that no training row reached with a "
+            "weight above 0, so that its node has no mean: fit without rows of weight 0"
+        )
     return mean, variance
 
 
@@ -80,17 +74,6 @@ def vector_summaries(left, right, cover, leaf_value, roots, model):
 def target_names(n_targets) -> tuple[str, ...]:
     """Names of the outputs of a model with several targets."""
     return tuple(f"y{k}" for k in range(n_targets))
-
-
-def _levels(left, right, roots):
-    """Inner nodes of all trees by depth, the roots first."""
-    inner = left >= 0
-    levels, level = [], roots[inner[roots]]
-    while level.size:
-        levels.append(level)
-        children = np.concatenate([left[level], right[level]])
-        level = children[inner[children]]
-    return levels
 
 
 def in_columns(value, column, counts, n_outputs) -> np.ndarray:

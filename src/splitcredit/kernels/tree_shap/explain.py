@@ -17,8 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from splitcredit.kernels import kept, results
-from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels import kept, leaf_means, results
 from splitcredit.kernels.nodes import (
     as_readonly,
     cached_per_forest,
@@ -206,8 +205,7 @@ def _with_dependent(most, out=None):
 @cached_per_forest
 def expected_value(forest) -> np.ndarray:
     """Prediction when no feature is known: cover-weighted mean of the leaves, (n_outputs,)."""
-    mean = forest.value.copy()
-    _weigh_leaves(forest.feature, forest.left, forest.right, forest.cover, mean)
+    mean = leaf_means.expectations(forest.left, forest.right, forest.cover, forest.value)
     total = mean[forest.tree_offsets[:-1]].sum(axis=0)
     return readonly(forest.base + (total / forest.n_trees if forest.aggregate == "mean" else total))
 
@@ -299,12 +297,3 @@ def _choose(forest, n_rows):
     if outcome_tables.pays(forest):
         return "tables"
     return "rows" if n_rows <= FEW_ROWS else "blocks"
-
-
-@kernel()
-def _weigh_leaves(feature, left, right, cover, mean):
-    for k in range(len(feature) - 1, -1, -1):
-        if feature[k] >= 0:
-            ratio = cover[left[k]] / (cover[left[k]] + cover[right[k]])
-            for c in range(mean.shape[1]):
-                mean[k, c] = ratio * mean[left[k], c] + (1 - ratio) * mean[right[k], c]
