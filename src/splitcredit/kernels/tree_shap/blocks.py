@@ -63,6 +63,7 @@ from splitcredit.kernels.tree_shap.layout import make_layouts
 from splitcredit.kernels.tree_shap.transposed import (
     BESIDE,
     flattened,
+    holds_nan,
     take_rows,
     take_sums,
     write_sums,
@@ -109,10 +110,10 @@ def attribute(forest, outputs, X, rows, out) -> None:
     With each layout but the first, a block starts from what is in `out`, so that the sum over trees
     is made in one order, wherever the layouts of the forest end.
     """
-    any_nan, begun = bool(np.isnan(X).any()), False
+    begun = False
     flat, size = flattened(out), _block_size(len(rows))
     for arrays in quadratures(forest, outputs):
-        given = X, any_nan, rows, size, len(outputs), begun, flat
+        given = X, rows, size, len(outputs), begun, flat
         _blocks(n_blocks(len(rows), size), *arrays, *given)
         begun = True
 
@@ -120,7 +121,7 @@ def attribute(forest, outputs, X, rows, out) -> None:
 def is_ready(forest, outputs, X, rows, out) -> bool:
     """Whether the kernel that `attribute` calls with such arguments is compiled."""
     arrays = next(iter(quadratures(forest, outputs)), None)
-    given = X, True, rows, LANES, len(outputs), True, flattened(out)
+    given = X, rows, LANES, len(outputs), True, flattened(out)
     return arrays is None or _blocks.is_ready(*arrays, *given)
 
 
@@ -186,7 +187,6 @@ def _blocks(
     points,
     weights,
     X,
-    any_nan,
     rows,
     size,
     n_outputs,
@@ -202,6 +202,7 @@ def _blocks(
         start = block * size
         n_rows = min(size, len(out) - start)
         take_rows(X, rows, start, n_rows, x)
+        any_nan = holds_nan(x, n_rows)
         take_sums(out, begun, start, n_rows, phi)
         for t in range(len(triples)):
             if starts[t, 0] < starts[t + 1, 0]:

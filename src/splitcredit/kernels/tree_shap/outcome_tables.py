@@ -22,6 +22,7 @@ from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
 from splitcredit.kernels.tree_shap.transposed import (
     BESIDE,
     flattened,
+    holds_nan,
     take_rows,
     take_sums,
     write_sums,
@@ -67,12 +68,11 @@ def attribute(forest, outputs, X, rows, out, hurry=False) -> None:
             f"algorithm='tables' takes trees of depth at most {BITS}, and this forest has one of "
             f"depth {_depth(forest)}: use 'blocks', 'rows' or 'auto'"
         )
-    any_nan, begun = bool(np.isnan(X).any()), False
-    flat = flattened(out)
+    flat, begun = flattened(out), False
     key = "tables", *outputs.tolist()
     for arrays in kept.ARRAYS.items(forest, key, lambda: _make(forest, outputs, hurry)):
         splits = _splits(forest)
-        _look_up(n_blocks(len(rows), BLOCK), *splits, *arrays, X, any_nan, rows, begun, flat)
+        _look_up(n_blocks(len(rows), BLOCK), *splits, *arrays, X, rows, begun, flat)
         begun = True
 
 
@@ -84,8 +84,8 @@ def fixed(forest, outputs):
 
 
 def arguments(of_forest, X, rows, begun, out):
-    """What the kernel is given for one of `fixed` and one block of rows without NaN."""
-    return 0, 1, *of_forest, X, False, rows, begun, out.reshape(len(out), -1)
+    """What the kernel is given for one of `fixed` and one block of rows."""
+    return 0, 1, *of_forest, X, rows, begun, out.reshape(len(out), -1)
 
 
 def compiled_for(arguments):
@@ -284,7 +284,6 @@ def _look_up(
     first_credited,
     place,
     X,
-    any_nan,
     rows,
     begun,
     out,
@@ -298,6 +297,7 @@ def _look_up(
         n_rows = min(BLOCK, len(out) - start)
         lanes = padded(n_rows)
         take_rows(X, rows, start, n_rows, x)
+        any_nan = holds_nan(x, n_rows)
         take_sums(out, begun, start, n_rows, phi)
         for g in range(len(n_splits)):
             for lane in range(lanes):

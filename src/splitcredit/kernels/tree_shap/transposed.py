@@ -49,6 +49,18 @@ def take_rows(table, rows, start, n_rows, block):
 
 
 @kernel(inner=True, apart=True)
+def holds_nan(block, n_rows):
+    """Whether one of the rows of a block holds NaN."""
+    for j in range(len(block)):
+        count = 0
+        for lane in range(n_rows):
+            count += block[j, lane] != block[j, lane]
+        if count > 0:
+            return True
+    return False
+
+
+@kernel(inner=True, apart=True)
 def take_sums(out, begun, start, n_rows, block):
     """Copy ``out[start + lane, j]`` to ``block[j, lane]``; zeros if no sum is begun."""
     if not begun:
