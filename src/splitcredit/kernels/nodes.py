@@ -150,6 +150,7 @@ def lowered(forest) -> np.ndarray:
     with np.errstate(over="ignore"):
         cast = forest.threshold.astype(forest.x_dtype)
         too_high = cast >= forest.threshold if forest.strict else cast > forest.threshold
+        too_high &= forest.feature >= 0  # The 0 of leaves would become numbers that are slow.
         np.nextafter(cast, cast.dtype.type(-np.inf), out=cast, where=too_high)
     return cast
 

@@ -63,7 +63,7 @@ def attribute(forest, outputs, X, rows, out, hurry=False) -> None:
     ValueError
         If a tree is deeper than `BITS`.
     """
-    if _depth(forest, BITS) > BITS:
+    if not pays(forest) and _depth(forest, BITS) > BITS:
         raise ValueError(
             f"algorithm='tables' takes trees of depth at most {BITS}, and this forest has one of "
             f"depth {_depth(forest)}: use 'blocks', 'rows' or 'auto'"
@@ -94,9 +94,14 @@ def compiled_for(arguments):
 
 
 @cached_per_forest
+def _nodes(forest):
+    """`nodes_of` a forest: a look at its depth comes before, so those of deep ones are not kept."""
+    return nodes_of(forest)
+
+
 def _splits(forest):
     """Column, threshold and rule for NaN of every node."""
-    nodes = nodes_of(forest)
+    nodes = _nodes(forest)
     return nodes.column, nodes.threshold, nodes.missing_left
 
 
@@ -110,7 +115,7 @@ def _room(forest, value):
 
 def _make(forest, outputs, hurry):
     """What `_look_up` takes of the groups, and their tables, a chunk of trees each."""
-    nodes, first = nodes_of(forest), 0
+    nodes, first = _nodes(forest), 0
     value = np.ascontiguousarray(forest.value[:, outputs])
     room = _room(forest, value)
     hurry = hurry and _filled[0] + room[-1] <= _FEW
@@ -130,7 +135,7 @@ def pays(forest) -> bool:
     if _depth(forest, SHALLOW) > SHALLOW:
         return False
     offsets = forest.tree_offsets[: _SAMPLE + 1]
-    groups = groups_of(nodes_of(forest), forest.value[: offsets[-1], :1].copy(), offsets)
+    groups = groups_of(_nodes(forest), forest.value[: offsets[-1], :1].copy(), offsets)
     outcomes = np.left_shift(1, groups.n_splits.astype(np.int64))
     fill = _FILL * (outcomes * groups.n_splits).sum()
     look = _SPLIT * groups.n_splits.sum() + _NUMBER * groups.n_features.sum()
@@ -251,16 +256,22 @@ def _fill_tables(
     """Explain every outcome of every group; split b goes left where bit b is set."""
     space = workspace(extents)
     entries, terms, first_entries = layout.entries, layout.terms, layout.starts[:, 0]
+    x, phi = np.empty((BITS, LANES)), np.empty((BITS * n_outputs, LANES))
+    written = -1  # First outcome of those in x.
     for g in range(first_group, last_group):
         if first_entries[g] == first_entries[g + 1]:
             continue
         n_outcomes, width = 1 << n_splits[g], n_features[g] * n_outputs
         for first in range(0, n_outcomes, LANES):
             lanes = min(LANES, n_outcomes - first)
-            x, phi = np.empty((BITS, lanes)), np.zeros((width, lanes))
-            for lane in range(lanes):
+            if first != written:
+                written = first
                 for b in range(BITS):
-                    x[b, lane] = 1 - ((first + lane) >> b & 1)
+                    for lane in range(LANES):
+                        x[b, lane] = 1 - ((first + lane) >> b & 1)
+            for row in range(width):
+                for lane in range(lanes):
+                    phi[row, lane] = 0.0
             tree = first_entries[g], triples[g], n_outputs, lanes
             traverse(entries, terms, tree, points, weights, False, x, phi, space)
             for i in range(first_credited[g + 1] - first_credited[g]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -44,15 +45,20 @@ class Groups(NamedTuple):
 def groups_of(nodes, value, offsets) -> Groups:
     """Cut the trees between the first and the last of `offsets`."""
     sizes = _sizes(nodes, offsets)
-    n_groups, n_nodes = _cut(nodes, value, offsets, sizes, _empty(0, 0, value.shape[1]), False)
+    n_groups, n_nodes = _cut(nodes, value, offsets, sizes, _none(value.shape[1]), False)
     groups = _empty(n_groups, n_nodes, value.shape[1])
     _cut(nodes, value, offsets, sizes, groups, True)
     return groups
 
 
+@lru_cache(maxsize=8)
+def _none(n_outputs):
+    """No groups: what `_cut` is given to count them."""
+    return _empty(0, 0, n_outputs)
+
+
 def _empty(n_groups, n_nodes, n_outputs):
-    integers = [np.full(n_nodes, -1, np.int32) for _ in range(4)]
-    feature, column, left, right = integers
+    feature, column, left, right = np.full((4, n_nodes), -1, np.int32)
     threshold, cover = np.full(n_nodes, 0.5), np.zeros(n_nodes)
     missing_left = np.zeros(n_nodes, np.bool_)
     return Groups(
