@@ -10,6 +10,7 @@ from forests import BOOSTED, boosted, raw_score, rows_on_thresholds
 from splitcredit import explain, to_forest
 from splitcredit.convert import _nodes
 from splitcredit.importances import mdi
+from splitcredit.kernels import leaf_means
 
 SKLEARN = [n for n in BOOSTED if n.startswith(("gradient", "histogram"))]
 XGBOOST = [n for n in BOOSTED if n.startswith("xgboost")]
@@ -104,6 +105,25 @@ def test_the_variance_of_large_equal_values_is_0():
     value = np.array([0.0, 0.0, 1e10 / 3, 1e10 / 3, 1e10 / 3])
     mean, variance = _nodes.summaries(left, right, cover, value, np.array([0]), "model")
     assert (mean == 1e10 / 3).all() and (variance == 0).all()
+
+
+def test_the_expected_value_weighs_both_children_by_their_cover():
+    """The formula with both shares, not with a difference: the last digits count."""
+    left, right = np.array([1, 3, -1, -1, -1]), np.array([2, 4, -1, -1, -1])
+    cover = np.array([3.1, 2.3, 0.8, 0.9, 1.4])
+    value = np.array([[9.0, 9.0], [9.0, 9.0], [0.1, 0.7], [0.3, 1.1], [1.7, 0.9]])
+    upper = 0.9 / (0.9 + 1.4) * value[3] + (1 - 0.9 / (0.9 + 1.4)) * value[4]
+    share = 2.3 / (2.3 + 0.8)
+    expected = share * upper + (1 - share) * value[2]
+    mean = leaf_means.expectations(left, right, cover, value)
+    np.testing.assert_array_equal(mean, [expected, upper, *value[2:]])
+
+
+def test_children_that_are_no_nodes_behind_their_parent_are_left_to_the_check():
+    """Of a damaged file: the kernel must not look outside of its arrays."""
+    left, right = np.array([1, 0, 10**6, -1]), np.array([2, 3, 3, -1])
+    mean, variance = _nodes.summaries(left, right, np.ones(4), np.ones(4), np.array([0]), "Mine")
+    assert mean.tolist() == [1, 1, 1, 1] and not variance.any()
 
 
 def test_a_split_without_cover_is_refused():
