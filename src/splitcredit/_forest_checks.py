@@ -91,9 +91,10 @@ def _check_splits(forest, first, last, inner, left, right):
         raise ValueError(f"feature must lie in 0..{f.n_features - 1}, or be -1 at a leaf")
     start, n_nodes = offsets[0], offsets[-1] - offsets[0]
     end = np.repeat(offsets[1:], np.diff(offsets))[inner - start]
-    for name, child in (("left", left), ("right", right)):
-        if (child <= inner).any() or (child >= end).any():
-            raise ValueError(f"{name}: a child must come after its parent, in the same tree")
+    lower, upper = np.minimum(left, right), np.maximum(left, right)
+    if ((lower <= inner) | (upper >= end)).any():
+        name = "left" if ((left <= inner) | (left >= end)).any() else "right"
+        raise ValueError(f"{name}: a child must come after its parent, in the same tree")
     is_child = np.zeros(n_nodes, np.bool_)
     is_child[left - start] = is_child[right - start] = True
     n_children = 2 * len(inner)
@@ -119,6 +120,5 @@ def _check_columns(forest, inner):
 
 
 def all_finite(array) -> bool:
-    """Whether all numbers are finite; their sum, if finite, says so in one pass over memory."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(array.sum())) or bool(np.isfinite(array).all())
+    """Whether all numbers are finite."""
+    return bool(np.isfinite(array).all())

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from splitcredit._forest_checks import LEAF, check, check_inbag, is_prepared
+from splitcredit._forest_checks import LEAF, all_finite, check, check_inbag, is_prepared
 from splitcredit._names import as_names
 from splitcredit.categories import Categories
 
@@ -255,7 +255,7 @@ class Forest:
                 f"X has {array.shape[1]} features, the model was fitted on {self.n_features}: "
                 "pass the columns it was fitted on, in that order"
             )
-        is_finite = self.missing_left is None and bool(np.isfinite(array).all())
+        is_finite = self.missing_left is None and all_finite(array)
         if not is_finite and np.isinf(array).any():
             raise ValueError(
                 f"X holds infinities, or values too large for {self.x_dtype}: replace them"
@@ -323,11 +323,14 @@ def array_hash(X) -> str:
 def _frozen(array, dtype, name):
     """Read-only array of the dtype; copied if the caller could still write to it."""
     given = np.asarray(array)
-    with np.errstate(invalid="ignore"):
-        frozen = np.ascontiguousarray(given, dtype=dtype)
+    if given.dtype == dtype:
+        frozen = np.ascontiguousarray(given)
+    else:
+        with np.errstate(invalid="ignore"):
+            frozen = np.ascontiguousarray(given, dtype=dtype)
     if given.dtype.kind == "f" and frozen.dtype.kind in "iu" and (frozen != given).any():
         raise ValueError(f"{name} must hold whole numbers")
-    if np.shares_memory(frozen, given) and given.flags.writeable:
+    if given.flags.writeable and np.shares_memory(frozen, given):
         frozen = frozen.copy()
     frozen = frozen.view()
     frozen.flags.writeable = False

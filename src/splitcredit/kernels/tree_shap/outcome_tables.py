@@ -132,7 +132,8 @@ def _make(forest, outputs, hurry):
 @cached_per_forest
 def pays(forest) -> bool:
     """Whether tables cost less than quadrature for `MANY` rows, by the measured constants."""
-    if _depth(forest, SHALLOW) > SHALLOW:
+    # Shallow trees have few nodes, which takes no look at the nodes.
+    if forest.n_nodes >= (2 << SHALLOW) * forest.n_trees or _depth(forest, SHALLOW) > SHALLOW:
         return False
     offsets = forest.tree_offsets[: _SAMPLE + 1]
     groups = groups_of(_nodes(forest), forest.value[: offsets[-1], :1].copy(), offsets)
