@@ -12,6 +12,7 @@ from forests import DRAWN, grow, leaf, random_forest, rows_on_thresholds, split,
 from reproduction.storage import open_bundle, read_bundle, write_bundle
 from splitcredit import Forest, _forest_checks
 from splitcredit.forest import array_hash
+from splitcredit.kernels.nodes import _step_down
 
 
 def assert_equal_forests(a, b):
@@ -322,3 +323,19 @@ def test_tables_with_missing_entries_and_other_types():
     for bad in (np.array([[1j]]), np.array([["2020-01-01"]], dtype="datetime64[D]")):
         with pytest.raises(ValueError, match="X is not numeric"):
             forest.predict(bad)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_threshold_that_is_too_high_becomes_the_next_lower_number(kind):
+    """Of any bits: around 0, at the ends of the type, and below its normal numbers."""
+    bits = np.dtype(f"i{np.dtype(kind).itemsize}")
+    drawn = np.random.default_rng(0).integers(np.iinfo(bits).min, np.iinfo(bits).max, 2000, bits)
+    limits = np.finfo(kind)
+    ends = [0.0, -0.0, 1, -1, np.inf, -np.inf, limits.max, limits.min, limits.tiny, -limits.tiny]
+    numbers = np.concatenate([drawn.view(kind), np.array(ends, kind)])
+    numbers = numbers[~np.isnan(numbers)]
+    expected = np.nextafter(numbers, kind(-np.inf))
+    chosen = np.arange(len(numbers)) % 3 > 0
+    expected[~chosen] = numbers[~chosen]
+    _step_down(numbers, chosen)
+    np.testing.assert_array_equal(numbers.view(bits), expected.view(bits))
