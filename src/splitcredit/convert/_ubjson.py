@@ -198,9 +198,13 @@ def _columns(b, at, n, vary):
             return None
     except (IndexError, KeyError, OverflowError, ValueError, struct.error):
         return None
-    found = zip([field for field in fields if field.dtype], begins[is_array], lengths, strict=True)
-    arrays = {field.key: (field.dtype, begin, length) for field, begin, length in found}
+    places = zip(_arrays(fields), begins[is_array], lengths, strict=True)
+    arrays = {field.key: (field.dtype, begin, length) for field, begin, length in places}
     return Columns(b, stretches[0], arrays, rests), stop
+
+
+def _arrays(fields):
+    return [field for field in fields if field.dtype is not None]
 
 
 def _are_alike(b, before, lengths, usual, fields):
@@ -214,7 +218,7 @@ def _are_alike(b, before, lengths, usual, fields):
     usual : int64 (n_objects,)
         Length of the first array of each object.
     """
-    given = [field.length for field in fields if field.dtype]
+    given = [field.length for field in _arrays(fields)]
     fixed = np.array([-1 if length is None else length for length in given])[:, None]
     expected = np.where(np.array([length is None for length in given])[:, None], usual, fixed)
     if ((lengths != expected) & (expected >= 0)).any():
