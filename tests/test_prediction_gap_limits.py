@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 from scipy.stats import norm
 
 from forests import grow, leaf, split
@@ -22,6 +22,8 @@ from splitcredit.faithfulness.perturbations import (
 )
 from splitcredit.faithfulness.prediction_gap import GapProblem, pg2
 from splitcredit.faithfulness.rankings import of_attribution
+from splitcredit.kernels.prediction_gap.gap_forest import Cuts
+from splitcredit.kernels.prediction_gap.normal_tails import normal_tails
 
 EPS = 2.0**-52
 
@@ -167,6 +169,26 @@ def test_a_row_on_the_upper_end_of_its_interval_is_inside():
     forest = grow([split(0, 1.0, inner, leaf(0.0))], 2)
     for own in (Coin(), Empirical(Coin.values)):
         assert pg2(forest, [[1.0, 0.0]], [0, 1], own).tolist() == [0.25 * 0.75]
+
+
+def test_tails_of_normal_noise_are_those_of_its_distribution():
+    """Operations are those of scipy's; a compiler may fuse some, so the last digits may differ."""
+    thresholds = np.linspace(-40, 40, 641)
+    forest = grow([step(0, 1.0, t) for t in thresholds.tolist()], 2, aggregate="sum")
+    X, scales = np.array([[0.3, 0.0], [-20.0, 0.0], [1e300, 0.0], [np.inf, 0.0]]), [0.5, 1.0]
+    problem = GapProblem(forest, Normal(2.0), scales, None)
+    _, tails = problem.with_tails(X, np.array([[True, False]] * 4))
+    z = (thresholds - X[:, :1]) / scales[0] / 2.0
+    np.testing.assert_allclose(tails[:, :-2], ndtr(-np.abs(z)), rtol=2e-15, atol=1e-307)
+    assert tails[:2].any(axis=1).all() and not tails[2:].any()
+
+
+def test_a_tail_of_normal_noise_may_be_above_one_half():
+    """Of a value that the model, after rounding, has on the other side of a threshold."""
+    X, thresholds = np.zeros((1, 1)), np.array([-3.0, -1.0])
+    cuts = Cuts(None, thresholds, np.array([0.0, 0.0, -np.inf, np.inf]), np.array([0, 2]))
+    tails = normal_tails(cuts, X, np.ones((1, 1), np.bool_), np.ones(1), 1.0)
+    np.testing.assert_allclose(tails, [[*ndtr(-thresholds), 0, 0]], rtol=2e-15)
 
 
 @pytest.mark.parametrize(

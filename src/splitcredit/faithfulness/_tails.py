@@ -51,6 +51,11 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
     """
     if isinstance(perturbation, FeatureWise):
         return _by_feature(cuts, forest, perturbation.noises, X, wanted, scales)
+    if isinstance(perturbation, Normal):
+        from splitcredit.kernels.prediction_gap.normal_tails import normal_tails
+
+        moved = wanted & (scales > 0)
+        return normal_tails(cuts, X.astype(np.float64), moved, scales, perturbation.scale)
     shares = _shares(cuts, forest, perturbation) if isinstance(perturbation, Marginal) else None
     chances = partial(_chances, cuts, forest, perturbation, shares)
     out, x, n_cuts = (
@@ -121,7 +126,7 @@ def _by_feature(cuts, forest, noises, X, wanted, scales):
 
 def _beyond(noise, z, left, strict):
     """P(Z goes right of z) for rows that are left of it, else P(Z goes left of z)."""
-    if isinstance(noise, (Normal, Laplace)):
+    if isinstance(noise, Laplace):
         return noise.probability_beyond(z, left)
     goes_left = noise.probability_below if strict else noise.probability_at_most
     goes_right = noise.probability_at_least if strict else noise.probability_above

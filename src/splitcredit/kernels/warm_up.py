@@ -12,7 +12,14 @@ from splitcredit.forest import Forest
 from splitcredit.kernels.interactions import explain as interactions
 from splitcredit.kernels.interventional import explain as interventional
 from splitcredit.kernels.parts import PARTS
-from splitcredit.kernels.prediction_gap import exact, gap_forest, greedy, sampling, single_precision
+from splitcredit.kernels.prediction_gap import (
+    exact,
+    gap_forest,
+    greedy,
+    normal_tails,
+    sampling,
+    single_precision,
+)
 from splitcredit.kernels.tree_shap import explain as tree_shap
 from splitcredit.kernels.tree_shap.oob import oob_tree_shap
 from splitcredit.kernels.walks import (
@@ -116,8 +123,9 @@ def _interactions(stump, X):
 
 def _gaps(stump, X):
     trees = gap_forest.gap_forest(stump, 0)
-    x, tails = np.zeros((1, 1)), np.array([[0.25, 0.0, 0.0]])
-    exact.gaps(trees, x, tails, np.zeros(1, np.int64), np.ones((1, 1), np.bool_))
+    x, wanted = np.zeros((1, 1)), np.ones((1, 1), np.bool_)
+    tails = normal_tails.normal_tails(trees.cuts, x, wanted, np.ones(1), 1.0)
+    exact.gaps(trees, x, tails, np.zeros(1, np.int64), wanted)
     greedy.greedy(trees, x, tails, 1e-12, np.zeros((1, 1), np.int64))
 
 

@@ -29,6 +29,8 @@ PGI^2        mean of PG^2 over the first k features of a ranking, k = 1 ... d (E
 
 - `gap_forest` builds, once for a forest and an output, what depends on no row: splits, leaves with
   their intervals, and all cuts (`GapForest`). It is kept as long as the forest lives.
+- `normal_tails` works out the tails of normal noise. Those of other noise are made with numpy, in
+  `splitcredit.faithfulness`.
 - `exact` is the algorithm: it adds up the pairs of leaves.
 - `leaf_lists` lists the leaves that x' can reach, and the nodes above them that matter. It leaves
   out those that are too improbable to change the last digit.
