@@ -1,5 +1,6 @@
 """The exact prediction gap, PGI^2 and PGU^2, and the rankings made from it."""
 
+from dataclasses import replace
 from functools import cache
 from itertools import permutations
 
@@ -25,6 +26,7 @@ from splitcredit.faithfulness.perturbations import (
 )
 from splitcredit.faithfulness.prediction_gap import pg2, pgi2, pgi2_curve, pgu2, pgu2_curve
 from splitcredit.kernels.compiled import threads
+from splitcredit.kernels.prediction_gap.leaf_lists import FEW, ONE_IN
 
 # The bar of the project, for gaps that are not next to nothing, whatever the trees cancel.
 ACCURACY, LEAST = 1e-12, 1e-60
@@ -155,6 +157,20 @@ def pairs(n, seed=0):
     size = 1 + np.arange(n) % forest.n_features
     place = rng.permuted(np.tile(np.arange(forest.n_features), (n, 1)), axis=1)
     return forest, X[rng.integers(len(X), size=n)], place < size[:, None]
+
+
+@pytest.mark.parametrize("sigma", [0.01, 0.3, 10.0])
+def test_a_missing_value_that_no_tree_tests_changes_no_byte(sigma):
+    """Leaves are found by walks if a value is missing, and otherwise by a look at all of them."""
+    forest, X, masks = pairs(60, seed=2)
+    names = (*forest.feature_names, "untested")
+    forest = replace(forest, feature_names=names)
+    masks = np.column_stack([masks, np.zeros(60, np.bool_)])
+    known, missing = (np.column_stack([X, np.full(60, own)]) for own in (0.0, np.nan))
+    assert (masks.sum(axis=1) * ONE_IN >= forest.n_features).any()
+    assert len(forest.value) <= 2 * FEW * forest.n_trees
+    gaps = pg2(forest, missing, masks, scale=sigma)
+    assert gaps.any() and gaps.tobytes() == pg2(forest, known, masks, scale=sigma).tobytes()
 
 
 @pytest.mark.parametrize("noise", [Normal(), Laplace(), Uniform(1.5), "empirical", "marginal"])

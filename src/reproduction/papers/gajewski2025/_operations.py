@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.faithfulness.prediction_gap import GapProblem
-from splitcredit.kernels.prediction_gap import exact, leaf_lists
-from splitcredit.kernels.prediction_gap.shares import WIDTH
+from splitcredit.kernels.prediction_gap import exact, leaf_lists, reached_leaves
 
 
 def count(forest, X, chosen, sigma) -> np.ndarray:
@@ -47,9 +46,8 @@ def lists(forest, X, chosen, sigma):
     for x, tail, moving in zip(rows, tails, chosen, strict=True):
         leaf_lists.begin_row(work)
         leaf_lists.take_features(*sides, x, tail, moving, work)
-        width = work.forms[WIDTH]
-        _, *sums = leaf_lists.find_leaves(*walked, x, tail, moving, width, *found)
-        leaf_lists.drop_negligible_leaves(work.active, work.active_end, *sums)
+        _, *sums = reached_leaves.find_leaves(*walked, x, tail, moving, work.covered, *found)
+        reached_leaves.drop_negligible_leaves(work.active, work.active_end, *sums)
         leaf_lists.list_steps(trees.leaves, trees.above, trees.box, work)
         own = trees.leaves[work.active["leaf"][: work.active_end[-1]]]
         yield work, int((own["box_end"] - own["box"]).sum())

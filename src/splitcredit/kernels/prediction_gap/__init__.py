@@ -32,8 +32,9 @@ PGI^2        mean of PG^2 over the first k features of a ranking, k = 1 ... d (E
 - `normal_tails` works out the tails of normal noise. Those of other noise are made with numpy, in
   `splitcredit.faithfulness`.
 - `exact` is the algorithm: it adds up the pairs of leaves.
-- `leaf_lists` lists the leaves that x' can reach, and the nodes above them that matter. It leaves
-  out those that are too improbable to change the last digit.
+- `reached_leaves` lists the leaves that x' can reach, without those that are too improbable to
+  change the last digit.
+- `leaf_lists` lists the nodes above them that matter, and holds the working memory of a thread.
 - `shares` holds its innermost loops: the probabilities of all sides of a feature, once a row, and
   the share of each leaf's interval that a node of another tree covers, for 256 leaves at a time.
 - `twofold` repeats the sum with twice the digits. It is used only where trees cancel each other

@@ -16,7 +16,7 @@ one with x inside is what two of them leave; so nothing small is a difference of
 
 **Leaves that cannot matter.** With small noise most leaves are so improbable that all of them
 together are below the last digit of the result. They are left out, by a bound
-(`leaf_lists.drop_negligible_leaves`).
+(`reached_leaves.drop_negligible_leaves`).
 
 **Trees that cancel each other** leave a sum far below its terms; it is then worked out with twice
 the digits (`twofold`). Boosted trees of real data have not been seen to need it.
@@ -34,15 +34,17 @@ from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import as_readonly, n_blocks
 from splitcredit.kernels.prediction_gap.leaf_lists import (
     begin_row,
-    drop_negligible_leaves,
-    find_leaves,
     list_steps,
     take_features,
     workspace,
 )
+from splitcredit.kernels.prediction_gap.reached_leaves import (
+    drop_negligible_leaves,
+    find_leaves,
+    sift_leaves,
+)
 from splitcredit.kernels.prediction_gap.shares import (
     BLOCK,
-    WIDTH,
     add_trees,
     expected_row,
     fill_table,
@@ -130,23 +132,38 @@ def _gaps(
 @kernel(inner=True)
 def gap(forest, x, tails, chosen, work):
     """PG^2 of one row and set; `begin_row` is called first for each row."""
-    take_features(forest.sides, forest.first, forest.lowered, x, tails, chosen, work)
+    all_leaves = take_features(forest.sides, forest.first, forest.lowered, x, tails, chosen, work)
     for cancelled in (False, True):
-        _, squares, largest = find_leaves(
-            forest.splits,
-            forest.leaves,
-            forest.box,
-            forest.trees,
-            x,
-            tails,
-            chosen,
-            work.forms[WIDTH],
-            work.located,
-            work.row_values,
-            work.waiting,
-            work.active,
-            work.active_end,
-        )
+        if all_leaves:
+            _, squares, largest = sift_leaves(
+                forest.splits,
+                forest.leaves,
+                forest.box,
+                forest.trees,
+                x,
+                chosen,
+                work.covered,
+                work.located,
+                work.row_values,
+                work.active,
+                work.active_end,
+            )
+        else:
+            _, squares, largest = find_leaves(
+                forest.splits,
+                forest.leaves,
+                forest.box,
+                forest.trees,
+                x,
+                tails,
+                chosen,
+                work.covered,
+                work.located,
+                work.row_values,
+                work.waiting,
+                work.active,
+                work.active_end,
+            )
         if not cancelled:
             drop_negligible_leaves(work.active, work.active_end, squares, largest)
         list_steps(forest.leaves, forest.above, forest.box, work)

@@ -54,6 +54,8 @@ TREE = np.dtype(
     [
         ("root", "u8"),  # a split
         ("tested", "u8"),  # bits of the features of the tree; see `feature_bit`
+        ("leaf", "u8"),  # first leaf, and one behind the last
+        ("leaf_end", "u8"),
     ]
 )
 # The first cut and the first side of a feature; those of the next feature follow its own.
@@ -109,6 +111,8 @@ def gap_forest(forest, output: int) -> GapForest:
     box = np.array(build.box, BOX)
     box["side"] = place_of[box["side"]]
     tested = [sum({feature_bit(j) for j in below[r]}) for r in roots]
+    first_leaf = [0, *(leaf for _, leaf, _ in starts)]
+    of_trees = [start[0] for start in starts], tested, first_leaf[:-1], first_leaf[1:]
     arrays = (
         np.array([tuple(split) for split in build.splits], SPLIT),
         np.array(build.leaves, LEAF),
@@ -116,8 +120,8 @@ def gap_forest(forest, output: int) -> GapForest:
         box,
         sides,
         np.array(list(zip(cuts.first, first_side, strict=True)), FIRST),
-        np.array([(start[0], bits) for start, bits in zip(starts, tested, strict=True)], TREE),
-        np.array([0, *(leaf for _, leaf, _ in starts)], np.int64),
+        np.array(list(zip(*of_trees, strict=True)), TREE),
+        np.array(first_leaf, np.int64),
     )
     divisor = float(forest.n_trees) ** 2 if forest.aggregate == "mean" else 1.0
     depth = max((depth for _, _, depth in starts), default=0)

@@ -19,16 +19,12 @@ from typing import NamedTuple
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.error_free import two_difference
-from splitcredit.kernels.prediction_gap.shares import BLOCK, FORMS, LANES, WHOLE, write_sides
+from splitcredit.kernels.prediction_gap.shares import BLOCK, FORMS, LANES, WHOLE, cover, write_sides
 
 TWO_53 = 2.0**53
-# Leaves less probable than this are left out: what they are worth is far below 1e-60 times the
-# squared value of any leaf, and numbers of that size would be denormal when multiplied.
-NEGLIGIBLE = 1e-200
-# What leaves that are left out may be worth together, as a part of the sum of the mean squares of
-# the trees: over `exact.CANCELLED`, less than the last digit of the gap.
-UNSEEN = 2.0**-60
+# All leaves are looked at if the trees have no more of them than this on average, and x' can reach
+# many: if one feature in so many is chosen. Otherwise the trees are walked through.
+FEW, ONE_IN = 32, 3
 
 STEP = np.dtype(
     [
@@ -66,7 +62,9 @@ class Work(NamedTuple):
     located: np.ndarray  # of each tree, whether the value of the leaf of x is known
     row_values: np.ndarray  # these values
     mass_below: np.ndarray  # of each feature, -1 as long as it and the sides are not known
-    kind: np.ndarray  # of each side of the forest, on which side of x it lies
+    limits: np.ndarray  # (2, n_sides): the values between which each side of the forest lies
+    covered: np.ndarray  # its probability; if its feature is not chosen, whether x lies in it
+    kind: np.ndarray  # on which side of x it lies
     forms: np.ndarray  # (FORMS, n_sides): its ends, and what follows from them
     sums: np.ndarray  # (depth + 5, BLOCK + LANES): by level, results, two products, ones
 
@@ -94,10 +92,20 @@ def workspace(forest, n_features, depth):
         np.zeros(n_trees, np.bool_),
         np.empty(n_trees),
         np.empty(n_features),
+        _limits(forest.sides, forest.lowered),
+        np.empty(n_sides),
         np.empty(n_sides, np.int32),
         np.empty((FORMS, n_sides)),
         sums,
     )
+
+
+@kernel(inner=True)
+def _limits(sides, lowered):
+    limits = np.empty((2, len(sides)))
+    for s in range(len(sides)):
+        limits[0, s], limits[1, s] = lowered[sides[s].low], lowered[sides[s].high]
+    return limits
 
 
 @kernel(inner=True)
@@ -111,9 +119,20 @@ def begin_row(work):
 
 @kernel(inner=True)
 def take_features(sides, first, lowered, x, tails, chosen, work):
-    """Give the chosen features places in the table, and work out their sides if not yet known."""
+    """Give the chosen features places in the table, and work out their sides if not yet known.
+
+    Returns
+    -------
+    all_leaves : bool
+        Whether `sift_leaves` is to list the leaves, not `find_leaves`.
+    """
     slot, mass_below, kind, forms = work.slot, work.mass_below, work.kind, work.forms
-    used = 0
+    used, n_chosen, missing = 0, 0, False
+    for j in range(len(chosen)):
+        n_chosen += chosen[j]
+        missing |= x[j] != x[j]
+    small = len(work.active) <= FEW * len(work.located)
+    all_leaves = small and ONE_IN * n_chosen >= len(chosen) and not missing
     for j in range(len(chosen)):
         slot[j] = -1
         begin, end = first[j].side, first[j + 1].side
@@ -122,8 +141,11 @@ def take_features(sides, first, lowered, x, tails, chosen, work):
             used += 1
             if mass_below[j] < 0.0:
                 mass = _mass_below(lowered, first[j].cut, first[j + 1].cut, x[j], tails)
-                write_sides(begin, end, sides, lowered, x[j], tails, mass, kind, forms)
+                write_sides(begin, end, sides, work.limits, x[j], tails, mass, kind, forms)
                 mass_below[j] = mass
+        if chosen[j] or all_leaves:
+            cover(begin, end, chosen[j], x[j], work.limits, forms, work.covered)
+    return all_leaves
 
 
 @kernel(inner=True)
@@ -144,113 +166,6 @@ def _mass_below(lowered, low, high, x, tails):
     if below > 0.5 or above > 0.5:  # a number whose difference from 1 is exact as well
         return np.ceil(below * TWO_53) / TWO_53
     return 0.5
-
-
-@kernel(inner=True)
-def _goes_left(split, value):
-    """Where a value goes; NaN goes where the model sends it."""
-    return (value <= split.threshold) | ((value != value) & split.missing_left)
-
-
-@kernel(inner=True)
-def _child(split, left):
-    """The left or the right child, without a jump."""
-    return np.uint64(split.right) + np.uint64(left) * (
-        np.uint64(split.left) - np.uint64(split.right)
-    )
-
-
-@kernel(inner=True, apart=True)
-def find_leaves(
-    splits,
-    leaves,
-    box,
-    trees,
-    x,
-    tails,
-    chosen,
-    width,
-    located,
-    row_values,
-    waiting,
-    active,
-    active_end,
-):
-    """List the leaves that x' can reach and whose value is not that of the leaf of x.
-
-    A side that no path of probability `NEGLIGIBLE` leads to is not entered.
-
-    Returns
-    -------
-    n : int
-        Leaves.
-    squares : float
-        Sum over the trees of the mean squares of g.
-    largest : float
-        Sum over the trees of the largest absolute g.
-    """
-    bits = np.uint64(0)
-    for j in range(len(chosen)):
-        bits |= np.uint64(chosen[j]) << np.uint64(j % 64)
-    n_splits = np.uint64(len(splits))
-    n, squares, largest = np.uint64(0), 0.0, 0.0
-    for t in range(len(trees)):
-        active_end[t] = n
-        if not trees[t].tested & bits:
-            continue
-        if not located[t]:
-            k = trees[t].root
-            while k < n_splits:
-                split = splits[k]
-                k = _child(split, _goes_left(split, x[split.feature]))
-            row_values[t], located[t] = leaves[k - n_splits].value, True
-        of_row, of_tree = row_values[t], 0.0
-        n_waiting = np.uint64(1)
-        waiting[0] = trees[t].root
-        while n_waiting > 0:
-            n_waiting -= np.uint64(1)
-            k = np.uint64(waiting[n_waiting])
-            while k < n_splits:
-                split = splits[k]
-                both = chosen[split.feature] and tails[split.cut] >= NEGLIGIBLE
-                waiting[n_waiting] = split.right
-                n_waiting += np.uint64(both)
-                k = _child(split, both | _goes_left(split, x[split.feature]))
-            leaf = leaves[k - n_splits]
-            p = 1.0
-            for b in range(leaf.box, leaf.box_end):
-                of_side = width[box[b].side]
-                p *= of_side if chosen[box[b].feature] else 1.0
-            active[n].gap, active[n].gap_low = two_difference(leaf.value, of_row)
-            active[n].probability, active[n].leaf = p, k - n_splits
-            if leaf.value != of_row and not p < NEGLIGIBLE:
-                g = abs(active[n].gap)
-                squares += p * g * g
-                of_tree = max(of_tree, g)
-                n += np.uint64(1)
-        largest += of_tree
-        active_end[t] = n
-    return n, squares, largest
-
-
-@kernel(inner=True)
-def drop_negligible_leaves(active, active_end, squares, largest):
-    """Leave out leaves that together cannot change the last digit.
-
-    Let a and b be the sums of g over the trees in leaves that stay and in those that go. The gap
-    loses E[b (2a + b)], at most 2 G E[|b|], G being the sum over the trees of the largest |g|.
-    """
-    total = active_end[-1]
-    if total == 0:
-        return
-    least = UNSEEN * squares / (2.0 * largest * total)
-    n, first = 0, 0
-    for t in range(len(active_end)):
-        end = active_end[t]
-        for v in range(first, end):
-            active[n] = active[v]
-            n += not active[v].probability * abs(active[v].gap) < least
-        first, active_end[t] = end, n
 
 
 @kernel(inner=True)

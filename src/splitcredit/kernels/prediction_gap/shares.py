@@ -27,7 +27,7 @@ ROUNDING = 2.0**-52
 
 
 @kernel(inner=True, apart=True)
-def write_sides(begin, end, sides, lowered, x, tails, mass_below, kind, forms):
+def write_sides(begin, end, sides, limits, x, tails, mass_below, kind, forms):
     """Work out the kinds and the forms of the sides begin..end of one feature.
 
     A tail that an interval does not touch is stored as the empty interval [1, 1]. An interval
@@ -36,7 +36,7 @@ def write_sides(begin, end, sides, lowered, x, tails, mass_below, kind, forms):
     mass_above = 1.0 - mass_below
     for s in range(np.uint64(begin), np.uint64(end)):
         low, high = sides[s].low, sides[s].high
-        above, below = x <= lowered[low], x > lowered[high]
+        above, below = x <= limits[0, s], x > limits[1, s]
         low_tail, high_tail = tails[low], tails[high]
         around = not (above or below)
         a, b = (high_tail, low_tail) if above else (low_tail, high_tail)
@@ -53,6 +53,14 @@ def write_sides(begin, end, sides, lowered, x, tails, mass_below, kind, forms):
         forms[WIDTH, s] = width
         forms[LOW, s] = a
         forms[HIGH, s] = b
+
+
+@kernel(inner=True, apart=True)
+def cover(begin, end, moves, x, limits, forms, covered):
+    """Write the probabilities of the sides begin..end of one feature, which moves or does not."""
+    for s in range(np.uint64(begin), np.uint64(end)):
+        inside = (x > limits[0, s]) & (x <= limits[1, s])
+        covered[s] = forms[WIDTH, s] if moves else (1.0 if inside else 0.0)
 
 
 @kernel(inner=True)
