@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.prediction_gap.shares import BLOCK, FORMS, LANES, WHOLE, cover, write_sides
+from splitcredit.kernels.prediction_gap.shares import BLOCK, LANES, WHOLE, cover, write_sides
 
 TWO_53 = 2.0**53
 # All leaves are looked at if the trees have no more of them than this on average, and x' can reach
@@ -65,7 +65,10 @@ class Work(NamedTuple):
     limits: np.ndarray  # (2, n_sides): the values between which each side of the forest lies
     covered: np.ndarray  # its probability; if its feature is not chosen, whether x lies in it
     kind: np.ndarray  # on which side of x it lies
-    forms: np.ndarray  # (FORMS, n_sides): its ends, and what follows from them
+    low: np.ndarray  # its ends, in the tail on whose side of x it lies, or one in each
+    high: np.ndarray
+    width: np.ndarray  # its probability
+    inverse: np.ndarray  # 1 / width
     sums: np.ndarray  # (depth + 5, BLOCK + LANES): by level, results, two products, ones
 
 
@@ -95,7 +98,10 @@ def workspace(forest, n_features, depth):
         _limits(forest.sides, forest.lowered),
         np.empty(n_sides),
         np.empty(n_sides, np.int32),
-        np.empty((FORMS, n_sides)),
+        np.empty(n_sides),
+        np.empty(n_sides),
+        np.empty(n_sides),
+        np.empty(n_sides),
         sums,
     )
 
@@ -126,7 +132,7 @@ def take_features(sides, first, lowered, x, tails, chosen, work):
     all_leaves : bool
         Whether `sift_leaves` is to list the leaves, not `find_leaves`.
     """
-    slot, mass_below, kind, forms = work.slot, work.mass_below, work.kind, work.forms
+    slot, mass_below, limits, width = work.slot, work.mass_below, work.limits, work.width
     used, n_chosen, missing = 0, 0, False
     for j in range(len(chosen)):
         n_chosen += chosen[j]
@@ -141,10 +147,23 @@ def take_features(sides, first, lowered, x, tails, chosen, work):
             used += 1
             if mass_below[j] < 0.0:
                 mass = _mass_below(lowered, first[j].cut, first[j + 1].cut, x[j], tails)
-                write_sides(begin, end, sides, work.limits, x[j], tails, mass, kind, forms)
+                write_sides(
+                    begin,
+                    end,
+                    sides,
+                    limits,
+                    x[j],
+                    tails,
+                    mass,
+                    work.kind,
+                    work.low,
+                    work.high,
+                    width,
+                    work.inverse,
+                )
                 mass_below[j] = mass
         if chosen[j] or all_leaves:
-            cover(begin, end, chosen[j], x[j], work.limits, forms, work.covered)
+            cover(begin, end, chosen[j], x[j], limits, width, work.covered)
     return all_leaves
 
 

@@ -18,67 +18,67 @@ LANES = 8
 BELOW, ABOVE, AROUND, WHOLE = 0, 1, 2, 3
 # Columns of the table: v's interval in the lower tail, in the upper tail, and 1 / width.
 LOWER, UPPER, INVERSE = 0, 2, 4
-# Rows of the forms of a side: the columns of the table, the probability, and its two ends in the
-# tail on whose side of x it lies (or one in each).
-WIDTH, LOW, HIGH, FORMS = 5, 6, 7, 8
-
 # Rounding of the probability 0 of an interval around x, when the tails are taken off 1.
 ROUNDING = 2.0**-52
 
 
 @kernel(inner=True, apart=True)
-def write_sides(begin, end, sides, limits, x, tails, mass_below, kind, forms):
-    """Work out the kinds and the forms of the sides begin..end of one feature.
+def write_sides(begin, end, sides, limits, x, tails, mass_below, kind, low, high, width, inverse):
+    """Work out the kinds, the ends and the widths of the sides begin..end of one feature.
 
-    A tail that an interval does not touch is stored as the empty interval [1, 1]. An interval
-    around x is split into its parts below and above x.
+    The ends are in the tail on whose side of x it lies, or one in each.
     """
     mass_above = 1.0 - mass_below
     for s in range(np.uint64(begin), np.uint64(end)):
-        low, high = sides[s].low, sides[s].high
         above, below = x <= limits[0, s], x > limits[1, s]
-        low_tail, high_tail = tails[low], tails[high]
+        low_tail, high_tail = tails[sides[s].low], tails[sides[s].high]
         around = not (above or below)
         a, b = (high_tail, low_tail) if above else (low_tail, high_tail)
         inside = _positive(mass_below - a) + _positive(mass_above - b)
         inside = inside if inside > ROUNDING else 0.0
-        width = inside if around else _positive(b - a)
+        of_side = inside if around else _positive(b - a)
         whole = a == 0.0 and b == 0.0
         kind[s] = (ABOVE if above else BELOW) if not around else (WHOLE if whole else AROUND)
-        forms[LOWER, s] = 1.0 if above else a
-        forms[LOWER + 1, s] = 1.0 if above else (mass_below if around else b)
-        forms[UPPER, s] = a if above else (b if around else 1.0)
-        forms[UPPER + 1, s] = b if above else (mass_above if around else 1.0)
-        forms[INVERSE, s] = 1.0 / width if width > 0.0 else 0.0  # no leaf there is active
-        forms[WIDTH, s] = width
-        forms[LOW, s] = a
-        forms[HIGH, s] = b
+        low[s] = a
+        high[s] = b
+        width[s] = of_side
+        inverse[s] = 1.0 / of_side if of_side > 0.0 else 0.0  # no leaf there is active
 
 
 @kernel(inner=True, apart=True)
-def cover(begin, end, moves, x, limits, forms, covered):
+def cover(begin, end, moves, x, limits, width, covered):
     """Write the probabilities of the sides begin..end of one feature, which moves or does not."""
     for s in range(np.uint64(begin), np.uint64(end)):
         inside = (x > limits[0, s]) & (x <= limits[1, s])
-        covered[s] = forms[WIDTH, s] if moves else (1.0 if inside else 0.0)
+        covered[s] = width[s] if moves else (1.0 if inside else 0.0)
 
 
 @kernel(inner=True)
 def fill_table(leaves, box, work, begin, end):
-    """Write the intervals of the active leaves begin..end into the table."""
-    active, slot, mass_below = work.active, work.slot, work.mass_below
-    forms, table = work.forms, work.table
+    """Write the intervals of the active leaves begin..end into the table.
+
+    A tail that an interval does not touch is stored as the empty interval [1, 1]. An interval
+    around x is split into its parts below and above x.
+    """
+    active, slot, mass_below, table = work.active, work.slot, work.mass_below, work.table
+    kind, low, high, inverse = work.kind, work.low, work.high, work.inverse
     n = np.uint64(whole_lanes(end - begin))
     for j in range(len(slot)):
         if slot[j] >= 0:
             _write_untested(table, slot[j], n, mass_below[j])
     for i in range(begin, end):
         leaf, v = leaves[active[i].leaf], i - begin
-        for b in range(leaf.box, leaf.box_end):
-            place, side = slot[box[b].feature], box[b].side
+        for k in range(leaf.box, leaf.box_end):
+            feature, side = box[k].feature, box[k].side
+            place = slot[feature]
             if place >= 0:
-                for column in range(INVERSE + 1):
-                    table[place, column, v] = forms[column, side]
+                above, below = kind[side] == ABOVE, kind[side] == BELOW
+                a, b, mass = low[side], high[side], mass_below[feature]
+                table[place, LOWER, v] = 1.0 if above else a
+                table[place, LOWER + 1, v] = 1.0 if above else (b if below else mass)
+                table[place, UPPER, v] = a if above else (1.0 if below else b)
+                table[place, UPPER + 1, v] = b if above else (1.0 if below else 1.0 - mass)
+                table[place, INVERSE, v] = inverse[side]
 
 
 @kernel(inner=True)
@@ -93,7 +93,7 @@ def _write_untested(table, slot, n, mass_below):
 
 
 @kernel(inner=True, apart=True)
-def add_trees(steps, steps_end, factors, active_end, kinds, forms, table, sums, begin, end):
+def add_trees(steps, steps_end, factors, active_end, kinds, lows, highs, table, sums, begin, end):
     """Sum over the trees before that of v of E[g(x') | x' in v], for the active leaves begin..end.
 
     The results are in row `expected_row` of the sums. At a step, row `into` becomes keep * itself
@@ -137,7 +137,7 @@ def add_trees(steps, steps_end, factors, active_end, kinds, forms, table, sums, 
                 if f + 1 < step.factors_end:  # a product in the making, in one of two rows by turns
                     into, keep = ones - 1 - (f & 1), 0.0
                 slot, side = factors[f].slot, factors[f].side
-                kind, low, high = kinds[side], forms[LOW, side], forms[HIGH, side]
+                kind, low, high = kinds[side], lows[side], highs[side]
                 if kind == AROUND:
                     for v in range(own, n):
                         lower = _positive(

@@ -17,8 +17,6 @@ from splitcredit.kernels.prediction_gap.shares import (
     AROUND,
     BELOW,
     BLOCK,
-    HIGH,
-    LOW,
     LOWER,
     UPPER,
     fill_table,
@@ -28,7 +26,7 @@ from splitcredit.kernels.prediction_gap.shares import (
 @kernel(inner=True)
 def gap_twofold(leaves, box, work):
     """PG^2 of the row and set whose steps and active leaves `work` holds."""
-    active, n, slot, forms = work.active, work.active_end[-1], work.slot, work.forms
+    active, n, slot = work.active, work.active_end[-1], work.slot
     sums, total = np.empty((len(work.sums), 2)), (0.0, 0.0)
     for begin in range(0, n, BLOCK):
         end = min(n, begin + BLOCK)
@@ -39,11 +37,7 @@ def gap_twofold(leaves, box, work):
             for b in range(leaf.box, leaf.box_end):
                 one = box[leaf.box + box[b].turn]
                 if slot[one.feature] >= 0:
-                    kind, low, high = (
-                        work.kind[one.side],
-                        forms[LOW, one.side],
-                        forms[HIGH, one.side],
-                    )
+                    kind, low, high = work.kind[one.side], work.low[one.side], work.high[one.side]
                     p = _times(p, _width(kind, low, high, work.mass_below[one.feature]))
             behind = _expected(work, sums, i, i - begin)
             total = _plus(total, _times(_times(p, g), _plus(g, _plus(behind, behind))))
@@ -53,7 +47,7 @@ def gap_twofold(leaves, box, work):
 @kernel(inner=True)
 def _expected(work, sums, i, v):
     """Twice-accurate E[g(x') | x' in v], summed over the trees before that of active leaf i."""
-    steps, factors, table, forms = work.steps, work.factors, work.table, work.forms
+    steps, factors, table = work.steps, work.factors, work.table
     sums[0] = 0.0
     first = 0
     for t in range(len(work.steps_end)):
@@ -67,9 +61,8 @@ def _expected(work, sums, i, v):
             for f in range(step.factors, step.factors_end):
                 side = factors[f].side
                 row = table[factors[f].slot, :, v]
-                worth = _times(
-                    worth, _share(row, work.kind[side], forms[LOW, side], forms[HIGH, side])
-                )
+                covered = _share(row, work.kind[side], work.low[side], work.high[side])
+                worth = _times(worth, covered)
             if not step.fresh:
                 worth = _plus((sums[step.level, 0], sums[step.level, 1]), worth)
             sums[step.level, 0], sums[step.level, 1] = worth
