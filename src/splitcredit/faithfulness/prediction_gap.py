@@ -332,8 +332,9 @@ def refuse_special_values(forest) -> None:
 
 def refuse_nan(forest, X, chosen) -> None:
     """ValueError that names row and feature if a value is NaN that is to be perturbed."""
-    rows, columns = np.nonzero(np.isnan(X) & chosen)
-    if len(rows):
+    refused = np.isnan(X) & chosen
+    if refused.any():
+        rows, columns = np.nonzero(refused)
         raise ValueError(
             f"X holds NaN in row {rows[0]}, feature {forest.feature_names[columns[0]]!r}, which is "
             "to be perturbed: impute it, or leave the feature out of the set"
