@@ -24,7 +24,7 @@ from splitcredit.kernels.prediction_gap.shares import BLOCK, LANES, WHOLE, cover
 TWO_53 = 2.0**53
 # All leaves are looked at if the trees have no more of them than this on average, and x' can reach
 # many: if one feature in so many is chosen. Otherwise the trees are walked through.
-FEW, ONE_IN = 32, 3
+FEW, ONE_IN = 64, 3
 
 STEP = np.dtype(
     [
