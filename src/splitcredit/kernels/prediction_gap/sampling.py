@@ -124,10 +124,13 @@ def _widen(x, scale, ends, column, j, low, high):
 
 @kernel(inner=True)
 def _perturb(x, scale, pool, stream, column, first, n, out):
-    """Samples of one feature, in the type in which the forest compares."""
-    center, scale = np.float64(x), np.float64(scale)
-    for i in range(n):
-        out[column, i] = center + scale * pool[stream, column, first + i]
+    """Samples of one feature, in the type in which the forest compares.
+
+    Indices have no sign: of others, each would be asked whether it counts from the end.
+    """
+    center, scale, start = np.float64(x), np.float64(scale), np.uint64(first)
+    for i in range(np.uint64(n)):
+        out[column, i] = center + scale * pool[stream, column, start + i]
 
 
 @kernel(inner=True)
