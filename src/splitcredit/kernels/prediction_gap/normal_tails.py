@@ -110,22 +110,23 @@ def _tails(first_block, last_block, X, wanted, scales, first, threshold, lowered
     n_cuts = len(threshold)
     t, powers = np.empty(n_cuts + LANES), np.empty(n_cuts + LANES)
     for i in range(first_block * ROWS, min(len(X), last_block * ROWS)):
-        n = 0
+        n = np.uint64(0)
         for j in range(X.shape[1]):
             if wanted[i, j]:
-                x, scale, before = X[i, j], scales[j], n - first[j]
-                for k in range(first[j], first[j + 1]):
-                    z = (threshold[k] - x) / scale
-                    t[before + k] = (-z if x <= lowered[k] else z) / deviation
-                n += first[j + 1] - first[j]
+                begin, n_own = np.uint64(first[j]), np.uint64(first[j + 1] - first[j])
+                x, scale = X[i, j], scales[j]
+                for k in range(n_own):
+                    z = (threshold[begin + k] - x) / scale
+                    t[n + k] = (-z if x <= lowered[begin + k] else z) / deviation
+                n += n_own
         _below(t, powers, n)
-        n = 0
+        n = np.uint64(0)
         for j in range(X.shape[1]):
             if wanted[i, j]:
-                before = n - first[j]
-                for k in range(first[j], first[j + 1]):
-                    out[i, k] = t[before + k]
-                n += first[j + 1] - first[j]
+                begin, n_own = np.uint64(first[j]), np.uint64(first[j + 1] - first[j])
+                for k in range(n_own):
+                    out[i, begin + k] = t[n + k]
+                n += n_own
 
 
 @kernel(inner=True, apart=True)
@@ -135,7 +136,8 @@ def _below(t, powers, n):
         x = abs(t[i] * HALF_ROOT)
         power = -x * x
         powers[i] = 0.0 if power < -MOST else math.exp(power)
-    whole = np.uint64((n + LANES - 1) // LANES) * np.uint64(LANES)
+    lanes = np.uint64(LANES)
+    whole = (n + lanes - np.uint64(1)) // lanes * lanes
     for i in range(whole):
         x = t[i] * HALF_ROOT
         z, square = min(abs(x), FARTHEST), x * x
