@@ -192,11 +192,11 @@ def list_steps(leaves, above, box, work):
     """List the factors, and the nodes where factors or active leaves are, children before parents.
 
     The leaves of a tree are taken from right to left. A node is open from the first to the last of
-    its active leaves.
+    its active leaves. Indices have no sign, so that none is asked whether it counts from the end.
     """
     active, active_end, kind, slot = work.active, work.active_end, work.kind, work.slot
     steps, factors, nodes, begun = work.steps, work.factors, work.open, work.begun
-    n, n_factors, first = 0, 0, 0
+    n, n_factors, first = np.uint64(0), np.uint64(0), 0
     begun[0] = True  # the sum over the trees, from 0
     for t in range(len(active_end)):
         n_open = 0
@@ -205,47 +205,48 @@ def list_steps(leaves, above, box, work):
             # Close the nodes that the next leaf is not below; after the last leaf, all.
             common, number = 0, -1
             if i >= first:
-                number = active[i].leaf
+                number = np.int64(active[np.uint64(i)].leaf)
                 leaf = leaves[number]
                 n_above = leaf.above_end - leaf.above
                 while common < min(n_above, n_open) and above[leaf.above + common].last >= before:
                     common += 1
             for place in range(n_open - 1, common - 1, -1):
-                node, step = nodes[place], steps[n]
-                level, has = node.level, node.factors < node.factors_end
+                node, step = nodes[np.uint64(place)], steps[n]
+                level, has = np.uint64(node.level), node.factors < node.factors_end
                 step.factors, step.factors_end, step.level = node.factors, node.factors_end, level
                 step.leaf, step.fresh = False, not begun[level]
-                begun[level + 1] &= not has
+                begun[level + np.uint64(1)] &= not has
                 begun[level] |= has
-                n += has
+                n += np.uint64(has)
             if number < 0:
                 break
             leaf, before = leaves[number], number
             n_open = np.int64(leaf.above_end - leaf.above)
-            level, b = 0, np.int64(leaf.box)
+            level, b = 0, np.uint64(leaf.box)
             if common > 0:
                 node = nodes[common - 1]
                 level = node.level + (node.factors < node.factors_end)
-                b += above[leaf.above + common - 1].settled
+                b += np.uint64(above[leaf.above + common - 1].settled)
             for place in range(common, n_open + 1):
                 begin = n_factors
-                end = np.int64(leaf.box_end)
+                end = np.uint64(leaf.box_end)
                 if place < n_open:
-                    end = np.int64(leaf.box + above[leaf.above + place].settled)
+                    end = np.uint64(leaf.box + above[leaf.above + place].settled)
                 while b < end:
                     factor, side = factors[n_factors], box[b].side
                     factor.side, factor.slot = side, slot[box[b].feature]
-                    n_factors += (factor.slot >= 0) & (kind[side] != WHOLE)
-                    b += 1
+                    n_factors += np.uint64((factor.slot >= 0) & (kind[side] != WHOLE))
+                    b += np.uint64(1)
                 if place < n_open:
                     node = nodes[place]
                     node.factors, node.factors_end, node.level = begin, n_factors, level
                     level += begin < n_factors
                 else:
                     step = steps[n]
-                    step.gap, step.gap_low = active[i].gap, active[i].gap_low
+                    own = active[np.uint64(i)]
+                    step.gap, step.gap_low = own.gap, own.gap_low
                     step.factors, step.factors_end, step.level = begin, n_factors, level
                     step.leaf, step.fresh = True, not begun[level]
                     begun[level] = True
-                    n += 1
+                    n += np.uint64(1)
         first, work.steps_end[t] = active_end[t], n

@@ -67,7 +67,7 @@ def fill_table(leaves, box, work, begin, end):
         if slot[j] >= 0:
             _write_untested(table, slot[j], n, mass_below[j])
     for i in range(begin, end):
-        leaf, v = leaves[active[i].leaf], i - begin
+        leaf, v = leaves[active[i].leaf], np.uint64(i - begin)
         for k in range(leaf.box, leaf.box_end):
             feature, side = box[k].feature, box[k].side
             place = slot[feature]
