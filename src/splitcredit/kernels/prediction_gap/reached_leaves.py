@@ -159,12 +159,12 @@ def drop_negligible_leaves(active, active_end, squares, largest):
     if total == 0:
         return
     least = UNSEEN * squares / (2.0 * largest * total)
-    n, first = 0, 0
+    n, first = np.uint64(0), np.uint64(0)
     for t in range(len(active_end)):
-        end = active_end[t]
+        end = np.uint64(active_end[t])
         for v in range(first, end):
             p, gap = active[v].probability, active[v].gap
             active[n].gap, active[n].gap_low = gap, active[v].gap_low
             active[n].probability, active[n].leaf = p, active[v].leaf
-            n += not p * abs(gap) < least
+            n += np.uint64(not p * abs(gap) < least)
         first, active_end[t] = end, n

@@ -66,12 +66,12 @@ def fill_table(leaves, box, work, begin, end):
     for j in range(len(slot)):
         if slot[j] >= 0:
             _write_untested(table, slot[j], n, mass_below[j])
-    for i in range(begin, end):
-        leaf, v = leaves[active[i].leaf], np.uint64(i - begin)
+    for v in range(np.uint64(end - begin)):
+        leaf = leaves[active[np.uint64(begin) + v].leaf]
         for k in range(leaf.box, leaf.box_end):
             feature, side = box[k].feature, box[k].side
-            place = slot[feature]
-            if place >= 0:
+            if slot[feature] >= 0:
+                place = np.uint64(slot[feature])
                 above, below = kind[side] == ABOVE, kind[side] == BELOW
                 a, b, mass = low[side], high[side], mass_below[feature]
                 table[place, LOWER, v] = 1.0 if above else a
