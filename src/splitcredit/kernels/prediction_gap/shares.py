@@ -102,12 +102,13 @@ def add_trees(steps, steps_end, factors, active_end, kinds, lows, highs, table, 
     The loops stand in one function, because numba counts references to the arrays that another
     would be given, and index from unsigned numbers, so that they become vector instructions.
     """
-    results, ones = expected_row(sums), len(sums) - 1
+    results, ones = expected_row(sums), np.uint64(len(sums) - 1)
+    one, n_trees = np.uint64(1), np.uint64(len(steps_end))
     n = np.uint64(whole_lanes(end - begin) // LANES) * np.uint64(LANES)
     for v in range(n):
         sums[0, v] = 0.0
-    first, start = 0, 0
-    for t in range(len(steps_end)):
+    first, start = np.uint64(0), 0
+    for t in range(n_trees):
         # The sums of the leaves of this tree are complete; its steps may write beside their own.
         for i in range(max(start, begin), min(active_end[t], end)):
             sums[results, i - begin] = sums[0, i - begin]
@@ -115,28 +116,31 @@ def add_trees(steps, steps_end, factors, active_end, kinds, lows, highs, table, 
         if start >= end:
             break
         own = np.uint64(max(0, start - begin) // LANES) * np.uint64(LANES)
-        alone = False
-        for s in range(first, steps_end[t]):
+        alone, last = False, np.uint64(steps_end[t])
+        for s in range(first, last):
             step = steps[s]
-            number, source, level = 1.0, step.level + 1, step.level
+            level = np.uint64(step.level)
+            number, source = 1.0, level + one
             if step.leaf:
                 number, source = step.gap, ones
             elif alone:
-                number, source = steps[s - 1].gap, ones
+                number, source = steps[s - one].gap, ones
             # A leaf that is all there is below the next node is taken together with that.
-            alone = step.leaf and step.fresh and level > 0 and step.factors == step.factors_end
-            alone = alone and not steps[s + 1].leaf and steps[s + 1].level < level
+            alone = step.leaf and step.fresh and step.level > 0
+            alone = alone and step.factors == step.factors_end
+            alone = alone and not steps[s + one].leaf and steps[s + one].level < step.level
             if alone:
                 continue
             kept = 0.0 if step.fresh else 1.0
             if step.factors == step.factors_end:
                 for v in range(own, n):
                     sums[level, v] = kept * sums[level, v] + number
-            for f in range(step.factors, step.factors_end):
+            begun, end_of_factors = np.uint64(step.factors), np.uint64(step.factors_end)
+            for f in range(begun, end_of_factors):
                 into, keep = level, kept
-                if f + 1 < step.factors_end:  # a product in the making, in one of two rows by turns
-                    into, keep = ones - 1 - (f & 1), 0.0
-                slot, side = factors[f].slot, factors[f].side
+                if f + one < end_of_factors:  # a product in the making, in two rows by turns
+                    into, keep = ones - one - (f & one), 0.0
+                slot, side = np.uint64(factors[f].slot), factors[f].side
                 kind, low, high = kinds[side], lows[side], highs[side]
                 if kind == AROUND:
                     for v in range(own, n):
@@ -156,7 +160,7 @@ def add_trees(steps, steps_end, factors, active_end, kinds, lows, highs, table, 
                         share = _positive(covered) * table[slot, INVERSE, v]
                         sums[into, v] = keep * sums[into, v] + share * (number * sums[source, v])
                 number, source = 1.0, into
-        first = steps_end[t]
+        first = last
 
 
 @kernel(inner=True)
