@@ -354,6 +354,24 @@ def test_at_the_fewest_iterations_models_have_like_errors():
     assert (bigger[:, 0] / bigger[:, 1] > 5).all()
 
 
+def test_at_small_sigma_the_exact_gap_has_few_operations_for_each_node():
+    """Of a bigger model; trees are prepared for samples by going through every node once.
+
+    If that takes all of the time, one iteration is left.
+    """
+    forest, X = _ensembles.wine_like(40)
+    _, sets = sampling_error.pairs(len(X), X.shape[1], 110, 3)
+    small, *larger = (
+        _operations.count(forest, X[: len(sets)], sets, sigma).mean() / forest.n_nodes
+        for sigma in SIGMAS
+    )
+    assert small < 10 and min(larger) > 5 * small
+    taken = seconds(1e-5, shared_pair=1e-5)
+    assert [equal_time.equal_time(equal_time.SHARED, taken, m).tolist() for m in METHODS] == [
+        [1]
+    ] * 2
+
+
 # Bases of the Halton sequence, one for each of the 17 features of the widest data set.
 BASES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59)
 
