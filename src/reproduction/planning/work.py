@@ -42,7 +42,7 @@ _DISPLAYS = (10, 128)
 # Of a data set that nothing is known of.
 UNKNOWN_SHAPE = (1000, 10)
 # An exact gap takes about as long as so many samples.
-EXACT = 100
+EXACT = 2500
 # Streams of noise that `sampling_error` draws.
 STREAMS = 64
 # With more features `pgi2_optimum` measures nothing.
@@ -214,7 +214,13 @@ _IMPORTANCES = {
 
 def _sampling_error(recipe, n, s):
     draws = 2 * max(recipe["counts"]) + EXACT
-    return {"steps": recipe["n_pairs"] * len(recipe["sigmas"]) * draws * s.trees * s.depth}
+    steps = recipe["n_pairs"] * len(recipe["sigmas"]) * draws * s.trees * s.depth
+    return {"steps": steps, **_noise(recipe, s)}
+
+
+def _noise(recipe, s):
+    """Numbers that a sampling method draws before it samples."""
+    return {"noise": STREAMS * max(recipe["counts"]) * s.features}
 
 
 def _pgi2(recipe, n, s):
@@ -354,5 +360,5 @@ def memory_of_metric(recipe: dict, n: int, s: Size) -> dict[str, float]:
 def peak_of_metric(recipe: dict, s: Size) -> dict[str, float]:
     """Numbers that a run holds while it lasts."""
     if recipe["metric"] == "sampling_error":
-        return {"noise": STREAMS * max(recipe["counts"]) * s.features}
+        return _noise(recipe, s)
     return {}
