@@ -45,8 +45,9 @@ def lists(forest, X, chosen, sigma):
     sides = trees.sides, trees.first, trees.lowered
     for x, tail, moving in zip(rows, tails, chosen, strict=True):
         leaf_lists.begin_row(work)
-        leaf_lists.take_features(*sides, x, tail, moving, work)
-        _, *sums = reached_leaves.find_leaves(*walked, x, tail, moving, work.covered, *found)
+        all_leaves = leaf_lists.take_features(*sides, x, tail, moving, work)
+        given = x, tail, moving, all_leaves, work.covered
+        _, *sums = reached_leaves.find_leaves(*walked, *given, *found)
         reached_leaves.drop_negligible_leaves(work.active, work.active_end, *sums)
         leaf_lists.list_steps(trees.leaves, trees.above, trees.box, work)
         own = trees.leaves[work.active["leaf"][: work.active_end[-1]]]

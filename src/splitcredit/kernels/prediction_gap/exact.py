@@ -38,11 +38,7 @@ from splitcredit.kernels.prediction_gap.leaf_lists import (
     take_features,
     workspace,
 )
-from splitcredit.kernels.prediction_gap.reached_leaves import (
-    drop_negligible_leaves,
-    find_leaves,
-    sift_leaves,
-)
+from splitcredit.kernels.prediction_gap.reached_leaves import drop_negligible_leaves, find_leaves
 from splitcredit.kernels.prediction_gap.shares import (
     BLOCK,
     add_trees,
@@ -134,36 +130,22 @@ def gap(forest, x, tails, chosen, work):
     """PG^2 of one row and set; `begin_row` is called first for each row."""
     all_leaves = take_features(forest.sides, forest.first, forest.lowered, x, tails, chosen, work)
     for cancelled in (False, True):
-        if all_leaves:
-            _, squares, largest = sift_leaves(
-                forest.splits,
-                forest.leaves,
-                forest.box,
-                forest.trees,
-                x,
-                chosen,
-                work.covered,
-                work.located,
-                work.row_values,
-                work.active,
-                work.active_end,
-            )
-        else:
-            _, squares, largest = find_leaves(
-                forest.splits,
-                forest.leaves,
-                forest.box,
-                forest.trees,
-                x,
-                tails,
-                chosen,
-                work.covered,
-                work.located,
-                work.row_values,
-                work.waiting,
-                work.active,
-                work.active_end,
-            )
+        _, squares, largest = find_leaves(
+            forest.splits,
+            forest.leaves,
+            forest.box,
+            forest.trees,
+            x,
+            tails,
+            chosen,
+            all_leaves,
+            work.covered,
+            work.located,
+            work.row_values,
+            work.waiting,
+            work.active,
+            work.active_end,
+        )
         if not cancelled:
             drop_negligible_leaves(work.active, work.active_end, squares, largest)
         list_steps(forest.leaves, forest.above, forest.box, work)

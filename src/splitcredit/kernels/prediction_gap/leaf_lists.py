@@ -22,8 +22,8 @@ from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.prediction_gap.shares import BLOCK, LANES, WHOLE, cover, write_sides
 
 TWO_53 = 2.0**53
-# All leaves are looked at if the trees have no more of them than this on average, and x' can reach
-# many: if one feature in so many is chosen. Otherwise the trees are walked through.
+# All leaves are looked at if trees have at most `FEW` on average, and if at least one feature in
+# `ONE_IN` is chosen, so that x' can reach many of them. Otherwise trees are walked through.
 FEW, ONE_IN = 64, 3
 
 STEP = np.dtype(
@@ -130,7 +130,7 @@ def take_features(sides, first, lowered, x, tails, chosen, work):
     Returns
     -------
     all_leaves : bool
-        Whether `sift_leaves` is to list the leaves, not `find_leaves`.
+        How `find_leaves` is to list the leaves.
     """
     slot, mass_below, limits, width = work.slot, work.mass_below, work.limits, work.width
     used, n_chosen, missing = 0, 0, False

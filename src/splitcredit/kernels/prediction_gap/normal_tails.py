@@ -16,14 +16,15 @@ from splitcredit.kernels.nodes import as_readonly, n_blocks
 
 # Rows that share working memory, one thread's work.
 ROWS = 16
-# Probabilities are worked out in multiples of the numbers in the longest vector.
+# The numbers of a row are worked out in groups of so many, as long as the longest vector.
 LANES = 8
 HALF_ROOT = 0.70710678118654752440
-# Numbers below minus this have an exponential that counts as 0.
+# exp(-z^2) counts as 0 where z^2 is above this, the logarithm of the largest float64.
 MOST = 7.09782712893383996843e2
 # From here on erfc has other rational functions.
 FAR = 8.0
-# Where the exponential is 0, so that larger numbers need not be told apart, nor overflow.
+# Numbers above this are replaced by it, so that no power of them overflows. The result does not
+# change: exp(-z^2) counts as 0 for both.
 FARTHEST = 64.0
 # erfc(z) exp(z^2) for z in [1, 8) and from 8 on, erf(z) / z below 1 as a function of z^2: the
 # coefficients of the numerator and the denominator, from the highest power down. The first

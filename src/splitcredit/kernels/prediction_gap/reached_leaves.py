@@ -42,7 +42,7 @@ def _row_value(splits, leaves, k, x):
     return leaves[k - n_splits].value
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def find_leaves(
     splits,
     leaves,
@@ -51,6 +51,7 @@ def find_leaves(
     x,
     tails,
     chosen,
+    all_leaves,
     covered,
     located,
     row_values,
@@ -60,7 +61,7 @@ def find_leaves(
 ):
     """List the leaves that x' can reach and whose value is not that of the leaf of x.
 
-    A side that no path of probability `NEGLIGIBLE` leads to is not entered.
+    Either by walks, or by a look at all leaves. Both give the same list.
 
     Returns
     -------
@@ -71,73 +72,89 @@ def find_leaves(
     largest : float
         Sum over the trees of the largest absolute g.
     """
-    bits, n_splits = _bits(chosen), np.uint64(len(splits))
-    n, squares, largest = np.uint64(0), 0.0, 0.0
-    for t in range(len(trees)):
-        active_end[t] = n
-        if not trees[t].tested & bits:
-            continue
-        if not located[t]:
-            row_values[t], located[t] = _row_value(splits, leaves, trees[t].root, x), True
-        of_row, of_tree = row_values[t], 0.0
-        n_waiting = np.uint64(1)
-        waiting[0] = trees[t].root
-        while n_waiting > 0:
-            n_waiting -= np.uint64(1)
-            k = np.uint64(waiting[n_waiting])
-            while k < n_splits:
-                split = splits[k]
-                both = chosen[split.feature] and tails[split.cut] >= NEGLIGIBLE
-                waiting[n_waiting] = split.right
-                n_waiting += np.uint64(both)
-                k = _child(split, both | _goes_left(split, x[split.feature]))
-            leaf = leaves[k - n_splits]
-            p = 1.0
-            for b in range(leaf.box, leaf.box_end):
-                of_side = covered[box[b].side]
-                p *= of_side if chosen[box[b].feature] else 1.0
-            active[n].gap, active[n].gap_low = two_difference(leaf.value, of_row)
-            active[n].probability, active[n].leaf = p, k - n_splits
-            if leaf.value != of_row and not p < NEGLIGIBLE:
-                g = abs(active[n].gap)
-                squares += p * g * g
-                of_tree = max(of_tree, g)
-                n += np.uint64(1)
-        largest += of_tree
-        active_end[t] = n
-    return n, squares, largest
-
-
-@kernel(inner=True, apart=True)
-def sift_leaves(
-    splits, leaves, box, trees, x, chosen, covered, located, row_values, active, active_end
-):
-    """As `find_leaves`, by a look at all leaves, which waits for no jump.
-
-    The probability of a side of a feature that is not chosen is 1 or 0.
-    """
     bits = _bits(chosen)
     n, squares, largest = np.uint64(0), 0.0, 0.0
     for t in range(len(trees)):
         active_end[t] = n
         if not trees[t].tested & bits:
             continue
+        root = trees[t].root
         if not located[t]:
-            row_values[t], located[t] = _row_value(splits, leaves, trees[t].root, x), True
-        of_row, of_tree = row_values[t], 0.0
-        for k in range(trees[t].leaf, trees[t].leaf_end):
-            leaf, p = leaves[k], 1.0
-            for b in range(leaf.box, leaf.box_end):
-                p *= covered[box[b].side]
-            active[n].gap, active[n].gap_low = two_difference(leaf.value, of_row)
-            active[n].probability, active[n].leaf = p, k
-            g, here = abs(active[n].gap), (leaf.value != of_row) & (not p < NEGLIGIBLE)
-            squares += p * g * g if here else 0.0
-            of_tree = max(of_tree, g if here else 0.0)
-            n += np.uint64(here)
+            row_values[t], located[t] = _row_value(splits, leaves, root, x), True
+        of_row = row_values[t]
+        if all_leaves:
+            own = trees[t].leaf, trees[t].leaf_end
+            n, squares, of_tree = _sift(leaves, box, own, of_row, covered, active, n, squares)
+        else:
+            n, squares, of_tree = _walk(
+                splits,
+                leaves,
+                box,
+                root,
+                x,
+                tails,
+                chosen,
+                of_row,
+                covered,
+                waiting,
+                active,
+                n,
+                squares,
+            )
         largest += of_tree
         active_end[t] = n
     return n, squares, largest
+
+
+@kernel(inner=True, apart=True)
+def _walk(
+    splits, leaves, box, root, x, tails, chosen, of_row, covered, waiting, active, n, squares
+):
+    """List leaves of one tree by a walk, which enters no side less probable than `NEGLIGIBLE`."""
+    n_splits, of_tree = np.uint64(len(splits)), 0.0
+    n_waiting = np.uint64(1)
+    waiting[0] = root
+    while n_waiting > 0:
+        n_waiting -= np.uint64(1)
+        k = np.uint64(waiting[n_waiting])
+        while k < n_splits:
+            split = splits[k]
+            both = chosen[split.feature] and tails[split.cut] >= NEGLIGIBLE
+            waiting[n_waiting] = split.right
+            n_waiting += np.uint64(both)
+            k = _child(split, both | _goes_left(split, x[split.feature]))
+        leaf, p = leaves[k - n_splits], 1.0
+        for b in range(leaf.box, leaf.box_end):
+            of_side = covered[box[b].side]
+            p *= of_side if chosen[box[b].feature] else 1.0
+        active[n].gap, active[n].gap_low = two_difference(leaf.value, of_row)
+        active[n].probability, active[n].leaf = p, k - n_splits
+        if leaf.value != of_row and not p < NEGLIGIBLE:
+            g = abs(active[n].gap)
+            squares += p * g * g
+            of_tree = max(of_tree, g)
+            n += np.uint64(1)
+    return n, squares, of_tree
+
+
+@kernel(inner=True, apart=True)
+def _sift(leaves, box, own, of_row, covered, active, n, squares):
+    """List leaves of one tree by a look at all of them, in which no jump depends on x.
+
+    The probability of a side of a feature that is not chosen is 1 or 0.
+    """
+    of_tree = 0.0
+    for k in range(own[0], own[1]):
+        leaf, p = leaves[k], 1.0
+        for b in range(leaf.box, leaf.box_end):
+            p *= covered[box[b].side]
+        active[n].gap, active[n].gap_low = two_difference(leaf.value, of_row)
+        active[n].probability, active[n].leaf = p, k
+        g, here = abs(active[n].gap), (leaf.value != of_row) & (not p < NEGLIGIBLE)
+        squares += p * g * g if here else 0.0
+        of_tree = max(of_tree, g if here else 0.0)
+        n += np.uint64(here)
+    return n, squares, of_tree
 
 
 @kernel(inner=True)
