@@ -52,7 +52,7 @@ def check(forest) -> None:
         if getattr(f, name) not in allowed:
             raise ValueError(f"{name} is {getattr(f, name)!r}, expected one of {allowed}")
     for name in ("value", "impurity", "base"):
-        if getattr(f, name) is not None and not all_finite(getattr(f, name)):
+        if getattr(f, name) is not None and not np.isfinite(getattr(f, name)).all():
             raise ValueError(f"{name} must be finite")
     first = 0
     while first < f.n_trees:
@@ -70,7 +70,7 @@ def _check_trees(forest, first, last):
     if f.column is not None:
         _check_columns(f, inner)
     covers, cover = f.cover[start:stop], f.cover[inner]
-    if (covers < 0).any() or not all_finite(covers) or (cover == 0).any():
+    if (covers < 0).any() or not np.isfinite(covers).all() or (cover == 0).any():
         raise ValueError("cover must be finite, not negative, and above 0 at inner nodes")
     gap = np.abs(f.cover[left] + f.cover[right] - cover)
     if (gap > COVER_TOLERANCE * cover).any():
@@ -117,8 +117,3 @@ def _check_columns(forest, inner):
         raise ValueError("column: a subset must be of the feature that the node has")
     if np.isin(feature[column < f.n_features], np.array(of, np.int64)).any():
         raise ValueError("column: a feature that is split by categories is not compared itself")
-
-
-def all_finite(array) -> bool:
-    """Whether all numbers are finite."""
-    return bool(np.isfinite(array).all())

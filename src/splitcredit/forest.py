@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from splitcredit._forest_checks import LEAF, all_finite, check, check_inbag, is_prepared
+from splitcredit._forest_checks import LEAF, check, check_inbag, is_prepared
 from splitcredit._names import as_names
 from splitcredit.categories import Categories
 
@@ -255,7 +255,8 @@ class Forest:
                 f"X has {array.shape[1]} features, the model was fitted on {self.n_features}: "
                 "pass the columns it was fitted on, in that order"
             )
-        is_finite = self.missing_left is None and all_finite(array)
+        # A model with a rule for NaN often gets some: then one pass looks for infinities alone.
+        is_finite = self.missing_left is None and bool(np.isfinite(array).all())
         if not is_finite and np.isinf(array).any():
             raise ValueError(
                 f"X holds infinities, or values too large for {self.x_dtype}: replace them"

@@ -271,8 +271,7 @@ def _walk(b, at, n, first, sizes):
 
     `first` is where this length stands in an object. At the end is where the last object ends.
     """
-    stretches, lengths, rests = [[] for _ in sizes], [], []
-    known: dict = {}
+    stretches, lengths, rests, known = [[] for _ in sizes], [], [], {}
     steps = [
         (constant, each, width, begins.append)
         for (constant, each, width), begins in zip(sizes, stretches, strict=True)
