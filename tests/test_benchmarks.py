@@ -420,3 +420,20 @@ def test_the_page_names_models_that_were_drawn_with_their_lowest_ratio(take_refe
     ]
     line = take_reference.family_table(rows).splitlines()[-1]
     assert line == "| a model, depth 2 | 100 | 0.5 s | 9x | 9x | fast |"
+
+
+def test_pages_show_the_times_of_the_reference(take_reference):
+    """A page that keeps the ratios of an earlier benchmark."""
+    rows = take_reference.storage.read_rows(take_reference.REFERENCE / "bench.csv")
+    timed = [row for row in rows if not row["family"]]
+    assert len(take_reference.speed(timed).splitlines()) == 2 + len(take_reference.SHOWN)
+    tables = {
+        ("README.md", "speed"): take_reference.speed(timed),
+        ("docs/benchmarks.md", "summary"): take_reference.bench_summary(timed),
+        ("docs/benchmarks.md", "bench"): take_reference.bench_table(timed),
+        ("docs/benchmarks.md", "family"): take_reference.family_table(
+            [row for row in rows if row["family"]]
+        ),
+    }
+    for (page, mark), table in tables.items():
+        assert marked.between((ROOT / page).read_text(), mark) == table.rstrip(), (page, mark)

@@ -254,7 +254,7 @@ def test_s22_and_s23_a_forest_predicts_from_the_means_of_its_samples(table, n_cl
 def test_s21_contributions_of_noise_with_many_values_cancel_most(table):
     """Among features with as many values, those of noise do not cancel visibly more."""
     assert set(verdicts(table, "s21").values()) <= {"holds", "undecided"}
-    means = table[table["part"] == "cancelling"].set_index("quantity")["value"]
+    means = table[table["part"] == "canceling"].set_index("quantity")["value"]
     relevant, few, many = (
         means[f"{_identities.LEFT}, {kind}"]
         for kind in (identities.RELEVANT, identities.FEW_VALUES, identities.MANY_VALUES)

@@ -65,7 +65,7 @@ def compute(
         ``identity``: largest absolute difference over ``n`` forests; ``size``, the largest number
         that was compared.
         ``counter-example``: what the quantity says, on one forest of ``n`` trees.
-        ``cancelling``: how much of the contributions is left when those of the trees are added
+        ``canceling``: how much of the contributions is left when those of the trees are added
         up, mean over ``n`` features and its ``standard_error`` over them.
         ``simulation``: mean decrease of the score ``quantity`` over ``n`` draws at a useless split
         with ``n_left`` and ``n_right`` out-of-bag rows and P(y = 1) = ``p``, its
@@ -76,7 +76,7 @@ def compute(
 
     with threads(1):  # small forests: threads would wait for each other
         rows = _measured(n_forests, n_trees, seed) + _counter_examples(n_trees_counter, seed)
-        rows += _of_cancelling(n_forests, n_trees_counter, seed)
+        rows += _of_canceling(n_forests, n_trees_counter, seed)
         simulated = _useless_split.simulate(n_draws, seed)
     rows += [{"part": "simulation", "statement": "s16", **row} for row in simulated]
     whole = {name: "Int64" for name in ("depth", "n_left", "n_right", "n")}
@@ -139,7 +139,7 @@ def _counter_examples(n_trees, seed):
     return rows
 
 
-def _of_cancelling(n_forests, n_trees, seed):
+def _of_canceling(n_forests, n_trees, seed):
     """Features of the simulation of table 1, by what they tell and how many values they have."""
     left = {kind: [] for kind in (RELEVANT, FEW_VALUES, MANY_VALUES)}
     for repeat in range(seed, seed + n_forests):
@@ -148,7 +148,7 @@ def _of_cancelling(n_forests, n_trees, seed):
         for j, share in enumerate(_identities.left_over(*fitted)):
             noise = FEW_VALUES if j < CANDIDATES else MANY_VALUES
             left[RELEVANT if j in data.relevant else noise].append(share)
-    key = {"part": "cancelling", "statement": "s21", "data": "noisy_features"}
+    key = {"part": "canceling", "statement": "s21", "data": "noisy_features"}
     rows = []
     for kind, values in left.items():
         error = np.std(values, ddof=1) / np.sqrt(len(values))
@@ -214,7 +214,7 @@ def statements(table) -> list[dict]:
         for key, quantities in IDENTITIES.items()
     ]
     findings += _of_equivalence(table[table["part"] == "counter-example"])
-    findings += _of_noise(table[table["part"] == "cancelling"])
+    findings += _of_noise(table[table["part"] == "canceling"])
     return findings + _of_bias(table[table["part"] == "simulation"])
 
 
@@ -241,7 +241,7 @@ def _of_noise(table):
         measured = "share of the CFC that is left when those of the trees are added up: "
         measured += f"{more} less {less}; {K:.0f} standard errors over the features"
         given = {"basis": "monte-carlo", "interval": (apart - width, apart + width)}
-        variant = f"cancelling, {more} against {less}"
+        variant = f"canceling, {more} against {less}"
         findings.append(finding("s21", variant, measured, apart, 0.0, "at least", **given))
     return findings
 

@@ -120,7 +120,7 @@ def _hump(axis, table):
     words = {"fontsize": 7.5, "color": "0.3", "ha": "right", "va": "top"}
     axis.text(prior - 0.01, 0.5, "malignant\nat the roots", **words)
     axis.set(xlim=(0, 1), ylim=(0, 2.4), xlabel="probability of the predicted class", ylabel="bits")
-    axis.set_title("A step towards the class can raise the entropy")
+    axis.set_title("A step toward the class can raise the entropy")
     axis.legend(loc="upper right")
 
 

@@ -49,7 +49,7 @@ from splitcredit.kernels.prediction_gap.twofold import gap_twofold
 
 # Trees cancel each other if the mean square of their sum is below this part of the sum of their
 # mean squares.
-CANCELLED = 0.01
+CANCELED = 0.01
 # Pairs that share working memory, one thread's work.
 PAIRS = 16
 
@@ -129,7 +129,7 @@ def _gaps(
 def gap(forest, x, tails, chosen, work):
     """PG^2 of one row and set; `begin_row` is called first for each row."""
     all_leaves = take_features(forest.sides, forest.first, forest.lowered, x, tails, chosen, work)
-    for cancelled in (False, True):
+    for canceled in (False, True):
         _, squares, largest = find_leaves(
             forest.splits,
             forest.leaves,
@@ -146,10 +146,10 @@ def gap(forest, x, tails, chosen, work):
             work.active,
             work.active_end,
         )
-        if not cancelled:
+        if not canceled:
             drop_negligible_leaves(work.active, work.active_end, squares, largest)
         list_steps(forest.leaves, forest.above, forest.box, work)
-        if cancelled:
+        if canceled:
             return max(gap_twofold(forest.leaves, forest.box, work), 0.0)
         sums, active, total, squares = work.sums, work.active, 0.0, 0.0
         n, results = work.active_end[-1], expected_row(sums)
@@ -173,6 +173,6 @@ def gap(forest, x, tails, chosen, work):
                 share, g = active[v].probability, active[v].gap
                 total += share * g * (g + 2.0 * sums[results, v - begin])
                 squares += share * g * g
-        if not total < CANCELLED * squares:
+        if not total < CANCELED * squares:
             break
     return max(total, 0.0)  # the mean of a square: below 0 by rounding only

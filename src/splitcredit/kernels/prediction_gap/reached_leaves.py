@@ -14,7 +14,7 @@ from splitcredit.kernels.error_free import two_difference
 # squared value of any leaf, and numbers of that size would be denormal when multiplied.
 NEGLIGIBLE = 1e-200
 # What leaves that are left out may be worth together, as a part of the sum of the mean squares of
-# the trees: over `exact.CANCELLED`, less than the last digit of the gap.
+# the trees: over `exact.CANCELED`, less than the last digit of the gap.
 UNSEEN = 2.0**-60
 
 
