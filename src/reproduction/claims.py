@@ -22,11 +22,14 @@ COLUMNS = (
     "cause",
     "test",
     "data",
+    "counts",
 )
 BASES = ("rounding", "printed", "monte-carlo", "seeds", "chosen")
 VERDICTS = ("equal", "within", "holds", "undecided", "differs", "unexplained", "not comparable")
 OUTCOMES = ("holds", "holds in part", "does not hold", "undecided", "not judged")
 PAPERS_DATA, STAND_IN = "the paper's", "stand-in"
+# Whether a check is part of its statement, or stands beside it: a premise, or one more measure.
+COUNTS, BESIDE = "yes", "no"
 _VALUE_BASES = ("rounding", "monte-carlo", "seeds")
 
 
@@ -149,6 +152,8 @@ def rules_for(rules: list[dict], variant: str, cell: str) -> dict:
         if rule.get("variant", variant) != variant:
             continue
         if all(keys.get(k) == str(v) for k, v in rule.get("where", {}).items()):
+            if "incomparable" in rule:  # the test of an earlier rule shows another cause
+                merged.pop("test", None)
             merged |= {k: v for k, v in rule.items() if k not in ("variant", "where")}
     return merged
 
@@ -193,7 +198,7 @@ def judge(
             row = _row(rows, cell, f"{paper}/{artefact}, {variant}")
             claim = _claim(text, row, rules_for(rules, variant, cell), incomparable)
             place = {"paper": paper, "artefact": artefact, "variant": variant, "cell": cell}
-            claims.append(_explained({**place, **claim, "data": data}))
+            claims.append(_explained({**place, **claim, "data": data, "counts": COUNTS}))
     return claims
 
 
@@ -290,13 +295,14 @@ def judge_statements(
             "printed": statements[cell],
             "ours": finding["measured"] + ("" if value is None else f": {value:.4g}"),
             "interval": "" if interval is None else f"{interval[0]:.4g}..{interval[1]:.4g}",
-            "tolerance": f"{kind} {finding['limit']:.4g}",
+            "tolerance": f"{kind} {finding['limit']:.10g}",
             "basis": finding["basis"],
             "reason": finding["reason"],
             "verdict": outcome,
             "cause": rule.get("cause", "") if explain else incomparable or "",
             "test": rule.get("test", ""),
             "data": STAND_IN if finding["stand_in"] else data,
+            "counts": BESIDE if finding["beside"] else COUNTS,
         }
         claims.append(_explained(claim))
     return claims
@@ -305,7 +311,8 @@ def judge_statements(
 def outcomes(claims) -> dict[tuple[str, str], tuple[str, str]]:
     """Each statement once: its outcome over all its checks, and the data that decided it.
 
-    Checks on the paper's data decide; only where there is none do those on stand-ins.
+    Checks that stand beside the statement do not count. Of the others those on the paper's data
+    decide; only where there is none do those on stand-ins.
 
     Parameters
     ----------
@@ -323,7 +330,7 @@ def outcomes(claims) -> dict[tuple[str, str], tuple[str, str]]:
     for claim in claims:
         if is_statement(claim):
             rows = statements.setdefault((claim["paper"], claim["cell"]), [])
-            if claim["verdict"] != "not comparable":
+            if claim["verdict"] != "not comparable" and claim["counts"] != BESIDE:
                 rows.append(claim)
     return {key: _outcome(rows) for key, rows in statements.items()}
 

@@ -36,6 +36,7 @@ def finding(
     reason="",
     interval=None,
     stand_in=False,
+    beside=False,
 ) -> dict:
     """What decides a finding in words, as `reproduction.claims.judge_statements` takes it.
 
@@ -63,6 +64,9 @@ def finding(
     stand_in : bool
         Whether the data replace those of the paper, in an artefact whose other data are the
         paper's.
+    beside : bool
+        Whether it stands beside the statement and does not count toward its outcome: a premise, or
+        a measure that the statement does not name.
     """
     return {
         "statement": statement,
@@ -75,6 +79,7 @@ def finding(
         "reason": reason,
         "interval": None if interval is None else (float(interval[0]), float(interval[1])),
         "stand_in": bool(stand_in),
+        "beside": bool(beside),
     }
 
 
