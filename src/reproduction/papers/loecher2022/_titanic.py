@@ -101,7 +101,7 @@ def sizeable(statement, table, names, feature=ID, case=AS_THEY_ARE) -> list[dict
     ]
 
 
-def near_zero(statement, table, names, case=AS_THEY_ARE) -> list[dict]:
+def near_zero(statement, table, names, case=AS_THEY_ARE, beside=False) -> list[dict]:
     """Findings that PassengerId gets next to nothing, one a measure."""
     findings = []
     for importance, name in names.items():
@@ -109,28 +109,16 @@ def near_zero(statement, table, names, case=AS_THEY_ARE) -> list[dict]:
         nearest = 0.0 if low < 0 < high else min(abs(low), abs(high))
         estimate = abs(value), (nearest, max(abs(low), abs(high)))
         measured = f"|PassengerId| over Sex, {name}"
-        given = (LARGEST_NEAR_ZERO, "at most", _NEAR_ZERO)
+        given = (LARGEST_NEAR_ZERO, "at most", _NEAR_ZERO, beside)
         findings.append(chosen(statement, _named(name, ID, case), measured, estimate, *given))
     return findings
 
 
-def like_shuffled(statement, table, names) -> list[dict]:
-    """Findings that PassengerId gets no more than some shuffle of it does, one a measure."""
-    findings = []
-    for importance, name in names.items():
-        as_is = row_of(table, importance, ID)
-        shuffled = row_of(table, importance, ID, SHUFFLED)
-        measured = f"|PassengerId| over the largest of {shuffled['n']:.0f} shuffles, {name}"
-        ratio = abs(as_is["value"]) / max(abs(shuffled["least"]), abs(shuffled["most"]))
-        findings.append(finding(statement, name, measured, ratio, 1.0, "at most", basis="seeds"))
-    return findings
-
-
-def chosen(statement, variant, measured, estimate, limit, kind, reason) -> dict:
+def chosen(statement, variant, measured, estimate, limit, kind, reason, beside=False) -> dict:
     """A finding about a value with its interval over the seeds, against a limit of ours."""
     value, interval = estimate
     measured = f"{measured}; {K:.0f} standard errors over the seeds"
-    given = {"basis": "chosen", "reason": reason, "interval": interval}
+    given = {"basis": "chosen", "reason": reason, "interval": interval, "beside": beside}
     return finding(statement, variant, measured, value, limit, kind, **given)
 
 

@@ -21,7 +21,6 @@ from reproduction.papers.loecher2022._titanic import (
     ID,
     LINES,
     SHUFFLED,
-    like_shuffled,
     near_zero,
     sizeable,
 )
@@ -98,11 +97,12 @@ def statements(table) -> list[dict]:
     findings = sizeable("s01", table, BIASED)
     findings += sizeable("s01", table, BIASED, feature="Age")
     findings += near_zero("s01", table, UNBIASED)
-    findings += like_shuffled("s01", table, DEBIASED)
+    findings += near_zero("s01", table, DEBIASED, beside=True)
     for name in BIASED:
         findings.append(_less("s01", table, {"mda": "MDA", **BIASED}, "mda", name, "Age"))
     findings += sizeable("s02", table, BIASED, case=SHUFFLED)
     findings += near_zero("s02", table, UNBIASED, case=SHUFFLED)
+    findings += near_zero("s02", table, DEBIASED, case=SHUFFLED, beside=True)
     for case in (AS_THEY_ARE, SHUFFLED):
         findings.append(_less("s21", table, BIASED, "cfc", "mdi_rows", ID, case))
     return findings
