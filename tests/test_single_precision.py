@@ -237,12 +237,16 @@ def test_part_of_the_deviation_at_small_noise_is_precision():
     assert rises["single"] > 0.05 > rises["double"] > 0
 
 
+@pytest.mark.parametrize("dataset", DATASETS)
 @pytest.mark.parametrize(("table", "model"), [("table3", "bigger"), ("table6", "single")])
-def test_print_is_a_mean_over_three_rows_and_not_over_all(table, model):
-    """Of the same models and rankings: with 60 rows no cell of red wine is left."""
-    ranked = rankings("red_wine", model, "double", "index", 60)
-    assert sum(gaps_as_printed(table, "red_wine", model, ranked, 3)) >= 11
-    assert sum(gaps_as_printed(table, "red_wine", model, ranked, 60)) == 0
+def test_print_is_a_mean_over_three_rows_and_not_over_all(table, model, dataset):
+    """Of the same models and rankings: of 12 cells none is left with 20 rows.
+
+    In double precision and with ties by index some cells differ over three rows too.
+    """
+    ranked = rankings(dataset, model, "double", "index", 20)
+    assert sum(gaps_as_printed(table, dataset, model, ranked, 3)) > 6
+    assert sum(gaps_as_printed(table, dataset, model, ranked, 20)) == 0
 
 
 def test_table2_described_single_trees_are_others_by_their_split_and_precision():
@@ -286,20 +290,23 @@ def test_stated_parameters_give_other_bigger_models_on_the_authors_rows():
         assert means[1] > 1.5 * means[0]
 
 
-def test_table4_rows_of_the_training_part_give_the_printed_error_and_those_of_the_test_do_not():
-    rows, forest = data("red_wine"), authors_model("red_wine", "bigger")
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_table4_rows_of_the_training_part_give_the_printed_error_and_those_of_the_test_do_not(
+    dataset,
+):
+    rows, forest = data(dataset), authors_model(dataset, "bigger")
     attribution = function_of("tree_shap")(forest, rows.explained.X, output="predicted")
     attributions = {"tree_shap": attribution}
-    ((_, text),) = printed("table4", dataset="red_wine", k="1", ranking=SHAP)
+    ((_, text),) = printed("table4", dataset=dataset, k="1", ranking=SHAP)
     errors = {}
     for features in randomized_error.FEATURES:
         given = attributions, forest, rows.explained, rows.training
-        table = randomized_error.compute(*given, ks=[1], n_draws=60, features=features)
+        table = randomized_error.compute(*given, ks=[1], n_draws=20, features=features)
         (row,) = table.to_dict("records")
         errors[features] = row["value"] - float(text), row["draws_error"]
     off, error = errors["training"]
     assert abs(off) < 4 * error + claims.half_unit(text)
-    assert errors["test"][0] < -0.15
+    assert errors["test"][0] < -10 * errors["test"][1]
     # Rows that have nothing to do with each other: worse than the mean of the target.
     assert float(text) > np.std(rows.explained.y)
 

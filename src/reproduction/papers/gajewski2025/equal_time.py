@@ -274,7 +274,7 @@ def _draw_errors(axis, table):
         axis.errorbar(x, value, bars, elinewidth=0.7, **style, **filled)
     axis.set_yscale("log")
     axis.set_ylabel("NMAE, share of the mean gap")
-    axis.set_title("Error of sampling at the time of the exact algorithm: printed and by our clock")
+    axis.set_title("Error of sampling: at the printed iterations, and at equal time by our clock")
     _name_settings(axis, places)
 
 

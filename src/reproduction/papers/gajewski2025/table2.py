@@ -1,8 +1,10 @@
 """Table 2: share of the rows whose k most important features are the same by greedy PG2 and SHAP.
 
 In single trees many features gain nothing and tie, and in single precision, in which the printed
-rankings were made (variant published), many more. Saved_models are the same models in double
-precision; in both the lowest index comes first, or the order that the authors' rankings show.
+rankings were made, many more. Variant published has that precision for single trees, and
+saved_models are the same trees in double precision; in both the lowest index comes first, or the
+order that the authors' rankings show. The bigger models are ranked in double precision in all
+variants, and have the printed shares.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ DEPTHS, TREES_OF_DEPTHS, SIGMA = (4, 5, 6, 7, 8, 9, 10), 10, 0.3
 # so many.
 POWER, HALF_DIGIT, LAST = 2, 0.05, 5
 _ALGORITHM = "Algorithm 1"
-_PARTS = ("exactness", "sampling", "invalid", "exponent", "algorithm")
+_PARTS = ("exactness", "sampling", "invalid", "operations", "exponent", "algorithm")
 _GROWTHS = {"trees": "more trees", "depth": "deeper trees", "PGI2": "PGI2, more trees"}
 
 
@@ -267,12 +267,13 @@ def statements(table) -> list[dict]:
     )
     words += "row is left out"
     exponents = parts["exponent"]
-    for row in exponents[exponents["size"] == SIZES[-1]].to_dict("records"):
+    for row in exponents[exponents["size"] == SIZES[-1]].to_dict("records"):  # all features
         name = f"operations, {_GROWTHS[row['growth']]}, all features"
         measured = f"exponent of operations in nodes, largest {LAST} ensembles"
         more = {"basis": "rounding", "reason": words, "interval": (row["low"], row["high"])}
         args = "s01", name, measured, row["value"], POWER + HALF_DIGIT, "at most"
         findings.append(finding(*args, **more))
+    findings += _bounded(parts["operations"])
     invalid, error = parts["invalid"], parts["exactness"]["value"].max()
     measured = f"negative or NaN gaps of {invalid['n'].sum():.0f}"
     findings.append(finding("s04", "values", measured, invalid["value"].sum(), 0))
@@ -282,3 +283,22 @@ def statements(table) -> list[dict]:
         measured = f"largest share of pairs of leaves that are 0/0 in {quantity}, |S| of 1 and 11"
         findings.append(finding("s04", quantity, measured, rows["value"].max(), 0))
     return findings
+
+
+def _bounded(operations):
+    """s01: fewer features, and each gap of a ranking, take no more operations than all features.
+
+    What a smaller set takes may grow faster than the square for a while, as long as the share of
+    the leaves that take part grows. The square of all features bounds it all the same.
+    """
+    counts = operations.set_index(["growth", "size", "n_nodes"])["value"].sort_index()
+    largest = SIZES[-1]
+    compared = [(growth, size, 1) for growth in ("trees", "depth") for size in SIZES[:-1]]
+    for growth, size, n_gaps in [*compared, ("PGI2", largest, largest)]:
+        of_all = counts["trees" if growth == "PGI2" else growth, largest]
+        ratios = counts[growth, size] / (n_gaps * of_all)
+        name = f"|S| = {size}" if n_gaps == 1 else "each of the d gaps"
+        measured = "largest ratio of operations to those of one gap of all features"
+        args = "s01", f"operations, {_GROWTHS[growth]}, {name}", measured, ratios.max(), 1.0
+        reason = "the operations of all features grow with the square of the nodes at most"
+        yield finding(*args, "at most", basis="chosen", reason=reason)
