@@ -1,10 +1,14 @@
 """lundberg2017: what depends on the clock, without a clock."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
+import shap
 
 from reproduction import claims, papers
+from reproduction.models import fit
 
 speed = papers.artefact("lundberg2017/speed")
 
@@ -14,13 +18,44 @@ def test_s05_is_judged_by_the_seconds_of_one_row(seconds, verdict):
     row = {"part": "rows", "model": "xgboost 1.0", "rows": 1, "value": seconds}
     methods = [f"{speed.OURS}, end to end", "xgboost 1.0 pred_contribs"]
     rows = [{**row, "method": method} for method in methods]
-    rows.append({**row, "method": "lightgbm 1.0 pred_contrib", "value": 1 / seconds})
+    rows.append({**row, "method": f"{speed.OURS}, converted before", "value": 1 / seconds})
     rows.append({**row, "method": methods[0], "rows": 1000, "value": 1 / seconds})
+    rows.append({**row, "method": "shap 1.0 TreeExplainer"})
     found = speed.statements(pd.DataFrame(rows))
-    assert [f["variant"] for f in found] == [f"{m}, model of xgboost 1.0" for m in methods]
+    judged = [*methods, "shap 1.0 TreeExplainer"]
+    assert [f["variant"] for f in found] == [f"{m}, model of xgboost 1.0" for m in judged]
     for f in found:
-        assert f["statement"] == "s05"
+        assert f["statement"] == "s05" and f["beside"] == f["variant"].startswith("shap")
         assert claims.statement_verdict(f["value"], f["limit"], f["kind"]) == verdict
+
+
+def test_s05_shap_reads_every_tree_before_the_first_row():
+    """Calls of Python functions: they grow with the trees, and the values of a row need few."""
+    X = np.random.default_rng(0).normal(size=(200, 5))
+    calls = {}
+    for trees in (20, 60):
+        recipe = {**speed.MODELS["lightgbm"], "n_estimators": trees, "random_state": 0}
+        model = fit(recipe, X, X[:, 0] * X[:, 1])
+        explainer, calls[trees] = counted(lambda m=model: shap.TreeExplainer(m))
+    _, of_row = counted(lambda: explainer.shap_values(X[:1], check_additivity=False))
+    assert calls[60] > 2 * calls[20] > 10 * of_row
+
+
+def counted(function):
+    """What a function returns, and how many functions of Python it calls."""
+    n = 0
+
+    def count(frame, event, argument):
+        nonlocal n
+        n += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        result = function()
+    finally:
+        sys.setprofile(before)
+    return result, n
 
 
 @pytest.mark.parametrize(
