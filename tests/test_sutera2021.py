@@ -423,6 +423,7 @@ def test_s22_and_s38_costs_are_judged_by_ratios():
     costs = papers.artefact("sutera2021/costs")
     seconds = {"prediction": (2, 2, 8), "local_mdi": (1, 3, 4), "saabas": (1, 1, 1)}
     seconds |= {"tree_shap": (40, 33, 60), "mdi": (1, 1, 1), "sage": (9, 9, 9)}
+    seconds |= {"tree_shap_shap": (400, 400, 5)}
     rows = [
         {"scope": "digits", "measure": m, "repeat": r, "value": v}
         for m, values in seconds.items()
@@ -438,9 +439,14 @@ def test_s22_and_s38_costs_are_judged_by_ratios():
     assert verdict == {
         ("s22", "digits: local MDI over prediction"): "undecided",
         ("s23", "digits: SAGE over MDI"): "differs",
+        ("s23", "nearly the same"): "not comparable",
         ("s38", "digits: TreeSHAP over local MDI"): "holds",
         ("s38", "digits: TreeSHAP over Saabas"): "holds",
+        ("s38", "digits: TreeSHAP (shap) over local MDI"): "undecided",
+        ("s38", "digits: TreeSHAP (shap) over Saabas"): "undecided",
     }
+    beside = {variant for variant, f in found.items() if f["beside"]}
+    assert beside == {"digits: TreeSHAP over local MDI", "digits: TreeSHAP over Saabas"}
     assert found["digits: local MDI over prediction"]["value"] == 0.5
 
 

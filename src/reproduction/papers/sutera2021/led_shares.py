@@ -34,6 +34,7 @@ _CLOSE = 0.1 / 7
 _CLOSE_REASON = "a tenth of the mean share of a segment, 1/7, is hard to see on the figure's axis"
 # A million times the rounding of sums of some hundred float64.
 _NOT_ROUNDING = 1e-6
+_NOT_ROUNDING_REASON = "a million times what rounding makes of 0 here: this or more is not 0"
 
 
 def compute(inputs, measures) -> pd.DataFrame:
@@ -179,7 +180,8 @@ def _closeness(table):
             )
         if source == "limit":
             measured = "largest gap between the shares of MDI and SAGE, K = 1"
-            yield finding("s41", words, measured, gaps.iloc[0], _NOT_ROUNDING, "at least")
+            how = {"basis": "chosen", "reason": _NOT_ROUNDING_REASON}
+            yield finding("s41", words, measured, gaps.iloc[0], _NOT_ROUNDING, "at least", **how)
 
 
 def _masking(limit):

@@ -22,6 +22,7 @@ from splitcredit.importances import local_mdi, mdi, saabas, tree_shap
 ROUNDING = 1e-12
 # What is at least this is not 0: a million times the rounding.
 MARGIN = 1e-6
+_MARGIN_REASON = "a million times what rounding makes of 0 here: this or more is not 0"
 
 # (statement, quantity): how the cases are put together, and the limit if the value is judged.
 # "max" and "sum" must be at most the limit, "min" and "mean" at least.
@@ -124,7 +125,8 @@ FINDINGS = {
         ("symmetric inputs: difference", "symmetric inputs: MDI differs for K=1"),
     ),
     ("s11", "stated"): ("smallest MDI of a strongly relevant input, every K", ()),
-    ("s12", "stated"): ("least of -Imp in example 2, and share of negative cells", ()),
+    ("s12", "example 2"): ("least of -Imp(X1, 0), in bits", ("example 2",)),
+    ("s12", "random distributions"): ("share of negative cells", ("share of negative cells",)),
     ("s13", "stated"): ("largest difference of SAGE / ln 2 and Eq. 4", ()),
     ("s14", "stated"): ("largest difference of Saabas and Shapley values of P(y|x_S)", ()),
     ("s24", "stated"): (
@@ -252,7 +254,11 @@ def statements(table: pd.DataFrame) -> list[dict]:
         (kind,) = {"at most" if how in ("max", "sum") else "at least" for _, how, _ in judged}
         extreme = max if kind == "at most" else min
         value, limit = extreme(v for v, _, _ in judged), extreme(b for _, _, b in judged)
-        findings.append(finding(statement, variant, measured, value, limit, kind))
+        how = {"basis": "chosen", "reason": _MARGIN_REASON} if limit == MARGIN else {}
+        beside = variant == "premise"
+        findings.append(
+            finding(statement, variant, measured, value, limit, kind, beside=beside, **how)
+        )
     return findings
 
 
