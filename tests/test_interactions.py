@@ -264,7 +264,7 @@ def test_a_frame_names_the_sets():
 def test_wrong_sets_are_named():
     forest, X = far_apart(), np.zeros((1, 12))
     for sets, order, message in (
-        ([(0, 0)], 2, r"\(0, 0\) is not a set of 2 different features"),
+        ([(0, 0)], 2, r"sets: \(0, 0\) names a feature twice"),
         ([(0, 1, 2)], 2, "pass order=3, or sets of 2"),
         ([(0, "y")], 2, "sets: 'y' is neither an index below"),
         ([(0, 12)], 2, "sets: 12 is neither an index below"),
@@ -300,3 +300,18 @@ def test_shap_plots_know_the_matrix():
         interactions(forest, X, sets=0).to_shap()
     with pytest.raises(ValueError, match="pass the same rows"):
         ours.to_shap(X[:2])
+
+
+@pytest.mark.parametrize(
+    ("sets", "message"),
+    [
+        ([0, 1], "a list of lists"),
+        (["x0", "x1"], "a list of lists"),
+        ([[0, 0]], "names a feature twice"),
+        ([[0, 1, 2]], "has 3 features: pass order=3"),
+    ],
+)
+def test_sets_that_are_none_are_named(sets, message):
+    forest = random_forest(np.random.default_rng(0), n_features=4)
+    with pytest.raises(ValueError, match=message):
+        interactions(forest, np.zeros((2, 4)), sets=sets)

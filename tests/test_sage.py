@@ -7,7 +7,11 @@ from math import log
 import numba
 import numpy as np
 import pytest
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestRegressor,
+)
 from sklearn.tree import DecisionTreeClassifier
 
 import twins
@@ -366,3 +370,21 @@ def test_means_and_errors_of_rounds_are_those_of_all_permutations(n_permutations
     assert twins.largest_error(sampled.values, every.mean(axis=0)) <= twins.ROUNDING
     error = every.std(axis=0, ddof=1) / np.sqrt(n_permutations)
     assert twins.largest_error(sampled.standard_error, error) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("loss", [None, "mse"])
+def test_raw_scores_of_classes_are_refused(n_classes, loss):
+    """The squared error of log-odds against 0 and 1 says that the only feature does harm."""
+    X, y = whole_numbers("classes", 90, 3, 4)
+    model = HistGradientBoostingClassifier(max_iter=3).fit(X, y % n_classes)
+    with pytest.raises(ValueError, match="are raw scores of"):
+        importance(model, X, y % n_classes, loss=loss, algorithm="exact")
+
+
+@pytest.mark.parametrize("shape", [(90, 2), (90,)])
+def test_several_targets_are_refused_as_such(shape):
+    X, y = whole_numbers("values", 90, 3, 4)
+    model = RandomForestRegressor(3, random_state=0).fit(X, np.c_[y, -y])
+    with pytest.raises(ValueError, match=r"several targets, .'y0', 'y1'.*a model for each"):
+        importance(model, X, np.zeros(shape))

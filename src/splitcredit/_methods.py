@@ -132,6 +132,19 @@ def attributes_outputs(name: str) -> bool:
     return attributes(name) and "output" in inspect.signature(_attributing(name)).parameters
 
 
+def refits(name: str) -> bool:
+    """Whether a method fits a copy of the model, which need not be fitted itself."""
+    return "refit" in getattr(importances.module_of(name), "REQUIRES", ())
+
+
+def takes_background(name: str) -> bool:
+    """Whether a method that is no ranking by gaps takes a background."""
+    if name not in importances.names() or name == GREEDY:
+        return False
+    function = _attributing(name) or importances.function_of(name)
+    return "background" in inspect.signature(function).parameters
+
+
 def check_ranks(name: str) -> None:
     """Raise a ValueError that lists the methods that rank, if this is none of them."""
     if name not in (*importances.names(), OPTIMUM):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,10 +11,9 @@ from splitcredit._explain import explain, importance
 from splitcredit.convert import forest_and_rows, to_forest
 from splitcredit.faithfulness import prediction_gap
 from splitcredit.faithfulness.rankings import Rankings
+from splitcredit.importances._prediction import refuse_targets
 
 if TYPE_CHECKING:
-    from collections.abc import Sized
-
     from numpy.typing import ArrayLike
 
 
@@ -47,7 +46,7 @@ def rank(
         Passed to the method. The first two take the noise as `faithfulness` does: `noise`, `scale`,
         `background` and `output`, and ``"pg2_greedy"`` takes `arithmetic` and `ties`, see
         `splitcredit.faithfulness.greedy.greedy_ranking`. Without `output`, rows of classifiers are
-        ranked for their predicted class.
+        ranked for their predicted class; ``"oob_attributions"`` needs one where there are several.
 
     Returns
     -------
@@ -80,7 +79,11 @@ def rank(
     if _methods.attributes(method):
         attributed = _of_one_output(model, X, y, method, progress, parameters)
         return _ranks.by_values(attributed, len(attributed.values))
-    return _ranks.by_values(importance(model, X, y, method, **parameters), len(cast("Sized", X)))
+    if not _methods.refits(method):
+        forest, rows = forest_and_rows(model, X)
+        forest.prepare(rows)
+    ranked = importance(model, X, y, method, progress=progress, **parameters)
+    return _ranks.by_values(ranked, np.shape(X)[0])
 
 
 def faithfulness(
@@ -125,7 +128,7 @@ def faithfulness(
         Size of the noise, in units of the features as the trees see them: standard deviation,
         scale, or half width. Needed where `noise` is a name.
     background : array-like or DataFrame (n_background, n_features), optional
-        For ``"marginal"``.
+        For ``"marginal"``, and for a method that needs one.
     output : str or int, optional
         Name or index of the output whose gap is meant, or ``"predicted"``. Without it, that is the
         only output, or the predicted class of each row.
@@ -163,12 +166,17 @@ def faithfulness(
         raise ValueError(f"metric={metric!r}: available are {', '.join(map(repr, _ranks.METRICS))}")
     if k is not None and metric != "pg2":
         raise ValueError(f"k={k!r} is for metric='pg2': {metric!r} takes all features")
-    forest, rows, background = forest_and_rows(model, X, background)
-    given = _ranks.noise_of(forest, noise, scale, background, f"metric {metric!r}")
+    of_method = {}
+    if isinstance(ranking, str) and _methods.takes_background(ranking) and background is not None:
+        of_method = {"background": background}
+    of_noise = None if of_method and noise != "marginal" else background
+    forest, rows, of_noise = forest_and_rows(model, X, of_noise)
+    given = _ranks.noise_of(forest, noise, scale, of_noise, f"metric {metric!r}")
     if isinstance(ranking, str):
         own = {"noise": given[0], "scale": given[1], "output": output}
         if ranking not in _ranks.BY_GAPS:
             own = {"output": output} if _methods.attributes_outputs(ranking) else {}
+        own |= of_method
         ranking = rank(model, X, ranking, y=y, progress=progress, **own, **parameters)
     elif parameters:
         raise TypeError(
@@ -176,8 +184,9 @@ def faithfulness(
             "with the name of the method as ranking"
         )
     rows = forest.prepare(rows)
-    mask = metric == "pg2" and getattr(np.asarray(ranking), "dtype", None) == np.bool_
-    if mask:
+    if metric == "pg2" and _ranks.is_mask(ranking):
+        if k is not None:
+            raise ValueError(f"k={k!r} is for rankings: a mask says which features are perturbed")
         ranks = prediction_gap.chosen_features(forest, ranking, len(rows))
     else:
         ranks = _ranks.ranking_of(ranking, forest, rows, output)
@@ -200,7 +209,7 @@ def _of_one_output(model, X, y, method, progress, parameters):
     """Attribution to one output: the predicted one of each row, if there is a choice to make."""
     if _methods.attributes_outputs(method) and parameters.get("output") is None:
         output, forest = "predicted", to_forest(model)
-        _ranks.refuse_targets(forest)
+        refuse_targets(forest)
         if not _methods.takes_any_rows(method):
             output = prediction_gap.only_output(forest, None)
         parameters = parameters | {"output": output}

@@ -9,7 +9,6 @@ import numpy as np
 from splitcredit import _arguments, _methods, _progress
 from splitcredit._names import index_of
 from splitcredit.attribution import Attribution, Importance
-from splitcredit.convert import are_targets
 from splitcredit.faithfulness import greedy, optimum, prediction_gap
 from splitcredit.faithfulness.perturbations import FeatureWise, Marginal
 from splitcredit.faithfulness.rankings import (
@@ -18,6 +17,7 @@ from splitcredit.faithfulness.rankings import (
     top_k_mask,
     validate_rankings,
 )
+from splitcredit.importances._prediction import predicted_outputs, refuse_targets
 
 # Method -> the function that makes its rankings.
 BY_GAPS = {_methods.GREEDY: greedy.greedy_ranking, _methods.OPTIMUM: optimum.best_ranking}
@@ -72,7 +72,6 @@ def by_output(forest, X, output):
         means nothing.
     """
     from splitcredit.kernels.nodes import outputs_add_up
-    from splitcredit.kernels.walks import predict
 
     several = forest.n_outputs > 1
     if output is None:
@@ -80,18 +79,9 @@ def by_output(forest, X, output):
     if output is None and forest.n_outputs == 2:
         several = not outputs_add_up(forest)
     if (output is None and several) or (isinstance(output, str) and output == "predicted"):
-        predicted = predict.predict(forest, X).argmax(axis=1)
+        predicted = predicted_outputs(forest, X)
         return [(int(c), np.flatnonzero(predicted == c)) for c in np.unique(predicted)]
     return [(prediction_gap.only_output(forest, output), np.arange(len(X)))]
-
-
-def refuse_targets(forest):
-    """Refuse a model of several targets, of which none can be meant without a choice."""
-    if are_targets(forest.output_names):
-        raise ValueError(
-            f"the outputs {list(forest.output_names)[:5]} are several targets: choose one with "
-            "output=, by index or by name"
-        )
 
 
 def by_gaps(forest, X, method, noise, scale, output, progress, parameters) -> Rankings:
@@ -120,6 +110,15 @@ def by_values(result, n: int) -> Rankings:
     return Rankings(of_attribution(result), None, feature_names=result.feature_names)
 
 
+def is_mask(given) -> bool:
+    """Whether features are given by true and false, and not in an order."""
+    if hasattr(given, "dtype"):
+        return given.dtype == np.bool_
+    while isinstance(given, (list, tuple)) and given:
+        given = given[0]
+    return isinstance(given, (bool, np.bool_))
+
+
 def ranking_of(given, forest, X, output) -> np.ndarray:
     """Rankings, int64 (n_samples, n_ranked), from whatever stands for them but a method's name.
 
@@ -141,8 +140,7 @@ def ranking_of(given, forest, X, output) -> np.ndarray:
         return validate_rankings(_of_attribution(given, forest, X, output), n, forest.n_features)
     if isinstance(given, Rankings):
         return validate_rankings(given.rankings, n, forest.n_features)
-    features = given if hasattr(given, "ndim") else list(given)
-    array = np.asarray(features)
+    array = _as_array(given)
     if array.dtype.kind in "US" or array.dtype == object:
         names = array.ravel().tolist()
         indices = [index_of(forest.feature_names, name, "ranking") for name in names]
@@ -150,6 +148,20 @@ def ranking_of(given, forest, X, output) -> np.ndarray:
     if array.ndim == 1:
         array = np.tile(array, (n, 1))
     return validate_rankings(array, n, forest.n_features)
+
+
+def _as_array(given):
+    """Features as an array of one or two dimensions, at least one feature for each row."""
+    try:
+        array = np.asarray(given if hasattr(given, "ndim") else list(given))
+    except (TypeError, ValueError):  # no sequence, or one of lists of different lengths
+        array = np.empty(())
+    if array.ndim not in (1, 2) or array.shape[-1] == 0:
+        raise ValueError(
+            f"ranking={given!r}: expected the name of a method, a Rankings, an Attribution, an "
+            "Importance, or features by name or index, for all rows or the same number for each"
+        )
+    return array
 
 
 def _of_attribution(attribution, forest, X, output):

@@ -9,7 +9,11 @@ import numpy as np
 
 from splitcredit._names import index_of
 from splitcredit.convert import forest_and_rows
-from splitcredit.importances._prediction import chosen_outputs, prepared_background
+from splitcredit.importances._prediction import (
+    chosen_outputs,
+    predicted_outputs,
+    prepared_background,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -76,8 +80,8 @@ class Interactions:
         n, _, n_outputs = values.shape
         names = [" x ".join(self.feature_names[j] for j in features) for features in sets]
         frame = pd.DataFrame(values.transpose(0, 2, 1).reshape(n * n_outputs, -1), columns=names)
-        frame.insert(0, "sample", np.repeat(np.arange(n), n_outputs))
-        frame.insert(1, "output", np.tile(np.array(self.output_names), n))
+        frame.insert(0, "sample", np.repeat(np.arange(n), n_outputs), allow_duplicates=True)
+        frame.insert(1, "output", np.tile(np.array(self.output_names), n), allow_duplicates=True)
         return frame
 
     def to_shap(self, X=None):
@@ -174,8 +178,6 @@ def interactions(
     >>> splitcredit.interactions(model, X[:3], sets=[["petal length (cm)", "petal width (cm)"]])
     Interactions(3 samples, 1 sets of 2 features, 3 outputs)
     """
-    from splitcredit.kernels.walks import predict
-
     forest, X, background = forest_and_rows(model, X, background)
     X = forest.prepare(X)
     if background is not None:
@@ -183,7 +185,7 @@ def interactions(
     chosen = None if sets is None and order == 2 else _chosen_sets(forest, sets, order)
     index, baseline = None, _baseline(forest, background)
     if isinstance(output, str) and output == "predicted":
-        index = predict.predict(forest, X).argmax(axis=1)
+        index = predicted_outputs(forest, X)
         values = _of_own_outputs(forest, X, index, chosen, background)
         baseline, names = baseline[index][:, None], ("predicted",)
     else:
@@ -245,13 +247,17 @@ def _chosen_sets(forest, sets, order):
     if isinstance(sets, (str, int, np.integer)):
         present, feature = present_sets(forest, order)[0], _index(forest, sets)
         return present[(present == feature).any(axis=1)]
+    if not all(hasattr(own, "__len__") and not isinstance(own, str) for own in sets):
+        raise ValueError(f"sets={sets!r}: expected one feature, or a list of lists of features")
     chosen = np.zeros((len(sets), order), np.int64)
     for i, features in enumerate(sets):
         indices = sorted({_index(forest, j) for j in features})
-        if len(indices) != order or len(features) != order:
+        if len(indices) != len(features):
+            raise ValueError(f"sets: {features!r} names a feature twice: name each once")
+        if len(indices) != order:
             raise ValueError(
-                f"{features!r} is not a set of {order} different features: pass order="
-                f"{len(features)}, or sets of {order}"
+                f"sets: {features!r} has {len(indices)} features: pass order={len(indices)}, or "
+                f"sets of {order}"
             )
         chosen[i] = indices
     if len(np.unique(chosen, axis=0)) < len(chosen):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.attribution import Attribution
+from splitcredit.convert import are_targets
 
 
 def explain_prediction(
@@ -93,10 +94,31 @@ def _select(forest, X, output) -> tuple[np.ndarray, np.ndarray | None]:
         If there is no such output; the message lists what there is.
     """
     if isinstance(output, str) and output == "predicted":
-        from splitcredit.kernels.walks import predict
-
-        return np.zeros(0, np.int64), predict.predict(forest, X).argmax(axis=1)
+        return np.zeros(0, np.int64), predicted_outputs(forest, X)
     return chosen_outputs(forest, output, "'all', 'predicted'"), None
+
+
+def predicted_outputs(forest, X) -> np.ndarray:
+    """The output with the largest prediction for each of the prepared rows, int64 (n_samples,).
+
+    Raises
+    ------
+    ValueError
+        If the model has several targets, whose largest prediction means nothing.
+    """
+    from splitcredit.kernels.walks import predict
+
+    refuse_targets(forest)
+    return predict.predict(forest, X).argmax(axis=1)
+
+
+def refuse_targets(forest) -> None:
+    """Refuse a model of several targets, of which none can be meant without a choice."""
+    if are_targets(forest.output_names):
+        raise ValueError(
+            f"the outputs {list(forest.output_names)[:5]} are several targets: choose one with "
+            "output=, by index or by name"
+        )
 
 
 def chosen_outputs(forest, output, allowed="'all'") -> np.ndarray:

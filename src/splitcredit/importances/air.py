@@ -7,8 +7,13 @@ import numpy as np
 from splitcredit.attribution import Importance
 from splitcredit.convert import to_forest, unwrap
 from splitcredit.importances import mdi
+from splitcredit.importances._training import check_seed
 
 REQUIRES = ("refit",)
+_NUMBERS_ONLY = (
+    "AIR puts permuted features beside the others, and these would be numbers; encode the "
+    "categories as numbers, or in columns of 0 and 1"
+)
 
 
 def importance(estimator, X, y, random_state: int = 0) -> Importance:
@@ -38,7 +43,8 @@ def importance(estimator, X, y, random_state: int = 0) -> Importance:
     TypeError
         If `estimator` cannot be fitted, or `to_forest` does not know it.
     ValueError
-        If X is not a table, or the fitted model has no impurities.
+        If X is not a table, or holds or is split by categories, of which AIR would make numbers; or
+        the fitted model has no impurities.
 
     Notes
     -----
@@ -55,6 +61,7 @@ def importance(estimator, X, y, random_state: int = 0) -> Importance:
     >>> air.importance(model, X, y).values.round(1)  # in rows times the Gini impurity
     array([11.9,  2.7, 27.7, 39.8])
     """
+    check_seed(random_state)
     estimator, steps = unwrap(estimator)
     if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise TypeError(
@@ -64,12 +71,17 @@ def importance(estimator, X, y, random_state: int = 0) -> Importance:
     from sklearn.base import clone
 
     X = steps.rows(X)
+    if any(str(dtype) == "category" for dtype in getattr(X, "dtypes", ())):
+        raise ValueError(f"X has columns of type category: {_NUMBERS_ONLY}")
     table = np.asarray(X)
     if table.ndim != 2:
         raise ValueError(f"X has {table.ndim} dimension(s), expected 2 (n_samples, n_features)")
     order = np.random.default_rng(random_state).permutation(len(table))
     model = clone(estimator).fit(np.hstack([table, table[order]]), y)
-    both = len(table) * mdi.importance(to_forest(model)).values.reshape(2, -1)
+    forest = to_forest(model)
+    if forest.categories is not None:
+        raise ValueError(f"this {type(estimator).__name__} splits by categories: {_NUMBERS_ONLY}")
+    both = len(table) * mdi.importance(forest).values.reshape(2, -1)
     names = getattr(X, "columns", None)
     names = steps.names_out() if names is None else names
     names = [f"x{j}" for j in range(table.shape[1])] if names is None else names

@@ -9,7 +9,7 @@ import numpy as np
 
 from splitcredit import _progress
 from splitcredit.attribution import Importance
-from splitcredit.convert import forest_and_rows
+from splitcredit.convert import are_targets, forest_and_rows
 from splitcredit.importances._prediction import prepared_background
 from splitcredit.importances._training import check_choice, targets_of
 
@@ -82,8 +82,8 @@ def importance(
     Raises
     ------
     ValueError
-        If X or y do not fit the forest, the loss does not fit its predictions, or there is no such
-        loss, imputer or algorithm.
+        If X or y do not fit the forest, the loss does not fit its predictions, which raw scores of
+        classes are to none, or there is no such loss, imputer or algorithm.
 
     Warns
     -----
@@ -111,6 +111,7 @@ def importance(
     True
     """
     forest, X, background = forest_and_rows(forest, X, background)
+    _refuse_scores(forest)
     loss = loss or ("cross_entropy" if forest.n_outputs > 1 else "mse")
     check_choice("loss", loss, ("cross_entropy", "mse"))
     check_choice("imputer", imputer, ("marginal", "conditional"))
@@ -222,6 +223,18 @@ def _gains(losses, rows, ranks):
         by_rank = -np.diff(pairs.reshape(-1, p + 1), axis=1)
         gains[a : a + step] = np.take_along_axis(by_rank, some, axis=1)
     return gains
+
+
+def _refuse_scores(forest):
+    """Refuse boosted classifiers: neither loss compares log-odds with classes."""
+    of_classes = forest.output_names != ("output",) and not are_targets(forest.output_names)
+    if of_classes and forest.aggregate == "sum":
+        raise ValueError(
+            f"SAGE compares predictions with classes, and those of {forest} are raw scores of "
+            f"{list(forest.output_names)[:5]}: use a forest that averages class fractions. For two "
+            'classes, method="tree_shap_interventional" with model_output="log_loss" divides the '
+            "loss of such a model, row by row"
+        )
 
 
 def _check_probabilities(forest, X):
