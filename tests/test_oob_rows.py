@@ -7,13 +7,13 @@ import numba
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, RandomForestRegressor
 
 import twins
 import twins_oob
 from forests import fitted, whole_numbers
 from splitcredit import explain, to_forest
-from splitcredit.importances import air, mda, oob_attributions
+from splitcredit.importances import air, mda, oob_attributions, penalized_gini, ufi
 from splitcredit.kernels.tree_shap import oob
 from splitcredit.kernels.tree_shap.rows import take_one_by_one
 
@@ -155,9 +155,10 @@ def test_mda_with_nan_equals_the_twin():
 
 
 def test_mda_without_any_out_of_bag_row_is_refused():
-    forest, X, y = case("two classes")
+    _, X, y = case("two classes")
+    model = BaggingClassifier(n_estimators=3, bootstrap=False, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="no tree has an out-of-bag row"):
-        mda.importance(replace(forest, inbag=np.ones_like(forest.inbag)), X, y)
+        mda.importance(model, X, y)
 
 
 @pytest.mark.parametrize("measure", [mda, oob_attributions])
@@ -223,3 +224,52 @@ def test_air_refuses_what_it_cannot_fit():
         air.importance(forest, X, y)
     with pytest.raises(ValueError, match=r"X has 1 dimension\(s\), expected 2"):
         air.importance(RandomForestClassifier(), X[:, 0], y)
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_forests_with_monotonic_constraints_know_their_training_rows(kind):
+    """Scikit-learn sets values between those of the children of a node above."""
+    X, y = whole_numbers("values", 90, 4, 6)
+    y = y > np.median(y) if kind is RandomForestClassifier else y
+    model = kind(6, monotonic_cst=[1, -1, 0, 0], random_state=0).fit(X, y)
+    plain = kind(6, random_state=0).fit(X, y)
+    assert (to_forest(model).value.shape, to_forest(model).n_nodes) != to_forest(plain).n_nodes
+    assert np.isfinite(ufi.importance(model, X, y).values).all()
+    with pytest.raises(ValueError, match="y is not what the forest was grown on"):
+        ufi.importance(model, X, y[::-1])
+
+
+@pytest.mark.parametrize("method", [mda, oob_attributions])
+@pytest.mark.parametrize("wrong", ["X", "y"])
+def test_rows_or_targets_that_the_forest_did_not_see_are_refused(method, wrong):
+    X, y = whole_numbers("values", 90, 4, 6)
+    model = RandomForestRegressor(6, random_state=0).fit(X, y)
+    given = (X[::-1], y) if wrong == "X" else (X, y[::-1])
+    with pytest.raises(ValueError, match=f"{wrong} is not what the forest was grown on"):
+        method.importance(model, *given)
+
+
+def test_attributions_of_rows_that_the_forest_did_not_see_are_refused():
+    X, y = whole_numbers("values", 90, 4, 6)
+    model = RandomForestRegressor(6, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="X is not what the forest was grown on"):
+        explain(model, X[::-1], "oob_attributions")
+
+
+@pytest.mark.parametrize("method", [mda, air])
+@pytest.mark.parametrize("seed", [None, -1, 0.5])
+def test_a_seed_is_a_whole_number_from_0(method, seed):
+    X, y = whole_numbers("values", 30, 4, 6)
+    model = RandomForestRegressor(2, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"random_state=.*whole number"):
+        method.importance(model, X, y, random_state=seed)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("alpha", np.nan), ("penalty", "a"), ("per_row", "no"), ("min_child_oob", 1.5)],
+)
+def test_settings_of_penalized_gini_are_checked(name, value):
+    forest, X, y = case("values")
+    with pytest.raises(ValueError, match=f"{name}="):
+        penalized_gini.importance(forest, X, y, **{name: value})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from splitcredit.convert import are_targets
+
 ROWS = ("inbag", "oob")
 # Criteria whose node values are class fractions or means.
 _OF_MEANS = ("gini", "entropy", "log_loss", "squared_error", "friedman_mse", "poisson")
@@ -64,31 +66,92 @@ def sums_of_nodes(forest, X, y):
     Raises
     ------
     ValueError
-        As `training_data`, and if a node has no in-bag row, or values that are not the means of y:
-        then X and y cannot be the training data.
+        As `training_data`, and if a node has no in-bag row, another number of them than its cover,
+        or values that are not the means of y: then X and y cannot be the training data.
+    """
+    return _checked_sums(forest, *training_data(forest, X, y))
+
+
+def checked_training_data(forest, X, y) -> tuple[np.ndarray, np.ndarray]:
+    """`training_data` that the nodes of the forest bear out; raises as `sums_of_nodes`."""
+    rows, targets = training_data(forest, X, y)
+    _checked_sums(forest, rows, targets)
+    return rows, targets
+
+
+def checked_training_rows(forest, X) -> np.ndarray:
+    """`training_rows`, compared with the covers of the nodes, as far as that needs no y.
+
+    Raises
+    ------
+    ValueError
+        As `training_rows`, and if covers count the in-bag rows and the nodes have others.
     """
     from splitcredit.kernels.walks import oob
 
-    sums = oob.node_sums(forest, *training_data(forest, X, y))
+    rows = training_rows(forest, X)
+    if len(rows):
+        kind = np.int64 if forest.n_outputs > 1 else np.float64
+        sums = oob.node_sums(forest, rows, np.zeros(len(rows), kind))
+        _check_counts(forest, sums.rows[oob.INBAG])
+    return rows
+
+
+def _checked_sums(forest, rows, targets):
+    from splitcredit.kernels.walks import oob
+
+    sums = oob.node_sums(forest, rows, targets)
     if (sums.rows[oob.INBAG] == 0).any():
         raise ValueError(
             "X is not what the forest was grown on (no in-bag row comes to some node): pass the "
             "training rows unchanged and in their order"
         )
+    _check_counts(forest, sums.rows[oob.INBAG])
     _check_means(forest, sums.targets[oob.INBAG], sums.rows[oob.INBAG], sums.center)
     return sums
+
+
+def _check_counts(forest, rows):
+    """Compare covers with in-bag rows, where fits without weights count these."""
+    roots, cover = forest.tree_offsets[:-1], forest.cover
+    counted = np.array_equal(cover[roots], rows[roots]) and not (cover % 1).any()
+    if counted and not np.array_equal(cover, rows):
+        raise ValueError(
+            "X is not what the forest was grown on (other numbers of in-bag rows come to its "
+            "nodes): pass the training rows unchanged and in their order"
+        )
 
 
 def _check_means(forest, targets, rows, center):
     """Compare values with means of y, where fits without weights keep such values."""
     if forest.criterion not in _OF_MEANS or not np.array_equal(forest.cover, rows):
         return
-    gap = np.abs(targets / rows[:, None] + center - forest.value).max()
-    if gap > _SAME_MEAN * np.abs(forest.value).max():
+    means = targets / rows[:, None] + center
+    largest = _SAME_MEAN * np.abs(forest.value).max()
+    off = np.flatnonzero(np.abs(means - forest.value).max(axis=1) > largest)
+    if len(off) and not _are_bounds(forest, means[:, 0], off, largest):
         raise ValueError(
             "y is not what the forest was grown on (its means differ from the values of nodes): "
             "pass the training targets unchanged and in their order"
         )
+
+
+def _are_bounds(forest, means, nodes, largest):
+    """Whether the nodes have values that scikit-learn's monotonic constraints set.
+
+    Such a value is the middle between the means of the two children of a node above.
+    """
+    inner = np.flatnonzero(forest.feature >= 0)
+    middles = (means[forest.left[inner]] + means[forest.right[inner]]) / 2
+    tree = np.searchsorted(forest.tree_offsets, np.arange(forest.n_nodes), side="right")
+    for t in np.unique(tree[nodes]):
+        of_tree = np.sort(middles[tree[inner] == t])
+        values = forest.value[nodes[tree[nodes] == t], 0]
+        place = np.searchsorted(of_tree, values).clip(1, max(len(of_tree) - 1, 1))
+        near = of_tree[np.minimum([place - 1, place], len(of_tree) - 1)] if len(of_tree) else None
+        if near is None or (np.abs(near - values).min(axis=0) > largest).any():
+            return False
+    return True
 
 
 def _classes_of(names, labels):
@@ -119,14 +182,27 @@ def check_choice(name, value, allowed) -> None:
         raise ValueError(f"{name}={value!r}: available are {', '.join(map(repr, allowed))}")
 
 
+def check_seed(random_state) -> None:
+    """Raise a ValueError if a seed is no whole number from 0."""
+    whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if not whole or random_state < 0:
+        raise ValueError(f"random_state={random_state!r}: expected a whole number, at least 0")
+
+
 def targets_of(forest, y, n) -> np.ndarray:
     """Index of the class of each of n rows, int64, or the numbers of a regressor, float64.
 
     Raises
     ------
     ValueError
-        If y is of another length, or holds what the model cannot mean.
+        If the model has several targets, y is of another length, or holds what the model cannot
+        mean.
     """
+    if are_targets(forest.output_names):
+        raise ValueError(
+            f"the model has several targets, {list(forest.output_names)[:5]}, and this measure "
+            "takes models of one: fit a model for each target"
+        )
     y = np.asarray(y)
     if y.shape != (n,):
         raise ValueError(f"y has shape {y.shape}, expected ({n},): one target for each row of X")

@@ -7,7 +7,7 @@ import numpy as np
 from splitcredit import _progress
 from splitcredit.attribution import Importance
 from splitcredit.convert import forest_and_rows
-from splitcredit.importances._training import training_data
+from splitcredit.importances._training import check_seed, checked_training_data
 
 REQUIRES = ("bootstrap",)
 
@@ -48,8 +48,8 @@ def importance(
     Raises
     ------
     ValueError
-        If the forest is not bagged, X and y are not its training data, or no tree has an
-        out-of-bag row.
+        If the forest is not bagged, X and y are not its training data, no tree has an out-of-bag
+        row, or the seed is no whole number from 0.
 
     Notes
     -----
@@ -72,8 +72,9 @@ def importance(
     """
     from splitcredit.kernels.walks import mda
 
+    check_seed(random_state)
     forest, X = forest_and_rows(forest, X)
-    rows, y = training_data(forest, X, y)
+    rows, y = checked_training_data(forest, X, y)
     orders = permutations(forest.n_features, random_state)
     with _progress.bar(forest.n_trees, progress, "trees") as done:
         increases = mda.loss_increases(forest, rows, y, orders, done)

@@ -13,7 +13,12 @@ import numpy as np
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import chosen_outputs
-from splitcredit.importances._training import ROWS, check_choice, training_data, training_rows
+from splitcredit.importances._training import (
+    ROWS,
+    check_choice,
+    checked_training_data,
+    checked_training_rows,
+)
 
 REQUIRES = ("bootstrap",)
 
@@ -70,7 +75,7 @@ def importance(
     check_choice("weigh_by", weigh_by, WEIGHTS)
     forest, X = forest_and_rows(forest, X)
     attributed = attribute(forest, X, attribution, rows, output)
-    _, y = training_data(forest, X, y)
+    _, y = checked_training_data(forest, X, y)
     values = attributed.values
     if weigh_by == "absolute":
         scores = np.abs(values).mean(axis=0).sum(axis=1)
@@ -139,7 +144,7 @@ def attribute(
     forest, X = forest_and_rows(forest, X)
     outputs = chosen_outputs(forest, output)
     return Attribution(
-        values=kernel(forest, training_rows(forest, X), outputs, rows == "inbag"),
+        values=kernel(forest, checked_training_rows(forest, X), outputs, rows == "inbag"),
         baseline=np.zeros(len(outputs)),
         feature_names=forest.feature_names,
         output_names=tuple(forest.output_names[c] for c in outputs),

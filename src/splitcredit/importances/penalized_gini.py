@@ -181,6 +181,14 @@ def _record(settings):
 
     check_choice("weights", settings["weights"], ROWS)
     check_choice("correction", settings["correction"], oob.CORRECTIONS)
+    check_choice("per_row", settings["per_row"], (True, False))
+    for name in ("alpha", "penalty"):
+        number = isinstance(settings[name], (int, float, np.integer, np.floating))
+        if not number or not np.isfinite(settings[name]):
+            raise ValueError(f"{name}={settings[name]!r}: expected a finite number")
+    for name in ("min_child_oob", "min_child_inbag"):
+        if not isinstance(settings[name], (int, np.integer)) or settings[name] < 0:
+            raise ValueError(f"{name}={settings[name]!r}: expected a whole number, at least 0")
     needs_oob = settings["alpha"] != 0 or settings["penalty"] != 0
     if settings["weights"] == "inbag" and needs_oob and settings["min_child_oob"] < 1:
         raise ValueError(
