@@ -167,14 +167,6 @@ def test_labels_come_from_the_model():
     assert to_forest(two.booster_).output_names == ("1",)
 
 
-def test_names_in_which_LightGBM_may_have_replaced_blanks_are_not_compared():
-    X, _ = drawn()
-    frame = pd.DataFrame(X, columns=["sepal length (cm)", "b", "c"])
-    forest = to_forest(train({}, frame, X[:, 0]))
-    assert forest.feature_names[0] == "sepal_length_(cm)" and not forest.names_given
-    np.testing.assert_array_equal(forest.predict(frame), forest.predict(X))
-
-
 def test_leaves_of_a_dart_model_are_already_weighted():
     X, _ = drawn()
     booster = train({"boosting": "dart", "drop_rate": 0.5}, X, X[:, 0], rounds=20)
@@ -223,3 +215,27 @@ def test_unfitted_models_and_other_things_are_refused(tmp_path):
     (tmp_path / "a.txt").write_text("else\n")
     with pytest.raises(ValueError, match=r"a\.txt is no model file known here: save an"):
         to_forest(tmp_path / "a.txt")
+
+
+@pytest.mark.parametrize("names", [["age_y", "income_k", "bmi"], ["age y", "income k", "bmi"]])
+def test_names_with_underscores_and_blanks_are_compared(names):
+    """LightGBM keeps a blank as an underscore; columns by position would be silently wrong."""
+    X, _ = drawn()
+    X = pd.DataFrame(X, columns=names)
+    forest = to_forest(train({}, X, X[names[0]] - X[names[2]]))
+    assert forest.predict(X[names[::-1]]).tobytes() == forest.predict(X).tobytes()
+    assert forest.feature_names == ("age_y", "income_k", "bmi")
+    with pytest.raises(ValueError, match="columns of X are not the features"):
+        forest.predict(X.rename(columns={"bmi": "zzz"}))
+
+
+@pytest.mark.parametrize("end", ["Tree=2", "feature_names", "end of trees"])
+def test_a_file_that_ends_early_is_no_shorter_model(tmp_path, end):
+    X, _ = drawn()
+    text = train({}, X, X[:, 0]).model_to_string()
+    path = tmp_path / "model.txt"
+    path.write_text(text)
+    assert to_forest(path).n_trees == 3
+    path.write_text(text[: text.index(end)])
+    with pytest.raises(ValueError, match=r"model in model\.txt is not whole"):
+        to_forest(path)

@@ -390,3 +390,24 @@ def test_the_base_score_is_the_float32_that_its_decimals_stand_for():
     stored = copy.deepcopy(STORED["3.2.0, regression"]["model"])
     stored["learner"]["learner_model_param"]["base_score"] = "[1E-1]"
     assert read_content(stored).base.tolist() == [float(np.float32(0.1))] != [0.1]
+
+
+def test_a_configuration_is_no_model(tmp_path):
+    X = np.arange(20.0).reshape(10, 2)
+    booster = xgboost.XGBRegressor(n_estimators=2).fit(X, X[:, 0]).get_booster()
+    path = tmp_path / "config.json"
+    path.write_text(booster.save_config())
+    with pytest.raises(ValueError, match=r"not whole.*save the model itself"):
+        to_forest(path)
+
+
+@pytest.mark.parametrize("missing", [np.inf, 0.0])
+def test_a_missing_value_is_compared_exactly_and_may_be_infinite(missing):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 2)).astype(np.float32)
+    X[random.random(X.shape) < 0.2] = missing
+    X[random.random(X.shape) < 0.2] = 1e-36  # a number, however small
+    y = np.where(X[:, 0] == missing, 5.0, 0) - 4.0 * (X[:, 0] == np.float32(1e-36))
+    model = xgboost.XGBRegressor(n_estimators=10, missing=missing).fit(X, y)
+    # XGBoost adds up in single precision.
+    np.testing.assert_allclose(to_forest(model).predict(X)[:, 0], model.predict(X), atol=1e-5)

@@ -149,3 +149,34 @@ def test_the_snippet_of_the_readme_runs():
     assert snippets
     for snippet in snippets:
         exec(snippet, {})
+
+
+def test_rows_whose_columns_have_another_order_are_shown_by_name():
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("shap")
+    one = attribution(1, n=6)
+    X = pd.DataFrame(np.arange(24.0).reshape(6, 4), columns=list(NAMES))
+    turned = X[list(NAMES[::-1])]
+    np.testing.assert_array_equal(one.to_shap(turned).data, X.to_numpy())
+    colors = [
+        [dots.get_array() for dots in one.plot(X=rows).collections if dots.get_array() is not None]
+        for rows in (X, turned)
+    ]
+    assert len(colors[0]) == 4
+    for given, expected in zip(*colors, strict=True):
+        np.testing.assert_array_equal(given, expected)
+    # Names that are not those of the features say nothing: positions count.
+    other = X.rename(columns={"red": "crimson"})
+    np.testing.assert_array_equal(one.to_shap(other).data, X.to_numpy())
+
+
+def test_features_may_have_the_names_of_columns_of_the_frame():
+    values = np.ones((2, 2, 1))
+    own = Attribution(values, [0.0], ["sample", "output"], ["y"], "saabas")
+    assert list(own.to_frame().columns) == ["sample", "output", "sample", "output"]
+
+
+@pytest.mark.parametrize("groups", [[[0, 1]], {"a": np.int64(1)}, "red"])
+def test_groups_are_lists_by_name(groups):
+    with pytest.raises(ValueError, match="group"):
+        attribution().grouped(groups)

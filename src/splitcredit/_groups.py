@@ -64,9 +64,13 @@ def _check_added(result):
 
 def _partition(feature_names, groups):
     """Names of the groups and of the features in none, and the indices of the features of each."""
+    if not hasattr(groups, "items"):
+        raise ValueError(
+            f"groups={groups!r}: expected a dict, the features of each group by its name"
+        )
     group_of, members = {}, []
     for group, features in groups.items():
-        if isinstance(features, (str, int)):
+        if isinstance(features, (str, int, np.integer)):
             raise ValueError(f"group {group!r} is {features!r}: give a list of features")
         indices = [index_of(feature_names, feature, f"group {group!r}") for feature in features]
         for j in indices:

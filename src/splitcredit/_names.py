@@ -35,3 +35,18 @@ def as_names(names) -> tuple[str, ...]:
     if type(names) is tuple and set(map(type, names)) <= {str}:
         return names
     return tuple(str(name) for name in names)
+
+
+def columns_in_order(X, names):
+    """X with its columns in the order of the names, if it has just these in another order.
+
+    Parameters
+    ----------
+    X : array-like or DataFrame
+    names : sequence of str
+    """
+    columns = getattr(X, "columns", None)
+    given = [] if columns is None else [str(column) for column in columns]
+    if given == list(names) or sorted(given) != sorted(names) or len(set(given)) < len(given):
+        return X
+    return X[[columns[given.index(name)] for name in names]]

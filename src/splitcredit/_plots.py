@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splitcredit._names import index_of
+from splitcredit._names import columns_in_order, index_of
 
 # Rows of dots in a beeswarm are counted in so many bins along the axis.
 _BINS = 100
@@ -48,6 +48,7 @@ def of_attribution(attribution, ax, output, top, X):
         _stacked_bars(ax, means[order], [attribution.output_names[c] for c in chosen])
         _label(ax, attribution, order, f"mean |{attribution.method}|")
         return ax
+    X = None if X is None else columns_in_order(X, attribution.feature_names)
     X = None if X is None else np.asarray(X, np.float64)
     _swarms(ax, attribution.values[:, order, chosen[0]], None if X is None else X[:, order])
     name = attribution.output_names[chosen[0]]

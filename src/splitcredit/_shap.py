@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from splitcredit._names import columns_in_order
+
 
 def explanation(result, X):
     """A ``shap.Explanation`` of attributions or of a matrix of interactions.
@@ -24,7 +26,7 @@ def explanation(result, X):
 
     values, n_outputs = result.values, result.values.shape[-1]
     shape = len(values), len(result.feature_names)
-    data = None if X is None else np.asarray(X)
+    data = None if X is None else np.asarray(columns_in_order(X, result.feature_names))
     if data is not None and data.shape != shape:
         raise ValueError(f"X has shape {data.shape}, and {shape} was explained: pass the same rows")
     base = np.broadcast_to(result.baseline, (len(values), n_outputs)).copy()

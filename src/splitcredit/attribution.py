@@ -90,8 +90,8 @@ class Attribution:
             self.values.transpose(0, 2, 1).reshape(n * k, p), columns=list(self.feature_names)
         )
         names = np.array(self.output_names)
-        frame.insert(0, "sample", np.repeat(np.arange(n), k))
-        frame.insert(1, "output", np.tile(names, n))
+        frame.insert(0, "sample", np.repeat(np.arange(n), k), allow_duplicates=True)
+        frame.insert(1, "output", np.tile(names, n), allow_duplicates=True)
         return frame
 
     def grouped(self, groups) -> Attribution:

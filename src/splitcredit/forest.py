@@ -107,8 +107,8 @@ class Forest:
     categories : Categories, optional
         The subsets of categories that the model splits by, and the labels of the categories.
     missing_value : float, optional
-        A number that counts as missing, as NaN does: `prepare` puts NaN in its place. Numbers up to
-        1e-35 from it are taken for it, as LightGBM takes them for 0.
+        A number that counts as missing, as NaN does: `prepare` puts NaN in its place. Where x_dtype
+        is float64, numbers up to 1e-35 from it are taken for it, as LightGBM takes them for 0.
 
     Raises
     ------
@@ -207,8 +207,9 @@ class Forest:
         names = getattr(X, "columns", None)
         if names is None or not self.names_given:
             return X
-        place = {str(name): k for k, name in enumerate(names)}
-        _check_names([str(name) for name in names], self.feature_names)
+        given = _as_known(names, self.feature_names)
+        _check_names(given, self.feature_names)
+        place = {name: k for k, name in enumerate(given)}
         order = [place[name] for name in self.feature_names]
         if order == list(range(len(order))):
             return X
@@ -245,6 +246,8 @@ class Forest:
         if self.categories is not None:
             X = self.categories.coded(X)
         array = _numeric(X, self.x_dtype)
+        if self.missing_value is not None:
+            array = _with_missing(array, self.missing_value)
         if array.ndim != 2:
             raise ValueError(
                 f"X has {array.ndim} dimension(s), expected 2 (n_samples, {self.n_features}): "
@@ -261,9 +264,6 @@ class Forest:
             raise ValueError(
                 f"X holds infinities, or values too large for {self.x_dtype}: replace them"
             )
-        if self.missing_value is not None:
-            array = _with_missing(array, self.missing_value)
-            is_finite = False
         if self.missing_left is None and not is_finite and np.isnan(array).any():
             column = self.feature_names[int(np.isnan(array).any(axis=0).argmax())]
             raise ValueError(
@@ -360,8 +360,22 @@ def _numeric(X, dtype):
 
 def _with_missing(X, missing_value):
     """A copy of X with NaN in place of a value that counts as missing."""
-    is_missing = np.abs(X - X.dtype.type(missing_value)) <= CLOSE_TO_MISSING
+    missing = X.dtype.type(missing_value)
+    is_missing = missing == X
+    if X.dtype == np.float64 and np.isfinite(missing):
+        is_missing |= np.abs(X - missing) <= CLOSE_TO_MISSING
     return np.where(is_missing, X.dtype.type(np.nan), X)
+
+
+def _as_known(names, expected):
+    """Names of columns, with underscores for blanks where the model has them, as LightGBM keeps."""
+    known = set(expected)
+    texts = [str(name) for name in names]
+    return [text if text in known else _underscored(text, known) for text in texts]
+
+
+def _underscored(text, known):
+    return text.replace(" ", "_") if text.replace(" ", "_") in known else text
 
 
 def _check_names(given, expected):

@@ -24,12 +24,20 @@ def read(path) -> Forest:
     path = Path(path)
     raw, name = path.read_bytes(), f"model in {path.name}"
     if raw.replace(b"\r\n", b"\n", 1).startswith(_LIGHTGBM):
-        return lightgbm.from_pieces([raw.decode()], name)
+        text = raw.decode().replace("\r\n", "\n")
+        lightgbm.check_whole(text, name)
+        return lightgbm.from_pieces([text], name)
     content = _document(raw, path.name)
-    if "learner" in content:
-        return xgboost.from_content(content, name)
-    if "model_info" in content:
-        return catboost.from_content(content, name)
+    convert = {"learner": xgboost, "model_info": catboost}
+    for key, library in convert.items():
+        if key in content:
+            try:
+                return library.from_content(content, name)
+            except KeyError as missing:
+                raise ValueError(
+                    f"the {name} is not whole, it lacks {missing}: save the model itself, and not "
+                    "its configuration"
+                ) from None
     raise _unknown(path.name)
 
 

@@ -74,6 +74,18 @@ def _pieces(booster):
     return pieces
 
 
+def check_whole(text, name) -> None:
+    """Raise a ValueError if a model's text ends before its last tree."""
+    head, *trees = text.split("\nTree=")
+    sizes = re.search(r"^tree_sizes=(.*)$", head, re.M)
+    expected = 0 if sizes is None else len(sizes[1].split())
+    if "\nend of trees" not in text or "\nfeature_names=" not in head or len(trees) != expected:
+        raise ValueError(
+            f"the {name} is not whole, it ends after {len(trees)} of {expected} trees: save it "
+            "again with save_model"
+        )
+
+
 def from_pieces(pieces, name, classes=None) -> Forest:
     """The Forest of a model of the given name, from texts that hold its trees in turn."""
     head = dict(re.findall(r"^(\w+)(?:=(.*))?$", pieces[0].partition("\nTree=")[0], re.M))
@@ -102,9 +114,8 @@ def from_pieces(pieces, name, classes=None) -> Forest:
 
 
 def _names_given(features):
-    """Whether the names are the user's: not made up, and no blank may have become an underscore."""
-    made_up = [f"Column_{j}" for j in range(len(features))]
-    return list(features) != made_up and not any("_" in f for f in features)
+    """Whether the names are the user's, and not made up."""
+    return list(features) != [f"Column_{j}" for j in range(len(features))]
 
 
 def _trees(pieces, name):
