@@ -380,3 +380,29 @@ def test_another_number_of_columns_with_categories_is_refused():
     frame["size"] = frame["size"].astype(float)
     with pytest.raises(ValueError, match="X has 1 columns of type category, the training rows had"):
         to_forest(model).predict(frame)
+
+
+@pytest.mark.parametrize("as_list", [False, True])
+def test_an_unknown_category_in_whole_numbers_is_missing(as_list):
+    random = np.random.default_rng(0)
+    codes = random.choice([0.0, 3.0, 7.0, np.nan], 300)
+    X = pd.DataFrame({"k": codes, "x": random.normal(size=300)})
+    y = 2.0 * (codes == 3) + X["x"] + np.isnan(codes)
+    model = HistGradientBoostingRegressor(
+        max_iter=5, categorical_features=["k"], min_samples_leaf=5, early_stopping=False
+    ).fit(X, y)
+    rows = [[5, 1], [3, 1], [0, -1]]
+    given = rows if as_list else np.array(rows)
+    expected = model.predict(pd.DataFrame(rows, columns=["k", "x"]))
+    assert twins.largest_error(to_forest(model).predict(given)[:, 0], expected) <= 1e-12
+
+
+def test_air_refuses_categories_of_which_it_would_make_numbers():
+    random = np.random.default_rng(0)
+    X, y = np.c_[random.integers(0, 9, 200), random.normal(size=200)], random.normal(size=200)
+    model = HistGradientBoostingRegressor(max_iter=3, categorical_features=[0])
+    with pytest.raises(ValueError, match="HistGradientBoostingRegressor splits by categories"):
+        get_method("air", "importance")(model, X, y)
+    frame = pd.DataFrame(X, columns=["k", "x"]).astype({"k": "category"})
+    with pytest.raises(ValueError, match="X has columns of type category"):
+        get_method("air", "importance")(xgboost.XGBRegressor(enable_categorical=True), frame, y)

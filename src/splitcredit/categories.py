@@ -112,6 +112,8 @@ class Categories:
         if not self.always:
             return X
         array = np.array(X)
+        if array.dtype.kind in "iub":  # which cannot hold the NaN of an unknown category
+            array = array.astype(np.float64)
         if array.ndim == 2:
             for j, labels in zip(self.labeled, self.labels, strict=True):
                 if j < array.shape[1]:
