@@ -472,3 +472,38 @@ def test_models_that_are_not_supported_are_named():
         TreeExplainer(ensemble.AdaBoostRegressor(n_estimators=2).fit(X, y))
     with pytest.raises(TypeError, match=r"cannot convert builtins\.dict to a Forest"):
         TreeExplainer({"trees": []})
+
+
+@pytest.mark.parametrize("background", [False, True])
+def test_an_expected_value_of_one_output_is_a_number(background):
+    """Plots of shap take its length otherwise."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = xgboost.XGBRegressor(n_estimators=3).fit(X, X[:, 0])
+    explainer = TreeExplainer(model, X[:20] if background else None)
+    assert type(explainer.expected_value) is float
+    values = explainer.shap_values(X[:2])
+    shap.force_plot(explainer.expected_value, values[0], X[0], matplotlib=False)
+    shap.force_plot(explainer.expected_value, values, X[:2])
+
+
+@pytest.mark.parametrize("objective", ["reg:absoluteerror", "reg:quantileerror"])
+def test_regressors_whose_raw_output_is_the_prediction_are_explained_as_such(objective):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    more = {"quantile_alpha": 0.3} if "quantile" in objective else {}
+    model = xgboost.XGBRegressor(n_estimators=3, objective=objective, **more).fit(X, X[:, 0])
+    explainer = TreeExplainer(model, X[:20], model_output="predict")
+    total = explainer.shap_values(X[:5]).sum(axis=1) + explainer.expected_value
+    # XGBoost predicts in single precision.
+    np.testing.assert_allclose(total, model.predict(X[:5]), rtol=1e-5, atol=1e-6)
+    rows = X[:20]
+    other = lightgbm.LGBMRegressor(n_estimators=3, objective="huber", verbose=-1).fit(X, X[:, 0])
+    values = TreeExplainer(other, rows, model_output="predict").shap_values(X[:5])
+    assert values.shape == (5, 3)
+
+
+@pytest.mark.parametrize("limit", ["a", 1.5, True])
+def test_a_limit_of_trees_is_a_whole_number(limit):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = xgboost.XGBRegressor(n_estimators=3).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match=r"tree_limit=.*whole number"):
+        TreeExplainer(model).shap_values(X[:2], tree_limit=limit)

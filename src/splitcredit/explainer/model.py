@@ -99,10 +99,14 @@ class ExplainedModel:
         Raises
         ------
         ValueError
-            If the number is not above 0, or the first trees are no model.
+            If the number is not a whole one above 0, or the first trees are no model.
         """
         forest = self.forest
-        if tree_limit is None or tree_limit == -1 or tree_limit >= forest.n_trees:
+        if tree_limit is None:
+            return forest
+        if isinstance(tree_limit, bool) or not isinstance(tree_limit, (int, np.integer)):
+            raise ValueError(f"tree_limit={tree_limit!r}: expected a whole number, -1 or None")
+        if tree_limit == -1 or tree_limit >= forest.n_trees:
             return forest
         if forest.aggregate == "mean":
             raise ValueError(

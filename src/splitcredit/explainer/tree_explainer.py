@@ -316,6 +316,8 @@ class TreeExplainer:
     def _shown_mean(self, mean):
         if self._curve.doubled:
             return np.concatenate([1 - mean, mean], axis=-1)
+        if mean.shape == (1,):
+            return float(mean[0])  # a number has no length, as plots of shap expect
         return mean[..., 0] if mean.shape[-1] == 1 else mean
 
 

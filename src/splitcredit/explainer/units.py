@@ -31,9 +31,14 @@ _XGBOOST = {
     "reg:logistic": _BINARY,
     "reg:linear": _SQUARED,
     "reg:squarederror": _SQUARED,
+    "reg:absoluteerror": _VALUE,
+    "reg:pseudohubererror": _VALUE,
+    "reg:quantileerror": _VALUE,
 }
 _CATBOOST = {"Logloss": _BINARY, "CrossEntropy": _BINARY, "RMSE": _SQUARED}
+_CATBOOST |= dict.fromkeys(("MAE", "Quantile", "Huber"), _VALUE)
 _LIGHTGBM = {"binary sigmoid:1": _BINARY, "regression": _SQUARED}
+_LIGHTGBM |= dict.fromkeys(("regression_l1", "huber", "fair", "quantile", "mape"), _VALUE)
 # Criteria or losses of scikit-learn's regressors that are the squared error.
 _SQUARED_ERRORS = ("squared_error", "friedman_mse")
 # Losses of its boosted regressors that predict the raw value itself.
@@ -85,7 +90,10 @@ def _units_of_lightgbm(model):
     booster = model.booster_ if hasattr(model, "booster_") else model
     head = booster.model_to_string(num_iteration=1)
     objective = re.search(r"^objective=(.*)$", head, re.M)
-    return _LIGHTGBM.get(objective.group(1).strip(), Units()) if objective else Units()
+    text = objective.group(1).strip() if objective else ""
+    # Parameters stand behind the name of an objective; binary raw scores depend on theirs.
+    name = text if text.startswith("binary") else text.partition(" ")[0]
+    return _LIGHTGBM.get(name, Units())
 
 
 def _units_of_catboost(model):
