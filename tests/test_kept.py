@@ -1,6 +1,8 @@
 """What kernels keep for a forest between calls."""
 
 import gc
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -59,3 +61,21 @@ def test_other_keys_are_other_lists():
     kept, owner = Kept(1000), Owner()
     assert len(kept.items(owner, "a", Maker(1))) == 1
     assert len(kept.items(owner, "b", Maker(2))) == 2
+
+
+def test_threads_that_keep_lists_at_once_do_not_disturb_each_other():
+    """Without a lock a thread goes through what another one changes."""
+    kept, interval = Kept(800), sys.getswitchinterval()
+    owners = [Owner() for _ in range(40)]
+
+    def use(number):
+        key = number % 7
+        ((array,),) = kept.items(owners[number % 40], key, lambda: iter([(np.full(10, key),)]))
+        return (array == key).all()
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(16) as pool:
+            assert all(pool.map(use, range(4000)))
+    finally:
+        sys.setswitchinterval(interval)

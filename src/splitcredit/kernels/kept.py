@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from weakref import WeakKeyDictionary
 
 
@@ -22,6 +24,10 @@ class Kept:
         self.most = most
         # Forest -> key -> (list, bytes); a list is None where it is too large.
         self._lists: WeakKeyDictionary = WeakKeyDictionary()
+        self._lock = threading.Lock()
+        # A thread of the parent may hold the lock when a process is forked.
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._unlock)
 
     def items(self, forest, key, make):
         """The items that the iterator ``make()`` gives.
@@ -35,17 +41,21 @@ class Kept:
         make : callable
         """
         of_forest = self._lists.get(forest)
-        if of_forest is None:
-            of_forest = self._lists.setdefault(forest, {})
-        made = of_forest.get(key)  # One look: another thread may drop it.
+        made = None if of_forest is None else of_forest.get(key)
         if made is None:
-            made = of_forest[key] = self._listed(make())
-            self._drop_the_oldest(of_forest, key)
+            made = self._listed(make())
+            with self._lock:  # Other threads must not change what is gone through.
+                of_forest = self._lists.setdefault(forest, {})
+                of_forest[key] = made
+                self._drop_the_oldest(of_forest, key)
         return make() if made[0] is None else made[0]
 
     def clear(self) -> None:
         """Forget all lists."""
         self._lists.clear()
+
+    def _unlock(self):
+        self._lock = threading.Lock()
 
     def _listed(self, made):
         """All items and their bytes; None and 0 if they are more than may be kept."""
