@@ -1,6 +1,7 @@
 """`explain`, `importance`, `rank`, `faithfulness`: every method, whatever is a ranking."""
 
 import inspect
+import pickle
 import subprocess
 import sys
 
@@ -241,11 +242,11 @@ def test_scales_by_name_go_to_their_features(regression, data):
         ),
         (
             lambda m, X: sc.explain(m, X, "local_mdi", output=1),
-            "^method 'local_mdi' has no parameter 'output': it takes none$",
+            "^method 'local_mdi' has no parameter 'output': it has no parameters$",
         ),
         (
             lambda m, X: sc.importance(m, X, method="ufi"),
-            r"^method 'ufi' needs y: the targets of the rows of X, y=\.\.\.; it takes none$",
+            r"^method 'ufi' needs y: the targets of the rows of X, y=\.\.\.; it has no parameters$",
         ),
         (
             lambda m, X: sc.importance(m, method="saabas"),
@@ -394,3 +395,74 @@ def test_several_targets_are_ranked_and_measured_by_the_one_that_is_chosen(kind,
         gaps = sc.faithfulness(model, X, ranked, scale=0.3, output=names[-1])
         expected = prediction_gap.pgi2(forest, X, direct[method], scale=0.3, output=last)
         assert gaps.any() and gaps.tobytes() == expected.tobytes()
+
+
+def test_a_method_in_the_place_of_rows_or_targets_is_refused(regression, data):
+    """It would be dropped, and MDI returned."""
+    for given in (("ufi",), (data[0], "ufi")):
+        with pytest.raises(TypeError, match="is the text 'ufi': name a method by method='ufi'"):
+            sc.importance(regression, *given)
+
+
+def test_a_ranking_by_a_method_with_a_background_is_measured(regression, data):
+    X, background = data[0][:3], data[0][:9]
+    method = "tree_shap_interventional"
+    ranking = sc.rank(regression, X, method, background=background)
+    expected = sc.faithfulness(regression, X, ranking, scale=0.3)
+    found = sc.faithfulness(regression, X, method, scale=0.3, background=background)
+    assert found.tobytes() == expected.tobytes()
+    expected = sc.faithfulness(regression, X, ranking, noise="marginal", background=background)
+    found = sc.faithfulness(regression, X, method, noise="marginal", background=background)
+    assert found.tobytes() == expected.tobytes()
+    with pytest.raises(ValueError, match="background= is for noise='marginal'"):
+        sc.faithfulness(regression, X, "tree_shap", scale=0.3, background=background)
+
+
+def test_the_predicted_output_of_several_targets_is_refused(data):
+    X, y = data
+    model = RandomForestRegressor(2, random_state=0).fit(X, np.c_[y, 100 + y])
+    for function in (sc.explain, sc.interactions):
+        with pytest.raises(ValueError, match="several targets: choose one"):
+            function(model, X[:2], output="predicted")
+    with pytest.raises(ValueError, match="several targets: choose one"):
+        sc.rank(model, X[:2], scale=0.3, output="predicted")
+
+
+def test_rankings_by_a_global_method_check_the_rows_and_show_progress(case, capsys):
+    model, X, y = case
+    for wrong in (X.to_numpy()[0], X.to_numpy()[:, :2]):
+        with pytest.raises(ValueError, match="X has"):
+            sc.rank(model, wrong, "mdi")
+    sc.rank(model, X, "mda", y=y, progress=True)
+    assert "trees" in capsys.readouterr().err
+    sc.rank(model, X, "mda", y=y, progress=False)
+    assert capsys.readouterr().err == ""
+    # A model that a method fits itself need not be fitted.
+    unfitted = RandomForestClassifier(2, random_state=0)
+    assert len(sc.rank(unfitted, X, "air", y=y > y.mean()).rankings) == len(X)
+
+
+def test_faithfulness_is_pickled_and_has_the_signature_of_the_function():
+    assert pickle.loads(pickle.dumps(sc.faithfulness)) is sc.faithfulness
+    assert list(inspect.signature(sc.faithfulness).parameters)[:4] == [
+        "model",
+        "X",
+        "ranking",
+        "metric",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ranking", "k", "message"),
+    [
+        (np.ones(4, bool), 1, "k=1 is for rankings"),
+        ([True, False, True, True], 1, "k=1 is for rankings"),
+        ([], None, "ranking="),
+        (None, None, "ranking="),
+        ([[0, 1], [2]], None, "ranking="),
+        ([0, 1], 1.5, "k=1.5 is not a whole number"),
+    ],
+)
+def test_what_is_no_ranking_is_named(regression, data, ranking, k, message):
+    with pytest.raises(ValueError, match=message):
+        sc.faithfulness(regression, data[0][:2], ranking, "pg2", scale=0.3, k=k)

@@ -70,4 +70,4 @@ def needs(who: str, name: str) -> str:
 
 
 def _list(own):
-    return f"its parameters are {', '.join(own)}" if own else "it takes none"
+    return f"its parameters are {', '.join(own)}" if own else "it has no parameters"

@@ -123,8 +123,9 @@ def explain_chunks(
     Raises
     ------
     TypeError, ValueError
-        As `explain`, and if the method needs all its rows at once. The call itself refuses wrong
-        arguments; a wrong X is refused before the first chunk.
+        As `explain`, and if the method needs all its rows at once. The call itself refuses unknown
+        methods and parameters; wrong values of parameters, and a wrong X, are refused when the
+        first chunk is taken.
 
     Examples
     --------
@@ -189,7 +190,7 @@ def importance(
     Raises
     ------
     TypeError, ValueError
-        As `explain`; TypeError also if X or y is missing.
+        As `explain`; TypeError also if X or y is missing, or is text.
 
     Examples
     --------
@@ -209,6 +210,9 @@ def importance(
     >>> splitcredit.importance(model, X, method="tree_shap").parameters
     {'output': 'all', 'summary': 'mean |attribution|'}
     """
+    for name, given in (("X", X), ("y", y)):
+        if isinstance(given, str):
+            raise TypeError(f"{name} is the text {given!r}: name a method by method={given!r}")
     function = _methods.summarizing(method)
     if function is not None:
         return _global(function, model, X, y, method, parameters, progress)

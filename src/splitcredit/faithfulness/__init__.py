@@ -14,6 +14,7 @@ The package itself can be called: ``splitcredit.faithfulness(model, X, ranking)`
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 from types import ModuleType
 
@@ -23,9 +24,21 @@ class _CallablePackage(ModuleType):
 
     def __call__(self, *arguments, **parameters):
         """See `splitcredit.face.faithfulness`."""
-        # By name, since the face comes after this package in the order of imports.
-        face = importlib.import_module("splitcredit.face")
-        return face.faithfulness(*arguments, **parameters)
+        return _function()(*arguments, **parameters)
+
+    @property
+    def __signature__(self):
+        """That of the function, for `help` and editors."""
+        return inspect.signature(_function())
+
+    def __reduce__(self):
+        """By name, so that a pool of processes can call it."""
+        return importlib.import_module, (self.__name__,)
+
+
+def _function():
+    # By name, since the face comes after this package in the order of imports.
+    return importlib.import_module("splitcredit.face").faithfulness
 
 
 sys.modules[__name__].__class__ = _CallablePackage

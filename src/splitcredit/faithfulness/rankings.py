@@ -128,6 +128,8 @@ def top_k_mask(rankings, k: int, n_features: int) -> np.ndarray:
     ValueError
         If the rankings do not have k features.
     """
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
+        raise ValueError(f"k={k!r} is not a whole number")
     if not 1 <= k <= rankings.shape[1]:
         raise ValueError(f"k={k} is not in 1..{rankings.shape[1]}, the features in the rankings")
     masks = np.zeros((len(rankings), n_features), np.bool_)
