@@ -7,6 +7,7 @@ from math import log
 import numba
 import numpy as np
 import pytest
+from lightgbm import LGBMClassifier
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     HistGradientBoostingClassifier,
@@ -378,8 +379,11 @@ def test_raw_scores_of_classes_are_refused(n_classes, loss):
     """The squared error of log-odds against 0 and 1 says that the only feature does harm."""
     X, y = whole_numbers("classes", 90, 3, 4)
     model = HistGradientBoostingClassifier(max_iter=3).fit(X, y % n_classes)
-    with pytest.raises(ValueError, match="are raw scores of"):
-        importance(model, X, y % n_classes, loss=loss, algorithm="exact")
+    bagged = {"boosting_type": "rf", "bagging_freq": 1, "bagging_fraction": 0.5, "verbose": -1}
+    averaged = LGBMClassifier(n_estimators=3, min_child_samples=5, **bagged)
+    for boosted in (model, averaged.fit(X, y % n_classes)):
+        with pytest.raises(ValueError, match="are raw scores of"):
+            importance(boosted, X, y % n_classes, loss=loss, algorithm="exact")
 
 
 @pytest.mark.parametrize("shape", [(90, 2), (90,)])

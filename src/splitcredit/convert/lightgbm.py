@@ -78,7 +78,7 @@ def check_whole(text, name) -> None:
     """Raise a ValueError if a model's text ends before its last tree."""
     head, *trees = text.split("\nTree=")
     sizes = re.search(r"^tree_sizes=(.*)$", head, re.M)
-    expected = 0 if sizes is None else len(sizes[1].split())
+    expected = len(trees) if sizes is None else len(sizes[1].split())
     if "\nend of trees" not in text or "\nfeature_names=" not in head or len(trees) != expected:
         raise ValueError(
             f"the {name} is not whole, it ends after {len(trees)} of {expected} trees: save it "

@@ -10,6 +10,7 @@ import numpy as np
 from splitcredit import _progress
 from splitcredit.attribution import Importance
 from splitcredit.convert import are_targets, forest_and_rows
+from splitcredit.convert._nodes import LEAF_VARIANCE
 from splitcredit.importances._prediction import prepared_background
 from splitcredit.importances._training import check_choice, targets_of
 
@@ -228,7 +229,7 @@ def _gains(losses, rows, ranks):
 def _refuse_scores(forest):
     """Refuse boosted classifiers: neither loss compares log-odds with classes."""
     of_classes = forest.output_names != ("output",) and not are_targets(forest.output_names)
-    if of_classes and forest.aggregate == "sum":
+    if of_classes and (forest.aggregate == "sum" or forest.criterion == LEAF_VARIANCE):
         raise ValueError(
             f"SAGE compares predictions with classes, and those of {forest} are raw scores of "
             f"{list(forest.output_names)[:5]}: use a forest that averages class fractions. For two "
