@@ -10,6 +10,7 @@ import pytest
 from lightgbm import LGBMClassifier
 from sklearn.ensemble import (
     ExtraTreesClassifier,
+    GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestRegressor,
 )
@@ -381,7 +382,8 @@ def test_raw_scores_of_classes_are_refused(n_classes, loss):
     model = HistGradientBoostingClassifier(max_iter=3).fit(X, y % n_classes)
     bagged = {"boosting_type": "rf", "bagging_freq": 1, "bagging_fraction": 0.5, "verbose": -1}
     averaged = LGBMClassifier(n_estimators=3, min_child_samples=5, **bagged)
-    for boosted in (model, averaged.fit(X, y % n_classes)):
+    gradient = GradientBoostingClassifier(n_estimators=3)
+    for boosted in (model, averaged.fit(X, y % n_classes), gradient.fit(X, y % n_classes)):
         with pytest.raises(ValueError, match="are raw scores of"):
             importance(boosted, X, y % n_classes, loss=loss, algorithm="exact")
 

@@ -25,6 +25,8 @@ MOST = 1 << 20
 MOST_FEATURES = 15
 # Pairs of a row and a coalition given to the imputer at once; bounds memory, not the result.
 PAIRS = 1 << 16
+# Criteria of the trees of GradientBoosting, which are regressors.
+_OF_RESIDUALS = ("squared_error", "friedman_mse")
 
 
 def importance(
@@ -227,9 +229,13 @@ def _gains(losses, rows, ranks):
 
 
 def _refuse_scores(forest):
-    """Refuse boosted classifiers: neither loss compares log-odds with classes."""
+    """Refuse boosted classifiers: neither loss compares log-odds with classes.
+
+    Trees that are grown on classes have another criterion than those of a booster's residuals.
+    """
     of_classes = forest.output_names != ("output",) and not are_targets(forest.output_names)
-    if of_classes and (forest.aggregate == "sum" or forest.criterion == LEAF_VARIANCE):
+    of_residuals = forest.aggregate == "sum" and forest.criterion in _OF_RESIDUALS
+    if of_classes and (of_residuals or forest.criterion == LEAF_VARIANCE):
         raise ValueError(
             f"SAGE compares predictions with classes, and those of {forest} are raw scores of "
             f"{list(forest.output_names)[:5]}: use a forest that averages class fractions. For two "
