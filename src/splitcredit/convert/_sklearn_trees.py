@@ -115,12 +115,12 @@ def stacked(trees, values, missing, n_outputs=None, features=None, columns=None)
         arrays["impurity"][nodes] = tree.impurity
         if missing:
             arrays["missing_left"][nodes] = tree.missing_go_to_left
-    leaf = arrays["left"] < 0
+    leaves = np.flatnonzero(arrays["left"] < 0)
     start = np.repeat(offsets[:-1].astype(np.int32), np.diff(offsets))
     for name, at_leaf in (("feature", -1), ("threshold", 0.0), ("left", -1), ("right", -1)):
         if name in ("left", "right"):
             arrays[name] += start
-        np.copyto(arrays[name], at_leaf, where=leaf)
+        arrays[name][leaves] = at_leaf
     arrays["tree_offsets"] = offsets
     return _nodes.frozen(arrays)
 

@@ -57,7 +57,10 @@ def rounding(forest) -> float:
     Each of the additions is off by at most 2**-24 of the largest partial sum, which the sum of the
     largest values of all trees bounds. Twice as much is allowed, for the rounding of the values.
     """
-    largest = np.maximum.reduceat(abs(forest.value).max(axis=1), forest.tree_offsets[:-1])
+    values, starts = forest.value.ravel(), forest.tree_offsets[:-1] * forest.n_outputs
+    largest = np.maximum(
+        np.maximum.reduceat(values, starts), -np.minimum.reduceat(values, starts)
+    )
     total = largest.mean() if forest.aggregate == "mean" else largest.sum()
     return float(2.0**-23 * (forest.n_trees + 1) * (total + abs(forest.base).max()))
 

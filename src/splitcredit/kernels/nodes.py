@@ -102,7 +102,7 @@ def reordered(forest) -> np.ndarray:
 @cached_per_forest
 def inner_first(forest) -> np.ndarray:
     """The forest's own numbers of its nodes in the order of `packed`, int64 (n_nodes,)."""
-    return np.argsort(forest.feature < 0, kind="stable")
+    return readonly(np.argsort(forest.feature < 0, kind="stable"))
 
 
 def columns(forest) -> np.ndarray:
@@ -132,12 +132,14 @@ def owners(forest) -> np.ndarray:
 @cached_per_forest
 def outputs_add_up(forest) -> bool:
     """Whether the outputs of all leaves add up to the same, but for rounding."""
-    rounding = 4 * np.finfo(float).eps * np.abs(forest.value).max() * forest.n_outputs
+    largest = max(forest.value.max(), -forest.value.min())
+    rounding = 4 * np.finfo(float).eps * largest * forest.n_outputs
     leaves = np.flatnonzero(forest.feature < 0)
     # A few leaves tell most models whose outputs do not add up.
-    return all(
-        bool(np.ptp(forest.value[some].sum(axis=1)) <= rounding) for some in (leaves[:64], leaves)
-    )
+    if np.ptp(forest.value[leaves[:64]].sum(axis=1)) > rounding:
+        return False
+    # Along short rows `einsum` takes a fraction of the time of `sum`.
+    return bool(np.ptp(np.einsum("ij->i", forest.value)[leaves]) <= rounding)
 
 
 def lowered(forest) -> np.ndarray:

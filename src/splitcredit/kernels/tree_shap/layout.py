@@ -164,7 +164,8 @@ def _fill(
 ):
     """Write entries and terms; most distinct features, depth and places of each tree."""
     n_outputs, origin = varies.shape[1], offsets[0]
-    place, listed = np.empty(n_outputs, np.int64), np.empty(n_outputs, np.int64)
+    # By output; as they are here before and after each entry.
+    place, listed = np.full(n_outputs, -1), np.zeros(n_outputs, np.int64)
     last_edge = np.empty(n_features, np.int64)
     for t in range(first, last):
         start, stop = starts[t, 0], starts[t + 1, 0]
@@ -280,23 +281,23 @@ def _write_terms(entries, terms, e, varies, constant, k, a, b, place, listed):
     and `constant`.
     """
     entry, n = entries[e], 0
-    n_outputs, start = varies.shape[1], entry.terms
-    for c in range(n_outputs):
-        listed[c], place[c] = 0, -1
-    if entry.first >= 0:
-        below = entries[entry.first]
+    start, first, second = entry.terms, entry.first, entry.second
+    if first >= 0:
+        below = entries[first]
         for i in range(below.n_terms):
             c = terms[below.terms + i].output
             terms[start + n].output = c
             listed[c] = 1
             n += 1
     entry.n_first = n
-    for c in range(n_outputs):
+    c = 0
+    while n < entry.n_terms:
         if varies[k, c] and listed[c] == 0:
             terms[start + n].output = c
             n += 1
-    if entry.second >= 0:
-        below = entries[entry.second]
+        c += 1
+    if second >= 0:
+        below = entries[second]
         for i in range(below.n_terms):
             place[terms[below.terms + i].output] = i
     for i in range(start, start + n):
@@ -304,6 +305,7 @@ def _write_terms(entries, terms, e, varies, constant, k, a, b, place, listed):
         c = term.output
         term.first_value, term.second_value = constant[a, c], constant[b, c]
         term.second = place[c]
+        listed[c], place[c] = 0, -1
 
 
 @kernel(inner=True)

@@ -10,9 +10,9 @@ from splitcredit.kernels.nodes import (
     child_of,
     enter,
     goes_left,
+    inner_first,
     n_blocks,
     packed_nodes,
-    reordered,
 )
 
 
@@ -22,14 +22,15 @@ def predict(forest, X) -> np.ndarray:
     Trees are added in their order and then averaged, as scikit-learn does.
     """
     out = np.zeros((len(X), forest.n_outputs))
-    _predict(n_blocks(len(X)), *packed_nodes(forest), reordered(forest), X, out)
+    nodes = *packed_nodes(forest), inner_first(forest)
+    _predict(n_blocks(len(X)), *nodes, forest.value, X, out)
     if forest.aggregate == "mean":
         out /= forest.n_trees
     return out + forest.base
 
 
 @kernel(parallel=True)
-def _predict(first, last, nodes, roots, missing_left, value, X, out):
+def _predict(first, last, nodes, roots, missing_left, numbers, value, X, out):
     n, n_outputs = out.shape
     at, rows = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
     leaf = np.empty(BLOCK, np.int32)
@@ -50,5 +51,6 @@ def _predict(first, last, nodes, roots, missing_left, value, X, out):
                     going += child < len(nodes)
                 active = going
             for i in range(start, stop):
+                own = numbers[np.uint64(leaf[i - start])]
                 for c in range(n_outputs):
-                    out[i, c] += value[leaf[i - start], c]
+                    out[i, c] += value[own, c]
