@@ -58,6 +58,21 @@ def test_rankings_are_compared_on_the_same_draws():
     assert a.predictions.tobytes() == b.predictions.tobytes()
 
 
+def test_sets_of_several_rankings_have_the_predictions_of_each_alone():
+    """Sets that are there twice for a row take the place of the first, and of no other."""
+    forest, X, y, order = case()
+    turned = np.where(np.arange(len(X))[:, None] % 2, order, order[:, ::-1])
+    given = {"reference": X[:40], "n_draws": 8, "random_state": 3}
+    alone = [
+        randomizing.randomized_rmse(forest, X, y, ranking, [1, 3], **given).predictions
+        for ranking in (order, turned)
+    ]
+    sets = [rankings.top_k_mask(o, k, X.shape[1]) for o in (order, turned) for k in (1, 3)]
+    both = randomizing.randomized_predictions(forest, X, np.stack(sets, axis=1), **given)
+    assert both.tobytes() == np.concatenate(alone, axis=1).tobytes()
+    assert len(np.unique(both[0])) == 4 and len(np.unique(both[1])) == 2
+
+
 def test_random_draws_have_the_distribution_of_the_reference():
     """One stump: the mean prediction is the share of the reference above the threshold."""
     forest = forests.grow([forests.split(0, 0.0, forests.leaf(0.0), forests.leaf(1.0))], 2)
@@ -86,6 +101,8 @@ def test_randomizing_refuses_what_does_not_fit():
         function(forest, X, y[:3], order, [1], X)
     with pytest.raises(ValueError, match="expected 442 rows"):
         function(forest, X, y, order[:3], [1], X)
+    with pytest.raises(ValueError, match=r"sets have shape \(442, 10\) and dtype bool, expected"):
+        randomizing.randomized_predictions(forest, X, order > 3, X)
     with pytest.raises(ValueError, match="0 draws from 442 rows"):
         function(forest, X, y, order, [1], X, 0)
     with pytest.raises(ValueError, match=r"k=11 is not in 1\.\.10"):

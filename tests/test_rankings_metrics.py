@@ -5,8 +5,9 @@ import pytest
 
 from forests import grow, leaf, split
 from reproduction.datasets import Dataset
-from reproduction.metrics import _rankings, metric, pgi_agreement
+from reproduction.metrics import metric, pgi_agreement
 from splitcredit import Attribution
+from splitcredit.faithfulness.rankings import first_of_same
 
 
 @pytest.mark.parametrize("d", [1, 31, 32, 40, 62, 63, 70])
@@ -19,7 +20,7 @@ def test_sets_are_the_same_if_all_features_are(d):
         other = ends[:, -1:].copy()
         other[:, :, j] ^= True
         ends = np.concatenate([ends, other, ends[:, :1]], axis=1)
-    same = _rankings._first_of_same(ends)
+    same = first_of_same(ends)
     for row, firsts in zip(ends, same, strict=True):
         for a, first in zip(row, firsts, strict=True):
             assert (row[first] == a).all()

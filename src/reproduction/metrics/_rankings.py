@@ -7,7 +7,7 @@ import scipy.stats
 
 from splitcredit.attribution import Importance
 from splitcredit.faithfulness.prediction_gap import GapProblem
-from splitcredit.faithfulness.rankings import of_attribution
+from splitcredit.faithfulness.rankings import first_of_same, of_attribution
 
 # Resamples behind the intervals of leads: their ends are off by some 1.5 % of their width.
 RESAMPLES = 2000
@@ -17,8 +17,6 @@ _STATISTICS = {
     "mean": lambda values, axis: values.mean(axis=axis),
     "rmse": lambda squared_errors, axis: np.sqrt(squared_errors.mean(axis=axis)),
 }
-# Sets of features are bits of an integer, as far as these go.
-_BITS = 62
 
 
 def label(name: str) -> str:
@@ -80,21 +78,12 @@ def pgi2(forest, X, ranked, sigma) -> dict[str, np.ndarray]:
     places = [np.argsort(ranking[:n], axis=1) for ranking in ranked.values()]
     firsts = np.arange(1, d + 1)[:, None]
     masks = np.concatenate([place[:, None, :] < firsts for place in places], axis=1)
-    same = _first_of_same(masks)
+    same = first_of_same(masks)
     # What is there already is replaced by the empty set, whose gap takes no time.
     masks &= (same == np.arange(masks.shape[1]))[:, :, None]
     gaps = np.take_along_axis(GapProblem(forest, None, sigma, None).gaps(X, masks), same, axis=1)
     parts = np.split(gaps, len(ranked), axis=1)
     return {name: part.mean(axis=1) for name, part in zip(ranked, parts, strict=True)}
-
-
-def _first_of_same(masks):
-    """Index of the first set that equals each, in its row: int64 (n_rows, n_sets)."""
-    n, n_sets, d = masks.shape
-    if d > _BITS:
-        return np.broadcast_to(np.arange(n_sets), (n, n_sets))
-    bits = masks @ (1 << np.arange(d))
-    return (bits[:, :, None] == bits[:, None, :]).argmax(axis=2)
 
 
 def lead(values, reference, statistic: str, random_state: int) -> dict[str, float]:

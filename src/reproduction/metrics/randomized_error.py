@@ -10,7 +10,8 @@ import pandas as pd
 
 from reproduction.metrics import _rankings
 from reproduction.parameters import Count, ImportanceName, Seed
-from splitcredit.faithfulness.randomizing import randomized_rmse
+from splitcredit.faithfulness.randomizing import randomized_predictions
+from splitcredit.faithfulness.rankings import top_k_mask
 
 KEYS = ("ranking", "k")
 VALUES = ("value", "lead", "low", "high", "standard_error", "draws_error")
@@ -66,12 +67,15 @@ def compute(
     """
     reference = _rankings.reference_of(attributions, reference)
     ranked = _rankings.rankings(attributions, len(data.X), reference)
-    rows_of = _rows(data, training, features)
+    X, source = _rows(data, training, features)
+    sets = [top_k_mask(ranking, k, forest.n_features) for ranking in ranked.values() for k in ks]
+    sets = np.stack(sets, axis=1)
     y, halves = np.asarray(data.y, float), _halves(n_draws, random_state)
+    # Rankings often begin with the same features: all are measured at once.
+    drawn = [randomized_predictions(forest, X, sets, source, n, seed) for n, seed in halves]
+    drawn = np.split(np.stack(drawn), len(ranked), axis=2)
     errors, noise = {}, {}
-    for name, ranking in ranked.items():
-        given = (*rows_of[:1], y, ranking, ks, rows_of[1])
-        means = [randomized_rmse(forest, *given, n, seed).predictions for n, seed in halves]
+    for name, means in zip(ranked, drawn, strict=True):
         predictions = np.average(means, axis=0, weights=[n for n, _ in halves])
         errors[name] = (predictions - y[:, None]) ** 2
         spread = (means[0] - means[-1]) / 2 if len(halves) > 1 else np.nan

@@ -58,9 +58,7 @@ def rounding(forest) -> float:
     largest values of all trees bounds. Twice as much is allowed, for the rounding of the values.
     """
     values, starts = forest.value.ravel(), forest.tree_offsets[:-1] * forest.n_outputs
-    largest = np.maximum(
-        np.maximum.reduceat(values, starts), -np.minimum.reduceat(values, starts)
-    )
+    largest = np.maximum(np.maximum.reduceat(values, starts), -np.minimum.reduceat(values, starts))
     total = largest.mean() if forest.aggregate == "mean" else largest.sum()
     return float(2.0**-23 * (forest.n_trees + 1) * (total + abs(forest.base).max()))
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.prediction_gap import only_output, refuse_special_values
-from splitcredit.faithfulness.rankings import top_k_mask, validate_rankings
+from splitcredit.faithfulness.rankings import first_of_same, top_k_mask, validate_rankings
 from splitcredit.kernels.walks import predict
 
 if TYPE_CHECKING:
@@ -98,31 +98,100 @@ def randomized_rmse(
     >>> randomized_rmse(model, X[:20], y[:20], ranks, [1, 3], reference=X).rmse.round(1)
     array([3. , 4.9])
     """
-    forest, table, source = forest_and_rows(model, X, reference)
-    refuse_special_values(forest)
-    output = only_output(forest, output)
-    table, source, y = forest.prepare(table), forest.prepare(source), np.asarray(y, float)
+    forest, table, source, output = _checked(model, X, reference, n_draws, output)
     rankings = validate_rankings(rankings, len(table), forest.n_features)
+    y = np.asarray(y, float)
     if y.shape != (len(table),):
         raise ValueError(
             f"y has shape {y.shape}, expected ({len(table)},), a number for each row of X"
         )
+    rows = np.arange(len(table)) if rows is None else np.asarray(rows, np.int64)
+    sets = np.stack([top_k_mask(rankings, k, forest.n_features) for k in ks], axis=1)
+    predictions = _predictions(forest, table, sets, source, n_draws, random_state, rows, output)
+    errors = (predictions - y[rows, None]) ** 2
+    return Randomized(np.sqrt(errors.mean(axis=0)), errors, predictions)
+
+
+def randomized_predictions(
+    model: object,
+    X: ArrayLike,
+    sets: ArrayLike,
+    reference: ArrayLike,
+    n_draws: int = 100,
+    random_state: int = 0,
+    output: str | int | None = None,
+) -> np.ndarray:
+    """Mean prediction of each row with the features of each of several sets randomized.
+
+    What `randomized_rmse` calls predictions, for any sets: those of several rankings, for example.
+    A set that is there twice for a row is drawn once.
+
+    Parameters
+    ----------
+    model, X, reference, n_draws, random_state, output
+        See `randomized_rmse`.
+    sets : bool (n_samples, n_sets, n_features)
+
+    Returns
+    -------
+    float64 (n_samples, n_sets)
+
+    Raises
+    ------
+    ValueError
+        If arguments do not fit the model or each other, or `n_draws` is below 1.
+
+    Examples
+    --------
+    >>> from splitcredit.faithfulness.randomizing import randomized_predictions
+    >>> from sklearn.datasets import make_friedman1
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = make_friedman1(200, 5, random_state=0)
+    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
+    >>> sets = [[[False] * 5, [True] * 5]] * 2  # nothing, and all features
+    >>> randomized_predictions(model, X[:2], sets, reference=X).round()
+    array([[17., 15.],
+           [22., 15.]])
+    """
+    forest, table, source, output = _checked(model, X, reference, n_draws, output)
+    sets = np.asarray(sets)
+    if sets.dtype != bool or sets.ndim != 3 or sets.shape[::2] != table.shape[:2]:
+        raise ValueError(
+            f"sets have shape {sets.shape} and dtype {sets.dtype}, expected bool "
+            f"({len(table)}, n_sets, {forest.n_features})"
+        )
+    rows = np.arange(len(table))
+    return _predictions(forest, table, sets, source, n_draws, random_state, rows, output)
+
+
+def _checked(model, X, reference, n_draws, output):
+    """The forest, prepared rows of X and of the reference, and the index of the output."""
+    forest, table, source = forest_and_rows(model, X, reference)
+    refuse_special_values(forest)
+    output = only_output(forest, output)
+    table, source = forest.prepare(table), forest.prepare(source)
     if n_draws < 1 or len(source) == 0:
         raise ValueError(f"{n_draws} draws from {len(source)} rows: both must be at least 1")
-    rows = np.arange(len(table)) if rows is None else np.asarray(rows, np.int64)
-    masks = [top_k_mask(rankings, k, forest.n_features) for k in ks]
-    predictions = np.empty((len(rows), len(masks)))
+    return forest, table, source, output
+
+
+def _predictions(forest, table, sets, source, n_draws, random_state, rows, output):
+    """Mean predictions, float64 (len(rows), n_sets)."""
+    predictions = np.empty((len(rows), sets.shape[1]))
     together = max(1, _CHUNK // n_draws)
     for start in range(0, len(rows), together):
         some = rows[start : start + together]
+        part = predictions[start : start + len(some)]
         drawn = _draws(source, n_draws, random_state, some)
-        for c, mask in enumerate(masks):
-            samples = np.where(mask[some][:, None], drawn, table[some][:, None])
+        same = first_of_same(sets[some])
+        for c in range(sets.shape[1]):
+            new = np.flatnonzero(same[:, c] == c)
+            changed = sets[some[new], c][:, None]
+            samples = np.where(changed, drawn[new], table[some[new]][:, None])
             predicted = predict.predict(forest, _flat(samples))[:, output]
-            means = predicted.reshape(len(some), n_draws).mean(axis=1)
-            predictions[start : start + len(some), c] = means
-    errors = (predictions - y[rows, None]) ** 2
-    return Randomized(np.sqrt(errors.mean(axis=0)), errors, predictions)
+            part[new, c] = predicted.reshape(len(new), n_draws).mean(axis=1)
+        part[...] = np.take_along_axis(part, same, axis=1)
+    return predictions
 
 
 def _draws(reference, n_draws, random_state, rows):

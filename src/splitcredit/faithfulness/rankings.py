@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+# Sets of features are compared as bits of an integer, as far as these go.
+_BITS = 62
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rankings:
@@ -135,6 +138,32 @@ def top_k_mask(rankings, k: int, n_features: int) -> np.ndarray:
     masks = np.zeros((len(rankings), n_features), np.bool_)
     np.put_along_axis(masks, rankings[:, :k], True, axis=1)
     return masks
+
+
+def first_of_same(masks) -> np.ndarray:
+    """Index of the first set of a row that equals each of its sets.
+
+    Parameters
+    ----------
+    masks : bool (n_rows, n_sets, n_features)
+
+    Returns
+    -------
+    int64 (n_rows, n_sets)
+        With more than 62 features sets are not compared: each is the first of its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from splitcredit.faithfulness.rankings import first_of_same
+    >>> first_of_same(np.array([[[True, False], [True, True], [True, False]]]))
+    array([[0, 1, 0]])
+    """
+    n_rows, n_sets, n_features = masks.shape
+    if n_features > _BITS:
+        return np.broadcast_to(np.arange(n_sets), (n_rows, n_sets))
+    bits = masks @ (1 << np.arange(n_features))
+    return (bits[:, :, None] == bits[:, None, :]).argmax(axis=2)
 
 
 def of_attribution(attribution) -> np.ndarray:
