@@ -6,7 +6,11 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+)
 
 import splitcredit
 import twins
@@ -51,7 +55,11 @@ def test_targets_of_a_loss_are_cut_as_the_rows_are(model_output, case, monkeypat
     """Targets that are dropped, or those of other rows, give an error or other losses."""
     _, X = case
     y = (X["a"] > 0).astype(int)
-    model = GradientBoostingClassifier(n_estimators=3, random_state=0).fit(X, y)
+    booster = {
+        "log_loss": GradientBoostingClassifier,
+        "squared_error": GradientBoostingRegressor,
+    }[model_output]
+    model = booster(n_estimators=3, random_state=0).fit(X, y)
     arguments = {"background": X[:7], "model_output": model_output}
     direct = tree_shap_interventional.explain(model, X, y=y, **arguments)
     parts = splitcredit.explain_chunks(

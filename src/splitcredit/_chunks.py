@@ -98,8 +98,10 @@ def _announce(function, forest, n):
 
 def as_table(forest, X):
     """X as something with rows to take; ValueError if it has none."""
-    if not hasattr(X, "shape"):
-        X = np.asarray(X)
+    is_table = hasattr(X, "columns") or hasattr(X, "column_names")
+    if not hasattr(X, "shape") or (is_table and not hasattr(X, "iloc")):
+        # Tables of libraries other than pandas take rows in ways of their own.
+        X = np.asarray(forest.in_order(X))
     if hasattr(X, "toarray") or np.ndim(X) != 2:
         forest.prepare(X)  # says what is wrong
     return X

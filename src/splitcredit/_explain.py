@@ -241,6 +241,10 @@ def _dtype(dtype):
 
 def _opened(model, X, parameters):
     """The forest, its rows, and the parameters with the background as the trees see it."""
+    if "model_output" in parameters:
+        from splitcredit.importances import _rescaling
+
+        _rescaling.check_model(model, parameters["model_output"])
     forest, X, background = forest_and_rows(model, X, parameters.get("background"))
     X = _chunks.as_table(forest, X)
     return forest, X, parameters | ({} if background is None else {"background": background})

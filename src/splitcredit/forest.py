@@ -204,7 +204,7 @@ class Forest:
         ValueError
             If columns are missing, or there are others.
         """
-        names = getattr(X, "columns", None)
+        names = getattr(X, "column_names", getattr(X, "columns", None))
         if names is None or not self.names_given:
             return X
         given = _as_known(names, self.feature_names)
@@ -213,7 +213,10 @@ class Forest:
         order = [place[name] for name in self.feature_names]
         if order == list(range(len(order))):
             return X
-        return X.iloc[:, order] if hasattr(X, "iloc") else X[[names[k] for k in order]]
+        if hasattr(X, "iloc"):
+            return X.iloc[:, order]
+        chosen = [names[k] for k in order]
+        return X.select(chosen) if hasattr(X, "select") else X[chosen]
 
     def hash_of(self, X) -> str:
         """`array_hash` of X in the order of the features, with codes in place of categories."""
@@ -341,9 +344,13 @@ def _frozen(array, dtype, name):
 def _numeric(X, dtype):
     """X as a C-contiguous array of the dtype."""
     if hasattr(X, "toarray"):
-        raise ValueError("X is sparse: pass X.toarray()")
+        raise ValueError(
+            "X is sparse: pass X.toarray(), or for XGBoost, which takes entries that are not "
+            "stored for missing, an array with NaN in their place"
+        )
     try:
-        if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        if hasattr(X, "iloc") and hasattr(X, "columns"):
+            _refuse_times(X)
             X = X.to_numpy(dtype=np.float64, na_value=np.nan)
         array = np.asarray(X)
         if array.dtype.kind not in "biufO":
@@ -356,6 +363,13 @@ def _numeric(X, dtype):
         raise ValueError(
             f"X is not numeric ({error}): pass a table of numbers; encode text columns first"
         ) from None
+
+
+def _refuse_times(table):
+    """Columns of times would become numbers of nanoseconds, which no model was fitted on."""
+    for name, kind in table.dtypes.items():
+        if getattr(kind, "kind", "") in "mM":
+            raise TypeError(f"column {name!r} holds {kind}")
 
 
 def _with_missing(X, missing_value):

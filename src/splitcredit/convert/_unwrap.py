@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from splitcredit.convert.units import library_of
 from splitcredit.forest import Forest
 
 
@@ -15,15 +18,19 @@ class Steps:
     Parameters
     ----------
     pipelines : tuple of fitted sklearn Pipelines that transform, in the order of their use
+    absent : float
+        What the model takes an entry for that a sparse matrix does not store: XGBoost takes it for
+        missing, the others for 0.
     """
 
     pipelines: tuple = ()
+    absent: float = 0.0
 
     def rows(self, X):
         """Rows as the trees see them: transformed, and dense where a step leaves them sparse."""
         for pipeline in self.pipelines:
             X = pipeline.transform(X)
-        return X.toarray() if self.pipelines and hasattr(X, "toarray") else X
+        return _dense(X, self.absent) if self.pipelines and hasattr(X, "toarray") else X
 
     def named(self, forest: Forest) -> Forest:
         """The forest with the names of the transformed features, where its model knew none."""
@@ -43,6 +50,16 @@ class Steps:
             except (AttributeError, ValueError):
                 return None
         return None if names is None else tuple(str(name) for name in names)
+
+
+def _dense(X, absent):
+    """The array of a sparse matrix, with a number in place of entries that it does not store."""
+    if absent == 0.0:
+        return X.toarray()
+    stored = X.tocoo()
+    dense = np.full(X.shape, absent)
+    dense[stored.row, stored.col] = stored.data
+    return dense
 
 
 def unwrap(model) -> tuple[object, Steps]:
@@ -67,18 +84,29 @@ def unwrap(model) -> tuple[object, Steps]:
             model = _best_of(model)
         elif _is_pipeline(model):
             if len(model.steps) > 1:
-                pipelines.append(model[:-1])
+                pipelines.append(_transforming(model))
             name, model = model.steps[-1]
             if model is None or isinstance(model, str):
                 raise ValueError(f"the last step {name!r} of the pipeline is no model of trees")
         else:
-            return model, Steps(tuple(pipelines))
+            absent = np.nan if library_of(model) == "xgboost" else 0.0
+            return model, Steps(tuple(pipelines), absent)
 
 
 def _is_pipeline(model):
     # Whoever holds a pipeline has imported it, so nothing is imported here.
     module = sys.modules.get("sklearn.pipeline")
     return module is not None and isinstance(model, module.Pipeline)
+
+
+def _transforming(pipeline):
+    """The steps before the last, without those of imbalanced-learn that only draw training rows."""
+    kept = [step for step in pipeline.steps[:-1] if not hasattr(step[1], "fit_resample")]
+    if len(kept) == len(pipeline.steps) - 1:
+        return pipeline[:-1]
+    from sklearn.pipeline import Pipeline
+
+    return Pipeline(kept or [("nothing", "passthrough")])
 
 
 def _is_search(model):

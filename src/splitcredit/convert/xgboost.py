@@ -27,10 +27,31 @@ _IDENTITY = """
 """
 _LOGIT = "binary:logistic reg:logistic"
 _LOG = "count:poisson reg:gamma reg:tweedie survival:aft survival:cox"
+# XGBoost keeps base scores of classes so far from 0 and 1.
+_LEAST = np.float32(1e-6)
+
+
+def _logit(p):
+    """The log-odds of a probability; at its ends, as XGBoost has it in single precision."""
+    if _LEAST < p < 1 - _LEAST:
+        return math.log(p) - math.log1p(-p)
+    kept = np.clip(np.float32(p), _LEAST, 1 - _LEAST)
+    return float(-np.log(1 / kept - 1, dtype=np.float32))
+
+
+def _log(mean):
+    if mean <= 0:
+        raise ValueError(
+            f"the base score of this model is {mean}, whose logarithm is no number: XGBoost "
+            "predicts minus infinity; fit it on targets that are not all 0"
+        )
+    return math.log(mean)
+
+
 _LINKS = {
     **dict.fromkeys(_IDENTITY.split(), float),
-    **dict.fromkeys(_LOGIT.split(), lambda p: math.log(p) - math.log1p(-p)),
-    **dict.fromkeys(_LOG.split(), math.log),
+    **dict.fromkeys(_LOGIT.split(), _logit),
+    **dict.fromkeys(_LOG.split(), _log),
 }
 
 

@@ -31,7 +31,7 @@ def check(model, forest, curve, rows, y, attribution) -> None:
         If they differ by more than rounding can make; the message names a row.
     """
     raw, allowed = forest.predict(rows), rounding(forest)
-    if forest is model.forest and model.next_call_is_compared():
+    if len(rows) and forest is model.forest and model.next_call_is_compared():
         own = model.own_prediction(_as_the_model_takes_them(forest, rows[:COMPARED]))
         if own is not None:
             _compare(raw[:COMPARED], own, allowed, "the converted trees predict", "the model")

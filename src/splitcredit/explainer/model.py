@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from splitcredit.convert import to_forest
+from splitcredit.convert.units import Units, library_of, units
 from splitcredit.explainer.own_prediction import own_prediction
-from splitcredit.explainer.units import Units, library_of, units
 from splitcredit.forest import Forest
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splitcredit.explainer.units import library_of
+from splitcredit.convert.units import library_of
 
 
 def own_prediction(model, forest, X) -> np.ndarray | None:

@@ -18,6 +18,11 @@ def as_rows(X) -> tuple:
         A Series whose index holds names becomes a DataFrame of one row.
     """
     if type(X).__name__ == "DMatrix" and hasattr(X, "get_data"):
+        if "c" in (X.feature_types or ()):
+            raise ValueError(
+                "this DMatrix has categories, whose order it does not give: pass the DataFrame "
+                "that it was made of"
+            )
         return named(_dense(X.get_data()), X.feature_names), False
     if type(X).__name__ == "Pool" and hasattr(X, "get_features"):
         rows, names = np.array(X.get_features()), X.get_feature_names()

@@ -134,11 +134,22 @@ def chosen_outputs(forest, output, allowed="'all'") -> np.ndarray:
     if isinstance(output, str) and output in forest.output_names:
         return np.array([forest.output_names.index(output)])
     if _is_index(output) and 0 <= output < forest.n_outputs:
+        _refuse_other_class(forest, int(output))
         return np.array([int(output)])
     raise ValueError(
         f"output={output!r} is not one of {allowed}, an index below {forest.n_outputs}, "
         f"or a name in {list(forest.output_names)}"
     )
+
+
+def _refuse_other_class(forest, index):
+    """A whole number is an index; where it is also the name of another class, it may mean that."""
+    named = forest.output_names[index]
+    if str(index) in forest.output_names and named != str(index):
+        raise ValueError(
+            f"output={index} may mean the class {index} or the output of index {index}, which is "
+            f"{named!r}: pass output={str(index)!r} or output={named!r}"
+        )
 
 
 def _is_index(output):

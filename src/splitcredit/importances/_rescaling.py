@@ -11,8 +11,40 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
+from splitcredit.convert import unwrap
+from splitcredit.convert.units import library_of, units
+
 # Where two exponentials of this many nats apart still have a finite quotient.
 _FINITE = 700.0
+# What the raw prediction of a model must be for a curve; see `splitcredit.convert.units`.
+_UNITS = {
+    "probability": ("tree_output", "log_odds"),
+    "log_loss": ("objective", "binary_crossentropy"),
+    "squared_error": ("objective", "squared_error"),
+}
+
+
+def check_model(model, name) -> None:
+    """Refuse a fitted model whose raw prediction a curve does not fit.
+
+    What a Forest or a file predicts is not known: it is taken for what the curve needs.
+
+    Raises
+    ------
+    ValueError
+        If the model predicts something else; the message says what the curve needs.
+    """
+    inner, _ = unwrap(model)
+    if name not in CURVES or library_of(inner) is None:
+        return
+    kind, needed = _UNITS[name]
+    given = getattr(units(inner), kind)
+    if given != needed:
+        raise ValueError(
+            f"model_output={name!r} needs a model whose {kind.replace('_', ' ')} is {needed}, and "
+            f"that of this {type(inner).__name__} is {given or 'another one'}: explain "
+            "model_output='raw'"
+        )
 
 
 def check(forest, name, y, n_rows) -> np.ndarray | None:

@@ -9,8 +9,9 @@ import numpy as np
 
 from splitcredit import _progress
 from splitcredit.attribution import Importance
-from splitcredit.convert import are_targets, forest_and_rows
+from splitcredit.convert import are_targets, forest_and_rows, unwrap
 from splitcredit.convert._nodes import LEAF_VARIANCE
+from splitcredit.convert.units import has_link
 from splitcredit.importances._prediction import prepared_background
 from splitcredit.importances._training import check_choice, targets_of
 
@@ -86,7 +87,8 @@ def importance(
     ------
     ValueError
         If X or y do not fit the forest, the loss does not fit its predictions, which raw scores of
-        classes are to none, or there is no such loss, imputer or algorithm.
+        classes are to none; if a regressor predicts a function of the sum of its trees; or if there
+        is no such loss, imputer or algorithm.
 
     Warns
     -----
@@ -113,8 +115,10 @@ def importance(
     >>> bool(sampled.standard_error.max() < 0.03)
     True
     """
-    forest, X, background = forest_and_rows(forest, X, background)
+    model = forest
+    forest, X, background = forest_and_rows(model, X, background)
     _refuse_scores(forest)
+    _refuse_links(model, forest)
     loss = loss or ("cross_entropy" if forest.n_outputs > 1 else "mse")
     check_choice("loss", loss, ("cross_entropy", "mse"))
     check_choice("imputer", imputer, ("marginal", "conditional"))
@@ -241,6 +245,17 @@ def _refuse_scores(forest):
             f"{list(forest.output_names)[:5]}: use a forest that averages class fractions. For two "
             'classes, method="tree_shap_interventional" with model_output="log_loss" divides the '
             "loss of such a model, row by row"
+        )
+
+
+def _refuse_links(model, forest):
+    """Refuse boosted regressors whose prediction is a function of the sum of their trees."""
+    inner, _ = unwrap(model)
+    if forest.output_names == ("output",) and has_link(inner):
+        raise ValueError(
+            f"SAGE compares the sum of the trees with y, and this {type(inner).__name__} predicts "
+            "a function of that sum: fit it with the squared error, or measure it with "
+            'method="tree_shap_interventional", which divides the sum'
         )
 
 

@@ -75,6 +75,7 @@ def explain(forest, X, background, output="all", model_output="raw", y=None) -> 
     from splitcredit.kernels.interventional import explain as kernel
     from splitcredit.kernels.walks import predict
 
+    _rescaling.check_model(forest, model_output)
     forest, X, background = forest_and_rows(forest, X, background)
     background = prepared_background(forest, background)
     if model_output != "raw":

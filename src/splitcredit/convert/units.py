@@ -39,6 +39,15 @@ _CATBOOST = {"Logloss": _BINARY, "CrossEntropy": _BINARY, "RMSE": _SQUARED}
 _CATBOOST |= dict.fromkeys(("MAE", "Quantile", "Huber"), _VALUE)
 _LIGHTGBM = {"binary sigmoid:1": _BINARY, "regression": _SQUARED}
 _LIGHTGBM |= dict.fromkeys(("regression_l1", "huber", "fair", "quantile", "mape"), _VALUE)
+# Objectives whose prediction is not the sum of the trees, by library.
+_LINKED = {
+    "xgboost": """
+        binary:hinge binary:logistic count:poisson reg:gamma reg:logistic reg:tweedie survival:aft
+        survival:cox
+    """.split(),
+    "lightgbm": "binary cross_entropy cross_entropy_lambda gamma poisson tweedie".split(),
+    "catboost": "CrossEntropy LogLinQuantile Logloss Poisson Tweedie".split(),
+}
 # Criteria or losses of scikit-learn's regressors that are the squared error.
 _SQUARED_ERRORS = ("squared_error", "friedman_mse")
 # Losses of its boosted regressors that predict the raw value itself.
@@ -80,25 +89,56 @@ def units(model) -> Units:
     return Units() if library is None else units_of[library](model)
 
 
+def has_link(model) -> bool:
+    """Whether a fitted model predicts a function of the sum of its trees.
+
+    A model whose objective is its user's own predicts the sum itself.
+    """
+    library = library_of(model)
+    if library == "sklearn":
+        return getattr(model, "loss", None) not in (None, *_IDENTITY)
+    objective_of = {
+        "xgboost": _xgboost_objective,
+        "lightgbm": _lightgbm_objective,
+        "catboost": _catboost_loss,
+    }
+    if library is None:
+        return False
+    words = objective_of[library](model).replace(":", " ", library == "catboost").split()
+    return bool(words) and (words[0] in _LINKED[library] or "sqrt" in words)
+
+
 def _units_of_xgboost(model):
+    return _XGBOOST.get(_xgboost_objective(model), Units())
+
+
+def _xgboost_objective(model):
     booster = model.get_booster() if hasattr(model, "get_booster") else model
-    objective = json.loads(booster.save_config())["learner"]["objective"]["name"]
-    return _XGBOOST.get(objective, Units())
+    return json.loads(booster.save_config())["learner"]["objective"]["name"]
 
 
 def _units_of_lightgbm(model):
+    text = _lightgbm_objective(model)
+    # Parameters stand behind the name of an objective: binary raw scores depend on theirs, and with
+    # "sqrt" the trees add up to the root of the prediction.
+    is_whole = text.startswith("binary") or "sqrt" in text.split()
+    return _LIGHTGBM.get(text if is_whole else text.partition(" ")[0], Units())
+
+
+def _lightgbm_objective(model):
+    """The objective with its parameters, as the model's file has it."""
     booster = model.booster_ if hasattr(model, "booster_") else model
-    head = booster.model_to_string(num_iteration=1)
-    objective = re.search(r"^objective=(.*)$", head, re.M)
-    text = objective.group(1).strip() if objective else ""
-    # Parameters stand behind the name of an objective; binary raw scores depend on theirs.
-    name = text if text.startswith("binary") else text.partition(" ")[0]
-    return _LIGHTGBM.get(name, Units())
+    objective = re.search(r"^objective=(.*)$", booster.model_to_string(num_iteration=1), re.M)
+    return objective.group(1).strip() if objective else ""
 
 
 def _units_of_catboost(model):
-    loss = str(model.get_all_params().get("loss_function"))
-    return _CATBOOST.get(loss.partition(":")[0], Units())
+    return _CATBOOST.get(_catboost_loss(model).partition(":")[0], Units())
+
+
+def _catboost_loss(model):
+    """The loss with its parameters, which stand behind a colon."""
+    return str(model.get_all_params().get("loss_function"))
 
 
 def _units_of_sklearn(model):

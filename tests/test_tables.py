@@ -1,0 +1,117 @@
+"""Rows in the forms that other libraries have them in, and what cannot be read from them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+import xgboost
+from lightgbm import LGBMClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import splitcredit
+
+rng = np.random.default_rng(0)
+TABLE = pd.DataFrame(rng.normal(size=(120, 3)), columns=["a", "b", "c"])
+CLASSES = (TABLE["a"] > TABLE["b"]).astype(int)
+FOREST = RandomForestClassifier(5, random_state=0).fit(TABLE, CLASSES)
+
+
+@pytest.mark.parametrize("library", ["xgboost", "lightgbm", "sklearn"])
+def test_sparse_rows_of_a_pipeline_are_read_as_the_model_reads_them(library):
+    """XGBoost takes what a sparse matrix does not store for missing, the others for 0."""
+    models = {
+        "xgboost": xgboost.XGBClassifier(n_estimators=5),
+        "lightgbm": LGBMClassifier(n_estimators=5, verbosity=-1),
+        "sklearn": RandomForestClassifier(5, random_state=0),
+    }
+    towns = pd.DataFrame(
+        {"town": rng.choice(list("ABCD"), 400), "side": rng.choice(["l", "r"], 400)}
+    )
+    y = ((towns["town"] == "B") ^ (towns["side"] == "l")).astype(int)
+    pipeline = make_pipeline(OneHotEncoder(), models[library]).fit(towns, y)
+    rows = pipeline[:-1].transform(towns)
+    assert scipy.sparse.issparse(rows)
+    totals = splitcredit.explain(pipeline, towns).totals()
+    if library == "sklearn":
+        expected = pipeline.predict_proba(towns)
+    else:
+        raw = {"xgboost": "output_margin", "lightgbm": "raw_score"}[library]
+        expected = pipeline[-1].predict(rows, **{raw: True})[:, None]
+    assert np.abs(totals - expected).max() < 1e-5
+
+
+def test_sparse_rows_are_refused_with_what_xgboost_takes_them_for():
+    with pytest.raises(ValueError, match=r"for XGBoost, .* an array with NaN in their place"):
+        splitcredit.explain(FOREST, scipy.sparse.csr_matrix(TABLE))
+
+
+class Other:
+    """A table of a library other than pandas, whose columns are chosen by `select`."""
+
+    def __init__(self, table, names):
+        self.table = table
+        setattr(self, names, list(table.columns))
+        self.names, self.shape = names, table.shape
+
+    def __array__(self, dtype=None, copy=None):
+        return self.table.to_numpy(dtype)
+
+    def select(self, names):
+        return Other(self.table[names], self.names)
+
+
+@pytest.mark.parametrize("names", ["columns", "column_names"])
+def test_tables_of_other_libraries_may_have_their_columns_in_any_order(names):
+    expected = splitcredit.explain(FOREST, TABLE).values
+    found = splitcredit.explain(FOREST, Other(TABLE[["c", "a", "b"]], names)).values
+    assert found.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("when", [pd.Timestamp("2020-01-01"), pd.Timedelta("3 days")])
+def test_columns_of_times_are_refused(when):
+    with pytest.raises(ValueError, match=r"X is not numeric \(column 'a' holds"):
+        splitcredit.explain(FOREST, TABLE.assign(a=when))
+
+
+def test_a_dmatrix_with_categories_is_refused():
+    """Its codes follow the order of its own labels, which need not be that of the training."""
+    table = TABLE.assign(a=pd.Categorical(rng.choice(list("uvw"), 120)))
+    model = xgboost.XGBClassifier(n_estimators=5, enable_categorical=True).fit(table, CLASSES)
+    explainer = splitcredit.TreeExplainer(model)
+    with pytest.raises(ValueError, match="pass the DataFrame that it was made of"):
+        explainer.shap_values(xgboost.DMatrix(table, enable_categorical=True))
+    assert explainer.shap_values(table).shape == (120, 3)
+
+
+def test_a_whole_number_that_names_another_class_is_no_index():
+    model = RandomForestClassifier(5, random_state=0).fit(TABLE, CLASSES + 1)
+    with pytest.raises(ValueError, match=r"output=1 may mean the class 1 .* pass output='1' or"):
+        splitcredit.explain(model, TABLE, output=1)
+    by_name = splitcredit.explain(model, TABLE, output="1")
+    assert by_name.values.tobytes() == splitcredit.explain(model, TABLE, output=0).values.tobytes()
+    assert splitcredit.explain(FOREST, TABLE, output=1).output_names == ("1",)
+
+
+def test_steps_that_only_draw_training_rows_are_passed_over():
+    """As in pipelines of imbalanced-learn."""
+
+    class Sampler:
+        def fit_resample(self, X, y):
+            return X, y
+
+    scaled = StandardScaler().fit(TABLE)
+    model = RandomForestClassifier(5, random_state=0).fit(scaled.transform(TABLE), CLASSES)
+    pipeline = Pipeline([("scale", scaled), ("draw", Sampler()), ("forest", model)])
+    expected = splitcredit.explain(model, scaled.transform(TABLE)).values
+    assert splitcredit.explain(pipeline, TABLE).values.tobytes() == expected.tobytes()
+    alone = Pipeline([("draw", Sampler()), ("forest", FOREST)])
+    assert (
+        splitcredit.explain(alone, TABLE).values.tobytes()
+        == splitcredit.explain(FOREST, TABLE).values.tobytes()
+    )
+
+
+def test_no_rows_give_no_shap_values():
+    assert splitcredit.TreeExplainer(FOREST).shap_values(TABLE[:0]).shape == (0, 3, 2)

@@ -1,0 +1,105 @@
+"""What the sum of the trees means: measures that need its unit refuse models of another one."""
+
+import lightgbm
+import numpy as np
+import pytest
+import xgboost
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+
+import splitcredit
+
+LGBMClassifier, LGBMRegressor = lightgbm.LGBMClassifier, lightgbm.LGBMRegressor
+XGBClassifier, XGBRegressor = xgboost.XGBClassifier, xgboost.XGBRegressor
+SMALL = {"n_estimators": 5, "random_state": 0}
+QUIET = {**SMALL, "verbosity": -1}
+rng = np.random.default_rng(0)
+X = rng.normal(size=(200, 3))
+# Classes, counts and numbers that all models below can be fitted on.
+TARGETS = (X[:, 0] > 0).astype(int)
+
+
+@pytest.mark.parametrize(
+    ("model", "model_output", "given"),
+    [
+        (LGBMClassifier(sigmoid=2.0, **QUIET), "probability", "another one"),
+        (LGBMClassifier(sigmoid=2.0, **QUIET), "log_loss", "another one"),
+        (GradientBoostingClassifier(loss="exponential", **SMALL), "probability", "another one"),
+        (RandomForestRegressor(**SMALL), "probability", "raw_value"),
+        (RandomForestClassifier(**SMALL), "probability", "probability"),
+        (XGBClassifier(objective="binary:hinge", **SMALL), "probability", "another one"),
+        (XGBRegressor(objective="count:poisson", **SMALL), "squared_error", "another one"),
+        (LGBMRegressor(reg_sqrt=True, **QUIET), "squared_error", "another one"),
+        (XGBClassifier(**SMALL), "squared_error", "binary_crossentropy"),
+    ],
+)
+def test_a_curve_is_refused_that_is_not_the_models_own(model, model_output, given):
+    model.fit(X, TARGETS)
+    options = {"background": X[:9], "model_output": model_output, "y": TARGETS[:4]}
+    with pytest.raises(ValueError, match=f"that of this {type(model).__name__} is {given}"):
+        splitcredit.explain(model, X[:4], method="tree_shap_interventional", **options)
+
+
+@pytest.mark.parametrize(
+    "model", [LGBMClassifier(**QUIET), XGBClassifier(**SMALL), GradientBoostingClassifier(**SMALL)]
+)
+def test_probabilities_add_up_to_those_of_the_model(model):
+    model.fit(X, TARGETS)
+    options = {"background": X[:9], "model_output": "probability"}
+    totals = splitcredit.explain(model, X, method="tree_shap_interventional", **options).totals()
+    assert np.allclose(totals[:, 0], model.predict_proba(X)[:, 1], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        XGBRegressor(objective="count:poisson", **SMALL),
+        XGBRegressor(objective="reg:logistic", **SMALL),
+        LGBMRegressor(objective="tweedie", **QUIET),
+        LGBMRegressor(objective="cross_entropy", **QUIET),
+        LGBMRegressor(reg_sqrt=True, **QUIET),
+        HistGradientBoostingRegressor(loss="poisson", max_iter=5),
+    ],
+)
+def test_sage_is_refused_where_the_prediction_is_not_the_sum_of_the_trees(model):
+    model.fit(X, TARGETS)
+    assert not np.allclose(splitcredit.to_forest(model).predict(X)[:, 0], model.predict(X))
+    with pytest.raises(ValueError, match=f"this {type(model).__name__} predicts a function of"):
+        splitcredit.importance(model, X, TARGETS, method="sage", algorithm="exact")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        XGBRegressor(**SMALL),
+        XGBRegressor(objective="reg:squaredlogerror", **SMALL),
+        LGBMRegressor(objective="huber", **QUIET),
+        LGBMRegressor(objective=lambda y, p: (p - y, np.ones_like(y)), **QUIET),
+        HistGradientBoostingRegressor(max_iter=5),
+        RandomForestRegressor(**SMALL),
+    ],
+)
+def test_sage_adds_up_to_what_the_features_save_of_the_models_own_loss(model):
+    model.fit(X, TARGETS)
+    found = splitcredit.importance(model, X, TARGETS, method="sage", algorithm="exact")
+    predicted = model.predict(X)
+    saved = ((predicted.mean() - TARGETS) ** 2).mean() - ((predicted - TARGETS) ** 2).mean()
+    assert found.values.sum() == pytest.approx(saved, rel=1e-5)
+
+
+@pytest.mark.parametrize("target", [0.0, 1.0])
+def test_a_boosted_model_of_one_class_has_the_margin_of_xgboost(target):
+    """XGBoost keeps the base score of such a model so far from 0 and 1, in single precision."""
+    model = XGBRegressor(objective="binary:logistic", **SMALL).fit(X, np.full(len(X), target))
+    margin = splitcredit.to_forest(model).predict(X)[:, 0]
+    assert margin == pytest.approx(model.predict(X, output_margin=True), rel=1e-6)
+
+
+def test_a_base_score_without_a_logarithm_is_refused():
+    model = XGBRegressor(objective="count:poisson", **SMALL).fit(X, np.zeros(len(X)))
+    with pytest.raises(ValueError, match="whose logarithm is no number"):
+        splitcredit.to_forest(model)
