@@ -411,3 +411,18 @@ def test_a_missing_value_is_compared_exactly_and_may_be_infinite(missing):
     model = xgboost.XGBRegressor(n_estimators=10, missing=missing).fit(X, y)
     # XGBoost adds up in single precision.
     np.testing.assert_allclose(to_forest(model).predict(X)[:, 0], model.predict(X), atol=1e-5)
+
+
+def test_vector_leaves_of_former_releases_are_refused_with_the_remedy(tmp_path):
+    """Their trees have neither the values of leaves in one array nor covers."""
+    rng = np.random.default_rng(0)
+    model = xgboost.XGBRegressor(
+        n_estimators=2, multi_strategy="multi_output_tree", tree_method="hist"
+    ).fit(rng.normal(size=(60, 3)), rng.normal(size=(60, 2)))
+    content = json.loads(model.get_booster().save_raw("json"))
+    for tree in content["learner"]["gradient_booster"]["model"]["trees"]:
+        del tree["leaf_weights"], tree["sum_hessian"]
+    path = tmp_path / "former.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=r"made by an XGBoost before 3\.2: load and save it"):
+        to_forest(path)

@@ -218,6 +218,9 @@ def _flat(trees, offsets, column, weights, n_outputs, name):
 
     `source` is the number of each node before any is left out.
     """
+    is_vector = {each["size_leaf_vector"] for each in _parameters(trees)} != {"1"}
+    if is_vector:
+        _refuse_former_vectors(trees, name)
     start = np.repeat(offsets[:-1].astype(np.int32), np.diff(offsets))
     left, right = _column(trees, "left_children"), _column(trees, "right_children")
     leaf = left < 0
@@ -231,9 +234,8 @@ def _flat(trees, offsets, column, weights, n_outputs, name):
         "cover": _column(trees, "sum_hessian").astype(np.float64),
         "source": np.arange(len(leaf)),
     }
-    sizes = {parameters["size_leaf_vector"] for parameters in _parameters(trees)}
-    if sizes != {"1"}:
-        value = _vectors(trees, offsets, right, leaf, name)
+    if is_vector:
+        value = _vectors(trees, offsets, right, leaf)
         arrays["cover"] = arrays["cover"] / value.shape[1]  # it is summed over the targets
     else:
         value = condition * np.repeat(weights, np.diff(offsets))
@@ -247,17 +249,21 @@ def _flat(trees, offsets, column, weights, n_outputs, name):
     return {**arrays, "value": value, "impurity": variance, "tree_offsets": offsets}
 
 
-def _vectors(trees, offsets, right, leaf, name):
-    """Values of leaves that have one for each target, float64 (n_nodes, n_targets).
-
-    A leaf keeps the place of its values in place of its right child.
-    """
+def _refuse_former_vectors(trees, name):
+    """Refuse leaves with several values in the form of before XGBoost 3.2, which has no covers."""
     if "leaf_weights" not in trees[0]:
         raise ValueError(
             f"this {name} has several values in each leaf (multi_strategy='multi_output_tree') and "
             "was made by an XGBoost before 3.2: load and save it with a newer one, or fit one "
             "model for each target"
         )
+
+
+def _vectors(trees, offsets, right, leaf):
+    """Values of leaves that have one for each target, float64 (n_nodes, n_targets).
+
+    A leaf keeps the place of its values in place of its right child.
+    """
     n_targets = int(trees[0]["tree_param"]["size_leaf_vector"])
     value = np.zeros((len(leaf), n_targets))
     for tree, start, stop in zip(trees, offsets[:-1], offsets[1:], strict=True):

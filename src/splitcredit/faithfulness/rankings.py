@@ -104,7 +104,10 @@ def validate_rankings(rankings, n_rows: int, n_features: int) -> np.ndarray:
             f"of at most {n_features} features"
         )
     if array.dtype.kind not in "iu":
-        raise ValueError(f"rankings are {array.dtype}, expected the indices of features")
+        raise ValueError(
+            f"rankings are {array.dtype}, expected the indices of features: of scores, pass "
+            "np.argsort(-abs(scores), axis=1)"
+        )
     array = array.astype(np.int64)
     if array.size and (array.min() < 0 or array.max() >= n_features):
         raise ValueError(f"rankings name features outside 0..{n_features - 1}")
