@@ -115,3 +115,12 @@ def test_steps_that_only_draw_training_rows_are_passed_over():
 
 def test_no_rows_give_no_shap_values():
     assert splitcredit.TreeExplainer(FOREST).shap_values(TABLE[:0]).shape == (0, 3, 2)
+
+
+def test_a_forest_whose_rows_are_drawn_by_samplers_has_no_bags():
+    """As balanced forests of imbalanced-learn, which have no number of training rows either."""
+    model = RandomForestClassifier(5, random_state=0).fit(TABLE, CLASSES)
+    model.samplers_ = []
+    del model._n_samples
+    assert splitcredit.to_forest(model).inbag is None
+    assert splitcredit.explain(model, TABLE).values.shape == (120, 3, 2)

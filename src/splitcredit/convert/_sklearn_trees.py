@@ -27,7 +27,9 @@ def tree(model, labels) -> dict:
 def forest(model, labels) -> dict:
     """Fields of the Forest of a random forest or extra-trees model."""
     fields = _averaged(model, model.estimators_, model.criterion, labels)
-    return {**fields, "inbag": _inbag_of_forest(model) if model.bootstrap else None}
+    # Balanced forests of imbalanced-learn draw by samplers, and do not say which rows.
+    is_known = model.bootstrap and not hasattr(model, "samplers_")
+    return {**fields, "inbag": _inbag_of_forest(model) if is_known else None}
 
 
 def bagging(model, labels) -> dict:
