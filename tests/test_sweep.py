@@ -458,3 +458,18 @@ def test_a_submitted_job_finds_its_file_again():
     files = [point.importances["saabas"][0], point.metrics["row_correlation_summary"][0]]
     jobs = [TargetSpec("rule", {"file": file}) for file in files]
     assert parse_target_jobs_cli_args(encode_target_jobs_cli_args(jobs)) == jobs
+
+
+def test_a_value_that_was_taken_out_before_any_result_is_not_made(tmp_path):
+    """A batch that cannot be made because of that value would fail at every further run."""
+    folder = tmp_path / "plans" / "e"
+    folder.mkdir(parents=True)
+    block = {"grid": {**BASE, "repeat": [0, 1]}, "batch_size": 2}
+    (batch,) = planned(configured(block), folder).batches
+    fewer = configured({"grid": {**BASE, "repeat": [0]}})
+    (runs,) = plans.make(fewer, "e", folder).batches.values()
+    assert [run.repeat for run in runs] == [0]
+    made = tmp_path / "importances" / "e" / batch
+    made.mkdir(parents=True)
+    (made / "saabas.npz").write_text("")
+    assert list(plans.make(fewer, "e", folder).batches) == [batch]

@@ -76,21 +76,35 @@ def make(config: dict, name: str, folder) -> Plan:
         Complete configuration, see `configuration.load`.
     name : str
     folder : path
-        Holds the plan files of the batches that were made before, ``BATCH.json``; these stay,
-        unless they hold a run that no point wants and whose data set or model is gone.
+        ``results/plans/NAME``: holds the plan files of the batches that were made before,
+        ``BATCH.json``. These stay. A batch with a run that no point wants stays only if there are
+        results of it, and the data set and the model of that run still exist.
     """
     points = sweep.expand(config, name)
     wanted = {p.run.key for p in points}
     batches = {}
     for path in sorted(Path(folder).glob("*.json")):
         runs = [sweep.Run(**run) for run in storage.read_json(path)]
-        if wanted & {run.key for run in runs} and _can_be_made(runs, wanted):
+        keys = {run.key for run in runs}
+        is_kept = keys <= wanted or (_can_be_made(runs, wanted) and _has_results(path))
+        if wanted & keys and is_kept:
             batches[path.stem] = runs
     known = {run.key for runs in batches.values() for run in runs}
     new = [p for p in points if p.run.key not in known]
     for runs in sweep.batches(new):
         batches[storage.digest(sorted(run.key for run in runs))] = runs
     return Plan(points=points, batches=batches)
+
+
+def _has_results(path):
+    """Whether an importance or a metric of a batch is there, which a batch planned anew would lose.
+
+    Without any, a value that was taken out of the sweep would still be computed, and would go on
+    failing if it was taken out for that.
+    """
+    results, name = path.parents[2], path.parent.name
+    folders = [results / stage / name / path.stem for stage in ("importances", "metrics")]
+    return any(folder.is_dir() and any(folder.iterdir()) for folder in folders)
 
 
 def _can_be_made(runs, wanted):
