@@ -15,6 +15,7 @@ import pytest
 from reproduction import storage
 from reproduction.launcher import LIBRARIES, ONE_THREAD
 from reproduction.planning import sources
+from reproduction.planning import workflow as workflow_module
 from reproduction.planning.configuration import merge, read_yaml
 from reproduction.planning.places import CONFIG, SRC
 from reproduction.planning.workflow import Workflow
@@ -315,3 +316,25 @@ def test_a_changed_configuration_moves_the_key_of_a_module_that_reads_it(monkeyp
 def test_an_unknown_module_is_refused():
     with pytest.raises(ModuleNotFoundError, match=r"splitcredit\.nothing"):
         sources.sources("splitcredit.nothing")
+
+
+def test_a_file_of_the_users_that_is_replaced_by_an_older_one_changes_the_keys(tmp_path):
+    file = tmp_path / "mine.csv"
+    file.write_text("a,y\n1,0\n2,1\n")
+    mine = {"dataset": "csv_file", "path": str(file), "target": "y"}
+    experiment = {**TINY["experiments"][next(iter(TINY["experiments"]))]}
+    experiment["sweep"] = [{"grid": {"data": "mine", "model": "random_forest"}}]
+    given = merge(read_yaml(CONFIG / "presets" / "tiny.yaml"), TINY)
+    given = merge(given, {"datasets": {"mine": mine}, "experiments": {"of_mine": experiment}})
+
+    def key():
+        workflow_module._digest_of_file.cache_clear()
+        workflow = Workflow(given)
+        (batch,) = workflow.plan("of_mine").batches
+        return workflow.data_key(SimpleNamespace(experiment="of_mine", batch=batch))
+
+    before = key()
+    date = file.stat().st_mtime - 1000
+    file.write_text("a,y\n1,0\n3,1\n")
+    os.utime(file, (date, date))
+    assert key() != before

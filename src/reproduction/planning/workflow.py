@@ -6,6 +6,7 @@ The methods that take `wildcards` are input and parameter functions of the rules
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shlex
 from functools import cache
@@ -130,8 +131,8 @@ class Workflow:
     # Data and models
 
     def data_key(self, wildcards):
-        """Key of the data sets of a batch."""
-        return self.key(*self.data_modules(wildcards))
+        """Key of the data sets of a batch, which changes with files of the user's."""
+        return _with_contents(self.key(*self.data_modules(wildcards)), self.data_files(wildcards))
 
     def data_modules(self, wildcards):
         """Modules that load the data sets of a batch."""
@@ -281,7 +282,8 @@ class Workflow:
         names = self.artefact_names(wildcards)
         experiments = dict.fromkeys(name.partition("/")[0] for name in names)
         before = [m for name in experiments for m in self.experiment_modules(name)]
-        return self.key(*self.table_modules(wildcards), *before)
+        key = self.key(*self.table_modules(wildcards), *before)
+        return _with_contents(key, _paths(self._datasets(wildcards).values()))
 
     def table_compiled(self, wildcards):
         """Marker files of the kernels of an artefact."""
@@ -520,6 +522,18 @@ class Workflow:
 def _paths(recipes):
     """Files that data recipes name, each once; ``~`` is the user's home, as the loader has it."""
     return sorted({str(Path(r["path"]).expanduser()) for r in recipes if "path" in r})
+
+
+def _with_contents(key, files):
+    """A key that changes with the contents of files, which may get an older date when replaced."""
+    there = [Path(file) for file in files if Path(file).is_file()]
+    return " ".join([key, *map(_digest_of_file, there)])
+
+
+@cache
+def _digest_of_file(path):
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
 def _step(stage, place, kind):
