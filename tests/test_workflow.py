@@ -267,6 +267,18 @@ def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(snakemake, 
     assert jobs["tables"] == 1
 
 
+def test_a_sweep_that_fails_leaves_the_report_of_another_run_alone(snakemake, project):
+    """Its artefacts are all missing under the configuration of the sweep."""
+    page, claims = project / "results" / "report.html", project / "results" / "claims.md"
+    page.parent.mkdir(exist_ok=True)
+    for file in (page, claims):
+        file.write_text("of a finished run")
+    grid = {**MINI["sweep"][0]["grid"], "model.folds": 10000}
+    write_experiment(project, {**MINI, "sweep": [{"grid": grid}]})
+    assert snakemake(project, "experiment_mini", check=False).returncode == 1
+    assert page.read_text() == claims.read_text() == "of a finished run"
+
+
 def test_adding_a_value_computes_only_what_is_new_and_batches_do_not_matter(snakemake, project):
     first = jobs_of(snakemake(project, "experiment_mini").stdout)
     assert [first[n] for n in ("models", "importances", "metrics", "experiments")] == [1, 2, 1, 1]
