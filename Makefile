@@ -37,67 +37,67 @@ sweep: environment ## one experiment: make sweep EXPERIMENT=name
 	$(SNAKEMAKE) experiment_$(EXPERIMENT)
 
 plan: environment ## what a run would take, before it runs: jobs, CPU, wall time on CORES, memory
-	@$(BIN)/python workflow/plan.py $(addprefix --configfile ,$(strip $(CONFIGURATION))) \
+	@"$(BIN)/python" workflow/plan.py $(addprefix --configfile ,$(strip $(CONFIGURATION))) \
 	  $(addprefix --experiment ,$(EXPERIMENT)) --cores $(CORES)
 
 costs: environment ## the costs that plan knows, from what the jobs of a run took: make costs PRESET=quick
 	$(SNAKEMAKE) costs
 
 timeline: environment ## when each job of the last run ran, as a picture, and the seconds of every rule
-	$(BIN)/python workflow/timeline.py --cores $(CORES)
+	"$(BIN)/python" workflow/timeline.py --cores $(CORES)
 
 test: environment ## build the environment and run the tests
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	"$(BIN)/python" -m pytest -n auto --dist worksteal
 
 lint: environment ## formatting and static checks of package and workflow
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	$(BIN)/snakefmt --check Snakefile workflow
+	"$(BIN)/ruff" check
+	"$(BIN)/ruff" format --check
+	"$(BIN)/mypy"
+	"$(BIN)/snakefmt" --check Snakefile workflow
 	$(SNAKEMAKE) --lint
 
 format: environment ## put package and workflow into their format
-	$(BIN)/ruff check --fix
-	$(BIN)/ruff format
-	$(BIN)/snakefmt Snakefile workflow
+	"$(BIN)/ruff" check --fix
+	"$(BIN)/ruff" format
+	"$(BIN)/snakefmt" Snakefile workflow
 
 docs: environment ## the documentation site, into build/site; a warning is an error
-	$(BIN)/python -m sphinx -q -W --keep-going -E -c docs . build/site
+	"$(BIN)/python" -m sphinx -q -W --keep-going -E -c docs . build/site
 	@echo "build/site/index.html"
 
 environment: ## only build the environment
 	@PYTHON="$(PYTHON)" INSTALLER="$(INSTALLER)" PROFILE="$(PROFILE)" \
-	  workflow/environment.sh $(VENV)
+	  workflow/environment.sh "$(VENV)"
 
 lock: environment ## resolve the dependencies anew (needs uv), and write environment.yml
 	for name in requirements requirements-tools requirements-slurm; do \
-	  $(BIN)/uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  "$(BIN)/uv" pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	    --no-annotate --quiet --upgrade -o $$name.lock \
 	    $$([ $$name = requirements ] && echo "--all-extras pyproject.toml" || \
 	      echo "-c requirements.lock $$name.in") || exit 1; \
 	done
-	$(BIN)/python workflow/make_environment_yml.py
+	"$(BIN)/python" workflow/make_environment_yml.py
 
 bench: environment ## time the core against its peers, into results/timing/bench.csv; FAMILY=seed for drawn models alone
-	$(BIN)/python benchmarks/environments.py
+	"$(BIN)/python" benchmarks/environments.py
 	OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=2 \
-	  $(BIN)/python benchmarks/run.py $(if $(FAMILY),family $(FAMILY))
-	$(if $(FAMILY),,OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/limits.py)
-	$(if $(FAMILY),,OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/gap_ratios.py)
+	  "$(BIN)/python" benchmarks/run.py $(if $(FAMILY),family $(FAMILY))
+	$(if $(FAMILY),,OPENBLAS_NUM_THREADS=1 "$(BIN)/python" benchmarks/limits.py)
+	$(if $(FAMILY),,OPENBLAS_NUM_THREADS=1 "$(BIN)/python" benchmarks/gap_ratios.py)
 
 verify: environment ## compare the results of a finished full run with the reference run, cell by cell
-	@$(BIN)/python workflow/verify.py
+	@"$(BIN)/python" workflow/verify.py
 
 notebooks: environment ## run the notebooks on results/, and write them with outputs to results/notebooks
-	$(BIN)/python notebooks/execute.py
+	"$(BIN)/python" notebooks/execute.py
 
 reference: ## copy claims, tables and the pictures of pages from a full run, and run the notebooks on it
-	$(BIN)/python workflow/timeline.py --cores $(CORES)
-	$(BIN)/python docs/take_reference.py
-	$(BIN)/python notebooks/execute.py --out notebooks
+	"$(BIN)/python" workflow/timeline.py --cores $(CORES)
+	"$(BIN)/python" docs/take_reference.py
+	"$(BIN)/python" notebooks/execute.py --out notebooks
 
 reference-archive: environment ## put all pictures, tables and the report of a run into build/, as one archive
-	$(BIN)/python docs/archive_reference.py
+	"$(BIN)/python" docs/archive_reference.py
 
 clean: ## delete all results
 	find results -mindepth 1 ! -name README.md -delete
