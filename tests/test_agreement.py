@@ -294,3 +294,16 @@ def test_table4_counts_the_cells_that_the_packages_give_otherwise():
     wrong = theirs.copy()
     wrong.loc[wrong["data"] == "wine", "value"] += 0.01
     assert others(wrong) == (measured, 16)
+
+
+def test_the_limit_of_a_mean_grows_with_the_root_of_the_number_of_trees():
+    limits = []
+    for n_trees in (1, 16):
+        trees = [split(0, 0.5, leaf([1.0]), leaf([3.0])) for _ in range(n_trees)]
+        forest = grow(trees, 2, output_names=("output",))
+        ours = tree_shap.explain(forest, np.zeros((2, 2)))
+        package = {"package": "p", "version": "0", "arithmetic": "float64"}
+        theirs = replace(ours, parameters=package)
+        table = agreement.compute({"a": ours, "b": theirs}, forest, [("a", "b")])
+        limits.append(table["limit"].item())
+    assert limits[1] == pytest.approx(4 * limits[0])

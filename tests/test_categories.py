@@ -17,6 +17,7 @@ import twins_sage
 from forests import random_forest
 from splitcredit import Forest, explain, interactions, to_forest
 from splitcredit.categories import Categories
+from splitcredit.convert._subsets import members_of
 from splitcredit.faithfulness import openxai, prediction_gap, randomizing, sampling
 from splitcredit.importances import get_method, oob_attributions
 from splitcredit.kernels.interventional.explain import tree_shap_interventional
@@ -406,3 +407,47 @@ def test_air_refuses_categories_of_which_it_would_make_numbers():
     frame = pd.DataFrame(X, columns=["k", "x"]).astype({"k": "category"})
     with pytest.raises(ValueError, match="X has columns of type category"):
         get_method("air", "importance")(xgboost.XGBRegressor(enable_categorical=True), frame, y)
+
+
+def test_fractions_of_a_code_are_cut_off():
+    """They are not rounded: the libraries cast codes to whole numbers."""
+    subset = Categories([0], [[1]], [True])
+    assert subset.appended(np.array([[1.7], [0.7], [2.0]]))[:, 1].tolist() == [0.0, 1.0, 1.0]
+
+
+def test_a_subset_may_hold_codes_above_31():
+    assert list(members_of([1 << 31, 1, 2])) == [31, 32, 65]
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost", "sklearn"])
+def test_models_of_eighty_categories_predict_as_before(library):
+    """Subsets of categories are words of 32 bits, so more than one word is needed."""
+    rng = np.random.default_rng(0)
+    codes, effect = rng.integers(0, 80, 2000), rng.normal(size=80)
+    table = pd.DataFrame({"c": pd.Categorical(codes, categories=range(80))})
+    table["a"] = rng.normal(size=2000)
+    options = {"n_estimators": 3, "n_jobs": 1}
+    models = {
+        "lightgbm": lightgbm.LGBMRegressor(
+            min_data_per_group=3, cat_smooth=1, verbosity=-1, **options
+        ),
+        "xgboost": xgboost.XGBRegressor(
+            max_depth=4, enable_categorical=True, max_cat_to_onehot=1, **options
+        ),
+        "sklearn": HistGradientBoostingRegressor(max_iter=3, categorical_features="from_dtype"),
+    }
+    model = models[library].fit(table, effect[codes] + table["a"])
+    forest = to_forest(model)
+    assert max(max(members) for members in forest.categories.members) > 31
+    assert np.allclose(forest.predict(table)[:, 0], model.predict(table), atol=1e-5)
+
+
+def test_a_missing_category_goes_right_where_training_had_none():
+    """LightGBM takes it for a category that is in no subset."""
+    codes = np.random.default_rng(0).integers(0, 5, 400)
+    table = pd.DataFrame({"c": pd.Categorical(codes, categories=range(5))})
+    model = lightgbm.LGBMRegressor(
+        n_estimators=3, verbosity=-1, n_jobs=1, min_data_per_group=3, cat_smooth=1
+    ).fit(table, np.array([3.0, -1.0, 5.0, 0.0, 2.0])[codes])
+    rows = pd.DataFrame({"c": pd.Categorical([np.nan, 0, 4], categories=range(5))})
+    assert np.allclose(to_forest(model).predict(rows)[:, 0], model.predict(rows), rtol=1e-12)

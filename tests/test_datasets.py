@@ -6,6 +6,7 @@ import io
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -442,3 +443,13 @@ def test_an_explicit_seed_permutes_anew_in_each_repeat_and_unlike_the_draw():
 def test_unknown_outcomes_are_refused():
     with pytest.raises(ValueError, match="outcome='shuffled': expected one of observed, permuted"):
         datasets.load({"dataset": "iris", "outcome": "shuffled"})
+
+
+def test_a_table_of_another_shape_is_refused():
+    with pytest.raises(ValueError, match="has the shape"):
+        replace(red_wine.TABLE, shape=(1, 1)).read()
+
+
+def test_a_split_that_does_not_name_every_row_once_is_refused():
+    with pytest.raises(ValueError, match="the authors' split"):
+        standardized_split._authors_rows("red_wine", 1598)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from functools import cache
+from itertools import pairwise
 
 import lightgbm
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import forests
 import splitcredit
 import twins
 from splitcredit import TreeExplainer
@@ -507,3 +509,18 @@ def test_a_limit_of_trees_is_a_whole_number(limit):
     model = xgboost.XGBRegressor(n_estimators=3).fit(X, X[:, 0])
     with pytest.raises(ValueError, match=r"tree_limit=.*whole number"):
         TreeExplainer(model).shap_values(X[:2], tree_limit=limit)
+
+
+def test_the_check_allows_two_roundings_a_tree_and_no_more():
+    forest = forests.random_forest(0, n_trees=3, aggregate="sum", base=[2.0])
+    largest = [abs(forest.value[start:stop]).max() for start, stop in pairwise(forest.tree_offsets)]
+    assert additivity.rounding(forest) == pytest.approx(2.0**-23 * 4 * (sum(largest) + 2.0))
+
+
+def test_random_forests_of_lightgbm_pass_the_check():
+    """Their own prediction is a mean, and so is that of the converted trees."""
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    model = lightgbm.LGBMRegressor(
+        boosting_type="rf", bagging_freq=1, bagging_fraction=0.5, n_estimators=5, verbosity=-1
+    ).fit(X, X[:, 0])
+    assert splitcredit.TreeExplainer(model).shap_values(X[:5]).shape == (5, 3)

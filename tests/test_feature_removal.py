@@ -187,3 +187,21 @@ def test_the_interval_of_a_lead_does_not_depend_on_how_many_resamples_are_held(m
     whole = _rankings.lead(a, b, "rmse", 0)
     monkeypatch.setattr(_rankings, "_BATCH", 7)
     assert _rankings.lead(a, b, "rmse", 0) == whole
+
+
+def test_fits_and_predictions_get_the_other_columns_in_their_order():
+    tables = []
+
+    class Model:
+        def predict(self, X):
+            tables.append(X)
+            return np.zeros(len(X))
+
+    def fit(X, y):
+        tables.append(X)
+        return Model()
+
+    X = np.arange(8.0).reshape(2, 4)
+    retraining.removed_predictions(fit, X, [0, 1], X, [[1, 0, 2, 3]] * 2, 1)
+    assert len(tables) == 2
+    assert all((table == X[:, [0, 2, 3]]).all() for table in tables)

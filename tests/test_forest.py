@@ -8,9 +8,9 @@ import pytest
 from scipy import sparse
 
 import twins
-from forests import DRAWN, grow, leaf, random_forest, rows_on_thresholds, split, stump
+from forests import DRAWN, fitted, grow, leaf, random_forest, rows_on_thresholds, split, stump
 from reproduction.storage import open_bundle, read_bundle, write_bundle
-from splitcredit import Forest, _forest_checks
+from splitcredit import Forest, _forest_checks, to_forest
 from splitcredit.forest import array_hash
 from splitcredit.kernels.nodes import _step_down
 
@@ -340,3 +340,15 @@ def test_a_threshold_that_is_too_high_becomes_the_next_lower_number(kind):
     expected[~chosen] = numbers[~chosen]
     _step_down(numbers, chosen)
     np.testing.assert_array_equal(numbers.view(bits), expected.view(bits))
+
+
+def test_infinities_are_refused_where_nan_has_a_rule():
+    model, X, _ = fitted("forest, NaN")
+    rows = np.full_like(X[:2], np.inf)
+    with pytest.raises(ValueError, match="X holds infinities"):
+        to_forest(model).prepare(rows)
+
+
+def test_covers_that_are_off_by_a_thousandth_are_refused():
+    with pytest.raises(ValueError, match="must add up"):
+        replace(stump(), cover=np.array([3.0, 2.0, 1.003]))

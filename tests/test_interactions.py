@@ -315,3 +315,11 @@ def test_sets_that_are_none_are_named(sets, message):
     forest = random_forest(np.random.default_rng(0), n_features=4)
     with pytest.raises(ValueError, match=message):
         interactions(forest, np.zeros((2, 4)), sets=sets)
+
+
+def test_interactions_of_more_rows_than_a_block_are_those_of_each_alone():
+    forest = random_forest(0, n_features=4, depth=4)
+    X = np.random.default_rng(0).normal(size=(600, 4))
+    whole = interactions(forest, X, background=X[:3]).values
+    last = interactions(forest, X[590:], background=X[:3]).values
+    assert whole[590:].tobytes() == last.tobytes()

@@ -9,6 +9,7 @@ import pytest
 
 from reproduction import claims, datasets, models, papers, storage
 from reproduction.datasets import Dataset
+from reproduction.datasets.mixed_categories import FEATURES
 from reproduction.metrics import metric
 from reproduction.papers.loecher2022 import _simulations, _titanic
 from reproduction.planning import configuration as config
@@ -563,3 +564,21 @@ def test_s25_is_decided_where_one_mtry_is_far_nearer_to_print():
         own = table1._of_mtry(pd.DataFrame(rows))
         judged = claims.statement_verdict(own["value"], own["limit"], own["kind"], own["interval"])
         assert judged == verdict
+
+
+def test_the_standard_error_of_table1_is_that_of_the_difference_from_print():
+    """The paper's areas are of 100 data sets, ours of as many as were drawn."""
+    table1 = papers.artefact("loecher2022/table1")
+    values = pd.Series(np.random.default_rng(0).normal(size=50))
+    columns = {table1.WINNER: values, table1.SIMPLE: values}
+    areas = {name: pd.DataFrame(columns) for name in (table1.ALL, table1.FIRST)}
+    expected = values.std() * (1 / 50 + 1 / 100) ** 0.5
+    assert table1._measured(areas, table1.WINNER)["standard_error"] == pytest.approx(expected)
+
+
+def test_steps_are_over_the_feature_with_the_next_fewer_categories():
+    score = {feature: 10.0**i for i, feature in enumerate(FEATURES)}
+    summary = _simulations._summarized(pd.DataFrame([score, score]))
+    steps = {row["feature"]: row["step"] for row in summary if row.get("step") is not None}
+    below = {"x1": "x3", "x3": "x2", "x4": "x3", "x5": "x4"}
+    assert steps == {feature: score[feature] - score[other] for feature, other in below.items()}

@@ -101,3 +101,18 @@ def test_exponents_are_of_all_points(monkeypatch):
     monkeypatch.setattr(speed, "_median", lambda *_: next(seconds))
     slopes = [m["value"] for m in speed._cost(1) if m["part"] == "exponent"]
     assert slopes[0] == pytest.approx(0) and slopes[1] < -1.2 and slopes[2] == pytest.approx(0)
+
+
+def test_what_is_drawn_anew_adds_to_the_error_of_a_lead():
+    figure4 = papers.artefact("lundberg2017/figure4")
+    chance = np.random.default_rng(0).normal(size=30)
+    given = {"dataset": "d", "mode": "m", "linkage": "l", "outcome": "label"}
+    given |= {"labels": "observed", "data.share": 0.8}
+    rows = [
+        {**given, "clustered": clustered, "repeat": repeat, "value": value}
+        for repeat in range(30)
+        for clustered, value in (("unsupervised", 0.5), ("random_features", chance[repeat]))
+    ]
+    lead = figure4._leads(pd.DataFrame(rows), "unsupervised", "random_features").iloc[0]
+    standard_error = np.std(chance, ddof=1) / 30**0.5
+    assert lead["high"] - lead["value"] == pytest.approx(2 * standard_error)

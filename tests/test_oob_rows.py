@@ -14,8 +14,10 @@ import twins_oob
 from forests import fitted, whole_numbers
 from splitcredit import explain, to_forest
 from splitcredit.importances import air, mda, oob_attributions, penalized_gini, ufi
-from splitcredit.kernels.tree_shap import oob
+from splitcredit.kernels import kept
+from splitcredit.kernels.tree_shap import layout, oob
 from splitcredit.kernels.tree_shap.rows import take_one_by_one
+from splitcredit.kernels.walks import mda as mda_kernel
 
 METHODS = {"saabas": twins.saabas, "tree_shap": twins.tree_shap_exact}
 
@@ -271,3 +273,32 @@ def test_settings_of_penalized_gini_are_checked(name, value):
     forest, X, y = case("values")
     with pytest.raises(ValueError, match=f"{name}="):
         penalized_gini.importance(forest, X, y, **{name: value})
+
+
+def test_mda_has_other_orders_for_another_seed_and_for_another_tree():
+    """The twin takes its orders from the measure, so it would agree with any."""
+    forest, X, y = case("values")
+    one, other = (mda.importance(forest, X, y, random_state=seed).values for seed in (0, 1))
+    assert not np.array_equal(one, other)
+    orders = mda.permutations(4, 3)
+    assert not np.array_equal(orders(0, 50), orders(1, 50))
+    assert (np.sort(orders(0, 50), axis=1) == np.arange(50)).all()
+    assert (orders(0, 50) != np.arange(50)).any(axis=1).all()
+
+
+def test_mda_does_not_depend_on_how_many_orders_are_held_at_once(monkeypatch):
+    forest, X, y = case("values")
+    whole = mda.importance(forest, X, y).values
+    monkeypatch.setattr(mda_kernel, "ORDERS", 1)
+    assert mda.importance(forest, X, y).values.tobytes() == whole.tobytes()
+
+
+@pytest.mark.parametrize("rows", ["inbag", "oob"])
+def test_tree_shap_of_bags_does_not_depend_on_chunks_of_trees(monkeypatch, rows):
+    """Trees behind the first chunk have bags of their own."""
+    forest, X, _ = case("three classes")
+    whole = oob_attributions.attribute(forest, X, "tree_shap", rows).values
+    monkeypatch.setattr(layout, "CHUNK", 1)
+    monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
+    again = oob_attributions.attribute(forest, X, "tree_shap", rows).values
+    assert again.tobytes() == whole.tobytes()

@@ -2,12 +2,15 @@
 
 import csv
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
 from reproduction.planning import costs, schedule, sources
+from reproduction.planning.configuration import read_yaml
 from reproduction.planning.jobs import Job
 from reproduction.planning.places import CONFIG, SRC
+from reproduction.planning.workflow import Workflow
 
 
 def rates(rule, kind="", data="", **quantities):
@@ -136,3 +139,26 @@ def test_a_file_of_the_configuration_is_part_of_the_key_that_names_it(tmp_path, 
     with open(tmp_path / "config" / "presets" / "tiny.yaml", "a") as file:
         file.write("# changed\n")
     assert sources._digest_of.__wrapped__(module) != before
+
+
+def _tiny():
+    workflow = Workflow(read_yaml(CONFIG / "presets" / "tiny.yaml"))
+    places = {
+        name: SimpleNamespace(**dict(zip(("paper", "artefact"), name.split("/"), strict=True)))
+        for name in workflow.artefacts
+    }
+    return workflow, places
+
+
+def test_small_presets_compare_all_artefacts_but_those_that_they_scale():
+    workflow, places = _tiny()
+    left_out = {name for name, place in places.items() if workflow.incomparable(place)}
+    assert left_out == {name for name, given in workflow.artefacts.items() if given.get("scaled")}
+
+
+def test_recorded_tables_are_inputs_of_the_artefacts_that_read_them():
+    workflow, places = _tiny()
+    recorded = {n: a["recorded"] for n, a in workflow.artefacts.items() if a.get("recorded")}
+    assert recorded
+    for name, file in recorded.items():
+        assert any(path.endswith(file) for path in workflow.table_files(places[name]))

@@ -14,7 +14,7 @@ import forests
 import twins
 import twins_prediction_gap_sampling as slow
 from splitcredit import to_forest
-from splitcredit.faithfulness import noise, openxai, sampling
+from splitcredit.faithfulness import noise, openxai, optimum, prediction_gap, sampling
 
 ONE_OUTPUT = {name: make for name, make in forests.DRAWN.items() if make().n_outputs == 1}
 MADE = {
@@ -306,3 +306,28 @@ def test_gaps_by_k_take_squares_some_k_and_halton():
         openxai.gaps_by_k(forest, X[:6], rankings, 0.3, 64, "top")
     with pytest.raises(ValueError, match=r"k=8 is not in 1\.\.7"):
         openxai.gaps_by_k(forest, X[:6], rankings, 0.3, 64, ks=[8])
+
+
+def test_literal_draws_are_fresh_for_every_pair():
+    forest, X = boosted()
+    twice, all_features = np.repeat(X[:1], 2, axis=0), np.ones((2, 7), bool)
+    one, other = sampling.pg2_sampled(forest, twice, all_features, [100], 0.3, draws="literal")
+    assert one != other
+
+
+def test_literal_draws_do_not_depend_on_how_many_pairs_are_drawn_at_once(monkeypatch):
+    forest, X = boosted()
+    given = forest, X[:9], np.ones((9, 7), bool), [50], 0.3
+    whole = sampling.pg2_sampled(*given, draws="literal")
+    monkeypatch.setattr(sampling, "_CHUNK", 800)
+    assert sampling.pg2_sampled(*given, draws="literal").tobytes() == whole.tobytes()
+
+
+def test_exact_gaps_do_not_depend_on_chunks_of_rows(monkeypatch):
+    forest, X = boosted()
+    X = X[:7]
+    whole = prediction_gap.pg2(forest, X, [0, 1]), optimum.best_ranking(forest, X).gaps
+    monkeypatch.setattr(prediction_gap, "CHUNK", 1)
+    monkeypatch.setattr(optimum, "CHUNK", 1)
+    again = prediction_gap.pg2(forest, X, [0, 1]), optimum.best_ranking(forest, X).gaps
+    assert [a.tobytes() for a in again] == [a.tobytes() for a in whole]

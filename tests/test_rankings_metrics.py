@@ -5,8 +5,9 @@ import pytest
 
 from forests import grow, leaf, split
 from reproduction.datasets import Dataset
-from reproduction.metrics import metric, pgi_agreement
+from reproduction.metrics import _global, _rankings, metric, pgi_agreement
 from splitcredit import Attribution
+from splitcredit.attribution import Importance
 from splitcredit.faithfulness.rankings import first_of_same
 
 
@@ -51,3 +52,13 @@ def test_rankings_that_exact_values_hold_for_equal_are_left_out_of_the_unequal()
     assert of_pair.loc["alike"].tolist() == [pytest.approx(2 / 3), 3]
     assert of_pair.loc["alike_unequal"].tolist() == [1.0, 1]
     assert of_pair.loc["swapped"].tolist() == [0.0, 3]
+
+
+def test_a_global_ranking_goes_by_absolute_values():
+    scores = Importance([1.0, -3.0, 2.0], ("a", "b", "c"), "air")
+    assert _rankings.rankings({"air": scores}, 2)["air"].tolist() == [[1, 2, 0]] * 2
+
+
+def test_a_global_score_is_the_mean_absolute_attribution():
+    attribution = Attribution(np.array([[[1.0]], [[-3.0]]]), np.zeros(1), ("x",), ("y",), "m")
+    assert _global.global_scores(attribution)[0].tolist() == [2.0]

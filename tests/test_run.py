@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from reproduction import storage
+
 RUN = Path(__file__).resolve().parents[1] / "workflow" / "run.py"
 LINUX = pytest.mark.skipif(
     not Path("/proc/self/cwd").exists(), reason="processes are found by /proc, which is Linux's"
@@ -89,3 +91,13 @@ def test_all_files_reach_snakemake_and_the_target_is_no_file(tmp_path):
     files = ["--configfile", "a.yaml", "--configfile", "b.yaml"]
     done = run(tmp_path, *files, "-n", "--cores", "1", "all")
     assert done.returncode == 0, done.stderr
+
+
+def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "table.txt"
+    storage.write_text(path, "old")
+    with pytest.raises(RuntimeError), storage.atomic(path) as temporary:
+        temporary.write_text("half")
+        assert path.read_text() == "old"
+        raise RuntimeError
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]

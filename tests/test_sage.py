@@ -394,3 +394,16 @@ def test_several_targets_are_refused_as_such(shape):
     model = RandomForestRegressor(3, random_state=0).fit(X, np.c_[y, -y])
     with pytest.raises(ValueError, match=r"several targets, .'y0', 'y1'.*a model for each"):
         importance(model, X, np.zeros(shape))
+
+
+@pytest.mark.parametrize("bytes_of_table", [None, 0])
+def test_nan_is_no_number_above_all_thresholds(bytes_of_table, monkeypatch):
+    if bytes_of_table is not None:
+        monkeypatch.setattr(kernel, "TABLE", bytes_of_table)
+    tree = split(0, 0.5, leaf([1.0]), leaf([5.0]), missing_left=True)
+    forest = grow([tree], 2, missing=True, output_names=("output",))
+    X, y = np.array([[9.0, 0.0], [np.nan, 0.0], [0.0, 1.0]]), np.array([5.0, 1.0, 2.0])
+    ours = importance(forest, X, y, "mse", algorithm="exact").values
+    rows = forest.prepare(X)
+    twin = twins_sage.sage(forest, rows, y, rows, "mse")
+    assert twins.largest_error(ours, twin) <= twins.ROUNDING

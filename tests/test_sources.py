@@ -338,3 +338,46 @@ def test_a_file_of_the_users_that_is_replaced_by_an_older_one_changes_the_keys(t
     file.write_text("a,y\n1,0\n3,1\n")
     os.utime(file, (date, date))
     assert key() != before
+
+
+# An edited file, and the stage whose job loads it: all keys from there on must change.
+CHAIN = ("models", "importances", "metrics", "experiments", "tables", "figures", "sweep")
+EDITED = {
+    "reproduction/models.py": "models",
+    "reproduction/stages/importances.py": "importances",
+    "splitcredit/importances/pg2_greedy.py": "importances",
+    "reproduction/metrics/model_card.py": "metrics",
+}
+
+
+@pytest.mark.parametrize("file", EDITED)
+def test_an_edit_of_any_stage_changes_every_key_from_there_on(file, monkeypatch):
+    """Models are temporary, so an edit of a fit is seen by the keys of later jobs only."""
+    workflow = Workflow(merge(read_yaml(CONFIG / "presets" / "tiny.yaml"), TINY))
+    experiment = "gajewski2025_bigger"
+    plan = workflow.plan(experiment)
+    place = {"experiment": experiment, "batch": next(iter(plan.batches))}
+    name = "model_card" if file.endswith("model_card.py") else "topk_agreement"
+    metric = next(m for m, (recipe, _) in plan.metrics.items() if recipe["metric"] == name)
+    artefact = SimpleNamespace(paper="gajewski2025", artefact="table2")
+
+    def keys_of_chain():
+        for cached in CACHED:
+            getattr(sources, cached).cache_clear()
+        greedy = SimpleNamespace(**place, importance="greedy_sigma0.3")
+        return {
+            "models": workflow.model_key(SimpleNamespace(**place)),
+            "importances": workflow.importance_key(greedy),
+            "metrics": workflow.metric_key(SimpleNamespace(**place, metric=metric)),
+            "experiments": workflow.experiment_key(SimpleNamespace(experiment=experiment)),
+            "tables": workflow.table_key(artefact),
+            "figures": workflow.figure_key(artefact),
+            "sweep": workflow.sweep_figure_key(SimpleNamespace(experiment=experiment)),
+        }
+
+    before, text_of = keys_of_chain(), sources.text_of.__wrapped__
+    edited = {SRC / file: text_of(SRC / file) + "\n_EDITED = 1\n"}
+    monkeypatch.setattr(sources, "text_of", lambda path: edited.get(path) or text_of(path))
+    after = keys_of_chain()
+    behind = CHAIN[CHAIN.index(EDITED[file]) :]
+    assert [stage for stage in behind if before[stage] == after[stage]] == []

@@ -10,6 +10,8 @@ from reproduction import storage
 from reproduction.planning import configuration as config
 from reproduction.planning import costs, plans, sweep
 from reproduction.seeds import derive
+from reproduction.stages import importances as importances_stage
+from splitcredit.importances import sage
 
 ROOT = Path(__file__).resolve().parents[1]
 FULL = config.read_yaml(ROOT / "config" / "config.yaml")
@@ -473,3 +475,16 @@ def test_a_value_that_was_taken_out_before_any_result_is_not_made(tmp_path):
     made.mkdir(parents=True)
     (made / "saabas.npz").write_text("")
     assert list(plans.make(fewer, "e", folder).batches) == [batch]
+
+
+def test_another_seed_of_a_random_block_gives_other_draws():
+    axes = {"model.max_features": {"uniform": [0, 1]}}
+    blocks = [{"draws": 3, "axes": axes, "seed": seed} for seed in (0, 1)]
+    one, other = (list(sweep._draws(block, "e")) for block in blocks)
+    assert one != other
+
+
+def test_each_repeat_of_a_sampled_measure_has_a_seed_of_its_own():
+    recipe = {"importance": "sage"}
+    seeds = [importances_stage._seed(sage.importance, recipe, r)["random_state"] for r in range(3)]
+    assert len(set(seeds)) == 3

@@ -401,3 +401,28 @@ def test_outputs_that_nearly_add_up_are_all_explained(algorithm):
     found = kernel.tree_shap(forest, forest.prepare(X), algorithm=algorithm)
     assert twins.largest_error(found, twins.tree_shap_exact(forest, X)) <= twins.ROUNDING
     assert found[0, 0, 0] + found[0, 0, 1] == pytest.approx(-1e-10 / 3, rel=1e-5, abs=0)
+
+
+def test_outputs_that_add_up_in_the_first_leaves_only_are_all_explained():
+    """The first 64 leaves are looked at before the others."""
+
+    def full(depth, value):
+        if depth == 0:
+            return leaf(value)
+        return split(depth % 3, 0.0, full(depth - 1, value), full(depth - 1, value))
+
+    other = split(2, 0.0, leaf([5.0, 1.0], 2.0), leaf([1.0, 3.0], 2.0))
+    forest = grow([full(6, [0.25, 0.75]), other], 3)
+    X = rows_on_thresholds(forest, 4)
+    twin = twins.tree_shap_by_subsets(forest, X).astype(float)
+    assert twins.largest_error(explain(forest, X).values, twin) <= twins.ROUNDING
+
+
+def test_each_row_of_a_forest_of_two_classes_explains_its_own_class():
+    forest = random_forest(1, n_outputs=2, leaves="fractions")
+    X = rows_on_thresholds(forest, 9)
+    own = explain(forest, X, output="predicted").values[:, :, 0]
+    class_index = forest.predict(X).argmax(axis=1)
+    assert len(set(class_index.tolist())) == 2
+    expected = explain(forest, X).values[np.arange(len(X)), :, class_index]
+    assert twins.largest_error(own, expected) <= twins.ROUNDING
