@@ -59,11 +59,12 @@ def test_continuous_integration_calls_targets_of_the_makefile_on_pythons_that_fi
 
 def test_hooks_of_pre_commit_are_checks_of_make_lint():
     recipe = re.search(r"^lint:.*\n((?:\t.*\n)+)", MAKEFILE, re.M)[1]
-    checks = [line.removesuffix(" Snakefile workflow") for line in recipe.split("\n\t")]
+    lines = recipe.replace('"', "").split("\n")
+    checks = [line.strip().removesuffix(" Snakefile workflow") for line in lines]
     (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
     for hook in local["hooks"]:
         command = hook["entry"].removesuffix(" --force-exclude")
-        assert command.replace(".venv/bin", "$(BIN)") in [c.strip() for c in checks], hook["id"]
+        assert command.replace(".venv/bin", "$(BIN)") in checks, hook["id"]
 
 
 def test_every_paper_is_among_the_references_of_the_citation():
