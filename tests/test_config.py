@@ -370,3 +370,14 @@ def test_a_package_that_a_recipe_needs_is_named_before_the_first_job(tmp_path, m
         config.load({"datasets": {"mine": mine}})
     monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
     config.load({"datasets": {"mine": mine}})
+
+
+def test_a_mapping_may_take_over_another_one(tmp_path):
+    """By YAML's key ``<<``, which is given once; other keys may not be given twice."""
+    file = tmp_path / "mine.yaml"
+    file.write_text("a: &a\n  x: 1\n  y: 2\nb: &b\n  <<: *a\n  x: 3\nc:\n  <<: *b\n")
+    given = config.read_yaml(file)
+    assert given == {"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 2}, "c": {"x": 3, "y": 2}}
+    file.write_text("a: &a {x: 1}\nb:\n  <<: *a\n  y: 1\n  y: 2\n")
+    with pytest.raises(config.ConfigError, match="duplicate key 'y' in lines 4 and 5"):
+        config.read_yaml(file)

@@ -101,3 +101,11 @@ def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path):
         assert path.read_text() == "old"
         raise RuntimeError
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("cores", ["0", "-1", "two", "1.5"])
+def test_a_number_of_cores_that_nothing_can_run_on_is_one_line(tmp_path, cores):
+    """Snakemake would wait for a core forever."""
+    done = run(tmp_path, "--version", "--cores", cores)
+    assert done.returncode == 1
+    assert done.stderr == f"cores: {cores!r} is neither a whole number above 0 nor all\n"

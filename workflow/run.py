@@ -31,6 +31,7 @@ def main(arguments) -> None:
             read_yaml(file)
     except ConfigError as error:
         sys.exit(f"configuration: {error}")
+    _check_cores(arguments)
     if LOCKS.is_dir() and any(LOCKS.iterdir()):
         unlock()
     HOST.parent.mkdir(exist_ok=True)
@@ -38,6 +39,14 @@ def main(arguments) -> None:
     overlay = ["--configfile", *files] if files else []
     # The next option ends the list of files.
     os.execvp("snakemake", ["snakemake", *overlay, *arguments])
+
+
+def _check_cores(arguments):
+    """Refuse a number of cores with which Snakemake would wait forever."""
+    if "--cores" in arguments[:-1]:
+        cores = arguments[arguments.index("--cores") + 1]
+        if cores != "all" and not (cores.isdecimal() and int(cores) > 0):
+            sys.exit(f"cores: {cores!r} is neither a whole number above 0 nor all")
 
 
 def unlock() -> None:

@@ -26,6 +26,8 @@ __all__ = ["KINDS", "ConfigError", "artefacts", "load", "merge", "read_yaml"]
 
 # PyYAML's parser in C, if it was built with it: it takes a sixth of the time.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# Tag of the key ``<<``, by which a mapping takes over another one.
+_MERGE = "tag:yaml.org,2002:merge"
 
 
 class _StrictLoader(_LOADER):
@@ -34,6 +36,8 @@ class _StrictLoader(_LOADER):
     def construct_mapping(self, node, deep=False):
         seen = {}
         for key_node, _ in node.value:
+            if key_node.tag == _MERGE:  # of keys that are given here or else as they are there
+                continue
             key = self.construct_object(key_node, deep=True)
             line = key_node.start_mark.line + 1
             if key in seen:
