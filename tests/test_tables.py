@@ -1,11 +1,11 @@
 """Rows in the forms that other libraries have them in, and what cannot be read from them."""
 
+import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
 import xgboost
-from lightgbm import LGBMClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -23,7 +23,7 @@ def test_sparse_rows_of_a_pipeline_are_read_as_the_model_reads_them(library):
     """XGBoost takes what a sparse matrix does not store for missing, the others for 0."""
     models = {
         "xgboost": xgboost.XGBClassifier(n_estimators=5),
-        "lightgbm": LGBMClassifier(n_estimators=5, verbosity=-1),
+        "lightgbm": lightgbm.LGBMClassifier(n_estimators=5, verbosity=-1),
         "sklearn": RandomForestClassifier(5, random_state=0),
     }
     towns = pd.DataFrame(
@@ -124,3 +124,12 @@ def test_a_forest_whose_rows_are_drawn_by_samplers_has_no_bags():
     del model._n_samples
     assert splitcredit.to_forest(model).inbag is None
     assert splitcredit.explain(model, TABLE).values.shape == (120, 3, 2)
+
+
+@pytest.mark.parametrize("container", [xgboost.DMatrix, lightgbm.Dataset])
+def test_rows_that_a_library_keeps_for_itself_are_refused(container):
+    message = f"X is a {container.__name__}: pass the table that it was made of"
+    with pytest.raises(ValueError, match=message):
+        splitcredit.explain(FOREST, container(TABLE))
+    with pytest.raises(ValueError, match=message):
+        splitcredit.to_forest(FOREST).prepare(container(TABLE))

@@ -13,6 +13,7 @@ import numpy as np
 from splitcredit import _progress
 from splitcredit._forest_checks import prepared
 from splitcredit.attribution import Attribution
+from splitcredit.forest import refuse_container
 
 # Numbers of a result in one chunk: 64 MB.
 _NUMBERS = 1 << 23
@@ -98,6 +99,7 @@ def _announce(function, forest, n):
 
 def as_table(forest, X):
     """X as something with rows to take; ValueError if it has none."""
+    refuse_container(X)
     is_table = hasattr(X, "columns") or hasattr(X, "column_names")
     if not hasattr(X, "shape") or (is_table and not hasattr(X, "iloc")):
         # Tables of libraries other than pandas take rows in ways of their own.

@@ -341,8 +341,16 @@ def _frozen(array, dtype, name):
     return frozen
 
 
+def refuse_container(X) -> None:
+    """Refuse the form in which a library keeps rows for itself; ValueError with the remedy."""
+    name = type(X).__name__
+    if name in ("DMatrix", "QuantileDMatrix", "Dataset", "Pool"):
+        raise ValueError(f"X is a {name}: pass the table that it was made of")
+
+
 def _numeric(X, dtype):
     """X as a C-contiguous array of the dtype."""
+    refuse_container(X)
     if hasattr(X, "toarray"):
         raise ValueError(
             "X is sparse: pass X.toarray(), or for XGBoost, which takes entries that are not "
