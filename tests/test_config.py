@@ -381,3 +381,20 @@ def test_a_mapping_may_take_over_another_one(tmp_path):
     file.write_text("a: &a {x: 1}\nb:\n  <<: *a\n  y: 1\n  y: 2\n")
     with pytest.raises(config.ConfigError, match="duplicate key 'y' in lines 4 and 5"):
         config.read_yaml(file)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        (
+            {"treess": [1]},
+            r"parameters.treess: convergence has no such parameter; allowed are noise",
+        ),
+        ({"trees": "x"}, r"parameters.trees: 'x' is not allowed; expected a list"),
+        ({"repeats": "two"}, r"parameters.repeats: 'two' is not allowed; expected a whole number"),
+    ],
+)
+def test_parameters_of_artefacts_are_checked_before_the_first_job(parameters, message):
+    over = {"artefacts": {"sutera2021/convergence": {"parameters": parameters}}}
+    with pytest.raises(config.ConfigError, match=message):
+        config.load(over)

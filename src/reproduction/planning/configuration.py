@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import yaml
 
-from reproduction.planning import facets, sweep
+from reproduction.planning import facets, signatures, sweep, values
 from reproduction.planning.places import CONFIG, PAPERS, SCHEMA
 from reproduction.planning.recipes import (
     KINDS,
@@ -24,6 +24,8 @@ from reproduction.planning.values import written
 __all__ = ["KINDS", "ConfigError", "artefacts", "load", "merge", "read_yaml"]
 
 
+# Parameters of what computes an artefact that the job itself gives.
+_NOT_OF_CONFIGURATION = ("inputs", "recipes", "recorded")
 # PyYAML's parser in C, if it was built with it: it takes a sixth of the time.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # Tag of the key ``<<``, by which a mapping takes over another one.
@@ -222,6 +224,26 @@ def check_keys(config: dict | list, place: str = "") -> None:
             check_keys(value, f"{place}.{key}" if place else str(key))
 
 
+def _check_parameters(name, artefact):
+    """Check that an artefact has the parameters that it is given, and that they take the values."""
+    paper, _, own = name.partition("/")
+    given = artefact.get("parameters", {})
+    path = PAPERS / paper / f"{artefact.get('module', own)}.py"
+    # Some artefacts share what computes them, which is in another module and takes no parameters.
+    taken = signatures.functions(path).get("compute") if given and path.is_file() else None
+    if taken is None:
+        return
+    known = {key: value for key, value in taken.items() if key not in _NOT_OF_CONFIGURATION}
+    for parameter, value in given.items():
+        place = f"artefacts.{name}.parameters.{parameter}"
+        if parameter not in known:
+            there = ", ".join(sorted(known)) or "none"
+            raise ConfigError(f"{place}: {own} has no such parameter; allowed are {there}")
+        wrong = values.problem(known[parameter].annotation, value)
+        if wrong:
+            raise ConfigError(f"{place}: {wrong}")
+
+
 def check_names(config: dict) -> None:
     """Check all names, every recipe, every sweep, and what experiments and artefacts name.
 
@@ -242,6 +264,7 @@ def check_names(config: dict) -> None:
         facets.complete(config, name)
     known_name(config, "experiments", config["sweeps"], "sweeps")
     for name, artefact in config["artefacts"].items():
+        _check_parameters(name, artefact)
         datasets = artefact.get("datasets", [])
         known_name(config, "datasets", datasets, f"artefacts.{name}.datasets")
         for dataset in datasets:

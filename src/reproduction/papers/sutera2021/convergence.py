@@ -27,7 +27,9 @@ _MEASURES = {
 _WIDE = 4.0
 
 
-def compute(inputs, trees, repeats: int, rows, trees_of_rows: int, noise: float) -> pd.DataFrame:
+def compute(
+    inputs, trees: list[int], repeats: int, rows: list[int], trees_of_rows: int, noise: float
+) -> pd.DataFrame:
     """Errors of forests, in bits.
 
     Parameters
