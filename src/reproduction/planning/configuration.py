@@ -9,6 +9,7 @@ from pathlib import Path
 import jsonschema
 import yaml
 
+from reproduction import papers
 from reproduction.planning import facets, signatures, sweep, values
 from reproduction.planning.places import CONFIG, PAPERS, SCHEMA
 from reproduction.planning.recipes import (
@@ -228,7 +229,10 @@ def _check_parameters(name, artefact):
     """Check that an artefact has the parameters that it is given, and that they take the values."""
     paper, _, own = name.partition("/")
     given = artefact.get("parameters", {})
-    path = PAPERS / paper / f"{artefact.get('module', own)}.py"
+    try:
+        path = PAPERS / paper / f"{papers.module_of(name)}.py"
+    except ValueError:  # an unknown artefact, which the workflow names
+        return
     # Some artefacts share what computes them, which is in another module and takes no parameters.
     taken = signatures.functions(path).get("compute") if given and path.is_file() else None
     if taken is None:
