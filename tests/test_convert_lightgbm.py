@@ -239,3 +239,15 @@ def test_a_file_that_ends_early_is_no_shorter_model(tmp_path, end):
     path.write_text(text[: text.index(end)])
     with pytest.raises(ValueError, match=r"model in model\.txt is not whole"):
         to_forest(path)
+
+
+def test_NaN_that_counts_as_0_goes_left_at_a_threshold_of_0():
+    """LightGBM puts thresholds beside 0; a text of another program may have it itself."""
+    X = np.repeat([-1.0, 0.0, 1.0], 100)[:, None] * [1.0, 0.0]
+    booster = train({"max_bin": 3, "min_data_in_bin": 1}, X, np.repeat([0.0, 1.0, 5.0], 100))
+    text = booster.model_to_string().replace("=1.0000000180025095e-35", "=0.0000000000000000e-35")
+    booster = lightgbm.Booster(model_str=text)
+    forest = to_forest(booster)
+    assert 0.0 in forest.threshold[forest.feature >= 0]
+    rows = np.array([[np.nan, 0.0], [0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]])
+    assert twins.largest_error(forest.predict(rows)[:, 0], booster.predict(rows)) <= 1e-12
