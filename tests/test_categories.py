@@ -439,7 +439,8 @@ def test_models_of_eighty_categories_predict_as_before(library):
     model = models[library].fit(table, effect[codes] + table["a"])
     forest = to_forest(model)
     assert max(max(members) for members in forest.categories.members) > 31
-    assert np.allclose(forest.predict(table)[:, 0], model.predict(table), atol=1e-5)
+    error = twins.largest_error(forest.predict(table)[:, 0], model.predict(table))
+    assert error <= tolerance(library)
 
 
 def test_a_missing_category_goes_right_where_training_had_none():
@@ -450,4 +451,4 @@ def test_a_missing_category_goes_right_where_training_had_none():
         n_estimators=3, verbosity=-1, n_jobs=1, min_data_per_group=3, cat_smooth=1
     ).fit(table, np.array([3.0, -1.0, 5.0, 0.0, 2.0])[codes])
     rows = pd.DataFrame({"c": pd.Categorical([np.nan, 0, 4], categories=range(5))})
-    assert np.allclose(to_forest(model).predict(rows)[:, 0], model.predict(rows), rtol=1e-12)
+    assert twins.largest_error(to_forest(model).predict(rows)[:, 0], model.predict(rows)) <= 1e-12

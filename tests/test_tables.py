@@ -39,7 +39,8 @@ def test_sparse_rows_of_a_pipeline_are_read_as_the_model_reads_them(library):
     else:
         raw = {"xgboost": "output_margin", "lightgbm": "raw_score"}[library]
         expected = pipeline[-1].predict(rows, **{raw: True})[:, None]
-    assert np.abs(totals - expected).max() < 1e-5
+    # XGBoost adds up in single precision: five trees are off by 3e-7 of a sum below 2.
+    assert np.abs(totals - expected).max() < (1e-6 if library == "xgboost" else 1e-12)
 
 
 def test_sparse_rows_are_refused_with_what_xgboost_takes_them_for():

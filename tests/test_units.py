@@ -19,6 +19,8 @@ SMALL = {"n_estimators": 5, "random_state": 0}
 QUIET = {**SMALL, "verbosity": -1}
 rng = np.random.default_rng(0)
 X = rng.normal(size=(200, 3))
+# XGBoost predicts in single precision: numbers of 1, added up five times, are off by 3e-7.
+SINGLE = 1e-6
 # Classes, counts and numbers that all models below can be fitted on.
 TARGETS = (X[:, 0] > 0).astype(int)
 
@@ -51,7 +53,8 @@ def test_probabilities_add_up_to_those_of_the_model(model):
     model.fit(X, TARGETS)
     options = {"background": X[:9], "model_output": "probability"}
     totals = splitcredit.explain(model, X, method="tree_shap_interventional", **options).totals()
-    assert np.allclose(totals[:, 0], model.predict_proba(X)[:, 1], atol=1e-6)
+    off = np.abs(totals[:, 0] - model.predict_proba(X)[:, 1]).max()
+    assert off < (SINGLE if isinstance(model, XGBClassifier) else 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -84,11 +87,12 @@ def test_sage_is_refused_where_the_prediction_is_not_the_sum_of_the_trees(model)
     ],
 )
 def test_sage_adds_up_to_what_the_features_save_of_the_models_own_loss(model):
+    """The loss is a square, so its relative error is twice that of the prediction."""
     model.fit(X, TARGETS)
     found = splitcredit.importance(model, X, TARGETS, method="sage", algorithm="exact")
     predicted = model.predict(X)
     saved = ((predicted.mean() - TARGETS) ** 2).mean() - ((predicted - TARGETS) ** 2).mean()
-    assert found.values.sum() == pytest.approx(saved, rel=1e-5)
+    assert found.values.sum() == pytest.approx(saved, rel=2 * SINGLE)
 
 
 @pytest.mark.parametrize("target", [0.0, 1.0])
@@ -96,7 +100,7 @@ def test_a_boosted_model_of_one_class_has_the_margin_of_xgboost(target):
     """XGBoost keeps the base score of such a model so far from 0 and 1, in single precision."""
     model = XGBRegressor(objective="binary:logistic", **SMALL).fit(X, np.full(len(X), target))
     margin = splitcredit.to_forest(model).predict(X)[:, 0]
-    assert margin == pytest.approx(model.predict(X, output_margin=True), rel=1e-6)
+    assert margin == pytest.approx(model.predict(X, output_margin=True), rel=SINGLE)
 
 
 def test_a_base_score_without_a_logarithm_is_refused():

@@ -241,7 +241,7 @@ def _dtype(dtype):
 
 def _opened(model, X, parameters):
     """The forest, its rows, and the parameters with the background as the trees see it."""
-    if "model_output" in parameters:
+    if "model_output" in parameters:  # the measure is given the forest, which tells no units
         from splitcredit.importances import _rescaling
 
         _rescaling.check_model(model, parameters["model_output"])

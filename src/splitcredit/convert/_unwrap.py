@@ -30,7 +30,7 @@ class Steps:
         """Rows as the trees see them: transformed, and dense where a step leaves them sparse."""
         for pipeline in self.pipelines:
             X = pipeline.transform(X)
-        return _dense(X, self.absent) if self.pipelines and hasattr(X, "toarray") else X
+        return dense(X, self.absent) if self.pipelines and hasattr(X, "toarray") else X
 
     def named(self, forest: Forest) -> Forest:
         """The forest with the names of the transformed features, where its model knew none."""
@@ -52,14 +52,12 @@ class Steps:
         return None if names is None else tuple(str(name) for name in names)
 
 
-def _dense(X, absent):
-    """The array of a sparse matrix, with a number in place of entries that it does not store."""
-    if absent == 0.0:
-        return X.toarray()
-    stored = X.tocoo()
-    dense = np.full(X.shape, absent)
-    dense[stored.row, stored.col] = stored.data
-    return dense
+def dense(X, absent) -> np.ndarray:
+    """Rows of a sparse matrix, float64, with a number for entries that it does not store."""
+    stored, rows = X.tocoo(copy=True), np.full(X.shape, absent)
+    stored.sum_duplicates()
+    rows[stored.row, stored.col] = stored.data
+    return rows
 
 
 def unwrap(model) -> tuple[object, Steps]:
@@ -83,8 +81,7 @@ def unwrap(model) -> tuple[object, Steps]:
         if _is_search(model):
             model = _best_of(model)
         elif _is_pipeline(model):
-            if len(model.steps) > 1:
-                pipelines.append(_transforming(model))
+            pipelines += _transforming(model)
             name, model = model.steps[-1]
             if model is None or isinstance(model, str):
                 raise ValueError(f"the last step {name!r} of the pipeline is no model of trees")
@@ -100,13 +97,14 @@ def _is_pipeline(model):
 
 
 def _transforming(pipeline):
-    """The steps before the last, without those of imbalanced-learn that only draw training rows."""
-    kept = [step for step in pipeline.steps[:-1] if not hasattr(step[1], "fit_resample")]
-    if len(kept) == len(pipeline.steps) - 1:
-        return pipeline[:-1]
+    """A pipeline of the steps before the last, if there are any.
+
+    Those of imbalanced-learn that draw training rows do nothing when rows are predicted.
+    """
     from sklearn.pipeline import Pipeline
 
-    return Pipeline(kept or [("nothing", "passthrough")])
+    kept = [step for step in pipeline.steps[:-1] if not hasattr(step[1], "fit_resample")]
+    return [Pipeline(kept)] if kept else []
 
 
 def _is_search(model):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from splitcredit.convert._unwrap import dense
+
 
 def as_rows(X) -> tuple:
     """Rows as a table, and whether they were a single one without its axis.
@@ -23,7 +25,7 @@ def as_rows(X) -> tuple:
                 "this DMatrix has categories, whose order it does not give: pass the DataFrame "
                 "that it was made of"
             )
-        return named(_dense(X.get_data()), X.feature_names), False
+        return named(dense(X.get_data(), np.nan), X.feature_names), False
     if type(X).__name__ == "Pool" and hasattr(X, "get_features"):
         rows, names = np.array(X.get_features()), X.get_feature_names()
         made_up = names == [str(j) for j in range(len(names))]
@@ -46,14 +48,6 @@ def named(rows, names):
     import pandas as pd
 
     return pd.DataFrame(rows, columns=names).infer_objects()
-
-
-def _dense(sparse):
-    """Array of the rows of a DMatrix, where what is not stored is missing."""
-    dense = np.full(sparse.shape, np.nan)
-    stored = sparse.tocoo()
-    dense[stored.row, stored.col] = stored.data
-    return dense
 
 
 def names_of(X) -> list | None:

@@ -7,9 +7,10 @@ import warnings
 
 import numpy as np
 
-from splitcredit.convert.units import Units, curve, library_of
+from splitcredit.convert.units import Units, library_of
 from splitcredit.explainer import additivity
 from splitcredit.explainer.background import background_rows, with_covers_of
+from splitcredit.explainer.curves import curve
 from splitcredit.explainer.model import ExplainedModel
 from splitcredit.explainer.rows import as_rows, is_missing, names_of, values_of
 from splitcredit.importances import saabas, tree_shap, tree_shap_interventional

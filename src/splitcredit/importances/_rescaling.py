@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 from splitcredit.convert import unwrap
-from splitcredit.convert.units import library_of, units
+from splitcredit.convert.units import library_of, refusal, units
 
 # Where two exponentials of this many nats apart still have a finite quotient.
 _FINITE = 700.0
@@ -37,14 +37,9 @@ def check_model(model, name) -> None:
     inner, _ = unwrap(model)
     if name not in CURVES or library_of(inner) is None:
         return
-    kind, needed = _UNITS[name]
-    given = getattr(units(inner), kind)
-    if given != needed:
-        raise ValueError(
-            f"model_output={name!r} needs a model whose {kind.replace('_', ' ')} is {needed}, and "
-            f"that of this {type(inner).__name__} is {given or 'another one'}: explain "
-            "model_output='raw'"
-        )
+    (kind, needed), given = _UNITS[name], units(inner)
+    if getattr(given, kind) != needed:
+        raise refusal(name, kind, needed, given, type(inner).__name__)
 
 
 def check(forest, name, y, n_rows) -> np.ndarray | None:

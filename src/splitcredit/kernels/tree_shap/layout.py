@@ -164,7 +164,8 @@ def _fill(
 ):
     """Write entries and terms; most distinct features, depth and places of each tree."""
     n_outputs, origin = varies.shape[1], offsets[0]
-    # By output; as they are here before and after each entry.
+    # By output: its place among the terms of the second child, and whether the first child has a
+    # term for it. `_write_terms` leaves them as it found them.
     place, listed = np.full(n_outputs, -1), np.zeros(n_outputs, np.int64)
     last_edge = np.empty(n_features, np.int64)
     for t in range(first, last):
