@@ -15,7 +15,6 @@ import pytest
 from reproduction import storage
 from reproduction.launcher import LIBRARIES, ONE_THREAD
 from reproduction.planning import sources
-from reproduction.planning import workflow as workflow_module
 from reproduction.planning.configuration import merge, read_yaml
 from reproduction.planning.places import CONFIG, SRC
 from reproduction.planning.workflow import Workflow
@@ -277,6 +276,41 @@ def test_an_edit_moves_every_key_behind_it(workflow, monkeypatch):
     assert [stage for stage in before if before[stage] == after[stage]] == []
 
 
+def test_a_file_of_the_users_that_is_replaced_by_an_older_one_moves_every_key(tmp_path):
+    """Snakemake compares dates; as for sources, the content must reach every key behind it."""
+    path = tmp_path / "mine.csv"
+    path.write_text("a,y\n1,2\n")
+    mine = {"dataset": "csv_file", "path": str(path), "target": "y"}
+    metrics = ["global_scores"]
+    sweep = [{"grid": {"data": "mine", "model": "extra_trees"}}]
+    own = {"importances": ["saabas"], "metrics": metrics, "sweep": sweep}
+    artefacts = {
+        "gajewski2025/appendix_a": {"datasets": ["mine"]},
+        "loecher2022/figure2": {"inputs": ["of_mine/global_scores"]},
+    }
+    flow = Workflow(
+        {"datasets": {"mine": mine}, "experiments": {"of_mine": own}, "artefacts": artefacts}
+    )
+    plan = flow.plan("of_mine")
+    (batch,), (importance,), (metric,) = plan.batches, plan.importances, plan.metrics
+    place = SimpleNamespace(experiment="of_mine", batch=batch, importance=importance, metric=metric)
+    names = [name.split("/") for name in artefacts]
+    tables = [SimpleNamespace(paper=paper, artefact=artefact) for paper, artefact in names]
+
+    def all_keys():
+        stages = ("data", "model", "importance", "metric", "experiment", "sweep_table")
+        keys_of = {stage: getattr(flow, f"{stage}_key")(place) for stage in stages}
+        keys_of |= {f"table {table.artefact}": flow.table_key(table) for table in tables}
+        return keys_of | {"judgment": flow.judgment_key(tables[0])}
+
+    before = all_keys()
+    assert all_keys() == before
+    path.write_text("a,y\n3,4\n")
+    os.utime(path, (0, 0))
+    after = all_keys()
+    assert [stage for stage in before if before[stage] == after[stage]] == []
+
+
 def test_a_comment_moves_no_key(jobs, monkeypatch):
     before = keys(jobs, monkeypatch)
     paths = set().union(*(ran for _, ran in jobs.values()))
@@ -316,28 +350,6 @@ def test_a_changed_configuration_moves_the_key_of_a_module_that_reads_it(monkeyp
 def test_an_unknown_module_is_refused():
     with pytest.raises(ModuleNotFoundError, match=r"splitcredit\.nothing"):
         sources.sources("splitcredit.nothing")
-
-
-def test_a_file_of_the_users_that_is_replaced_by_an_older_one_changes_the_keys(tmp_path):
-    file = tmp_path / "mine.csv"
-    file.write_text("a,y\n1,0\n2,1\n")
-    mine = {"dataset": "csv_file", "path": str(file), "target": "y"}
-    experiment = {**TINY["experiments"][next(iter(TINY["experiments"]))]}
-    experiment["sweep"] = [{"grid": {"data": "mine", "model": "random_forest"}}]
-    given = merge(read_yaml(CONFIG / "presets" / "tiny.yaml"), TINY)
-    given = merge(given, {"datasets": {"mine": mine}, "experiments": {"of_mine": experiment}})
-
-    def key():
-        workflow_module._digest_of_file.cache_clear()
-        workflow = Workflow(given)
-        (batch,) = workflow.plan("of_mine").batches
-        return workflow.data_key(SimpleNamespace(experiment="of_mine", batch=batch))
-
-    before = key()
-    date = file.stat().st_mtime - 1000
-    file.write_text("a,y\n1,0\n3,1\n")
-    os.utime(file, (date, date))
-    assert key() != before
 
 
 # An edited file, and the stage whose job loads it: all keys from there on must change.

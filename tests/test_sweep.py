@@ -365,16 +365,45 @@ def test_adding_a_value_anywhere_adds_batches_and_changes_none(tmp_path, axis):
     assert not old & set(new)
 
 
+def two_runs(results):
+    """A folder of plans with one batch of two runs, and the name of the batch."""
+    folder = results / "plans" / "e"
+    block = {"grid": {**BASE, "repeat": [0, 1]}, "batch_size": 2}
+    (batch,) = planned(configured(block), folder).batches
+    return folder, batch
+
+
+def without_the_second(folder):
+    """The batches that are planned when only the first of the runs is wanted: the repeats."""
+    after = plans.make(configured({"grid": {**BASE, "repeat": [0]}}), "e", folder)
+    return {batch: [run.repeat for run in runs] for batch, runs in after.batches.items()}
+
+
+def test_a_value_that_was_taken_out_before_any_metric_is_not_computed(tmp_path):
+    """It may be what made another importance of the batch fail, and would go on doing so."""
+    folder, batch = two_runs(tmp_path)
+    storage.write_text(
+        tmp_path / "importances" / "e" / batch / "saabas.npz", "made before it failed"
+    )
+    after = without_the_second(folder)
+    assert list(after.values()) == [[0]] and batch not in after
+
+
+@pytest.mark.parametrize("made", ["metrics/e/{}/a.csv", "timing/jobs/metrics/e/{}/a.tsv"])
+def test_a_batch_with_results_is_kept_when_a_value_is_taken_from_the_sweep(tmp_path, made):
+    folder, batch = two_runs(tmp_path)
+    storage.write_text(tmp_path / made.format(batch), "")
+    assert without_the_second(folder) == {batch: [0, 1]}
+
+
 def test_a_batch_that_holds_a_data_set_that_is_gone_is_planned_anew(tmp_path):
     """Kept, its job would fail at a run that nobody wants, until all results are deleted."""
-    block = {"grid": {**BASE, "repeat": [0, 1]}, "batch_size": 2}
-    before = planned(configured(block), tmp_path)
-    (batch,) = before.batches
-    runs = storage.read_json(tmp_path / f"{batch}.json")
+    folder, batch = two_runs(tmp_path)
+    storage.write_text(tmp_path / "metrics" / "e" / batch / "a.csv", "")
+    runs = storage.read_json(folder / f"{batch}.json")
     runs[1] |= {"key": "other", "data": {"dataset": "deleted"}}
-    storage.write_json(tmp_path / f"{batch}.json", runs)
-    after = plans.make(configured({"grid": {**BASE, "repeat": [0]}}), "e", tmp_path)
-    assert [[run.key for run in runs] for runs in after.batches.values()] == [[runs[0]["key"]]]
+    storage.write_json(folder / f"{batch}.json", runs)
+    assert list(without_the_second(folder).values()) == [[0]]
 
 
 def test_batch_size_groups_runs_and_nothing_else(tmp_path):
@@ -460,21 +489,6 @@ def test_a_submitted_job_finds_its_file_again():
     files = [point.importances["saabas"][0], point.metrics["row_correlation_summary"][0]]
     jobs = [TargetSpec("rule", {"file": file}) for file in files]
     assert parse_target_jobs_cli_args(encode_target_jobs_cli_args(jobs)) == jobs
-
-
-def test_a_value_that_was_taken_out_before_any_result_is_not_made(tmp_path):
-    """A batch that cannot be made because of that value would fail at every further run."""
-    folder = tmp_path / "plans" / "e"
-    folder.mkdir(parents=True)
-    block = {"grid": {**BASE, "repeat": [0, 1]}, "batch_size": 2}
-    (batch,) = planned(configured(block), folder).batches
-    fewer = configured({"grid": {**BASE, "repeat": [0]}})
-    (runs,) = plans.make(fewer, "e", folder).batches.values()
-    assert [run.repeat for run in runs] == [0]
-    made = tmp_path / "importances" / "e" / batch
-    made.mkdir(parents=True)
-    (made / "saabas.npz").write_text("")
-    assert list(plans.make(fewer, "e", folder).batches) == [batch]
 
 
 def test_another_seed_of_a_random_block_gives_other_draws():

@@ -1,8 +1,9 @@
 """Plans: which runs of an experiment go into which job.
 
-A run that has been given to a batch stays in it; new runs make new batches. A batch is named after
-its runs, and its plan file never changes. So adding a value to
-a sweep adds jobs and changes none, and results, which do not depend on the batch, stay.
+A run that has been given to a batch stays in it; new runs make new batches. Only a batch without
+any metric is planned anew, if it holds a run that is no longer wanted. A batch is named after its
+runs, and its plan file never changes. So adding a value to a sweep adds jobs and changes none, and
+results, which do not depend on the batch, stay.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ def make(config: dict, name: str, folder) -> Plan:
     name : str
     folder : path
         ``results/plans/NAME``: holds the plan files of the batches that were made before,
-        ``BATCH.json``. These stay. A batch with a run that no point wants stays only if there are
-        results of it, and the data set and the model of that run still exist.
+        ``BATCH.json``. These stay, unless they hold a run that no point wants, and no metric of the
+        batch was ever made, or the data set or the model of that run is gone.
     """
     points = sweep.expand(config, name)
     wanted = {p.run.key for p in points}
@@ -86,8 +87,8 @@ def make(config: dict, name: str, folder) -> Plan:
     for path in sorted(Path(folder).glob("*.json")):
         runs = [sweep.Run(**run) for run in storage.read_json(path)]
         keys = {run.key for run in runs}
-        is_kept = keys <= wanted or (_can_be_made(runs, wanted) and _has_results(path))
-        if wanted & keys and is_kept:
+        kept = keys <= wanted or (_was_made(path) and _can_be_made(runs, wanted))
+        if keys & wanted and kept:
             batches[path.stem] = runs
     known = {run.key for runs in batches.values() for run in runs}
     new = [p for p in points if p.run.key not in known]
@@ -96,15 +97,17 @@ def make(config: dict, name: str, folder) -> Plan:
     return Plan(points=points, batches=batches)
 
 
-def _has_results(path):
-    """Whether an importance or a metric of a batch is there, which a batch planned anew would lose.
+def _was_made(plan):
+    """Whether a metric of a batch was made, for which all importances were.
 
-    Without any, a value that was taken out of the sweep would still be computed, and would go on
-    failing if it was taken out for that.
+    Without one, to keep the batch saves little, and a run that fails and that no point wants would
+    fail in it forever. The times of the job tell as well: Snakemake deletes a table before it makes
+    it anew, and plans are made again by the jobs of that run.
     """
-    results, name = path.parents[2], path.parent.name
-    folders = [results / stage / name / path.stem for stage in ("importances", "metrics")]
-    return any(folder.is_dir() and any(folder.iterdir()) for folder in folders)
+    results = plan.parents[2]
+    folders = (results / "metrics", results / "timing" / "jobs" / "metrics")
+    places = [folder / plan.parent.name / plan.stem for folder in folders]
+    return any(file.is_file() for place in places for file in place.glob("*.*"))
 
 
 def _can_be_made(runs, wanted):

@@ -66,6 +66,23 @@ def digest(*modules: str) -> str:
     return text.hexdigest()[:16]
 
 
+def digest_of_files(paths) -> str:
+    """Sixteen hexadecimal digits that change with the content of any of these files."""
+    text = hashlib.sha256()
+    for path in paths:
+        status = Path(path).stat() if Path(path).is_file() else None
+        content = _content(path, status.st_size, status.st_mtime_ns) if status else "missing"
+        text.update(f"{content}\n".encode())
+    return text.hexdigest()[:16]
+
+
+@cache
+def _content(path, size, date) -> str:
+    """Digest of one file; size and date are there so that a file is read once unless it changes."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def named(recipe) -> list[str]:
     """Modules of the data sets, importances and metrics that a recipe names, anywhere in it."""
     texts = set(_texts(recipe))

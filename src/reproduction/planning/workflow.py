@@ -6,7 +6,6 @@ The methods that take `wildcards` are input and parameter functions of the rules
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shlex
 from functools import cache
@@ -25,7 +24,7 @@ from reproduction.planning.places import (
     relative,
 )
 from reproduction.planning.signatures import has_function, parameters
-from reproduction.planning.sources import digest, named, sources
+from reproduction.planning.sources import digest, digest_of_files, named, sources
 from reproduction.report import texts
 from reproduction.storage import pack
 from splitcredit.kernels.parts import PARTS
@@ -58,6 +57,7 @@ class Workflow:
         ]
         self.plan = cache(self._plan)
         self.experiment_modules = cache(self._modules_of_experiment)
+        self.experiment_files = cache(self._files_of_experiment)
 
     @staticmethod
     def growing(amount):
@@ -72,9 +72,14 @@ class Workflow:
     # does not miss a file between two that are there, so an edit must reach every key behind it.
 
     @staticmethod
-    def key(*modules):
-        """Digest of the sources of a job, as a parameter of its rule: an edit then reruns it."""
-        return digest("reproduction.__main__", *modules)
+    def key(*modules, files=()):
+        """Digest of the sources of a job, as a parameter of its rule: an edit then reruns it.
+
+        `files` are the user's, of which Snakemake sees the dates alone: a file may be replaced by
+        an older one.
+        """
+        own = digest("reproduction.__main__", *modules)
+        return f"{own} {digest_of_files(files)}" if files else own
 
     def _models_before(self, wildcards):
         return *self.data_modules(wildcards), "reproduction.stages.models"
@@ -91,6 +96,10 @@ class Workflow:
         stages = ("data", "models", "importances", "metrics", "experiments")
         recipes = named([data, list(plan.importances.values()), metrics])
         return *(f"reproduction.stages.{stage}" for stage in stages), *recipes
+
+    def _files_of_experiment(self, experiment):
+        batches = self.plan(experiment).batches
+        return _paths(run.data for runs in batches.values() for run in runs)
 
     @staticmethod
     @cache
@@ -131,8 +140,8 @@ class Workflow:
     # Data and models
 
     def data_key(self, wildcards):
-        """Key of the data sets of a batch, which changes with files of the user's."""
-        return _with_contents(self.key(*self.data_modules(wildcards)), self.data_files(wildcards))
+        """Key of the data sets of a batch."""
+        return self.key(*self.data_modules(wildcards), files=self.data_files(wildcards))
 
     def data_modules(self, wildcards):
         """Modules that load the data sets of a batch."""
@@ -148,7 +157,7 @@ class Workflow:
 
     def model_key(self, wildcards):
         """Key of the models of a batch."""
-        return self.key(*self._models_before(wildcards))
+        return self.key(*self._models_before(wildcards), files=self.data_files(wildcards))
 
     # Importances
 
@@ -158,7 +167,8 @@ class Workflow:
 
     def importance_key(self, wildcards):
         """Key of an importance."""
-        return self.key(*self.importance_modules(wildcards), *self._models_before(wildcards))
+        modules = *self.importance_modules(wildcards), *self._models_before(wildcards)
+        return self.key(*modules, files=self.data_files(wildcards))
 
     def importance_compiled(self, wildcards):
         """Marker files of the kernels of an importance."""
@@ -181,11 +191,13 @@ class Workflow:
     def metric_key(self, wildcards):
         """Key of a metric."""
         before = *self._models_before(wildcards), *self._importances_before(wildcards)
-        return self.key(*self.metric_modules(wildcards), *before)
+        modules = *self.metric_modules(wildcards), *before
+        return self.key(*modules, files=self.data_files(wildcards))
 
     def experiment_key(self, wildcards):
         """Key of the table of one metric of an experiment."""
-        return self.key(*self.experiment_modules(wildcards.experiment))
+        name = wildcards.experiment
+        return self.key(*self.experiment_modules(name), files=self.experiment_files(name))
 
     def metric_compiled(self, wildcards):
         """Marker files of the kernels of a metric."""
@@ -282,8 +294,9 @@ class Workflow:
         names = self.artefact_names(wildcards)
         experiments = dict.fromkeys(name.partition("/")[0] for name in names)
         before = [m for name in experiments for m in self.experiment_modules(name)]
-        key = self.key(*self.table_modules(wildcards), *before)
-        return _with_contents(key, _paths(self._datasets(wildcards).values()))
+        files = _paths(self._datasets(wildcards).values())
+        files += [file for name in experiments for file in self.experiment_files(name)]
+        return self.key(*self.table_modules(wildcards), *before, files=sorted(set(files)))
 
     def table_compiled(self, wildcards):
         """Marker files of the kernels of an artefact."""
@@ -522,18 +535,6 @@ class Workflow:
 def _paths(recipes):
     """Files that data recipes name, each once; ``~`` is the user's home, as the loader has it."""
     return sorted({str(Path(r["path"]).expanduser()) for r in recipes if "path" in r})
-
-
-def _with_contents(key, files):
-    """A key that changes with the contents of files, which may get an older date when replaced."""
-    there = [Path(file) for file in files if Path(file).is_file()]
-    return " ".join([key, *map(_digest_of_file, there)])
-
-
-@cache
-def _digest_of_file(path):
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
 def _step(stage, place, kind):
