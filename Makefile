@@ -11,7 +11,8 @@ ARGUMENTS ?=
 
 # config/config.yaml is the full preset; the others are laid on it, and a file of your own on both.
 CONFIGURATION = $(if $(filter full,$(PRESET)),,config/presets/$(PRESET).yaml) $(CONFIG)
-BIN = $(abspath $(VENV))/bin
+# Not abspath, which takes a path with a blank for two.
+BIN = $(if $(filter /%,$(firstword $(VENV))),,$(CURDIR)/)$(VENV)/bin
 # Options that take several values stand first, or they would take the target for one more.
 SNAKEMAKE = PATH="$(BIN):$$PATH" python workflow/run.py \
   $(addprefix --configfile ,$(strip $(CONFIGURATION))) $(ARGUMENTS) \

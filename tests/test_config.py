@@ -102,6 +102,65 @@ def test_errors_are_one_line_naming_key_value_and_what_is_allowed(over, message)
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "over", "message"),
+    [
+        (
+            "sutera2021/costs",
+            {"parameters": {"treess": 5}},
+            "parameters.treess: no such parameter; allowed are loss_rows, repeats, trees",
+        ),
+        (
+            "sutera2021/costs",
+            {"parameters": {"trees": "x"}},
+            "parameters.trees: 'x' is not allowed; expected a whole number",
+        ),
+        (
+            "sutera2021/convergence",
+            {"parameters": {"trees": "x"}},
+            "parameters.trees: 'x' is not allowed; expected a list",
+        ),
+        (
+            "sutera2021/table4",
+            {"parameters": {"inputs": 1}},
+            "parameters.inputs: no such parameter; allowed are none",
+        ),
+        # Its function is imported.
+        (
+            "sutera2021/agreement",
+            {"parameters": {"trees": 1}},
+            "parameters.trees: no such parameter; allowed are none",
+        ),
+        (
+            "sutera2021/table4",
+            {"recorded": "r.csv"},
+            "recorded: its table takes none; leave it out",
+        ),
+        (
+            "sutera2021/table4",
+            {"datasets": ["led"]},
+            "datasets: its table takes none; leave it out",
+        ),
+        (
+            "loecher2022/figure3",
+            {"recorded": "s.csv"},
+            "recorded: no file 's.csv'; there are author.csv, r.csv",
+        ),
+        ("sutera2021/table1", {"statements": ["s01"]}, "statements: table1.py decides none"),
+        (
+            "sutera2021/table4",
+            {"statements": ["s20", "s99"]},
+            "statements: sutera2021 has no 's99'; there are s01, s02, ",
+        ),
+    ],
+)
+def test_what_an_artefact_asks_of_its_code_is_checked_before_the_first_job(name, over, message):
+    with pytest.raises(config.ConfigError) as caught:
+        load({"artefacts": {name: over}})
+    assert str(caught.value).startswith(f"artefacts.{name}.{message}")
+    assert "\n" not in str(caught.value)
+
+
 def recipe(section, key, **recipe):
     """A configuration with one recipe, named d."""
     return {section: {"d": {key: recipe.pop("of_file"), **recipe}}}
@@ -381,20 +440,3 @@ def test_a_mapping_may_take_over_another_one(tmp_path):
     file.write_text("a: &a {x: 1}\nb:\n  <<: *a\n  y: 1\n  y: 2\n")
     with pytest.raises(config.ConfigError, match="duplicate key 'y' in lines 4 and 5"):
         config.read_yaml(file)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        (
-            {"treess": [1]},
-            r"parameters.treess: convergence has no such parameter; allowed are noise",
-        ),
-        ({"trees": "x"}, r"parameters.trees: 'x' is not allowed; expected a list"),
-        ({"repeats": "two"}, r"parameters.repeats: 'two' is not allowed; expected a whole number"),
-    ],
-)
-def test_parameters_of_artefacts_are_checked_before_the_first_job(parameters, message):
-    over = {"artefacts": {"sutera2021/convergence": {"parameters": parameters}}}
-    with pytest.raises(config.ConfigError, match=message):
-        config.load(over)

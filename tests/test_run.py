@@ -2,6 +2,9 @@
 
 import os
 import platform
+import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -109,3 +112,20 @@ def test_a_number_of_cores_that_nothing_can_run_on_is_one_line(tmp_path, cores):
     done = run(tmp_path, "--version", "--cores", cores)
     assert done.returncode == 1
     assert done.stderr == f"cores: {cores!r} is neither a whole number above 0 nor all\n"
+
+
+@pytest.mark.parametrize("given", ["", "here b/.venv"])
+def test_a_blank_in_the_path_of_the_environment_splits_no_command_of_make(tmp_path, given):
+    folder = tmp_path / "folder with" / "project"
+    folder.mkdir(parents=True)
+    makefile = shutil.copy(RUN.parents[1] / "Makefile", folder)
+    targets = re.findall(r"^([a-z-]+): .*##", Path(makefile).read_text(), re.MULTILINE)
+    more = [f"VENV={tmp_path}/{given}"] if given else []
+    runnable = [t for t in targets if t not in ("help", "quick", "clean")]
+    command = ["make", "-n", *runnable, "EXPERIMENT=e", *more]
+    done = subprocess.run(command, cwd=folder, text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    words = shlex.split(done.stdout.replace("\\\n", ""))
+    environment = f"{tmp_path}/{given}" if given else f"{folder}/.venv"
+    assert len([word for word in words if word.startswith(f"{environment}/bin/")]) > 12
+    assert [word for word in words if word.endswith(("/folder", "/here"))] == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import yaml
 
-from reproduction import papers
+from reproduction import papers, storage
 from reproduction.planning import facets, signatures, sweep, values
 from reproduction.planning.places import CONFIG, PAPERS, SCHEMA
 from reproduction.planning.recipes import (
@@ -25,8 +25,8 @@ from reproduction.planning.values import written
 __all__ = ["KINDS", "ConfigError", "artefacts", "load", "merge", "read_yaml"]
 
 
-# Parameters of what computes an artefact that the job itself gives.
-_NOT_OF_CONFIGURATION = ("inputs", "recipes", "recorded")
+# Keys of an artefact for which its job hands something to what computes it, and that parameter.
+_OF_THE_JOB = {"datasets": "recipes", "recorded": "recorded"}
 # PyYAML's parser in C, if it was built with it: it takes a sixth of the time.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # Tag of the key ``<<``, by which a mapping takes over another one.
@@ -225,27 +225,48 @@ def check_keys(config: dict | list, place: str = "") -> None:
             check_keys(value, f"{place}.{key}" if place else str(key))
 
 
-def _check_parameters(name, artefact):
-    """Check that an artefact has the parameters that it is given, and that they take the values."""
-    paper, _, own = name.partition("/")
-    given = artefact.get("parameters", {})
+def _check_artefact(name, artefact):
+    """Check what an artefact asks of its code and of the files of its paper, if it has any code."""
     try:
-        path = PAPERS / paper / f"{papers.module_of(name)}.py"
+        paper, module = name.partition("/")[0], papers.module_of(name)
     except ValueError:  # an unknown artefact, which the workflow names
         return
-    # Some artefacts share what computes them, which is in another module and takes no parameters.
-    taken = signatures.functions(path).get("compute") if given and path.is_file() else None
-    if taken is None:
+    folder, code = PAPERS / paper, PAPERS / paper / f"{module}.py"
+    takes = signatures.parameters_of(code, "compute") if code.is_file() else None
+    if takes is None:
         return
-    known = {key: value for key, value in taken.items() if key not in _NOT_OF_CONFIGURATION}
-    for parameter, value in given.items():
-        place = f"artefacts.{name}.parameters.{parameter}"
-        if parameter not in known:
+    for key, parameter in _OF_THE_JOB.items():
+        if artefact.get(key) and parameter not in takes:
+            raise ConfigError(f"artefacts.{name}.{key}: its table takes none; leave it out")
+    _check_parameters(f"artefacts.{name}.parameters", artefact.get("parameters", {}), takes)
+    recorded, files = artefact.get("recorded"), sorted(p.name for p in folder.glob("recorded/*"))
+    if recorded and recorded not in files:
+        there = ", ".join(files) or "none"
+        raise ConfigError(f"artefacts.{name}.recorded: no file {recorded!r}; there are {there}")
+    stated, place = artefact.get("statements", []), f"artefacts.{name}.statements"
+    if stated and not signatures.has_function(code, "statements"):
+        raise ConfigError(f"{place}: {code.name} decides none")
+    known = storage.read_rows(folder / "claims" / "statements.csv") if stated else []
+    ids = [row["id"] for row in known]
+    for statement in stated:
+        if statement not in ids:
+            there = ", ".join(ids) or "none"
+            raise ConfigError(f"{place}: {paper} has no {statement!r}; there are {there}")
+
+
+def _check_parameters(place, given, takes):
+    # The first parameter is the tables that the artefact is made from.
+    known = {n: p for n, p in list(takes.items())[1:] if n not in _OF_THE_JOB.values()}
+    for name, value in given.items():
+        if name not in known:
             there = ", ".join(sorted(known)) or "none"
-            raise ConfigError(f"{place}: {own} has no such parameter; allowed are {there}")
-        wrong = values.problem(known[parameter].annotation, value)
+            raise ConfigError(f"{place}.{name}: no such parameter; allowed are {there}")
+        wrong = values.problem(known[name].annotation, value)
         if wrong:
-            raise ConfigError(f"{place}: {wrong}")
+            raise ConfigError(f"{place}.{name}: {wrong}")
+    missing = [name for name, p in known.items() if p.required and name not in given]
+    if missing:
+        raise ConfigError(f"{place}: {', '.join(missing)} must be given")
 
 
 def check_names(config: dict) -> None:
@@ -268,7 +289,7 @@ def check_names(config: dict) -> None:
         facets.complete(config, name)
     known_name(config, "experiments", config["sweeps"], "sweeps")
     for name, artefact in config["artefacts"].items():
-        _check_parameters(name, artefact)
+        _check_artefact(name, artefact)
         datasets = artefact.get("datasets", [])
         known_name(config, "datasets", datasets, f"artefacts.{name}.datasets")
         for dataset in datasets:

@@ -35,7 +35,7 @@ _COLUMNS = ["variant", "dataset", "model", "sigma", "method", "iterations", "val
 _COLUMNS += ["standard_error", "exact_mean", "zero_share", "n_pairs"]
 
 
-def compute(inputs, dataset, model, sigmas=None) -> pd.DataFrame:
+def compute(inputs, dataset: str, model: str, sigmas: list[float] | None = None) -> pd.DataFrame:
     """The curves of one model.
 
     Parameters

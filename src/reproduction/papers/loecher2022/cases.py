@@ -44,7 +44,7 @@ DEVIATION = 4.0
 _UNBIASED = "of forty means that are 0, one lies further off with a probability of 0.3 %"
 
 
-def compute(inputs, case, recorded=None) -> pd.DataFrame:
+def compute(inputs, case: str, recorded=None) -> pd.DataFrame:
     """Distributions over the replications; see `_simulations.compute`."""
     return _simulations.compute(inputs, case, recorded)
 

@@ -37,7 +37,7 @@ _NOT_ROUNDING = 1e-6
 _NOT_ROUNDING_REASON = "a million times what rounding makes of 0 here: this or more is not 0"
 
 
-def compute(inputs, measures) -> pd.DataFrame:
+def compute(inputs, measures: list[str]) -> pd.DataFrame:
     """Shares of the segments, of the 1000-tree forests and of infinitely many trees.
 
     Parameters

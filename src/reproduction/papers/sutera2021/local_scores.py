@@ -24,7 +24,7 @@ LINEAR = {"led": None, "digits": 0.03}
 _LOADERS = {"led": led.load, "digits": digits.load}
 
 
-def compute(inputs, samples) -> pd.DataFrame:
+def compute(inputs, samples: dict[str, list[int]]) -> pd.DataFrame:
     """Scores of the chosen samples at three values of K, shares of each row's absolute sum.
 
     Parameters
