@@ -144,14 +144,15 @@ def randomized_predictions(
     Examples
     --------
     >>> from splitcredit.faithfulness.randomizing import randomized_predictions
-    >>> from sklearn.datasets import make_friedman1
-    >>> from sklearn.ensemble import RandomForestRegressor
-    >>> X, y = make_friedman1(200, 5, random_state=0)
-    >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
-    >>> sets = [[[False] * 5, [True] * 5]] * 2  # nothing, and all features
-    >>> randomized_predictions(model, X[:2], sets, reference=X).round()
-    array([[17., 15.],
-           [22., 15.]])
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0.0, 0.0, 4.0, 4.0]
+    >>> model = DecisionTreeRegressor().fit(X, y)  # it tests the first feature only
+    >>> sets = [[[True, False], [False, True]]] * 4  # the first feature, and the second
+    >>> randomized_predictions(model, X, sets, reference=X, n_draws=10_000).round(1)
+    array([[2., 0.],
+           [2., 0.],
+           [2., 4.],
+           [2., 4.]])
     """
     forest, table, source, output = _checked(model, X, reference, n_draws, output)
     sets = np.asarray(sets)
