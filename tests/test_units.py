@@ -12,6 +12,7 @@ from sklearn.ensemble import (
 )
 
 import splitcredit
+from splitcredit.convert import units
 
 LGBMClassifier, LGBMRegressor = lightgbm.LGBMClassifier, lightgbm.LGBMRegressor
 XGBClassifier, XGBRegressor = xgboost.XGBClassifier, xgboost.XGBRegressor
@@ -93,6 +94,17 @@ def test_sage_adds_up_to_what_the_features_save_of_the_models_own_loss(model):
     predicted = model.predict(X)
     saved = ((predicted.mean() - TARGETS) ** 2).mean() - ((predicted - TARGETS) ** 2).mean()
     assert found.values.sum() == pytest.approx(saved, rel=2 * SINGLE)
+
+
+def test_a_booster_with_an_objective_of_its_users_own_has_no_units_and_no_link():
+    """Its text names no objective."""
+
+    def squared_error(predicted, rows):
+        return predicted - rows.get_label(), np.ones_like(predicted)
+
+    rows = lightgbm.Dataset(X, TARGETS)
+    booster = lightgbm.train({"objective": squared_error, "verbosity": -1}, rows, 3)
+    assert units.units(booster) == units.Units() and not units.has_link(booster)
 
 
 @pytest.mark.parametrize("target", [0.0, 1.0])

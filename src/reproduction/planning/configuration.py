@@ -39,7 +39,7 @@ class _StrictLoader(_LOADER):
     def construct_mapping(self, node, deep=False):
         seen = {}
         for key_node, _ in node.value:
-            if key_node.tag == _MERGE:  # of keys that are given here or else as they are there
+            if key_node.tag == _MERGE:  # Keys of the other mapping may be given anew here.
                 continue
             key = self.construct_object(key_node, deep=True)
             line = key_node.start_mark.line + 1

@@ -128,7 +128,7 @@ def _objective(model, library):
         return json.loads(booster.save_config())["learner"]["objective"]["name"]
     booster = model.booster_ if hasattr(model, "booster_") else model
     line = re.search(r"^objective=(.*)$", booster.model_to_string(num_iteration=1), re.M)
-    name, *parameters = line[1].split() if line else ("",)
+    name, *parameters = (line[1].split() if line else []) or [""]
     # With "sqrt" the trees add up to the root of the prediction.
     return " ".join([name, *(p for p in parameters if p == "sqrt" or p.startswith("sigmoid:"))])
 
