@@ -126,6 +126,26 @@ def test_a_conversion_that_predicts_otherwise_is_refused(name):
         ours.shap_values(data()[0][:6])
 
 
+@pytest.mark.parametrize(
+    ("kind", "target"),
+    [
+        (ensemble.RandomForestClassifier, "three"),
+        (ensemble.ExtraTreesClassifier, "two"),
+        (ensemble.RandomForestRegressor, "value"),
+        (ensemble.ExtraTreesRegressor, "value"),
+    ],
+)
+def test_the_mean_that_forests_are_checked_against_is_their_prediction(kind, target):
+    """It is taken over their trees, and not by `predict`. Columns have names, some rows gaps."""
+    X, y = data()
+    X = pd.DataFrame(X.astype(float), columns=list("abcde")).mask(X > 1.5)
+    model = kind(7, random_state=0).fit(X, y[target])
+    predict = model.predict_proba if hasattr(model, "predict_proba") else model.predict
+    own = TreeExplainer(model).model.own_prediction(X)
+    # Sums of seven numbers in double precision.
+    assert np.allclose(own, predict(X).reshape(own.shape), rtol=1e-14, atol=1e-14)
+
+
 def test_outputs_other_than_the_raw_one_are_of_one_target():
     X = data()[0]
     model = fitted("forest")
