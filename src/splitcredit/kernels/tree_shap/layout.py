@@ -164,9 +164,8 @@ def _fill(
 ):
     """Write entries and terms; most distinct features, depth and places of each tree."""
     n_outputs, origin = varies.shape[1], offsets[0]
-    # By output: its place among the terms of the second child, and whether the first child has a
-    # term for it. `_write_terms` leaves them as it found them.
-    place, listed = np.full(n_outputs, -1), np.zeros(n_outputs, np.int64)
+    # By output: its place among the terms of the second child; -1 for others, and between entries.
+    place = np.full(n_outputs, -1)
     last_edge = np.empty(n_features, np.int64)
     for t in range(first, last):
         start, stop = starts[t, 0], starts[t + 1, 0]
@@ -182,7 +181,7 @@ def _fill(
         else:
             for e in range(stop - 1, start - 1, -1):
                 k, a, b = links[e - start, 0], links[e - start, 1], links[e - start, 2]
-                _write_terms(entries, terms, e, varies, constant, k, a, b, place, listed)
+                _write_terms(entries, terms, e, varies, constant, k, a, b, place)
                 _count_places(entries, e, start, places)
                 entries[e].low = _is_low(entries, e)
         extents[t, 2] = max(places[0, 0], places[0, 1])
@@ -275,38 +274,38 @@ def _finish_single(entries, terms, start, constant, links, places):
 
 
 @kernel(inner=True)
-def _write_terms(entries, terms, e, varies, constant, k, a, b, place, listed):
+def _write_terms(entries, terms, e, varies, constant, k, a, b, place):
     """Terms of one entry: the outputs of its first child in their order, then the others.
 
     `k`, `a` and `b` are the rows of its node, and of the first and the second child, in `varies`
     and `constant`.
     """
-    entry, n = entries[e], 0
+    entry, n, c = entries[e], 0, 0
     start, first, second = entry.terms, entry.first, entry.second
-    if first >= 0:
-        below = entries[first]
-        for i in range(below.n_terms):
-            c = terms[below.terms + i].output
-            terms[start + n].output = c
-            listed[c] = 1
-            n += 1
-    entry.n_first = n
-    c = 0
-    while n < entry.n_terms:
-        if varies[k, c] and listed[c] == 0:
-            terms[start + n].output = c
-            n += 1
-        c += 1
     if second >= 0:
         below = entries[second]
         for i in range(below.n_terms):
             place[terms[below.terms + i].output] = i
-    for i in range(start, start + n):
-        term = terms[i]
-        c = term.output
-        term.first_value, term.second_value = constant[a, c], constant[b, c]
-        term.second = place[c]
-        listed[c], place[c] = 0, -1
+    if first >= 0:
+        below = entries[first]
+        for i in range(below.n_terms):
+            _write_term(terms, start + i, terms[below.terms + i].output, constant, a, b, place)
+        n = below.n_terms
+    entry.n_first = n
+    while n < entry.n_terms:
+        if varies[k, c] and not varies[a, c]:
+            _write_term(terms, start + n, c, constant, a, b, place)
+            n += 1
+        c += 1
+
+
+@kernel(inner=True)
+def _write_term(terms, i, c, constant, a, b, place):
+    """Write the term of output `c`, and leave its place as it was before this entry."""
+    term = terms[i]
+    term.output, term.second = c, place[c]
+    term.first_value, term.second_value = constant[a, c], constant[b, c]
+    place[c] = -1
 
 
 @kernel(inner=True)
