@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import sys
 import typing
 from pathlib import Path
@@ -12,10 +13,17 @@ import yaml
 from reproduction import models
 from reproduction.datasets import loader
 from reproduction.metrics import metric
+from reproduction.parameters import TieOrder
 from reproduction.peers import function_of
 from reproduction.planning import configuration as config
 from reproduction.planning import make_estimators, recipes, signatures
 from reproduction.planning.values import named, problem
+from reproduction.recorded import TIE_ORDERS
+from splitcredit.faithfulness.greedy import ARITHMETICS
+from splitcredit.importances._rescaling import CURVES
+from splitcredit.importances.sage import LOSSES
+from splitcredit.kernels.tree_shap.explain import ALGORITHMS
+from splitcredit.kernels.walks.oob import CORRECTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
@@ -170,6 +178,10 @@ def drawn(**given):
     return recipe("datasets", "dataset", of_file="led_sampled", **given)
 
 
+def measured(name, **given):
+    return recipe("importances", "importance", of_file=name, **given)
+
+
 def forest(**given):
     return recipe("models", "estimator", of_file="ExtraTreesClassifier", **given)
 
@@ -232,6 +244,34 @@ BAD_VALUES = [
         correlated(pairs=["saabas", "mdi"]),
         "metrics.d.pairs: ['saabas', 'mdi'] is not allowed; expected a list, each a list of 2",
     ),
+    (
+        measured("oob_attributions", rows="obb"),
+        "importances.d.rows: 'obb' is not allowed; expected 'inbag' or 'oob'",
+    ),
+    (
+        measured("sage", loss="entropy"),
+        "importances.d.loss: 'entropy' is not allowed; expected 'cross_entropy' or 'mse' or null",
+    ),
+    (
+        measured("sage_importance", loss="entropy"),
+        "importances.d.loss: 'entropy' is not allowed; expected 'cross_entropy' or 'mse'",
+    ),
+    (
+        measured("penalized_gini", preset="pg_13"),
+        "importances.d.preset: 'pg_13' is not allowed; expected 'pg_10' or 'pg_hat_10' or",
+    ),
+    (
+        measured("pg2_greedy", sigma=-0.1),
+        "importances.d.sigma: -0.1 is not allowed; expected a number of at least 0",
+    ),
+    (
+        measured("pg2_greedy", sigma=0.1, ties="larger"),
+        "importances.d.ties: 'larger' is not allowed; expected 'single' or 'bigger' or a list",
+    ),
+    (
+        measured("tree_shap_shap", output=-1),
+        "importances.d.output: -1 is not allowed; expected 'predicted' or a whole number of at",
+    ),
     ({"datasets": {7: {"dataset": "iris"}}}, "datasets: the key 7 is not allowed; expected text"),
     ({True: 1}, "the key True is not allowed; expected text"),
     ({"datasets": {"d": None}}, "datasets.d: null is not allowed; expected keys and values"),
@@ -255,6 +295,8 @@ def test_a_bad_value_is_one_line_with_its_place_and_what_is_allowed(over, messag
         forest(max_features=0.5, min_samples_split=2, class_weight="balanced", folds=2),
         boosted(max_depth=0, subsample=1, missing=-1, learning_rate=None),
         correlated(pairs=[["saabas", "mdi"]]),
+        measured("pg2_greedy", sigma=0, ties=[[0, 1], [1, 0]], output="a name"),
+        measured("penalized_gini", preset="ufi", weights=None, min_child_oob=0),
     ],
 )
 def test_values_at_the_ends_of_their_ranges_are_allowed(over):
@@ -319,16 +361,56 @@ CHOICES = [
     (loader, "titanic", "shuffled", "FEATURES"),
     (metric, "clustering_r2", "random", "RANDOM"),
     (metric, "randomized_error", "features", "FEATURES"),
+    (function_of, "mdi", "normalize", "NORMALIZE"),
+    (function_of, "mdi_oob", "rows", "ROWS"),
+    (function_of, "mdi_oob", "divide_by", "DIVISORS"),
+    (function_of, "oob_attributions", "attribution", "ATTRIBUTIONS"),
+    (function_of, "oob_attributions", "rows", "ROWS"),
+    (function_of, "oob_attributions", "weigh_by", "WEIGHTS"),
+    (function_of, "penalized_gini", "preset", "PRESETS"),
+    (function_of, "penalized_gini", "weights", "ROWS"),
+    (function_of, "penalized_gini", "correction", CORRECTIONS),
+    (function_of, "pg2_greedy", "arithmetic", ARITHMETICS),
+    (function_of, "sage", "loss", "LOSSES"),
+    (function_of, "sage", "imputer", "IMPUTERS"),
+    (function_of, "sage", "algorithm", "ALGORITHMS"),
+    (function_of, "sage_importance", "loss", LOSSES),
+    (function_of, "tree_shap", "algorithm", ALGORITHMS),
+    (function_of, "tree_shap_interventional", "model_output", {"raw", *CURVES}),
 ]
 
 
 @pytest.mark.parametrize(("find", "name", "parameter", "constant"), CHOICES)
 def test_choices_in_annotations_are_those_that_the_code_knows(find, name, parameter, constant):
+    """The constant is one of the module of the function, if it is given by its name."""
     function = find(name)
     hint = typing.get_type_hints(function)[parameter]
-    (literal,) = typing.get_args(hint) if parameter == "random" else (hint,)
-    known = getattr(sys.modules[function.__module__], constant)
-    assert set(typing.get_args(literal)) - {""} == set(known)
+    own = isinstance(constant, str)
+    known = getattr(sys.modules[function.__module__], constant) if own else constant
+    assert choices(hint) - {""} == set(known)
+
+
+def choices(hint):
+    """The values of every ``Literal`` in an annotation."""
+    inside = set(typing.get_args(hint))
+    return (
+        inside if typing.get_origin(hint) is typing.Literal else set().union(*map(choices, inside))
+    )
+
+
+def test_the_orders_of_ties_in_the_annotation_are_those_that_are_recorded():
+    kinds = {model.rpartition("_")[2] for model in TIE_ORDERS.read()["model"]}
+    assert choices(TieOrder) == kinds
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind in FUNCTIONS for name in signatures.names(kind)]
+)
+def test_no_choice_is_annotated_as_any_text(kind, name):
+    """Where the docstring lists choices, a misspelled one must not wait for its job."""
+    listed = re.findall(r"^ {4}(\w+) : \{\"", FUNCTIONS[kind](name).__doc__ or "", re.MULTILINE)
+    known = signatures.parameters(kind, name)
+    assert [parameter for parameter in listed if "Literal" not in known[parameter].annotation] == []
 
 
 def test_the_file_of_estimators_is_what_the_libraries_say():

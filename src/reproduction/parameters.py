@@ -23,6 +23,9 @@ Probability = Annotated[float, ">= 0, <= 1"]
 Seed = Annotated[int, ">= 0, <= 4294967295"]
 # How scipy joins groups of rows.
 Linkage = Literal["single", "complete", "average", "weighted", "centroid", "median", "ward"]
+# In which order `pg2_greedy` takes equal features: one in `reproduction.recorded`, or indices, the
+# same for all places or of each.
+TieOrder = Literal["single", "bigger"] | list[Natural] | list[list[Natural]] | None
 # One of the importances that the experiment computes.
 ImportanceName = Annotated[str, "the name of an importance"]
 # A file in reproduction/datasets.

@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from reproduction.parameters import Seed
+from reproduction.parameters import Natural, Seed
 
 KEYS = ("shuffle", "fold")
 VALUES = ("value",)
@@ -18,7 +18,7 @@ def compute(
     training,
     refit,
     n_folds: Annotated[int, ">= 2"] = 5,
-    n_shuffles: Annotated[int, ">= 0"] = 0,
+    n_shuffles: Natural = 0,
     random_state: Seed = 0,
 ) -> pd.DataFrame:
     """RMSE of models fitted without one part of the training rows, on that part.

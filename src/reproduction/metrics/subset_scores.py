@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.metrics import _subset_forest
+from reproduction.parameters import Seed
 from splitcredit.importances import penalized_gini
 
 KEYS = ("importance", "feature")
@@ -25,7 +26,7 @@ PRESETS = {
 }
 
 
-def compute(attributions, training, estimator, random_state: int = 0) -> pd.DataFrame:
+def compute(attributions, training, estimator, random_state: Seed = 0) -> pd.DataFrame:
     """Scores of every feature, from a forest with splits by subsets of categories.
 
     Parameters

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
+from typing import Literal
 
 import numpy as np
 
+from reproduction.parameters import Natural
 from reproduction.peers import _results
 
 
-def explain(model, forest, X, output="predicted"):
+def explain(model, forest, X, output: Literal["predicted"] | Natural = "predicted"):
     """Contributions of the features to the fraction of a class.
 
     Parameters

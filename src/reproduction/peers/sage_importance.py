@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
+from reproduction.parameters import Count, Seed
 from reproduction.peers import _results
 
 
@@ -12,9 +15,9 @@ def importance(
     forest,
     X,
     y,
-    loss: str = "cross_entropy",
-    n_permutations: int = 20_000,
-    random_state: int = 0,
+    loss: Literal["cross_entropy", "mse"] = "cross_entropy",
+    n_permutations: Count = 20_000,
+    random_state: Seed = 0,
 ):
     """SAGE values with the marginal imputer; the rows are the background too.
 

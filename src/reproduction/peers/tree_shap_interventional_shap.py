@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
+from reproduction.parameters import Natural
 from reproduction.peers import _results
 
 
-def explain(model, forest, X, background, output="predicted"):
+def explain(model, forest, X, background, output: Literal["predicted"] | Natural = "predicted"):
     """SHAP values against background rows.
 
     Parameters

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from reproduction.parameters import Natural
 from reproduction.peers import _results
 
 
-def explain(forest, X, output=0):
+def explain(forest, X, output: Natural = 0):
     """``pred_contrib`` of one output, in float64.
 
     Parameters

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
+from reproduction.parameters import Natural
 from reproduction.peers import _results
 
 
-def explain(model, forest, X, output="predicted"):
+def explain(model, forest, X, output: Literal["predicted"] | Natural = "predicted"):
     """SHAP values of a class, or of a regression.
 
     Parameters

@@ -84,6 +84,9 @@ def parameters(kind: str, name: str, place: str) -> dict[str, signatures.Paramet
     allowed |= _COMMON.get(kind, {})
     if kind == "importance" and "X" in known and "y" not in known:
         allowed["n_rows"] = signatures.Parameter("Count | None", required=False)
+    if kind == "importance" and "ties" in known:
+        # The job takes the name of a recorded order as well, which the library does not know.
+        allowed["ties"] = signatures.Parameter("TieOrder", required=False)
     return allowed
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from splitcredit.attribution import Importance
@@ -16,7 +18,7 @@ _NUMBERS_ONLY = (
 )
 
 
-def importance(estimator, X, y, random_state: int = 0) -> Importance:
+def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Importance:
     """Corrected impurity importance of every feature, from a fit on the features and shadows.
 
     One permutation of the rows, shared by all features, makes a shadow of each. The model is

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from splitcredit import _progress
@@ -17,7 +19,7 @@ def importance(
     X,
     y,
     scaled: bool = False,
-    random_state: int = 0,
+    random_state: Annotated[int, ">= 0"] = 0,
     progress: bool | None = None,
 ) -> Importance:
     """Mean decrease of accuracy when a feature is permuted among each tree's out-of-bag rows.

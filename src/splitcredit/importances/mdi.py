@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from splitcredit.attribution import Importance
@@ -9,8 +11,10 @@ from splitcredit.convert import to_forest
 
 REQUIRES = ("impurity",)
 
+NORMALIZE = ("none", "trees")
 
-def importance(forest, normalize: str = "none") -> Importance:
+
+def importance(forest, normalize: Literal["none", "trees"] = "none") -> Importance:
     """Global MDI.
 
     Parameters
@@ -56,7 +60,7 @@ def importance(forest, normalize: str = "none") -> Importance:
             "MDI needs the impurity of every node, and this model stores none: "
             "use a scikit-learn tree or forest, or give Forest(impurity=...)"
         )
-    if normalize not in ("none", "trees"):
+    if normalize not in NORMALIZE:
         raise ValueError(f"normalize={normalize!r}: expected 'none' or 'trees'")
     per_tree = mdi.mdi_per_tree(forest)
     if normalize == "none":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from splitcredit.attribution import Importance
@@ -11,9 +13,16 @@ from splitcredit.importances._training import ROWS, check_choice, sums_of_nodes
 
 REQUIRES = ("bootstrap",)
 
+DIVISORS = ("rows", "targets")
+
 
 def importance(
-    forest, X, y, rows: str = "oob", output="all", divide_by: str = "rows"
+    forest,
+    X,
+    y,
+    rows: Literal["inbag", "oob"] = "oob",
+    output="all",
+    divide_by: Literal["rows", "targets"] = "rows",
 ) -> Importance:
     """Mean over trees of sum_i f_{T,k}(x_i) y_i / n over their in-bag or out-of-bag rows i.
 
@@ -64,7 +73,7 @@ def importance(
 
     forest, X = forest_and_rows(forest, X)
     check_choice("rows", rows, ROWS)
-    check_choice("divide_by", divide_by, ("rows", "targets"))
+    check_choice("divide_by", divide_by, DIVISORS)
     chosen = chosen_outputs(forest, output)
     sums = sums_of_nodes(forest, X, y)
     kind = ROWS.index(rows)

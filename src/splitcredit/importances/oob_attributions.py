@@ -8,6 +8,8 @@ SHAP_oob.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from splitcredit.attribution import Attribution, Importance
@@ -30,10 +32,10 @@ def importance(
     forest,
     X,
     y,
-    attribution: str = "tree_shap",
-    rows: str = "oob",
+    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
+    rows: Literal["inbag", "oob"] = "oob",
     output="all",
-    weigh_by: str = "absolute",
+    weigh_by: Literal["absolute", "y", "centered_y"] = "absolute",
 ) -> Importance:
     """Mean over the training rows of ``|phi_i|`` or ``y_i phi_i``, with phi_i from `attribute`.
 
@@ -90,7 +92,11 @@ def importance(
 
 
 def attribute(
-    forest, X, attribution: str = "tree_shap", rows: str = "oob", output="all"
+    forest,
+    X,
+    attribution: Literal["saabas", "tree_shap"] = "tree_shap",
+    rows: Literal["inbag", "oob"] = "oob",
+    output="all",
 ) -> Attribution:
     """Attributions of every training row, by the trees that it is in or out of the bag of.
 

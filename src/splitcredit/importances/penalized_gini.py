@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 import numpy as np
 
 from splitcredit.attribution import Importance
@@ -41,13 +43,25 @@ def importance(
     forest,
     X,
     y,
-    preset: str = "pg_hat_10",
+    preset: Literal[
+        "pg_10",
+        "pg_hat_10",
+        "pg_051",
+        "pg_hat_051",
+        "pg_hat_0505",
+        "pg_hat_11",
+        "pg_12",
+        "loecher2020",
+        "ufi",
+        "mdi_oob",
+        "mdi_inbag",
+    ] = "pg_hat_10",
     alpha: float | None = None,
     penalty: float | None = None,
-    weights: str | None = None,
-    min_child_oob: int | None = None,
-    min_child_inbag: int | None = None,
-    correction: str | None = None,
+    weights: Literal["inbag", "oob"] | None = None,
+    min_child_oob: Annotated[int, ">= 0"] | None = None,
+    min_child_inbag: Annotated[int, ">= 0"] | None = None,
+    correction: Literal["none", "own", "oob"] | None = None,
     per_row: bool | None = None,
 ) -> Importance:
     """Penalized Gini importance of every feature, mean over the trees (loecher2022, Eq. 1 to 5).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from splitcredit.convert import forest_and_rows
 def rank(
     forest,
     X,
-    sigma: float,
+    sigma: Annotated[float, ">= 0"],
     output=None,
     arithmetic: Literal["double", "single"] = "double",
     ties=None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from math import comb
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from splitcredit.convert.units import has_link
 from splitcredit.importances._prediction import prepared_background
 from splitcredit.importances._training import check_choice, targets_of
 
+LOSSES = ("cross_entropy", "mse")
+IMPUTERS = ("marginal", "conditional")
+ALGORITHMS = ("sampled", "exact")
 # Probabilities below are raised to this, as in sage-importance: keeps the loss finite. Lowering
 # those near 1 as well, as it does, would only blur the theory.
 SMALLEST = 1e-12
@@ -34,13 +38,13 @@ def importance(
     forest,
     X,
     y,
-    loss: str | None = None,
+    loss: Literal["cross_entropy", "mse"] | None = None,
     background=None,
-    imputer: str = "marginal",
-    algorithm: str = "sampled",
-    threshold: float = 0.025,
-    n_permutations: int | None = None,
-    random_state: int = 0,
+    imputer: Literal["marginal", "conditional"] = "marginal",
+    algorithm: Literal["sampled", "exact"] = "sampled",
+    threshold: Annotated[float, "> 0, < 1"] = 0.025,
+    n_permutations: Annotated[int, ">= 2"] | None = None,
+    random_state: Annotated[int, ">= 0"] = 0,
     progress: bool | None = None,
 ) -> Importance:
     """SAGE values: Shapley values of v(S) = E[loss(f_{}, Y)] - E[loss(f_S(X_S), Y)].
@@ -120,9 +124,9 @@ def importance(
     _refuse_scores(forest)
     _refuse_links(model, forest)
     loss = loss or ("cross_entropy" if forest.n_outputs > 1 else "mse")
-    check_choice("loss", loss, ("cross_entropy", "mse"))
-    check_choice("imputer", imputer, ("marginal", "conditional"))
-    check_choice("algorithm", algorithm, ("sampled", "exact"))
+    check_choice("loss", loss, LOSSES)
+    check_choice("imputer", imputer, IMPUTERS)
+    check_choice("algorithm", algorithm, ALGORITHMS)
     X = forest.prepare(X)
     if len(X) == 0:
         raise ValueError("X has no rows: SAGE is a mean over rows, pass at least one")

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from splitcredit import _groups
 from splitcredit.attribution import Attribution
 from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import explain_prediction
 
 
-def explain(forest, X, output="all", algorithm="auto", groups=None) -> Attribution:
+def explain(
+    forest,
+    X,
+    output="all",
+    algorithm: Literal["auto", "blocks", "tables", "rows"] = "auto",
+    groups: dict | None = None,
+) -> Attribution:
     """Path-dependent TreeSHAP: the Shapley values of lundberg2017, Eq. 2 with Algorithm 1, exact.
 
     Parameters

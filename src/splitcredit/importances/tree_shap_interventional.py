@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
@@ -19,7 +20,14 @@ from splitcredit.importances._prediction import (
 _CHUNK = 1 << 21
 
 
-def explain(forest, X, background, output="all", model_output="raw", y=None) -> Attribution:
+def explain(
+    forest,
+    X,
+    background,
+    output="all",
+    model_output: Literal["raw", "probability", "log_loss", "squared_error"] = "raw",
+    y=None,
+) -> Attribution:
     """Interventional TreeSHAP: exact Shapley values of v(S), the mean over z of ``f(x_S, z_-S)``.
 
     Parameters
