@@ -267,6 +267,18 @@ def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(snakemake, 
     assert jobs["tables"] == 1
 
 
+def test_another_number_of_cores_reruns_nothing(snakemake, project):
+    """The report names the number, and results depend on the configuration alone."""
+    others = {name: {"optional": True} for name in configuration.artefacts()}
+    del others["sutera2021/table2"]
+    (project / "mine.yaml").write_text(yaml.safe_dump({"artefacts": others}))
+    overlay = ("check", "--configfile", "mine.yaml")
+    snakemake(project, *overlay, "--cores", "1")
+    page = (project / "results" / "report.html").read_text()
+    assert "Cores given to Snakemake" in page
+    assert "Nothing to be done" in snakemake(project, "-n", *overlay, "--cores", "2").stdout
+
+
 def test_a_sweep_that_fails_leaves_the_report_of_another_run_alone(snakemake, project):
     """Its artefacts are all missing under the configuration of the sweep."""
     page, claims = project / "results" / "report.html", project / "results" / "claims.md"

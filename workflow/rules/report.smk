@@ -1,4 +1,5 @@
-# The report of a run: results/report.html, one file with every figure and every verdict.
+# The report of a run: results/report.html, one file with every figure and every verdict. It names the
+# number of cores, which is a resource here: another value of a parameter would rerun it.
 rule report:
     input:
         texts=local(jobs.report_texts()),
@@ -24,10 +25,10 @@ rule report:
     resources:
         mem_mb=jobs.growing(1000),
         runtime=jobs.growing(5),
+        cores_of_run=lambda wildcards: str(workflow.cores),
     params:
         key=jobs.key("reproduction.stages.report"),
         configuration=jobs.packed,
-        cores=lambda wildcards: workflow.cores,
     message:
         "Report"
     shell:
@@ -35,4 +36,4 @@ rule report:
         " --configuration {params.configuration:q}"
         " --claims {input.claims:q} {input.timings:q} --figures {input.figures:q}"
         " --tables {input.tables:q} --sweeps {input.sweeps:q}"
-        " --sweep_figures {input.sweep_figures:q} --cores {params.cores} --out {output:q} > {log:q} 2>&1"
+        " --sweep_figures {input.sweep_figures:q} --cores {resources.cores_of_run} --out {output:q} > {log:q} 2>&1"
