@@ -483,6 +483,24 @@ def test_bad_yaml_is_named_with_its_file_and_line(tmp_path, text, message):
         config.read_yaml(path)
 
 
+@pytest.mark.parametrize("preset", ["tiny", "full"])
+def test_a_users_file_does_not_name_the_run_after_a_preset(tmp_path, preset):
+    """The report and the reasons of verdicts name the preset, whatever was laid on it."""
+    mine, quick = tmp_path / "mine.yaml", ROOT / "config" / "presets" / "quick.yaml"
+    mine.write_text(f"preset: {preset}\nsweeps: []\n")
+    with pytest.raises(config.ConfigError) as caught:
+        config.load(config.merge(config.read_yaml(quick), config.read_yaml(mine)), [quick, mine])
+    expected = (
+        f"{mine}: the key preset names a run, and this is not the file of the preset {preset}"
+    )
+    assert str(caught.value).startswith(expected)
+    assert str(caught.value).endswith(f"choose the preset by make PRESET={preset}")
+    # A preset's own file may lie elsewhere.
+    copied = tmp_path / "copy.yaml"
+    copied.write_text(quick.read_text())
+    assert config.load(config.read_yaml(copied), [copied])["preset"] == "quick"
+
+
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(config.ConfigError, match=r"none.yaml: no such file or directory"):
         config.read_yaml(tmp_path / "none.yaml")

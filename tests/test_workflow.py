@@ -195,7 +195,7 @@ rule mine:
     input: rules.splitcredit_sutera2021_table2.input
 """
     )
-    (tmp_path / "mine.yaml").write_text("preset: tiny\npaper_scale: false\n")
+    (tmp_path / "mine.yaml").write_text("paper_scale: false\n")
     snakemake(tmp_path, profile=False)
     judged = storage.read_json(tmp_path / "results" / "judgments" / "sutera2021" / "table2.json")
     assert {row["verdict"] for row in judged} == {"equal"}

@@ -98,14 +98,14 @@ def load(config: dict, files=()) -> dict:
     config : dict
         As Snakemake merged it from its configuration files and command line.
     files : sequence of paths
-        Configuration files given to Snakemake; only read for duplicate keys.
+        Configuration files given to Snakemake; only read for duplicate keys and the preset.
 
     Raises
     ------
     ConfigError
     """
     for path in files:
-        read_yaml(path)
+        _check_preset(path, read_yaml(path))
     base = read_yaml(CONFIG / "config.yaml")
     experiments = {p.stem: read_yaml(p) for p in sorted((CONFIG / "experiments").glob("*.yaml"))}
     base |= {"experiments": experiments, "artefacts": artefacts()}
@@ -114,6 +114,20 @@ def load(config: dict, files=()) -> dict:
     check_schema(merged, read_yaml(SCHEMA))
     check_names(merged)
     return merged
+
+
+def _check_preset(path, given):
+    """Refuse a file that names the run after a preset and is not the file of that preset.
+
+    The files are compared, not their places, since executors may copy both.
+    """
+    name = given.get("preset")
+    preset = CONFIG / ("config.yaml" if name == "full" else f"presets/{name}.yaml")
+    if preset.is_file() and given != read_yaml(preset):
+        raise ConfigError(
+            f"{path}: the key preset names a run, and this is not the file of the preset {name}: "
+            f"leave the key out, and choose the preset by make PRESET={name}"
+        )
 
 
 def artefacts() -> dict:
