@@ -13,8 +13,9 @@ ARGUMENTS ?=
 CONFIGURATION = $(if $(filter full,$(PRESET)),,config/presets/$(PRESET).yaml) $(CONFIG)
 # Not abspath, which takes a path with a blank for two.
 BIN = $(if $(filter /%,$(firstword $(VENV))),,$(CURDIR)/)$(VENV)/bin
-# Options that take several values stand first, or they would take the target for one more.
-SNAKEMAKE = PATH="$(BIN):$$PATH" python workflow/run.py \
+# Snakemake, $(call run,--target NAME) on a target, which workflow/run.py puts behind all else. Options
+# that take several values stand before the profile, or they would take the target for one more.
+run = PATH="$(BIN):$$PATH" python workflow/run.py $(1) \
   $(addprefix --configfile ,$(strip $(CONFIGURATION))) $(ARGUMENTS) \
   --workflow-profile workflow/profiles/$(PROFILE) \
   $(if $(filter default,$(PROFILE)),--cores $(CORES))
@@ -29,20 +30,20 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_\/% -]+:.*## /{printf "  make %-38s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 reproduce: environment ## build the environment and run everything at the papers' scale
-	$(SNAKEMAKE)
+	$(call run)
 
 quick: ## the same pipeline, scaled down
 	$(MAKE) reproduce PRESET=quick
 
 sweep: environment ## one experiment: make sweep EXPERIMENT=name
-	$(SNAKEMAKE) experiment_$(EXPERIMENT)
+	$(call run,--experiment "$(EXPERIMENT)")
 
 plan: environment ## what a run would take, before it runs: jobs, CPU, wall time on CORES, memory
 	@"$(BIN)/python" workflow/plan.py $(addprefix --configfile ,$(strip $(CONFIGURATION))) \
 	  $(addprefix --experiment ,$(EXPERIMENT)) --cores $(CORES)
 
 costs: environment ## the costs that plan knows, from what the jobs of a run took: make costs PRESET=quick
-	$(SNAKEMAKE) costs
+	$(call run,--target costs)
 
 timeline: environment ## when each job of the last run ran, as a picture, and the seconds of every rule
 	"$(BIN)/python" workflow/timeline.py --cores $(CORES)
@@ -55,7 +56,7 @@ lint: environment ## formatting and static checks of package and workflow
 	"$(BIN)/ruff" format --check
 	"$(BIN)/mypy"
 	"$(BIN)/snakefmt" --check Snakefile workflow
-	$(SNAKEMAKE) --lint
+	$(call run) --lint
 
 format: environment ## put package and workflow into their format
 	"$(BIN)/ruff" check --fix
@@ -108,4 +109,4 @@ clean: ## delete all results
 # (make sutera2021/table4).
 .DEFAULT:
 	@$(MAKE) --no-print-directory environment
-	$(SNAKEMAKE) $(subst /,_,$@)
+	$(call run,--target $@)

@@ -96,6 +96,61 @@ def test_all_files_reach_snakemake_and_the_target_is_no_file(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--experiment", ""],
+            "no experiment is named: make sweep EXPERIMENT=NAME takes one of gajewski2025_agree",
+        ),
+        (
+            ["--experiment", "sutera2021_loca", "--configfile", "mine.yaml"],
+            "no experiment 'sutera2021_loca': make sweep EXPERIMENT=NAME takes one of gajewski",
+        ),
+        (
+            ["--target", "sutera2021/tabel4"],
+            "no target 'sutera2021/tabel4': did you mean sutera2021/table4? there are sutera2021/",
+        ),
+        (
+            ["--target", "nothing_near"],
+            "no target 'nothing_near': there are gajewski2025, loecher2022, lundberg2017, sutera20",
+        ),
+        (
+            ["--workflow-profile", "workflow/profiles/nosuch"],
+            "PROFILE=nosuch: no such profile; there are default, slurm\n",
+        ),
+    ],
+)
+def test_what_does_not_exist_is_one_line_with_what_there_is(tmp_path, arguments, message):
+    (tmp_path / "mine.yaml").write_text("experiments: {mine: {}}\n")
+    shutil.copy(RUN.parents[1] / "Makefile", tmp_path)
+    (tmp_path / "Snakefile").write_text("rule claims:\n")
+    done = run(tmp_path, *arguments)
+    assert done.returncode == 1
+    assert done.stderr.startswith(message) and done.stderr.count("\n") == 1
+    assert ("mine, " in done.stderr) == ("mine.yaml" in arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "target"),
+    [
+        (["--experiment", "mine", "--configfile", "mine.yaml"], "experiment_mine"),
+        (["--experiment", "sutera2021_local"], "experiment_sutera2021_local"),
+        (["--target", "sutera2021/table4", "--configfile", "mine.yaml"], "sutera2021_table4"),
+        (["--target", "sutera2021"], "sutera2021"),
+        (["--target", "claims"], "claims"),
+    ],
+)
+def test_a_target_stands_behind_all_options(tmp_path, arguments, target):
+    (tmp_path / "mine.yaml").write_text("experiments: {mine: {}}\n")
+    names = ("experiment_mine", "experiment_sutera2021_local", "sutera2021_table4", "sutera2021")
+    rules = [f"rule {name}:\n    shell: 'echo'\n" for name in ("claims", *names)]
+    (tmp_path / "Snakefile").write_text("\n\n".join(rules))
+    done = run(tmp_path, *arguments, "-n", "--cores", "1")
+    assert done.returncode == 0, done.stderr
+    assert f"\nrule {target}:" in done.stdout + done.stderr
+
+
 def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "table.txt"
     storage.write_text(path, "old")

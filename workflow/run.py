@@ -1,20 +1,25 @@
-"""Run Snakemake, for the Makefile: check the configuration files and clear a dead run's lock first.
+"""Run Snakemake, for the Makefile: check what was asked for and clear a dead run's lock first.
 
-    python workflow/run.py [--configfile FILE]... ARGUMENTS
+    python workflow/run.py [--target NAME | --experiment NAME] [--configfile FILE]... ARGUMENTS
 
-Each ``--configfile`` is laid on the one before it. All other arguments are Snakemake's.
+A target is a rule, a paper or an artefact, PAPER/NAME. Each ``--configfile`` is laid on the one
+before it. All other arguments are Snakemake's.
 """
 
+import difflib
 import os
 import platform
+import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from reproduction.planning.configuration import ConfigError, read_yaml  # noqa: E402
+from reproduction.planning.configuration import ConfigError, artefacts, read_yaml  # noqa: E402
+from reproduction.planning.places import CONFIG  # noqa: E402
 
+PROFILES = ROOT / "workflow" / "profiles"
 LOCKS = Path(".snakemake/locks")
 # Name of the machine of the last run: on a shared file system another one's may be alive.
 HOST = Path(".snakemake/host_of_last_run")
@@ -22,23 +27,30 @@ HOST = Path(".snakemake/host_of_last_run")
 
 def main(arguments) -> None:
     """Replace this process by Snakemake, or say in one line why not."""
-    files = []
-    while arguments[:1] == ["--configfile"]:
-        files.append(arguments[1])
+    given: dict[str, list[str]] = {"--target": [], "--experiment": [], "--configfile": []}
+    while arguments and arguments[0] in given:
+        given[arguments[0]].append(arguments[1])
         arguments = arguments[2:]
+    files = given["--configfile"]
+    overlay = ["--configfile", *files] if files else []
     try:
-        for file in files:
-            read_yaml(file)
+        contents = [read_yaml(file) for file in files]
     except ConfigError as error:
         sys.exit(f"configuration: {error}")
     _check_cores(arguments)
+    _check_profile(arguments)
+    for name in given["--experiment"]:
+        _check_experiment(name, contents)
+    for name in given["--target"]:
+        _check_target(name, contents, overlay)
+    targets = [name.replace("/", "_") for name in given["--target"]]
+    targets += [f"experiment_{name}" for name in given["--experiment"]]
     if LOCKS.is_dir() and any(LOCKS.iterdir()):
         unlock()
     HOST.parent.mkdir(exist_ok=True)
     HOST.write_text(platform.node(), encoding="utf-8")
-    overlay = ["--configfile", *files] if files else []
-    # The next option ends the list of files.
-    os.execvp("snakemake", ["snakemake", *overlay, *arguments])
+    # The next option ends the list of files, and targets are last, or an option would take them.
+    os.execvp("snakemake", ["snakemake", *overlay, *arguments, *targets])
 
 
 def _check_cores(arguments):
@@ -47,6 +59,50 @@ def _check_cores(arguments):
         cores = arguments[arguments.index("--cores") + 1]
         if cores != "all" and not (cores.isdecimal() and int(cores) > 0):
             sys.exit(f"cores: {cores!r} is neither a whole number above 0 nor all")
+
+
+def _check_profile(arguments):
+    """Refuse a profile that does not exist, of which Snakemake says where it looked."""
+    if "--workflow-profile" in arguments[:-1]:
+        profile = Path(arguments[arguments.index("--workflow-profile") + 1])
+        if not profile.is_dir():
+            there = ", ".join(sorted(path.name for path in PROFILES.iterdir()))
+            sys.exit(f"PROFILE={profile.name}: no such profile; there are {there}")
+
+
+def _check_experiment(name, contents):
+    """Refuse an experiment that neither the project nor a file of the user's has."""
+    known = _known(
+        "experiments", [path.stem for path in CONFIG.glob("experiments/*.yaml")], contents
+    )
+    if name not in known:
+        what = f"no experiment {name!r}" if name else "no experiment is named"
+        sys.exit(f"{what}: make sweep EXPERIMENT=NAME takes one of {', '.join(known)}")
+
+
+def _check_target(name, contents, overlay):
+    """Refuse a target that is neither an artefact, a paper nor a rule of Snakemake's list."""
+    known = _known("artefacts", artefacts(), contents)
+    papers = sorted({artefact.partition("/")[0] for artefact in known})
+    if name in (*known, *papers):
+        return
+    # Reading the workflow takes seconds: only for what is not known by then.
+    listing = ["snakemake", *overlay, "--list-target-rules"]
+    listed = subprocess.run(listing, text=True, capture_output=True)
+    if listed.returncode or name.replace("/", "_") in listed.stdout.split():
+        return  # Where the workflow cannot be read, Snakemake says why.
+    own = [artefact for artefact in known if artefact.partition("/")[0] == name.partition("/")[0]]
+    near = difflib.get_close_matches(name, [*known, *papers, *listed.stdout.split()], 1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    there = f"there are {', '.join(own or papers)}; make help lists the other targets"
+    sys.exit(f"no target {name!r}: {hint}{there}")
+
+
+def _known(section, names, contents):
+    """Names of a section of the configuration: those of the project and of the user's files."""
+    given = [content.get(section) for content in contents]
+    # What is no mapping is refused with all else that the workflow checks.
+    return sorted({*names, *(name for own in given if isinstance(own, dict) for name in own)})
 
 
 def unlock() -> None:
