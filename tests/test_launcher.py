@@ -41,7 +41,14 @@ def wait_until(holds):
 
 @pytest.fixture(scope="module")
 def running():
-    """A launcher: the number of its process, and the descriptor that keeps it alive."""
+    """The number of the process of a launcher."""
+    with started() as process:
+        yield process
+
+
+@contextlib.contextmanager
+def started():
+    """A launcher, which ends with the block if nothing has ended it before."""
     before = set(children(os.getpid()))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(launcher.SOCKET, "")
@@ -54,6 +61,15 @@ def running():
         yield process
         os.close(alive)
         wait_until(lambda: not path.parent.exists())
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_nothing_is_left_of_a_launcher_that_a_signal_ends(number):
+    """As the one that ends all processes of a run."""
+    with started() as process:
+        folder = Path(os.environ[launcher.SOCKET]).parent
+        os.kill(int(process), number)
+        wait_until(lambda: not folder.exists())
 
 
 @pytest.fixture

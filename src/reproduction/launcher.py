@@ -53,6 +53,8 @@ FEW_JOBS = 20
 _LENGTH = struct.Struct("<Q")
 _STANDARD = (0, 1, 2)
 _TAKEN = b"+"
+# Signals that end a run from outside, and all processes of its group with it.
+_ENDS = (signal.SIGTERM, signal.SIGHUP)
 
 
 def start(n_jobs: int) -> int | None:
@@ -137,7 +139,7 @@ def _packages():
 
 
 def serve(path: str, alive: int) -> None:
-    """Be the launcher, until the other end of a pipe is closed.
+    """Be the launcher, until the other end of a pipe is closed or a signal ends it.
 
     Parameters
     ----------
@@ -159,6 +161,9 @@ def serve(path: str, alive: int) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
         try:
+            for number in _ENDS:
+                if signal.getsignal(number) != signal.SIG_IGN:  # As nohup leaves one.
+                    signal.signal(number, _end)
             listener.bind(path)
             listener.listen(64)
             for name in LIBRARIES:
@@ -180,6 +185,11 @@ def serve(path: str, alive: int) -> None:
             Path(path).parent.rmdir()
 
 
+def _end(number, frame):
+    """End like a process that a signal ended, but clean up before."""
+    sys.exit(128 + number)
+
+
 def _prepare_numba():
     """Do what numba does before the first kernel of a process; most jobs have one."""
     names = ("entrypoints", "registry", "runtime")
@@ -195,12 +205,13 @@ def _fork(listener, alive):
     with connection:
         if os.fork():
             return
-        listener.close()
-        os.close(alive)
-        for number in (signal.SIGINT, signal.SIGCHLD):
-            signal.signal(number, signal.SIG_DFL)
         status = 1
         try:
+            listener.close()
+            os.close(alive)
+            ends = [number for number in _ENDS if signal.getsignal(number) == _end]
+            for number in (signal.SIGINT, signal.SIGCHLD, *ends):
+                signal.signal(number, signal.SIG_DFL)
             status = _job(connection)
         except BaseException:
             traceback.print_exc()
