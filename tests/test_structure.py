@@ -43,7 +43,7 @@ ORDER = {
         ["figures", "claims_summary"],
         ["papers"],
         ["report"],
-        ["planning", "stages", "launcher", "__main__"],
+        ["planning", "stages", "launcher", "run_lock", "__main__"],
     ],
 }
 LEVEL = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from reproduction import launcher
+from reproduction import launcher, run_lock
 
 STAGES = {
     "plans": "write the plan of one batch",
@@ -69,5 +69,6 @@ def main(arguments=None) -> int:
 
 
 if __name__ == "__main__":
+    run_lock.end_with_run()
     status = launcher.run(sys.argv[1:])
     sys.exit(main() if status is None else status)

@@ -2,7 +2,7 @@
 import os
 import sys
 
-from reproduction import launcher
+from reproduction import launcher, run_lock
 from reproduction.planning.configuration import ConfigError
 from reproduction.planning.priorities import Priorities
 from reproduction.planning.workflow import Workflow
