@@ -1,11 +1,16 @@
-"""Gathering the results of a sweep: rows in the order of its points, few tables in memory."""
+"""Gathering the results of a sweep: rows in the order of its points, few tables in memory.
+
+And what an artefact says that does not find a table that it is made from.
+"""
 
 import gc
 import weakref
 from argparse import Namespace
 
+import pytest
+
 from reproduction import storage
-from reproduction.stages import experiments
+from reproduction.stages import experiments, tables
 
 
 def gathered(tmp_path, points, tables):
@@ -57,3 +62,16 @@ def test_a_table_is_dropped_after_its_last_point(tmp_path, monkeypatch):
     points = [({"repeat": str(i)}, f"b{i}", f"r{i}") for i in range(5)]
     assert len(gathered(tmp_path, points, tables)) == 5
     assert alive == [0] * 5
+
+
+def test_an_artefact_without_an_input_that_it_is_made_from_names_it(tmp_path):
+    """As in a configuration of the user's that gives it other ones."""
+    storage.write_rows(tmp_path / "errors.csv", [{"value": "1"}], ["value"])
+    name, given = "gajewski2025/table5", "gajewski2025_bigger/randomized_error"
+    arguments = {"artefact": name, "names": [given], "inputs": [tmp_path / "errors.csv"]}
+    with pytest.raises(ValueError, match=r"^artefacts\.gajewski2025/table5\.inputs: ") as caught:
+        tables.run(Namespace(**arguments, parameters={}, out=tmp_path / "out.csv"))
+    assert str(caught.value).partition("inputs: ")[2] == (
+        "its table is made from 'gajewski2025_bigger/removed_error', which is not among them: "
+        f"add it; there are {given}"
+    )

@@ -16,9 +16,25 @@ def add_arguments(parser):
     parser.add_argument("--out", required=True)
 
 
+class _Inputs(dict):
+    """The tables that an artefact declares, by name; one that it does not declare says so."""
+
+    def __init__(self, artefact, tables):
+        super().__init__(tables)
+        self.artefact = artefact
+
+    def __missing__(self, name):
+        there = ", ".join(self) or "none"
+        raise ValueError(
+            f"artefacts.{self.artefact}.inputs: its table is made from {name!r}, which is not "
+            f"among them: add it; there are {there}"
+        )
+
+
 def run(arguments):
     """Do the job."""
     files = zip(arguments.names, arguments.inputs, strict=True)
-    inputs = {name: storage.read_table(path) for name, path in files}
+    tables = {name: storage.read_table(path) for name, path in files}
+    inputs = _Inputs(arguments.artefact, tables)
     table = papers.artefact(arguments.artefact).compute(inputs, **arguments.parameters)
     storage.write_table(arguments.out, table)
