@@ -389,17 +389,45 @@ def test_a_value_that_was_taken_out_before_any_metric_is_not_computed(tmp_path):
     assert list(after.values()) == [[0]] and batch not in after
 
 
-@pytest.mark.parametrize("made", ["metrics/e/{}/a.csv", "timing/jobs/metrics/e/{}/a.tsv"])
-def test_a_batch_with_results_is_kept_when_a_value_is_taken_from_the_sweep(tmp_path, made):
+IMPORTANCES = ("local_mdi", "saabas", "tree_shap")
+
+
+def make_all(results, batch, form="{stage}/e/{batch}/{name}.{kind}"):
+    """All results of a batch, or the times of their jobs."""
+    stages = {"importances": ("npz", IMPORTANCES), "metrics": ("csv", ["row_correlation_summary"])}
+    for stage, (kind, names) in stages.items():
+        for name in names:
+            file = form.format(stage=stage, batch=batch, name=name, kind=kind)
+            storage.write_text(results / file, "")
+
+
+@pytest.mark.parametrize(
+    "form", ["{stage}/e/{batch}/{name}.{kind}", "timing/jobs/{stage}/e/{batch}/{name}.tsv"]
+)
+def test_a_batch_with_results_is_kept_when_a_value_is_taken_from_the_sweep(tmp_path, form):
     folder, batch = two_runs(tmp_path)
-    storage.write_text(tmp_path / made.format(batch), "")
+    make_all(tmp_path, batch, form)
     assert without_the_second(folder) == {batch: [0, 1]}
+
+
+@pytest.mark.parametrize("more", [{"metrics": ["scores"]}, {"importances": ["mdi"]}])
+def test_a_run_that_is_not_wanted_is_not_in_the_way_of_a_new_measure(tmp_path, more):
+    """It may be what makes the measure fail, while others of its batch were made before."""
+    folder, batch = two_runs(tmp_path)
+    make_all(tmp_path, batch)
+    given = {"importances": [*IMPORTANCES], "metrics": ["row_correlation_summary"]}
+    given = {key: [*names, *more.get(key, [])] for key, names in given.items()}
+    whole, first = ({"grid": {**BASE, "repeat": repeats}} for repeats in ([0, 1], [0]))
+    after = plans.make(configured(first, **given), "e", folder)
+    assert [[run.repeat for run in runs] for runs in after.batches.values()] == [[0]]
+    # Where both are wanted, both are in the batch that they were given to.
+    assert list(plans.make(configured(whole, **given), "e", folder).batches) == [batch]
 
 
 def test_a_batch_that_holds_a_data_set_that_is_gone_is_planned_anew(tmp_path):
     """Kept, its job would fail at a run that nobody wants, until all results are deleted."""
     folder, batch = two_runs(tmp_path)
-    storage.write_text(tmp_path / "metrics" / "e" / batch / "a.csv", "")
+    make_all(tmp_path, batch)
     runs = storage.read_json(folder / f"{batch}.json")
     runs[1] |= {"key": "other", "data": {"dataset": "deleted"}}
     storage.write_json(folder / f"{batch}.json", runs)

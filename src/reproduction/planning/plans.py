@@ -1,9 +1,9 @@
 """Plans: which runs of an experiment go into which job.
 
-A run that has been given to a batch stays in it; new runs make new batches. Only a batch without
-any metric is planned anew, if it holds a run that is no longer wanted. A batch is named after its
-runs, and its plan file never changes. So adding a value to a sweep adds jobs and changes none, and
-results, which do not depend on the batch, stay.
+A run that has been given to a batch stays in it; new runs make new batches. A batch that holds a
+run that is no longer wanted is planned anew if one of its jobs never succeeded. A batch is named
+after its runs, and its plan file never changes. So adding a value to a sweep adds jobs and changes
+none, and results, which do not depend on the batch, stay.
 """
 
 from __future__ import annotations
@@ -78,17 +78,20 @@ def make(config: dict, name: str, folder) -> Plan:
     name : str
     folder : path
         ``results/plans/NAME``: holds the plan files of the batches that were made before,
-        ``BATCH.json``. These stay, unless they hold a run that no point wants, and no metric of the
-        batch was ever made, or the data set or the model of that run is gone.
+        ``BATCH.json``. These stay, unless they hold a run that no point wants, and an importance
+        or a metric of the batch was never made, or the data set or the model of that run is gone.
     """
     points = sweep.expand(config, name)
-    wanted = {p.run.key for p in points}
+    wanted: dict[str, list[sweep.Point]] = {}
+    for point in points:
+        wanted.setdefault(point.run.key, []).append(point)
     batches = {}
     for path in sorted(Path(folder).glob("*.json")):
         runs = [sweep.Run(**run) for run in storage.read_json(path)]
         keys = {run.key for run in runs}
-        kept = keys <= wanted or (_was_made(path) and _can_be_made(runs, wanted))
-        if keys & wanted and kept:
+        own = [point for key in keys for point in wanted.get(key, [])]
+        kept = keys <= wanted.keys() or (_was_made(path, own) and _can_be_made(runs, wanted))
+        if own and kept:
             batches[path.stem] = runs
     known = {run.key for runs in batches.values() for run in runs}
     new = [p for p in points if p.run.key not in known]
@@ -97,17 +100,23 @@ def make(config: dict, name: str, folder) -> Plan:
     return Plan(points=points, batches=batches)
 
 
-def _was_made(plan):
-    """Whether a metric of a batch was made, for which all importances were.
+def _was_made(plan, points):
+    """Whether all importances and metrics of a batch were made that its points want.
 
-    Without one, to keep the batch saves little, and a run that fails and that no point wants would
-    fail in it forever. The times of the job tell as well: Snakemake deletes a table before it makes
-    it anew, and plans are made again by the jobs of that run.
+    In one that was not, a run that fails and that no point wants would fail forever. The times of
+    the job tell as well: Snakemake deletes a result before it makes it anew, and plans are made
+    again by the jobs of that run.
     """
     results = plan.parents[2]
-    folders = (results / "metrics", results / "timing" / "jobs" / "metrics")
-    places = [folder / plan.parent.name / plan.stem for folder in folders]
-    return any(file.is_file() for place in places for file in place.glob("*.*"))
+    made = {("importances", f"{file}.npz") for p in points for file, _ in p.importances.values()}
+    made |= {("metrics", f"{file}.csv") for p in points for file, _ in p.metrics.values()}
+
+    def was(stage, file):
+        place = Path(stage, plan.parent.name, plan.stem, file)
+        times = results / "timing" / "jobs" / place.with_name(f"{file[:-4]}.tsv")
+        return (results / place).is_file() or times.is_file()
+
+    return all(was(stage, file) for stage, file in made)
 
 
 def _can_be_made(runs, wanted):
