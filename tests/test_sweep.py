@@ -244,9 +244,9 @@ def test_ends_of_a_uniform_interval_are_not_drawn():
         ("randomized_error", {}, ["saabas"], "reference: 'tree_shap' is not among the importances"),
         ("clustering_r2", {}, ["saabas"], "outcomes: 'tree_shap' is not among the importances"),
         ("local_scores", {}, ["saabas"], "importances: 'local_mdi' is not among the importances"),
-        ("scores", {"importances": ["mda"]}, ["air"], "importances: 'mda' is not among the"),
-        ("local_values", {"importances": ["mda"]}, ["air"], "importances: 'mda' is not among the"),
-        ("relevance_auc", {"importances": ["mda"]}, ["air"], "importances: 'mda' is not among"),
+        ("scores", {"importances": ["mdi"]}, ["air"], "importances: 'mdi' is not among the"),
+        ("local_values", {"importances": ["mdi"]}, ["air"], "importances: 'mdi' is not among the"),
+        ("relevance_auc", {"importances": ["mdi"]}, ["air"], "importances: 'mdi' is not among"),
     ],
 )
 def test_a_metric_that_needs_an_importance_that_is_not_computed(
@@ -257,7 +257,7 @@ def test_a_metric_that_needs_an_importance_that_is_not_computed(
     with pytest.raises(config.ConfigError) as caught:
         sweep.expand(full, "e")
     assert message in str(caught.value)
-    everything = [*importances, "local_mdi", "saabas", "tree_shap", "mda"]
+    everything = [*importances, "local_mdi", "saabas", "tree_shap", "mdi"]
     sweep.expand(
         configured(grid_block(**axes), importances=everything, metrics=[metric]),
         "e",
@@ -285,7 +285,7 @@ def test_defaults_name_importances_too():
 def test_null_takes_the_importances_of_the_sweep(metric, parameter):
     axes = {f"metric.{metric}.{parameter}": None}
     sweep.expand(
-        configured(grid_block(**axes), importances=["saabas", "mda"], metrics=[metric]), "e"
+        configured(grid_block(**axes), importances=["saabas", "mdi"], metrics=[metric]), "e"
     )
 
 

@@ -4,8 +4,9 @@ A file has ``explain(model, forest, X, ...) -> Attribution`` or ``importance(mod
 Importance``, and the name of the file is the name that a recipe of an importance gives, beside the
 names of `splitcredit.importances`. `model` is the fitted estimator of the library that grew it:
 the job of the importances fits it anew from its recipe, and checks that it is the one whose
-`forest` was saved. A package that can be handed the trees themselves does without. ``parameters``
-of the result name the package, its release and the type in which it adds up.
+`forest` was saved. A package that can be handed the trees themselves does without. ``REQUIRES``
+says what the model must be, in the words of `reproduction.planning.requirements`. ``parameters`` of
+the result name the package, its release and the type in which it adds up.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@ import numpy as np
 
 from reproduction.peers import _results
 
+REQUIRES = ("model", "forest", "classifier")
+
 
 def explain(model, forest, X):
     """Decreases of the impurity along the path of each row, mean over the trees.

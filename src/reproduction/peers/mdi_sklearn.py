@@ -6,6 +6,8 @@ import numpy as np
 
 from reproduction.peers import _results
 
+REQUIRES = ("model", "forest")
+
 
 def importance(model, forest):
     """Mean decrease of impurity over the trees, not divided by its sum.

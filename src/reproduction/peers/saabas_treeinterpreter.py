@@ -10,6 +10,8 @@ import numpy as np
 from reproduction.parameters import Natural
 from reproduction.peers import _results
 
+REQUIRES = ("model", "scikit-learn", "classifier")
+
 
 def explain(model, forest, X, output: Literal["predicted"] | Natural = "predicted"):
     """Contributions of the features to the fraction of a class.

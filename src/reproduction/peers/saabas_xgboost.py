@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from reproduction.peers import _xgboost
 
+REQUIRES = ("model", "xgboost")
+
 
 def explain(model, forest, X):
     """``approx_contribs``; see `reproduction.peers._xgboost.contributions`."""

@@ -9,6 +9,8 @@ import numpy as np
 from reproduction.parameters import Count, Seed
 from reproduction.peers import _results
 
+REQUIRES = ("model", "classifier")
+
 
 def importance(
     model,

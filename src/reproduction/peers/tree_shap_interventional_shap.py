@@ -9,6 +9,8 @@ import numpy as np
 from reproduction.parameters import Natural
 from reproduction.peers import _results
 
+REQUIRES = ("model", "scikit-learn")
+
 
 def explain(model, forest, X, background, output: Literal["predicted"] | Natural = "predicted"):
     """SHAP values against background rows.

@@ -9,6 +9,8 @@ import numpy as np
 from reproduction.parameters import Natural
 from reproduction.peers import _results
 
+REQUIRES = ("model",)
+
 
 def explain(model, forest, X, output: Literal["predicted"] | Natural = "predicted"):
     """SHAP values of a class, or of a regression.

@@ -22,7 +22,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from reproduction.planning import costs, jobs
+from reproduction.planning import costs, jobs, requirements
 from reproduction.planning.recipes import (
     KINDS,
     ConfigError,
@@ -425,6 +425,24 @@ def _check_settings(config, experiment, settings, place):
         known_name(config, section, experiment[section], place)
         for name in experiment[section]:
             _check_over(config, experiment, settings, (kind, name), place)
+    _check_requirements(config, experiment, settings, place)
+
+
+def _check_requirements(config, experiment, settings, place):
+    """Check that every importance can take every model."""
+    over = _by_owner(settings)
+    decisive = {p: v for p, v in over.get("model", {}).items() if p in requirements.DECISIVE}
+    for model in settings["model"]:
+        recipes = [
+            config["models"][model] | dict(zip(decisive, values, strict=True))
+            for values in itertools.product(*decisive.values())
+        ]
+        for name in experiment["importances"]:
+            given, owner = config["importances"][name], _owner("importance", name)
+            for file in over.get(owner, {}).get("importance", [given["importance"]]):
+                for recipe in recipes:
+                    at = f"{place}: {owner} of {model}"
+                    requirements.check({**given, "importance": file}, recipe, at)
 
 
 def _check_over(config, experiment, settings, of, place):

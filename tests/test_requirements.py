@@ -1,0 +1,91 @@
+"""What measures need of a model, compared with recipes before the first job."""
+
+import numpy as np
+import pytest
+
+from reproduction import models
+from reproduction.planning import configuration as config
+from reproduction.planning import requirements, signatures, sweep
+from splitcredit.convert import to_forest
+
+GRID = {"data": "led_sampled", "model": "extra_trees"}
+
+
+def planned(importance, **axes):
+    """The points of a sweep of one importance; a model may be given by its recipe."""
+    given = axes.pop("model", None)
+    models = {"mine": given} if given else {}
+    grid = {**GRID, **axes, **({"model": "mine"} if given else {})}
+    experiment = {
+        "importances": [importance],
+        "metrics": ["scores"],
+        "sweep": [{"grid": grid}],
+    }
+    return config.load({"models": models, "experiments": {"e": experiment}})
+
+
+FORESTS = "a forest with bootstrap: true, without folds, whose rows are drawn for each tree"
+ONCE = "a model of its library, fitted once: without folds, and not recorded"
+XGBOOST = {"estimator": "XGBRegressor", "n_estimators": 2}
+
+
+@pytest.mark.parametrize(
+    ("importance", "axes", "needed"),
+    [
+        ("ufi", {}, FORESTS),
+        ("ufi", {"model.bootstrap": [True, False]}, FORESTS),
+        ("mda", {"model": {"estimator": "RandomForestClassifier", "folds": 2}}, FORESTS),
+        ("pg_10", {"model": XGBOOST}, FORESTS),
+        ("mdi_sklearn", {"model": XGBOOST}, "a forest of scikit-learn"),
+        ("saabas_xgboost", {}, "a model of XGBoost"),
+        ("sage_package", {"model": XGBOOST}, "a classifier"),
+        ("tree_shap_shap", {"model.folds": 2}, ONCE),
+        ("tree_shap_xgboost", {"model": XGBOOST, "model.recorded": "gajewski2025_wine_tree"}, ONCE),
+    ],
+)
+def test_a_measure_that_cannot_take_a_model_is_named_before_the_first_job(importance, axes, needed):
+    with pytest.raises(config.ConfigError) as caught:
+        planned(importance, **axes)
+    name = "mine" if "model" in axes else "extra_trees"
+    place = f"experiments.e.sweep.0: importance.{importance} of {name}: "
+    assert str(caught.value).startswith(place)
+    assert f" needs {needed}; this " in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("importance", "axes"),
+    [
+        ("ufi", {"model.bootstrap": True}),
+        ("mda", {"model": {"estimator": "RandomForestRegressor"}}),
+        ("air", {"model.folds": 2}),
+        ("local_mdi", {"model.folds": 2}),
+        ("saabas_treeinterpreter", {"model": {"estimator": "DecisionTreeClassifier"}}),
+    ],
+)
+def test_a_measure_that_can_is_planned(importance, axes):
+    assert len(sweep.expand(planned(importance, **axes), "e")) == 1
+
+
+RECIPES = [
+    {"estimator": name, **given}
+    for name in models.ESTIMATORS
+    for given in ({}, {"bootstrap": True}, {"bootstrap": False})
+    if given.keys() <= signatures.parameters("estimator", name).keys()
+]
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=str)
+def test_models_that_are_offered_as_bagged_know_their_bags(recipe):
+    """The converter's answer is the one that measures get."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = (X[:, 0] > 0).astype(int)
+    forest = to_forest(models.fit(recipe, X, y), X_train=X)
+    assert ("bootstrap" in requirements._offered(recipe)) == (forest.inbag is not None)
+
+
+def test_every_word_that_a_measure_requires_is_known():
+    """Every model has impurities and can be fitted again: these two are for the library's users."""
+    words = set(requirements._WORDS) | {"impurity", "refit"}
+    for name in signatures.names("importance"):
+        path = signatures.path_of("importance", name)
+        assert set(signatures.constants(path).get("REQUIRES", ())) <= words, name
