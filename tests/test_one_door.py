@@ -4,6 +4,7 @@ import inspect
 import pickle
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -76,7 +77,8 @@ def test_explain_takes_every_method_that_attributes_rows(method, case):
 @pytest.mark.parametrize("method", with_function("importance"))
 def test_importance_takes_every_method_but_rankings(method, case):
     model, X, y = case
-    result = sc.importance(model, X, y, method=method, **more(method, X))
+    data = () if method == "mdi" else (X, y)
+    result = sc.importance(model, *data, method=method, **more(method, X))
     assert result.feature_names == tuple(NAMES) and result.method == method
     if method in importances.available("explain"):
         values = sc.explain(model, X, method, **more(method, X)).values
@@ -86,6 +88,25 @@ def test_importance_takes_every_method_but_rankings(method, case):
         function = importances.get_method(method, "importance")
         direct = function(model) if method == "mdi" else function(model, X, y, **more(method, X))
         assert result.values.tobytes() == direct.values.tobytes()
+
+
+@pytest.mark.parametrize(("given", "named"), [("X", "X"), ("y", "y"), ("Xy", "X and y")])
+def test_importance_warns_of_data_that_the_method_does_not_take(given, named, case):
+    model, X, y = case
+    data = {name: value for name, value in (("X", X), ("y", y)) if name in given}
+    with pytest.warns(UserWarning, match=f"method 'mdi' takes no data.*: {named} did not") as found:
+        result = sc.importance(model, **data)
+    assert found[0].filename == __file__
+    assert result.values.tobytes() == sc.importance(model).values.tobytes()
+
+
+def test_rank_by_a_method_that_takes_no_data_does_not_warn(case):
+    model, X, y = case
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sc.rank(model, X, "mdi", y=y)
+        sc.faithfulness(model, X, "mdi", scale=0.3)
+        sc.importance(model)
 
 
 def test_the_importance_of_one_output_is_the_mean_of_its_absolute_attributions(case):
@@ -115,7 +136,8 @@ def test_rank_takes_every_method(method, case):
         attribution = sc.explain(model, X, method, **choice, **more(method, X))
         expected = of_attribution(attribution)
     else:
-        values = sc.importance(model, X, y, method=method, **more(method, X)).values
+        data = () if method == "mdi" else (X, y)
+        values = sc.importance(model, *data, method=method, **more(method, X)).values
         expected = np.tile(np.argsort(-values, kind="stable"), (60, 1))
     np.testing.assert_array_equal(ranked.rankings, expected)
 

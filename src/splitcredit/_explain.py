@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -169,8 +170,8 @@ def importance(
     model : fitted model, Forest or path
         See `explain`. For ``"air"``, an estimator; a copy of it is fitted.
     X : array-like or DataFrame (n_samples, n_features), optional
-        Rows; for methods that need bootstrap, the training rows in their order. ``"mdi"`` needs
-        none.
+        Rows; for methods that need bootstrap, the training rows in their order. ``"mdi"`` takes
+        neither X nor y, but what the model keeps of its training rows.
     y : (n_samples,), optional
         Targets of the rows, where the method needs them.
     method : str
@@ -191,6 +192,11 @@ def importance(
     ------
     TypeError, ValueError
         As `explain`; TypeError also if X or y is missing, or is text.
+
+    Warns
+    -----
+    UserWarning
+        If X or y is given to a method that takes no data.
 
     Examples
     --------
@@ -256,5 +262,14 @@ def _global(function, model, X, y, method, parameters, progress):
     if _arguments.takes(function, "progress"):
         parameters = parameters | {"progress": progress}
     if not _arguments.takes(function, "X"):
+        if given:
+            # Whoever leaves out the method may expect an importance on held-out rows.
+            warnings.warn(
+                f"method {method!r} takes no data, but what the model keeps of its training rows: "
+                f"{' and '.join(given)} did not change the result; leave the data out, or name a "
+                "method that uses them, such as method='tree_shap' or method='ufi'",
+                UserWarning,
+                stacklevel=3,
+            )
         return function(model, **parameters)
     return function(model, X, y, **parameters)

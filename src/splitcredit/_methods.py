@@ -132,6 +132,11 @@ def attributes_outputs(name: str) -> bool:
     return attributes(name) and "output" in inspect.signature(_attributing(name)).parameters
 
 
+def takes_data(name: str) -> bool:
+    """Whether a method of global importances takes rows; MDI has those of the training only."""
+    return "X" in inspect.signature(importances.function_of(name)).parameters
+
+
 def refits(name: str) -> bool:
     """Whether a method fits a copy of the model, which need not be fitted itself."""
     return "refit" in getattr(importances.module_of(name), "REQUIRES", ())

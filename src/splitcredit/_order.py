@@ -82,7 +82,8 @@ def rank(
     if not _methods.refits(method):
         forest, rows = forest_and_rows(model, X)
         forest.prepare(rows)
-    ranked = importance(model, X, y, method, progress=progress, **parameters)
+    data = {"X": X, "y": y} if _methods.takes_data(method) else {}
+    ranked = importance(model, method=method, progress=progress, **data, **parameters)
     return _ranks.by_values(ranked, np.shape(X)[0])
 
 
