@@ -227,15 +227,33 @@ def test_the_expected_value_is_that_of_the_trees_that_were_explained_last():
     assert ours.expected_value == TreeExplainer(model).expected_value
 
 
-@pytest.mark.parametrize("wrapped", [True, False])
-def test_trees_after_the_best_iteration_are_left_out_as_by_shap(wrapped):
+def stopped_early():
     X, y = data()[0], data()[1]["values"]
     model = xgboost.XGBRegressor(n_estimators=40, learning_rate=1.0, early_stopping_rounds=5)
     model.fit(X[:100], y[:100], eval_set=[(X[100:], y[100:])], verbose=False)
     assert model.best_iteration < model.get_booster().num_boosted_rounds() - 1
-    model = model if wrapped else model.get_booster()
+    return model, X[:6]
+
+
+def test_trees_after_the_best_iteration_are_left_out_as_by_shap():
+    model, X = stopped_early()
     ours, theirs = TreeExplainer(model), shap.TreeExplainer(model)
-    assert twins.largest_error(ours.shap_values(X[:6]), theirs.shap_values(X[:6])) <= SINGLE
+    assert twins.largest_error(ours.shap_values(X), theirs.shap_values(X)) <= SINGLE
+    assert ours.model.tree_limit == model.best_iteration + 1
+
+
+@pytest.mark.parametrize("part", ["all", "best"])
+def test_a_Booster_is_explained_with_the_trees_of_its_predict(part):
+    """Where shap leaves out the trees after the best iteration, which ``predict`` does not."""
+    model, X = stopped_early()
+    booster = model.get_booster()
+    booster = booster if part == "all" else booster[: booster.best_iteration + 1]
+    ours = TreeExplainer(booster)
+    theirs = booster.predict(xgboost.DMatrix(X), pred_contribs=True)
+    assert twins.largest_error(ours.shap_values(X), theirs[:, :-1]) <= SINGLE
+    assert abs(ours.expected_value - theirs[0, -1]) <= SINGLE
+    assert ours.model.tree_limit == booster.num_boosted_rounds()
+    assert np.array_equal(ours.shap_values(X), splitcredit.explain(booster, X).values[:, :, 0])
 
 
 @pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame])

@@ -20,8 +20,7 @@ class ExplainedModel:
     ----------
     model : fitted model
         Anything that `splitcredit.to_forest` takes but pipelines and searches, as in shap.
-        Of an XGBoost Booster with early stopping the trees up to the best iteration are explained,
-        as those of the wrappers are.
+        After early stopping the trees are those of the model's own ``predict``.
 
     Attributes
     ----------
@@ -41,8 +40,7 @@ class ExplainedModel:
         _refuse_wrapped(model)
         self.original_model = model
         self._library = library_of(model)
-        self._fitted = _without_later_rounds(model) if self._library == "xgboost" else model
-        self.forest = to_forest(self._fitted)
+        self.forest = to_forest(model)
         self.num_outputs = self.forest.n_outputs
         self.base_offset = self.forest.base
         self.tree_limit = self.forest.n_trees
@@ -51,7 +49,7 @@ class ExplainedModel:
     @cached_property
     def units(self) -> Units:
         """Units of the raw prediction; libraries take time to say which they are."""
-        return units(self._fitted)
+        return units(self.original_model)
 
     @property
     def tree_output(self) -> str | None:
@@ -85,7 +83,7 @@ class ExplainedModel:
         X : array or DataFrame (n_samples, n_features)
             In the order of the forest's features.
         """
-        return own_prediction(self._fitted, self.forest, X)
+        return own_prediction(self.original_model, self.forest, X)
 
     def limited(self, tree_limit) -> Forest:
         """The forest of the first trees.
@@ -120,7 +118,7 @@ class ExplainedModel:
             )
         n_trees = int(tree_limit)
         if self._library == "xgboost":
-            n_trees -= n_trees % (forest.n_trees // _rounds(self._fitted))
+            n_trees -= n_trees % (forest.n_trees // _rounds(self.original_model))
         if n_trees < 1:
             raise ValueError(f"tree_limit={tree_limit} leaves no tree: pass None or -1 for all")
         return _first_trees(forest, n_trees)
@@ -136,12 +134,6 @@ def _refuse_wrapped(model):
             f"this {name} transforms rows before its trees see them: pass its last step, "
             "model[-1], and rows that model[:-1].transform gives"
         )
-
-
-def _without_later_rounds(model):
-    """A Booster without what came after its best iteration; wrappers leave it out themselves."""
-    best = model.attr("best_iteration") if hasattr(model, "attr") else None
-    return model[: int(best) + 1] if best is not None else model
 
 
 def _rounds(model):
