@@ -1,18 +1,38 @@
 """Models as people hold them: pipelines, searches, files, and what they do to rows and names."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.compose import make_column_transformer
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
+from sklearn.ensemble import (
+    RandomForestClassifier,
+    RandomForestRegressor,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV
+from sklearn.feature_selection import RFE, RFECV, SelectFromModel
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import RANSACRegressor
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    TunedThresholdClassifierCV,
+)
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
+from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.semi_supervised import SelfTrainingClassifier
 
 import splitcredit
 import twins
-from splitcredit import to_forest
+from splitcredit import TreeExplainer, to_forest
 from splitcredit.faithfulness import greedy, optimum, prediction_gap, sampling
 from splitcredit.faithfulness.randomizing import randomized_rmse
 from splitcredit.importances import mdi, ufi
@@ -102,6 +122,75 @@ def test_a_search_over_a_model_is_its_best_estimator(data):
     search = GridSearchCV(forest_model(), {"max_depth": [1, 3]}, cv=2).fit(X, y)
     ours, best = to_forest(search), to_forest(search.best_estimator_)
     assert ours.value.tobytes() == best.value.tobytes() and ours.feature_names == ("age", "dose")
+
+
+def test_a_frozen_model_is_the_model(data):
+    X, y = data
+    numbers = X[["age", "dose"]]
+    model = forest_model().fit(numbers, y)
+    expected = splitcredit.explain(model, numbers).values.tobytes()
+    search = GridSearchCV(forest_model(), {"max_depth": [4]}, cv=2).fit(numbers, y)
+    for held in (FrozenEstimator(model), FrozenEstimator(FrozenEstimator(model)), search):
+        frozen = FrozenEstimator(held)
+        assert splitcredit.explain(frozen, numbers).values.tobytes() == expected
+    explainer = TreeExplainer(FrozenEstimator(model))
+    assert explainer.shap_values(numbers).tobytes() == expected
+    pipeline = make_pipeline(encoder(), forest_model()).fit(X, y)
+    totals = splitcredit.explain(FrozenEstimator(pipeline), X).totals()[:, 0]
+    assert twins.largest_error(totals, pipeline.predict(X)) <= twins.ROUNDING
+    with pytest.raises(NotFittedError, match="this RandomForestRegressor is not fitted"):
+        to_forest(FrozenEstimator(forest_model()))
+
+
+@pytest.fixture(scope="module")
+def wrapped(data):
+    """Models around models that predict something else, and the inner model of each to explain."""
+    X, y = data[0][["age", "dose"]].to_numpy(), data[1].to_numpy()
+    two, targets = y > 8, np.column_stack([y, -y])
+    values, classes = forest_model(), RandomForestClassifier(3, max_depth=2, random_state=0)
+    each = [("a", classes), ("b", classes)]
+    return {
+        "calibrated_classifiers_[0].estimator": [CalibratedClassifierCV(classes, cv=2).fit(X, two)],
+        "regressor_": [TransformedTargetRegressor(values, transformer=StandardScaler()).fit(X, y)],
+        "estimator_": [
+            FixedThresholdClassifier(classes, threshold=0.7).fit(X, two),
+            TunedThresholdClassifierCV(classes, cv=2).fit(X, two),
+            SelfTrainingClassifier(classes).fit(X, np.where(np.arange(len(X)) % 9, two, -1)),
+            SelectFromModel(classes).fit(X, two),
+            RFE(classes, n_features_to_select=1).fit(X, two),
+            RFECV(classes, cv=2).fit(X, two),
+            RANSACRegressor(values, min_samples=0.5, random_state=0).fit(X, y),
+        ],
+        "estimators_[0]": [
+            MultiOutputRegressor(values).fit(X, targets),
+            MultiOutputClassifier(classes).fit(X, abs(targets) > [7, 9]),
+            OneVsRestClassifier(classes).fit(X, np.digitize(y, [7, 9])),
+            OneVsOneClassifier(classes).fit(X, np.digitize(y, [7, 9])),
+            OutputCodeClassifier(classes, random_state=0).fit(X, np.digitize(y, [7, 9])),
+            VotingClassifier(each, voting="soft").fit(X, two),
+            VotingRegressor([("a", values)]).fit(X, y),
+            StackingClassifier(each, cv=2).fit(X, two),
+            StackingRegressor([("a", values)], cv=2).fit(X, y),
+        ],
+    }
+
+
+PLACES = ("calibrated_classifiers_[0].estimator", "regressor_", "estimator_", "estimators_[0]")
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_models_that_change_the_prediction_are_refused_with_the_inner_model(place, wrapped):
+    named = re.escape(f"explain model.{place.replace('0', 'i')}")
+    for model in wrapped[place]:
+        message = f"cannot convert {type(model).__name__} to a Forest, because .*: {named}"
+        for call in (to_forest, TreeExplainer):
+            with pytest.raises(TypeError, match=message):
+                call(model)
+        attribute, _, behind = place.partition("[0]")
+        inner = getattr(model, attribute)
+        inner = inner[0] if "[0]" in place else inner
+        inner = getattr(inner, behind[1:]) if behind else inner
+        assert to_forest(inner).n_trees == inner.n_estimators  # what the message names is there
 
 
 def test_bagged_measures_take_the_rows_that_a_pipeline_was_fitted_on(pipeline, data):

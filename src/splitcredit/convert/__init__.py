@@ -42,7 +42,8 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
         - files that XGBoost (.json, .ubj), LightGBM (text) and CatBoost (.json) have saved.
 
         A `Forest` is returned as it is. Of a pipeline the last step is converted, with the names
-        of the transformed features; of a fitted search, such as GridSearchCV, the best estimator.
+        of the transformed features; of a fitted search, such as GridSearchCV, the best estimator;
+        of a FrozenEstimator what it holds.
     X_train : array-like (n_train, n_features), optional
         The training rows, as the pipeline was fitted on them if there is one; only the hash of
         what the trees see is kept, so that measures which need these rows (out-of-bag ones) can

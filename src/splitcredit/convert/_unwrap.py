@@ -1,4 +1,4 @@
-"""The tree model inside of pipelines and searches, and the steps that its rows go through."""
+"""The tree model inside of pipelines, searches and the like, and what its rows go through."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def unwrap(model) -> tuple[object, Steps]:
     Parameters
     ----------
     model : any object
-        Of a fitted search the best estimator is taken, of a pipeline the last step. Everything
-        else is returned as it is.
+        Of a fitted search the best estimator is taken, of a pipeline the last step, of a
+        FrozenEstimator what it holds. Everything else is returned as it is.
 
     Raises
     ------
@@ -78,6 +78,7 @@ def unwrap(model) -> tuple[object, Steps]:
     """
     pipelines = []
     while True:
+        model = thawed(model)
         if _is_search(model):
             model = _best_of(model)
         elif _is_pipeline(model):
@@ -88,6 +89,14 @@ def unwrap(model) -> tuple[object, Steps]:
         else:
             absent = np.nan if library_of(model) == "xgboost" else 0.0
             return model, Steps(tuple(pipelines), absent)
+
+
+def thawed(model):
+    """The model in a FrozenEstimator, which hands rows on unchanged, or the model itself."""
+    # It shows the attributes of what it holds, so only its class tells it from a search.
+    while any(base.__name__ == "FrozenEstimator" for base in type(model).__mro__):
+        model = model.estimator
+    return model
 
 
 def _is_pipeline(model):

@@ -26,10 +26,34 @@ _MODELS = {
     ensemble.HistGradientBoostingClassifier: ("_predictors", _sklearn_boosting.histogram),
     ensemble.HistGradientBoostingRegressor: ("_predictors", _sklearn_boosting.histogram),
 }
-# Ensembles of trees that are neither a mean nor a sum of them.
+# Name of a class that is no mean or sum of trees -> why, and what can be explained in its place.
+# By name: importing all of them would take time.
+_EACH = "model.estimators_[i]"
 _REASONS = {
-    ensemble.AdaBoostRegressor: "it takes the median of its trees",
-    ensemble.RandomTreesEmbedding: "it predicts nothing",
+    "AdaBoostRegressor": ("it takes the median of its trees", None),
+    "RandomTreesEmbedding": ("it predicts nothing", None),
+    "CalibratedClassifierCV": (
+        "it maps the scores of its models to probabilities",
+        "model.calibrated_classifiers_[i].estimator",
+    ),
+    "ClassifierChain": ("its models also take the classes before theirs as features", None),
+    "FixedThresholdClassifier": ("it has a threshold of its own", "model.estimator_"),
+    "MultiOutputClassifier": ("it holds a model for each target", _EACH),
+    "MultiOutputRegressor": ("it holds a model for each target", _EACH),
+    "OneVsOneClassifier": ("it counts the votes of a model for each two classes", _EACH),
+    "OneVsRestClassifier": ("it scales the scores of a model for each class", _EACH),
+    "OutputCodeClassifier": ("it compares the scores of its models with a code book", _EACH),
+    "RANSACRegressor": ("it holds the model of the rows it kept", "model.estimator_"),
+    "RegressorChain": ("its models also take the targets before theirs as features", None),
+    "RFE": ("it selects features first", "model.estimator_ with the rows model.transform(X)"),
+    "SelectFromModel": ("it selects features and predicts nothing", "model.estimator_"),
+    "SelfTrainingClassifier": ("it holds the model that it fitted last", "model.estimator_"),
+    "StackingClassifier": ("a model combines the predictions of others", _EACH),
+    "StackingRegressor": ("a model combines the predictions of others", _EACH),
+    "TransformedTargetRegressor": ("it transforms what its model predicts", "model.regressor_"),
+    "TunedThresholdClassifierCV": ("it has a threshold of its own", "model.estimator_"),
+    "VotingClassifier": ("it combines several models", _EACH),
+    "VotingRegressor": ("it combines several models", _EACH),
 }
 
 
@@ -45,9 +69,18 @@ def _kind(model):
     for base in type(model).__mro__:
         if base in _MODELS:
             return _MODELS[base]
-    reasons = [f", because {why}" for base, why in _REASONS.items() if isinstance(model, base)]
+    name, because = type(model).__name__, ""
+    named = [base.__name__ for base in type(model).__mro__ if base.__name__ in _REASONS]
+    if named:
+        why, inner = _REASONS[named[0]]
+        because = f", because {why}"
+        if inner is not None:
+            raise TypeError(
+                f"cannot convert {name} to a Forest{because}: explain {inner}, if that is a model "
+                "of trees"
+            )
     raise TypeError(
-        f"cannot convert {type(model).__name__} to a Forest{''.join(reasons)}: "
+        f"cannot convert {name} to a Forest{because}: "
         f"supported are {', '.join(cls.__name__ for cls in _MODELS)}"
     )
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from splitcredit.convert import to_forest
+from splitcredit.convert._unwrap import thawed
 from splitcredit.convert.units import Units, library_of, units
 from splitcredit.explainer.own_prediction import own_prediction
 from splitcredit.forest import Forest
@@ -37,10 +38,11 @@ class ExplainedModel:
     """
 
     def __init__(self, model):
-        _refuse_wrapped(model)
         self.original_model = model
-        self._library = library_of(model)
-        self.forest = to_forest(model)
+        self._fitted = thawed(model)
+        _refuse_wrapped(self._fitted)
+        self._library = library_of(self._fitted)
+        self.forest = to_forest(self._fitted)
         self.num_outputs = self.forest.n_outputs
         self.base_offset = self.forest.base
         self.tree_limit = self.forest.n_trees
@@ -49,7 +51,7 @@ class ExplainedModel:
     @cached_property
     def units(self) -> Units:
         """Units of the raw prediction; libraries take time to say which they are."""
-        return units(self.original_model)
+        return units(self._fitted)
 
     @property
     def tree_output(self) -> str | None:
@@ -83,7 +85,7 @@ class ExplainedModel:
         X : array or DataFrame (n_samples, n_features)
             In the order of the forest's features.
         """
-        return own_prediction(self.original_model, self.forest, X)
+        return own_prediction(self._fitted, self.forest, X)
 
     def limited(self, tree_limit) -> Forest:
         """The forest of the first trees.
@@ -118,7 +120,7 @@ class ExplainedModel:
             )
         n_trees = int(tree_limit)
         if self._library == "xgboost":
-            n_trees -= n_trees % (forest.n_trees // _rounds(self.original_model))
+            n_trees -= n_trees % (forest.n_trees // _rounds(self._fitted))
         if n_trees < 1:
             raise ValueError(f"tree_limit={tree_limit} leaves no tree: pass None or -1 for all")
         return _first_trees(forest, n_trees)
