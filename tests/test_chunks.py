@@ -150,9 +150,9 @@ def test_rows_of_an_array_in_chunks_are_checked_once(case, monkeypatch):
     whole, rows = to_forest(model), np.ascontiguousarray(X, np.float32)
     expected, checked = splitcredit.explain(whole, rows).values, []
     monkeypatch.setattr(_chunks, "chunk_rows", lambda *_: 40)
-    numeric = forest._numeric
+    numeric = forest.numeric
     monkeypatch.setattr(
-        forest, "_numeric", lambda X, kind: checked.append(len(X)) or numeric(X, kind)
+        forest, "numeric", lambda X, kind: checked.append(len(X)) or numeric(X, kind)
     )
     assert splitcredit.explain(whole, rows).values.tobytes() == expected.tobytes()
     assert checked == [40, 40, 40, 30]

@@ -110,7 +110,7 @@ def test_prepare_takes_any_table_of_numbers(X):
         (np.zeros((4, 4)), r"X has 4 features, the model was fitted on 3: pass the columns"),
         (np.zeros(3), r"X has 1 dimension.*expected 2 \(n_samples, 3\).*X\.reshape\(1, -1\)"),
         (np.zeros((1, 1, 3)), r"X has 3 dimension.*expected 2"),
-        ([["a", "b", "c"]], r"X is not numeric.*encode text columns first"),
+        ([["a", "b", "c"]], r"X is not numeric.*encode text, dates and times"),
         (pd.DataFrame({"x": [1], "y": ["red"], "z": [2]}), r"X is not numeric.*encode text"),
         ([[0.0, np.inf, 0.0]], r"X holds infinities.*replace them"),
         ([[0.0, 0.0, -np.inf]], r"X holds infinities.*replace them"),

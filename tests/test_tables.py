@@ -1,12 +1,15 @@
 """Rows in the forms that other libraries have them in, and what cannot be read from them."""
 
+import datetime as dt
+import itertools
+
 import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
 import xgboost
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -74,6 +77,73 @@ def test_tables_of_other_libraries_may_have_their_columns_in_any_order(names):
 def test_columns_of_times_are_refused(when):
     with pytest.raises(ValueError, match=r"X is not numeric \(column 'a' holds"):
         splitcredit.explain(FOREST, TABLE.assign(a=when))
+
+
+TIMES = {
+    "Date": [dt.date(2020, 1, 1)],
+    "Datetime": [dt.datetime(2020, 1, 1)],
+    "Datetime.*UTC": [dt.datetime(2020, 1, 1, tzinfo=dt.UTC)],
+    "Duration": [dt.timedelta(3)],
+    "Time": [dt.time(3)],
+}
+# What pyarrow calls them.
+OF_ARROW = {
+    "Date": "date32",
+    "Datetime": "timestamp",
+    "Datetime.*UTC": "timestamp.*UTC",
+    "Duration": "duration",
+    "Time": "time64",
+}
+
+
+@pytest.mark.parametrize("kind", TIMES)
+@pytest.mark.parametrize("package", ["polars", "pyarrow"])
+def test_dates_and_times_in_tables_of_other_libraries_are_refused_by_their_column(package, kind):
+    library = pytest.importorskip(package, reason=f"The package {package} is not installed.")
+    columns = {"a": [0.5], "b": [2], "c": TIMES[kind]}
+    table = library.DataFrame(columns) if package == "polars" else library.table(columns)
+    kind = kind if package == "polars" else OF_ARROW[kind]
+    labeled = TABLE.assign(b=np.arange(120) % 3)
+    by_category = HistGradientBoostingClassifier(max_iter=2, categorical_features=["b"])
+    by_category.fit(labeled, CLASSES)
+    calls = (
+        splitcredit.explain,
+        lambda model, table: splitcredit.to_forest(model).predict(table),
+        lambda model, table: splitcredit.rank(model, table, "saabas"),
+        lambda model, table: splitcredit.TreeExplainer(model).shap_values(table),
+    )
+    for model, call in itertools.product((FOREST, by_category), calls):
+        with pytest.raises(ValueError, match=rf"X is not numeric \(column 'c' holds {kind}"):
+            call(model, table)
+
+
+def test_columns_of_dates_are_known_by_the_types_that_a_table_names():
+    """Without polars: its types are written so, and its array is one of numbers."""
+    table = Other(TABLE, "columns")
+    table.dtypes = ["Float64", "Float64", "Date"]
+    with pytest.raises(ValueError, match=r"X is not numeric \(column 'c' holds Date"):
+        splitcredit.explain(FOREST, table)
+
+
+@pytest.mark.parametrize("package", ["polars", "pyarrow"])
+def test_numbers_in_tables_of_other_libraries_are_those_of_pandas(package):
+    library = pytest.importorskip(package, reason=f"The package {package} is not installed.")
+    columns = {"b": [2, 3], "a": [0.5, 1.5], "c": [True, False]}
+    table = library.DataFrame(columns) if package == "polars" else library.table(columns)
+    expected = splitcredit.explain(FOREST, pd.DataFrame(columns)).values
+    assert splitcredit.explain(FOREST, table).values.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("value", [np.timedelta64(5, "D"), np.datetime64("2020-01-01")])
+def test_times_among_objects_are_refused(value):
+    """NumPy takes them for the number of their units, 5 and 18262."""
+    with pytest.raises(ValueError, match=r"X is not numeric \(it holds np\."):
+        splitcredit.explain(FOREST, np.array([[1.0, 2.0, value]], dtype=object))
+
+
+def test_columns_of_complex_numbers_are_refused():
+    with pytest.raises(ValueError, match=r"X is not numeric \(column 'c' holds complex128"):
+        splitcredit.explain(FOREST, TABLE.assign(c=1j))
 
 
 def test_a_dmatrix_with_categories_is_refused():

@@ -12,8 +12,8 @@ import numpy as np
 
 from splitcredit import _progress
 from splitcredit._forest_checks import prepared
+from splitcredit._tables import refuse_container, refuse_times
 from splitcredit.attribution import Attribution
-from splitcredit.forest import refuse_container
 
 # Numbers of a result in one chunk: 64 MB.
 _NUMBERS = 1 << 23
@@ -103,6 +103,7 @@ def as_table(forest, X):
     is_table = hasattr(X, "columns") or hasattr(X, "column_names")
     if not hasattr(X, "shape") or (is_table and not hasattr(X, "iloc")):
         # Tables of libraries other than pandas take rows in ways of their own.
+        refuse_times(X)
         X = np.asarray(forest.in_order(X))
     if hasattr(X, "toarray") or np.ndim(X) != 2:
         forest.prepare(X)  # says what is wrong

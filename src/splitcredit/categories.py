@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from splitcredit._tables import refuse_times
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Categories:
@@ -111,6 +113,7 @@ class Categories:
             return self._coded_frame(X)
         if not self.always:
             return X
+        refuse_times(X)
         array = np.array(X)
         if array.dtype.kind in "iub":  # which cannot hold the NaN of an unknown category
             array = array.astype(np.float64)

@@ -9,6 +9,7 @@ import numpy as np
 
 from splitcredit._forest_checks import LEAF, check, check_inbag, is_prepared
 from splitcredit._names import as_names
+from splitcredit._tables import numeric
 from splitcredit.categories import Categories
 
 __all__ = ["LEAF", "Forest", "array_hash"]
@@ -248,7 +249,7 @@ class Forest:
         X = self.in_order(X)
         if self.categories is not None:
             X = self.categories.coded(X)
-        array = _numeric(X, self.x_dtype)
+        array = numeric(X, self.x_dtype)
         if self.missing_value is not None:
             array = _with_missing(array, self.missing_value)
         if array.ndim != 2:
@@ -339,45 +340,6 @@ def _frozen(array, dtype, name):
     frozen = frozen.view()
     frozen.flags.writeable = False
     return frozen
-
-
-def refuse_container(X) -> None:
-    """Refuse the form in which a library keeps rows for itself; ValueError with the remedy."""
-    name = type(X).__name__
-    if name in ("DMatrix", "QuantileDMatrix", "Dataset", "Pool"):
-        raise ValueError(f"X is a {name}: pass the table that it was made of")
-
-
-def _numeric(X, dtype):
-    """X as a C-contiguous array of the dtype."""
-    refuse_container(X)
-    if hasattr(X, "toarray"):
-        raise ValueError(
-            "X is sparse: pass X.toarray(), or for XGBoost, which takes entries that are not "
-            "stored for missing, an array with NaN in their place"
-        )
-    try:
-        if hasattr(X, "iloc") and hasattr(X, "columns"):
-            _refuse_times(X)
-            X = X.to_numpy(dtype=np.float64, na_value=np.nan)
-        array = np.asarray(X)
-        if array.dtype.kind not in "biufO":
-            raise TypeError(f"dtype {array.dtype}")
-        if array.dtype == dtype and array.flags.c_contiguous:
-            return array
-        with np.errstate(over="ignore"):
-            return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"X is not numeric ({error}): pass a table of numbers; encode text columns first"
-        ) from None
-
-
-def _refuse_times(table):
-    """Columns of times would become numbers of nanoseconds, which no model was fitted on."""
-    for name, kind in table.dtypes.items():
-        if getattr(kind, "kind", "") in "mM":
-            raise TypeError(f"column {name!r} holds {kind}")
 
 
 def _with_missing(X, missing_value):

@@ -1,0 +1,95 @@
+"""Rows as users have them, arrays and tables of several libraries, and the numbers in them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# How the types of columns begin that hold dates and times, in pandas, polars and pyarrow.
+_TIMES = ("date", "time", "duration", "month_day_nano_interval")
+
+
+def refuse_container(X) -> None:
+    """Refuse the form in which a library keeps rows for itself; ValueError with the remedy."""
+    name = type(X).__name__
+    if name in ("DMatrix", "QuantileDMatrix", "Dataset", "Pool"):
+        raise ValueError(f"X is a {name}: pass the table that it was made of")
+    if name == "LazyFrame":
+        raise ValueError("X is a LazyFrame, which has no rows yet: pass X.collect()")
+
+
+def numeric(X, dtype) -> np.ndarray:
+    """X as a C-contiguous array of the dtype.
+
+    Raises
+    ------
+    ValueError
+        If X is sparse, or holds anything but numbers.
+    """
+    refuse_container(X)
+    if hasattr(X, "toarray"):
+        raise ValueError(
+            "X is sparse: pass X.toarray(), or for XGBoost, which takes entries that are not "
+            "stored for missing, an array with NaN in their place"
+        )
+    try:
+        _refuse_columns(X)
+        if hasattr(X, "iloc") and hasattr(X, "columns"):
+            X = X.to_numpy(dtype=np.float64, na_value=np.nan)
+        array = np.asarray(X)
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"dtype {array.dtype}")
+        if array.dtype == dtype and array.flags.c_contiguous:
+            return array
+        if array.dtype == object:
+            _refuse_times_among(array)
+        with np.errstate(over="ignore"):
+            return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
+    except (TypeError, ValueError) as error:
+        raise ValueError(_not_numeric(error)) from None
+
+
+def refuse_times(X) -> None:
+    """Refuse a table with columns of dates and times before it becomes an array.
+
+    They would become numbers, of days or nanoseconds by library, which no model was fitted on.
+
+    Raises
+    ------
+    ValueError
+        The message names the column.
+    """
+    try:
+        _refuse_columns(X)
+    except TypeError as error:
+        raise ValueError(_not_numeric(error)) from None
+
+
+def _not_numeric(error):
+    return (
+        f"X is not numeric ({error}): pass a table of numbers; encode text, dates and times as "
+        "numbers first"
+    )
+
+
+def _refuse_columns(table):
+    for name, kind in _types(table):
+        letter = getattr(kind, "kind", "O")  # of NumPy and pandas
+        if letter in "mMc" or (letter == "O" and str(kind).lower().startswith(_TIMES)):
+            raise TypeError(f"column {name!r} holds {kind}")
+
+
+def _types(table):
+    """Names and types of the columns of a table; none of anything else."""
+    if hasattr(table, "dtypes") and hasattr(table, "columns"):
+        return zip(table.columns, table.dtypes, strict=True)
+    schema = getattr(table, "schema", None)  # of pyarrow
+    if hasattr(schema, "names") and hasattr(schema, "types"):
+        return zip(schema.names, schema.types, strict=True)
+    return ()
+
+
+def _refuse_times_among(array):
+    """NumPy takes its own times among objects for the number of their units."""
+    times = [value for value in array.flat if isinstance(value, (np.datetime64, np.timedelta64))]
+    if times:
+        raise TypeError(f"it holds {times[0]!r}")
