@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.ensemble import (
@@ -22,12 +23,18 @@ from sklearn.linear_model import RANSACRegressor
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     GridSearchCV,
+    KFold,
     TunedThresholdClassifierCV,
 )
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    StandardScaler,
+    TargetEncoder,
+)
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 import splitcredit
@@ -205,6 +212,63 @@ def test_bagged_measures_take_the_rows_that_a_pipeline_was_fitted_on(pipeline, d
     assert ours.feature_names == NAMES and ours.values.any()
     with pytest.raises(ValueError, match="its hash differs"):
         ufi.importance(to_forest(pipeline, X), rows[::-1], y)
+
+
+class Sampler(BaseEstimator):
+    """Draws training rows, as the steps of imbalanced-learn do."""
+
+    def fit_resample(self, X, y):
+        return X, y
+
+
+def encoded_by_targets(kind, data):
+    """A pipeline whose forest was grown on other rows than its steps make now."""
+    if kind == "sampler":
+        numbers = data[0][["age", "dose"]]
+        return Pipeline([("draw", Sampler()), ("f", forest_model().fit(numbers, data[1]))])
+    step = TargetEncoder(cv=KFold(3))
+    if kind == "nested":
+        step = make_column_transformer((make_pipeline(step), ["color"]), remainder="passthrough")
+    rows = data[0] if kind == "nested" else data[0][["color"]]
+    return Pipeline([("step", step), ("f", forest_model())]).fit(rows, data[1])
+
+
+@pytest.mark.parametrize("kind", ["alone", "nested", "sampler"])
+def test_measures_of_training_rows_refuse_steps_that_made_other_rows_in_training(kind, data):
+    X, y = data
+    model = encoded_by_targets(kind, data)
+    X = {"alone": X[["color"]], "nested": X, "sampler": X[["age", "dose"]]}[kind]
+    step = "'draw' (Sampler)" if kind == "sampler" else "'step' (TargetEncoder)"
+    message = re.escape(f"the step {step} gave the model other training rows than transform gives")
+    named = [m.name for m in splitcredit.methods() if {"bootstrap", "refit"} & set(m.needs)]
+    assert len(named) == 6
+    for name in named:
+        with pytest.raises(ValueError, match=message):
+            splitcredit.importance(model, X, y, method=name)
+    with pytest.raises(ValueError, match=message):
+        splitcredit.explain(model, X, "oob_attributions")
+    with pytest.raises(ValueError, match=message):
+        to_forest(model, X)
+    totals = splitcredit.explain(model, X).totals()[:, 0]
+    expected = model[-1].predict(X if kind == "sampler" else model[:-1].transform(X))
+    assert twins.largest_error(totals, expected) <= twins.ROUNDING
+
+
+def test_the_remedy_for_steps_that_made_other_rows_in_training_works(data):
+    X, y = data
+    model = encoded_by_targets("alone", data)
+    rows = model[:-1].fit_transform(X[["color"]], y)
+    assert splitcredit.importance(forest_model().fit(rows, y), rows, y, method="ufi").values[0] > 0
+
+
+def test_a_frozen_encoder_makes_the_same_rows_in_training(data):
+    X, y = data
+    encoder = FrozenEstimator(TargetEncoder(cv=KFold(3)).fit(X[["color"]], y))
+    model = make_pipeline(encoder, forest_model()).fit(X[["color"]], y)
+    rows = encoder.transform(X[["color"]])
+    ours = splitcredit.importance(model, X[["color"]], y, method="ufi")
+    theirs = splitcredit.importance(model[-1], rows, y, method="ufi")
+    assert ours.values.tobytes() == theirs.values.tobytes()
 
 
 def test_the_background_goes_through_the_pipeline_too(pipeline, data):

@@ -9,7 +9,7 @@ import numpy as np
 
 from splitcredit import _arguments, _chunks, _methods
 from splitcredit.attribution import Attribution, Importance
-from splitcredit.convert import forest_and_rows
+from splitcredit.convert import forest_and_rows, forest_and_training_rows
 from splitcredit.kernels.results import Whole
 
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ def explain(
     chosen = _dtype(dtype)
     function = _methods.attributing(method)
     _arguments.check(method, function, ("X",), parameters)
+    if not _methods.takes_any_rows(method):
+        model, X = forest_and_training_rows(model, X)
     forest, table, parameters = _opened(model, X, parameters)
     rows = (
         _chunks.chunk_rows(forest, method)

@@ -14,7 +14,13 @@ from splitcredit.forest import Forest
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["are_targets", "forest_and_rows", "to_forest", "unwrap"]
+__all__ = [
+    "are_targets",
+    "forest_and_rows",
+    "forest_and_training_rows",
+    "to_forest",
+    "unwrap",
+]
 
 # Top-level package of the model's class -> module with `convert(model)`.
 _CONVERTERS = {
@@ -62,8 +68,9 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
     ValueError
-        If the model has something that a Forest cannot express, such as linear leaves; or a file
-        holds no model.
+        If the model has something that a Forest cannot express, such as linear leaves; a file
+        holds no model; or `X_train` is given and a step of the pipeline made other rows of it in
+        training, such as a TargetEncoder.
 
     Notes
     -----
@@ -98,7 +105,7 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
     forest = steps.named(_converted(inner))
     if X_train is None:
         return forest
-    return replace(forest, training_hash=forest.hash_of(steps.rows(X_train)))
+    return replace(forest, training_hash=forest.hash_of(steps.training_rows(X_train)))
 
 
 def forest_and_rows(model, *tables) -> tuple:
@@ -119,6 +126,21 @@ def forest_and_rows(model, *tables) -> tuple:
         return forest, *tables
     _, steps = unwrap(model)
     return forest, *(None if table is None else steps.rows(table) for table in tables)
+
+
+def forest_and_training_rows(model, X) -> tuple:
+    """The forest of a model, and its training rows as the trees saw them when they were grown.
+
+    Raises
+    ------
+    ValueError
+        If a step of a pipeline made other rows in training than it makes now.
+    """
+    forest = to_forest(model)
+    if isinstance(model, Forest):
+        return forest, X
+    _, steps = unwrap(model)
+    return forest, steps.training_rows(X)
 
 
 def are_targets(output_names) -> bool:

@@ -21,16 +21,38 @@ class Steps:
     absent : float
         What the model takes an entry for that a sparse matrix does not store: XGBoost takes it for
         missing, the others for 0.
+    otherwise : str
+        Name and kind of a step that gave the model other training rows than it makes of the same
+        rows now; empty if there is none.
     """
 
     pipelines: tuple = ()
     absent: float = 0.0
+    otherwise: str = ""
 
     def rows(self, X):
         """Rows as the trees see them: transformed, and dense where a step leaves them sparse."""
         for pipeline in self.pipelines:
             X = pipeline.transform(X)
         return dense(X, self.absent) if self.pipelines and hasattr(X, "toarray") else X
+
+    def training_rows(self, X):
+        """Training rows as the trees saw them when they were grown.
+
+        Raises
+        ------
+        ValueError
+            If a step made other rows in training, by cross-fitting or by drawing. They may be
+            random, and are not kept.
+        """
+        if self.otherwise:
+            raise ValueError(
+                f"the step {self.otherwise} gave the model other training rows than transform "
+                "gives, and they are not kept: fit the last step apart, on rows and targets that "
+                "the steps before it gave in training, such as model[:-1].fit_transform(X, y), "
+                "and pass it and them"
+            )
+        return self.rows(X)
 
     def named(self, forest: Forest) -> Forest:
         """The forest with the names of the transformed features, where its model knew none."""
@@ -76,19 +98,20 @@ def unwrap(model) -> tuple[object, Steps]:
     ValueError
         If a search did not keep its best estimator, or a pipeline does not end in a model.
     """
-    pipelines = []
+    pipelines, otherwise = [], ""
     while True:
         model = thawed(model)
         if _is_search(model):
             model = _best_of(model)
         elif _is_pipeline(model):
             pipelines += _transforming(model)
+            otherwise = otherwise or _otherwise(model)
             name, model = model.steps[-1]
             if model is None or isinstance(model, str):
                 raise ValueError(f"the last step {name!r} of the pipeline is no model of trees")
         else:
             absent = np.nan if library_of(model) == "xgboost" else 0.0
-            return model, Steps(tuple(pipelines), absent)
+            return model, Steps(tuple(pipelines), absent, otherwise)
 
 
 def thawed(model):
@@ -114,6 +137,33 @@ def _transforming(pipeline):
 
     kept = [step for step in pipeline.steps[:-1] if not hasattr(step[1], "fit_resample")]
     return [Pipeline(kept)] if kept else []
+
+
+def _otherwise(pipeline):
+    """Name and kind of a step before the last that treats training rows in another way."""
+    for name, step in pipeline.steps[:-1]:
+        if hasattr(step, "fit_resample"):
+            return f"{name!r} ({type(step).__name__})"
+        within = step.get_params() if hasattr(step, "get_params") else {}
+        frozen = tuple(f"{key}__" for key, part in within.items() if thawed(part) is not part)
+        if thawed(step) is not step:
+            continue
+        parts = [part for key, part in within.items() if not key.startswith(frozen)]
+        for part in (step, *parts):
+            if _is_cross_fitted(part):
+                return f"{name!r} ({type(part).__name__})"
+    return ""
+
+
+def _is_cross_fitted(transformer):
+    """Whether fit_transform encodes each row by the targets of other rows, as transform does not.
+
+    Encoders of that name in other packages do not all do so.
+    """
+    return any(
+        base.__name__ == "TargetEncoder" and base.__module__.startswith("sklearn.")
+        for base in type(transformer).__mro__
+    )
 
 
 def _is_search(model):

@@ -45,8 +45,8 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
     TypeError
         If `estimator` cannot be fitted, or `to_forest` does not know it.
     ValueError
-        If X is not a table, or holds or is split by categories, of which AIR would make numbers; or
-        the fitted model has no impurities.
+        If X is not a table, or holds or is split by categories, of which AIR would make numbers;
+        the fitted model has no impurities; or a step of a pipeline makes other rows in training.
 
     Notes
     -----
@@ -72,7 +72,7 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
         )
     from sklearn.base import clone
 
-    X = steps.rows(X)
+    X = steps.training_rows(X)
     if any(str(dtype) == "category" for dtype in getattr(X, "dtypes", ())):
         raise ValueError(f"X has columns of type category: {_NUMBERS_ONLY}")
     table = np.asarray(X)

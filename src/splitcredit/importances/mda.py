@@ -8,7 +8,7 @@ import numpy as np
 
 from splitcredit import _progress
 from splitcredit.attribution import Importance
-from splitcredit.convert import forest_and_rows
+from splitcredit.convert import forest_and_training_rows
 from splitcredit.importances._training import check_seed, checked_training_data
 
 REQUIRES = ("bootstrap",)
@@ -75,7 +75,7 @@ def importance(
     from splitcredit.kernels.walks import mda
 
     check_seed(random_state)
-    forest, X = forest_and_rows(forest, X)
+    forest, X = forest_and_training_rows(forest, X)
     rows, y = checked_training_data(forest, X, y)
     orders = permutations(forest.n_features, random_state)
     with _progress.bar(forest.n_trees, progress, "trees") as done:

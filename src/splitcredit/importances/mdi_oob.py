@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from splitcredit.attribution import Importance
-from splitcredit.convert import forest_and_rows
+from splitcredit.convert import forest_and_training_rows
 from splitcredit.importances._prediction import chosen_outputs
 from splitcredit.importances._training import ROWS, check_choice, sums_of_nodes
 
@@ -71,7 +71,7 @@ def importance(
     """
     from splitcredit.kernels.walks import oob
 
-    forest, X = forest_and_rows(forest, X)
+    forest, X = forest_and_training_rows(forest, X)
     check_choice("rows", rows, ROWS)
     check_choice("divide_by", divide_by, DIVISORS)
     chosen = chosen_outputs(forest, output)

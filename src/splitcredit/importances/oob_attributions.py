@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from splitcredit.attribution import Attribution, Importance
-from splitcredit.convert import forest_and_rows
+from splitcredit.convert import forest_and_training_rows
 from splitcredit.importances._prediction import chosen_outputs
 from splitcredit.importances._training import (
     ROWS,
@@ -75,7 +75,7 @@ def importance(
     array([0.013, 0.001, 0.023, 0.044])
     """
     check_choice("weigh_by", weigh_by, WEIGHTS)
-    forest, X = forest_and_rows(forest, X)
+    forest, X = forest_and_training_rows(forest, X)
     attributed = attribute(forest, X, attribution, rows, output)
     _, y = checked_training_data(forest, X, y)
     values = attributed.values
@@ -147,7 +147,7 @@ def attribute(
         "saabas": oob_saabas,
         "tree_shap": oob_tree_shap,
     }[attribution]
-    forest, X = forest_and_rows(forest, X)
+    forest, X = forest_and_training_rows(forest, X)
     outputs = chosen_outputs(forest, output)
     return Attribution(
         values=kernel(forest, checked_training_rows(forest, X), outputs, rows == "inbag"),

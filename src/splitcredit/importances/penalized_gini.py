@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from splitcredit.attribution import Importance
-from splitcredit.convert import forest_and_rows
+from splitcredit.convert import forest_and_training_rows
 from splitcredit.importances._training import ROWS, check_choice, sums_of_nodes
 
 REQUIRES = ("bootstrap",)
@@ -174,7 +174,7 @@ def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
     """
     from splitcredit.kernels.walks import oob
 
-    forest, X = forest_and_rows(forest, X)
+    forest, X = forest_and_training_rows(forest, X)
     if not isinstance(scores, dict):
         for name in scores:
             check_choice("preset", name, tuple(PRESETS))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from splitcredit.attribution import Importance
-from splitcredit.convert import forest_and_rows
+from splitcredit.convert import forest_and_training_rows
 from splitcredit.importances import penalized_gini
 
 REQUIRES = ("bootstrap",)
@@ -48,7 +48,7 @@ def importance(forest, X, y) -> Importance:
     >>> ufi.importance(model, X, y).values.round(2)
     array([0.07, 0.  , 0.26, 0.25])
     """
-    forest, X = forest_and_rows(forest, X)
+    forest, X = forest_and_training_rows(forest, X)
     score = penalized_gini.importance(forest, X, y, preset="ufi")
     factor = 2.0 if forest.n_outputs == 1 else 1.0
     return Importance(factor * score.values, forest.feature_names, "ufi")
