@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from lightgbm import LGBMClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 import twins
 from forests import BOOSTED, boosted, raw_score, rows_on_thresholds
@@ -211,6 +213,16 @@ def test_labels():
     for library in ("xgboost", "lightgbm", "gradient boosting", "histogram"):
         assert to_forest(boosted(f"{library}, binary, cancer")[0]).output_names == ("1",)
         assert to_forest(boosted(f"{library}, diabetes")[0]).output_names == ("output",)
+
+
+@pytest.mark.parametrize(("label", "name"), [(0, "1"), (1, "not 1"), ("a", "not a")])
+@pytest.mark.parametrize("model", [HistGradientBoostingClassifier, LGBMClassifier], ids=str)
+def test_the_score_of_a_model_of_one_class_is_that_of_what_is_not_this_class(model, label, name):
+    X = np.arange(40.0)[:, None]
+    model = model(**({"verbosity": -1} if model is LGBMClassifier else {})).fit(X, [label] * 40)
+    forest = to_forest(model)
+    assert forest.output_names == (name,)
+    assert (forest.predict(X) < -30).all() and (model.predict(X) == label).all()
 
 
 def test_a_tree_of_one_class_leaves_the_others_alone():

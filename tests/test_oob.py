@@ -6,8 +6,9 @@ from functools import cache
 import numba
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, RandomForestRegressor
 
+import splitcredit
 import twins
 import twins_oob
 from forests import fitted, whole_numbers
@@ -270,3 +271,19 @@ def test_values_that_are_no_means_are_not_held_against_the_targets():
     forest = to_forest(model.fit(X, y), X)
     found = ufi.importance(forest, X, y).values
     assert twins.largest_error(found, twins_oob.ufi(forest, X, y)) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("label", [0, 1, "a", True])
+@pytest.mark.parametrize("model", [RandomForestClassifier, BaggingClassifier], ids=str)
+def test_a_forest_that_knows_one_class_credits_nothing(model, label):
+    """Its one output is a fraction of 1 everywhere, whatever the rows."""
+    X, y = np.arange(24.0).reshape(12, 2), np.full(12, label)
+    model = model(n_estimators=3, random_state=0).fit(X, y)
+    assert to_forest(model).output_names == (str(label),)
+    for method in ("ufi", "mdi_oob", "mda", "penalized_gini", "oob_attributions", "sage"):
+        values = splitcredit.importance(model, X, y, method=method).values
+        np.testing.assert_array_equal(values, np.zeros(2), method)
+    attribution = splitcredit.explain(model, X)
+    assert not attribution.values.any() and attribution.baseline.tolist() == [1.0]
+    with pytest.raises(ValueError, match=r"y holds \['b'\], which are no classes of the model"):
+        ufi.importance(model, X, np.full(12, "b"))

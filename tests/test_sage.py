@@ -340,7 +340,7 @@ def test_bad_input_is_refused(change, message):
 )
 def test_bad_targets_of_regressors_are_refused(y, message):
     with pytest.raises(ValueError, match=message):
-        importance(grow([leaf(1.0)], 2), np.zeros((1, 2)), y)
+        importance(grow([leaf(2.0)], 2), np.zeros((1, 2)), y)
 
 
 @pytest.mark.parametrize("name", ["float64, <=", "sum with a base"])
@@ -351,7 +351,7 @@ def test_cross_entropy_is_refused_where_predictions_are_no_probabilities(name):
 
 
 def test_exact_values_of_many_features_are_refused():
-    forest = grow([leaf(1.0)], 16)
+    forest = grow([leaf(2.0)], 16)
     with pytest.raises(ValueError, match=r'2\*\*16 are too many: use algorithm="sampled"'):
         importance(forest, np.zeros((1, 16)), [0], algorithm="exact")
 

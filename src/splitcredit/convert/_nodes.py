@@ -76,6 +76,19 @@ def target_names(n_targets) -> tuple[str, ...]:
     return tuple(f"y{k}" for k in range(n_targets))
 
 
+def scored_class(classes):
+    """The class whose score a boosted model of two classes gives: the second.
+
+    Where training had one class, the score is that of what is not this class; without labels, and
+    beside a class 0, it is called 1.
+    """
+    if classes is None or len(classes) == 0:
+        return "1"
+    if len(classes) == 1:
+        return "1" if classes[0] == 0 else f"not {classes[0]}"
+    return classes[1]
+
+
 def in_columns(value, column, counts, n_outputs) -> np.ndarray:
     """Values as (n_nodes, n_outputs): each tree's in the column of its class, zeros elsewhere.
 

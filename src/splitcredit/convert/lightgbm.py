@@ -282,5 +282,5 @@ def _output_names(head, n_outputs, classes):
     if n_outputs > 1:
         return tuple(range(n_outputs) if classes is None else classes)
     if head.get("objective", "").startswith("binary"):
-        return ("1",) if classes is None or len(classes) < 2 else (classes[1],)
+        return (_nodes.scored_class(classes),)
     return ("output",)

@@ -111,4 +111,6 @@ def _output_names(model):
     boosted = hasattr(model, "n_trees_per_iteration_") or isinstance(
         model, ensemble.AdaBoostClassifier
     )
-    return tuple(model.classes_[1:] if boosted and len(model.classes_) == 2 else model.classes_)
+    if boosted and len(model.classes_) < 3:
+        return (_nodes.scored_class(model.classes_),)
+    return tuple(model.classes_)

@@ -331,7 +331,7 @@ def _output_names(learner, classes):
     if n_classes > 1:
         return tuple(range(n_classes) if classes is None else classes)
     if binary:
-        return ("1",) if classes is None or len(classes) < 2 else (classes[1],)
+        return (_nodes.scored_class(classes),)
     return ("output",)
 
 

@@ -7,8 +7,9 @@ import numpy as np
 from splitcredit.convert import are_targets
 
 ROWS = ("inbag", "oob")
-# Criteria whose node values are class fractions or means.
-_OF_MEANS = ("gini", "entropy", "log_loss", "squared_error", "friedman_mse", "poisson")
+# Criteria whose node values are class fractions, and those with means besides.
+_OF_CLASSES = ("gini", "entropy", "log_loss")
+_OF_MEANS = (*_OF_CLASSES, "squared_error", "friedman_mse", "poisson")
 # Largest distance of a node's value from the mean of y, as a share of the largest value: far above
 # the rounding of sums of float64, far below what one wrong row makes.
 _SAME_MEAN = 1e-9
@@ -176,6 +177,15 @@ def _number_of(name):
         return None
 
 
+def knows_one_class(forest) -> bool:
+    """Whether a forest is of a classifier whose training rows were all of one class.
+
+    It has one output, as a regressor has, and predicts that class with a fraction of 1.
+    """
+    of_classes = forest.criterion in _OF_CLASSES and forest.output_names != ("output",)
+    return of_classes and forest.n_outputs == 1 and bool((forest.value == 1.0).all())
+
+
 def check_choice(name, value, allowed) -> None:
     """Raise a ValueError that lists what is allowed, if it is something else."""
     if value not in allowed:
@@ -192,6 +202,8 @@ def check_seed(random_state) -> None:
 def targets_of(forest, y, n) -> np.ndarray:
     """Index of the class of each of n rows, int64, or the numbers of a regressor, float64.
 
+    Of a classifier that knows one class, all rows have its fraction, 1, as their number.
+
     Raises
     ------
     ValueError
@@ -206,7 +218,8 @@ def targets_of(forest, y, n) -> np.ndarray:
     y = np.asarray(y)
     if y.shape != (n,):
         raise ValueError(f"y has shape {y.shape}, expected ({n},): one target for each row of X")
-    if forest.n_outputs > 1:
+    one_class = knows_one_class(forest)
+    if forest.n_outputs > 1 or one_class:
         labels, position = np.unique(y, return_inverse=True)
         classes = _classes_of(forest.output_names, labels)
         unknown = [str(label) for label, c in zip(labels, classes, strict=True) if c < 0]
@@ -215,7 +228,7 @@ def targets_of(forest, y, n) -> np.ndarray:
                 f"y holds {unknown[:5]}, which are no classes of the model: pass labels among "
                 f"{list(forest.output_names)[:10]}"
             )
-        return np.array(classes)[position]
+        return np.ones(n) if one_class else np.array(classes, np.int64)[position]
     try:
         y = y.astype(np.float64)
     except (TypeError, ValueError):
