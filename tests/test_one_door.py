@@ -5,11 +5,13 @@ import pickle
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.pipeline import make_pipeline
 
 import splitcredit as sc
 from splitcredit import importances, to_forest
@@ -488,3 +490,58 @@ def test_faithfulness_is_pickled_and_has_the_signature_of_the_function():
 def test_what_is_no_ranking_is_named(regression, data, ranking, k, message):
     with pytest.raises(ValueError, match=message):
         sc.faithfulness(regression, data[0][:2], ranking, "pg2", scale=0.3, k=k)
+
+
+INDEXES = {
+    "labels": pd.Index(list("wxyz") * 2 + ["v", "w"], name="patient"),
+    "dates": pd.date_range("2020-01-01", periods=10, tz="UTC"),
+    "levels": pd.MultiIndex.from_product([["a", "b"], range(5)], names=["site", "visit"]),
+    "positions": pd.RangeIndex(10),
+}
+
+
+def assert_same_index(found, expected):
+    """Whether positions are a range or listed makes no difference."""
+    pd.testing.assert_index_equal(found, expected, exact="equiv")
+
+
+@pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
+def test_frames_have_the_index_of_the_rows_that_were_explained(index, case):
+    model, X, _ = case
+    k, rows = to_forest(model).n_outputs, X[:10].set_axis(index)
+    for model_or_pipeline in (model, make_pipeline("passthrough", model)):
+        frame = sc.explain(model_or_pipeline, rows).to_frame()
+        assert_same_index(frame.index, index.repeat(k))
+        assert frame["sample"].tolist() == np.repeat(range(10), k).tolist()
+    chunks = [part.to_frame() for part in sc.explain_chunks(model, rows, chunk_rows=4)]
+    pd.testing.assert_frame_equal(
+        pd.concat(chunks).drop(columns="sample"), frame.drop(columns="sample")
+    )
+    predicted = sc.explain(model, rows, output="predicted", dtype="float32")
+    assert_same_index(predicted.grouped({"g": ["age", "dose"]}).to_frame().index, index)
+    pairs = sc.interactions(model, rows).to_frame()
+    assert_same_index(pairs.index, index.repeat(k))
+    for method in ("pg2_greedy", "saabas", "mdi"):
+        ranked = sc.rank(model, rows, method, **more(method, X)).to_frame()
+        assert_same_index(ranked.index, index.repeat(4))
+
+
+def test_frames_of_training_rows_have_their_index(case):
+    model, X, _ = case
+    turned = X.set_axis(X.index[::-1])
+    found = sc.explain(model, turned, "oob_attributions", output=0).to_frame()
+    assert_same_index(found.index, turned.index)
+
+
+def test_frames_of_arrays_have_positions_and_an_index_is_pickled_and_not_stored(case):
+    model, X, _ = case
+    plain = sc.explain(model, X.to_numpy())
+    assert_same_index(plain.to_frame().index, pd.RangeIndex(plain.values[:, 0].size))
+    labeled = sc.explain(model, X.set_axis(X.index + 7))
+    assert pickle.loads(pickle.dumps(labeled)).index.equals(labeled.index)
+    stored = labeled.to_arrays()
+    assert (
+        set(stored) == set(plain.to_arrays()) and sc.Attribution.from_arrays(stored).index is None
+    )
+    with pytest.raises(ValueError, match="index has 60 labels, expected 2: one for each row"):
+        replace(labeled, values=labeled.values[:2])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from splitcredit import _arguments, _chunks, _methods
+from splitcredit._names import row_index
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.convert import forest_and_rows, forest_and_training_rows
 from splitcredit.kernels.results import Whole
@@ -53,7 +55,8 @@ def explain(
     Returns
     -------
     Attribution
-        ``values`` is (n_samples, n_features, n_outputs).
+        ``values`` is (n_samples, n_features, n_outputs). If X is a DataFrame, ``to_frame`` has
+        its index.
 
     Raises
     ------
@@ -79,7 +82,7 @@ def explain(
     >>> attribution.totals().round(6)  # the fraction of the predicted class
     array([[1.]])
     """
-    chosen = _dtype(dtype)
+    chosen, labels = _dtype(dtype), row_index(X)
     function = _methods.attributing(method)
     _arguments.check(method, function, ("X",), parameters)
     if not _methods.takes_any_rows(method):
@@ -95,7 +98,8 @@ def explain(
     pieces = _chunks.attributions(
         function, forest, table, rows, chosen, progress, parameters, y, whole
     )
-    return _chunks.joined(pieces, len(table), whole)
+    joined = _chunks.joined(pieces, len(table), whole)
+    return joined if labels is None else replace(joined, index=labels)
 
 
 def explain_chunks(
@@ -142,7 +146,7 @@ def explain_chunks(
     Attribution('tree_shap', 100 samples, 4 features, 3 outputs)
     Attribution('tree_shap', 50 samples, 4 features, 3 outputs)
     """
-    chosen = _dtype(dtype)
+    chosen, labels = _dtype(dtype), row_index(X)
     function = _methods.attributing(method)
     if not _methods.takes_any_rows(method):
         raise ValueError(f"method {method!r} attributes all training rows at once: use explain")
@@ -153,7 +157,8 @@ def explain_chunks(
     forest, table, parameters = _opened(model, X, parameters)
     rows = _chunks.chunk_rows(forest, method) if chunk_rows is None else int(chunk_rows)
     y = y if _arguments.takes(function, "y") else None
-    return _chunks.attributions(function, forest, table, rows, chosen, progress, parameters, y)
+    pieces = _chunks.attributions(function, forest, table, rows, chosen, progress, parameters, y)
+    return pieces if labels is None else _labeled(pieces, labels)
 
 
 def importance(
@@ -239,6 +244,15 @@ def importance(
         total = total + np.abs(piece.values).sum(axis=(0, 2))
     called = piece.parameters | {"summary": "mean |attribution|"}
     return Importance(total / len(table), piece.feature_names, method, called)
+
+
+def _labeled(pieces, labels):
+    """The attributions of chunks with the labels of their rows."""
+    at = 0
+    for piece in pieces:
+        stop = at + len(piece.values)
+        yield replace(piece, index=labels[at:stop])
+        at = stop
 
 
 def _dtype(dtype):

@@ -50,3 +50,21 @@ def columns_in_order(X, names):
     if given == list(names) or sorted(given) != sorted(names) or len(set(given)) < len(given):
         return X
     return X[[columns[given.index(name)] for name in names]]
+
+
+def row_index(X):
+    """The labels of the rows of a DataFrame, a pandas Index; None of anything else."""
+    return X.index if hasattr(X, "iloc") and hasattr(X, "columns") else None
+
+
+def check_index(index, n: int) -> None:
+    """Raise a ValueError if there are labels, but not one for each of n rows."""
+    if index is not None and len(index) != n:
+        raise ValueError(f"index has {len(index)} labels, expected {n}: one for each row")
+
+
+def indexed(frame, index, times: int):
+    """A frame with so many rows for each row that was explained, under the labels of these."""
+    if index is not None:
+        frame.index = index.repeat(times)
+    return frame

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from splitcredit import _arguments, _methods, _ranks
 from splitcredit._explain import explain, importance
+from splitcredit._names import row_index
 from splitcredit.convert import forest_and_rows, to_forest
 from splitcredit.faithfulness import prediction_gap
 from splitcredit.faithfulness.rankings import Rankings
@@ -71,20 +73,12 @@ def rank(
     >>> print(ranking.to_frame()[["sample", "place", "feature"]].head(2))
        sample  place            feature
     0       0      1   petal width (cm)
-    1       0      2  petal length (cm)
+    0       0      2  petal length (cm)
     """
     _methods.check_ranks(method)
-    if method in _ranks.BY_GAPS:
-        return _by_gaps(model, X, method, progress, parameters)
-    if _methods.attributes(method):
-        attributed = _of_one_output(model, X, y, method, progress, parameters)
-        return _ranks.by_values(attributed, len(attributed.values))
-    if not _methods.refits(method):
-        forest, rows = forest_and_rows(model, X)
-        forest.prepare(rows)
-    data = {"X": X, "y": y} if _methods.takes_data(method) else {}
-    ranked = importance(model, method=method, progress=progress, **data, **parameters)
-    return _ranks.by_values(ranked, np.shape(X)[0])
+    ranked = _ranked(model, X, method, y, progress, parameters)
+    labels = row_index(X)
+    return ranked if labels is None else replace(ranked, index=labels)
 
 
 def faithfulness(
@@ -192,6 +186,21 @@ def faithfulness(
     else:
         ranks = _ranks.ranking_of(ranking, forest, rows, output)
     return _ranks.measured(forest, rows, ranks, metric, *given, output, k, progress)
+
+
+def _ranked(model, X, method, y, progress, parameters):
+    """Rankings of rows by their positions."""
+    if method in _ranks.BY_GAPS:
+        return _by_gaps(model, X, method, progress, parameters)
+    if _methods.attributes(method):
+        attributed = _of_one_output(model, X, y, method, progress, parameters)
+        return _ranks.by_values(attributed, len(attributed.values))
+    if not _methods.refits(method):
+        forest, rows = forest_and_rows(model, X)
+        forest.prepare(rows)
+    data = {"X": X, "y": y} if _methods.takes_data(method) else {}
+    ranked = importance(model, method=method, progress=progress, **data, **parameters)
+    return _ranks.by_values(ranked, np.shape(X)[0])
 
 
 def _by_gaps(model, X, method, progress, parameters):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from splitcredit._names import as_names
+from splitcredit._names import as_names, check_index, indexed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,6 +33,9 @@ class Attribution:
         What the measure was called with.
     output_index : int64 (n_samples,), optional
         The output that each row explains, where that differs from row to row.
+    index : pandas.Index (n_samples,), optional
+        Labels of the rows, where they came from a DataFrame. `to_arrays` leaves them out, as not
+        all can be stored without pickling.
 
     Raises
     ------
@@ -46,6 +50,7 @@ class Attribution:
     method: str
     parameters: dict = field(default_factory=dict)
     output_index: np.ndarray | None = None
+    index: Any = None
 
     def __post_init__(self):
         set_ = object.__setattr__
@@ -72,6 +77,7 @@ class Attribution:
             )
         if self.output_index is not None and self.output_index.shape != (n,):
             raise ValueError(f"output_index has shape {self.output_index.shape}, expected {(n,)}")
+        check_index(self.index, n)
 
     def __repr__(self):
         n, p, k = self.values.shape
@@ -82,7 +88,11 @@ class Attribution:
         return self.baseline + self.values.sum(axis=1, dtype=np.float64)
 
     def to_frame(self):
-        """As a tidy DataFrame: sample, output, then one column a feature."""
+        """As a tidy DataFrame: sample, output, then one column a feature.
+
+        ``sample`` is the position of the row. Of rows from a DataFrame the frame has the index,
+        each label as often as there are outputs.
+        """
         import pandas as pd
 
         n, p, k = self.values.shape
@@ -92,7 +102,7 @@ class Attribution:
         names = np.array(self.output_names)
         frame.insert(0, "sample", np.repeat(np.arange(n), k), allow_duplicates=True)
         frame.insert(1, "output", np.tile(names, n), allow_duplicates=True)
-        return frame
+        return indexed(frame, self.index, k)
 
     def grouped(self, groups) -> Attribution:
         """Attributions of groups of features: the sum of those of their features.
@@ -188,7 +198,7 @@ class Attribution:
         return _shap.explanation(self, X)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Every field as an array that `numpy.savez` can store; None is left out."""
+        """Every field but `index` as an array that `numpy.savez` can store; None is left out."""
         arrays = {
             "values": self.values,
             "baseline": self.baseline,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from splitcredit._names import index_of
+from splitcredit._names import index_of, indexed, row_index
 from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import (
     chosen_outputs,
@@ -42,6 +42,8 @@ class Interactions:
         What `interactions` was called with.
     output_index : int64 (n_samples,), optional
         The output that each row explains, where that differs from row to row.
+    index : pandas.Index (n_samples,), optional
+        Labels of the rows, where they came from a DataFrame.
     """
 
     values: np.ndarray
@@ -51,6 +53,7 @@ class Interactions:
     output_names: tuple[str, ...]
     parameters: dict = field(default_factory=dict)
     output_index: np.ndarray | None = None
+    index: Any = None
 
     def __repr__(self):
         n, k = len(self.values), self.values.shape[-1]
@@ -68,7 +71,8 @@ class Interactions:
         pandas.DataFrame
             Columns sample, output, and one for each pair or set, named by its features with
             `` x `` between them. A pair of the matrix has both its halves; a single feature has
-            its entry of the diagonal.
+            its entry of the diagonal. Of rows from a DataFrame it has the index, each label as
+            often as there are outputs.
         """
         import pandas as pd
 
@@ -82,7 +86,7 @@ class Interactions:
         frame = pd.DataFrame(values.transpose(0, 2, 1).reshape(n * n_outputs, -1), columns=names)
         frame.insert(0, "sample", np.repeat(np.arange(n), n_outputs), allow_duplicates=True)
         frame.insert(1, "output", np.tile(np.array(self.output_names), n), allow_duplicates=True)
-        return frame
+        return indexed(frame, self.index, n_outputs)
 
     def to_shap(self, X=None):
         """As a ``shap.Explanation``, for shap's plots; needs shap.
@@ -178,6 +182,7 @@ def interactions(
     >>> splitcredit.interactions(model, X[:3], sets=[["petal length (cm)", "petal width (cm)"]])
     Interactions(3 samples, 1 sets of 2 features, 3 outputs)
     """
+    labels = row_index(X)
     forest, X, background = forest_and_rows(model, X, background)
     X = forest.prepare(X)
     if background is not None:
@@ -203,6 +208,7 @@ def interactions(
             "order": int(order),
         },
         output_index=index,
+        index=labels,
     )
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+
+from splitcredit._names import indexed
 
 # Sets of features are compared as bits of an integer, as far as these go.
 _BITS = 62
@@ -22,6 +25,8 @@ class Rankings:
         PG^2 of the first k features in column k - 1; None if the rankings were not made from it.
     feature_names : tuple of str, optional
         Names of the features by their index.
+    index : pandas.Index (n_samples,), optional
+        Labels of the rows, where they came from a DataFrame.
 
     Examples
     --------
@@ -37,6 +42,7 @@ class Rankings:
     rankings: np.ndarray
     gaps: np.ndarray | None
     feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
+    index: Any = field(default=None, kw_only=True)
 
     @property
     def pgi2(self) -> np.ndarray:
@@ -61,7 +67,8 @@ class Rankings:
     def to_frame(self):
         """As a tidy DataFrame: sample, place (from 1), feature, and gap where there are gaps.
 
-        Features stand by their names, or by their index if the names are not known.
+        Features stand by their names, or by their index if the names are not known. Of rows from a
+        DataFrame the frame has the index, each label as often as features are ranked.
         """
         import pandas as pd
 
@@ -76,7 +83,7 @@ class Rankings:
         }
         if self.gaps is not None:
             columns["gap"] = self.gaps.ravel()
-        return pd.DataFrame(columns)
+        return indexed(pd.DataFrame(columns), self.index, d)
 
 
 def validate_rankings(rankings, n_rows: int, n_features: int) -> np.ndarray:
