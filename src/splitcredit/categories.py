@@ -139,12 +139,15 @@ class Categories:
         columns = {}
         for j in range(X.shape[1]):
             column = X.iloc[:, j]
-            if j in labels_of and (self.always or j in by_type):
+            # LightGBM compares lists, in which True equals 1, before it looks for labels.
+            is_known = self.labeled is None and j in labels_of
+            is_known = is_known and list(column.cat.categories) == list(labels_of[j])
+            if j in labels_of and (self.always or j in by_type) and not is_known:
                 columns[j] = self._codes(column, labels_of[j], X.columns[j])
-            elif j in by_type:  # no labels are known: the codes of X itself
+            elif j in by_type and not self.always:  # the codes of X itself
                 codes = column.cat.codes.to_numpy()
                 columns[j] = np.where(codes < 0, np.nan, codes)
-            else:
+            else:  # scikit-learn takes other columns for numbers, whatever their type
                 columns[j] = column
         coded = pd.DataFrame(columns, index=X.index)
         coded.columns = X.columns
@@ -155,6 +158,8 @@ class Categories:
         import pandas as pd
 
         values = np.asarray(column, dtype=None if hasattr(column, "dtype") else object)
+        if self.always:  # scikit-learn compares them as numbers, pandas tells True from 1
+            values, labels = _without_booleans(values), _without_booleans(labels)
         values = values.astype(object) if any(isinstance(v, str) for v in labels) else values
         codes = pd.Index(list(labels)).get_indexer(pd.Index(values)).astype(np.float64)
         unknown = codes < 0
@@ -187,6 +192,20 @@ class Categories:
             goes_right = (inside != self.members_left[s]).astype(X.dtype)
             out[:, X.shape[1] + s] = np.where(np.isnan(X[:, j]), np.nan, goes_right)
         return out
+
+
+def _without_booleans(values):
+    """Numbers 0 and 1 in place of False and True, an array if it was one."""
+    if getattr(values, "dtype", None) == np.bool_:
+        return values.astype(np.float64)
+    if not isinstance(values, (list, tuple)) and values.dtype != object:
+        return values
+    numbers = [float(v) if isinstance(v, (bool, np.bool_)) else v for v in values]
+    if isinstance(values, (list, tuple)):
+        return numbers
+    out = np.empty(len(numbers), object)
+    out[:] = numbers
+    return out
 
 
 def _plain(label):

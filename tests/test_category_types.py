@@ -1,0 +1,69 @@
+"""Labels of categories in other types than those of training, as the libraries compare them."""
+
+import itertools
+
+import lightgbm
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import HistGradientBoostingRegressor
+
+import twins
+from splitcredit import explain, to_forest
+
+N = 120
+TYPES = {
+    "bool": lambda flags: flags,
+    "int": lambda flags: flags.astype(int),
+    "float": lambda flags: flags.astype(float),
+    "object": lambda flags: flags.astype(object),
+    "nullable": lambda flags: pd.array(flags, dtype="boolean"),
+    "category of bool": pd.Categorical,
+    "category of int": lambda flags: pd.Categorical(flags.astype(int)),
+}
+
+
+def flags():
+    """Numbers, flags, and targets that both decide."""
+    random = np.random.default_rng(0)
+    x, on = random.normal(size=N), random.random(N) < 0.5
+    return x, on, x + 2.0 * on
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize(("fitted", "given"), itertools.product(TYPES, TYPES))
+def test_true_equals_one_for_scikit_learn(fitted, given, missing):
+    x, on, y = flags()
+    train, rows = (pd.DataFrame({"x": x, "on": TYPES[kind](on)}) for kind in (fitted, given))
+    if missing:
+        train["on"] = train["on"].where(np.arange(N) % 9 > 0)
+    model = HistGradientBoostingRegressor(max_iter=5, categorical_features=["on"]).fit(train, y)
+    try:
+        expected = model.predict(rows)
+    except (TypeError, ValueError):
+        pytest.skip(f"scikit-learn compares no {given} with {fitted}")
+    assert twins.largest_error(explain(model, rows).totals()[:, 0], expected) <= twins.ROUNDING
+    array = np.array(rows, dtype=object)
+    expected = model.predict(array)
+    assert twins.largest_error(to_forest(model).predict(array)[:, 0], expected) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("given", ["category of bool", "category of int"])
+@pytest.mark.parametrize("fitted", ["category of bool", "category of int"])
+def test_true_equals_one_for_LightGBM(fitted, given):
+    x, on, y = flags()
+    train, rows = (pd.DataFrame({"x": x, "on": TYPES[kind](on)}) for kind in (fitted, given))
+    model = lightgbm.LGBMRegressor(n_estimators=5, verbosity=-1, n_jobs=1).fit(train, y)
+    ours = explain(model, rows).totals()[:, 0]
+    assert twins.largest_error(ours, model.predict(rows)) <= twins.ROUNDING
+
+
+def test_numbers_of_type_category_that_are_no_categories_of_the_model_stay_numbers():
+    """As scikit-learn takes columns that are not among its categorical features."""
+    x, on, y = flags()
+    doses = np.array([30, 10, 20])[np.arange(N) % 3]
+    rows = pd.DataFrame({"on": on, "x": x, "dose": pd.Categorical(doses, categories=[30, 10, 20])})
+    model = HistGradientBoostingRegressor(max_iter=5, categorical_features=["on"])
+    model.fit(rows, y + doses)
+    ours = explain(model, rows).totals()[:, 0]
+    assert twins.largest_error(ours, model.predict(rows)) <= twins.ROUNDING
