@@ -31,7 +31,7 @@ def flags():
 
 
 @pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize(("fitted", "given"), itertools.product(TYPES, TYPES))
+@pytest.mark.parametrize(("fitted", "given"), list(itertools.product(TYPES, TYPES)))
 def test_true_equals_one_for_scikit_learn(fitted, given, missing):
     x, on, y = flags()
     train, rows = (pd.DataFrame({"x": x, "on": TYPES[kind](on)}) for kind in (fitted, given))

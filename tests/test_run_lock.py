@@ -71,14 +71,17 @@ def test_a_job_ends_with_a_run_that_is_killed(tmp_path):
 
 def test_a_run_waits_for_a_job_of_an_earlier_one_and_says_so(tmp_path):
     """The job of the first run takes no signal, and ends when a file is there."""
-    waits = 'signal.signal(signal.SIGTERM, lambda *_: print("told", flush=True));'
+    # Not by print, which must not be called while another print, of "started", has not returned.
+    waits = 'told = b"told" + os.linesep.encode();'
+    waits += "signal.signal(signal.SIGTERM, lambda *_: os.write(1, told));"
     waits += 'print("started", flush=True);'
     waits += "any(time.sleep(0.02) for _ in iter(lambda: os.path.exists(chr(101)), True))"
     job = JOB.replace("import os", "import signal, os").format(waits.replace("'", '"'))
     with started(tmp_path, job) as first:
         assert first.stdout.readline() == "started\n"
         first.kill()
-        assert first.stdout.readline() == "told\n"
+        told = first.stdout.readline()
+        assert told == "told\n", told or first.stderr.read()
         command = [sys.executable, "-c", RUN, "pass"]
         environment = {**os.environ, "PYTHONPATH": str(SRC)}
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
