@@ -69,11 +69,16 @@ def _catboost(model, forest, X):
 
 
 def _sklearn(model, forest, X):
+    from sklearn import ensemble
     from sklearn.base import is_classifier
-    from sklearn.ensemble import IsolationForest
-    from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
 
-    if isinstance(model, ForestClassifier | ForestRegressor) and model.n_outputs_ == 1:
+    forests = (
+        ensemble.RandomForestClassifier,
+        ensemble.RandomForestRegressor,
+        ensemble.ExtraTreesClassifier,
+        ensemble.ExtraTreesRegressor,
+    )
+    if isinstance(model, forests) and model.n_outputs_ == 1:
         return _mean_of_trees(model, X)
     if hasattr(model, "feature_names_in_") and not hasattr(X, "columns"):
         import pandas as pd
@@ -81,7 +86,7 @@ def _sklearn(model, forest, X):
         X = pd.DataFrame(X, columns=model.feature_names_in_)
     if hasattr(model, "_raw_predict") and hasattr(model, "_baseline_prediction"):
         return model._raw_predict(X)
-    if isinstance(model, IsolationForest):
+    if isinstance(model, ensemble.IsolationForest):
         return _path_length(model, X)
     if not is_classifier(model):
         return model.predict(X)
