@@ -11,7 +11,8 @@ import pytest
 
 SRC = Path(__file__).resolve().parents[1] / "src"
 pytestmark = pytest.mark.skipif(
-    sys.platform == "win32", reason="files are locked by fcntl, which is Unix's; use Linux or macOS"
+    sys.platform == "win32",
+    reason="Runs lock a file by fcntl, which Windows does not have; use Linux or macOS.",
 )
 # A run that starts one job, in a shell as Snakemake does, and waits for it.
 RUN = """
@@ -70,18 +71,18 @@ def test_a_job_ends_with_a_run_that_is_killed(tmp_path):
 
 
 def test_a_run_waits_for_a_job_of_an_earlier_one_and_says_so(tmp_path):
-    """The job of the first run takes no signal, and ends when a file is there."""
-    # Not by print, which must not be called while another print, of "started", has not returned.
-    waits = 'told = b"told" + os.linesep.encode();'
-    waits += "signal.signal(signal.SIGTERM, lambda *_: os.write(1, told));"
+    """The job of the first run goes on after SIGTERM, and ends when a file is there."""
+    # A signal handler must not print: Python raises an error if it interrupts another print.
+    waits = 'answer = b"SIGTERM" + os.linesep.encode();'
+    waits += "signal.signal(signal.SIGTERM, lambda *_: os.write(1, answer));"
     waits += 'print("started", flush=True);'
     waits += "any(time.sleep(0.02) for _ in iter(lambda: os.path.exists(chr(101)), True))"
     job = JOB.replace("import os", "import signal, os").format(waits.replace("'", '"'))
     with started(tmp_path, job) as first:
         assert first.stdout.readline() == "started\n"
         first.kill()
-        told = first.stdout.readline()
-        assert told == "told\n", told or first.stderr.read()
+        answer = first.stdout.readline()
+        assert answer == "SIGTERM\n", answer or first.stderr.read()
         command = [sys.executable, "-c", RUN, "pass"]
         environment = {**os.environ, "PYTHONPATH": str(SRC)}
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
