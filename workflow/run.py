@@ -1,4 +1,6 @@
-"""Run Snakemake, for the Makefile: check what was asked for and clear a dead run's lock first.
+"""Run Snakemake for the Makefile, after two steps of its own.
+
+It checks the names that were given to make, and removes the lock of a run that was killed.
 
     python workflow/run.py [--target NAME | --experiment NAME] [--configfile FILE]... ARGUMENTS
 

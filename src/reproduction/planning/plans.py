@@ -111,12 +111,12 @@ def _was_made(plan, points):
     made = {("importances", f"{file}.npz") for p in points for file, _ in p.importances.values()}
     made |= {("metrics", f"{file}.csv") for p in points for file, _ in p.metrics.values()}
 
-    def was(stage, file):
+    def is_there(stage, file):
         place = Path(stage, plan.parent.name, plan.stem, file)
         times = results / "timing" / "jobs" / place.with_name(f"{file[:-4]}.tsv")
         return (results / place).is_file() or times.is_file()
 
-    return all(was(stage, file) for stage, file in made)
+    return all(is_there(stage, file) for stage, file in made)
 
 
 def _can_be_made(runs, wanted):
