@@ -4,6 +4,9 @@ Targets are for the fastest peer of each race, so they hold for all peers; those
 higher. Left out, because they were tried and are slower than the peers here: woodelf on deep trees
 (more than a minute for 20 rows of W1 and of W6, 5 s for W4), FastTreeSHAP v2 on scikit-learn's
 forests. On W5 v2 takes no notice of missing values (attributions off by half), so v1 races there.
+
+Left out, because its values are wrong: the package treeshap 0.1.2, in Rust. docs/benchmarks.md says
+what was tried.
 """
 
 from __future__ import annotations
