@@ -285,7 +285,7 @@ def test_tables_are_filled_by_rows_until_the_kernel_that_fills_them_pays(monkeyp
     """Many forests of a process would each wait for it, and never compile it."""
     forest, calls = random_forest(0, n_trees=5, depth=3), []
     X = rows_on_thresholds(forest, 20)
-    room = outcome_tables._room(forest, forest.value[:, :1])[-1]
+    room = outcome_tables.room_of(forest, forest.value[:, :1])[-1]
     monkeypatch.setattr(outcome_tables, "_FEW", 2 * room)
     monkeypatch.setattr(outcome_tables, "_filled", [0])
     monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))

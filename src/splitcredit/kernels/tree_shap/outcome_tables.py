@@ -14,23 +14,23 @@ import numpy as np
 
 from splitcredit.kernels import kept
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import cached_per_forest, n_blocks, nodes_of, readonly
-from splitcredit.kernels.tree_shap.blocks import LANES, padded, quadrature, traverse, workspace
+from splitcredit.kernels.nodes import cached_per_forest, readonly
+from splitcredit.kernels.tree_shap.blocks import LANES, quadrature, traverse, workspace
+from splitcredit.kernels.tree_shap.group_tables import (
+    add_from_tables,
+    chunks,
+    credited,
+    empty_tables,
+    kept_nodes,
+    look_up,
+    room_of,
+    splits_of,
+)
 from splitcredit.kernels.tree_shap.layout import layout_of
 from splitcredit.kernels.tree_shap.rows import take_one_by_one
 from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
-from splitcredit.kernels.tree_shap.transposed import (
-    BESIDE,
-    flattened,
-    holds_nan,
-    take_rows,
-    take_sums,
-    write_sums,
-)
-from splitcredit.kernels.tree_shap.vectors import EIGHT, add_rows
+from splitcredit.kernels.tree_shap.vectors import EIGHT
 
-# Rows in one block, one thread's work.
-BLOCK = 256
 # Numbers in the tables made at a time: 64 MB.
 CHUNK = 1 << 23
 # Nanoseconds: quadrature of one node for a row, three points; one split of one row of a table; one
@@ -40,10 +40,10 @@ _NODE, _FILL, _SPLIT, _NUMBER = 2.5, 8.0, 0.25, 0.6
 # Depth up to which tables are taken of their own accord, and the rows for which they must pay.
 SHALLOW, MANY = 5, 2000
 # Trees that are cut to see what tables would cost.
-_SAMPLE = 16
+SAMPLE = 16
 # Rows of split columns with all outcomes of a group: split b goes left where bit b is set.
 _OUTCOMES = readonly(1.0 - (np.arange(1 << BITS)[:, None] >> np.arange(BITS) & 1))
-# Bound of `_room` of all forests of a process whose tables are filled before the kernel that fills
+# Bound of `room_of` all forests of a process whose tables are filled before the kernel that fills
 # them faster is compiled. They take two seconds longer, and that kernel takes two and a half to
 # compile.
 _FEW = 1 << 30
@@ -68,17 +68,13 @@ def attribute(forest, outputs, X, rows, out, hurry=False) -> None:
             f"algorithm='tables' takes trees of depth at most {BITS}, and this forest has one of "
             f"depth {_depth(forest)}: use 'blocks', 'rows' or 'auto'"
         )
-    flat, begun = flattened(out), False
     key = "tables", *outputs.tolist()
-    for arrays in kept.ARRAYS.items(forest, key, lambda: _make(forest, outputs, hurry)):
-        splits = _splits(forest)
-        _look_up(n_blocks(len(rows), BLOCK), *splits, *arrays, X, rows, begun, flat)
-        begun = True
+    add_from_tables(forest, key, lambda: _make(forest, outputs, hurry), X, rows, out)
 
 
 def fixed(forest, outputs):
     """What the kernel takes of each part of the forest, whatever the rows; it is in a hurry."""
-    key, splits = ("tables", *outputs.tolist()), _splits(forest)
+    key, splits = ("tables", *outputs.tolist()), splits_of(forest)
     for arrays in kept.ARRAYS.items(forest, key, lambda: _make(forest, outputs, True)):
         yield *splits, *arrays
 
@@ -90,43 +86,16 @@ def arguments(of_forest, X, rows, begun, out):
 
 def compiled_for(arguments):
     """The compiled function that takes these `arguments`."""
-    return _look_up.for_types_of(*arguments)
-
-
-@cached_per_forest
-def _nodes(forest):
-    """`nodes_of` a forest: a look at its depth comes before, so those of deep ones are not kept."""
-    return nodes_of(forest)
-
-
-def _splits(forest):
-    """Column, threshold and rule for NaN of every node."""
-    nodes = _nodes(forest)
-    return nodes.column, nodes.threshold, nodes.missing_left
-
-
-def _room(forest, value):
-    """Bound on the numbers in the tables up to each tree: a group for every leaf."""
-    roots = forest.tree_offsets[:-1]
-    leaves = np.add.reduceat(forest.feature < 0, roots, dtype=np.int64)
-    varies = np.maximum.reduceat(value, roots) != np.minimum.reduceat(value, roots)
-    return np.cumsum(leaves * (varies.sum(axis=1) << BITS) * BITS)
+    return look_up.for_types_of(*arguments)
 
 
 def _make(forest, outputs, hurry):
-    """What `_look_up` takes of the groups, and their tables, a chunk of trees each."""
-    nodes, first = _nodes(forest), 0
+    """What `look_up` takes of the groups, and their tables, a chunk of trees each."""
     value = np.ascontiguousarray(forest.value[:, outputs])
-    room = _room(forest, value)
+    room = room_of(forest, value)
     hurry = hurry and _filled[0] + room[-1] <= _FEW
-    while first < forest.n_trees:
-        before = room[first - 1] if first else 0
-        last = max(first + 1, int(np.searchsorted(room, before + CHUNK, side="right")))
-        groups = groups_of(nodes, value, forest.tree_offsets[first : last + 1])
-        if len(groups.n_splits):
-            size = room[last - 1] - before if hurry else 0
-            yield groups.splits, groups.n_splits, *_tables(groups, size)
-        first = last
+    for groups, size in chunks(forest, value, room, CHUNK):
+        yield groups.splits, groups.n_splits, *_tables(groups, size if hurry else 0)
 
 
 @cached_per_forest
@@ -135,8 +104,8 @@ def pays(forest) -> bool:
     # Shallow trees have few nodes, which takes no look at the nodes.
     if forest.n_nodes >= (2 << SHALLOW) * forest.n_trees or _depth(forest, SHALLOW) > SHALLOW:
         return False
-    offsets = forest.tree_offsets[: _SAMPLE + 1]
-    groups = groups_of(_nodes(forest), forest.value[: offsets[-1], :1].copy(), offsets)
+    offsets = forest.tree_offsets[: SAMPLE + 1]
+    groups = groups_of(kept_nodes(forest), forest.value[: offsets[-1], :1].copy(), offsets)
     outcomes = np.left_shift(1, groups.n_splits.astype(np.int64))
     fill = _FILL * (outcomes * groups.n_splits).sum()
     look = _SPLIT * groups.n_splits.sum() + _NUMBER * groups.n_features.sum()
@@ -158,16 +127,15 @@ def _tables(groups, size):
     """Attributions of each group for every outcome, and where they start and are credited.
 
     Of several classes most boosted trees have values for one only: a group has attributions for
-    the outputs that vary in it, and each of its features. Each `EIGHT` of them, or fewer, have a
-    table of their own, which has a row of eight numbers for each outcome. A `size` above 0, which
-    counts in `_filled`, allows that they are filled by rows.
+    the outputs that vary in it, and each of its features. A `size` above 0, which counts in
+    `_filled`, allows that the tables are filled by rows.
     """
     n_outputs = groups.value.shape[1]
     layout = layout_of(groups.nodes, groups.value, groups.offsets, np.arange(n_outputs), BITS)
-    first, within, place = _credited(groups, layout, n_outputs)
-    widths = -(-np.diff(first) // EIGHT) * EIGHT
-    starts = np.concatenate([[0], np.cumsum(np.left_shift(widths, groups.n_splits))])
-    tables = _on_whole_lines(starts[-1])
+    first, group, feature, output = credited(layout, groups.n_features)
+    within = feature * n_outputs + output
+    place = groups.features[group, feature].astype(np.int64) * n_outputs + output
+    starts, tables = empty_tables(first, groups.n_splits)
     if len(tables):
         arrays = quadrature(layout)
         shape = groups.n_splits, groups.n_features, starts, first, within, n_outputs, tables
@@ -177,13 +145,6 @@ def _tables(groups, size):
         else:
             _fill_tables(len(groups.n_splits), *arrays, *shape)
     return tables, starts, first, place
-
-
-def _on_whole_lines(size):
-    """Room for numbers whose rows of eight are lines of the caches."""
-    room = np.empty(size + EIGHT)
-    first = -room.ctypes.data // room.itemsize % EIGHT
-    return room[first : first + size]
 
 
 def _fill_by_rows(arrays, n_splits, n_features, starts, first, within, n_outputs, tables):
@@ -211,30 +172,6 @@ def _fill_by_rows(arrays, n_splits, n_features, starts, first, within, n_outputs
             for table, i in zip(of_group, range(0, len(columns), EIGHT), strict=True):
                 some = columns[i : i + EIGHT]
                 table[:, : len(some)] = phi[:n_outcomes, some]
-
-
-def _credited(groups, layout, n_outputs):
-    """What each group has attributions for.
-
-    Returns
-    -------
-    first : int64 (n_groups + 1,)
-        The first one of each group.
-    within, place : int64 (n_credited,)
-        Feature times n_outputs plus output, with the numbers of features of the group and of the
-        forest.
-    """
-    root, varies = layout.starts[:-1, 0], np.diff(layout.starts[:, 0]) > 0
-    n_varying, terms = np.zeros((2, len(root)), np.int64)
-    n_varying[varies] = layout.entries["n_terms"][root[varies]]
-    terms[varies] = layout.entries["terms"][root[varies]]
-    counts = groups.n_features * n_varying
-    first = np.concatenate([[0], np.cumsum(counts)])
-    group = np.repeat(np.arange(len(counts)), counts)
-    feature, term = np.divmod(np.arange(first[-1]) - first[group], n_varying[group])
-    output = layout.terms["output"][terms[group] + term]
-    of_forest = groups.features[group, feature].astype(np.int64)
-    return first, feature * n_outputs + output, of_forest * n_outputs + output
 
 
 @kernel(parallel=True)
@@ -280,58 +217,3 @@ def _fill_tables(
                 row = within[first_credited[g] + i]
                 for lane in range(lanes):
                     tables[at + lane * EIGHT] = phi[row, lane]
-
-
-@kernel(parallel=True)
-def _look_up(
-    first,
-    last,
-    column,
-    threshold,
-    missing_left,
-    splits,
-    n_splits,
-    tables,
-    starts,
-    first_credited,
-    place,
-    X,
-    rows,
-    begun,
-    out,
-):
-    """Add what the tables hold for the outcome of each row; one block is one thread's."""
-    width = BLOCK + BESIDE if len(out) > BLOCK else padded(len(out))
-    x, phi = np.empty((X.shape[1], width), X.dtype), np.empty((out.shape[1], width))
-    outcome = np.empty(width, np.uint8)
-    for block in range(first, last):
-        start = block * BLOCK
-        n_rows = min(BLOCK, len(out) - start)
-        lanes = padded(n_rows)
-        take_rows(X, rows, start, n_rows, x)
-        any_nan = holds_nan(x, n_rows)
-        take_sums(out, begun, start, n_rows, phi)
-        for g in range(len(n_splits)):
-            for lane in range(lanes):
-                outcome[lane] = 0
-            for b in range(n_splits[g]):
-                k = splits[g, b]
-                nan_left = any_nan and missing_left[k]
-                _mark_left(column[k], threshold[k], np.uint8(1 << b), nan_left, lanes, x, outcome)
-            at = starts[g]
-            for i in range(first_credited[g], first_credited[g + 1], EIGHT):
-                n = min(EIGHT, first_credited[g + 1] - i)
-                add_rows(tables, at, outcome, lanes, place, i, n, phi)
-                at += EIGHT << n_splits[g]
-        write_sums(phi, start, n_rows, out)
-
-
-@kernel(inner=True, apart=True)
-def _mark_left(j, threshold, bit, nan_left, lanes, x, outcome):
-    """Set one bit of the outcomes of the rows that go left."""
-    none, threshold = np.uint8(0), x.dtype.type(threshold)
-    for lane in range(lanes):
-        outcome[lane] |= bit if x[j, lane] <= threshold else none
-    if nan_left:
-        for lane in range(lanes):
-            outcome[lane] |= bit if x[j, lane] != x[j, lane] else none

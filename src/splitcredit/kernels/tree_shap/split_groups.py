@@ -1,4 +1,4 @@
-"""Trees cut into groups of leaves with the few splits that lead to them, for `outcome_tables`."""
+"""Trees cut into groups of leaves with the few splits that lead to them, for `group_tables`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,197 @@
+"""Tables over the outcomes of splits: how they lie in memory, and how rows look into them.
+
+A tree is cut into groups of splits (`split_groups`). For every outcome of the splits of a group the
+tables hold what the group adds to the credits of some features (`outcome_tables`), or of pairs of
+features (`interactions.pair_tables`). Eight credits, or fewer, have a table of their own, which has
+a row of eight numbers for each outcome.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.kernels import kept
+from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.nodes import cached_per_forest, n_blocks, nodes_of
+from splitcredit.kernels.tree_shap.blocks import padded
+from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
+from splitcredit.kernels.tree_shap.transposed import (
+    BESIDE,
+    flattened,
+    holds_nan,
+    take_rows,
+    take_sums,
+    write_sums,
+)
+from splitcredit.kernels.tree_shap.vectors import EIGHT, add_rows
+
+# Rows in one block, one thread's work.
+BLOCK = 256
+
+
+def add_from_tables(forest, key, make, X, rows, out) -> None:
+    """Add to `out`, which holds zeros, what the tables hold for the outcomes of each row.
+
+    Parameters
+    ----------
+    forest : Forest
+    key : tuple
+        Of the tables, for `kept`.
+    make : callable
+        Makes them: an iterator of what `look_up` takes from `splits` to `place`.
+    X : prepared rows, float64
+    rows : int64 (n_rows,)
+    out : float64 (n_rows, ...)
+    """
+    flat, begun = flattened(out), False
+    for arrays in kept.ARRAYS.items(forest, key, make):
+        splits = splits_of(forest)
+        look_up(n_blocks(len(rows), BLOCK), *splits, *arrays, X, rows, begun, flat)
+        begun = True
+
+
+@cached_per_forest
+def kept_nodes(forest):
+    """`nodes_of` a forest: a look at its depth comes before, so those of deep ones are not kept."""
+    return nodes_of(forest)
+
+
+def splits_of(forest):
+    """Column, threshold and rule for NaN of every node."""
+    nodes = kept_nodes(forest)
+    return nodes.column, nodes.threshold, nodes.missing_left
+
+
+def room_of(forest, value):
+    """Bound on the numbers in the tables up to each tree: a group for every leaf."""
+    roots = forest.tree_offsets[:-1]
+    leaves = np.add.reduceat(forest.feature < 0, roots, dtype=np.int64)
+    varies = np.maximum.reduceat(value, roots) != np.minimum.reduceat(value, roots)
+    return np.cumsum(leaves * (varies.sum(axis=1) << BITS) * BITS)
+
+
+def chunks(forest, value, room, most):
+    """Groups of consecutive trees, a chunk at a time, and the room of the chunk.
+
+    Parameters
+    ----------
+    forest : Forest
+    value : float64 (n_nodes, k)
+        For the outputs that are explained.
+    room : int64 (n_trees,)
+        `room_of` the forest.
+    most : int
+        Room of a chunk of several trees.
+    """
+    nodes, first = kept_nodes(forest), 0
+    while first < forest.n_trees:
+        before = room[first - 1] if first else 0
+        last = max(first + 1, int(np.searchsorted(room, before + most, side="right")))
+        groups = groups_of(nodes, value, forest.tree_offsets[first : last + 1])
+        if len(groups.n_splits):
+            yield groups, room[last - 1] - before
+        first = last
+
+
+def credited(layout, counts):
+    """What each group is credited with, for the outputs that vary in it.
+
+    Parameters
+    ----------
+    layout : TreeLayout
+        A tree for each group.
+    counts : int (n_groups,)
+        Features, or sets of them, that the group has numbers for.
+
+    Returns
+    -------
+    first : int64 (n_groups + 1,)
+        The first credit of each group.
+    group, which, output : int64 (n_credits,)
+        Of each credit: its group, which feature or set of the group it is of, and its output.
+    """
+    root, varies = layout.starts[:-1, 0], np.diff(layout.starts[:, 0]) > 0
+    n_varying, terms = np.zeros((2, len(root)), np.int64)
+    n_varying[varies] = layout.entries["n_terms"][root[varies]]
+    terms[varies] = layout.entries["terms"][root[varies]]
+    n_credits = counts * n_varying
+    first = np.concatenate([[0], np.cumsum(n_credits)])
+    group = np.repeat(np.arange(len(n_credits)), n_credits)
+    which, term = np.divmod(np.arange(first[-1]) - first[group], n_varying[group])
+    return first, group, which, layout.terms["output"][terms[group] + term]
+
+
+def empty_tables(first, n_splits):
+    """Where the tables of each group start, and room for all of them.
+
+    Parameters
+    ----------
+    first : int64 (n_groups + 1,)
+        The first of the numbers that each group has for an outcome.
+    n_splits : int32 (n_groups,)
+    """
+    widths = -(-np.diff(first) // EIGHT) * EIGHT
+    starts = np.concatenate([[0], np.cumsum(np.left_shift(widths, n_splits))])
+    return starts, _on_whole_lines(starts[-1])
+
+
+def _on_whole_lines(size):
+    """Room for numbers whose rows of eight are lines of the caches."""
+    room = np.empty(size + EIGHT)
+    first = -room.ctypes.data // room.itemsize % EIGHT
+    return room[first : first + size]
+
+
+@kernel(parallel=True)
+def look_up(
+    first,
+    last,
+    column,
+    threshold,
+    missing_left,
+    splits,
+    n_splits,
+    tables,
+    starts,
+    first_credited,
+    place,
+    X,
+    rows,
+    begun,
+    out,
+):
+    """Add what the tables hold for the outcome of each row; one block is one thread's."""
+    width = BLOCK + BESIDE if len(out) > BLOCK else padded(len(out))
+    x, phi = np.empty((X.shape[1], width), X.dtype), np.empty((out.shape[1], width))
+    outcome = np.empty(width, np.uint8)
+    for block in range(first, last):
+        start = block * BLOCK
+        n_rows = min(BLOCK, len(out) - start)
+        lanes = padded(n_rows)
+        take_rows(X, rows, start, n_rows, x)
+        any_nan = holds_nan(x, n_rows)
+        take_sums(out, begun, start, n_rows, phi)
+        for g in range(len(n_splits)):
+            for lane in range(lanes):
+                outcome[lane] = 0
+            for b in range(n_splits[g]):
+                k = splits[g, b]
+                nan_left = any_nan and missing_left[k]
+                _mark_left(column[k], threshold[k], np.uint8(1 << b), nan_left, lanes, x, outcome)
+            at = starts[g]
+            for i in range(first_credited[g], first_credited[g + 1], EIGHT):
+                n = min(EIGHT, first_credited[g + 1] - i)
+                add_rows(tables, at, outcome, lanes, place, i, n, phi)
+                at += EIGHT << n_splits[g]
+        write_sums(phi, start, n_rows, out)
+
+
+@kernel(inner=True, apart=True)
+def _mark_left(j, threshold, bit, nan_left, lanes, x, outcome):
+    """Set one bit of the outcomes of the rows that go left."""
+    none, threshold = np.uint8(0), x.dtype.type(threshold)
+    for lane in range(lanes):
+        outcome[lane] |= bit if x[j, lane] <= threshold else none
+    if nan_left:
+        for lane in range(lanes):
+            outcome[lane] |= bit if x[j, lane] != x[j, lane] else none
