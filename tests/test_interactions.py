@@ -23,8 +23,11 @@ from forests import (
     rows_on_thresholds,
 )
 from splitcredit import explain, interactions, to_forest
+from splitcredit.kernels import kept
 from splitcredit.kernels.compiled import threads
+from splitcredit.kernels.interactions import pair_blocks, pair_tables
 from splitcredit.kernels.interactions import sets as kernel_sets
+from splitcredit.kernels.tree_shap import outcome_tables
 
 FEW = [
     "stump",
@@ -158,6 +161,62 @@ def test_rows_of_the_matrix_add_up_to_the_shapley_values(background):
     ours = interactions(forest, X, background=background)
     assert twins.largest_error(ours.values.sum(axis=2), alone.values) <= twins.ROUNDING
     assert twins.largest_error(ours.baseline, alone.baseline) <= twins.ROUNDING
+
+
+def by_tables(forest, X):
+    """The matrix, from the index of pairs and the Shapley values that the tables hold."""
+    pairs, p = kernel_sets.present_sets(forest, 2)[0], forest.n_features
+    index = pair_tables.pair_index(forest, forest.prepare(X), np.arange(forest.n_outputs), pairs)
+    matrix = np.zeros((len(X), p, p, forest.n_outputs))
+    matrix[:, pairs[:, 0], pairs[:, 1]] = index[:, : len(pairs)] / 2
+    matrix += matrix.transpose(0, 2, 1, 3)
+    matrix[:, range(p), range(p)] = index[:, len(pairs) :] - matrix.sum(axis=2)
+    return matrix
+
+
+@pytest.mark.parametrize("name", [name for name in FEW if not name.startswith("depth 45")])
+def test_tables_of_pairs_equal_the_enumeration_of_all_subsets(name):
+    forest = DRAWN[name]()
+    X = rows_on_thresholds(forest, 5)
+    twin = twins_interactions.interaction_matrix(forest, X)
+    assert twins.largest_error(by_tables(forest, X), twin) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", ["xgboost, NaN, diabetes", "lightgbm, NaN, diabetes"])
+def test_tables_of_pairs_equal_the_traversal_of_fitted_trees(name):
+    """Trees that have more splits than a group, pairs in several groups, and missing values."""
+    model, X, _ = boosted(name)
+    forest = to_forest(model)
+    X, outputs = forest.prepare(X[::3]), np.arange(forest.n_outputs)
+    pairs, table = kernel_sets.present_sets(forest, 2)
+    blocks = pair_blocks.pair_index(forest, X, outputs, table, len(pairs), True, True)
+    tables = pair_tables.pair_index(forest, X, outputs, pairs)
+    assert twins.largest_error(tables, blocks) <= twins.ROUNDING
+
+
+def test_shallow_forests_are_explained_by_tables_whatever_the_rows(monkeypatch):
+    """Rows beside it must not change the last digits of a row, nor chunks of trees."""
+    forest = far_apart(20)
+    X = rows_on_thresholds(forest, 300)
+    assert pair_tables.pays(forest)
+    monkeypatch.setattr(pair_blocks, "pair_index", None)
+    whole = interactions(forest, X).values
+    assert interactions(forest, X[7:8]).values.tobytes() == whole[7:8].tobytes()
+    monkeypatch.setattr(pair_tables, "_CHUNK", 1)
+    monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
+    assert interactions(forest, X).values.tobytes() == whole.tobytes()
+
+
+def test_tables_that_are_too_large_to_keep_are_not_taken(monkeypatch):
+    """They would be made anew for every call, which takes longer than to explain a few rows."""
+    forest = far_apart(20)
+    X = rows_on_thresholds(forest, 2)
+    interactions(forest, X)
+    size = kept.bytes_of(kept.ARRAYS.items(forest, ("pairs", 0, 1), None))
+    for most, taken in ((size // 2, False), (2 * size, True)):
+        monkeypatch.setattr(pair_tables, "_MOST", most)
+        alike = far_apart(20)
+        assert outcome_tables.pays(alike) and pair_tables.pays(alike) == taken
 
 
 def sets_on_paths(forest, size):

@@ -10,6 +10,8 @@ import numpy as np
 
 from splitcredit.forest import Forest
 from splitcredit.kernels.interactions import explain as interactions
+from splitcredit.kernels.interactions import pair_blocks, pair_tables
+from splitcredit.kernels.interactions.sets import present_sets
 from splitcredit.kernels.interventional import explain as interventional
 from splitcredit.kernels.parts import PARTS
 from splitcredit.kernels.prediction_gap import (
@@ -115,8 +117,10 @@ def _interventional(stump, X):
 
 def _interactions(stump, X):
     """Of single features as well: a stump has no pair."""
-    outputs = np.arange(2)
+    outputs, (pairs, table) = np.arange(2), present_sets(stump, 2)
     interactions.interaction_matrix(stump, X, outputs)
+    pair_blocks.pair_index(stump, X, outputs, table, len(pairs), True, True)
+    pair_tables.pair_index(stump, X, outputs, pairs)
     interactions.interaction_index(stump, X, outputs, np.array([[0]]))
     interactions.interaction_index(stump, X, outputs, np.array([[0]]), X)
 

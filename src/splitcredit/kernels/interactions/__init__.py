@@ -23,4 +23,6 @@ Against a background, o_i and z_i are 0 or 1, and the integral is a Beta functio
   arithmetic.
 - `pair_blocks` credits pairs, path-dependent, in one traversal of a tree for all leaves and a block
   of rows: the traversal of `tree_shap`. `shares` keeps what each row passes to the children.
+- `pair_tables` credits all pairs of shallow trees: `pair_blocks` explains every outcome of a few
+  splits once, and a row looks up its own.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.interactions import leaf_games, pair_blocks
+from splitcredit.kernels.interactions import leaf_games, pair_blocks, pair_tables
 from splitcredit.kernels.interactions.sets import present_sets, table_of
 from splitcredit.kernels.tree_shap.explain import skip_dependent_output
 
@@ -45,6 +45,8 @@ def interaction_matrix(forest, X, outputs, background=None) -> np.ndarray:
     features = np.arange(p)[:, None]
 
     def explain(some):
+        if background is None and pair_tables.pays(forest):
+            return pair_tables.pair_index(forest, X, some, pairs)
         if background is None:
             return pair_blocks.pair_index(forest, X, some, table, n_pairs, True, True)
         tables = (table, pairs), (table_of(features, p), features)

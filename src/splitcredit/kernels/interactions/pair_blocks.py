@@ -84,16 +84,23 @@ def pair_index(forest, X, outputs, table, n_pairs, singles, keep) -> np.ndarray:
     X = np.array(X, np.float64)
     any_nan = bool(np.isnan(X).any())
     for layout, links in linked_layouts(forest, outputs, table, keep):
-        # With single features the degree is m - 1, as in `tree_shap`.
-        degrees = layout.n_features.astype(np.int64) - (1 if singles else 2)
-        triples = np.where(degrees >= 0, degrees // (2 * TRIPLE) + 1, 0)
-        most = int(triples.max())
-        extent = n_pairs, int(layout.depths.max()) + 2, most
-        arrays = layout, links, triples, gauss_legendre(most), X, any_nan, extent, out
+        triples, rules = triples_and_rules(layout, singles)
+        extent = n_pairs, int(layout.depths.max()) + 2
+        arrays = layout, links, triples, rules, X, any_nan, extent, out
         _blocks(n_blocks(len(out), LANES), *arrays)
     if forest.aggregate == "mean":
         out /= forest.n_trees
     return out
+
+
+def triples_and_rules(layout, singles) -> tuple:
+    """Threes of points that are exact for each tree, and the points and weights of each number.
+
+    With single features the degree is m - 1, as in `tree_shap`.
+    """
+    degrees = layout.n_features.astype(np.int64) - (1 if singles else 2)
+    triples = np.where(degrees >= 0, degrees // (2 * TRIPLE) + 1, 0)
+    return triples, gauss_legendre(int(triples.max()))
 
 
 @kernel(parallel=True)
@@ -108,7 +115,7 @@ def _take_block(start, layout, links, triples, rules, X, any_nan, extent, out):
     """Take one block of rows through every tree with a wanted pair, or with any single feature."""
     p, n_sets, n_outputs = X.shape[1], out.shape[1], out.shape[2]
     lanes, starts = min(LANES, len(out) - start), layout.starts
-    n_pairs, deepest, most = extent
+    n_pairs, deepest = extent
     x, phi = np.empty((p, lanes)), np.empty((n_sets * n_outputs, lanes))
     for lane in range(lanes):
         for j in range(p):
@@ -116,7 +123,22 @@ def _take_block(start, layout, links, triples, rules, X, any_nan, extent, out):
         for i in range(n_sets):
             for c in range(n_outputs):
                 phi[i * n_outputs + c, lane] = out[start + lane, i, c]
-    space = Space(
+    space = new_space(deepest, len(rules[0]) - 1, n_outputs)
+    for t in range(len(triples)):
+        first, last = starts[t, 0], starts[t + 1, 0]
+        if triples[t] > 0 and (n_sets > n_pairs or links.starts[first] < links.starts[last]):
+            tree = first, last, triples[t], n_pairs, n_outputs
+            traverse(layout, links, tree, rules, any_nan, x, phi, space)
+    for lane in range(lanes):
+        for i in range(n_sets):
+            for c in range(n_outputs):
+                out[start + lane, i, c] = phi[i * n_outputs + c, lane]
+
+
+@kernel(inner=True)
+def new_space(deepest, most, n_outputs):
+    """Room for trees of so many depths, threes of points and outputs."""
+    return Space(
         np.empty((deepest, most, 2 * TRIPLE * LANES)),
         np.empty((deepest, 2, n_outputs, most, TRIPLE * LANES)),
         np.zeros((3, deepest, LANES)),
@@ -125,19 +147,10 @@ def _take_block(start, layout, links, triples, rules, X, any_nan, extent, out):
         np.zeros((2, LANES)),
         np.empty(deepest, np.int64),
     )
-    for t in range(len(triples)):
-        first, last = starts[t, 0], starts[t + 1, 0]
-        if triples[t] > 0 and (n_sets > n_pairs or links.starts[first] < links.starts[last]):
-            tree = first, last, triples[t], n_pairs, n_outputs
-            _traverse(layout, links, tree, rules, any_nan, x, phi, space)
-    for lane in range(lanes):
-        for i in range(n_sets):
-            for c in range(n_outputs):
-                out[start + lane, i, c] = phi[i * n_outputs + c, lane]
 
 
 @kernel(inner=True)
-def _traverse(layout, links, tree, rules, any_nan, x, phi, space):
+def traverse(layout, links, tree, rules, any_nan, x, phi, space):
     """Take a block of rows down to each entry of a tree, and up from it once all below are done."""
     first, last, n_triples = tree[:3]
     points, weights = rules

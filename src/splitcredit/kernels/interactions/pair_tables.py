@@ -1,0 +1,173 @@
+"""Path-dependent interaction index of all pairs by tables over the outcomes of splits.
+
+For shallow trees. The index is linear in the values of the leaves, as Shapley values are. So the
+groups of splits of `tree_shap.split_groups` serve for pairs, too: the index of the pairs of a group
+is a function of the outcomes of its splits. The traversal of `pair_blocks` computes it once for
+every combination of outcomes, and a row then takes one look into one table a group.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.interactions.links import links_of
+from splitcredit.kernels.interactions.pair_blocks import new_space, traverse, triples_and_rules
+from splitcredit.kernels.interactions.sets import table_of
+from splitcredit.kernels.interactions.shares import LANES
+from splitcredit.kernels.nodes import as_readonly, cached_per_forest
+from splitcredit.kernels.tree_shap import outcome_tables
+from splitcredit.kernels.tree_shap.group_tables import (
+    add_from_tables,
+    chunks,
+    credited,
+    empty_tables,
+    kept_nodes,
+    room_of,
+)
+from splitcredit.kernels.tree_shap.layout import layout_of
+from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
+from splitcredit.kernels.tree_shap.vectors import EIGHT
+
+# The sets of a group: pairs of its features, by their numbers in it, and then each feature alone.
+_LOW, _HIGH = np.triu_indices(BITS, 1)
+_N_PAIRS, _N_SETS = len(_LOW), len(_LOW) + BITS
+_TABLE = table_of(np.column_stack([_LOW, _HIGH]), BITS)
+# Bytes of the tables of a forest. Larger ones might not be kept for the next call (`kept`), and to
+# make them anew takes longer than to explain a few rows without them.
+_MOST = 1 << 27
+# Numbers in the tables made at a time; what `room_of` counts is for features, and sets are more.
+_CHUNK = outcome_tables.CHUNK * BITS // _N_SETS
+
+
+@cached_per_forest
+def pays(forest) -> bool:
+    """Whether tables are taken: for the forests of `outcome_tables.pays`, up to a size.
+
+    This depends on the trees alone, as both algorithms round differently.
+    """
+    if not outcome_tables.pays(forest):
+        return False
+    offsets = forest.tree_offsets[: outcome_tables.SAMPLE + 1]
+    groups = groups_of(kept_nodes(forest), forest.value[: offsets[-1]].copy(), offsets)
+    ends, n_features = groups.offsets[:-1], groups.n_features.astype(np.int64)
+    if len(ends) == 0:
+        return True
+    varies = np.maximum.reduceat(groups.value, ends) != np.minimum.reduceat(groups.value, ends)
+    n_sets = n_features * (n_features + 1) // 2
+    numbers = np.left_shift(n_sets * varies.sum(axis=1), groups.n_splits).sum()
+    return bool(numbers * 8 * forest.n_trees <= _MOST * (len(offsets) - 1))
+
+
+def pair_index(forest, X, outputs, pairs) -> np.ndarray:
+    """Interaction index of the pairs and, behind them, Shapley values of single features.
+
+    Parameters
+    ----------
+    forest : Forest
+        Its trees are not deeper than `BITS`, as those for which tables pay.
+    X : prepared rows
+    outputs : int64 (k,)
+    pairs : int64 (n_pairs, 2)
+        All that occur on a path, as `sets.present_sets` lists them.
+
+    Returns
+    -------
+    float64 array (n_samples, n_pairs + n_features, k)
+    """
+    out = np.zeros((len(X), len(pairs) + forest.n_features, len(outputs)))
+    (X,) = as_readonly(np.asarray(X, np.float64))
+    key, rows = ("pairs", *outputs.tolist()), np.arange(len(X))
+    add_from_tables(forest, key, lambda: _make(forest, outputs, pairs), X, rows, out)
+    if forest.aggregate == "mean":
+        out /= forest.n_trees
+    return out
+
+
+def _make(forest, outputs, pairs):
+    """What `look_up` takes of the groups, and their tables, a chunk of trees each."""
+    value = np.ascontiguousarray(forest.value[:, outputs])
+    for groups, _ in chunks(forest, value, room_of(forest, value), _CHUNK):
+        yield groups.splits, groups.n_splits, *_tables(groups, pairs, forest.n_features)
+
+
+def _tables(groups, pairs, n_features):
+    """Numbers of each group for every outcome, and where they start and are credited.
+
+    A group has numbers for the pairs that meet on one of its paths and for each of its features,
+    and for the outputs that vary in it.
+    """
+    n_outputs, n_splits = groups.value.shape[1], groups.n_splits
+    layout = layout_of(groups.nodes, groups.value, groups.offsets, np.arange(n_outputs), BITS)
+    links = links_of(layout, _TABLE)
+    of_link = np.repeat(np.arange(len(n_splits)), np.diff(links.starts[layout.starts[:, 0]]))
+    counted = np.zeros((len(n_splits), _N_SETS), np.bool_)
+    counted[of_link, links.links["number"]] = True
+    counted[:, _N_PAIRS:] = np.arange(BITS) < groups.n_features[:, None]
+    of_set, sets = np.nonzero(counted)
+    n_sets = counted.sum(axis=1)
+    first, group, which, output = credited(layout, n_sets)
+    of_credit = (np.cumsum(n_sets) - n_sets)[group] + which
+    within, places = sets * n_outputs, _places(groups.features[of_set], sets, pairs, n_features)
+    starts, tables = empty_tables(first, n_splits)
+    if len(tables):
+        rules = triples_and_rules(layout, True)
+        credits = first, within[of_credit] + output, n_outputs
+        deepest = int(layout.depths.max()) + 2
+        _fill_tables(
+            len(n_splits), layout, links, *rules, deepest, n_splits, *credits, starts, tables
+        )
+    return tables, starts, first, places[of_credit] * n_outputs + output
+
+
+def _places(features, sets, pairs, n_features):
+    """The number in the forest of each set of a group with these features, int64 (n_sets,)."""
+    lines, is_pair = np.arange(len(sets)), sets < _N_PAIRS
+    pair, alone = np.where(is_pair, sets, 0), np.where(is_pair, 0, sets - _N_PAIRS)
+    both = np.column_stack([features[lines, _LOW[pair]], features[lines, _HIGH[pair]]])
+    both.sort(axis=1)
+    powers = np.array([n_features, 1])
+    of_pair = np.searchsorted(pairs @ powers, both @ powers)
+    return np.where(is_pair, of_pair, len(pairs) + features[lines, alone])
+
+
+@kernel(parallel=True)
+def _fill_tables(
+    first_group,
+    last_group,
+    layout,
+    links,
+    triples,
+    rules,
+    deepest,
+    n_splits,
+    first,
+    within,
+    n_outputs,
+    starts,
+    tables,
+):
+    """Explain every outcome of every group; split b goes left where bit b is set."""
+    phi = np.empty((_N_SETS * n_outputs, LANES))
+    space, x = new_space(deepest, len(rules[0]) - 1, n_outputs), np.empty((BITS, 1))
+    for g in range(first_group, last_group):
+        tree = layout.starts[g, 0], layout.starts[g + 1, 0], triples[g], _N_PAIRS, n_outputs
+        if first[g] == first[g + 1]:
+            continue
+        n_outcomes = 1 << n_splits[g]
+        lanes = min(LANES, n_outcomes)
+        if x.shape[1] != lanes:
+            x = np.empty((BITS, lanes))
+        for start in range(0, n_outcomes, lanes):
+            for b in range(BITS):
+                for lane in range(lanes):
+                    x[b, lane] = 1 - ((start + lane) >> b & 1)
+            for i in range(first[g], first[g + 1]):
+                for lane in range(lanes):
+                    phi[within[i], lane] = 0.0
+            traverse(layout, links, tree, rules, False, x, phi, space)
+            for i in range(first[g + 1] - first[g]):
+                at = starts[g] + i // EIGHT * EIGHT * n_outcomes + start * EIGHT + i % EIGHT
+                row = within[first[g] + i]
+                for lane in range(lanes):
+                    tables[at + lane * EIGHT] = phi[row, lane]
