@@ -1,5 +1,6 @@
 """Planning: the same jobs as Snakemake's, and costs that follow from what jobs have logged."""
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -25,8 +26,10 @@ START, RUN, RATE = 1.5, 0.02, 3e-6
 
 
 @pytest.fixture(scope="module")
-def tiny():
-    return list(jobs.of_workflow(Workflow(TINY)))
+def tiny(tmp_path_factory):
+    """All jobs, planned in an empty folder: results of a run in the checkout keep their batches."""
+    with contextlib.chdir(tmp_path_factory.mktemp("tiny")):
+        return list(jobs.of_workflow(Workflow(TINY)))
 
 
 @pytest.fixture
