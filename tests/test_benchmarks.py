@@ -437,3 +437,13 @@ def test_pages_show_the_times_of_the_reference(take_reference):
     }
     for (page, mark), table in tables.items():
         assert marked.between((ROOT / page).read_text(), mark) == table.rstrip(), (page, mark)
+
+
+def test_the_readme_names_every_peer_that_is_faster(take_reference):
+    """A page that admits the defeats by two peers and leaves out those by others."""
+    rows = take_reference.storage.read_rows(take_reference.REFERENCE / "bench.csv")
+    lost = [row for row in rows if row["ratio"] and float(row["ratio"]) < 1]
+    assert lost and {row["mode"] for row in lost} == {"end to end"}
+    text = (ROOT / "README.md").read_text().partition("<!-- /speed -->")[2].partition("\n## ")[0]
+    for peer in {row["peer"].split(",")[0].split()[0] for row in lost}:
+        assert re.search(rf"\b{peer}\b", text, re.I), peer
