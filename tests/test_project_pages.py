@@ -57,6 +57,16 @@ def test_continuous_integration_calls_targets_of_the_makefile_on_pythons_that_fi
     assert job["strategy"]["matrix"]["python"] == [f"3.{low}", f"3.{int(high) - 1}"]
 
 
+def test_the_page_on_clusters_quotes_slurm_in_its_own_spelling():
+    """Readers search their logs for the message: the spelling is not ours to change."""
+    script = (ROOT / ".ci" / "slurm.py").read_text()
+    messages = re.findall(r'disturbed\("[^"]+", "([^"]+)"', script)
+    assert "CANCELLED AT" in messages
+    page = (ROOT / "docs" / "cluster.md").read_text()
+    for message in messages:
+        assert message in page, message
+
+
 def test_hooks_of_pre_commit_are_checks_of_make_lint():
     recipe = re.search(r"^lint:.*\n((?:\t.*\n)+)", MAKEFILE, re.M)[1]
     lines = recipe.replace('"', "").split("\n")
