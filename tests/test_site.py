@@ -90,6 +90,15 @@ def test_what_the_pages_say_of_the_noise_in_the_example_holds(example):
         assert max(abs(own["coin"]), abs(own["id"])) < own["sex"] < own["dose"], name
 
 
+def test_what_the_page_says_of_local_mdi_by_sex_holds(example):
+    names = {}
+    list(PICTURES.drawn("measures/local_mdi.md", example, names))
+    sex = names["X_new"]["sex"].to_numpy()
+    values = names["attribution"].values[:, names["X_new"].columns.get_loc("sex"), 0]
+    assert 0.7 < (values[sex == 0] < 0).mean() < 0.8
+    assert (values[sex == 1] > 0).all()
+
+
 def test_the_reference_has_every_public_name_and_every_module_of_measures():
     text = "".join(path.read_text() for path in (DOCS / "api").glob("*.md"))
     for name in splitcredit.__all__:
