@@ -28,8 +28,9 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
     Parameters
     ----------
     estimator : unfitted forest or tree
-        A copy of it is fitted; of a fitted pipeline, of its last step. It sees twice as many
-        features; where `max_features` is not a number, as many more are drawn at a node.
+        A copy of it is fitted; of a fitted pipeline, a copy of the last step. The copy sees twice
+        as many features: a share as `max_features` then draws twice as many at a node, ``"sqrt"``
+        about 1.4 times as many, and a whole number as many as before.
     X : array-like or DataFrame (n_samples, n_features)
     y : (n_samples,)
     random_state : int
