@@ -263,6 +263,15 @@ def test_every_text_finds_its_numbers_in_a_full_run(reference):
             assert not re.search(r"[{}]|nan", reference.fill(text)), text
 
 
+def test_the_account_of_a_paper_counts_every_finding_once(reference):
+    """Red if it leaves out those that are undecided, or counts an outcome that none has."""
+    for paper in {name.partition("/")[0] for name in configuration.artefacts()}:
+        text = reference.fill(texts.account(paper)["found"])
+        (total, listed) = re.search(r"Of its (\d+) findings in words ([^.:]+)", text).groups()
+        counts = [int(number) for number in re.findall(r"\d+", listed)]
+        assert sum(counts) == int(total) and 0 not in counts, text
+
+
 def test_numbers_come_from_the_rows_that_are_named(tmp_path):
     rows = [{"name": n, "n": str(k), "value": v} for n, k, v in (("a", 1, "0.25"), ("b", 3, "-2"))]
     storage.write_rows(tmp_path / "t.csv", rows, ["name", "n", "value"])
@@ -277,7 +286,7 @@ def test_numbers_come_from_the_rows_that_are_named(tmp_path):
         ('{{ mean("p/t", by="n") | short }} {{ median("p/t") | short }}', "−1.44 −0.875"),
         ('{{ printed("p/t", "name=a") }} {{ repeats("of") }}', "0.5 4"),
         ('{{ tally(["p/t"], "published") }}{{ tally(["p/t"], "published", "equal") }}', "10"),
-        ('{{ stated("p") }}{{ stated("p", "holds") }}{{ stated("p", "undecided") }}', "110"),
+        ('{{ stated("p") }}: {{ outcomes("p") }}', "1: 1 holds"),
     ):
         assert numbers.fill(text) == expected
     for text in ('{{ cell("p/t") }}', '{{ cell("p/u") }}', '{{ cell("p/t", name="c") }}'):

@@ -10,6 +10,15 @@ import jinja2
 from reproduction import claims as claims_module
 from reproduction import storage
 
+# Outcome of statements -> what a sentence says of one of them, and of several.
+_VERBS = {
+    "holds": ("holds", "hold"),
+    "holds in part": ("holds in part", "hold in part"),
+    "does not hold": ("does not hold", "do not hold"),
+    "undecided": ("is undecided", "are undecided"),
+    "not judged": ("is not judged", "are not judged"),
+}
+
 
 class MissingNumber(LookupError):
     """The tables of this run do not have a number that a text names."""
@@ -55,6 +64,7 @@ class Numbers:
             "printed": self.printed,
             "tally": self.tally,
             "stated": self.stated,
+            "outcomes": self.outcomes,
             "repeats": self.repeats,
             "parameter": self.parameter,
         }
@@ -131,13 +141,24 @@ class Numbers:
             raise MissingNumber(f"no printed values of {names}, {variant}")
         return sum(not verdicts or claim["verdict"] in verdicts for claim in rows)
 
-    def stated(self, paper: str, *outcomes: str) -> int:
-        """Number of a paper's statements with one of the outcomes; of all without."""
-        own = [claim for claim in self.claims if claim["paper"] == paper]
-        decided = [outcome for outcome, _ in claims_module.outcomes(own).values()]
+    def stated(self, paper: str) -> int:
+        """Number of a paper's statements."""
+        return len(self._outcomes(paper))
+
+    def outcomes(self, paper: str) -> str:
+        """How many of a paper's statements have each outcome that occurs, as text."""
+        decided = self._outcomes(paper)
+        counts = {outcome: decided.count(outcome) for outcome in claims_module.OUTCOMES}
+        parts = [f"{n} {_VERBS[outcome][n > 1]}" for outcome, n in counts.items() if n]
+        *first, last = parts
+        return f"{', '.join(first)} and {last}" if first else last
+
+    def _outcomes(self, paper):
+        of_paper = [claim for claim in self.claims if claim["paper"] == paper]
+        decided = [outcome for outcome, _ in claims_module.outcomes(of_paper).values()]
         if not decided:
             raise MissingNumber(f"no statement of {paper} is judged")
-        return sum(not outcomes or outcome in outcomes for outcome in decided)
+        return decided
 
     def repeats(self, experiment: str) -> int:
         """The largest number of repeats that a sweep of an experiment has."""
