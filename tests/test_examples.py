@@ -56,6 +56,28 @@ def test_every_function_has_hints_for_what_it_takes_and_returns(name):
             assert parameter.annotation is not inspect.Parameter.empty, parameter.name
 
 
+def functions_and_methods():
+    """Functions of the reference, and the public methods of its classes, by their full names."""
+    for name, value in DOCUMENTED.items():
+        if inspect.isfunction(value):
+            yield name, value
+        for method, function in vars(value).items() if inspect.isclass(value) else ():
+            function = getattr(function, "__func__", function)  # of a class method
+            if inspect.isfunction(function) and not method.startswith("_"):
+                yield f"{name}.{method}", function
+
+
+@pytest.mark.parametrize(("name", "function"), list(functions_and_methods()))
+def test_docstrings_of_the_reference_describe_every_parameter_and_what_is_returned(name, function):
+    text = inspect.getdoc(function)
+    parameters = [p for p in inspect.signature(function).parameters if p not in ("self", "cls")]
+    if parameters:
+        section = re.search(r"^Parameters\n-+\n((?:.|\n)*?)(?=^\w+\n-+$|\Z)", text, re.M)
+        entries = " ".join(re.findall(r"^(\S.*)$", section[1], re.M)) if section else ""
+        assert [p for p in parameters if not re.search(rf"\b{p}\b", entries)] == [], name
+        assert re.search(r"^(Returns|Yields)\n-+$", text, re.M), name
+
+
 def test_type_checkers_see_every_public_name():
     """The names are imported when first used, so a stub has to list them."""
     stub = Path(splitcredit.__file__).with_suffix(".pyi")

@@ -108,13 +108,16 @@ def faithfulness(
         See `explain`.
     X : array-like or DataFrame (n_samples, n_features)
     ranking : Rankings, Attribution, Importance, list of names or indices, array, or str
-        Features of all rows alike, or row by row (n_samples, n_features), the most important
-        first. An Attribution ranks by absolute values, an Importance by values. Text is the name
-        of a method, see `rank`; `parameters` and `y` are for it. For ``metric="pg2"`` a list may
-        name some features only, and a mask, bool (n_features,) or (n_samples, n_features), will do.
+        Features, the most important first, for all rows alike or row by row (n_samples,
+        n_features). An Attribution ranks by absolute values, an Importance by values. A str is the
+        name of a method; see `rank`. For ``metric="pg2"`` a list may name some of the features
+        only, and a mask is accepted too: bool (n_features,) or (n_samples, n_features).
     metric : {"pgi2", "pgu2", "pg2", "pgi2_curve", "pgu2_curve"}
-        PGI^2; PGU^2, where all but the first features are perturbed; PG^2 of the features named,
-        or the first `k` of them; or the gaps that the first two are the means of.
+        ``"pgi2"`` is PGI^2. ``"pgu2"`` is PGU^2, for which all but the first features are
+        perturbed. ``"pg2"`` is PG^2 of the features named, or of the first `k` of them. The two
+        curves are the gaps for every number of features, whose means are PGI^2 and PGU^2.
+    y : (n_samples,), optional
+        Targets of the rows, if `ranking` names a method that needs them.
     noise : {"normal", "laplace", "uniform", "marginal"} or perturbation
         What is added to a perturbed feature; ``"marginal"`` takes values from `background`
         instead. Or an object of `splitcredit.faithfulness.perturbations`, such as
@@ -125,12 +128,15 @@ def faithfulness(
     background : array-like or DataFrame (n_background, n_features), optional
         For ``"marginal"``, and for a method that needs one.
     output : str or int, optional
-        Name or index of the output whose gap is meant, or ``"predicted"``. Without it, that is the
+        Name or index of the output whose changes are measured, or ``"predicted"``. By default the
         only output, or the predicted class of each row.
     k : int, optional
-        For ``metric="pg2"``.
+        For ``metric="pg2"``: how many of the first features of the ranking are perturbed; by
+        default all that it names.
     progress : bool, optional
         As for `explain`.
+    **parameters
+        Passed to the method, if `ranking` names one.
 
     Returns
     -------

@@ -213,7 +213,16 @@ class Attribution:
 
     @classmethod
     def from_arrays(cls, arrays) -> Attribution:
-        """Inverse of `to_arrays`."""
+        """Make the attribution that `to_arrays` took apart.
+
+        Parameters
+        ----------
+        arrays : dict of str to array, or an open ``.npz`` file
+
+        Returns
+        -------
+        Attribution
+        """
         return cls(**_plain(arrays))
 
 
@@ -224,13 +233,13 @@ class Importance:
     Parameters
     ----------
     values : float64 (n_features,)
-    standard_error : float64 (n_features,), optional
-        Of what was sampled; zeros if not given: nothing was.
     feature_names : tuple of str, n_features long
     method : str
         Name of the measure: that of its file in `splitcredit.importances`.
     parameters : dict
-        What the measure was called with, and what it found on the way.
+        What the measure was called with, and what it counted, such as ``n_permutations``.
+    standard_error : float64 (n_features,), optional
+        Standard error of each value; zeros if the measure estimates none.
 
     Raises
     ------
@@ -271,8 +280,8 @@ class Importance:
 
         Sums are right for measures that add up what the splits on a feature do (``mdi``,
         ``mdi_oob``, ``ufi``, ``penalized_gini``, ``air``) or that divide a total (``sage``). They
-        are refused for mean absolute attributions, of which group the `Attribution`, and for
-        ``mda``, which permutes one feature at a time.
+        are refused for ``mda``, which permutes one feature at a time, and for mean absolute
+        attributions: group the `Attribution` instead.
 
         Parameters
         ----------
@@ -335,7 +344,16 @@ class Importance:
 
     @classmethod
     def from_arrays(cls, arrays) -> Importance:
-        """Inverse of `to_arrays`."""
+        """Make the importance that `to_arrays` took apart.
+
+        Parameters
+        ----------
+        arrays : dict of str to array, or an open ``.npz`` file
+
+        Returns
+        -------
+        Importance
+        """
         return cls(**_plain(arrays))
 
 

@@ -89,7 +89,16 @@ class Categories:
 
     @classmethod
     def from_json(cls, text: str) -> Categories:
-        """Inverse of `to_json`."""
+        """Make the categories that `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        Categories
+        """
         return cls(**json.loads(text))
 
     def coded(self, X):

@@ -200,6 +200,14 @@ class Forest:
     def in_order(self, X):
         """X with its columns in the order of the features, if both X and the model have names.
 
+        Parameters
+        ----------
+        X : array-like or DataFrame (n_samples, n_features)
+
+        Returns
+        -------
+        X itself, or a table of the same type with its columns in another order
+
         Raises
         ------
         ValueError
@@ -220,7 +228,22 @@ class Forest:
         return X.select(chosen) if hasattr(X, "select") else X[chosen]
 
     def hash_of(self, X) -> str:
-        """`array_hash` of X in the order of the features, with codes in place of categories."""
+        """SHA-256 of X in the order of the features, with codes in place of categories.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame (n_samples, n_features)
+
+        Returns
+        -------
+        str
+            64 hexadecimal digits; see `array_hash`.
+
+        Raises
+        ------
+        ValueError
+            As `in_order`, and if X holds text or a category that the model does not know.
+        """
         X = self.in_order(X)
         return array_hash(X if self.categories is None else self.categories.coded(X))
 
@@ -290,6 +313,11 @@ class Forest:
         Returns
         -------
         float64 array (n_samples, n_outputs)
+
+        Raises
+        ------
+        ValueError
+            If X does not fit the forest; see `prepare`.
         """
         from splitcredit.kernels.walks import predict
 
@@ -304,7 +332,21 @@ class Forest:
 
     @classmethod
     def from_arrays(cls, arrays) -> Forest:
-        """Inverse of `to_arrays`."""
+        """Make the forest that `to_arrays` took apart.
+
+        Parameters
+        ----------
+        arrays : dict of str to array, or an open ``.npz`` file
+
+        Returns
+        -------
+        Forest
+
+        Raises
+        ------
+        ValueError
+            If the arrays contradict each other.
+        """
         plain = {"strict", "x_dtype", "aggregate", "criterion", "cover_kind"}
         plain |= {"names_given", "training_hash", "missing_value"}
         names = {"feature_names", "output_names"}

@@ -69,7 +69,24 @@ def noise_pool(
 def noise_stream(
     kind: str, n_columns: int, n_samples: int, sequence: np.random.SeedSequence
 ) -> np.ndarray:
-    """One stream of noise, float (n_columns, n_samples), from a `numpy.random.SeedSequence`.
+    """One stream of standard normal noise.
+
+    Parameters
+    ----------
+    kind : {"mc", "halton"}
+        See `noise_pool`.
+    n_columns, n_samples : int
+    sequence : numpy.random.SeedSequence
+        The seed of the stream.
+
+    Returns
+    -------
+    float32 (n_columns, n_samples) for ``"mc"``, float64 for ``"halton"``
+
+    Raises
+    ------
+    ValueError
+        If the kind is unknown.
 
     Examples
     --------

@@ -46,6 +46,11 @@ def pgi_sampled(
     -------
     float64 (n_rows,), in units of the prediction
 
+    Raises
+    ------
+    ValueError
+        See `gaps_by_k`.
+
     Examples
     --------
     >>> from splitcredit.faithfulness.openxai import pgi_sampled
@@ -71,6 +76,20 @@ def pgu_sampled(
 
     As `pgi_sampled`, but the k most important features are kept and noise is in the OTHERS. Less
     is better. At k = n_features nothing is perturbed and the gap is 0; it counts in the average.
+
+    Parameters
+    ----------
+    model, X, rankings, scale, n_samples, **options
+        See `gaps_by_k`.
+
+    Returns
+    -------
+    float64 (n_rows,), in units of the prediction
+
+    Raises
+    ------
+    ValueError
+        See `gaps_by_k`.
 
     Examples
     --------
@@ -126,11 +145,13 @@ def gaps_by_k(
     Returns
     -------
     float64 (n_rows, n_ks)
+        In units of the prediction, or in squared units if `absolute` is false.
 
     Raises
     ------
     ValueError
-        As `pg2_sampled`; if the rankings are none, or `perturbed` is unknown.
+        As `pg2_sampled`; if a row of the rankings does not name different features, or `perturbed`
+        is unknown.
 
     Examples
     --------

@@ -47,6 +47,11 @@ class Normal(_Continuous):
     scale : float
         Standard deviation, in units of the scale that a measure is given.
 
+    Raises
+    ------
+    ValueError
+        If `scale` is not a number above 0.
+
     Examples
     --------
     >>> from splitcredit.faithfulness.perturbations import Normal
@@ -65,7 +70,17 @@ class Normal(_Continuous):
         return ndtr(t / self.scale)
 
     def draw(self, random: np.random.Generator, shape):
-        """Independent values of Z, float64 of the shape."""
+        """Draw independent values of Z.
+
+        Parameters
+        ----------
+        random : numpy.random.Generator
+        shape : int or tuple of int
+
+        Returns
+        -------
+        float64 of the shape
+        """
         return self.scale * random.standard_normal(shape)
 
 
@@ -77,6 +92,11 @@ class Laplace(_Continuous):
     ----------
     scale : float
         In units of the scale that a measure is given. The standard deviation is sqrt(2) of it.
+
+    Raises
+    ------
+    ValueError
+        If `scale` is not a number above 0.
 
     Examples
     --------
@@ -96,7 +116,17 @@ class Laplace(_Continuous):
         return np.where(t < 0, small, 1.0 - small)
 
     def draw(self, random: np.random.Generator, shape):
-        """Independent values of Z, float64 of the shape."""
+        """Draw independent values of Z.
+
+        Parameters
+        ----------
+        random : numpy.random.Generator
+        shape : int or tuple of int
+
+        Returns
+        -------
+        float64 of the shape
+        """
         return self.scale * random.laplace(size=shape)
 
 
@@ -108,6 +138,11 @@ class Uniform(_Continuous):
     ----------
     half_width : float
         In units of the scale that a measure is given.
+
+    Raises
+    ------
+    ValueError
+        If `half_width` is not a number above 0.
 
     Examples
     --------
@@ -126,7 +161,17 @@ class Uniform(_Continuous):
         return (self.half_width + inside) / (2 * self.half_width)
 
     def draw(self, random: np.random.Generator, shape):
-        """Independent values of Z, float64 of the shape."""
+        """Draw independent values of Z.
+
+        Parameters
+        ----------
+        random : numpy.random.Generator
+        shape : int or tuple of int
+
+        Returns
+        -------
+        float64 of the shape
+        """
         return random.uniform(-self.half_width, self.half_width, shape)
 
 
@@ -137,6 +182,11 @@ class Empirical:
     Parameters
     ----------
     values : float64 (n_values,)
+
+    Raises
+    ------
+    ValueError
+        If there is no value, or one is not finite.
 
     Notes
     -----
@@ -175,23 +225,69 @@ class Empirical:
         return (len(self.values) - self.counts[k]) / len(self.values)
 
     def probability_below(self, t):
-        """P(Z < t), float64 of t's shape."""
+        """P(Z < t).
+
+        Parameters
+        ----------
+        t : float, or float array of any shape
+
+        Returns
+        -------
+        float64 of t's shape
+        """
         return self._share(np.searchsorted(self.atoms, t, side="left"))
 
     def probability_at_most(self, t):
-        """P(Z <= t), float64 of t's shape."""
+        """P(Z <= t).
+
+        Parameters
+        ----------
+        t : float, or float array of any shape
+
+        Returns
+        -------
+        float64 of t's shape
+        """
         return self._share(np.searchsorted(self.atoms, t, side="right"))
 
     def probability_above(self, t):
-        """P(Z > t), float64 of t's shape."""
+        """P(Z > t).
+
+        Parameters
+        ----------
+        t : float, or float array of any shape
+
+        Returns
+        -------
+        float64 of t's shape
+        """
         return self._share_from(np.searchsorted(self.atoms, t, side="right"))
 
     def probability_at_least(self, t):
-        """P(Z >= t), float64 of t's shape."""
+        """P(Z >= t).
+
+        Parameters
+        ----------
+        t : float, or float array of any shape
+
+        Returns
+        -------
+        float64 of t's shape
+        """
         return self._share_from(np.searchsorted(self.atoms, t, side="left"))
 
     def draw(self, random: np.random.Generator, shape):
-        """Independent values of Z, float64 of the shape."""
+        """Draw independent values of Z.
+
+        Parameters
+        ----------
+        random : numpy.random.Generator
+        shape : int or tuple of int
+
+        Returns
+        -------
+        float64 of the shape
+        """
         return random.choice(self.values, shape)
 
 
@@ -203,6 +299,11 @@ class Marginal:
     ----------
     rows : array-like or DataFrame (n_rows, n_features)
         Whose values are drawn, each equally likely. No scale applies.
+
+    Raises
+    ------
+    ValueError
+        If there is no row, or a value is not finite.
 
     Examples
     --------
@@ -226,7 +327,23 @@ class Marginal:
         object.__setattr__(self, "rows", rows)
 
     def draw(self, random: np.random.Generator, shape):
-        """Independent values for every feature, float64; `shape` ends with n_features."""
+        """Draw independent values for every feature.
+
+        Parameters
+        ----------
+        random : numpy.random.Generator
+        shape : tuple of int
+            It ends with n_features.
+
+        Returns
+        -------
+        float64 of the shape
+
+        Raises
+        ------
+        ValueError
+            If the shape does not end with n_features.
+        """
         n_features = self.rows.shape[1]
         if np.ndim(shape) == 0 or shape[-1] != n_features:
             raise ValueError(f"shape is {shape}, expected (..., {n_features}): a value a feature")
@@ -263,7 +380,23 @@ class FeatureWise:
         object.__setattr__(self, "noises", noises)
 
     def draw(self, random: np.random.Generator, shape):
-        """Independent values for every feature, float64; `shape` ends with n_features."""
+        """Draw independent values for every feature.
+
+        Parameters
+        ----------
+        random : numpy.random.Generator
+        shape : tuple of int
+            It ends with n_features.
+
+        Returns
+        -------
+        float64 of the shape
+
+        Raises
+        ------
+        ValueError
+            If the shape does not end with n_features.
+        """
         if np.ndim(shape) == 0 or shape[-1] != len(self.noises):
             raise ValueError(f"shape is {shape}, expected (..., {len(self.noises)})")
         columns = [noise.draw(random, tuple(shape[:-1])) for noise in self.noises]

@@ -132,9 +132,22 @@ def pgi2_curve(
     scale: object = 1.0,
     output: str | int | None = None,
 ) -> np.ndarray:
-    """PG^2 of the first k features, float64 (n_samples, n_features): column k - 1 for k.
+    """PG^2 of the first k features of each ranking, for every k; `pgi2` is its mean over k.
 
-    See `pgi2`, which is its mean.
+    Parameters
+    ----------
+    model, X, rankings, perturbation, scale, output
+        See `pgi2`.
+
+    Returns
+    -------
+    float64 (n_samples, n_features), in squared units of the prediction
+        Column k - 1 has the gap of the first k features.
+
+    Raises
+    ------
+    ValueError
+        See `pgi2`.
 
     Examples
     --------
@@ -165,7 +178,19 @@ def pgu2(
     k of Eq. 3: the same cuts of a ranking in two as `pgi2`, the other part perturbed. At k = d
     nothing is perturbed and the gap is 0. Low is good here: what is ranked last should not matter.
 
-    Parameters, returned value and errors are those of `pgi2`.
+    Parameters
+    ----------
+    model, X, rankings, perturbation, scale, output
+        See `pgi2`.
+
+    Returns
+    -------
+    float64 (n_samples,), in squared units of the prediction
+
+    Raises
+    ------
+    ValueError
+        See `pgi2`.
 
     Examples
     --------
@@ -188,9 +213,22 @@ def pgu2_curve(
     scale: object = 1.0,
     output: str | int | None = None,
 ) -> np.ndarray:
-    """PG^2 of all but the first k features, float64 (n_samples, n_features): column k - 1 for k.
+    """PG^2 of all but the first k features of each ranking; `pgu2` is its mean over k.
 
-    See `pgu2`, which is its mean.
+    Parameters
+    ----------
+    model, X, rankings, perturbation, scale, output
+        See `pgi2`.
+
+    Returns
+    -------
+    float64 (n_samples, n_features), in squared units of the prediction
+        Column k - 1 has the gap of all but the first k features; the last column is 0.
+
+    Raises
+    ------
+    ValueError
+        See `pgi2`.
 
     Examples
     --------

@@ -99,6 +99,11 @@ def removed_sets(
     -------
     dict of sorted tuple of int to int64 array of rows, in the order of the tuples
 
+    Raises
+    ------
+    ValueError
+        If k is not from 0 to n_features - 1, or the rankings do not fit n_rows and n_features.
+
     Examples
     --------
     >>> from splitcredit.faithfulness.retraining import removed_sets
@@ -116,7 +121,21 @@ def removed_sets(
 
 
 def squared_errors(predictions: ArrayLike, y: ArrayLike) -> np.ndarray:
-    """Squared error of each row, float64 of the shape of the predictions (n_rows, ...).
+    """Squared error of each row.
+
+    Parameters
+    ----------
+    predictions : float (n_rows,) or (n_rows, ...)
+    y : float (n_rows,)
+
+    Returns
+    -------
+    float64 of the shape of the predictions, in squared units of y
+
+    Raises
+    ------
+    ValueError
+        If there is not one target for each row.
 
     Examples
     --------
