@@ -78,6 +78,17 @@ def test_docstrings_of_the_reference_describe_every_parameter_and_what_is_return
         assert re.search(r"^(Returns|Yields)\n-+$", text, re.M), name
 
 
+@pytest.mark.parametrize("name", [n for n in DOCUMENTED if ".importances." in n])
+def test_docstrings_of_measures_state_units_and_source(name):
+    text = inspect.getdoc(DOCUMENTED[name])
+    if name.endswith(".importances"):
+        assert "As for `importance`" in text
+        return
+    assert re.search(r"\b(19|20)\d\d\b|(lundberg|sutera|loecher|gajewski)20\d\d", text), name
+    returned = re.search(r"^Returns\n-+\n((?:.|\n)*?)\n\n", text, re.M)[1]
+    assert re.search(r"units?\b|per row|places", returned), name
+
+
 def test_type_checkers_see_every_public_name():
     """The names are imported when first used, so a stub has to list them."""
     stub = Path(splitcredit.__file__).with_suffix(".pyi")

@@ -44,8 +44,10 @@ def importance(
     Returns
     -------
     Importance
-        The standard error is that over the trees: their standard deviation (divided by their
-        number, not one less) over the root of their number; 0 if `scaled`.
+        Share of wrong predictions, or squared units of the target for a regressor; without unit if
+        `scaled`. Values may be negative. The standard error is that over the trees: their standard
+        deviation (divided by their number, not one less) over the root of their number; 0 if
+        `scaled`.
 
     Raises
     ------
@@ -55,8 +57,10 @@ def importance(
 
     Notes
     -----
+    Breiman, "Random forests", Machine Learning 45 (2001).
+
     Trees vote with the class that is largest in the leaf. Trees without out-of-bag rows are left
-    out, features that a tree does not test count 0 in it.
+    out. A feature that a tree does not test counts 0 in that tree.
 
     Examples
     --------

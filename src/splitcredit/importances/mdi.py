@@ -33,6 +33,7 @@ def importance(forest, normalize: Literal["none", "trees"] = "none") -> Importan
     Returns
     -------
     Importance
+        In units of the impurity, or shares that add up to 1 with ``normalize="trees"``.
 
     Raises
     ------

@@ -49,6 +49,7 @@ def importance(
     Returns
     -------
     Importance
+        In units of the Gini impurity for a classifier and of squared targets for a regressor.
         Out-of-bag values may be negative. A tree without such rows, or without such rows of the
         class, adds 0.
 
@@ -56,6 +57,11 @@ def importance(
     ------
     ValueError
         If the forest is not bagged, X and y are not its training data, or there is no such choice.
+
+    Notes
+    -----
+    Li, Wang, Basu, Kumbier and Yu, "A debiased MDI feature importance measure for random forests",
+    NeurIPS 2019; loecher2022, Eq. 10 and 11.
 
     Examples
     --------

@@ -58,11 +58,16 @@ def importance(
     Returns
     -------
     Importance
+        In units of the prediction; with weights, of the prediction times the target.
 
     Raises
     ------
     ValueError
         If the forest is not bagged, X and y are not its training data, or there is no such choice.
+
+    Notes
+    -----
+    loecher2022, sections 3 (CFC) and 4 (SHAP), and Figure 5 for SHAP weighted by the outcome.
 
     Examples
     --------
@@ -117,12 +122,16 @@ def attribute(
     Returns
     -------
     Attribution
-        The baseline is 0: the values do not add up to a prediction.
+        In units of the prediction. The baseline is 0: the values do not add up to a prediction.
 
     Raises
     ------
     ValueError
         If the forest is not bagged, X is not its training data, or there is no such choice.
+
+    Notes
+    -----
+    loecher2022, sections 3 (CFC_in and CFC_oob) and 4 (SHAP_in and SHAP_oob).
 
     Examples
     --------

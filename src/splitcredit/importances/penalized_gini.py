@@ -102,7 +102,8 @@ def importance(
     Returns
     -------
     Importance
-        Values may be negative. ``parameters`` holds the preset and every setting.
+        In units of rows times impurity, or of impurity if `per_row` is true. Values may be
+        negative. ``parameters`` holds the preset and every setting.
 
     Raises
     ------

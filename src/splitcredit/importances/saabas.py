@@ -27,6 +27,11 @@ def explain(forest, X, output="all") -> Attribution:
     ValueError
         If X does not fit the forest, or there is no such output.
 
+    Notes
+    -----
+    Saabas, "Interpreting random forests", 2014; the "path" method of lundberg2017 and the
+    conditional feature contributions (CFC) of loecher2022, Eq. 8.
+
     Examples
     --------
     >>> from splitcredit.importances import saabas

@@ -36,8 +36,8 @@ def explain(
     Returns
     -------
     Attribution
-        In units of the prediction. The baseline is the
-        expected prediction when no feature is known.
+        In units of the prediction. The baseline is the expected prediction when no feature is
+        known.
 
     Raises
     ------

@@ -33,6 +33,8 @@ def importance(forest, X, y) -> Importance:
 
     Notes
     -----
+    Zhou and Hooker, "Unbiased measurement of feature importance in tree-based methods", 2019.
+
     For a classifier this is PG(0.5, 1) with in-bag weights, 1 - sum_d p_in,d p_oob,d in a node
     (loecher2022, Eq. 14 to 17). For a regressor the authors add up the in-bag variance and the
     out-of-bag squared error about the in-bag mean without the half, so it is twice that. A split
