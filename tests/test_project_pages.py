@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import splitcredit
 from reproduction.planning.places import PAPERS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -88,6 +89,17 @@ def test_every_paper_is_among_the_references_of_the_citation():
         assert named[paper]["title"].lower() in citation
         for author in named[paper]["authors"]:
             assert f"{author['given-names']} {author['family-names']}".lower() in citation
+
+
+def test_the_package_says_which_papers_its_keys_mean():
+    """A reader of help() meets the keys in every docstring."""
+    for citation in yaml.safe_load((ROOT / "CITATION.cff").read_text())["references"]:
+        key = f"{citation['authors'][0]['family-names'].lower()}{citation['year']}"
+        (entry,) = re.findall(rf"^- {key}: ((?:.|\n)*?)\.$", splitcredit.__doc__, re.M)
+        entry = " ".join(entry.split())
+        assert citation["title"] in entry
+        assert citation["url"].rpartition("/")[2] in entry
+        assert f"`{key}`" in (ROOT / "README.md").read_text()
 
 
 def test_forms_for_issues_have_fields_with_names_of_their_own():

@@ -1,13 +1,25 @@
 """Credit, split by split: importances and attributions of tree ensembles.
 
-The names below are imported when first used, so that importing the package costs nothing and
-editing one measure does not make a workflow rerun the others.
+Begin with `explain`, `importance`, `rank` and `faithfulness`; `methods` lists all methods.
+
+Docstrings name four papers by a key.
+
+- sutera2021: Sutera, Louppe, Huynh-Thu, Wehenkel and Geurts, "From global to local MDI variable
+  importances for random forests and when they are Shapley values", NeurIPS 2021, arXiv:2111.02218.
+- lundberg2017: Lundberg and Lee, "Consistent feature attribution for tree ensembles", 2017,
+  arXiv:1706.06060.
+- loecher2022: Loecher, "From unbiased MDI feature importance to explainable AI for trees", 2022,
+  arXiv:2003.12043.
+- gajewski2025: Gajewski, Karczmarz, Rapicki and Sankowski, "Accurate estimation of feature
+  importance faithfulness for tree models", AAAI 2025, arXiv:2404.03426.
 """
 
 import importlib
 
 __version__ = "0.1.0"
 
+# Names are imported when first used, so that importing the package costs nothing and an edit of one
+# measure does not make a workflow rerun the others.
 _HOME = {
     "Attribution": "splitcredit.attribution",
     "Forest": "splitcredit.forest",
