@@ -102,6 +102,22 @@ def test_the_package_says_which_papers_its_keys_mean():
         assert f"`{key}`" in (ROOT / "README.md").read_text()
 
 
+def test_pages_and_sources_have_american_spelling():
+    """Statements of the papers are in words of this project, and stand in its report."""
+    british = re.compile(
+        r"\w*(?:(?:random|normal|standard|optim|minim|maxim|organ|recogn|general)is(?:e|ation|ing)"
+        r"|favour|behaviour|colour|neighbour|labelled|modelling|centred)\w*",
+        re.I,
+    )
+    kinds = ("*.py", "*.smk", "*.yaml", "*.csv", "*.html")
+    places = [ROOT / folder for folder in ("src", "workflow", "config", "benchmarks")]
+    texts = [*PAGES, *(path for place in places for kind in kinds for path in place.rglob(kind))]
+    assert len(texts) > 300
+    names = {"standardised_split", "randomised_error"}  # of earlier recipes, which seeds depend on
+    for path in texts:
+        assert set(british.findall(path.read_text(encoding="utf-8"))) <= names, path
+
+
 def test_forms_for_issues_have_fields_with_names_of_their_own():
     forms = [p for p in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if p.stem != "config"]
     assert {p.stem for p in forms} == {"bug", "model", "discrepancy"}

@@ -296,7 +296,7 @@ def led_table(limits):
     return pd.DataFrame(rows)
 
 
-def test_s16_masking_favours_segments_1_and_4(limits):
+def test_s16_masking_favors_segments_1_and_4(limits):
     for name in limits[1]:
         shares = [found[name][list(led_shares.FAVORED)].sum() for found in limits.values()]
         assert min(np.diff(shares)) >= 0, name

@@ -362,7 +362,7 @@ def test_s13_sage_of_the_bayes_classifier_is_mdi(table):
     assert sage / log(2) == pytest.approx(LED_BITS, abs=5e-6)
 
 
-def test_s14_saabas_of_totally_randomised_trees_is_a_shapley_value(table):
+def test_s14_saabas_of_totally_randomized_trees_is_a_shapley_value(table):
     check_errors(table, "s14", "Saabas - Shapley value, led", 700, ["entropy"])
     check_errors(table, "s14", "Saabas - Shapley value, random", 10_000, ["any"])
     # Not so for other trees.
