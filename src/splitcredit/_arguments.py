@@ -42,15 +42,15 @@ def check(method: str, function, given, parameters, extra=()) -> None:
         If a parameter is missing or unknown. The message names the method and its parameters.
     """
     taken = _parameters(function)
-    own = [name for name in taken if name not in (*_GIVEN, "X", "y")]
-    own = [*extra, *own]
-    unknown = [name for name in parameters if name not in own]
+    accepted = [name for name in taken if name not in (*_GIVEN, "X", "y")]
+    accepted = [*extra, *accepted]
+    unknown = [name for name in parameters if name not in accepted]
     if unknown:
-        raise TypeError(f"method {method!r} has no parameter {unknown[0]!r}: {_list(own)}")
+        raise TypeError(f"method {method!r} has no parameter {unknown[0]!r}: {_list(accepted)}")
     for name, parameter in taken.items():
         missing = parameter.default is inspect.Parameter.empty and name not in _GIVEN
         if missing and parameters.get(name) is None and name not in given:
-            raise TypeError(f"{needs(f'method {method!r}', name)}; {_list(own)}")
+            raise TypeError(f"{needs(f'method {method!r}', name)}; {_list(accepted)}")
 
 
 def takes(function, name: str) -> bool:
@@ -69,5 +69,5 @@ def needs(who: str, name: str) -> str:
     return f"{who} needs {name}: {_HINTS.get(name, f'pass {name}=...')}"
 
 
-def _list(own):
-    return f"its parameters are {', '.join(own)}" if own else "it has no parameters"
+def _list(names):
+    return f"its parameters are {', '.join(names)}" if names else "it has no parameters"

@@ -124,10 +124,10 @@ def joined(pieces, n: int, whole) -> Attribution:
     first = next(pieces)
     if len(first.values) == n:
         return first
-    baselines, indices, at, piece = [], [], 0, first
+    baselines, indices, start, piece = [], [], 0, first
     while piece is not None:
-        whole.put(at, piece.values)
-        at += len(piece.values)
+        whole.put(start, piece.values)
+        start += len(piece.values)
         baselines.append(piece.baseline)
         indices.append(piece.output_index)
         piece = next(pieces, None)

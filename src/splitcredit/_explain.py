@@ -223,9 +223,11 @@ def importance(
     >>> splitcredit.importance(model, X, method="tree_shap").parameters
     {'output': 'all', 'summary': 'mean |attribution|'}
     """
-    for name, given in (("X", X), ("y", y)):
-        if isinstance(given, str):
-            raise TypeError(f"{name} is the text {given!r}: name a method by method={given!r}")
+    for name, argument in (("X", X), ("y", y)):
+        if isinstance(argument, str):
+            raise TypeError(
+                f"{name} is the text {argument!r}: name a method by method={argument!r}"
+            )
     function = _methods.summarizing(method)
     if function is not None:
         return _global(function, model, X, y, method, parameters, progress)
@@ -248,11 +250,11 @@ def importance(
 
 def _labeled(pieces, labels):
     """The attributions of chunks with the labels of their rows."""
-    at = 0
+    start = 0
     for piece in pieces:
-        stop = at + len(piece.values)
-        yield replace(piece, index=labels[at:stop])
-        at = stop
+        stop = start + len(piece.values)
+        yield replace(piece, index=labels[start:stop])
+        start = stop
 
 
 def _dtype(dtype):
@@ -263,7 +265,7 @@ def _dtype(dtype):
 
 def _opened(model, X, parameters):
     """The forest, its rows, and the parameters with the background as the trees see it."""
-    if "model_output" in parameters:  # the measure is given the forest, which tells no units
+    if "model_output" in parameters:  # the measure gets the forest, which does not know its units
         from splitcredit.importances import _rescaling
 
         _rescaling.check_model(model, parameters["model_output"])
@@ -273,16 +275,16 @@ def _opened(model, X, parameters):
 
 
 def _global(function, model, X, y, method, parameters, progress):
-    given = {name: value for name, value in (("X", X), ("y", y)) if value is not None}
-    _arguments.check(method, function, given, parameters)
+    data = {name: value for name, value in (("X", X), ("y", y)) if value is not None}
+    _arguments.check(method, function, data, parameters)
     if _arguments.takes(function, "progress"):
         parameters = parameters | {"progress": progress}
     if not _arguments.takes(function, "X"):
-        if given:
+        if data:
             # Whoever leaves out the method may expect an importance on held-out rows.
             warnings.warn(
                 f"method {method!r} takes no data, but what the model keeps of its training rows: "
-                f"{' and '.join(given)} did not change the result; leave the data out, or name a "
+                f"{' and '.join(data)} did not change the result; leave the data out, or name a "
                 "method that uses them, such as method='tree_shap' or method='ufi'",
                 UserWarning,
                 stacklevel=3,

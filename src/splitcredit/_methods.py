@@ -164,21 +164,21 @@ def _attributing(name):
 
 def _functions(name):
     module = importances.module_of(name)
-    own = {"explain"} if _attributing(name) else set()
-    if own or hasattr(module, "importance"):
-        own.add("importance")
-    return own | {"rank"}
+    functions = {"explain"} if _attributing(name) else set()
+    if functions or hasattr(module, "importance"):
+        functions.add("importance")
+    return functions | {"rank"}
 
 
 def _method(name):
     module = importances.module_of(name)
     parameters = inspect.signature(importances.function_of(name)).parameters
-    given = {p.name for p in parameters.values() if p.default is inspect.Parameter.empty}
-    given |= set(getattr(module, "REQUIRES", ()))
-    given |= {"scale"} if name == GREEDY else set()
+    needed = {p.name for p in parameters.values() if p.default is inspect.Parameter.empty}
+    needed |= set(getattr(module, "REQUIRES", ()))
+    needed |= {"scale"} if name == GREEDY else set()
     functions = [f for f in ("explain", "importance", "rank") if f in _functions(name)]
     summary = module.__doc__.partition("\n")[0]
-    return Method(name, tuple(functions), tuple(n for n in NEEDS if n in given), summary)
+    return Method(name, tuple(functions), tuple(n for n in NEEDS if n in needed), summary)
 
 
 def _known(function):

@@ -46,10 +46,14 @@ def columns_in_order(X, names):
     names : sequence of str
     """
     columns = getattr(X, "columns", None)
-    given = [] if columns is None else [str(column) for column in columns]
-    if given == list(names) or sorted(given) != sorted(names) or len(set(given)) < len(given):
+    column_names = [] if columns is None else [str(column) for column in columns]
+    if (
+        column_names == list(names)
+        or sorted(column_names) != sorted(names)
+        or len(set(column_names)) < len(column_names)
+    ):
         return X
-    return X[[columns[given.index(name)] for name in names]]
+    return X[[columns[column_names.index(name)] for name in names]]
 
 
 def row_index(X):

@@ -167,18 +167,18 @@ def faithfulness(
         raise ValueError(f"metric={metric!r}: available are {', '.join(map(repr, _ranks.METRICS))}")
     if k is not None and metric != "pg2":
         raise ValueError(f"k={k!r} is for metric='pg2': {metric!r} takes all features")
-    of_method = {}
+    method_background = {}
     if isinstance(ranking, str) and _methods.takes_background(ranking) and background is not None:
-        of_method = {"background": background}
-    of_noise = None if of_method and noise != "marginal" else background
-    forest, rows, of_noise = forest_and_rows(model, X, of_noise)
-    given = _ranks.noise_of(forest, noise, scale, of_noise, f"metric {metric!r}")
+        method_background = {"background": background}
+    noise_background = None if method_background and noise != "marginal" else background
+    forest, rows, noise_background = forest_and_rows(model, X, noise_background)
+    noise_and_scale = _ranks.noise_of(forest, noise, scale, noise_background, f"metric {metric!r}")
     if isinstance(ranking, str):
-        own = {"noise": given[0], "scale": given[1], "output": output}
+        for_method = {"noise": noise_and_scale[0], "scale": noise_and_scale[1], "output": output}
         if ranking not in _ranks.BY_GAPS:
-            own = {"output": output} if _methods.attributes_outputs(ranking) else {}
-        own |= of_method
-        ranking = rank(model, X, ranking, y=y, progress=progress, **own, **parameters)
+            for_method = {"output": output} if _methods.attributes_outputs(ranking) else {}
+        for_method |= method_background
+        ranking = rank(model, X, ranking, y=y, progress=progress, **for_method, **parameters)
     elif parameters:
         raise TypeError(
             f"faithfulness has no parameter {next(iter(parameters))!r}: parameters of a method go "
@@ -191,7 +191,7 @@ def faithfulness(
         ranks = prediction_gap.chosen_features(forest, ranking, len(rows))
     else:
         ranks = _ranks.ranking_of(ranking, forest, rows, output)
-    return _ranks.measured(forest, rows, ranks, metric, *given, output, k, progress)
+    return _ranks.measured(forest, rows, ranks, metric, *noise_and_scale, output, k, progress)
 
 
 def _ranked(model, X, method, y, progress, parameters):
@@ -210,15 +210,17 @@ def _ranked(model, X, method, y, progress, parameters):
 
 
 def _by_gaps(model, X, method, progress, parameters):
-    own = dict(parameters)
-    background = own.pop("background", None)
-    _arguments.check(method, _ranks.BY_GAPS[method], ("X",), own, extra=("noise", "background"))
+    remaining = dict(parameters)
+    background = remaining.pop("background", None)
+    _arguments.check(
+        method, _ranks.BY_GAPS[method], ("X",), remaining, extra=("noise", "background")
+    )
     forest, X, background = forest_and_rows(model, X, background)
-    noise, scale = own.pop("noise", "normal"), own.pop("scale", None)
+    noise, scale = remaining.pop("noise", "normal"), remaining.pop("scale", None)
     noise, scale = _ranks.noise_of(forest, noise, scale, background, f"method {method!r}")
-    output = own.pop("output", None)
+    output = remaining.pop("output", None)
     X = forest.prepare(X)
-    return _ranks.by_gaps(forest, X, method, noise, scale, output, progress, own)
+    return _ranks.by_gaps(forest, X, method, noise, scale, output, progress, remaining)
 
 
 def _of_one_output(model, X, y, method, progress, parameters):

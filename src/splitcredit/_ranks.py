@@ -90,15 +90,15 @@ def by_gaps(forest, X, method, noise, scale, output, progress, parameters) -> Ra
     parts: dict[str, list] = {}
     with _progress.bar(len(X), progress) as done:
         for c, rows in by_output(forest, X, output) or [(0, np.arange(0))]:
-            for some in _split(rows):
-                ranked = function(forest, X[some], noise, scale, c, **parameters)
+            for chunk in _split(rows):
+                ranked = function(forest, X[chunk], noise, scale, c, **parameters)
                 for name in ("rankings", "gaps", "tied"):
                     if hasattr(ranked, name):
                         parts.setdefault(name, []).append(getattr(ranked, name))
-                parts.setdefault("order", []).append(some)
-                done(len(some))
+                parts.setdefault("order", []).append(chunk)
+                done(len(chunk))
     order = np.argsort(np.concatenate(parts.pop("order")))
-    arrays = {name: np.concatenate(own)[order] for name, own in parts.items()}
+    arrays = {name: np.concatenate(pieces)[order] for name, pieces in parts.items()}
     return type(ranked)(**arrays, feature_names=forest.feature_names)
 
 
@@ -110,16 +110,16 @@ def by_values(result, n: int) -> Rankings:
     return Rankings(of_attribution(result), None, feature_names=result.feature_names)
 
 
-def is_mask(given) -> bool:
+def is_mask(features) -> bool:
     """Whether features are given by true and false, and not in an order."""
-    if hasattr(given, "dtype"):
-        return given.dtype == np.bool_
-    while isinstance(given, (list, tuple)) and given:
-        given = given[0]
-    return isinstance(given, (bool, np.bool_))
+    if hasattr(features, "dtype"):
+        return features.dtype == np.bool_
+    while isinstance(features, (list, tuple)) and features:
+        features = features[0]
+    return isinstance(features, (bool, np.bool_))
 
 
-def ranking_of(given, forest, X, output) -> np.ndarray:
+def ranking_of(ranking, forest, X, output) -> np.ndarray:
     """Rankings, int64 (n_samples, n_ranked), from whatever stands for them but a method's name.
 
     Raises
@@ -127,20 +127,20 @@ def ranking_of(given, forest, X, output) -> np.ndarray:
     ValueError
         If it does not fit the model or the rows.
     """
-    names = getattr(given, "feature_names", None)
+    names = getattr(ranking, "feature_names", None)
     if names is not None and tuple(names) != forest.feature_names:
         raise ValueError(
-            f"{given!r} is of the features {list(names)[:5]}, and the model has "
+            f"{ranking!r} is of the features {list(names)[:5]}, and the model has "
             f"{list(forest.feature_names)[:5]}: rank the features of this model"
         )
     n = len(X)
-    if isinstance(given, Importance):
-        given = by_values(given, n)
-    if isinstance(given, Attribution):
-        return validate_rankings(_of_attribution(given, forest, X, output), n, forest.n_features)
-    if isinstance(given, Rankings):
-        return validate_rankings(given.rankings, n, forest.n_features)
-    array = _as_array(given)
+    if isinstance(ranking, Importance):
+        ranking = by_values(ranking, n)
+    if isinstance(ranking, Attribution):
+        return validate_rankings(_of_attribution(ranking, forest, X, output), n, forest.n_features)
+    if isinstance(ranking, Rankings):
+        return validate_rankings(ranking.rankings, n, forest.n_features)
+    array = _as_array(ranking)
     if array.dtype.kind in "US" or array.dtype == object:
         names = array.ravel().tolist()
         indices = [index_of(forest.feature_names, name, "ranking") for name in names]
@@ -150,15 +150,15 @@ def ranking_of(given, forest, X, output) -> np.ndarray:
     return validate_rankings(array, n, forest.n_features)
 
 
-def _as_array(given):
+def _as_array(ranking):
     """Features as an array of one or two dimensions, at least one feature for each row."""
     try:
-        array = np.asarray(given if hasattr(given, "ndim") else list(given))
+        array = np.asarray(ranking if hasattr(ranking, "ndim") else list(ranking))
     except (TypeError, ValueError):  # no sequence, or one of lists of different lengths
         array = np.empty(())
     if array.ndim not in (1, 2) or array.shape[-1] == 0:
         raise ValueError(
-            f"ranking={given!r}: expected the name of a method, a Rankings, an Attribution, an "
+            f"ranking={ranking!r}: expected the name of a method, a Rankings, an Attribution, an "
             "Importance, or features by name or index, for all rows or the same number for each"
         )
     return array
@@ -189,16 +189,18 @@ def measured(forest, X, ranks, metric, noise, scale, output, k, progress) -> np.
     out: Any = None
     with _progress.bar(len(X), progress) as done:
         for c, rows in by_output(forest, X, output) or [(0, np.arange(0))]:
-            for some in _split(rows):
-                given = ranks[some]
-                if metric == "pg2" and given.dtype != np.bool_:
-                    given = top_k_mask(given, given.shape[1] if k is None else k, forest.n_features)
+            for chunk in _split(rows):
+                ranked = ranks[chunk]
+                if metric == "pg2" and ranked.dtype != np.bool_:
+                    ranked = top_k_mask(
+                        ranked, ranked.shape[1] if k is None else k, forest.n_features
+                    )
                 function = getattr(prediction_gap, metric)
-                part = function(forest, X[some], given, noise, scale, c)
+                part = function(forest, X[chunk], ranked, noise, scale, c)
                 if out is None:
                     out = np.empty((len(X), *part.shape[1:]))
-                out[some] = part
-                done(len(some))
+                out[chunk] = part
+                done(len(chunk))
     return out
 
 

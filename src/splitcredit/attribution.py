@@ -372,9 +372,9 @@ def from_arrays(arrays) -> Attribution | Importance:
 
 def _plain(arrays):
     """Stored arrays as the arguments they came from."""
-    given = dict(arrays)
-    given["method"] = given["method"].item()
-    given["parameters"] = json.loads(given["parameters"].item())
-    for name in {"feature_names", "output_names"} & set(given):
-        given[name] = tuple(given[name].tolist())
-    return given
+    fields = dict(arrays)
+    fields["method"] = fields["method"].item()
+    fields["parameters"] = json.loads(fields["parameters"].item())
+    for name in {"feature_names", "output_names"} & set(fields):
+        fields[name] = tuple(fields[name].tolist())
+    return fields

@@ -38,16 +38,16 @@ class _Inbag:
     def __get__(self, forest, cls):
         if forest is None:
             return None  # the default
-        given = vars(forest)["inbag"]
-        if callable(given):
-            self.__set__(forest, given())
+        counts = vars(forest)["inbag"]
+        if callable(counts):
+            self.__set__(forest, counts())
         return vars(forest)["inbag"]
 
-    def __set__(self, forest, given):
-        if given is not None and not callable(given):
-            given = _frozen(given, np.asarray(given).dtype, "inbag")
-            check_inbag(forest, given)
-        vars(forest)["inbag"] = given
+    def __set__(self, forest, counts):
+        if counts is not None and not callable(counts):
+            counts = _frozen(counts, np.asarray(counts).dtype, "inbag")
+            check_inbag(forest, counts)
+        vars(forest)["inbag"] = counts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -216,9 +216,9 @@ class Forest:
         names = getattr(X, "column_names", getattr(X, "columns", None))
         if names is None or not self.names_given:
             return X
-        given = _as_known(names, self.feature_names)
-        _check_names(given, self.feature_names)
-        place = {name: k for k, name in enumerate(given)}
+        columns = _as_known(names, self.feature_names)
+        _check_names(columns, self.feature_names)
+        place = {name: k for k, name in enumerate(columns)}
         order = [place[name] for name in self.feature_names]
         if order == list(range(len(order))):
             return X
@@ -325,10 +325,10 @@ class Forest:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Every field as an array that `numpy.savez` can store; None is left out."""
-        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
         if self.categories is not None:
-            given["categories"] = self.categories.to_json()
-        return {name: np.asarray(v) for name, v in given.items() if v is not None}
+            values["categories"] = self.categories.to_json()
+        return {name: np.asarray(v) for name, v in values.items() if v is not None}
 
     @classmethod
     def from_arrays(cls, arrays) -> Forest:
@@ -347,16 +347,16 @@ class Forest:
         ValueError
             If the arrays contradict each other.
         """
-        plain = {"strict", "x_dtype", "aggregate", "criterion", "cover_kind"}
-        plain |= {"names_given", "training_hash", "missing_value"}
-        names = {"feature_names", "output_names"}
-        given: dict[str, Any] = {
-            k: v.item() if k in plain else tuple(v.tolist()) if k in names else v
+        scalar_fields = {"strict", "x_dtype", "aggregate", "criterion", "cover_kind"}
+        scalar_fields |= {"names_given", "training_hash", "missing_value"}
+        name_fields = {"feature_names", "output_names"}
+        values: dict[str, Any] = {
+            k: v.item() if k in scalar_fields else tuple(v.tolist()) if k in name_fields else v
             for k, v in arrays.items()
         }
-        if "categories" in given:
-            given["categories"] = Categories.from_json(given["categories"].item())
-        return cls(**given)
+        if "categories" in values:
+            values["categories"] = Categories.from_json(values["categories"].item())
+        return cls(**values)
 
 
 def array_hash(X) -> str:
@@ -404,16 +404,16 @@ def _underscored(text, known):
     return text.replace(" ", "_") if text.replace(" ", "_") in known else text
 
 
-def _check_names(given, expected):
+def _check_names(columns, expected):
     """Refuse columns that are not those of the model, in whatever order."""
-    known, present = set(expected), set(given)
+    known, present = set(expected), set(columns)
     missing = [name for name in expected if name not in present]
-    extra = [name for name in given if name not in known]
+    extra = [name for name in columns if name not in known]
     if missing or extra:
         raise ValueError(
             f"the columns of X are not the features of the model: missing {missing[:5]}, not "
             f"expected {extra[:5]}; pass X[list(forest.feature_names)]"
         )
-    if len(given) > len(present):
-        twice = sorted({name for name in given if given.count(name) > 1})
+    if len(columns) > len(present):
+        twice = sorted({name for name in columns if columns.count(name) > 1})
         raise ValueError(f"X has several columns of the same name, {twice[:5]}: keep one of each")

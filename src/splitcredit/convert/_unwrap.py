@@ -21,14 +21,14 @@ class Steps:
     absent : float
         What the model takes an entry for that a sparse matrix does not store: XGBoost takes it for
         missing, the others for 0.
-    otherwise : str
+    row_changing : str
         Name and kind of a step that gave the model other training rows than it makes of the same
         rows now; empty if there is none.
     """
 
     pipelines: tuple = ()
     absent: float = 0.0
-    otherwise: str = ""
+    row_changing: str = ""
 
     def rows(self, X):
         """Rows as the trees see them: transformed, and dense where a step leaves them sparse."""
@@ -45,9 +45,9 @@ class Steps:
             If a step made other rows in training, by cross-fitting or by drawing. They may be
             random, and are not kept.
         """
-        if self.otherwise:
+        if self.row_changing:
             raise ValueError(
-                f"the step {self.otherwise} gave the model other training rows than transform "
+                f"the step {self.row_changing} gave the model other training rows than transform "
                 "gives, and they are not kept: fit the last step apart, on rows and targets that "
                 "the steps before it gave in training, such as model[:-1].fit_transform(X, y), "
                 "and pass it and them"
@@ -98,20 +98,20 @@ def unwrap(model) -> tuple[object, Steps]:
     ValueError
         If a search did not keep its best estimator, or a pipeline does not end in a model.
     """
-    pipelines, otherwise = [], ""
+    pipelines, row_changing = [], ""
     while True:
         model = thawed(model)
         if _is_search(model):
             model = _best_of(model)
         elif _is_pipeline(model):
             pipelines += _transforming(model)
-            otherwise = otherwise or _otherwise(model)
+            row_changing = row_changing or _row_changing_step(model)
             name, model = model.steps[-1]
             if model is None or isinstance(model, str):
                 raise ValueError(f"the last step {name!r} of the pipeline is no model of trees")
         else:
             absent = np.nan if library_of(model) == "xgboost" else 0.0
-            return model, Steps(tuple(pipelines), absent, otherwise)
+            return model, Steps(tuple(pipelines), absent, row_changing)
 
 
 def thawed(model):
@@ -139,7 +139,7 @@ def _transforming(pipeline):
     return [Pipeline(kept)] if kept else []
 
 
-def _otherwise(pipeline):
+def _row_changing_step(pipeline):
     """Name and kind of a step before the last that treats training rows in another way."""
     for name, step in pipeline.steps[:-1]:
         if hasattr(step, "fit_resample"):

@@ -69,18 +69,18 @@ def _kind(model):
     for base in type(model).__mro__:
         if base in _MODELS:
             return _MODELS[base]
-    name, because = type(model).__name__, ""
+    name, reason = type(model).__name__, ""
     named = [base.__name__ for base in type(model).__mro__ if base.__name__ in _REASONS]
     if named:
         why, inner = _REASONS[named[0]]
-        because = f", because {why}"
+        reason = f", because {why}"
         if inner is not None:
             raise TypeError(
-                f"cannot convert {name} to a Forest{because}: explain {inner}, if that is a model "
+                f"cannot convert {name} to a Forest{reason}: explain {inner}, if that is a model "
                 "of trees"
             )
     raise TypeError(
-        f"cannot convert {name} to a Forest{because}: "
+        f"cannot convert {name} to a Forest{reason}: "
         f"supported are {', '.join(cls.__name__ for cls in _MODELS)}"
     )
 
@@ -88,10 +88,12 @@ def _kind(model):
 def _labels(model):
     """Names of features and outputs, as fields of a Forest."""
     names = getattr(model, "feature_names_in_", None)
-    given = names is not None
+    has_names = names is not None
     return {
-        "feature_names": tuple(names if given else (f"x{j}" for j in range(model.n_features_in_))),
-        "names_given": given,
+        "feature_names": tuple(
+            names if has_names else (f"x{j}" for j in range(model.n_features_in_))
+        ),
+        "names_given": has_names,
         "output_names": _output_names(model),
     }
 

@@ -98,16 +98,16 @@ def greedy_ranking(
     forest, table = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
     table = forest.prepare(table)
-    order, wanted = _checked_order(ties, table.shape[1]), np.ones(table.shape, np.bool_)
+    order, perturbed = _checked_order(ties, table.shape[1]), np.ones(table.shape, np.bool_)
     if arithmetic == "single":
         return _in_single_precision(problem, table, output, order)
     from splitcredit.kernels.prediction_gap import greedy as kernel
 
     chunks = [
         kernel.greedy(
-            problem.gap_forest, *problem.with_tails(table[rows], wanted[rows]), TIE, order
+            problem.gap_forest, *problem.with_tails(table[rows], perturbed[rows]), TIE, order
         )
-        for rows in problem.chunks(table, wanted) or [slice(0, 0)]
+        for rows in problem.chunks(table, perturbed) or [slice(0, 0)]
     ]
     parts = (np.concatenate(part) for part in zip(*chunks, strict=True))
     return GreedyRankings(*parts, feature_names=forest.feature_names)
@@ -133,8 +133,8 @@ def _in_single_precision(problem, X, output, order):
 
 def _checked_order(ties, n_features):
     """Order of ties for each place, int64 (n_features, n_features)."""
-    given = np.arange(n_features) if ties is None else np.asarray(ties)
+    order = np.arange(n_features) if ties is None else np.asarray(ties)
     shapes = (n_features,), (n_features, n_features)
-    if given.shape not in shapes or (np.sort(given, axis=-1) != np.arange(n_features)).any():
+    if order.shape not in shapes or (np.sort(order, axis=-1) != np.arange(n_features)).any():
         raise ValueError(f"ties must name each of the {n_features} features once, by its index")
-    return np.array(np.broadcast_to(given, shapes[1]), np.int64)
+    return np.array(np.broadcast_to(order, shapes[1]), np.int64)

@@ -82,7 +82,7 @@ def _best_orders(gaps, d):
     """Best orders, and the gaps along them, from the gaps of all sets (n, 2**d)."""
     behind = _best_behind(gaps, d)
     n = len(gaps)
-    at, rows = np.zeros(n, np.int64), np.arange(n)
+    chosen, rows = np.zeros(n, np.int64), np.arange(n)
     order, along = np.empty((n, d), np.int64), np.empty((n, d))
     # Whole orders are compared: what is left of one may be a small part of it.
     enough = behind[:, 0] * (1 - TIE)
@@ -90,14 +90,16 @@ def _best_orders(gaps, d):
     for k in range(d):
         worth = np.full((n, d), -np.inf)
         for i in range(d):
-            new = (at >> i & 1) == 0
-            to = at[new] | 1 << i
-            worth[new, i] = so_far[new] + (gaps[rows[new], to] + behind[rows[new], to])
+            addable = (chosen >> i & 1) == 0
+            extended = chosen[addable] | 1 << i
+            worth[addable, i] = so_far[addable] + (
+                gaps[rows[addable], extended] + behind[rows[addable], extended]
+            )
         # Rounding of the sums may leave no order that is good enough; then the best one is.
         least = np.minimum(enough, worth.max(axis=1))
         order[:, k] = (worth >= least[:, None]).argmax(axis=1)
-        at |= 1 << order[:, k]
-        along[:, k] = gaps[rows, at]
+        chosen |= 1 << order[:, k]
+        along[:, k] = gaps[rows, chosen]
         so_far += along[:, k]
     return order, along
 
