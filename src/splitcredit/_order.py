@@ -36,10 +36,10 @@ def rank(
         See `explain`.
     X : array-like or DataFrame (n_samples, n_features)
     method : str
-        ``"pg2_greedy"`` takes feature after feature, each with the largest squared prediction gap
-        together with those before; ``"pgi2_optimum"`` is the order with the largest PGI^2 of all,
-        for up to 16 features. A method that attributes rows ranks by absolute values, a global one
-        by value and all rows alike. See `splitcredit.methods`.
+        ``"pg2_greedy"`` adds one feature at a time, the one with the largest squared prediction gap
+        together with those before it; ``"pgi2_optimum"`` is the order with the largest PGI^2 of
+        all, for up to 16 features. A method that attributes rows ranks by absolute values; a global
+        one ranks by its values, alike in all rows. See `splitcredit.methods`.
     y : (n_samples,), optional
         Targets of the rows, where the method needs them.
     progress : bool, optional
@@ -98,9 +98,9 @@ def faithfulness(
 ) -> np.ndarray:
     """How much predictions move if the features that a ranking names first are perturbed.
 
-    The squared prediction gap PG^2 of a set of features is the expected square of what the
-    prediction moves by when they are perturbed; PGI^2 of a ranking is its mean over the first 1,
-    2, ... features (gajewski2025, Eq. 2 and 3). Both are exact, without sampling.
+    The squared prediction gap PG^2 of a set of features is the expected square of the change of the
+    prediction when they are perturbed; PGI^2 of a ranking is its mean over the first 1, 2, ...
+    features (gajewski2025, Eq. 2 and 3). Both are exact, without sampling.
 
     Parameters
     ----------

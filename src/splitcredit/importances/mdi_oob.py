@@ -1,4 +1,4 @@
-"""MDI-oob: MDI as a sum of Saabas' contributions, over rows that did not grow the tree."""
+"""MDI-oob: MDI as a sum of Saabas' contributions, over the out-of-bag rows of each tree."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Saabas and TreeSHAP by the trees that a row was in, or out of, the bag of (loecher2022).
+"""Saabas and TreeSHAP of training rows, by their out-of-bag or in-bag trees (loecher2022).
 
-Each row is explained only by trees that it was in, or out of, the bag of.
+Each row is explained only by the trees that were grown without it, or only by those that were grown
+on it.
 
 ``attribution="saabas"`` is the paper's CFC_in and CFC_oob, ``"tree_shap"`` its SHAP_in and
 SHAP_oob.
@@ -103,7 +104,7 @@ def attribute(
     rows: Literal["inbag", "oob"] = "oob",
     output="all",
 ) -> Attribution:
-    """Attributions of every training row, by the trees that it is in or out of the bag of.
+    """Attributions of every training row, by its out-of-bag or in-bag trees.
 
     In-bag rows count once, however often they were drawn. The sum over these trees is divided by
     the number of all trees, as in the paper, so in-bag and out-of-bag values add up to the

@@ -1,4 +1,4 @@
-"""Greedy rankings: feature after feature, the largest PG^2 with those before (gajewski2025)."""
+"""Greedy ranking: the next feature is the one with the largest joint PG^2 (gajewski2025)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ def rank(
     ties=None,
     noise: Literal["normal", "laplace", "uniform"] = "normal",
 ) -> Attribution:
-    """Rank the features of each row: feature after feature, the largest PG^2 with those before.
+    """Rank the features of each row greedily by PG^2.
 
-    Source: gajewski2025, Feature ranking. See `faithfulness.greedy`.
+    Each place goes to the feature that has the largest PG^2 together with those before it. Source:
+    gajewski2025, Feature Ranking Using PG^2. See `faithfulness.greedy`.
 
     Parameters
     ----------
