@@ -1,7 +1,5 @@
 # Thin wrappers of Snakemake.
-# PRESET=full|quick|tiny, CONFIG=file of your own, CORES=all|N, VENV=directory, PYTHON,
-# INSTALLER=auto|uv|pip, and ARGUMENTS for snakemake can be given on the command line;
-# PROFILE=slurm submits the jobs to a cluster, see docs/cluster.md.
+# `make help` lists the targets, and the variables that can be set on the command line.
 PRESET ?= full
 PROFILE ?= default
 CONFIG ?=
@@ -28,6 +26,19 @@ FAMILY ?=
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_\/% -]+:.*## /{printf "  make %-38s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@printf '  make %-38s %s\n' PAPER "one paper, such as make sutera2021" \
+	  PAPER/ARTEFACT "one artefact and all that it needs, such as make sutera2021/table4"
+	@printf '\nVariables, such as make reproduce PRESET=quick CORES=8:\n\n'
+	@printf '  %-43s %s\n' "PRESET=full, quick or tiny" "the sizes of a run" \
+	  CONFIG=FILE "a configuration of your own on top (config/README.md)" \
+	  "CORES=all or a number" "cores that a run uses" \
+	  PROFILE=NAME "slurm, or another folder of workflow/profiles (docs/cluster.md)" \
+	  EXPERIMENT=NAME "the experiment of make sweep and make plan (docs/sweeps.md)" \
+	  FAMILY=SEED "the seed of the models that make bench draws" \
+	  "ARGUMENTS='...'" "further arguments of Snakemake" \
+	  VENV=FOLDER "the environment, .venv by default (docs/environments.md)" \
+	  PYTHON=PATH "the Python that it is made with" \
+	  "INSTALLER=auto, uv or pip" "what installs its packages"
 
 reproduce: environment ## build the environment and run everything at the papers' scale
 	$(call run)

@@ -58,6 +58,16 @@ def test_continuous_integration_calls_targets_of_the_makefile_on_pythons_that_fi
     assert job["strategy"]["matrix"]["python"] == [f"3.{low}", f"3.{int(high) - 1}"]
 
 
+def test_make_help_names_every_variable_and_how_to_make_a_part():
+    """Variables are of no use to those who do not read the Makefile."""
+    run = subprocess.run(["make", "help"], cwd=ROOT, text=True, capture_output=True, check=True)
+    variables = set(re.findall(r"^([A-Z]+) \?=", MAKEFILE, re.M)) | {"PYTHON", "INSTALLER"}
+    assert len(variables) > 5
+    for variable in variables:
+        assert re.search(rf"\b{variable}=", run.stdout), variable
+    assert "make PAPER/ARTEFACT" in run.stdout
+
+
 def test_the_page_on_clusters_quotes_slurm_in_its_own_spelling():
     """Readers search their logs for the message: the spelling is not ours to change."""
     script = (ROOT / ".ci" / "slurm.py").read_text()
