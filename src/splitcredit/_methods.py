@@ -100,7 +100,7 @@ def attributing(name: str):
     """
     function = _attributing(name) if name in importances.names() else None
     if function is None:
-        raise ValueError(f"unknown method {name!r}: available are {_known('explain')}")
+        raise ValueError(_refusal(name, "explain"))
     return function
 
 
@@ -113,7 +113,7 @@ def summarizing(name: str):
         If the method gives no importances; the message lists those that do.
     """
     if name not in importances.names() or not _functions(name) & {"explain", "importance"}:
-        raise ValueError(f"unknown method {name!r}: available are {_known('importance')}")
+        raise ValueError(_refusal(name, "importance"))
     return getattr(importances.module_of(name), "importance", None)
 
 
@@ -153,7 +153,7 @@ def takes_background(name: str) -> bool:
 def check_ranks(name: str) -> None:
     """Raise a ValueError that lists the methods that rank, if this is none of them."""
     if name not in (*importances.names(), OPTIMUM):
-        raise ValueError(f"unknown method {name!r}: available are {_known('rank')}")
+        raise ValueError(_refusal(name, "rank"))
 
 
 def _attributing(name):
@@ -181,5 +181,14 @@ def _method(name):
     return Method(name, tuple(functions), tuple(n for n in NEEDS if n in needed), summary)
 
 
-def _known(function):
-    return ", ".join(m.name for m in methods() if function in m.functions)
+def _refusal(name, function):
+    """The line that a function does not take a method, with the functions that do."""
+    known = ", ".join(m.name for m in methods() if function in m.functions)
+    takers = next((m.functions for m in methods() if m.name == name), ())
+    if takers:
+        verb = "do" if len(takers) > 1 else "does"
+        return (
+            f"{function} does not take the method {name!r}, {' and '.join(takers)} {verb}: "
+            f"available for {function} are {known}"
+        )
+    return f"unknown method {name!r}: available are {known}"
