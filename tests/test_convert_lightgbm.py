@@ -237,7 +237,7 @@ def test_a_file_that_ends_early_is_no_shorter_model(tmp_path, end):
     path.write_text(text)
     assert to_forest(path).n_trees == 3
     path.write_text(text[: text.index(end)])
-    with pytest.raises(ValueError, match=r"model in model\.txt is not whole"):
+    with pytest.raises(ValueError, match=r"model in model\.txt is incomplete"):
         to_forest(path)
 
 

@@ -397,7 +397,7 @@ def test_a_configuration_is_no_model(tmp_path):
     booster = xgboost.XGBRegressor(n_estimators=2).fit(X, X[:, 0]).get_booster()
     path = tmp_path / "config.json"
     path.write_text(booster.save_config())
-    with pytest.raises(ValueError, match=r"not whole.*save the model itself"):
+    with pytest.raises(ValueError, match=r"incomplete.*save the model itself"):
         to_forest(path)
 
 

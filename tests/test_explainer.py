@@ -486,7 +486,7 @@ def test_models_that_are_not_supported_are_named():
     model, X, y = ensemble.RandomForestRegressor(2), data()[0], data()[1]["values"]
     with pytest.raises(TypeError, match="this Pipeline transforms rows before its trees see them"):
         TreeExplainer(make_pipeline(StandardScaler(), model).fit(X, y))
-    with pytest.raises(TypeError, match="this GridSearchCV holds a model and is none: pass its"):
+    with pytest.raises(TypeError, match="this GridSearchCV is a search and not a model: pass its"):
         TreeExplainer(GridSearchCV(model, {"max_depth": [1, 2]}, cv=2).fit(X, y))
     with pytest.raises(TypeError, match="cannot convert AdaBoostRegressor"):
         TreeExplainer(ensemble.AdaBoostRegressor(n_estimators=2).fit(X, y))

@@ -35,7 +35,7 @@ def read(path) -> Forest:
                 return library.from_content(content, name)
             except KeyError as missing:
                 raise ValueError(
-                    f"the {name} is not whole, it lacks {missing}: save the model itself, and not "
+                    f"the {name} is incomplete, it lacks {missing}: save the model itself, and not "
                     "its configuration"
                 ) from None
     raise _unknown(path.name)

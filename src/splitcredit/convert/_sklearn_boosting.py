@@ -46,7 +46,7 @@ def _start(model):
     if not constant:
         raise ValueError(
             f"this {type(model).__name__} starts from the predictions of {start!r} (init), which "
-            "are no constant: fit with init=None or init='zero'"
+            "are not constant: fit with init=None or init='zero'"
         )
     return model._raw_predict_init(np.zeros((1, model.n_features_in_)))[0]
 

@@ -81,7 +81,7 @@ def check_whole(text, name) -> None:
     expected = len(trees) if sizes is None else len(sizes[1].split())
     if "\nend of trees" not in text or "\nfeature_names=" not in head or len(trees) != expected:
         raise ValueError(
-            f"the {name} is not whole, it ends after {len(trees)} of {expected} trees: save it "
+            f"the {name} is incomplete, it ends after {len(trees)} of {expected} trees: save it "
             "again with save_model"
         )
 

@@ -130,7 +130,7 @@ def _refuse_wrapped(model):
     """Rows of a pipeline are not those that its trees see, which plots and backgrounds need."""
     name = type(model).__name__
     if hasattr(model, "best_estimator_"):
-        raise TypeError(f"this {name} holds a model and is none: pass its best_estimator_")
+        raise TypeError(f"this {name} is a search and not a model: pass its best_estimator_")
     if hasattr(model, "named_steps"):
         raise TypeError(
             f"this {name} transforms rows before its trees see them: pass its last step, "

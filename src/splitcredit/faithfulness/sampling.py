@@ -146,7 +146,7 @@ def nmae(estimates: ArrayLike, exact: ArrayLike) -> float | np.ndarray:
         raise ValueError(f"{len(estimates)} estimates of {exact.shape} exact values")
     whole = np.abs(exact).sum()
     if whole == 0:
-        raise ValueError("all exact values are 0: the error has nothing to be a share of")
+        raise ValueError("all exact values are 0: an error relative to them is not defined")
     differences = np.abs(estimates.T - exact).sum(axis=-1) / whole
     return float(differences) if differences.ndim == 0 else differences
 
