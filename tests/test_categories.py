@@ -221,7 +221,7 @@ def test_contradictions_are_refused():
     for message, column in cases.items():
         with pytest.raises(ValueError, match=message):
             replace(forest, column=column)
-    with pytest.raises(ValueError, match="of one length"):
+    with pytest.raises(ValueError, match="must have an entry for each subset"):
         Categories([0], [], [])
     with pytest.raises(ValueError, match="one feature for each entry"):
         Categories(labels=[LABELS], labeled=[])

@@ -28,7 +28,7 @@ BASES = ("rounding", "printed", "monte-carlo", "seeds", "chosen")
 VERDICTS = ("equal", "within", "holds", "undecided", "differs", "unexplained", "not comparable")
 OUTCOMES = ("holds", "holds in part", "does not hold", "undecided", "not judged")
 PAPERS_DATA, STAND_IN = "the paper's", "stand-in"
-# Whether a check is part of its statement, or stands beside it: a premise, or one more measure.
+# Whether a check counts for its statement; one of a premise or of a further measure does not.
 COUNTS, BESIDE = "yes", "no"
 _VALUE_BASES = ("rounding", "monte-carlo", "seeds")
 
@@ -180,7 +180,7 @@ def judge(
 
     Returns
     -------
-    list of dict, one a variant and cell, keys `COLUMNS`
+    list of dict, one for each variant and cell, keys `COLUMNS`
         A value that differs is ``"unexplained"`` unless a rule gives the cause and the test that
         shows it.
 
@@ -311,8 +311,8 @@ def judge_statements(
 def outcomes(claims) -> dict[tuple[str, str], tuple[str, str]]:
     """Each statement once: its outcome over all its checks, and the data that decided it.
 
-    Checks that stand beside the statement do not count. Of the others those on the paper's data
-    decide; only where there is none do those on stand-ins.
+    Checks of a premise or of a further measure do not count. Of the others, those on the paper's
+    data decide; where there is none, those on stand-ins do.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ _HINTS = {
         "background=X_train[:100]"
     ),
     "scale": (
-        "the size of the noise in units of the features, a number or one a feature: "
+        "the size of the noise in units of the features, one number or one for each feature: "
         "scale=0.3 * X_train.std(axis=0)"
     ),
 }

@@ -43,7 +43,7 @@ def _by_tables(forest):
 
 
 def attributions(function, forest, X, rows: int, dtype, progress, parameters, y=None, whole=None):
-    """Yield the attributions of so many rows after the other; one piece if X has none.
+    """Yield the attributions of `rows` rows at a time; one piece if X has none.
 
     All rows are checked before the first is explained. Targets y, if there are any, are cut as X.
     Values of several chunks may be written to the `whole`, see `joined`.

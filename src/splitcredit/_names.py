@@ -68,7 +68,7 @@ def check_index(index, n: int) -> None:
 
 
 def indexed(frame, index, times: int):
-    """A frame with so many rows for each row that was explained, under the labels of these."""
+    """A frame with `times` rows for each explained row, under the labels of the explained rows."""
     if index is not None:
         frame.index = index.repeat(times)
     return frame

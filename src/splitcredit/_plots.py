@@ -6,7 +6,7 @@ import numpy as np
 
 from splitcredit._names import columns_in_order, index_of
 
-# Rows of dots in a beeswarm are counted in so many bins along the axis.
+# Bins along the axis in which the rows of dots of a beeswarm are counted.
 _BINS = 100
 # Of the height between two features, what a swarm may take on each side.
 _SPREAD = 0.4

@@ -120,7 +120,7 @@ def is_mask(features) -> bool:
 
 
 def ranking_of(ranking, forest, X, output) -> np.ndarray:
-    """Rankings, int64 (n_samples, n_ranked), from whatever stands for them but a method's name.
+    """Rankings, int64 (n_samples, n_ranked), from any form of them but the name of a method.
 
     Raises
     ------

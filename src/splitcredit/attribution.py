@@ -23,7 +23,7 @@ class Attribution:
     ----------
     values : float64 or float32 (n_samples, n_features, n_outputs)
     baseline : float64 (n_outputs,) or (n_samples, 1)
-        One row of baselines, or one a row where each row has an output of its own
+        One row of baselines, or one baseline for each row where each row has an output of its own
         (``output="predicted"``).
     feature_names : tuple of str, n_features long
     output_names : tuple of str, n_outputs long
@@ -88,7 +88,7 @@ class Attribution:
         return self.baseline + self.values.sum(axis=1, dtype=np.float64)
 
     def to_frame(self):
-        """As a tidy DataFrame: sample, output, then one column a feature.
+        """As a tidy DataFrame: sample, output, then one column for each feature.
 
         ``sample`` is the position of the row. Of rows from a DataFrame the frame has the index,
         each label as often as there are outputs.
@@ -148,7 +148,7 @@ class Attribution:
         """Draw the attributions of all rows, the features with the largest mean ``|value|`` on top.
 
         One output: a dot for each row, colored by the value of the feature if X is given. Several:
-        bars of the mean ``|value|``, one part an output. Needs matplotlib.
+        bars of the mean ``|value|``, with one part for each output. Needs matplotlib.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class Importance:
         return f"Importance({self.method!r}, {len(self.values)} features)"
 
     def to_frame(self):
-        """As a DataFrame, one row a feature: feature, value, standard_error."""
+        """As a DataFrame with one row for each feature: feature, value, standard_error."""
         import pandas as pd
 
         columns = {"feature": self.feature_names, "value": self.values}

@@ -72,7 +72,7 @@ class Categories:
             set_(self, "labeled", tuple(int(j) for j in self.labeled))
         lengths = {len(self.feature), len(self.members), len(self.members_left)}
         if len(lengths) > 1:
-            raise ValueError("feature, members and members_left must be of one length, a subset")
+            raise ValueError("feature, members and members_left must have an entry for each subset")
         if self.labeled is not None and len(self.labeled) != len(self.labels):
             raise ValueError("labeled must name one feature for each entry of labels")
 

@@ -34,8 +34,8 @@ class Interactions:
     sets : int64 (n_sets, order), optional
         Features of each set, by their indices, in rising order.
     baseline : float64 (n_outputs,) or (n_samples, 1)
-        Expected prediction when no feature is known; one a row if each row has an output of its
-        own. The matrix of a row adds up to its prediction less the baseline.
+        Expected prediction when no feature is known; one for each row if each row has an output of
+        its own. The matrix of a row adds up to its prediction less the baseline.
     feature_names : tuple of str
     output_names : tuple of str
     parameters : dict
@@ -64,7 +64,7 @@ class Interactions:
         return f"Interactions({n} samples, {what}, {k} outputs)"
 
     def to_frame(self):
-        """As a tidy DataFrame of the matrix, or of the sets, one row an output.
+        """As a tidy DataFrame of the matrix, or of the sets, with one row for each row and output.
 
         Returns
         -------

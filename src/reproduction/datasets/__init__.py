@@ -20,7 +20,7 @@ from splitcredit import registry
 
 __all__ = ["OUTCOMES", "Dataset", "available", "files", "from_sklearn", "load", "loader"]
 
-# ``permuted`` deals the outcomes anew to the rows: no feature tells anything about them then.
+# ``permuted`` permutes the outcomes among the rows: no feature has information about them then.
 OUTCOMES = ("observed", "permuted")
 
 

@@ -63,7 +63,7 @@ def load(
     test_share : float
         Share of the rows in the test, rounded up; not used with ``"authors"``.
     n_test : int, optional
-        Keep only so many rows of the test, the first.
+        Keep only this many of the first rows of the test.
     random_state : int
         Seed of the split.
 

@@ -35,7 +35,7 @@ def compute(
     reference : str, optional
         The importance that leads are over; by default the first.
     n_rows : int, optional
-        Take only so many rows, the first; gajewski2025's printed numbers are of three.
+        Take only this many of the first rows; gajewski2025's printed numbers are of three.
     random_state : int
         Of the bootstrap.
 

@@ -202,7 +202,7 @@ def _alike(text, value):
 
 
 def digits(value, after_point: int = 0) -> str:
-    """A number with so many digits after the point, with a minus of its own."""
+    """A number with `after_point` digits after the point, and with a typographic minus."""
     return f"{float(value):.{after_point}f}".replace("-", "−")
 
 

@@ -3,7 +3,7 @@
 Where the model is cross-fitted, each row is explained by the forest that did not see it. A measure
 that fits a model of its own is given the unfitted estimator in the place of the forest. One of
 another package needs the model in the form of the library that grew it: it is fitted anew, which
-gives the same trees. With ``n_rows`` in the recipe, only so many rows are explained, the first.
+gives the same trees. With ``n_rows`` in the recipe, only the first ``n_rows`` rows are explained.
 """
 
 from __future__ import annotations

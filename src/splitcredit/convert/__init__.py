@@ -74,12 +74,12 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
 
     Notes
     -----
-    Means of trees predict class fractions or values. Boosted trees give raw scores, before the
-    link: one output for two classes (the score of the second), else one a class, and each tree has
-    values for its own class and zeros for the others. Their trees are those that the model's own
-    ``predict`` uses (`best_iteration`). A model of several targets has an output "y0", "y1", ...
-    for each; if they are classes, one for each class of each, "y0=0", "y0=1", ... AdaBoost gives
-    its ``decision_function``, an isolation forest the mean length of a row's paths.
+    Means of trees predict class fractions or values. Boosted trees give raw scores, before the link
+    function: one output for two classes (the score of the second), else one for each class; each
+    tree has values for its own class and zeros for the others. Their trees are those that the
+    model's own ``predict`` uses (`best_iteration`). A model of several targets has an output "y0",
+    "y1", ... for each; if they are classes, one for each class of each, "y0=0", "y0=1", ...
+    AdaBoost gives its ``decision_function``, an isolation forest the mean length of a row's paths.
 
     XGBoost, LightGBM, CatBoost and HistGradientBoosting keep no impurity. Theirs is the variance of
     the leaf values below each node, weighted by cover and named "leaf variance": what the squared

@@ -75,7 +75,7 @@ def _depths(tree):
 
 
 def mean_length(n_rows):
-    """Mean length of the paths in isolation trees of so many rows."""
+    """Mean length of the paths in isolation trees, by the number of rows of a tree."""
     n = np.maximum(n_rows, 3).astype(float)
     of_many = 2.0 * (np.log(n - 1.0) + np.euler_gamma) - 2.0 * (n - 1.0) / n
     return np.select([n_rows <= 1, n_rows == 2], [0.0, 1.0], of_many)

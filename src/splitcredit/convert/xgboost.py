@@ -336,7 +336,7 @@ def _output_names(learner, classes):
 
 
 def _base(learner, n_outputs, name):
-    """Base score as a margin, (n_outputs,): text in the model, one number or one a class."""
+    """Base score as a margin, (n_outputs,): text in the model, one number or one for each class."""
     objective = learner["objective"]["name"]
     if objective not in _LINKS:
         raise ValueError(

@@ -323,7 +323,7 @@ class TreeExplainer:
 
 
 def _perturbation(given, has_background):
-    """What ``"auto"`` stands for; without a background shap warns and goes by covers."""
+    """What ``"auto"`` means; without a background shap warns and uses the covers."""
     if given not in _PERTURBATIONS:
         known = ", ".join(map(repr, _PERTURBATIONS))
         raise ValueError(f"feature_perturbation={given!r}: available are {known}")

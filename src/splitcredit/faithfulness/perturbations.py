@@ -9,7 +9,7 @@ needs ``draw(random, shape)``. P(Z < t) should be accurate (relatively) where it
 should P(Z > t); the noises here have median 0 and are.
 
 `Marginal` replaces the value instead. `FeatureWise` has a noise for every feature. `NAMES` are the
-noises that a word stands for.
+noises that have a name.
 """
 
 from __future__ import annotations
@@ -346,7 +346,7 @@ class Marginal:
         """
         n_features = self.rows.shape[1]
         if np.ndim(shape) == 0 or shape[-1] != n_features:
-            raise ValueError(f"shape is {shape}, expected (..., {n_features}): a value a feature")
+            raise ValueError(f"shape is {shape}, expected (..., {n_features})")
         return self.rows[random.integers(len(self.rows), size=shape), np.arange(n_features)]
 
 
@@ -356,7 +356,7 @@ class FeatureWise:
 
     Parameters
     ----------
-    noises : sequence of noise, one a feature
+    noises : sequence of noise, one for each feature
         Not `Marginal`, which replaces values.
 
     Raises
@@ -376,7 +376,7 @@ class FeatureWise:
     def __post_init__(self):
         noises = tuple(self.noises)
         if not noises or any(isinstance(noise, Marginal) for noise in noises):
-            raise ValueError("noises must be one noise a feature, and no Marginal")
+            raise ValueError("noises must be one noise for each feature, and no Marginal")
         object.__setattr__(self, "noises", noises)
 
     def draw(self, random: np.random.Generator, shape):

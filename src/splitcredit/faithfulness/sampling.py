@@ -106,7 +106,7 @@ def pg2_sampled(
     sizes, n_pairs = checked_counts(counts), len(pairs[2])
     numbers = np.arange(n_pairs) if numbers is None else np.asarray(numbers, np.int64)
     if numbers.shape != (n_pairs,) or (numbers < 0).any():
-        raise ValueError(f"numbers must be {n_pairs} whole numbers from 0, one a pair")
+        raise ValueError(f"numbers must be {n_pairs} whole numbers from 0, one for each pair")
     if draws == "literal":
         return _literal(*pairs, sizes, kind, random_state, numbers)
     widest = int(pairs[3].sum(axis=1).max(initial=0))

@@ -168,7 +168,7 @@ def _classes_of(names, labels):
 
 
 def _number_of(name):
-    """The number that the name of a class stands for, 0 and 1 for False and True; else None."""
+    """The number in the name of a class, 0 and 1 for False and True; None if it is no number."""
     if name in ("False", "True"):
         return float(name == "True")
     try:

@@ -24,7 +24,7 @@ ALGORITHMS = ("sampled", "exact")
 SMALLEST = 1e-12
 # Permutations between two looks at the standard errors: the batch of sage-importance.
 ROUND = 512
-# Permutations after which sampling gives up; only features of equal importance need so many.
+# Permutations after which sampling gives up; only features of equal importance need that many.
 MOST = 1 << 20
 # Features beyond which all subsets are too many.
 MOST_FEATURES = 15
