@@ -110,6 +110,15 @@ def test_the_reference_has_every_public_name_and_every_module_of_measures():
     assert headings == importances.names()
 
 
+def test_the_package_of_faithfulness_lists_all_of_its_modules():
+    import splitcredit.faithfulness as package
+
+    listed = re.findall(r"^- ((?:`\w+`(?:, )?)+):", package.__doc__, re.M)
+    assert sorted(re.findall(r"\w+", " ".join(listed))) == registry.names(
+        "splitcredit.faithfulness"
+    )
+
+
 def test_theory_has_the_guide_of_every_wing_of_the_kernels():
     text = "".join(path.read_text() for path in (DOCS / "theory").glob("*.md"))
     for guide in (ROOT / "src" / "splitcredit" / "kernels").glob("*/__init__.py"):

@@ -2,8 +2,11 @@
 
 - `perturbations`: what replaces the value of a perturbed feature;
 - `prediction_gap`: PG^2, PGI^2 and PGU^2 of gajewski2025, exactly;
+- `rankings`: rankings of the features, row by row;
 - `greedy`, `optimum`: rankings made from PG^2, step by step and the best of all orders;
-- `sampling`: the same gaps by Monte Carlo and quasi-Monte Carlo;
+- `bounds`: upper bounds of the PGI^2 of all orders, for any number of features;
+- `sampling`, `noise`: the same gaps by Monte Carlo and quasi-Monte Carlo, and the noise for them;
+- `openxai`: PGI and PGU by sampling, with absolute gaps;
 - `randomizing`, `retraining`: the error of a model whose important features are randomized, or
   that is fitted again without them.
 

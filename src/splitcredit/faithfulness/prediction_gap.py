@@ -59,9 +59,9 @@ def pg2(
 
     Notes
     -----
-    gajewski2025, Algorithm 1, divides 0 by 0; what is done instead is in
-    `kernels/prediction_gap/exact.py`. A row's result is the same bytes whatever the other rows and
-    the number of threads, and never negative. It is as accurate as the probabilities of the noise,
+    Algorithm 1 of gajewski2025 can divide 0 by 0; `kernels/prediction_gap/exact.py` derives the
+    form that is used here. The result of a row has the same bytes for any other rows and any number
+    of threads, and is never negative. It is as accurate as the probabilities of the noise,
     in both tails and where trees cancel each other: relative errors of 1e-16 to 1e-13. Where trees
     cancel, the absolute error is at most about 2**-106 times the size of what cancels. A difference
     of two tails keeps fewer digits where thresholds lie so close that little of the tail is between
