@@ -2,17 +2,19 @@
 
 Let g_u be the value of leaf u less that of the leaf of the same tree that x is in, and P(u, v) the
 probability that the perturbed x is in both u and v. Then PG^2 is the sum of P(u, v) g_u g_v: base,
-f(x)^2 and E f(x')^2, which would cancel, never appear. Leaves that x cannot come to when only the
-features of S move, and those with g_u = 0, have no part; leaves of one tree exclude each other.
+f(x)^2 and E f(x')^2, which would cancel, never appear. Leaves that x cannot reach when only the
+features of S move, and those with g_u = 0, contribute nothing. Two different leaves of one tree
+exclude each other.
 
-P(u, v) is P(v) times a product over the features of u: the share of v's interval that u's covers.
-P(v) is not 0, so neither are the widths that are divided by. Summed over the leaves u of one tree
-this is E[g(x') | x' in v]. It is worked out from the leaves of that tree up to its root for many v
-at a time: the share belongs to a node, and all leaves below the node have it in common.
+P(u, v) is P(v) times a product over the features of u: the share of v's interval that u's interval
+covers. Leaves v with P(v) = 0 are left out, so no division is by 0. Summed over the leaves u of one
+tree, the shares times g_u are E[g(x') | x' in v]. The sum is worked out from the leaves of that
+tree up to its root, for many v at a time, because all leaves below a node have its share in common.
 
-**Intervals and x.** Each cut has one number: the probability that the perturbed value goes where x
-does not. An interval that lies below x is a difference of two such numbers, so is one above x, and
-one with x inside is what two of them leave; so nothing small is a difference of numbers near 1.
+**Intervals and x.** Each cut has one number: the probability that the perturbed value lies on the
+other side of the cut than x. The probability of an interval that lies below or above x is the
+difference of two such numbers; that of an interval around x is 1 minus two of them. So no small
+probability is computed as a difference of numbers near 1.
 
 **Leaves that cannot matter.** With small noise most leaves are so improbable that all of them
 together are below the last digit of the result. They are left out, by a bound
@@ -21,7 +23,8 @@ together are below the last digit of the result. They are left out, by a bound
 **Trees that cancel each other** leave a sum far below its terms; it is then worked out with twice
 the digits (`twofold`). Boosted trees of real data have not been seen to need it.
 
-A pair of a row and a set is one thread's, and the order of its sums depends on nothing else.
+Each pair of a row and a set belongs to one thread, and the order of its sums depends on the pair
+alone.
 """
 
 from __future__ import annotations
