@@ -439,6 +439,21 @@ def test_pages_show_the_times_of_the_reference(take_reference):
         assert marked.between((ROOT / page).read_text(), mark) == table.rstrip(), (page, mark)
 
 
+def test_guides_of_kernels_give_the_ratios_of_the_reference(take_reference):
+    """A gain that was measured once, on other code, and that no page shows."""
+    rows = take_reference.storage.read_rows(take_reference.REFERENCE / "bench.csv")
+
+    def ratios(benchmark, peer):
+        chosen = [r for r in rows if (r["benchmark"], r["peer"]) == (benchmark, peer)]
+        return sorted(f"{float(r['ratio']):.1f}" for r in chosen if r["clock"] == "cpu")
+
+    walks = ratios("local MDI", "scikit-learn forest.apply")
+    (sampled,) = ratios("sampled PG2, one pair, all features", "xgboost inplace_predict")
+    guides = ROOT / "src" / "splitcredit" / "kernels"
+    assert f"{walks[0]} to {walks[-1]} times" in (guides / "walks" / "__init__.py").read_text()
+    assert f"{sampled} times" in (guides / "prediction_gap" / "__init__.py").read_text()
+
+
 def test_the_readme_names_every_peer_that_is_faster(take_reference):
     """A page that admits the defeats by two peers and leaves out those by others."""
     rows = take_reference.storage.read_rows(take_reference.REFERENCE / "bench.csv")
