@@ -210,6 +210,7 @@ def test_print_of_table4_and_ours_differ_by_their_draws_only(inputs):
 def test_agreement_with_pgi_is_that_with_shap_in_either_order(inputs):
     table = computed("table3", inputs)
     assert (table.loc[table["ranking"] != "shap", "alike"] == 0.9).all()
+    assert (table.loc[table["ranking"] != "shap", "swapped"] == 0.02).all()
     assert (table["spearman"] == 0.8).all()
 
 
