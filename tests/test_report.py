@@ -272,11 +272,47 @@ def test_the_account_of_a_paper_counts_every_finding_once(reference):
         assert sum(counts) == int(total) and 0 not in counts, text
 
 
+def test_captions_say_what_the_tables_of_the_reference_show(reference, config):
+    """Numbers that stood in words: a depth, exponents, draws of one variant, and correlations."""
+
+    def said(paper, artefact, part, pattern):
+        text = " ".join(reference.fill(texts.captions(paper)[artefact][part]).split())
+        return [float(number) for number in re.search(pattern, text).groups()]
+
+    rows = storage.read_rows(REFERENCE / "tables" / "loecher2022" / "depth.csv")
+    down_to = {
+        float(row["depth"]): float(row["value"])
+        for row in rows
+        if (row["quantity"], row["feature"]) == ("MDI over Sex", "PassengerId")
+    }
+    passed = min(depth for depth, share in down_to.items() if share > 1)
+    assert said("loecher2022", "depth", "alt", r"passes sex at depth (\d+)") == [passed]
+    rows = storage.read_rows(REFERENCE / "timing" / "tables" / "gajewski2025" / "timings.csv")
+    growth = [
+        round(float(row["value"]), 1)
+        for row in rows
+        if (row["part"], row["method"]) == ("exponent", "mc")
+    ]
+    found = said("gajewski2025", "timings", "seen", r"iteration with one of ([\d.]+) to ([\d.]+),")
+    assert found == [min(growth), max(growth)]
+    published = config["experiments"]["gajewski2025_bigger"]["variants"]["published"]
+    draws = config["metrics"]["randomized_error"]["n_draws"]
+    assert said("gajewski2025", "table4", "data", r"^(\d+) draws .* for published (\d+);") == [
+        draws,
+        published["metric.randomized_error.n_draws"],
+    ]
+    rows = storage.read_rows(REFERENCE / "tables" / "sutera2021" / "figure2.csv")
+    means = [round(float(row["value"]), 2) for row in rows if row["statistic"] == "mean"]
+    found = said("sutera2021", "figure2", "seen", r"between ([\d.]+) and ([\d.]+) for all pairs")
+    assert found == [min(means), max(means)]
+
+
 def test_numbers_come_from_the_rows_that_are_named(tmp_path):
     rows = [{"name": n, "n": str(k), "value": v} for n, k, v in (("a", 1, "0.25"), ("b", 3, "-2"))]
     storage.write_rows(tmp_path / "t.csv", rows, ["name", "n", "value"])
     sweep = [{"grid": {"repeat": {"first": 1, "last": 20}}}, {"grid": {"data": "led"}}]
-    experiments = {"of": {"sweep": sweep, "most_repeats": 4}}
+    variants = {"published": {"metric.m.n_draws": 500}}
+    experiments = {"of": {"sweep": sweep, "most_repeats": 4, "variants": variants}}
     judged = [claim("p/t", "name=a"), claim("p/t", "s01", verdict="holds")]
     numbers = Numbers({"p/t": tmp_path / "t.csv"}, judged, {"experiments": experiments})
     for text, expected in (
@@ -285,6 +321,7 @@ def test_numbers_come_from_the_rows_that_are_named(tmp_path):
         ('{{ most("p/t") | short }} {{ least("p/t", name=["a", "b"]) | short }}', "0.25 −2"),
         ('{{ mean("p/t", by="n") | short }} {{ median("p/t") | short }}', "−1.44 −0.875"),
         ('{{ printed("p/t", "name=a") }} {{ repeats("of") }}', "0.5 4"),
+        ('{{ setting("of", "published", "metric.m.n_draws") }}', "500"),
         ('{{ tally(["p/t"], "published") }}{{ tally(["p/t"], "published", "equal") }}', "10"),
         ('{{ stated("p") }}: {{ outcomes("p") }}', "1: 1 holds"),
     ):

@@ -67,6 +67,7 @@ class Numbers:
             "outcomes": self.outcomes,
             "repeats": self.repeats,
             "parameter": self.parameter,
+            "setting": self.setting,
         }
         try:
             return self._environment.from_string(text).render(**names, **functions).strip()
@@ -175,6 +176,10 @@ class Numbers:
     def parameter(self, name: str, key: str):
         """A parameter of an artefact."""
         return self._section("artefacts", name)["parameters"][key]
+
+    def setting(self, experiment: str, variant: str, key: str):
+        """What a variant of an experiment has in place of the recipe's own value."""
+        return self._section("experiments", experiment)["variants"][variant][key]
 
     def _section(self, section, name):
         if name not in self.config.get(section, {}):
