@@ -74,6 +74,34 @@ def test_stored_outputs_are_those_of_the_code_and_of_the_reference_run(path, exe
     assert all(base64.b64decode(p).startswith(b"\x89PNG") for p in pictures)
 
 
+def test_counts_in_words_are_those_of_the_tables():
+    """Red if a sentence speaks of all where the table has exceptions."""
+
+    def said(paper, pattern):
+        cells = read(ROOT / "notebooks" / f"{paper}.ipynb")["cells"]
+        words = " ".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+        return [float(n) for n in re.search(pattern, " ".join(words.split())).groups()]
+
+    def table(name):
+        return pd.read_csv(ROOT / "docs" / "reference" / "tables" / f"{name}.csv")
+
+    rows = table("gajewski2025/table4").query("variant == 'saved_models' and ranking != 'shap'")
+    behind, ahead = rows["lead_high"] < 0, rows["lead_low"] > 0
+    assert said("gajewski2025", r"It does so in (\d+) of the (\d+) settings") == [
+        behind.sum(),
+        len(rows),
+    ]
+    assert (rows.loc[ahead, "ranking"] == "greedy_sigma1.0").all()
+    assert ahead.sum() == 2 and (~ahead & ~behind).sum() == 1
+    rows = table("gajewski2025/table2").query("variant == 'described' and k == 1")
+    (percent,) = said("gajewski2025", r"another one in (\d+) % of the rows or more")
+    assert round(100 * (1 - rows["value"].max())) == percent
+    least = table("sutera2021/table4").query("statistic == 'mean'").groupby("correlation")["value"]
+    pearson, spearman = said("sutera2021", r"above (0\.\d+), .*above (0\.\d+) by Spearman")
+    for found, limit in ((least.min()["pearson"], pearson), (least.min()["spearman"], spearman)):
+        assert limit < found < limit + 0.01
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_no_notebook_names_a_path_of_a_machine(path):
     notebook = read(path)
