@@ -6,6 +6,7 @@ import platform
 import re
 import socket
 from pathlib import Path
+from statistics import median
 from types import SimpleNamespace
 
 import pytest
@@ -295,6 +296,18 @@ def test_captions_say_what_the_tables_of_the_reference_show(reference, config):
     ]
     found = said("gajewski2025", "timings", "seen", r"iteration with one of ([\d.]+) to ([\d.]+),")
     assert found == [min(growth), max(growth)]
+    rows = storage.read_rows(REFERENCE / "timing" / "tables" / "sutera2021" / "costs.csv")
+    seconds = {}
+    for row in rows:
+        seconds.setdefault((row["scope"], row["measure"]), []).append(float(row["value"]))
+    for scope in ("digits, K = 1", "digits, K = 8", "digits, K = 64"):
+        base = median(seconds[scope, "prediction"])
+        assert all(median(seconds[scope, m]) < 1.5 * base for m in ("local_mdi", "saabas"))
+        # Rounded orders of magnitude.
+        assert median(seconds[scope, "tree_shap"]) < 10**1.5 * base
+        assert median(seconds[scope, "tree_shap_shap"]) > 10**2.5 * base
+    words = " ".join(texts.captions("sutera2021")["costs"]["seen"].split())
+    assert "Local MDI and Saabas take about as long as predicting" in words
     published = config["experiments"]["gajewski2025_bigger"]["variants"]["published"]
     draws = config["metrics"]["randomized_error"]["n_draws"]
     assert said("gajewski2025", "table4", "data", r"^(\d+) draws .* for published (\d+);") == [
