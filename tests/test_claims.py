@@ -430,6 +430,20 @@ def test_the_claims_of_the_reference_follow_from_its_own_tables(file, folder, tm
     assert storage.read_rows(tmp_path / "claims.csv") == by_name
 
 
+@pytest.mark.parametrize("decided", [["s20", "s21"], ["s21"]])
+def test_an_artefact_decides_the_statements_that_it_is_listed_with(decided, tmp_path, capsys):
+    """Red if a statement that the code no longer judges goes by unseen."""
+    given = ["--artefact", "sutera2021/table4"]
+    given += ["--table", str(REFERENCE / "tables" / "sutera2021" / "table4.csv")]
+    given += ["--statements", str(PAPERS / "sutera2021" / "claims" / "statements.csv")]
+    given += ["--out", str(tmp_path / "judged.json"), "--decided"]
+    assert main(["judgments", *given, *decided]) == 1
+    assert f"sutera2021/table4 decides ['s20'], not {decided}" in capsys.readouterr().err
+    assert not (tmp_path / "judged.json").exists()
+    assert main(["judgments", *given, "s20"]) == 0
+    assert {row["cell"] for row in storage.read_json(tmp_path / "judged.json")} == {"s20"}
+
+
 def judged_anew(flow, name, table, out):
     """Run the judgment of one artefact on a table."""
     paper, _, artefact = name.partition("/")
