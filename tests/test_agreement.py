@@ -307,3 +307,9 @@ def test_the_limit_of_a_mean_grows_with_the_root_of_the_number_of_trees():
         table = agreement.compute({"a": ours, "b": theirs}, forest, [("a", "b")])
         limits.append(table["limit"].item())
     assert limits[1] == pytest.approx(4 * limits[0])
+
+
+@pytest.mark.parametrize(("value", "cause"), [(1.0, "draws of the package"), (1.1, "unexplained")])
+def test_draws_explain_a_difference_up_to_the_limit_only(value, cause):
+    row = {"basis": "monte-carlo", "value": value, "limit": 1.0}
+    assert _agreement._cause(row) == cause

@@ -6,7 +6,7 @@ import pytest
 
 from reproduction import models, papers
 from reproduction.datasets import breast_cancer
-from reproduction.papers.loecher2022 import _identities, _titanic, figure8
+from reproduction.papers.loecher2022 import _identities, _titanic, figure8, identities
 from splitcredit import to_forest
 from splitcredit.importances import mdi_oob, penalized_gini
 
@@ -76,3 +76,16 @@ def test_the_multiple_of_pg_12_that_is_held_against_mdi_oob_is_that_of_least_squ
     left = np.abs(factor * pg_12 - theirs).max()
     assert known["best multiple of PG(1,2) - MDI-oob"] == pytest.approx(left, rel=1e-9)
     assert left > 1e-3
+
+
+def test_the_error_of_what_is_left_of_contributions_is_that_of_a_mean_over_features(monkeypatch):
+    """Two forests: five relevant features of ten candidates each, and forty with many values."""
+    left = np.linspace(0.2, 0.9, 50)
+    monkeypatch.setattr(identities, "_fit", lambda *given: ())
+    monkeypatch.setattr(_identities, "left_over", lambda: left)
+    rows = {row["quantity"]: row for row in identities._of_canceling(2, 1, 0)}
+    many = rows[f"{_identities.LEFT}, {identities.MANY_VALUES}"]
+    twice = np.tile(left[10:], 2)
+    assert many["n"] == 80 and many["value"] == pytest.approx(twice.mean())
+    assert many["standard_error"] == pytest.approx(twice.std(ddof=1) / np.sqrt(80))
+    assert rows[f"{_identities.LEFT}, {identities.RELEVANT}"]["n"] == 10

@@ -565,6 +565,12 @@ def test_s46_forests_come_near_the_limit():
         for v, f in found.items()
     }
     assert verdict["global MDI, Eq. 4: bias"] == "holds"
+    # In standard errors of a mean over the repeats, by the variance of one tree over all forests.
+    cells = table[(table["part"] == "cell") & (table["measure"] == "global")]
+    off = cells.pivot(index=["size", "repeat"], columns="feature", values="value")
+    of_tree = sum(n * off.loc[n].var(ddof=1) for n in (5, 50, 500)) / 3
+    z = off.loc[500].mean() / np.sqrt(of_tree / 500 / 6)
+    assert found["global MDI, Eq. 4: bias"]["value"] == pytest.approx(z.abs().max(), rel=1e-9)
     assert found["global MDI, Eq. 4: trees"]["value"] == pytest.approx(-0.5, abs=0.15)
     assert found["local MDI, Eq. 10: trees"]["value"] == pytest.approx(-0.5, abs=0.15)
     # Few trees have some of the local terms, whose means are skew: four standard errors are few.

@@ -351,6 +351,12 @@ def test_s12_local_mdi_can_be_negative(table):
     assert value == pytest.approx(1 - entropy_of([3, 1]), abs=ROUNDING)
     shares = values(table, "s12", "share of negative cells")
     assert (shares["n"] >= 4000).all() and (shares["value"] > 0.1).all()
+    # What is 0, as of inputs that say nothing, is not negative.
+    nothing = theory.JointDistribution(np.full((2, 3, 2), 1 / 12))
+    found = [
+        v for s, q, _, v in theory.cases(nothing) if (s, q) == ("s12", "share of negative cells")
+    ]
+    assert len(found) == 3 and not np.any(found)
 
 
 def test_s13_sage_of_the_bayes_classifier_is_mdi(table):
