@@ -306,11 +306,49 @@ def test_csv_of_a_user_with_classes_and_another_separator(mine):
         ("a,y\n1,sick\n", {}, r"mine.csv: not numeric: y; .* or set classes: true"),
         ("a,b,y\n,1,2\n,3,\n4,5,6\n", {}, r"mine.csv: blanks in a \(2\), y \(1\); fill them or"),
         ("a,y\n1,2\n", {"features": ["a", "y"]}, r"y is the target, take it out of features"),
+        # pandas takes 1 and 4 for names of the rows, and 2 and 5 for a.
+        ("a,y\n1,2,3\n4,5,6\n", {}, r"mine.csv: rows have more cells than the first line has"),
+        # It calls the second a, or y, by another name: y would be a feature then.
+        ("a,a,y\n1,2,3\n", {}, r"mine.csv: there twice: a; give one a new name"),
+        ("a,y,y\n1,2,3\n", {}, r"mine.csv: there twice: y; give one a new name"),
+        ("a,y\n1,2\n", {"features": ["a", "a"]}, r"mine.csv: there twice: a; give one"),
+        (",a,y\n0,1,2\n", {}, r"mine.csv: column 1 has no name; name it, or say by features"),
+        ("a,y\ninf,1\n", {}, r"mine.csv: infinite values in a; replace them or drop"),
+        ("a,y\n1,inf\n", {}, r"mine.csv: infinite values in y; replace them or drop"),
+        ("a,y\n", {}, r"mine.csv has no row"),
+        ("y\n1\n", {}, r"mine.csv has no feature"),
+        ("a,y\n1,2\n", {"features": []}, r"mine.csv has no feature"),
+        ("", {}, r"mine.csv cannot be read as CSV \(No columns .*\); save it as UTF-8 text with"),
+        ("a,y\n1,2\n1,2,3\n", {}, r"mine.csv cannot be read as CSV \(.* line 3.*\); save it"),
     ],
 )
 def test_errors_of_a_csv_name_file_column_and_remedy(mine, text, parameters, message):
     with pytest.raises(ValueError, match=message):
         datasets.load(mine(text, **parameters))
+
+
+def test_a_csv_in_another_encoding_is_named(mine, tmp_path):
+    recipe = mine("")
+    (tmp_path / "mine.csv").write_bytes("\xe4,y\n1,2\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"^mine.csv cannot be read as CSV \(.*utf-8.*save it as"):
+        datasets.load(recipe)
+
+
+@pytest.mark.parametrize(
+    ("text", "parameters"),
+    [
+        ("\ufeffa,b,y\n1,2,3\n", {}),
+        # What ends every line is no cell.
+        ("a,b,y\n1,2,3,\n", {}),
+        ("a::b::y\n1::2::3\n", {"separator": "::"}),
+        # A column that is left out need not have a name of its own.
+        (",a,b,y,z,z\n0,1,2,3,4,5\n", {"features": ["a", "b"]}),
+    ],
+)
+def test_columns_of_a_csv_have_the_names_of_the_first_line(mine, text, parameters):
+    data = datasets.load(mine(text, **parameters))
+    assert data.feature_names == ("a", "b")
+    assert data.X.tolist() == [[1, 2]] and data.y.tolist() == [3]
 
 
 def test_a_csv_that_is_not_there_or_has_another_checksum(mine, tmp_path):

@@ -49,15 +49,21 @@ def dataset(table, name: str, target: str, features: list[str] | None, classes: 
     Raises
     ------
     ValueError
-        If a column does not exist, is not numeric or has blanks; each is named.
+        If a column does not exist, has no name or that of another, is not numeric, or has blanks
+        or infinite values; each is named. If there is no row or no feature.
     """
     _known(table, [target], name)
-    columns = list(features) if features else [column for column in table if column != target]
+    columns = [c for c in table if c != target] if features is None else list(features)
     _known(table, columns, name)
     if target in columns:
         raise ValueError(f"{name}: {target} is the target, take it out of features")
-    _numeric(table, columns if classes else [*columns, target], name)
+    _told_apart(table, columns, target, name)
+    if not columns or not len(table):
+        raise ValueError(f"{name} has no {'row' if columns else 'feature'}")
+    numbers = columns if classes else [*columns, target]
+    _numeric(table, numbers, name)
     _whole(table, [*columns, target], name)
+    _finite(table, numbers, name)
     y, class_names = table[target].to_numpy(), ()
     if classes:
         known, y = np.unique(y.astype(str), return_inverse=True)
@@ -78,6 +84,18 @@ def _known(table, names, file):
         )
 
 
+def _told_apart(table, columns, target, file):
+    if "" in columns:
+        place = list(table).index("") + 1
+        raise ValueError(
+            f"{file}: column {place} has no name; name it, or say by features which columns count"
+        )
+    repeated = {c for c in columns if columns.count(c) > 1}
+    repeated |= {c for c in (*columns, target) if list(table).count(c) > 1}
+    if repeated:
+        raise ValueError(f"{file}: there twice: {', '.join(sorted(repeated))}; give one a new name")
+
+
 def _numeric(table, names, file):
     wrong = [n for n in names if table[n].dtype.kind not in "biuf"]
     if wrong:
@@ -92,3 +110,11 @@ def _whole(table, names, file):
     listed = ", ".join(f"{name} ({count})" for name, count in blank.items() if count)
     if listed:
         raise ValueError(f"{file}: blanks in {listed}; fill them or drop those rows")
+
+
+def _finite(table, names, file):
+    infinite = [n for n in names if not np.isfinite(table[n].to_numpy(dtype=np.float64)).all()]
+    if infinite:
+        raise ValueError(
+            f"{file}: infinite values in {', '.join(infinite)}; replace them or drop those rows"
+        )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import warnings
 
 from reproduction.datasets import Dataset, _user_tables
 from reproduction.datasets._user_tables import files
@@ -21,7 +23,7 @@ def load(
     Parameters
     ----------
     path : str
-        From the working directory, or absolute.
+        From the working directory, or absolute. Text in UTF-8; its first line names the columns.
     target : str
         Column of the outcome.
     features : list of str, optional
@@ -35,11 +37,42 @@ def load(
     Raises
     ------
     ValueError
-        If there is no such file, it has another checksum, or a column does not exist, is not
-        numeric or has blanks; each is named.
+        If there is no such file, it has another checksum or cannot be read as CSV, or a column does
+        not exist, has no name or that of another, is not numeric, or has blanks or infinite values;
+        each is named.
     """
+    (file,) = files(path)
+    table = _read(_user_tables.content(file, sha256), file.name, separator)
+    return _user_tables.dataset(table, file.name, target, features, classes)
+
+
+def _read(raw, name, separator):
+    """The table of a CSV, each column with its name in the first line."""
     import pandas as pd
 
-    (file,) = files(path)
-    table = pd.read_csv(io.BytesIO(_user_tables.content(file, sha256)), sep=separator)
-    return _user_tables.dataset(table, file.name, target, features, classes)
+    def read(**options):
+        # The other engine knows separators of several characters.
+        engine = "c" if len(separator) == 1 else "python"
+        return pd.read_csv(io.BytesIO(raw), sep=separator, engine=engine, **options)
+
+    try:
+        with warnings.catch_warnings():
+            # pandas would take the first cell of rows that are longer than the first line for a
+            # name of the row, or with this option drop the last one with a warning.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            table = read(index_col=False)
+            # It would also make up names that are missing or there twice.
+            first = read(header=None, nrows=1, dtype=str, keep_default_na=False)
+    except pd.errors.ParserWarning:
+        raise ValueError(
+            f"{name}: rows have more cells than the first line has names; name every column"
+        ) from None
+    # Text that is not UTF-8 is a ValueError, too, and so is what the parsers refuse.
+    except (ValueError, TypeError, csv.Error) as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(
+            f"{name} cannot be read as CSV ({reason}); save it as UTF-8 text with the separator "
+            f"{separator!r}, or name another one"
+        ) from None
+    table.columns = first.iloc[0].tolist()
+    return table
