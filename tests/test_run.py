@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from reproduction import storage
+from reproduction.planning import configuration, plans
 
 RUN = Path(__file__).resolve().parents[1] / "workflow" / "run.py"
 LINUX = pytest.mark.skipif(
@@ -159,6 +160,22 @@ def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path):
         assert path.read_text() == "old"
         raise RuntimeError
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_killed_write_leaves_is_no_plan(tmp_path):
+    """Every later run read the half that was left, and ended with a traceback."""
+    axes = {"data": "iris", "model": "random_forest"}
+    experiment = {"importances": ["mdi"], "metrics": ["scores"], "sweep": [{"grid": axes}]}
+    config = configuration.load({"experiments": {"e": experiment}})
+    killed = (
+        "import os, pathlib; from reproduction import storage\n"
+        "with storage.atomic('plans/0123456789.json') as temporary:\n"
+        "    temporary.write_text('[{')\n"
+        "    os.kill(os.getpid(), 9)"
+    )
+    assert subprocess.run([sys.executable, "-c", killed], cwd=tmp_path).returncode == -9
+    assert len(list((tmp_path / "plans").iterdir())) == 1
+    assert len(plans.make(config, "e", tmp_path / "plans").batches) == 1
 
 
 @pytest.mark.parametrize("cores", ["0", "-1", "two", "1.5"])

@@ -15,10 +15,14 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def atomic(path):
-    """Yield a temporary path beside `path`, renamed onto it when the block ends without error."""
+    """Yield a temporary path beside `path`, renamed onto it when the block ends without error.
+
+    A process that is killed leaves it: so its suffix is that of no result, or a later job would
+    take it for one.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}{path.suffix}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield temporary
         os.replace(temporary, path)
@@ -94,8 +98,9 @@ def write_bundle(path, items: dict[str, object]) -> None:
         for key, item in items.items()
         for name, array in item.to_arrays().items()
     }
-    with atomic(path) as temporary:
-        np.savez(temporary, **arrays)
+    # A file and not its path, to which numpy would add a suffix.
+    with atomic(path) as temporary, open(temporary, "wb") as file:
+        np.savez(file, **arrays)
 
 
 def read_bundle(path, kind) -> dict:

@@ -52,5 +52,6 @@ def save(figure, path) -> None:
     with as_drawn, storage.atomic(path) as temporary:
         # Clouds of points are pixels within a PDF, which is for print.
         resolution = {"dpi": _PRINT} if path.suffix == ".pdf" else {}
-        figure.savefig(temporary, **resolution, metadata=dict.fromkeys(_CHANGING[path.suffix]))
+        kind, metadata = path.suffix[1:], dict.fromkeys(_CHANGING[path.suffix])
+        figure.savefig(temporary, format=kind, **resolution, metadata=metadata)
     figure.set_layout_engine("none")
