@@ -311,6 +311,42 @@ def test_a_file_of_the_users_that_is_replaced_by_an_older_one_moves_every_key(tm
     assert [stage for stage in before if before[stage] == after[stage]] == []
 
 
+PAPER = Path("src/reproduction/papers/loecher2022")
+FIGURE3 = SimpleNamespace(paper="loecher2022", artefact="figure3")
+SWEEP = SimpleNamespace(experiment="sweep_pgi2")
+
+
+@pytest.mark.parametrize(
+    ("file", "key", "arguments"),
+    [
+        (
+            PAPER / "claims/table1.csv",
+            "judgment_key",
+            [SimpleNamespace(paper="loecher2022", artefact="table1")],
+        ),
+        (PAPER / "claims/statements.csv", "judgment_key", [FIGURE3]),
+        (PAPER / "recorded/r.csv", "table_key", [FIGURE3]),
+        (Path("src/reproduction/figures/splitcredit.mplstyle"), "figure_key", [FIGURE3]),
+        (Path("src/reproduction/figures/splitcredit.mplstyle"), "sweep_figure_key", [SWEEP]),
+        (PAPER / "captions.yaml", "report_key", []),
+        (Path("src/reproduction/report/templates/style.css"), "report_key", []),
+    ],
+)
+def test_a_file_of_the_project_that_is_replaced_by_an_older_one_moves_its_key(
+    workflow, monkeypatch, file, key, arguments
+):
+    """Of an input that is older than the output Snakemake takes no notice."""
+    before = getattr(workflow, key)(*arguments)
+    content = sources._content.__wrapped__
+
+    def replaced(path, size, date):
+        return "other" if (Path.cwd() / path) == ROOT / file else content(path, size, date)
+
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sources, "_content", replaced)
+    assert getattr(workflow, key)(*arguments) != before
+
+
 def test_a_comment_moves_no_key(jobs, monkeypatch):
     before = keys(jobs, monkeypatch)
     paths = set().union(*(ran for _, ran in jobs.values()))

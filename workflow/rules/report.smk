@@ -27,7 +27,7 @@ rule report:
         runtime=jobs.growing(5),
         cores_of_run=lambda wildcards: str(workflow.cores),
     params:
-        key=jobs.key("reproduction.stages.report"),
+        key=jobs.report_key(),
         configuration=jobs.packed,
     message:
         "Report"

@@ -75,8 +75,8 @@ class Workflow:
     def key(*modules, files=()):
         """Digest of the sources of a job, as a parameter of its rule: an edit then reruns it.
 
-        `files` are the user's, of which Snakemake sees the dates alone: a file may be replaced by
-        an older one.
+        `files` are those that it reads and no job makes, of which Snakemake sees the dates alone: a
+        file may be replaced by an older one.
         """
         own = digest("reproduction.__main__", *modules)
         return f"{own} {digest_of_files(files)}" if files else own
@@ -258,7 +258,7 @@ class Workflow:
 
     def sweep_figure_key(self, wildcards):
         """Key of the figure of an experiment."""
-        own = self.key("reproduction.stages.sweep_figures")
+        own = self.key("reproduction.stages.sweep_figures", files=[self.style()])
         return f"{own} {self.experiment_key(wildcards)}"
 
     # Artefacts
@@ -294,7 +294,7 @@ class Workflow:
         names = self.artefact_names(wildcards)
         experiments = dict.fromkeys(name.partition("/")[0] for name in names)
         before = [m for name in experiments for m in self.experiment_modules(name)]
-        files = _paths(self._datasets(wildcards).values())
+        files = self.table_files(wildcards)
         files += [file for name in experiments for file in self.experiment_files(name)]
         return self.key(*self.table_modules(wildcards), *before, files=sorted(set(files)))
 
@@ -309,7 +309,8 @@ class Workflow:
 
     def figure_key(self, wildcards):
         """Key of an artefact's picture."""
-        return f"{self.key(*self.figure_modules(wildcards))} {self.table_key(wildcards)}"
+        own = self.key(*self.figure_modules(wildcards), files=[self.style()])
+        return f"{own} {self.table_key(wildcards)}"
 
     def figure_modules(self, wildcards):
         """Modules behind the picture of an artefact."""
@@ -324,7 +325,9 @@ class Workflow:
 
     def judgment_key(self, wildcards):
         """Key of an artefact's judgment."""
-        return f"{self.key(*self.judgment_modules(wildcards))} {self.table_key(wildcards)}"
+        files = [*self.printed(wildcards), *self.stated(wildcards)]
+        own = self.key(*self.judgment_modules(wildcards), files=files)
+        return f"{own} {self.table_key(wildcards)}"
 
     def judgment_modules(self, wildcards):
         """Modules behind a judgment: that of the artefact only if it decides statements."""
@@ -411,6 +414,10 @@ class Workflow:
     def report_texts():
         """Captions, accounts and templates of the report."""
         return [relative(path) for path in texts.files()]
+
+    def report_key(self):
+        """Key of the report."""
+        return self.key("reproduction.stages.report", files=self.report_texts())
 
     # After a failure
 
