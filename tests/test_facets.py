@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from reproduction import metrics
+from reproduction import metrics, storage
 from reproduction.figures import facets as drawing
 from reproduction.figures import style
 from reproduction.planning import configuration as config
@@ -192,6 +192,14 @@ def test_panels_stand_by_columns_and_rows_and_a_single_row_is_wrapped():
     figure = drawn(table, column=["kind", "depth"])
     grid = figure.axes[0].get_subplotspec().get_gridspec()
     assert (grid.nrows, grid.ncols) == (2, 3)
+
+
+def test_features_called_na_and_none_have_panels_of_their_own(tmp_path):
+    """Pandas reads these words as missing: one panel held the mean of all such features."""
+    names = ["NA", "None", "null", "age"]
+    storage.write_table(tmp_path / "table.csv", table_of(feature=names))
+    figure = drawn(storage.read_table(tmp_path / "table.csv"), column=["feature"])
+    assert [axis.get_title() for axis in figure.axes] == [f"feature {name}" for name in names]
 
 
 def test_a_panel_for_each_of_several_parameters_shows_the_rows_that_set_it():

@@ -63,10 +63,13 @@ def write_table(path, frame) -> None:
 
 
 def read_table(path):
-    """Read a CSV written by `write_table`; floats come back bit by bit (with pandas 3)."""
+    """Read a CSV written by `write_table`; floats come back bit by bit (with pandas 3).
+
+    A blank and nan are missing numbers. All other text is what it says: a feature may be called NA.
+    """
     import pandas as pd
 
-    return pd.read_csv(path)
+    return pd.read_csv(path, keep_default_na=False, na_values=["", "nan"])
 
 
 def write_rows(path, rows: Iterable[dict], columns) -> None:
