@@ -56,10 +56,12 @@ def test_the_lock_of_a_run_on_another_machine_stays(tmp_path, lock):
 
 
 @LINUX
-def test_the_lock_of_a_run_that_is_alive_stays(tmp_path, lock):
-    script = tmp_path / "snakemake"
-    script.write_text("import time; time.sleep(60)\n")
-    other = subprocess.Popen([sys.executable, str(script)], cwd=tmp_path)
+@pytest.mark.parametrize(
+    ("file", "options"), [("snakemake", ["snakemake"]), ("snakemake.py", ["-m", "snakemake"])]
+)
+def test_the_lock_of_a_run_that_is_alive_stays(tmp_path, lock, file, options):
+    (tmp_path / file).write_text("import time; time.sleep(60)\n")
+    other = subprocess.Popen([sys.executable, *options], cwd=tmp_path)
     try:
         done = run(tmp_path, "--version")
     finally:

@@ -134,11 +134,12 @@ def running() -> list[int] | None:
     others = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            words = (process / "cmdline").read_bytes().split(b"\0")
+            line = (process / "cmdline").read_bytes()
             in_use = (process / "cwd").resolve() == here
         except OSError:
             continue  # It has ended, or is another user's.
-        if in_use and any(word.endswith(b"snakemake") for word in words[:2]):
+        by_file = any(word.endswith(b"snakemake") for word in line.split(b"\0")[:2])
+        if in_use and (by_file or b"\0-m\0snakemake\0" in line):
             others.append(int(process.name))
     return others
 
