@@ -113,7 +113,7 @@ reference-archive: environment ## put all pictures, tables and the report of a r
 	"$(BIN)/python" docs/archive_reference.py
 
 clean: ## delete all results
-	find results -mindepth 1 ! -name README.md -delete
+	find results/ -mindepth 1 ! -name README.md -delete
 	rm -rf .snakemake
 
 # Every other target is one of the workflow: a paper (make sutera2021) or an artefact of it

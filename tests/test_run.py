@@ -203,3 +203,14 @@ def test_a_blank_in_the_path_of_the_environment_splits_no_command_of_make(tmp_pa
     environment = f"{tmp_path}/{given}" if given else f"{folder}/.venv"
     assert len([word for word in words if word.startswith(f"{environment}/bin/")]) > 12
     assert [word for word in words if word.endswith(("/folder", "/here"))] == []
+
+
+def test_make_clean_deletes_results_that_lie_elsewhere(tmp_path):
+    """Of a link alone, find sees no more than the link."""
+    shutil.copy(RUN.parents[1] / "Makefile", tmp_path)
+    storage.write_text(tmp_path / "scratch" / "tables" / "p" / "t.csv", "")
+    storage.write_text(tmp_path / "scratch" / "README.md", "")
+    (tmp_path / "results").symlink_to("scratch")
+    subprocess.run(["make", "clean"], cwd=tmp_path, check=True, capture_output=True)
+    assert [path.name for path in (tmp_path / "scratch").iterdir()] == ["README.md"]
+    assert (tmp_path / "results").is_symlink()
