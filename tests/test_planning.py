@@ -136,7 +136,7 @@ def test_a_log_without_its_last_lines_says_nothing(tmp_path):
 
 def test_a_job_logs_what_it_used(capsys, tmp_path):
     out = tmp_path / "plan.json"
-    assert main(["plans", "--runs", pack([]), "--out", str(out)]) == 0
+    assert main(["plans", "--runs", *pack([]), "--out", str(out)]) == 0
     (tmp_path / "log").write_text(capsys.readouterr().out)
     used = usage.read(tmp_path / "log")
     assert used.seconds > 0 and used.megabytes > 1 and used.runs == {}

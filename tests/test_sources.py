@@ -110,9 +110,9 @@ def jobs(workflow, loaded):
         (batch,) = planned.batches
         wildcards = SimpleNamespace(experiment=experiment, batch=batch)
         plan = f"plans/{experiment}/{batch}.json"
-        ran = loaded("plans", "--runs", workflow.runs(wildcards), "--out", plan)
+        ran = loaded("plans", "--runs", *workflow.runs(wildcards), "--out", plan)
         found["plans", experiment] = ("reproduction.stages.plans",), ran
-        words = ["--experiment", experiment, "--definition", workflow.definition(wildcards)]
+        words = ["--experiment", experiment, "--definition", *workflow.definition(wildcards)]
         words += ["--plans", f"plans/{experiment}", "--out", "points.json"]
         ran = loaded("points", *words)
         found["points", experiment] = ("reproduction.stages.points",), ran
@@ -176,7 +176,7 @@ def jobs(workflow, loaded):
             found["judgments", artefact] = workflow.judgment_modules(wildcards), ran
     words = ["--judged", "judged.json", "--table", "c.csv", "--summary", "c.md"]
     found["claims", ""] = ("reproduction.stages.claims",), loaded("claims", *words)
-    words = ["--configuration", storage.pack(workflow.config), "--claims", "c.csv"]
+    words = ["--configuration", *storage.pack(workflow.config), "--claims", "c.csv"]
     words += ["--out", "r.html"]
     found["report", ""] = ("reproduction.stages.report",), loaded("report", *words)
     words = ["--judged", "judged.json", "--out", "t.csv"]

@@ -1,7 +1,10 @@
 """Sweeps and plans: what is to be computed, and that adding a value adds only what is new."""
 
 import hashlib
+import json
+import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from reproduction import storage
 from reproduction.planning import configuration as config
 from reproduction.planning import costs, plans, sweep
+from reproduction.planning.workflow import Workflow
 from reproduction.seeds import derive
 from reproduction.stages import importances as importances_stage
 from splitcredit.importances import sage
@@ -432,6 +436,22 @@ def test_a_batch_that_holds_a_data_set_that_is_gone_is_planned_anew(tmp_path):
     runs[1] |= {"key": "other", "data": {"dataset": "deleted"}}
     storage.write_json(folder / f"{batch}.json", runs)
     assert list(without_the_second(folder).values()) == [[0]]
+
+
+def test_a_sweep_of_many_values_fits_into_the_arguments_of_its_jobs():
+    """Linux takes 128 kB an argument: with 8000 values the job of the points could not start."""
+    values = [i / 1e7 for i in range(1, 20_000)]
+    axes = {**BASE, "model.min_impurity_decrease": values}
+    own = {"importances": ["mdi"], "metrics": ["scores"]}
+    own["sweep"] = [{"zip": axes, "batch_size": len(values)}]
+    flow = Workflow({"experiments": {"e": own}})
+    (batch,) = flow.plan("e").batches
+    place = SimpleNamespace(experiment="e", batch=batch)
+    for arguments in (flow.definition(place), flow.runs(place), flow.packed()):
+        subprocess.run(["true", *arguments], check=True)
+    definition = json.loads(storage.unpack(flow.definition(place)))
+    assert list(definition["experiments"]["e"]["sweep"][0]["zip"]) == list(axes)
+    assert len(storage.unpack(flow.runs(place))) == len(values)
 
 
 def test_batch_size_groups_runs_and_nothing_else(tmp_path):

@@ -46,14 +46,19 @@ def read_json(path):
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
-def pack(content) -> str:
-    """JSON content as short text for a command line."""
-    return base64.b64encode(zlib.compress(canonical(content).encode(), 9)).decode()
+# Characters of one argument; Linux takes no more than 131071 bytes.
+_ARGUMENT = 100_000
 
 
-def unpack(text: str):
+def pack(content) -> list[str]:
+    """JSON content as short text for a command line, in as many arguments as it takes."""
+    text = base64.b64encode(zlib.compress(canonical(content).encode(), 9)).decode()
+    return [text[start : start + _ARGUMENT] for start in range(0, len(text), _ARGUMENT)]
+
+
+def unpack(parts: list[str]):
     """Inverse of `pack`."""
-    return json.loads(zlib.decompress(base64.b64decode(text)))
+    return json.loads(zlib.decompress(base64.b64decode("".join(parts))))
 
 
 def write_table(path, frame) -> None:

@@ -117,7 +117,7 @@ class Workflow:
         return plans.make(self.config, experiment, f"results/plans/{experiment}")
 
     def definition(self, wildcards):
-        """An experiment and the recipes that it names, as JSON."""
+        """An experiment and the recipes that it names, packed."""
         experiment = dict(self.config["experiments"][wildcards.experiment])
         # How it is drawn changes no point.
         experiment.pop("figure", None)
@@ -126,7 +126,8 @@ class Workflow:
             section: {n: r for n, r in self.config[section].items() if n in texts}
             for section, _ in configuration.KINDS.values()
         }
-        return json.dumps({"experiments": {wildcards.experiment: experiment}, **recipes})
+        # As text, which keeps the order of the axes: it is that of the points.
+        return pack(json.dumps({"experiments": {wildcards.experiment: experiment}, **recipes}))
 
     def runs(self, wildcards):
         """Runs of a batch, packed."""
@@ -434,7 +435,7 @@ class Workflow:
         gather = ["python", "-m", "reproduction", "claims", "--judged"]
         gather += [self.path("judgments", name, "json") for name in judged]
         gather += ["--table", table, "--summary", summary]
-        write = ["python", "-m", "reproduction", "report", "--configuration", self.packed()]
+        write = ["python", "-m", "reproduction", "report", "--configuration", *self.packed()]
         write += ["--claims", table, *([timings] if Path(timings).exists() else [])]
         write += ["--figures", *self.pictures(made), "--tables", *self.tables(made)]
         write += ["--incomplete", json.dumps(incomplete), "--cores", str(cores), "--out", report]

@@ -11,14 +11,14 @@ from reproduction.planning.workflow import Workflow
 
 def add_arguments(parser):
     """Arguments of the job."""
-    parser.add_argument("--configuration", type=storage.unpack, required=True, help="packed")
+    parser.add_argument("--configuration", nargs="+", required=True, help="packed")
     parser.add_argument("--observations", required=True, help="of this run; its folder has others")
     parser.add_argument("--out", required=True)
 
 
 def run(arguments):
     """Do the job."""
-    planned = jobs.of_workflow(Workflow(arguments.configuration))
+    planned = jobs.of_workflow(Workflow(storage.unpack(arguments.configuration)))
     storage.write_json(arguments.observations, cost_model.observations(planned))
     files = sorted(Path(arguments.observations).parent.glob("*.json"))
     measured = [row for file in files for row in storage.read_json(file)]

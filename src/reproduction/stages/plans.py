@@ -7,10 +7,10 @@ from reproduction import storage
 
 def add_arguments(parser):
     """Arguments of the job."""
-    parser.add_argument("--runs", type=storage.unpack, required=True, help="packed")
+    parser.add_argument("--runs", nargs="+", required=True, help="packed")
     parser.add_argument("--out", required=True)
 
 
 def run(arguments):
     """Do the job."""
-    storage.write_json(arguments.out, arguments.runs)
+    storage.write_json(arguments.out, storage.unpack(arguments.runs))

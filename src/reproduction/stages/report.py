@@ -11,7 +11,7 @@ from reproduction.report import manifest, page, sweeps
 
 def add_arguments(parser):
     """Arguments of the job."""
-    parser.add_argument("--configuration", type=storage.unpack, required=True, help="packed")
+    parser.add_argument("--configuration", nargs="+", required=True, help="packed")
     parser.add_argument("--claims", nargs="*", default=[], help="claims tables")
     parser.add_argument("--figures", nargs="*", default=[], help="pictures, SVG and PNG")
     parser.add_argument("--tables", nargs="*", default=[], help="tables of the artefacts")
@@ -25,6 +25,7 @@ def add_arguments(parser):
 
 def run(arguments):
     """Do the job."""
+    configuration = storage.unpack(arguments.configuration)
     lost = {row["artefact"] for row in arguments.incomplete}
     # A table of an earlier run may hold rows of an artefact that this one did not finish.
     rows = [
@@ -41,14 +42,14 @@ def run(arguments):
     cores = None if arguments.cores in (None, "None") else arguments.cores
     report = page.render(
         rows,
-        arguments.configuration,
+        configuration,
         arguments.figures,
         arguments.tables,
-        manifest=manifest.of_run(arguments.configuration, cores),
+        manifest=manifest.of_run(configuration, cores),
         versions=manifest.versions(),
         seconds=manifest.seconds_by_rule(arguments.results),
         bench=storage.read_rows(bench) if bench.is_file() else (),
         incomplete=incomplete,
-        sweeps=sweeps.sections(arguments.configuration, arguments.sweeps, arguments.sweep_figures),
+        sweeps=sweeps.sections(configuration, arguments.sweeps, arguments.sweep_figures),
     )
     storage.write_text(arguments.out, report)
