@@ -111,6 +111,14 @@ def test_variants_are_names_for_settings():
     assert [p.axes["variant"] for p in points] == ["published", "described"]
 
 
+def test_a_block_does_not_set_what_its_variant_sets():
+    """That of the block counted: rows of all variants were the same, under other names."""
+    variants = {"small": {"model.n_estimators": 1}, "large": {"model.n_estimators": 9}}
+    block = {"grid": {**BASE, "model.n_estimators": 5, "variant": ["small", "large"]}}
+    with pytest.raises(config.ConfigError, match="n_estimators is set by the variant 'small'"):
+        sweep.expand(configured(block, variants=variants), "e")
+
+
 @pytest.mark.parametrize(
     ("axes", "message"),
     [

@@ -404,7 +404,11 @@ def _settings(experiment, axes, place):
         if not isinstance(name, str) or name not in variants:
             known = ", ".join(variants) or "none"
             raise ConfigError(f"{place}: variant {name!r} is not defined; there are {known}")
-        yield {axis: [value] for axis, value in variants[name].items()} | axes
+        own = {axis: [value] for axis, value in variants[name].items()}
+        twice = ", ".join(sorted(own.keys() & axes.keys()))
+        if twice:
+            raise ConfigError(f"{place}: {twice} is set by the variant {name!r}, too; leave it out")
+        yield own | axes
 
 
 def _check_settings(config, experiment, settings, place):
