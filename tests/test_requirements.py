@@ -52,6 +52,16 @@ def test_a_measure_that_cannot_take_a_model_is_named_before_the_first_job(import
     assert f" needs {needed}; this " in str(caught.value)
 
 
+@pytest.mark.parametrize("swept", [False, True])
+def test_the_first_rows_of_folds_are_refused_before_the_first_job(swept):
+    recipe = {"importance": "tree_shap", **({} if swept else {"n_rows": 3})}
+    axes = {"importance.first.n_rows": [None, 3]} if swept else {}
+    grid = {**GRID, "model.folds": 2, **axes}
+    experiment = {"importances": ["first"], "metrics": ["scores"], "sweep": [{"grid": grid}]}
+    with pytest.raises(config.ConfigError, match="n_rows takes the first rows, and folds explain"):
+        config.load({"importances": {"first": recipe}, "experiments": {"e": experiment}})
+
+
 @pytest.mark.parametrize(
     ("importance", "axes"),
     [

@@ -47,6 +47,11 @@ def check(importance: dict, model: dict, place: str) -> None:
             raise ConfigError(
                 f"{place}: {name} needs {_WORDS[word]}; this {model['estimator']} is none"
             )
+    if importance.get("n_rows") is not None and model.get("folds"):
+        raise ConfigError(
+            f"{place}: n_rows takes the first rows, and folds explain each row by a model of its "
+            "own: leave one of them out"
+        )
 
 
 def _offered(model):

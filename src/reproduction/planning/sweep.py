@@ -443,10 +443,12 @@ def _check_requirements(config, experiment, settings, place):
         ]
         for name in experiment["importances"]:
             given, owner = config["importances"][name], _owner("importance", name)
-            for file in over.get(owner, {}).get("importance", [given["importance"]]):
+            own = {"n_rows": [given.get("n_rows")], "importance": [given["importance"]]}
+            own |= {p: v for p, v in over.get(owner, {}).items() if p in own}
+            for values in itertools.product(*own.values()):
                 for recipe in recipes:
                     at = f"{place}: {owner} of {model}"
-                    requirements.check({**given, "importance": file}, recipe, at)
+                    requirements.check(dict(zip(own, values, strict=True)), recipe, at)
 
 
 def _check_over(config, experiment, settings, of, place):
