@@ -383,6 +383,21 @@ def test_a_changed_configuration_moves_the_key_of_a_module_that_reads_it(monkeyp
     assert sources._digest_of.__wrapped__(path) != before
 
 
+def test_the_folder_of_a_new_paper_needs_no_init(monkeypatch, tmp_path):
+    """As docs/extend.md has it: reading the workflow ended with a traceback."""
+    paper = tmp_path / "reproduction" / "new2027"
+    paper.mkdir(parents=True)
+    own = [tmp_path / "reproduction" / "__init__.py", paper / "table1.py"]
+    for path in own:
+        path.write_text("")
+    monkeypatch.setattr(sources, "SRC", tmp_path)
+    sources._find.cache_clear()
+    try:
+        assert sources.sources("reproduction.new2027.table1") == set(own)
+    finally:
+        sources._find.cache_clear()
+
+
 def test_an_unknown_module_is_refused():
     with pytest.raises(ModuleNotFoundError, match=r"splitcredit\.nothing"):
         sources.sources("splitcredit.nothing")

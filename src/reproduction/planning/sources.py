@@ -113,7 +113,9 @@ def _files(module: str) -> list[Path]:
     if _find(module) is None:
         raise ModuleNotFoundError(f"no module {module} in {SRC}")
     names = module.split(".")
-    return [_find(".".join(names[: i + 1])) for i in range(len(names))]
+    found = [_find(".".join(names[: i + 1])) for i in range(len(names))]
+    # A folder without an __init__.py, as that of a new paper may be, is a package, too.
+    return [file for file in found if file]
 
 
 @cache
