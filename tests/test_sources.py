@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -206,7 +207,7 @@ def commented(text):
     return "".join([*lines[:start], "# A comment.\n\n", *lines[start:]])
 
 
-CACHED = ("_closure", "_imported", "_digest_of", "digest")
+CACHED = ("_closure", "_imported", "_digest_of", "_versions", "digest")
 
 
 @pytest.fixture(autouse=True)
@@ -381,6 +382,29 @@ def test_a_changed_configuration_moves_the_key_of_a_module_that_reads_it(monkeyp
     with open(tmp_path / "config" / "config.yaml", "a") as file:
         file.write("# changed\n")
     assert sources._digest_of.__wrapped__(path) != before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "moves"),
+    [(r"(?m)^numpy==[\d.]+", "numpy==9.9.9", True), ("--hash=sha256:.", "--hash=sha256:_", False)],
+)
+def test_another_version_of_a_package_in_the_lock_moves_every_key(
+    monkeypatch, tmp_path, old, new, moves
+):
+    """After make lock nothing was to be done: results and verdicts were those of other versions."""
+    stages = sorted(path.stem for path in (SRC / "reproduction" / "stages").glob("[a-z]*.py"))
+
+    def digests():
+        for name in CACHED:
+            getattr(sources, name).cache_clear()
+        return [sources.digest(f"reproduction.stages.{stage}") for stage in stages]
+
+    before, text = digests(), (ROOT / "requirements.lock").read_text()
+    edited = re.sub(old, new, text)
+    assert edited != text
+    (tmp_path / "requirements.lock").write_text(edited)
+    monkeypatch.setattr(sources, "LOCK", tmp_path / "requirements.lock")
+    assert {b != a for b, a in zip(before, digests(), strict=True)} == {moves}
 
 
 def test_the_folder_of_a_new_paper_needs_no_init(monkeypatch, tmp_path):

@@ -6,7 +6,8 @@ statements, those inside functions included; nothing is imported. Modules that a
 name of a file (data sets, importances, metrics, artefacts) are named by the recipes of the job, see
 `named`; converters, which are loaded by the library of a model, belong to `splitcredit.convert`.
 
-The digest ignores comments and blank lines.
+The digest ignores comments and blank lines. It covers the versions of all packages in the lock:
+with others, equal sources may compute other values.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ _IMPORT = re.compile(
 )
 _PACKAGES = ("splitcredit", "reproduction")
 _CONVERTERS = SRC / "splitcredit" / "convert"
+# What `make` builds the environment from.
+LOCK = ROOT / "requirements.lock"
 # Strings, whose text stays as it is, or what an edit may change outside of them: comments with the
 # blanks before them, and empty lines. One expression is ten times as fast as tokenize.
 _OUTSIDE = re.compile(
@@ -59,11 +62,18 @@ def sources(*modules: str) -> frozenset[Path]:
 
 @cache
 def digest(*modules: str) -> str:
-    """Sixteen hexadecimal digits that change with any of the `sources` of the modules."""
-    text = hashlib.sha256()
+    """Sixteen hexadecimal digits that change with the lock or any `sources` of the modules."""
+    text = hashlib.sha256(_versions().encode())
     for path in sorted(sources(*modules)):
         text.update(f"{path.relative_to(SRC)} {_digest_of(path)}\n".encode())
     return text.hexdigest()[:16]
+
+
+@cache
+def _versions() -> str:
+    """Names and versions of the packages that the lock pins; not their hashes."""
+    text = LOCK.read_text(encoding="utf-8") if LOCK.is_file() else ""
+    return "\n".join(re.findall(r"^[\w.-]+==[^\s\\]+", text, re.MULTILINE))
 
 
 def digest_of_files(paths) -> str:
