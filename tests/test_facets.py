@@ -127,6 +127,18 @@ def test_a_metric_without_numbers_is_refused_and_keys_are_checked_by_the_schema(
         config.load(wrong)
 
 
+@pytest.mark.parametrize("column", ["repeat", "data", "metric"])
+def test_a_metric_does_not_take_a_column_of_the_sweep(monkeypatch, column):
+    """The table had the metric's numbers of repeats in place of the sweep's."""
+    known = signatures.constants(signatures.path_of("metric", "global_scores"))
+    edited = {**known, "KEYS": (*known["KEYS"], column)}
+    monkeypatch.setattr(signatures, "constants", lambda path: edited)
+    with pytest.raises(
+        config.ConfigError, match=rf"has the column {column}, which is one of the sw"
+    ):
+        config.load({})
+
+
 def test_every_metric_declares_its_columns():
     for name in metrics.available():
         declared = signatures.constants(signatures.path_of("metric", name))

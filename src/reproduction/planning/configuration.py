@@ -296,6 +296,8 @@ def check_names(config: dict) -> None:
     for kind, (section, _) in KINDS.items():
         for name, recipe in config[section].items():
             check_recipe(kind, recipe, f"{section}.{name}")
+    for name in config["metrics"]:
+        facets.check_columns(config, name)
     for name, experiment in config["experiments"].items():
         for section in ("importances", "metrics"):
             known_name(config, section, experiment[section], f"experiments.{name}.{section}")

@@ -12,6 +12,8 @@ from reproduction.planning.recipes import ConfigError
 
 # Columns of metrics whose rows are repeats of one thing.
 REPEATED = ("repeat", "sample", "shuffle", "fold")
+# Columns of the tables of sweeps beside those of the metric: a metric's own would overwrite them.
+_OF_SWEEPS = ("run", "metric", "data", "model", "repeat", "variant")
 # The largest value over the smallest from which an axis is logarithmic.
 _WIDE = 10
 # With more in the rows of panels, a figure that nobody has thought about cannot be read.
@@ -84,6 +86,23 @@ def complete(config: dict, name: str) -> dict | None:
         "points": any(_is_interval(axes.get(axis)) for axis in x),
         "own_rows": any(c in keys for c in row),
     }
+
+
+def check_columns(config: dict, name: str) -> None:
+    """Check that no column of a metric takes the place of one that all tables of sweeps have.
+
+    Raises
+    ------
+    ConfigError
+    """
+    metric = config["metrics"][name]["metric"]
+    own = [column for kind in _KINDS for column in columns(metric, kind)]
+    taken = [column for column in own if column in _OF_SWEEPS]
+    if taken:
+        raise ConfigError(
+            f"metrics.{name}: {metric} has the column {taken[0]}, which is one of the sweep: "
+            "give it another name in its KEYS, VALUES and table"
+        )
 
 
 def columns(metric: str, kind: str) -> tuple[str, ...]:
