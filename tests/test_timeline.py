@@ -59,6 +59,15 @@ def test_a_job_logs_when_it_ran_and_old_logs_are_read_without(tmp_path):
         timeline.bars(tmp_path)
 
 
+@pytest.mark.parametrize("script", ["timeline", "plan"])
+@pytest.mark.parametrize("cores", ["0", "two", "1.5"])
+def test_a_number_of_cores_that_is_none_is_one_line(script, cores):
+    command = [sys.executable, ROOT / "workflow" / f"{script}.py", "--cores", cores]
+    done = subprocess.run(command, text=True, capture_output=True)
+    assert done.returncode == 1
+    assert done.stderr == f"CORES={cores}: expected a number of cores, or all\n"
+
+
 def test_the_script_writes_the_picture_and_the_seconds_of_every_rule(results):
     script = [sys.executable, ROOT / "workflow" / "timeline.py", "--cores", "2", results]
     subprocess.run(script, check=True, capture_output=True)

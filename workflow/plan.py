@@ -6,7 +6,6 @@ Nothing is written. Of the jobs that have run, what was predicted and measured s
 """
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -30,9 +29,7 @@ def main(arguments) -> None:
     parser.add_argument("--experiment", help="only this one; default everything")
     parser.add_argument("--cores", default="all", help="default all of this machine")
     given = parser.parse_args(arguments)
-    if given.cores != "all" and not (given.cores.isdigit() and int(given.cores)):
-        sys.exit(f"CORES={given.cores}: expected a number of cores, or all")
-    cores = os.cpu_count() if given.cores == "all" else int(given.cores)
+    cores = schedule.number_of_cores(given.cores)
     config: dict = {}
     try:
         for file in given.configfile:

@@ -7,7 +7,6 @@ RESULTS is the folder of a run, ``results`` if not given. Into its ``timing`` go
 """
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -16,6 +15,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from reproduction import storage  # noqa: E402
 from reproduction.figures import save, style  # noqa: E402
+from reproduction.planning.schedule import number_of_cores  # noqa: E402
 from reproduction.report import timeline  # noqa: E402
 
 
@@ -25,7 +25,7 @@ def main(arguments) -> None:
     parser.add_argument("results", nargs="?", default="results", type=Path)
     parser.add_argument("--cores", default="all", help="that the run was given; default all")
     given = parser.parse_args(arguments)
-    cores = os.cpu_count() if given.cores == "all" else int(given.cores)
+    cores = number_of_cores(given.cores)
     try:
         made = timeline.bars(given.results)
     except ValueError as error:

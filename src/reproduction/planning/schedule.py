@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import heapq
+import os
+import sys
 from dataclasses import dataclass
 
 
@@ -26,6 +28,21 @@ class Schedule:
     chain: float
     megabytes: float
     looks: int
+
+
+def number_of_cores(given: str) -> int:
+    """A number of cores as a command line has it; ``all`` are those of this machine.
+
+    Raises
+    ------
+    SystemExit
+        With one line, if it is none.
+    """
+    if given == "all":
+        return os.cpu_count() or 1
+    if not (given.isdecimal() and int(given)):
+        sys.exit(f"CORES={given}: expected a number of cores, or all")
+    return int(given)
 
 
 def chains(jobs: list, seconds: list[float]) -> list[float]:
