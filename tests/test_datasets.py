@@ -374,6 +374,8 @@ def test_parquet_of_a_user_is_read_as_a_csv_is(mine, tmp_path, monkeypatch):
     assert data.X.tolist() == [[1, 2], [3, 4]] and data.feature_names == ("a", "b")
     with pytest.raises(ValueError, match=r"blanks in a \(1\)"):
         datasets.load({**mine("a,y\n,1\n2,3\n"), "dataset": "parquet_file"})
+    with pytest.raises(ValueError, match=r"^mine.csv cannot be read as Parquet \(No columns"):
+        datasets.load({**mine(""), "dataset": "parquet_file"})
     with pytest.raises(ValueError, match="needs a path"):
         parquet_file.files()
 

@@ -35,5 +35,10 @@ def load(
     (file,) = files(path)
     if importlib.util.find_spec("pyarrow") is None:
         raise ValueError(f"{file}: Parquet needs pyarrow: pip install pyarrow, or save a CSV")
-    table = pd.read_parquet(io.BytesIO(_user_tables.content(file, sha256)))
+    raw = _user_tables.content(file, sha256)
+    try:
+        table = pd.read_parquet(io.BytesIO(raw))
+    except (ValueError, OSError) as error:  # So are those of pyarrow.
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{file.name} cannot be read as Parquet ({reason})") from None
     return _user_tables.dataset(table, file.name, target, features, classes)
