@@ -274,6 +274,11 @@ BAD_VALUES = [
     ),
     ({"datasets": {7: {"dataset": "iris"}}}, "datasets: the key 7 is not allowed; expected text"),
     ({True: 1}, "the key True is not allowed; expected text"),
+    (
+        recipe("datasets", "dataset", of_file="csv_file", path="~nobody-of-this-name/x.csv"),
+        "no such file",
+    ),
+    (recipe("datasets", "dataset", of_file="csv_file", path="x" * 5000), ": no such file"),
     ({"datasets": {"d": None}}, "datasets.d: null is not allowed; expected keys and values"),
 ]
 

@@ -201,6 +201,10 @@ BAD_VALUES = [
         "axes.model.max_depth.integers: [1.5, 3] is not allowed; expected a list of 2: a whole",
     ),
     (
+        random_block(**{"model.max_depth": {"integers": [1, 10**30]}}),
+        "integers: [1, 1000000000000000000000000000000] is not allowed; expected numbers below",
+    ),
+    (
         random_block(**{"model.max_depth": {"integers": [3, 1]}}),
         "axes.model.max_depth.integers: [3, 1] is not allowed; expected the lower end first",
     ),

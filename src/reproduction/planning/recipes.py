@@ -150,8 +150,15 @@ def check_value(kind: str, name: str, parameter: str, value, place: str) -> None
         if dataset not in signatures.names("dataset"):
             there = ", ".join(signatures.names("dataset"))
             raise ConfigError(f"{place}: {dataset!r} is not a data set; there are {there}")
-    if parameter == "path" and not Path(value).expanduser().is_file():
+    if parameter == "path" and not _is_file(value):
         raise ConfigError(f"{place}: {value}: no such file (working directory {Path.cwd()})")
+
+
+def _is_file(path):
+    try:
+        return Path(path).expanduser().is_file()
+    except (OSError, RuntimeError):  # A name that is too long, or the home of nobody.
+        return False
 
 
 def check_required(kind: str, name: str, given, place: str) -> None:

@@ -374,6 +374,8 @@ def _check_interval(given, place):
     wrong = problem(f"tuple[{kind}, {kind}]", ends)
     if wrong:
         raise ConfigError(f"{place}.{way}: {wrong}")
+    if way == "integers" and max(map(abs, ends)) >= 2**63 - 1:
+        raise ConfigError(f"{place}.{way}: {ends} is not allowed; expected numbers below 2**63 - 1")
     if ends[0] > ends[1]:
         raise ConfigError(f"{place}.{way}: {ends} is not allowed; expected the lower end first")
 
