@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+import shutil
 import sys
 import typing
 from pathlib import Path
@@ -509,6 +510,14 @@ def test_a_users_file_does_not_name_the_run_after_a_preset(tmp_path, preset):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(config.ConfigError, match=r"none.yaml: no such file or directory"):
         config.read_yaml(tmp_path / "none.yaml")
+
+
+def test_hidden_files_of_editors_are_no_experiments(tmp_path, monkeypatch):
+    """Emacs keeps a link to nowhere while a file is edited; nothing could run as long."""
+    shutil.copytree(config.CONFIG, tmp_path / "config")
+    (tmp_path / "config" / "experiments" / ".#mine.yaml").symlink_to("user@host.1")
+    monkeypatch.setattr(config, "CONFIG", tmp_path / "config")
+    assert ".#mine" not in config.load({})["experiments"]
 
 
 def test_merge_replaces_lists_and_keeps_the_rest():

@@ -407,6 +407,15 @@ def test_another_version_of_a_package_in_the_lock_moves_every_key(
     assert {b != a for b, a in zip(before, digests(), strict=True)} == {moves}
 
 
+def test_hidden_files_of_editors_are_no_converters(monkeypatch, tmp_path):
+    (tmp_path / "__init__.py").write_text("")
+    (tmp_path / "lightgbm.py").write_text("")
+    (tmp_path / ".#lightgbm.py").symlink_to("user@host.1")
+    monkeypatch.setattr(sources, "_CONVERTERS", tmp_path)
+    found = sources._imported.__wrapped__(tmp_path / "__init__.py")
+    assert sorted(path.name for path in found) == ["__init__.py", "lightgbm.py"]
+
+
 def test_the_folder_of_a_new_paper_needs_no_init(monkeypatch, tmp_path):
     """As docs/extend.md has it: reading the workflow ended with a traceback."""
     paper = tmp_path / "reproduction" / "new2027"

@@ -75,7 +75,7 @@ def _check_profile(arguments):
 def _check_experiment(name, contents):
     """Refuse an experiment that neither the project nor a file of the user's has."""
     known = _known(
-        "experiments", [path.stem for path in CONFIG.glob("experiments/*.yaml")], contents
+        "experiments", [path.stem for path in CONFIG.glob("experiments/[!.]*.yaml")], contents
     )
     if name not in known:
         what = f"no experiment {name!r}" if name else "no experiment is named"

@@ -107,7 +107,10 @@ def load(config: dict, files=()) -> dict:
     for path in files:
         _check_preset(path, read_yaml(path))
     base = read_yaml(CONFIG / "config.yaml")
-    experiments = {p.stem: read_yaml(p) for p in sorted((CONFIG / "experiments").glob("*.yaml"))}
+    # Editors keep hidden files beside those that are open.
+    experiments = {
+        p.stem: read_yaml(p) for p in sorted((CONFIG / "experiments").glob("[!.]*.yaml"))
+    }
     base |= {"experiments": experiments, "artefacts": artefacts()}
     merged = merge(base, config)
     check_keys(merged)

@@ -168,7 +168,8 @@ def _imported(path: Path) -> tuple[Path, ...]:
     # What is imported from a module need not be a module.
     files = [file for module in ours if _find(module) for file in _files(module)]
     if path == _CONVERTERS / "__init__.py":
-        files += sorted(_CONVERTERS.glob("*.py"))
+        # Editors keep hidden files beside those that are open.
+        files += sorted(_CONVERTERS.glob("[!.]*.py"))
     return tuple(dict.fromkeys(files))
 
 
