@@ -12,10 +12,18 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeRegressor
 
 import splitcredit as sc
 from splitcredit import importances, to_forest
-from splitcredit.faithfulness import greedy, optimum, perturbations, prediction_gap
+from splitcredit.faithfulness import (
+    greedy,
+    openxai,
+    optimum,
+    perturbations,
+    prediction_gap,
+    sampling,
+)
 from splitcredit.faithfulness.rankings import Rankings, of_attribution
 
 NAMES = ["age", "dose", "height", "weight"]
@@ -251,6 +259,48 @@ def test_scales_by_name_go_to_their_features(regression, data):
         ValueError, match=r"scale has no entry for \['weight'\]: give one for every"
     ):
         sc.faithfulness(regression, X, NAMES, scale={n: 1.0 for n in NAMES[:3]})
+
+
+def test_scales_masks_and_values_of_a_table_go_to_features_by_name_in_every_measure(
+    regression, data
+):
+    """Numbers of a table with its columns in another order would be taken by position."""
+    X = data[0][:5]
+    turned = X[NAMES[::-1]]
+    ranks = np.tile(np.arange(4), (5, 1))
+
+    def results(rows):
+        scale, marginal = rows.std(), perturbations.Marginal(rows)
+        first = pd.Series([name == NAMES[0] for name in rows.columns], index=rows.columns)
+        each = pd.DataFrame(np.tile(first, (5, 1)), columns=rows.columns)
+        yield prediction_gap.pg2(regression, rows, [0], scale=scale)
+        yield prediction_gap.pgi2(regression, rows, ranks, scale=dict(scale))
+        yield sampling.pg2_sampled(regression, rows, [0], [10], scale=scale)
+        yield openxai.pgi_sampled(regression, rows, ranks, scale, 10)
+        yield prediction_gap.pg2(regression, rows, [0], marginal)
+        yield greedy.greedy_ranking(regression, rows, marginal).gaps
+        yield sc.faithfulness(regression, rows, [0], "pg2", noise=marginal)
+        yield prediction_gap.pg2(regression, rows, first)
+        yield prediction_gap.pg2(regression, rows, each)
+        yield sc.faithfulness(regression, rows, first, "pg2", scale=1.0)
+
+    for ours, expected in zip(results(turned), results(X), strict=True):
+        assert ours.tobytes() == expected.tobytes()
+
+
+def test_numbers_of_other_features_are_refused_and_go_by_position_without_names(regression, data):
+    X, other = data[0][:5], data[0][:5].set_axis(["a", "b", "c", "d"], axis=1)
+    for arguments, message in (
+        (([0], "normal", other.std()), r"scale has no entry for \['"),
+        ((other.std() > 0,), r"the mask has no entry for \['"),
+        (([0], perturbations.Marginal(other)), "rows of the Marginal: .* missing"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            prediction_gap.pg2(regression, X, *arguments)
+    unnamed = DecisionTreeRegressor(max_depth=3).fit(X.to_numpy(), data[1][:5])
+    gaps = prediction_gap.pg2(unnamed, other, [0], scale=other.std())
+    expected = prediction_gap.pg2(unnamed, other, [0], scale=other.std().to_numpy())
+    assert gaps.tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize(

@@ -491,7 +491,7 @@ def test_a_sample_is_counted():
     rows = np.arange(6.0).reshape(3, 2)
     drawn = Marginal(rows).draw(np.random.default_rng(0), (50, 2))
     assert set(drawn[:, 0]) == {0.0, 2.0, 4.0} and set(drawn[:, 1]) == {1.0, 3.0, 5.0}
-    assert checked_scale(noise, 0.5, 3).tolist() == [0.5] * 3
+    assert checked_scale(noise, 0.5, pairs(3)[0]).tolist() == [0.5] * 7
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,34 @@ def columns_in_order(X, names):
     return X[[columns[column_names.index(name)] for name in names]]
 
 
+def in_order_of_features(forest, given, who: str):
+    """What is given for each feature, in the order of the features of a model.
+
+    Parameters
+    ----------
+    forest : Forest
+    given : array-like, Series or mapping by names of features
+        Anything without names is returned as it is. So is a Series with other names, if the model
+        does not know its own: columns of X go by position then, too.
+    who : str
+        What is given; the message begins with it.
+
+    Raises
+    ------
+    ValueError
+        If it has names, and a feature is not among them.
+    """
+    if not (hasattr(given, "keys") and hasattr(given, "__getitem__")):
+        return given
+    place = {str(name): name for name in given.keys()}
+    missing = [name for name in forest.feature_names if name not in place]
+    if missing and hasattr(given, "to_numpy") and not forest.names_given:
+        return given.to_numpy()
+    if missing:
+        raise ValueError(f"{who} has no entry for {missing[:5]}: give one for every feature")
+    return np.array([given[place[name]] for name in forest.feature_names])
+
+
 def row_index(X):
     """The labels of the rows of a DataFrame, a pandas Index; None of anything else."""
     return X.index if hasattr(X, "iloc") and hasattr(X, "columns") else None

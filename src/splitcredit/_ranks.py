@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from splitcredit import _arguments, _methods, _progress
-from splitcredit._names import index_of
+from splitcredit._names import in_order_of_features, index_of
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.faithfulness import greedy, optimum, prediction_gap
 from splitcredit.faithfulness.perturbations import FeatureWise, Marginal
@@ -45,18 +45,8 @@ def noise_of(forest, noise, scale, background, who) -> tuple[Any, Any]:
     if scale is None and (noise is None or isinstance(noise, str)):
         raise TypeError(_arguments.needs(who, "scale"))
     if isinstance(noise, (Marginal, FeatureWise)) or scale is None:
-        return noise, 1.0 if scale is None else _by_name(forest, scale)
-    return noise, _by_name(forest, scale)
-
-
-def _by_name(forest, scale):
-    """Scales in the order of the features, where they come with names."""
-    if not (hasattr(scale, "keys") and hasattr(scale, "__getitem__")):
-        return scale
-    missing = [name for name in forest.feature_names if name not in scale.keys()]
-    if missing:
-        raise ValueError(f"scale has no entry for {missing[:5]}: give one for every feature")
-    return np.array([scale[name] for name in forest.feature_names], np.float64)
+        return noise, 1.0 if scale is None else in_order_of_features(forest, scale, "scale")
+    return noise, in_order_of_features(forest, scale, "scale")
 
 
 def by_output(forest, X, output):

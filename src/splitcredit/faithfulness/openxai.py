@@ -127,7 +127,7 @@ def gaps_by_k(
     X : array-like or DataFrame (n_rows, n_features)
     rankings : int (n_rows, n_ranked)
         Features of each row, the most important first.
-    scale : float or (n_features,)
+    scale : float, (n_features,), Series or dict by feature
         Standard deviation of the noise, in units of the features.
     n_samples : int
         Samples for each row and k; their noise is independent, up to the number of streams.

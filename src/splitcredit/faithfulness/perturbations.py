@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from splitcredit._names import as_names, in_order_of_features
+
 
 class _Continuous:
     """Noise without atoms, symmetric about 0: all follows from ``_tail(t)``, P(Z < t)."""
@@ -298,7 +300,9 @@ class Marginal:
     Parameters
     ----------
     rows : array-like or DataFrame (n_rows, n_features)
-        Whose values are drawn, each equally likely. No scale applies.
+        Whose values are drawn, each equally likely, in units of the features as the trees see them:
+        for a pipeline, what its steps make of rows. No scale applies. Of a table with names, each
+        feature has the values of the column of its name.
 
     Raises
     ------
@@ -318,8 +322,11 @@ class Marginal:
     """
 
     rows: np.ndarray
+    column_names: tuple[str, ...] | None = field(init=False, repr=False)
 
     def __post_init__(self):
+        names = getattr(self.rows, "column_names", getattr(self.rows, "columns", None))
+        object.__setattr__(self, "column_names", None if names is None else as_names(names))
         rows = np.array(self.rows, np.float64)
         if rows.ndim != 2 or len(rows) == 0 or not np.isfinite(rows).all():
             raise ValueError("rows must be finite numbers (n_rows, n_features), at least one row")
@@ -444,6 +451,27 @@ def perturbation_of(given):
     return given
 
 
+def of_features(perturbation, forest):
+    """A `Marginal` with its columns in the order of a forest's features, where both have names.
+
+    Any other perturbation is returned as it is.
+
+    Raises
+    ------
+    ValueError
+        If the `Marginal` has columns of other names.
+    """
+    if not isinstance(perturbation, Marginal) or perturbation.column_names is None:
+        return perturbation
+    import pandas as pd
+
+    rows = pd.DataFrame(perturbation.rows, columns=list(perturbation.column_names))
+    try:
+        return Marginal(forest.in_order(rows).to_numpy())
+    except ValueError as error:
+        raise ValueError(f"rows of the Marginal: {error}") from None
+
+
 def _check_positive(name, value):
     number = isinstance(value, (int, float, np.integer, np.floating))
     if isinstance(value, bool) or not number or not 0 < value < np.inf:
@@ -453,23 +481,24 @@ def _check_positive(name, value):
         )
 
 
-def checked_scale(perturbation, scale, n_features) -> np.ndarray:
+def checked_scale(perturbation, scale, forest) -> np.ndarray:
     """Scale of every feature's noise, float64 (n_features,).
 
     Parameters
     ----------
     perturbation : noise or Marginal
-    scale : float or (n_features,)
+    scale : float, (n_features,), Series or dict by feature
         0 leaves a feature as it is.
-    n_features : int
+    forest : Forest
 
     Raises
     ------
     ValueError
-        If a scale is negative or not finite, or is given to a `Marginal`, or the `Marginal` or
-        `FeatureWise` has another number of features.
+        If a scale is negative, not finite or missing, or is given to a `Marginal`, or the
+        `Marginal` or `FeatureWise` has another number of features.
     """
-    scales = np.asarray(scale, np.float64)
+    n_features = forest.n_features
+    scales = np.asarray(in_order_of_features(forest, scale, "scale"), np.float64)
     if scales.ndim > 1 or (scales.ndim == 1 and len(scales) != n_features):
         raise ValueError(f"scale has shape {scales.shape}, expected a number or ({n_features},)")
     if not np.isfinite(scales).all() or (scales < 0).any():

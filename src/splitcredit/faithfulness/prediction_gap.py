@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit._names import index_of
+from splitcredit._names import in_order_of_features, index_of
 from splitcredit.convert import forest_and_rows, to_forest
 from splitcredit.faithfulness._tails import tails
-from splitcredit.faithfulness.perturbations import checked_scale, perturbation_of
+from splitcredit.faithfulness.perturbations import checked_scale, of_features, perturbation_of
 from splitcredit.faithfulness.rankings import validate_rankings
 
 if TYPE_CHECKING:
@@ -37,11 +37,12 @@ def pg2(
         Anything `splitcredit.to_forest` accepts. f is what `Forest.predict` gives.
     X : array-like or DataFrame (n_samples, n_features)
     features : bool (n_features,) or (n_samples, n_features), or list of names or indices
-        Which are perturbed: the same for all rows, or row by row.
+        Which are perturbed: the same for all rows, or row by row. A mask that is a Series or a
+        DataFrame goes by names.
     perturbation : str, noise, FeatureWise or Marginal, optional
         ``"normal"``, ``"laplace"`` or ``"uniform"``, or an object of `perturbations`; normal if not
         given.
-    scale : float or (n_features,)
+    scale : float, (n_features,), Series or dict by feature
         What the noise is multiplied by, in units of the features.
     output : str or int, optional
         Name or index; may be left out if there is one, or if there are two that add up to the same
@@ -264,8 +265,8 @@ class GapProblem:
 
         self.forest = to_forest(model)
         refuse_special_values(self.forest)
-        self.perturbation = perturbation_of(perturbation)
-        self.scales = checked_scale(self.perturbation, scale, self.forest.n_features)
+        self.perturbation = of_features(perturbation_of(perturbation), self.forest)
+        self.scales = checked_scale(self.perturbation, scale, self.forest)
         self.gap_forest = gap_forest(self.forest, only_output(self.forest, output))
 
     def gaps(self, X, masks) -> np.ndarray:
@@ -342,6 +343,10 @@ def chosen_features(forest, features, n) -> np.ndarray:
         If a mask has another shape, or a name or an index is not one of the model's.
     """
     d = forest.n_features
+    if getattr(features, "dtype", None) == np.bool_:
+        features = in_order_of_features(forest, features, "the mask")
+    elif hasattr(features, "columns"):
+        features = forest.in_order(features)
     array = np.asarray(features)
     if array.dtype == np.bool_:
         if array.shape not in ((d,), (n, d)):

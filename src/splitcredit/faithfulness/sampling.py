@@ -60,7 +60,7 @@ def pg2_sampled(
         Which are perturbed: the same for all rows, or row by row; as in `prediction_gap.pg2`.
     counts : sequence of int, rising
         Numbers of samples.
-    scale : float or (n_features,)
+    scale : float, (n_features,), Series or dict by feature
         Standard deviation of the noise, in units of the features.
     kind : {"mc", "halton"}
     random_state : int
@@ -202,5 +202,5 @@ def checked_pairs(
     X = forest.prepare(X)
     perturbed = chosen_features(forest, features, len(X))
     refuse_nan(forest, X, perturbed)
-    scales = checked_scale(Normal(), scale, forest.n_features)
+    scales = checked_scale(Normal(), scale, forest)
     return forest, only_output(forest, output), X, perturbed, scales
