@@ -1,5 +1,7 @@
 """What the sum of the trees means: measures that need its unit refuse models of another one."""
 
+import json
+
 import lightgbm
 import numpy as np
 import pytest
@@ -74,6 +76,63 @@ def test_sage_is_refused_where_the_prediction_is_not_the_sum_of_the_trees(model)
     assert not np.allclose(splitcredit.to_forest(model).predict(X)[:, 0], model.predict(X))
     with pytest.raises(ValueError, match=f"this {type(model).__name__} predicts a function of"):
         splitcredit.importance(model, X, TARGETS, method="sage", algorithm="exact")
+
+
+def saved(model, folder):
+    """The path of the file of a fitted model."""
+    path = folder / ("model.txt" if isinstance(model, LGBMRegressor) else "model.ubj")
+    (model.booster_ if isinstance(model, LGBMRegressor) else model).save_model(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        XGBRegressor(objective="count:poisson", **SMALL),
+        LGBMRegressor(objective="tweedie", **QUIET),
+        LGBMRegressor(reg_sqrt=True, **QUIET),
+    ],
+)
+def test_the_file_of_a_model_is_refused_where_the_model_is(model, tmp_path):
+    """Their sum of trees would be taken for the prediction, or for log-odds."""
+    path = saved(model.fit(X, TARGETS), tmp_path)
+    named = f"this model in {path.name}"
+    with pytest.raises(ValueError, match=f"{named} predicts a function of"):
+        splitcredit.importance(path, X, TARGETS, method="sage", algorithm="exact")
+    for name in ("probability", "squared_error"):
+        options = {"background": X[:9], "model_output": name, "y": TARGETS[:4]}
+        with pytest.raises(ValueError, match=f"{named} is another one"):
+            splitcredit.explain(str(path), X[:4], "tree_shap_interventional", **options)
+
+
+@pytest.mark.parametrize("model", [XGBRegressor(**SMALL), LGBMRegressor(**QUIET)])
+def test_the_file_of_a_model_is_measured_as_the_model(model, tmp_path):
+    path = saved(model.fit(X, TARGETS), tmp_path)
+    options = {"background": X[:9], "model_output": "squared_error", "y": TARGETS[:4]}
+    for one, other in (
+        [splitcredit.importance(m, X, TARGETS, "sage", n_permutations=9) for m in (model, path)],
+        [
+            splitcredit.explain(m, X[:4], "tree_shap_interventional", **options)
+            for m in (model, path)
+        ],
+    ):
+        assert one.values.tobytes() == other.values.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("loss", "expected", "is_linked"),
+    [
+        ("Tweedie", units.Units(), True),
+        ("RMSE", units.Units("raw_value", "squared_error"), False),
+        ("Logloss", units.Units("log_odds", "binary_crossentropy"), True),
+        (None, units.Units(), False),
+    ],
+)
+def test_files_of_catboost_name_their_loss(loss, expected, is_linked, tmp_path):
+    information = {} if loss is None else {"params": {"loss_function": {"type": loss}}}
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps({"model_info": information}))
+    assert units.units(path) == expected and units.has_link(path) == is_linked
 
 
 @pytest.mark.parametrize(

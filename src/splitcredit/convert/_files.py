@@ -6,9 +6,15 @@ import json
 from pathlib import Path
 
 from splitcredit.convert import _ubjson, catboost, lightgbm, xgboost
+from splitcredit.convert.units import lightgbm_objective
 from splitcredit.forest import Forest
 
 _LIGHTGBM, _UBJSON = b"tree\n", b"{L"
+# Where a document has the name of the objective.
+_OBJECTIVE = {
+    "xgboost": ("learner", "objective", "name"),
+    "catboost": ("model_info", "params", "loss_function", "type"),
+}
 
 
 def read(path) -> Forest:
@@ -22,22 +28,44 @@ def read(path) -> Forest:
         If it holds no model of these libraries, or one that a Forest cannot express.
     """
     path = Path(path)
-    raw, name = path.read_bytes(), f"model in {path.name}"
+    (library, content), name = _opened(path), f"model in {path.name}"
+    if library == "lightgbm":
+        lightgbm.check_whole(content, name)
+        return lightgbm.from_pieces([content], name)
+    try:
+        return {"xgboost": xgboost, "catboost": catboost}[library].from_content(content, name)
+    except KeyError as missing:
+        raise ValueError(
+            f"the {name} is incomplete, it lacks {missing}: save the model itself, and not "
+            "its configuration"
+        ) from None
+
+
+def objective(path) -> tuple[str, str]:
+    """The library that saved a model, and its objective as `units` has it; "" if there is none.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        As `read`, if there is no such file, or it holds no model of these libraries.
+    """
+    library, content = _opened(Path(path))
+    if library == "lightgbm":
+        return library, lightgbm_objective(content)
+    for key in _OBJECTIVE[library]:
+        content = content.get(key, "") if isinstance(content, dict) else ""
+    return library, content if isinstance(content, str) else ""
+
+
+def _opened(path) -> tuple:
+    """The library that saved a model, and its text (LightGBM) or decoded document."""
+    raw = path.read_bytes()
     if raw.replace(b"\r\n", b"\n", 1).startswith(_LIGHTGBM):
-        text = raw.decode().replace("\r\n", "\n")
-        lightgbm.check_whole(text, name)
-        return lightgbm.from_pieces([text], name)
+        return "lightgbm", raw.decode().replace("\r\n", "\n")
     content = _document(raw, path.name)
-    convert = {"learner": xgboost, "model_info": catboost}
-    for key, library in convert.items():
+    for key, library in (("learner", "xgboost"), ("model_info", "catboost")):
         if key in content:
-            try:
-                return library.from_content(content, name)
-            except KeyError as missing:
-                raise ValueError(
-                    f"the {name} is incomplete, it lacks {missing}: save the model itself, and not "
-                    "its configuration"
-                ) from None
+            return library, content
     raise _unknown(path.name)
 
 

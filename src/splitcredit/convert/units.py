@@ -8,7 +8,9 @@ for anything else, which can be explained as ``"raw"`` only.
 from __future__ import annotations
 
 import json
+import os
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -72,27 +74,37 @@ def library_of(model) -> str | None:
     return next((name for name in known if name in packages), None)
 
 
+def has_units(model) -> bool:
+    """Whether a model, or the file of one, says what it predicts, as a Forest does not."""
+    return _is_file(model) or library_of(model) is not None
+
+
+def called(model) -> str:
+    """What a fitted model, or the file of one, is called in messages."""
+    return f"model in {Path(model).name}" if _is_file(model) else type(model).__name__
+
+
 def units(model) -> Units:
-    """Units of the raw prediction of a fitted model, without pipelines around it."""
-    library = library_of(model)
-    if library is None:
+    """Units of the raw prediction of a fitted model or file, without pipelines around it."""
+    if not has_units(model):
         return Units()
-    if library == "sklearn":
+    if library_of(model) == "sklearn":
         return _units_of_sklearn(model)
-    return _OF_OBJECTIVE[library].get(_objective(model, library), Units())
+    library, name = _objective(model)
+    return _OF_OBJECTIVE[library].get(name, Units())
 
 
 def has_link(model) -> bool:
-    """Whether a fitted model predicts a function of the sum of its trees.
+    """Whether a fitted model, or that of a file, predicts a function of the sum of its trees.
 
     A model whose objective is its user's own predicts the sum itself.
     """
-    library = library_of(model)
-    if library is None:
+    if not has_units(model):
         return False
-    if library == "sklearn":
+    if library_of(model) == "sklearn":
         return getattr(model, "loss", None) not in (None, *_IDENTITY)
-    name, _, parameter = _objective(model, library).partition(" ")
+    library, objective = _objective(model)
+    name, _, parameter = objective.partition(" ")
     return name in _LINKED[library] or parameter == "sqrt"
 
 
@@ -119,18 +131,32 @@ def refusal(model_output, kind, needed, units, name) -> ValueError:
     )
 
 
-def _objective(model, library):
-    """Name of the objective, with the one parameter of LightGBM's that its raw score depends on."""
-    if library == "catboost":
-        return str(model.get_all_params().get("loss_function")).partition(":")[0]
-    if library == "xgboost":
-        booster = model.get_booster() if hasattr(model, "get_booster") else model
-        return json.loads(booster.save_config())["learner"]["objective"]["name"]
-    booster = model.booster_ if hasattr(model, "booster_") else model
-    line = re.search(r"^objective=(.*)$", booster.model_to_string(num_iteration=1), re.M)
+def lightgbm_objective(text) -> str:
+    """Name of the objective in LightGBM's text, with the parameter that its units depend on."""
+    line = re.search(r"^objective=(.*)$", text, re.M)
     name, *parameters = (line[1].split() if line else []) or [""]
     # With "sqrt" the trees add up to the root of the prediction.
     return " ".join([name, *(p for p in parameters if p == "sqrt" or p.startswith("sigmoid:"))])
+
+
+def _is_file(model):
+    return isinstance(model, (str, os.PathLike))
+
+
+def _objective(model) -> tuple[str, str]:
+    """The library of a boosted model or file, and the name of the objective."""
+    if _is_file(model):
+        from splitcredit.convert import _files
+
+        return _files.objective(model)
+    library = str(library_of(model))
+    if library == "catboost":
+        return library, str(model.get_all_params().get("loss_function")).partition(":")[0]
+    if library == "xgboost":
+        booster = model.get_booster() if hasattr(model, "get_booster") else model
+        return library, json.loads(booster.save_config())["learner"]["objective"]["name"]
+    booster = model.booster_ if hasattr(model, "booster_") else model
+    return library, lightgbm_objective(booster.model_to_string(num_iteration=1))
 
 
 def _units_of_sklearn(model):

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from splitcredit.convert.units import Units, library_of
+from splitcredit.convert.units import Units, called, library_of
 from splitcredit.explainer import additivity
 from splitcredit.explainer.background import background_rows, with_covers_of
 from splitcredit.explainer.curves import curve
@@ -111,7 +111,7 @@ class TreeExplainer:
         self.model_output = model_output
         self.feature_perturbation = _perturbation(feature_perturbation, rows is not None)
         units = Units() if model_output == "raw" else self.model.units
-        self._curve = curve(model_output, units, type(model).__name__)
+        self._curve = curve(model_output, units, called(model))
         if self._curve.name != "raw" and self.feature_perturbation != "interventional":
             raise ValueError(
                 f"model_output={model_output!r} is explained against a background only: pass data "

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 from splitcredit.convert import unwrap
-from splitcredit.convert.units import library_of, refusal, units
+from splitcredit.convert.units import called, has_units, refusal, units
 
 # Where two exponentials of this many nats apart still have a finite quotient.
 _FINITE = 700.0
@@ -27,7 +27,7 @@ _UNITS = {
 def check_model(model, name) -> None:
     """Refuse a fitted model whose raw prediction a curve does not fit.
 
-    What a Forest or a file predicts is not known: it is taken for what the curve needs.
+    What a Forest predicts is not known: it is taken for what the curve needs.
 
     Raises
     ------
@@ -35,11 +35,11 @@ def check_model(model, name) -> None:
         If the model predicts something else; the message says what the curve needs.
     """
     inner, _ = unwrap(model)
-    if name not in CURVES or library_of(inner) is None:
+    if name not in CURVES or not has_units(inner):
         return
     (kind, needed), given = _UNITS[name], units(inner)
     if getattr(given, kind) != needed:
-        raise refusal(name, kind, needed, given, type(inner).__name__)
+        raise refusal(name, kind, needed, given, called(inner))
 
 
 def check(forest, name, y, n_rows) -> np.ndarray | None:

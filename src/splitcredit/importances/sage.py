@@ -12,7 +12,7 @@ from splitcredit import _progress
 from splitcredit.attribution import Importance
 from splitcredit.convert import are_targets, forest_and_rows, unwrap
 from splitcredit.convert._nodes import LEAF_VARIANCE
-from splitcredit.convert.units import has_link
+from splitcredit.convert.units import called, has_link
 from splitcredit.importances._prediction import prepared_background
 from splitcredit.importances._training import check_choice, targets_of
 
@@ -257,7 +257,7 @@ def _refuse_links(model, forest):
     inner, _ = unwrap(model)
     if forest.output_names == ("output",) and has_link(inner):
         raise ValueError(
-            f"SAGE compares the sum of the trees with y, and this {type(inner).__name__} predicts "
+            f"SAGE compares the sum of the trees with y, and this {called(inner)} predicts "
             "a function of that sum: fit it with the squared error, or measure it with "
             'method="tree_shap_interventional", which divides the sum'
         )
