@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
@@ -159,6 +160,21 @@ def test_retrained_predictions_equal_fits_row_by_row():
     assert len(fits) == len(subsets)
     retraining.removed_predictions(fit, *given)
     assert len(fits) > len(subsets)
+
+
+def test_columns_of_test_rows_are_found_by_name():
+    """By position, the models would be given other features than they were fitted on."""
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=["a", "b", "c"])
+    y, ranks = 5 * X["a"] + X["b"], [[2, 1, 0]] * 3
+
+    def fit(X, y):
+        return LinearRegression().fit(X, y)
+
+    expected = retraining.removed_predictions(fit, X, y, X[:3].to_numpy(), ranks, 1)
+    turned = retraining.removed_predictions(fit, X, y, X.loc[:2, ["c", "a", "b"]], ranks, 1)
+    assert turned.tobytes() == expected.tobytes()
+    with pytest.raises(ValueError, match=r"X_test has the columns .*: pass the same columns"):
+        retraining.removed_predictions(fit, X, y, X[:3].add_suffix("2"), ranks, 1)
 
 
 def test_removed_sets_are_unordered_and_hold_each_row_once():

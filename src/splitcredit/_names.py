@@ -42,18 +42,25 @@ def columns_in_order(X, names):
 
     Parameters
     ----------
-    X : array-like or DataFrame
+    X : array-like or table
     names : sequence of str
     """
-    columns = getattr(X, "columns", None)
-    column_names = [] if columns is None else [str(column) for column in columns]
+    column_names = names_of_columns(X) or []
     if (
         column_names == list(names)
         or sorted(column_names) != sorted(names)
         or len(set(column_names)) < len(column_names)
     ):
         return X
-    return X[[columns[column_names.index(name)] for name in names]]
+    if hasattr(X, "column_names"):  # pyarrow, whose `columns` are the data
+        return X.select(list(names))
+    return X[[X.columns[column_names.index(name)] for name in names]]
+
+
+def names_of_columns(X) -> list[str] | None:
+    """Names of the columns of a table, of whichever library; None of anything else."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    return None if names is None else [str(name) for name in names]
 
 
 def in_order_of_features(forest, given, who: str):

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from splitcredit._names import as_names, in_order_of_features
+from splitcredit._names import in_order_of_features, names_of_columns
 
 
 class _Continuous:
@@ -325,8 +325,8 @@ class Marginal:
     column_names: tuple[str, ...] | None = field(init=False, repr=False)
 
     def __post_init__(self):
-        names = getattr(self.rows, "column_names", getattr(self.rows, "columns", None))
-        object.__setattr__(self, "column_names", None if names is None else as_names(names))
+        names = names_of_columns(self.rows)
+        object.__setattr__(self, "column_names", None if names is None else tuple(names))
         rows = np.array(self.rows, np.float64)
         if rows.ndim != 2 or len(rows) == 0 or not np.isfinite(rows).all():
             raise ValueError("rows must be finite numbers (n_rows, n_features), at least one row")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from splitcredit._names import columns_in_order, names_of_columns
 from splitcredit.faithfulness.rankings import top_k_mask, validate_rankings
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ def removed_predictions(
     X_train : float (n_train, n_features)
     y_train : (n_train,)
     X_test : float (n_test, n_features)
+        If both are tables with names, its columns may come in any order. Rankings are of those of
+        X_train.
     rankings : int (n_test, n_ranked)
         Features of each test row, the most important first.
     k : int, 0 to n_features - 1
@@ -53,7 +56,7 @@ def removed_predictions(
     Raises
     ------
     ValueError
-        If shapes do not fit each other, or no feature would be left.
+        If shapes or names do not fit each other, or no feature would be left.
 
     Examples
     --------
@@ -71,6 +74,7 @@ def removed_predictions(
     0 8.0
     2 16.0
     """
+    X_test = _in_order_of(X_train, X_test)
     X_train, X_test = np.asarray(X_train), np.asarray(X_test)
     n_features = X_train.shape[1]
     if X_test.ndim != 2 or X_test.shape[1] != n_features:
@@ -83,6 +87,19 @@ def removed_predictions(
             models[removed] = fit(X_train[:, left], y_train)
         out[rows] = np.asarray(models[removed].predict(X_test[np.ix_(rows, left)])).reshape(-1)
     return out
+
+
+def _in_order_of(X_train, X_test):
+    """Test rows with their columns in the order of the training rows, where both have names."""
+    names, given = names_of_columns(X_train), names_of_columns(X_test)
+    if names is None or given is None:
+        return X_test
+    X_test = columns_in_order(X_test, names)
+    if names_of_columns(X_test) != names:
+        raise ValueError(
+            f"X_test has the columns {given[:5]}, and X_train {names[:5]}: pass the same columns"
+        )
+    return X_test
 
 
 def removed_sets(
