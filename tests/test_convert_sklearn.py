@@ -30,7 +30,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import twins
 from forests import FITTED, boosted, fitted, raw_score, stump, whole_numbers
-from splitcredit import explain, to_forest
+from splitcredit import explain, importance, to_forest
 from splitcredit.forest import array_hash
 from splitcredit.importances import mdi
 
@@ -135,8 +135,29 @@ def test_inbag_counts_are_those_of_forests_with_weights_and_fewer_draws(weighted
     model.fit(X, y, sample_weight=random.random(40) if weighted else None)
     counts = [np.bincount(rows, minlength=40) for rows in model.estimators_samples_]
     assert (to_forest(model).inbag == counts).all()
-    model.set_params(n_estimators=8, warm_start=True).fit(X, y)
-    assert to_forest(model).inbag.shape == (8, 40)
+    if not weighted:
+        model.set_params(n_estimators=8, warm_start=True).fit(X, y)
+        counts = [np.bincount(rows, minlength=40) for rows in model.estimators_samples_]
+        assert (to_forest(model).inbag == counts).all() and len(counts) == 8
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestRegressor(6, max_depth=1, warm_start=True, random_state=0),
+        BaggingRegressor(DecisionTreeRegressor(max_depth=1), 6, warm_start=True, random_state=0),
+    ],
+)
+def test_bags_of_trees_that_were_added_to_others_are_not_made_up(model):
+    """Scikit-learn draws those of a forest anew from the rows of the last call of fit."""
+    random = np.random.default_rng(0)
+    X, y = random.random((100, 3)), random.random(100)
+    model.fit(X[:60], y[:60]).set_params(n_estimators=8).fit(X, y)
+    forest = to_forest(model)
+    assert forest.inbag is None and forest.n_trees == 8
+    np.testing.assert_allclose(forest.predict(X)[:, 0], model.predict(X), rtol=1e-12)
+    with pytest.raises(ValueError, match="fit one with bootstrap=True in one call of fit"):
+        importance(model, X, y, method="ufi")
 
 
 def test_inbag_counts_are_those_of_the_model_as_it_was_converted():

@@ -139,8 +139,20 @@ _COMPARED = 64
 
 
 def _inbag(model):
-    """How often each training row was drawn for each tree, in the smallest unsigned type."""
-    return _counts(model.estimators_samples_, model._n_samples)
+    """How often each training row was drawn for each tree, in the smallest unsigned type.
+
+    None where scikit-learn no longer knows, after several calls of fit with ``warm_start``: bagged
+    models keep the seeds of the last call, and forests draw the rows of all trees anew from as many
+    as it had, with its weights.
+    """
+    samples = model.estimators_samples_
+    if len(samples) < len(model.estimators_):
+        return None
+    counts = _counts(samples, model._n_samples)
+    rows = [tree.tree_.n_node_samples[0] for tree in model.estimators_]
+    if model.warm_start and not np.array_equal((counts > 0).sum(axis=1), rows):
+        return None
+    return counts
 
 
 def _inbag_of_forest(model):
@@ -151,6 +163,8 @@ def _inbag_of_forest(model):
     have `_COMPARED` draws. If they agree, the rest is left to a function that does not hold the
     model.
     """
+    if model.warm_start:
+        return _inbag(model)
     few = copy(model)
     few.estimators_ = model.estimators_[:1]
     n_rows, n_drawn = model._n_samples, len(few.estimators_samples_[0])

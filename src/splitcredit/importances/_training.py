@@ -32,7 +32,7 @@ def training_rows(forest, X) -> np.ndarray:
     if forest.inbag is None:
         raise ValueError(
             "this forest does not know which rows each tree was grown on: fit one with "
-            "bootstrap=True, or give Forest(inbag=...)"
+            "bootstrap=True in one call of fit, or give Forest(inbag=...)"
         )
     rows = forest.prepare(X)
     n_train = forest.inbag.shape[1]
