@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import splitcredit
+from splitcredit.explainer.rows import names_of
 
 rng = np.random.default_rng(0)
 TABLE = pd.DataFrame(rng.normal(size=(120, 3)), columns=["a", "b", "c"])
@@ -71,6 +72,14 @@ def test_tables_of_other_libraries_may_have_their_columns_in_any_order(names):
     expected = splitcredit.explain(FOREST, TABLE).values
     found = splitcredit.explain(FOREST, Other(TABLE[["c", "a", "b"]], names)).values
     assert found.tobytes() == expected.tobytes()
+
+
+def test_tables_of_pyarrow_have_the_names_of_their_columns_and_not_the_columns_as_names():
+    """Their `columns` are the data, as text the names of importances were columns of numbers."""
+    table = Other(TABLE, "column_names")
+    table.columns = list(TABLE.to_numpy().T)
+    found = splitcredit.importance(FOREST, table, CLASSES, method="air")
+    assert found.feature_names == ("a", "b", "c") and names_of(table) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("when", [pd.Timestamp("2020-01-01"), pd.Timedelta("3 days")])

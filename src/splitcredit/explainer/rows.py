@@ -51,8 +51,8 @@ def named(rows, names):
 
 
 def names_of(X) -> list | None:
-    """Names of the columns of a DataFrame or of a masker's rows, None of anything else."""
-    names = getattr(X, "columns", None)
+    """Names of the columns of a table or of a masker's rows, None of anything else."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))  # pyarrow's first
     if names is None:
         names = getattr(X, "feature_names", None) if hasattr(X, "max_samples") else None
     return None if names is None else list(names)

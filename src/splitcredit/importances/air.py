@@ -6,6 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
+from splitcredit._names import names_of_columns
 from splitcredit.attribution import Importance
 from splitcredit.convert import to_forest, unwrap
 from splitcredit.importances import mdi
@@ -85,7 +86,7 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
     if forest.categories is not None:
         raise ValueError(f"this {type(estimator).__name__} splits by categories: {_NUMBERS_ONLY}")
     both = len(table) * mdi.importance(forest).values.reshape(2, -1)
-    names = getattr(X, "columns", None)
+    names = names_of_columns(X)
     names = steps.names_out() if names is None else names
     names = [f"x{j}" for j in range(table.shape[1])] if names is None else names
     return Importance(both[0] - both[1], tuple(names), "air", {"random_state": int(random_state)})
