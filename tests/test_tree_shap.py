@@ -22,7 +22,7 @@ from forests import (
 from splitcredit import _chunks, explain, faithfulness, importance, rank, to_forest
 from splitcredit.importances import available
 from splitcredit.kernels import kept
-from splitcredit.kernels.tree_shap import blocks, layout, outcome_tables
+from splitcredit.kernels.tree_shap import blocks, group_tables, layout, outcome_tables
 from splitcredit.kernels.tree_shap import explain as kernel
 from splitcredit.kernels.tree_shap.rows import take_one_by_one
 
@@ -279,6 +279,43 @@ def test_tables_have_the_same_bytes_before_their_kernel_is_compiled(monkeypatch,
     monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
     assert explain(forest, X).values.tobytes() == compiled.tobytes()
     assert calls or not compiled.any()
+
+
+class NotReady:
+    """The kernel that looks up, before it is compiled."""
+
+    def is_ready(self, *arguments):
+        return False
+
+
+@pytest.mark.parametrize("together", [7, group_tables._TOGETHER])
+@pytest.mark.parametrize("name", [*DRAWN, *MADE])
+def test_rows_look_up_the_same_bytes_before_the_kernel_is_compiled(monkeypatch, name, together):
+    forest = MADE[name] if name in MADE else DRAWN[name]()
+    if outcome_tables._depth(forest) > outcome_tables.BITS:
+        return  # refused, see below
+    X = rows_on_thresholds(forest, 50)
+    compiled = explain(forest, X, algorithm="tables").values
+    monkeypatch.setattr(group_tables, "look_up", NotReady())
+    monkeypatch.setattr(group_tables, "_looked_up", [0])
+    monkeypatch.setattr(group_tables, "_TOGETHER", together)
+    assert explain(forest, X, algorithm="tables").values.tobytes() == compiled.tobytes()
+
+
+def test_rows_are_looked_up_without_the_kernel_until_it_pays(monkeypatch):
+    """Many calls of a process would each do without it, and never compile it."""
+    forest, calls = random_forest(0, n_trees=5, depth=3), []
+    X = rows_on_thresholds(forest, 20)
+    explain(forest, X, algorithm="tables")
+    by_numpy = group_tables._look_up_by_numpy
+    monkeypatch.setattr(type(group_tables.look_up), "is_ready", lambda *given: False)
+    monkeypatch.setattr(group_tables, "_looked_up", [0])
+    monkeypatch.setattr(group_tables, "PATIENCE", 3 * group_tables._GROUP * forest.n_trees)
+    monkeypatch.setattr(
+        group_tables, "_look_up_by_numpy", lambda *given: calls.append(1) or by_numpy(*given)
+    )
+    values = [explain(forest, X, algorithm="tables").values.tobytes() for _ in range(5)]
+    assert 0 < len(calls) < 4 and len(set(values)) == 1
 
 
 def test_tables_are_filled_by_rows_until_the_kernel_that_fills_them_pays(monkeypatch):

@@ -27,6 +27,12 @@ from splitcredit.kernels.tree_shap.vectors import EIGHT, add_rows
 
 # Rows in one block, one thread's work.
 BLOCK = 256
+# Numbers that a process looks up without the kernel for it, and what a group counts as beside its
+# numbers. They take half a second, and the kernel takes more than one to compile.
+PATIENCE, _GROUP = 30_000_000, 5000
+_looked_up = [0]
+# Rows that are looked up together then.
+_TOGETHER = 4096
 
 
 def add_from_tables(forest, key, make, X, rows, out) -> None:
@@ -45,9 +51,40 @@ def add_from_tables(forest, key, make, X, rows, out) -> None:
     """
     flat, begun = flattened(out), False
     for arrays in kept.ARRAYS.items(forest, key, make):
-        splits = splits_of(forest)
-        look_up(n_blocks(len(rows), BLOCK), *splits, *arrays, X, rows, begun, flat)
+        arguments = *splits_of(forest), *arrays, X, rows, begun, flat
+        _, n_splits, *_, place = arrays
+        work = len(rows) * len(place) + _GROUP * len(n_splits)
+        if _numpy_comes_first(work, lambda given=arguments: look_up.is_ready(*given)):
+            _look_up_by_numpy(*arguments)
+        else:
+            look_up(n_blocks(len(rows), BLOCK), *arguments)
         begun = True
+
+
+def _numpy_comes_first(work, is_ready):
+    """Whether the kernel is not compiled, and the process has had too little work for it."""
+    if _looked_up[0] + work > PATIENCE or is_ready():
+        return False
+    _looked_up[0] += work
+    return True
+
+
+def _look_up_by_numpy(
+    column, threshold, missing_left, splits, n_splits, tables, starts, first, place, X, rows, _, out
+):
+    """Do what `look_up` does, with the same bytes."""
+    for start in range(0, len(rows), _TOGETHER):
+        some = slice(start, start + _TOGETHER)
+        x = X[rows[some]]
+        for g, n in enumerate(n_splits):
+            own = splits[g, :n]
+            values = x[:, column[own]]
+            is_left = (values <= threshold[own]) | (np.isnan(values) & missing_left[own])
+            outcome = is_left @ (1 << np.arange(n))
+            numbers = tables[starts[g] : starts[g + 1]].reshape(-1, 1 << n, EIGHT)[:, outcome]
+            numbers = numbers.transpose(1, 0, 2).reshape(len(x), -1)
+            places = place[first[g] : first[g + 1]]
+            out[some, places] += numbers[:, : len(places)]
 
 
 @cached_per_forest
