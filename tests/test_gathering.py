@@ -41,6 +41,13 @@ def test_rows_keep_the_order_of_the_points_where_batches_alternate(tmp_path):
     assert [row["K"] for row in rows] == ["1", "2", "2", ""]
 
 
+def test_a_column_of_the_metric_that_the_sweep_has_too_is_refused(tmp_path):
+    """Its numbers would stand under the name of the swept parameter."""
+    tables = {"a": [{"run": "r1", "value": "1", "K": "7"}]}
+    with pytest.raises(ValueError, match=r"metric auc: its column 'K' is one of the sweep, too"):
+        gathered(tmp_path, [({"K": "1"}, "a", "r1")], tables)
+
+
 def test_a_table_is_dropped_after_its_last_point(tmp_path, monkeypatch):
     """Tables that stay in memory make a sweep of millions of rows too large for one job."""
 

@@ -24,12 +24,24 @@ def run(arguments):
     ]
     headers = {path: storage.read_header(path) for path in dict.fromkeys(paths)}
     headers = {path: [c for c in header if c != "run"] for path, header in headers.items()}
+    for point, path in zip(points, paths, strict=True):
+        _check_apart(arguments.metric, headers[path], point["axes"])
     columns = dict.fromkeys(
         column
         for point, path in zip(points, paths, strict=True)
         for column in (*point["axes"], *headers[path])
     )
     storage.write_rows(arguments.out, _rows(points, paths), list(columns))
+
+
+def _check_apart(metric, columns, axes):
+    """Refuse columns that would overwrite those of the sweep."""
+    shared = sorted(set(columns) & set(axes))
+    if shared:
+        raise ValueError(
+            f"metric {metric}: its column {shared[0]!r} is one of the sweep, too: give it another "
+            "name"
+        )
 
 
 def _rows(points, paths):
