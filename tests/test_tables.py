@@ -74,6 +74,18 @@ def test_tables_of_other_libraries_may_have_their_columns_in_any_order(names):
     assert found.tobytes() == expected.tobytes()
 
 
+@pytest.mark.parametrize("name", ["column_names", "columns", "select"])
+def test_columns_of_a_dataframe_may_be_called_as_attributes_of_other_tables(name):
+    """A column ``column_names`` was taken for the names of the columns."""
+    X = pd.DataFrame(np.random.default_rng(0).random((30, 2)), columns=[name, "b"])
+    model = RandomForestClassifier(3, random_state=0).fit(X, X["b"] > 0.5)
+    turned = splitcredit.explain(model, X[["b", name]])
+    assert turned.values.tobytes() == splitcredit.explain(model, X).values.tobytes()
+    assert turned.feature_names == (name, "b")
+    shap_values = splitcredit.TreeExplainer(model)(X)
+    assert list(shap_values.feature_names) == [name, "b"]
+
+
 def test_tables_of_pyarrow_have_the_names_of_their_columns_and_not_the_columns_as_names():
     """Their `columns` are the data, as text the names of importances were columns of numbers."""
     table = Other(TABLE, "column_names")

@@ -52,15 +52,25 @@ def columns_in_order(X, names):
         or len(set(column_names)) < len(column_names)
     ):
         return X
-    if hasattr(X, "column_names"):  # pyarrow, whose `columns` are the data
+    if not hasattr(X, "iloc") and hasattr(X, "select"):  # pyarrow, polars
         return X.select(list(names))
     return X[[X.columns[column_names.index(name)] for name in names]]
 
 
 def names_of_columns(X) -> list[str] | None:
     """Names of the columns of a table, of whichever library; None of anything else."""
-    names = getattr(X, "column_names", getattr(X, "columns", None))
-    return None if names is None else [str(name) for name in names]
+    labels = labels_of_columns(X)
+    return None if labels is None else [str(label) for label in labels]
+
+
+def labels_of_columns(X):
+    """Labels of the columns of a table as its library has them; None of anything else.
+
+    The `columns` of a table of pyarrow are its data. A DataFrame of pandas has its columns as
+    attributes, so that one may be called ``column_names``.
+    """
+    columns = getattr(X, "columns", None)
+    return columns if hasattr(X, "iloc") else getattr(X, "column_names", columns)
 
 
 def in_order_of_features(forest, given, who: str):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from splitcredit._forest_checks import LEAF, check, check_inbag, is_prepared
-from splitcredit._names import as_names
+from splitcredit._names import as_names, labels_of_columns
 from splitcredit._tables import numeric
 from splitcredit.categories import Categories
 
@@ -213,7 +213,7 @@ class Forest:
         ValueError
             If columns are missing, or there are others.
         """
-        names = getattr(X, "column_names", getattr(X, "columns", None))
+        names = labels_of_columns(X)
         if names is None or not self.names_given:
             return X
         columns = _as_known(names, self.feature_names)

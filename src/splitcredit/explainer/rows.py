@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from splitcredit._names import labels_of_columns
 from splitcredit.convert._unwrap import dense
 
 
@@ -52,7 +53,7 @@ def named(rows, names):
 
 def names_of(X) -> list | None:
     """Names of the columns of a table or of a masker's rows, None of anything else."""
-    names = getattr(X, "column_names", getattr(X, "columns", None))  # pyarrow's first
+    names = labels_of_columns(X)
     if names is None:
         names = getattr(X, "feature_names", None) if hasattr(X, "max_samples") else None
     return None if names is None else list(names)
