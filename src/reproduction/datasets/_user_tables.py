@@ -57,7 +57,7 @@ def dataset(table, name: str, target: str, features: list[str] | None, classes: 
     _known(table, columns, name)
     if target in columns:
         raise ValueError(f"{name}: {target} is the target, take it out of features")
-    _told_apart(table, columns, target, name)
+    _names_differ(table, columns, target, name)
     if not columns or not len(table):
         raise ValueError(f"{name} has no {'row' if columns else 'feature'}")
     numbers = columns if classes else [*columns, target]
@@ -84,7 +84,7 @@ def _known(table, names, file):
         )
 
 
-def _told_apart(table, columns, target, file):
+def _names_differ(table, columns, target, file):
     if "" in columns:
         place = list(table).index("") + 1
         raise ValueError(
