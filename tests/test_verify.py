@@ -64,9 +64,44 @@ def test_a_changed_cell_is_named_by_file_row_and_column_with_both_values(verify,
     assert line.endswith("low: reference '0.4', own '0.5', relative difference 2.0e-01")
 
 
-def test_a_difference_in_the_last_digit_is_one(verify, folders):
-    write(folders[0], table=[TABLE[0] | {"value": "0.25000000000000006"}, *TABLE[1:]])
-    assert verify.main(*folders) == 1 and len(listed(folders[0])) == 1
+@pytest.mark.parametrize(
+    ("value", "status"),
+    [
+        ("0.25000000000000006", 0),
+        ("0.2500000002", 0),
+        ("0.2500000004", 1),
+        ("1e-13", 1),
+        ("nan", 1),
+        ("", 1),
+    ],
+)
+def test_last_digits_are_listed_and_have_status_0(verify, folders, capsys, value, status):
+    """Red if another processor fails the comparison, or if more than its rounding passes."""
+    write(folders[0], table=[TABLE[0] | {"value": value}, *TABLE[1:]])
+    assert verify.main(*folders) == status and len(listed(folders[0])) == 1
+    assert ("All of them are rounding" in capsys.readouterr().out) == (status == 0)
+
+
+@pytest.mark.parametrize(
+    ("reference", "own", "is_rounding"),
+    [
+        ("error of Eq. 11: 5.551e-16", "error of Eq. 11: 4.441e-16", True),
+        ("0.3, of 12 rows", "0.30000000000000004, of 12 rows", True),
+        ("error of Eq. 11: 5.551e-16", "error of Eq. 12: 5.551e-16", False),
+        ("0.3, of 12 rows", "0.3, of 13 rows", False),
+        ("x2 is first", "x3 is first", False),
+        ("0", "3e-13", True),
+    ],
+)
+def test_numbers_within_a_text_are_compared_like_others(verify, reference, own, is_rounding):
+    assert verify.Difference("t", "r", "c", reference, own).is_rounding == is_rounding
+
+
+def test_a_verdict_that_differs_is_never_rounding(verify):
+    assert not verify.Difference(
+        "claims.csv", "r", "verdict", "1.0", "1.0000000000000002"
+    ).is_rounding
+    assert not verify.Difference("t", "", "", "", "the rows are in another order").is_rounding
 
 
 def test_claims_come_first_and_verdicts_before_their_other_columns(verify, folders, capsys):
