@@ -3,7 +3,7 @@
 For shallow trees. The index is linear in the values of the leaves, as Shapley values are. So the
 groups of splits of `tree_shap.split_groups` serve for pairs, too: the index of the pairs of a group
 is a function of the outcomes of its splits. The traversal of `pair_blocks` computes it once for
-every combination of outcomes, and a row then takes one look into one table a group.
+every combination of outcomes, and a row then looks once into the tables of each group.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def _numpy_comes_first(work, is_ready):
 def _look_up_by_numpy(
     column, threshold, missing_left, splits, n_splits, tables, starts, first, place, X, rows, _, out
 ):
-    """Do what `look_up` does, with the same bytes."""
+    """Do what `look_up` does, in its order of additions, so that a row gets the same bytes."""
     for start in range(0, len(rows), _TOGETHER):
         some = slice(start, start + _TOGETHER)
         x = X[rows[some]]
