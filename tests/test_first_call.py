@@ -285,6 +285,15 @@ def test_only_the_kernel_becomes_machine_code_and_not_what_it_uses_of_numba(
     assert not any("<locals>" in name for name in made)
 
 
+def test_loops_use_the_widest_vectors_of_the_processor(load, folder):
+    """LLVM by itself would take vectors of half the width on processors of Intel."""
+    module = load()
+    module.fill(1, 1.0, np.zeros(100))
+    (assembly,) = module.fill.dispatcher.inspect_asm().values()
+    features = module.fill.dispatcher.targetctx.codegen()._tm_features.split(",")
+    assert ("zmm" in assembly) == (inner.WITH_WIDE_VECTORS in features)
+
+
 def test_numba_looks_for_the_signature_of_an_operation_on_numbers_once(load, folder, monkeypatch):
     looked_for, call_type = [], inner._CALL_TYPE
 

@@ -5,8 +5,8 @@ steps, and goes through them again with its own. Nothing ever runs the machine c
 function itself, so its compiler leaves these steps out. So it does for numba's own functions, such
 as `np.empty`, when a kernel calls them, where numba would also make two entries for each.
 
-Loops of a kernel are made vector instructions, but are not unrolled after that: it doubles the
-machine code, which takes time to make, and the kernels are not quicker for it.
+Loops of a kernel are made vector instructions of the widest kind, but are not unrolled after that:
+it doubles the machine code, which takes time to make, and the kernels are not quicker for it.
 
 References to arrays are counted only where it is necessary (`references`), and two of numba's
 passes are left out, as they have nothing to do (see `_is_needed`).
@@ -36,11 +36,29 @@ from splitcredit.kernels.references import Legalization
 # Bytes in a line of the caches, and in the widest vector of today's processors. Vectors of an array
 # that begins elsewhere lie in two lines each, which takes up to twice as long.
 LINE = 64
+# An attribute of functions, and what a processor must have for it: Intel's do since Ice Lake, AMD's
+# since Zen 4. Earlier ones lower their clock when they use such vectors.
+WIDE_VECTORS, WITH_WIDE_VECTORS = '"prefer-vector-width"="512"', "+avx512vbmi2"
 # Options of numba's decorator for functions that Python never calls.
 NO_ENTRIES = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
-class KernelLibrary(JITCodeLibrary):
+class WideLibrary(JITCodeLibrary):
+    """Code whose loops use the widest vectors of the processor.
+
+    LLVM takes half of them on processors of Intel, as the earliest ones with such vectors run at a
+    lower clock meanwhile. The width has no influence on results: no sum is made in vectors.
+    """
+
+    def add_ir_module(self, ir_module):
+        """Add functions; llvmlite writes each attribute as it is, but knows none with a value."""
+        if WITH_WIDE_VECTORS in self._codegen._tm_features.split(","):
+            for function in ir_module.functions:
+                set.add(function.attributes, WIDE_VECTORS)
+        super().add_ir_module(ir_module)
+
+
+class KernelLibrary(WideLibrary):
     """The code of a kernel, with all that it calls."""
 
     def _optimize_final_module(self):
@@ -73,7 +91,7 @@ class _NoEnvironments:
         """Do nothing: `set_environments` does it for the kernel."""
 
 
-class InnerLibrary(JITCodeLibrary):
+class InnerLibrary(WideLibrary):
     """Code that is linked into that of kernels."""
 
     @property
