@@ -28,9 +28,9 @@ from splitcredit.importances import saabas, tree_shap
 # "A fraction of a second".
 FRACTION = 1.0
 OURS = f"splitcredit {splitcredit.__version__} TreeSHAP"
-# Models of the depth of the paper's; the libraries' own names for their attributions. Values of a
-# feature are put into 15 bins, not 255: fits take an eighth of the time, and have as many nodes.
-_EACH = {"learning_rate": 0.05, "max_bin": 15}
+# Models of the depth of the paper's. The values of a feature are put into 15 bins, not 255, and each
+# tree is grown from three of ten features: fits take a twentieth of the time, and have as many nodes.
+_EACH = {"learning_rate": 0.05, "max_bin": 15, "colsample_bytree": 0.3}
 MODELS = {
     "xgboost": {"estimator": "XGBRegressor", "max_depth": 6, **_EACH},
     "lightgbm": {"estimator": "LGBMRegressor", "num_leaves": 63, **_EACH},
