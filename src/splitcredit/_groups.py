@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from splitcredit._names import index_of
+from splitcredit._names import feature_index
 
 # Method -> why its values cannot be added.
 _NOT_ADDED = {
@@ -72,7 +72,8 @@ def _partition(feature_names, groups):
     for group, features in groups.items():
         if isinstance(features, (str, int, np.integer)):
             raise ValueError(f"group {group!r} is {features!r}: give a list of features")
-        indices = [index_of(feature_names, feature, f"group {group!r}") for feature in features]
+        who = f"group {group!r}"
+        indices = [feature_index(feature_names, feature, who) for feature in features]
         for j in indices:
             if j in group_of:
                 raise ValueError(

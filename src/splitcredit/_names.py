@@ -30,6 +30,30 @@ def index_of(names, name, who: str) -> int:
     )
 
 
+def feature_index(names, name, who: str) -> int:
+    """`index_of` a feature, whose name may have blanks where the model keeps underscores."""
+    return index_of(names, as_known([name], names)[0] if isinstance(name, str) else name, who)
+
+
+def as_known(names, expected) -> list[str]:
+    """Names as text, with underscores for blanks where the model has them, as LightGBM keeps.
+
+    Parameters
+    ----------
+    names : sequence
+        Names as a user has them.
+    expected : sequence of str
+        Those that the model knows.
+    """
+    known = set(expected)
+    texts = [str(name) for name in names]
+    return [text if text in known else _underscored(text, known) for text in texts]
+
+
+def _underscored(text, known):
+    return text.replace(" ", "_") if text.replace(" ", "_") in known else text
+
+
 def as_names(names) -> tuple[str, ...]:
     """Names as a tuple of str; a tuple that is one already is returned as it is."""
     if type(names) is tuple and set(map(type, names)) <= {str}:
@@ -45,16 +69,18 @@ def columns_in_order(X, names):
     X : array-like or table
     names : sequence of str
     """
-    column_names = names_of_columns(X) or []
+    column_names = as_known(names_of_columns(X) or [], names)
     if (
         column_names == list(names)
         or sorted(column_names) != sorted(names)
         or len(set(column_names)) < len(column_names)
     ):
         return X
+    labels = labels_of_columns(X)
+    chosen = [labels[column_names.index(name)] for name in names]
     if not hasattr(X, "iloc") and hasattr(X, "select"):  # pyarrow, polars
-        return X.select(list(names))
-    return X[[X.columns[column_names.index(name)] for name in names]]
+        return X.select(chosen)
+    return X[chosen]
 
 
 def names_of_columns(X) -> list[str] | None:
@@ -92,7 +118,9 @@ def in_order_of_features(forest, given, who: str):
     """
     if not (hasattr(given, "keys") and hasattr(given, "__getitem__")):
         return given
-    place = {str(name): name for name in given.keys()}
+    labels = list(given.keys())
+    place = dict(zip(as_known(labels, forest.feature_names), labels, strict=True))
+    place |= {str(label): label for label in labels}
     missing = [name for name in forest.feature_names if name not in place]
     if missing and hasattr(given, "to_numpy") and not forest.names_given:
         return given.to_numpy()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from splitcredit import _arguments, _methods, _progress
-from splitcredit._names import in_order_of_features, index_of
+from splitcredit._names import feature_index, in_order_of_features
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.faithfulness import greedy, optimum, prediction_gap
 from splitcredit.faithfulness.perturbations import FeatureWise, Marginal
@@ -133,7 +133,7 @@ def ranking_of(ranking, forest, X, output) -> np.ndarray:
     array = _as_array(ranking)
     if array.dtype.kind in "US" or array.dtype == object:
         names = array.ravel().tolist()
-        indices = [index_of(forest.feature_names, name, "ranking") for name in names]
+        indices = [feature_index(forest.feature_names, name, "ranking") for name in names]
         array = np.array(indices).reshape(array.shape)
     if array.ndim == 1:
         array = np.tile(array, (n, 1))

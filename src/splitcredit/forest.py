@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from splitcredit._forest_checks import LEAF, check, check_inbag, is_prepared
-from splitcredit._names import as_names, labels_of_columns
+from splitcredit._names import as_known, as_names, labels_of_columns
 from splitcredit._tables import numeric
 from splitcredit.categories import Categories
 
@@ -216,7 +216,7 @@ class Forest:
         names = labels_of_columns(X)
         if names is None or not self.names_given:
             return X
-        columns = _as_known(names, self.feature_names)
+        columns = as_known(names, self.feature_names)
         _check_names(columns, self.feature_names)
         place = {name: k for k, name in enumerate(columns)}
         order = [place[name] for name in self.feature_names]
@@ -391,17 +391,6 @@ def _with_missing(X, missing_value):
     if X.dtype == np.float64 and np.isfinite(missing):
         is_missing |= np.abs(X - missing) <= CLOSE_TO_MISSING
     return np.where(is_missing, X.dtype.type(np.nan), X)
-
-
-def _as_known(names, expected):
-    """Names of columns, with underscores for blanks where the model has them, as LightGBM keeps."""
-    known = set(expected)
-    texts = [str(name) for name in names]
-    return [text if text in known else _underscored(text, known) for text in texts]
-
-
-def _underscored(text, known):
-    return text.replace(" ", "_") if text.replace(" ", "_") in known else text
 
 
 def _check_names(columns, expected):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from splitcredit._names import index_of, indexed, row_index
+from splitcredit._names import feature_index, indexed, row_index
 from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import (
     chosen_outputs,
@@ -272,4 +272,4 @@ def _chosen_sets(forest, sets, order):
 
 
 def _index(forest, feature):
-    return index_of(forest.feature_names, feature, "sets")
+    return feature_index(forest.feature_names, feature, "sets")

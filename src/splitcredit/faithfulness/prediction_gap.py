@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit._names import in_order_of_features, index_of
+from splitcredit._names import feature_index, in_order_of_features
 from splitcredit.convert import forest_and_rows, to_forest
 from splitcredit.faithfulness._tails import tails
 from splitcredit.faithfulness.perturbations import checked_scale, of_features, perturbation_of
@@ -354,7 +354,7 @@ def chosen_features(forest, features, n) -> np.ndarray:
         return np.ascontiguousarray(np.broadcast_to(array, (n, d)))
     mask = np.zeros(d, np.bool_)
     for one in [features] if isinstance(features, str) else list(features):
-        mask[index_of(forest.feature_names, one, "features")] = True
+        mask[feature_index(forest.feature_names, one, "features")] = True
     return np.ascontiguousarray(np.broadcast_to(mask, (n, d)))
 
 
