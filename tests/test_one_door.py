@@ -288,6 +288,38 @@ def test_scales_masks_and_values_of_a_table_go_to_features_by_name_in_every_meas
         assert ours.tobytes() == expected.tobytes()
 
 
+@pytest.mark.parametrize("kind", [dict, pd.Series])
+def test_noises_by_name_go_to_their_features(kind, regression, data):
+    noises = [perturbations.Normal(), perturbations.Laplace(), "uniform", "normal"]
+    named = dict(zip(NAMES[::-1], noises, strict=True))
+    listed = perturbations.FeatureWise(noises[::-1])
+    named = perturbations.FeatureWise(kind(named))
+    expected = sc.rank(regression, data[0][:3], noise=listed, scale=0.3)
+    assert (sc.rank(regression, data[0][:3], noise=named, scale=0.3).gaps == expected.gaps).all()
+    array = RandomForestRegressor(3, random_state=0).fit(data[0].to_numpy(), data[1])
+    if kind is pd.Series:
+        by_place = perturbations.FeatureWise(noises)
+        gaps = [sc.rank(array, data[0][:3], noise=n, scale=0.3).gaps for n in (named, by_place)]
+        assert (gaps[0] == gaps[1]).all()
+    with pytest.raises(ValueError, match=r"FeatureWise has no entry for \['dose'"):
+        sc.rank(regression, data[0], noise=perturbations.FeatureWise({"age": "normal"}), scale=1)
+
+
+@pytest.mark.parametrize(
+    ("noises", "error", "message"),
+    [
+        (["normal", "gamma"], ValueError, "noise 'gamma': available are"),
+        ([1.0, 2.0], TypeError, "1.0 is no perturbation: pass a name in"),
+        ([perturbations.Normal], TypeError, "is no perturbation: pass a name in"),
+        ([perturbations.FeatureWise(["normal"])], ValueError, "one noise for each feature"),
+    ],
+)
+def test_what_is_no_noise_of_a_feature_is_named(noises, error, message):
+    """It was taken, and failed in the measure with the name of a method of this package."""
+    with pytest.raises(error, match=message):
+        perturbations.FeatureWise(noises)
+
+
 def test_numbers_of_other_features_are_refused_and_go_by_position_without_names(regression, data):
     X, other = data[0][:5], data[0][:5].set_axis(["a", "b", "c", "d"], axis=1)
     for arguments, message in (

@@ -14,6 +14,7 @@ noises that have a name.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -363,13 +364,15 @@ class FeatureWise:
 
     Parameters
     ----------
-    noises : sequence of noise, one for each feature
-        Not `Marginal`, which replaces values.
+    noises : sequence of noise, one for each feature; Series or dict by feature
+        Objects, or names in `NAMES`. Not `Marginal`, which replaces values.
 
     Raises
     ------
+    TypeError
+        If one of them is no noise; the message says which.
     ValueError
-        If there is none, or one is a `Marginal`.
+        If there is none, there is no noise of that name, or one is a `Marginal`.
 
     Examples
     --------
@@ -379,12 +382,17 @@ class FeatureWise:
     """
 
     noises: tuple
+    by_name: object = field(init=False, repr=False)
 
     def __post_init__(self):
-        noises = tuple(self.noises)
-        if not noises or any(isinstance(noise, Marginal) for noise in noises):
+        given = self.noises
+        has_names = hasattr(given, "keys")
+        values = [given[name] for name in given.keys()] if has_names else list(given)
+        noises = tuple(perturbation_of(noise) for noise in values)
+        if not noises or any(isinstance(noise, (Marginal, FeatureWise)) for noise in noises):
             raise ValueError("noises must be one noise for each feature, and no Marginal")
         object.__setattr__(self, "noises", noises)
+        object.__setattr__(self, "by_name", copy(given) if has_names else None)
 
     def draw(self, random: np.random.Generator, shape):
         """Draw independent values for every feature.
@@ -452,15 +460,17 @@ def perturbation_of(given):
 
 
 def of_features(perturbation, forest):
-    """A `Marginal` with its columns in the order of a forest's features, where both have names.
+    """A `Marginal` or `FeatureWise` in the order of a forest's features, where both have names.
 
     Any other perturbation is returned as it is.
 
     Raises
     ------
     ValueError
-        If the `Marginal` has columns of other names.
+        If the `Marginal` has columns of other names, or the `FeatureWise` lacks a feature.
     """
+    if isinstance(perturbation, FeatureWise) and perturbation.by_name is not None:
+        return FeatureWise(in_order_of_features(forest, perturbation.by_name, "FeatureWise"))
     if not isinstance(perturbation, Marginal) or perturbation.column_names is None:
         return perturbation
     import pandas as pd
