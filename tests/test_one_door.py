@@ -574,6 +574,24 @@ def test_what_is_no_ranking_is_named(regression, data, ranking, k, message):
         sc.faithfulness(regression, data[0][:2], ranking, "pg2", scale=0.3, k=k)
 
 
+@pytest.mark.parametrize(
+    ("ranking", "message"),
+    [
+        ({"weight": 0.1, "age": 0.5, "dose": 0.3, "height": 0.2}, "ranking is a dict of numbers"),
+        (pd.Series([3, 0, 1, 2], NAMES), "ranking is a Series of numbers by feature"),
+        (pd.Series([0.1, 0.5, 0.3, 0.2], NAMES), "ranking is a Series of numbers by feature"),
+        (set(NAMES), "is a set, which has no order"),
+    ],
+)
+def test_numbers_by_feature_are_no_order(regression, data, ranking, message):
+    """A dict of scores was ranked by the order in which it was written."""
+    with pytest.raises(ValueError, match=message):
+        sc.faithfulness(regression, data[0][:2], ranking, scale=0.3)
+    listed = pd.Series([1, 0, 2, 3])
+    by_list = sc.faithfulness(regression, data[0][:2], [1, 0, 2, 3], scale=0.3)
+    assert (sc.faithfulness(regression, data[0][:2], listed, scale=0.3) == by_list).all()
+
+
 INDEXES = {
     "labels": pd.Index(list("wxyz") * 2 + ["v", "w"], name="patient"),
     "dates": pd.date_range("2020-01-01", periods=10, tz="UTC"),

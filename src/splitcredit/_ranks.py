@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -130,6 +131,7 @@ def ranking_of(ranking, forest, X, output) -> np.ndarray:
         return validate_rankings(_of_attribution(ranking, forest, X, output), n, forest.n_features)
     if isinstance(ranking, Rankings):
         return validate_rankings(ranking.rankings, n, forest.n_features)
+    _refuse_without_order(ranking, forest)
     array = _as_array(ranking)
     if array.dtype.kind in "US" or array.dtype == object:
         names = array.ravel().tolist()
@@ -138,6 +140,25 @@ def ranking_of(ranking, forest, X, output) -> np.ndarray:
     if array.ndim == 1:
         array = np.tile(array, (n, 1))
     return validate_rankings(array, n, forest.n_features)
+
+
+def _refuse_without_order(ranking, forest):
+    """Refuse what holds features, or numbers of features, but says no order."""
+    if isinstance(ranking, (set, frozenset)):
+        raise ValueError(f"ranking={ranking!r} is a set, which has no order: pass a list")
+    of_names = hasattr(ranking, "keys") and not hasattr(ranking, "columns")
+    if not of_names or getattr(ranking, "ndim", 1) != 1:
+        return
+    known = set(forest.feature_names) & {str(name) for name in ranking.keys()}
+    is_mapping = isinstance(ranking, Mapping)
+    if is_mapping or (known and ranking.dtype.kind in "iuf"):
+        ordered = "scores.sort_values(ascending=False).index"
+        if is_mapping:
+            ordered = "sorted(scores, key=scores.get, reverse=True)"
+        raise ValueError(
+            f"ranking is a {type(ranking).__name__} of numbers by feature, which may be scores or "
+            f"places: pass the features, the most important first, such as {ordered}"
+        )
 
 
 def _as_array(ranking):
