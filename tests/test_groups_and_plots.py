@@ -6,6 +6,7 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 
 from splitcredit import Attribution, Importance
@@ -122,6 +123,16 @@ def test_dots_are_colored_by_the_values_of_the_feature():
     color = known.get_array()
     order = np.argsort(np.delete(X[:, 0], 3))
     assert (np.diff(np.asarray(color)[order]) >= 0).all() and color.min() == 0 and color.max() == 1
+
+
+def test_labels_of_categories_are_gray_beside_the_colors_of_numbers():
+    """Models that split by categories take such columns; a plot of their rows failed."""
+    X = pd.DataFrame(np.arange(120.0).reshape(30, 4), columns=NAMES)
+    X["green"] = pd.Categorical(["a", "b", None] * 10)
+    X["size"] = np.where(X["size"] > 9, X["size"].astype(object), pd.NA)
+    ax = attribution(n_outputs=1).plot(X=X)
+    n_gray = [len(dots.get_offsets()) for dots in ax.collections if dots.get_array() is None]
+    assert sorted(n_gray) == [0, 0, 2, 30]
 
 
 def test_no_rows_have_no_dots():

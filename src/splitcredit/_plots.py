@@ -49,11 +49,22 @@ def of_attribution(attribution, ax, output, top, X):
         _label(ax, attribution, order, f"mean |{attribution.method}|")
         return ax
     X = None if X is None else columns_in_order(X, attribution.feature_names)
-    X = None if X is None else np.asarray(X, np.float64)
+    X = None if X is None else _numbers(X)
     _swarms(ax, attribution.values[:, order, chosen[0]], None if X is None else X[:, order])
     name = attribution.output_names[chosen[0]]
     _label(ax, attribution, order, f"attribution by {attribution.method} to {name!r}")
     return ax
+
+
+def _numbers(X):
+    """The values of the rows, with NaN, which is gray, in place of labels, which have no order."""
+    try:
+        return np.asarray(X, np.float64)
+    except (TypeError, ValueError):
+        import pandas as pd
+
+        columns = np.asarray(X, object).T
+        return np.column_stack([pd.to_numeric(list(c), errors="coerce") for c in columns])
 
 
 def _outputs(attribution, output):
