@@ -427,6 +427,19 @@ def test_what_is_missing_or_unknown_is_one_line_that_names_the_method(
             lambda m, X: sc.faithfulness(m, X, NAMES, noise="gamma", scale=1),
             "noise 'gamma': a",
         ),
+        (lambda m, X: sc.rank(m, X, scale="wide"), "scale is not numeric"),
+        (lambda m, X: sc.rank(m, X, scale=["a"] * 4), "scale is not numeric"),
+        (
+            lambda m, X: sc.explain(
+                m,
+                X[:2],
+                "tree_shap_interventional",
+                background=X,
+                model_output="squared_error",
+                y=["a", "b"],
+            ),
+            "y is not numeric",
+        ),
         (
             lambda m, X: sc.rank(m, X, background=X, scale=1),
             "background= is for noise='marg",

@@ -287,3 +287,14 @@ def test_a_forest_that_knows_one_class_credits_nothing(model, label):
     assert not attribution.values.any() and attribution.baseline.tolist() == [1.0]
     with pytest.raises(ValueError, match=r"y holds \['b'\], which are no classes of the model"):
         ufi.importance(model, X, np.full(12, "b"))
+
+
+@pytest.mark.parametrize("label", [None, 0])
+def test_labels_that_have_no_order_are_named(label):
+    """NumPy's own message names two types, and neither y nor the remedy."""
+    X = np.arange(20.0)[:, None]
+    y = np.array(["a", "b"] * 10, dtype=object)
+    model = RandomForestClassifier(3, random_state=0).fit(X, y)
+    y[3] = label
+    with pytest.raises(ValueError, match=r"y holds labels of the types \w+, str, which cannot"):
+        ufi.importance(model, X, y)

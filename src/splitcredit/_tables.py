@@ -48,6 +48,20 @@ def numeric(X, dtype) -> np.ndarray:
         raise ValueError(_not_numeric(error)) from None
 
 
+def numbers(given, who: str) -> np.ndarray:
+    """What is given beside rows, such as targets, as a float64 array.
+
+    Raises
+    ------
+    ValueError
+        If it holds anything but numbers; the message begins with `who`.
+    """
+    try:
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{who} is not numeric ({error}): pass numbers") from None
+
+
 def refuse_times(X) -> None:
     """Refuse a table with columns of dates and times before it becomes an array.
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from splitcredit._names import in_order_of_features, names_of_columns
+from splitcredit._tables import numbers
 
 
 class _Continuous:
@@ -508,7 +509,7 @@ def checked_scale(perturbation, scale, forest) -> np.ndarray:
         `Marginal` or `FeatureWise` has another number of features.
     """
     n_features = forest.n_features
-    scales = np.asarray(in_order_of_features(forest, scale, "scale"), np.float64)
+    scales = numbers(in_order_of_features(forest, scale, "scale"), "scale")
     if scales.ndim > 1 or (scales.ndim == 1 and len(scales) != n_features):
         raise ValueError(f"scale has shape {scales.shape}, expected a number or ({n_features},)")
     if not np.isfinite(scales).all() or (scales < 0).any():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from splitcredit._tables import numbers
 from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.prediction_gap import only_output, refuse_special_values
 from splitcredit.faithfulness.rankings import first_of_same, top_k_mask, validate_rankings
@@ -100,7 +101,7 @@ def randomized_rmse(
     """
     forest, table, source, output = _checked(model, X, reference, n_draws, output)
     rankings = validate_rankings(rankings, len(table), forest.n_features)
-    y = np.asarray(y, float)
+    y = numbers(y, "y")
     if y.shape != (len(table),):
         raise ValueError(
             f"y has shape {y.shape}, expected ({len(table)},), a number for each row of X"

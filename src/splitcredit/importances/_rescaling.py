@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
+from splitcredit._tables import numbers
 from splitcredit.convert import unwrap
 from splitcredit.convert.units import called, has_units, refusal, units
 
@@ -83,7 +84,7 @@ def check(forest, name, y, n_rows) -> np.ndarray | None:
             "y holds other values than 0 and 1: for the log loss pass 1 for the class whose "
             f"score the forest predicts ({forest.output_names[0]!r}), else 0"
         )
-    y = y.astype(np.float64)
+    y = numbers(y, "y")
     if not np.isfinite(y).all():
         raise ValueError("y holds NaN or infinities: leave these rows out")
     return y

@@ -155,6 +155,18 @@ def _are_bounds(forest, means, nodes, largest):
     return True
 
 
+def _distinct(y):
+    """The different labels of y, and the place of each row's among them."""
+    try:
+        return np.unique(y, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in y})
+        raise ValueError(
+            f"y holds labels of the types {', '.join(kinds)}, which cannot be told apart by their "
+            "order: leave rows without a label out, and pass labels of one type"
+        ) from None
+
+
 def _classes_of(names, labels):
     """Index of the class that each label names, or equals as a number; -1 if there is none."""
     by_name = {name: c for c, name in enumerate(names)}
@@ -220,7 +232,7 @@ def targets_of(forest, y, n) -> np.ndarray:
         raise ValueError(f"y has shape {y.shape}, expected ({n},): one target for each row of X")
     one_class = knows_one_class(forest)
     if forest.n_outputs > 1 or one_class:
-        labels, position = np.unique(y, return_inverse=True)
+        labels, position = _distinct(y)
         classes = _classes_of(forest.output_names, labels)
         unknown = [str(label) for label, c in zip(labels, classes, strict=True) if c < 0]
         if unknown:
