@@ -3,11 +3,19 @@
 from dataclasses import replace
 from functools import cache, partial
 
+import lightgbm
 import numba
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, RandomForestRegressor
+import xgboost
+from scipy import sparse
+from sklearn.ensemble import (
+    BaggingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 
 import twins
 import twins_oob
@@ -226,6 +234,35 @@ def test_air_refuses_what_it_cannot_fit():
         air.importance(forest, X, y)
     with pytest.raises(ValueError, match=r"X has 1 dimension\(s\), expected 2"):
         air.importance(RandomForestClassifier(), X[:, 0], y)
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (RandomForestRegressor(3, monotonic_cst=[1, 0, 0]), "monotonic_cst"),
+        (RandomForestRegressor(3, monotonic_cst=np.array([1, 0, 0])), "monotonic_cst"),
+        (HistGradientBoostingRegressor(interaction_cst=[[0, 1]]), "interaction_cst"),
+        (xgboost.XGBRegressor(monotone_constraints=(1, 0, 0)), "monotone_constraints"),
+        (lightgbm.LGBMRegressor(monotone_constraints=[1, 0, 0]), "monotone_constraints"),
+    ],
+)
+def test_air_refuses_settings_for_single_features(model, name):
+    """Shadows did not have them: the fit failed, or compared features with what is unlike them."""
+    X, y = whole_numbers("values", 80, 3)
+    with pytest.raises(ValueError, match=f"{name}=.* is for single features, and AIR adds a shad"):
+        air.importance(model, X, y)
+    alike = HistGradientBoostingRegressor(interaction_cst="no_interactions", max_iter=2)
+    assert len(air.importance(alike, X, y).values) == 3
+
+
+def test_air_takes_missing_values_of_pandas_and_names_sparse_rows():
+    X, y = whole_numbers("values", 80, 3)
+    with pytest.raises(ValueError, match=r"X is sparse: pass X\.toarray\(\)"):
+        air.importance(RandomForestRegressor(3), sparse.csr_matrix(X), y)
+    X[::7, 0] = np.nan
+    model = RandomForestRegressor(3, random_state=0)
+    found = air.importance(model, pd.DataFrame(X).astype("Float64"), y)
+    assert found.values.tobytes() == air.importance(model, X, y).values.tobytes()
 
 
 @pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])

@@ -18,6 +18,19 @@ _NUMBERS_ONLY = (
     "categories as numbers, or in columns of 0 and 1"
 )
 
+# Parameters of scikit-learn, XGBoost and LightGBM with settings for single features, and values
+# of them that hold for all features alike.
+_BY_FEATURE = (
+    "monotonic_cst",
+    "interaction_cst",
+    "monotone_constraints",
+    "interaction_constraints",
+    "feature_weights",
+    "feature_contri",
+    "feature_types",
+)
+_FOR_ALL = ("pairwise", "no_interactions")
+
 
 def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Importance:
     """Corrected impurity importance of every feature, from a fit on the features and shadows.
@@ -47,8 +60,10 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
     TypeError
         If `estimator` cannot be fitted, or `to_forest` does not know it.
     ValueError
-        If X is not a table, or holds or is split by categories, of which AIR would make numbers;
-        the fitted model has no impurities; or a step of a pipeline makes other rows in training.
+        If the estimator has settings for single features, such as monotonic constraints, which
+        the shadows would not share; X is not a table, is sparse, or holds or is split by
+        categories, of which AIR would make numbers; the fitted model has no impurities; or a step
+        of a pipeline makes other rows in training.
 
     Notes
     -----
@@ -74,10 +89,13 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
         )
     from sklearn.base import clone
 
+    _refuse_settings_by_feature(estimator)
     X = steps.training_rows(X)
     if any(str(dtype) == "category" for dtype in getattr(X, "dtypes", ())):
         raise ValueError(f"X has columns of type category: {_NUMBERS_ONLY}")
-    table = np.asarray(X)
+    if hasattr(X, "toarray"):
+        raise ValueError("X is sparse: pass X.toarray()")
+    table = _as_array(X)
     if table.ndim != 2:
         raise ValueError(f"X has {table.ndim} dimension(s), expected 2 (n_samples, n_features)")
     order = np.random.default_rng(random_state).permutation(len(table))
@@ -90,3 +108,22 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
     names = steps.names_out() if names is None else names
     names = [f"x{j}" for j in range(table.shape[1])] if names is None else names
     return Importance(both[0] - both[1], tuple(names), "air", {"random_state": int(random_state)})
+
+
+def _refuse_settings_by_feature(estimator):
+    """Refuse settings for single features: a shadow without them is no likeness of its feature."""
+    settings = estimator.get_params(deep=False)
+    for name in _BY_FEATURE:
+        value = settings.get(name)
+        if value is not None and not (isinstance(value, str) and value in _FOR_ALL):
+            raise ValueError(
+                f"{name}={value!r} of this {type(estimator).__name__} is for single features, and "
+                f"AIR adds a shadow of each, which it does not cover: fit without {name}"
+            )
+
+
+def _as_array(X):
+    """X as an array, with NaN in place of the missing values of pandas."""
+    if hasattr(X, "iloc") and any(hasattr(dtype, "na_value") for dtype in X.dtypes):
+        X = X.astype(object).where(X.notna(), np.nan)
+    return np.asarray(X)
