@@ -20,7 +20,8 @@ from forests import (
     whole_numbers,
 )
 from reproduction.storage import read_bundle, write_bundle
-from splitcredit import Attribution, explain, to_forest
+from splitcredit import Attribution, Forest, Importance, explain, to_forest
+from splitcredit.attribution import from_arrays
 from splitcredit.importances import available, get_method
 
 
@@ -342,3 +343,29 @@ def test_numbers_from_python_lists_and_float32_arrays_are_the_same():
     model, X, _ = fitted("tree, gini, iris")
     found = {explain(model, x).values.tobytes() for x in (X, X.tolist(), X.astype(np.float32))}
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("kind", [Attribution, Importance, Forest])
+def test_arrays_of_something_else_or_with_parts_missing_are_named(kind):
+    forest = stump()
+    made = {
+        Attribution: explain(forest, [[0.0] * 3]),
+        Importance: Importance([1.0], ["x0"], "mdi"),
+        Forest: forest,
+    }
+    arrays = made.pop(kind).to_arrays()
+    for other in made.values():
+        message = rf"these arrays are no {kind.__name__}: missing .*, not expected \['"
+        with pytest.raises(ValueError, match=message):
+            kind.from_arrays(other.to_arrays())
+    arrays.pop("feature_names")
+    with pytest.raises(ValueError, match=r"missing \['feature_names'\], not expected \[\]"):
+        kind.from_arrays(arrays)
+
+
+def test_results_that_are_none_or_damaged_are_named():
+    with pytest.raises(ValueError, match="these arrays are no Attribution: missing"):
+        from_arrays(stump().to_arrays())
+    arrays = Importance([1.0], ["x0"], "mdi").to_arrays()
+    with pytest.raises(ValueError, match=r"parameters is damaged \(.*\): save the result again"):
+        from_arrays(arrays | {"parameters": np.array("{")})

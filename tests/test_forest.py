@@ -196,6 +196,7 @@ CONTRADICTIONS = {
     "threshold NaN": ({"threshold": [np.nan, 0, 0]}, "threshold must"),
     "covers that do not add up": ({"cover": [3.0, 1.0, 1.0]}, "covers of two children must add up"),
     "base NaN": ({"base": [np.nan, 0.0]}, "base must be finite"),
+    "left too large": ({"left": [2**32 + 1, -1, -1]}, "left must hold whole numbers that int32"),
     "feature not whole": ({"feature": [0.5, -1.0, -1.0]}, "feature must hold whole numbers"),
     "cover negative": ({"cover": [1.0, 2.0, -1.0]}, "cover must be finite, not negative"),
     "cover NaN": ({"cover": [1.0, np.nan, 1.0]}, "cover must be finite"),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from splitcredit._names import as_names, check_index, indexed
+from splitcredit._stored import check_fields, parameters_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -222,8 +223,13 @@ class Attribution:
         Returns
         -------
         Attribution
+
+        Raises
+        ------
+        ValueError
+            If arrays are missing, damaged, or of something else.
         """
-        return cls(**_plain(arrays))
+        return cls(**_plain(cls, arrays))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -353,12 +359,22 @@ class Importance:
         Returns
         -------
         Importance
+
+        Raises
+        ------
+        ValueError
+            If arrays are missing, damaged, or of something else.
         """
-        return cls(**_plain(arrays))
+        return cls(**_plain(cls, arrays))
 
 
 def from_arrays(arrays) -> Attribution | Importance:
     """Whichever of the two wrote the arrays.
+
+    Raises
+    ------
+    ValueError
+        If arrays are missing, damaged, or of something else.
 
     Examples
     --------
@@ -366,15 +382,18 @@ def from_arrays(arrays) -> Attribution | Importance:
     >>> from_arrays(Importance([1.0, 2.0], ["dose", "age"], "mdi").to_arrays())
     Importance('mdi', 2 features)
     """
-    kind = Importance if arrays["values"].ndim == 1 else Attribution
+    of_features = "values" in arrays and arrays["values"].ndim == 1
+    kind = Importance if of_features else Attribution
     return kind.from_arrays(arrays)
 
 
-def _plain(arrays):
+def _plain(kind, arrays):
     """Stored arrays as the arguments they came from."""
+    check_fields(kind, arrays)
     fields = dict(arrays)
     fields["method"] = fields["method"].item()
-    fields["parameters"] = json.loads(fields["parameters"].item())
+    if "parameters" in fields:
+        fields["parameters"] = parameters_of(fields["parameters"].item())
     for name in {"feature_names", "output_names"} & set(fields):
         fields[name] = tuple(fields[name].tolist())
     return fields

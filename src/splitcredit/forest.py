@@ -9,6 +9,7 @@ import numpy as np
 
 from splitcredit._forest_checks import LEAF, check, check_inbag, is_prepared
 from splitcredit._names import as_known, as_names, labels_of_columns
+from splitcredit._stored import check_fields
 from splitcredit._tables import numeric
 from splitcredit.categories import Categories
 
@@ -345,8 +346,9 @@ class Forest:
         Raises
         ------
         ValueError
-            If the arrays contradict each other.
+            If arrays are missing or of something else, or contradict each other.
         """
+        check_fields(cls, arrays)
         scalar_fields = {"strict", "x_dtype", "aggregate", "criterion", "cover_kind"}
         scalar_fields |= {"names_given", "training_hash", "missing_value"}
         name_fields = {"feature_names", "output_names"}
@@ -375,8 +377,9 @@ def _frozen(array, dtype, name):
     else:
         with np.errstate(invalid="ignore"):
             frozen = np.ascontiguousarray(given, dtype=dtype)
-    if given.dtype.kind == "f" and frozen.dtype.kind in "iu" and (frozen != given).any():
-        raise ValueError(f"{name} must hold whole numbers")
+    is_cast = given.dtype != frozen.dtype and given.dtype.kind in "fiu"
+    if is_cast and frozen.dtype.kind in "iu" and (frozen != given).any():
+        raise ValueError(f"{name} must hold whole numbers that {frozen.dtype} can hold")
     if given.flags.writeable and np.shares_memory(frozen, given):
         frozen = frozen.copy()
     frozen = frozen.view()
