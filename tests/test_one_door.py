@@ -7,10 +7,15 @@ import sys
 import warnings
 from dataclasses import replace
 
+import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
 
@@ -545,6 +550,27 @@ def test_the_predicted_output_of_several_targets_is_refused(data):
             function(model, X[:2], output="predicted")
     with pytest.raises(ValueError, match="several targets: choose one"):
         sc.rank(model, X[:2], scale=0.3, output="predicted")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [RandomForestClassifier, HistGradientBoostingClassifier, lightgbm.LGBMClassifier],
+)
+def test_classes_may_be_called_y0_and_y1(kind, data):
+    """These are the names of several targets, too, for which they were taken."""
+    X, y = data
+    size = {"max_iter": 2} if kind is HistGradientBoostingClassifier else {"n_estimators": 3}
+    y = np.array(["y0", "y1", "y2"])[pd.cut(y, 3, labels=False)]
+    model = kind(**size, random_state=0).fit(X, y)
+    assert sc.explain(model, X[:2], output="predicted").output_names == ("predicted",)
+    assert sc.rank(model, X[:2], scale=0.3).rankings.shape == (2, 4)
+    if kind is RandomForestClassifier:
+        numbered = kind(**size, random_state=0).fit(X, [label[1:] for label in y])
+        expected = sc.importance(numbered, X, [label[1:] for label in y], method="ufi")
+        assert (sc.importance(model, X, y, method="ufi").values == expected.values).all()
+        both = kind(**size, random_state=0).fit(X, np.c_[y, y])
+        with pytest.raises(ValueError, match="several targets: choose one"):
+            sc.explain(both, X[:2], output="predicted")
 
 
 def test_rankings_by_a_global_method_check_the_rows_and_show_progress(case, capsys):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 __all__ = [
+    "CLASS_CRITERIA",
     "are_targets",
     "forest_and_rows",
     "forest_and_training_rows",
@@ -29,6 +30,11 @@ _CONVERTERS = {
     "sklearn": "splitcredit.convert.sklearn",
     "xgboost": "splitcredit.convert.xgboost",
 }
+
+# Impurities of trees that were grown on classes.
+CLASS_CRITERIA = ("gini", "entropy", "log_loss")
+# What covers count in models that have one target only: LightGBM's and HistGradientBoosting.
+_OF_ONE_TARGET = ("leaf_count", "count")
 
 
 def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
@@ -143,10 +149,17 @@ def forest_and_training_rows(model, X) -> tuple:
     return forest, steps.training_rows(X)
 
 
-def are_targets(output_names) -> bool:
-    """Whether outputs have the names that `to_forest` gives several targets or their classes."""
-    targets = [name.partition("=")[0] for name in output_names]
-    return len(targets) > 1 and all(re.fullmatch(r"y\d+", t) for t in targets)
+def are_targets(forest: Forest) -> bool:
+    """Whether outputs are several targets or their classes, by the names that `to_forest` gives.
+
+    Classes of one target may be called "y0" and "y1" as well: those of trees that were grown on
+    classes, and of models that have one target only.
+    """
+    parts = [name.partition("=") for name in forest.output_names]
+    if len(parts) < 2 or not all(re.fullmatch(r"y\d+", target) for target, _, _ in parts):
+        return False
+    of_classes = forest.criterion in CLASS_CRITERIA or forest.cover_kind in _OF_ONE_TARGET
+    return not of_classes or all(equals for _, equals, _ in parts)
 
 
 def _converted(model):

@@ -114,7 +114,7 @@ def predicted_outputs(forest, X) -> np.ndarray:
 
 def refuse_targets(forest) -> None:
     """Refuse a model of several targets, of which none can be meant without a choice."""
-    if are_targets(forest.output_names):
+    if are_targets(forest):
         raise ValueError(
             f"the outputs {list(forest.output_names)[:5]} are several targets: choose one with "
             "output=, by index or by name"

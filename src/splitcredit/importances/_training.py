@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from splitcredit.convert import are_targets
+from splitcredit.convert import CLASS_CRITERIA, are_targets
 
 ROWS = ("inbag", "oob")
 # Criteria whose node values are class fractions, and those with means besides.
-_OF_CLASSES = ("gini", "entropy", "log_loss")
-_OF_MEANS = (*_OF_CLASSES, "squared_error", "friedman_mse", "poisson")
+_OF_MEANS = (*CLASS_CRITERIA, "squared_error", "friedman_mse", "poisson")
 # Largest distance of a node's value from the mean of y, as a share of the largest value: far above
 # the rounding of sums of float64, far below what one wrong row makes.
 _SAME_MEAN = 1e-9
@@ -194,7 +193,7 @@ def knows_one_class(forest) -> bool:
 
     It has one output, as a regressor has, and predicts that class with a fraction of 1.
     """
-    of_classes = forest.criterion in _OF_CLASSES and forest.output_names != ("output",)
+    of_classes = forest.criterion in CLASS_CRITERIA and forest.output_names != ("output",)
     return of_classes and forest.n_outputs == 1 and bool((forest.value == 1.0).all())
 
 
@@ -222,7 +221,7 @@ def targets_of(forest, y, n) -> np.ndarray:
         If the model has several targets, y is of another length, or holds what the model cannot
         mean.
     """
-    if are_targets(forest.output_names):
+    if are_targets(forest):
         raise ValueError(
             f"the model has several targets, {list(forest.output_names)[:5]}, and this measure "
             "takes models of one: fit a model for each target"

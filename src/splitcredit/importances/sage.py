@@ -241,7 +241,7 @@ def _refuse_scores(forest):
 
     Trees that are grown on classes have another criterion than those of a booster's residuals.
     """
-    of_classes = forest.output_names != ("output",) and not are_targets(forest.output_names)
+    of_classes = forest.output_names != ("output",) and not are_targets(forest)
     of_residuals = forest.aggregate == "sum" and forest.criterion in _OF_RESIDUALS
     if of_classes and (of_residuals or forest.criterion == LEAF_VARIANCE):
         raise ValueError(
