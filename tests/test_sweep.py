@@ -1,20 +1,26 @@
 """Sweeps and plans: what is to be computed, and that adding a value adds only what is new."""
 
 import hashlib
+import inspect
 import json
+import re
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from reproduction import storage
+from reproduction import metrics, storage
+from reproduction.datasets import Dataset
 from reproduction.planning import configuration as config
-from reproduction.planning import costs, plans, sweep
+from reproduction.planning import costs, plans, signatures, sweep
 from reproduction.planning.workflow import Workflow
 from reproduction.seeds import derive
 from reproduction.stages import importances as importances_stage
+from splitcredit import to_forest
 from splitcredit.importances import sage
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -278,6 +284,60 @@ def test_a_metric_that_needs_an_importance_that_is_not_computed(
         configured(grid_block(**axes), importances=everything, metrics=[metric]),
         "e",
     )
+
+
+@pytest.mark.parametrize(
+    ("metric", "importances", "message"),
+    [
+        ("relevance", [], "relevance_auc needs at least 1 of the experiment's importances, and"),
+        ("pgi2_optimum", [], "pgi2_optimum needs at least 1 of the experiment's importances, and"),
+        ("correlations", ["saabas"], "row_correlation needs at least 2 of the experiment's impor"),
+    ],
+)
+def test_a_metric_without_the_importances_that_it_needs_is_refused_in_planning(
+    metric, importances, message
+):
+    full = configured(grid_block(), importances=importances, metrics=[metric])
+    full["metrics"] = full["metrics"] | {"correlations": {"metric": "row_correlation"}}
+    with pytest.raises(config.ConfigError) as caught:
+        sweep.check(full, "e")
+    assert f"experiments.e.sweep.0: metric.{metric}: {message}" in str(caught.value)
+    assert str(caught.value).endswith(": add to them, or leave the metric out")
+    enough = configured(grid_block(), importances=["saabas", "mdi"], metrics=[metric])
+    sweep.check({**full, "experiments": enough["experiments"]}, "e")
+
+
+def _given_to_metrics():
+    """What the metrics take beside importances, all of it small."""
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
+    data = Dataset(X, y, ("a", "b", "c"))
+    model = RandomForestRegressor(2, max_depth=2, random_state=0).fit(X, y)
+    return {
+        "data": data,
+        "training": data,
+        "forest": to_forest(model, X),
+        "estimator": RandomForestClassifier(2, max_features=1, random_state=0),
+        "refit": lambda X, y: to_forest(clone(model).fit(X, y), X),
+        "sigmas": [0.3],
+        "pairs": [],
+        "samples": [0],
+        "n_pairs": 9,
+        "counts": [2],
+        "ks": [1],
+    }
+
+
+@pytest.mark.parametrize("name", metrics.available())
+def test_a_metric_declares_that_it_needs_importances_if_it_has_no_rows_without(name):
+    compute, given = metrics.metric(name), _given_to_metrics()
+    taken = inspect.signature(compute).parameters
+    try:
+        n_rows = len(compute({}, **{k: v for k, v in given.items() if k in taken}))
+    except (ValueError, KeyError) as error:
+        n_rows = 0
+        assert re.search("importance|local_mdi|to concatenate", str(error)), error
+    declared = signatures.constants(signatures.path_of("metric", name)).get("IMPORTANCES", 0)
+    assert (declared == 0) == (n_rows > 0)
 
 
 def test_defaults_name_importances_too():

@@ -11,6 +11,7 @@ from splitcredit.forest import LEAF
 
 KEYS = ("measure", "peer")
 VALUES = ("value", "scale", "limit", "limit_float64")
+IMPORTANCES = 1
 
 # Unit roundoff, the largest relative error of one operation.
 UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24}

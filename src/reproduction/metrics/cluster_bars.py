@@ -13,6 +13,7 @@ from reproduction.parameters import Count, ImportanceName, Linkage, Natural
 
 KEYS = ("clustered", "sample")
 VALUES = ("value",)
+IMPORTANCES = 1
 
 
 def compute(

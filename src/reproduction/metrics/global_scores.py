@@ -10,6 +10,7 @@ from reproduction.parameters import ImportanceName
 
 KEYS = ("importance", "feature")
 VALUES = ("value", "standard_error")
+IMPORTANCES = 1
 
 
 def compute(

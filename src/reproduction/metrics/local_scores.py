@@ -10,6 +10,7 @@ from reproduction.parameters import ImportanceName, Natural
 
 KEYS = ("importance", "feature", "sample")
 VALUES = ("value",)
+IMPORTANCES = 1
 
 
 def compute(

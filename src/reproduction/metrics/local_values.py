@@ -10,6 +10,7 @@ from reproduction.parameters import ImportanceName
 
 KEYS = ("importance", "feature", "sample")
 VALUES = ("value", "x")
+IMPORTANCES = 1
 
 
 def compute(attributions, data, importances: list[ImportanceName] | None = None) -> pd.DataFrame:

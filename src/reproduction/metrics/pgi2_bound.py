@@ -14,6 +14,7 @@ from splitcredit.faithfulness.bounds import largest_pgi2
 
 KEYS = ("ranking", "sigma_metric")
 VALUES = ("value", "median", "quantile5", "pgi2", "largest", "exact", "n_rows")
+IMPORTANCES = 1
 
 
 def compute(

@@ -14,6 +14,7 @@ from splitcredit.faithfulness.prediction_gap import pg2
 
 KEYS = ("ranking", "sigma_metric")
 VALUES = ("value", "median", "quantile5", "optimal", "first_best")
+IMPORTANCES = 1
 
 # With more, the search through all sets of features takes too long.
 MOST_FEATURES = 12

@@ -15,6 +15,7 @@ from splitcredit.faithfulness import openxai
 
 KEYS = ("ranking", "other", "quantity", "sigma_metric")
 VALUES = ("value",)
+IMPORTANCES = 1
 
 # Exact values that differ by a smaller part are equal.
 _EQUAL = 1e-12

@@ -15,6 +15,7 @@ from splitcredit.faithfulness.rankings import top_k_mask
 
 KEYS = ("ranking", "k")
 VALUES = ("value", "lead", "low", "high", "standard_error", "draws_error")
+IMPORTANCES = 1
 
 FEATURES = ("test", "training")
 

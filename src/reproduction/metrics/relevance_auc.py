@@ -13,6 +13,7 @@ from reproduction.parameters import Count, ImportanceName
 
 KEYS = ("importance", "among")
 VALUES = ("value",)
+IMPORTANCES = 1
 
 
 def compute(

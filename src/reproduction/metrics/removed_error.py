@@ -13,6 +13,7 @@ from splitcredit.faithfulness.retraining import removed_predictions, removed_set
 
 KEYS = ("ranking", "k")
 VALUES = ("value", "lead", "low", "high", "standard_error")
+IMPORTANCES = 1
 
 
 def compute(

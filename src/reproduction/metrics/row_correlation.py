@@ -13,6 +13,7 @@ from reproduction.parameters import ImportanceName
 
 KEYS = ("versus", "reference", "correlation", "sample")
 VALUES = ("value",)
+IMPORTANCES = 2
 
 CORRELATIONS = ("pearson", "spearman")
 

@@ -11,6 +11,7 @@ from reproduction.parameters import ImportanceName
 
 KEYS = ("versus", "reference", "correlation", "statistic")
 VALUES = ("value",)
+IMPORTANCES = 2
 
 
 def compute(

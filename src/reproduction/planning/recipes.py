@@ -200,3 +200,27 @@ def check_importances(name: str, parameter: str, value, computed, place: str) ->
                 f"{place}: {importance!r} is not among the importances of the experiment; "
                 f"there are {', '.join(computed) or 'none'}{remedy}"
             )
+
+
+def check_number(name: str, computed, place: str) -> None:
+    """Check that as many importances are computed as a metric declares that it needs.
+
+    Parameters
+    ----------
+    name : str
+        File of the metric.
+    computed : sequence of str
+        The importances of the experiment.
+    place : str
+
+    Raises
+    ------
+    ConfigError
+    """
+    needed = signatures.constants(signatures.path_of("metric", name)).get("IMPORTANCES", 0)
+    if len(computed) < needed:
+        there = f"{len(computed)} ({', '.join(computed)})" if computed else "none"
+        raise ConfigError(
+            f"{place}: {name} needs at least {needed} of the experiment's importances, and there "
+            f"are {there}: add to them, or leave the metric out"
+        )

@@ -27,6 +27,7 @@ from reproduction.planning.recipes import (
     KINDS,
     ConfigError,
     check_importances,
+    check_number,
     check_recipe,
     check_required,
     check_value,
@@ -470,6 +471,8 @@ def _check_over(config, experiment, settings, of, place):
                 for value in over.get(parameter, [recipe.get(parameter, known.default)]):
                     computed = experiment["importances"]
                     check_importances(target, parameter, value, computed, f"{place}.{parameter}")
+        if kind == "metric":
+            check_number(target, experiment["importances"], place)
 
 
 def _by_owner(settings):
