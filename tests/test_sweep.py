@@ -16,7 +16,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from reproduction import metrics, storage
 from reproduction.datasets import Dataset
 from reproduction.planning import configuration as config
-from reproduction.planning import costs, plans, signatures, sweep
+from reproduction.planning import costs, facets, plans, signatures, sweep
 from reproduction.planning.workflow import Workflow
 from reproduction.seeds import derive
 from reproduction.stages import importances as importances_stage
@@ -222,6 +222,24 @@ BAD_VALUES = [
         random_block(**{"model.max_depth": {"uniform": [1, 3]}}),
         "model.max_depth: 1.0 is not allowed; expected a whole number of at least 1 or null",
     ),
+    (
+        grid_block(repeat={"first": 1, "last": 10**9}),
+        "sweep.0: with this block there are 1000000000 points, and a sweep has at most 1000000: take "
+        "fewer values (repeat has 1000000000), or make several experiments",
+    ),
+    (
+        grid_block(**{"data.noise": [0, 0.1, 0.2], "repeat": {"first": 0, "last": 10**6, "step": 2}}),
+        "sweep.0: with this block there are 1500003 points, and a sweep has at most 1000000",
+    ),
+    (
+        {"zip": {**BASE, "repeat": {"first": 1, "last": 10**9}}},
+        "sweep.0: with this block there are 1000000000 points, and a sweep has at most 1000000",
+    ),
+    (
+        {"random": {"draws": 10**9, "axes": BASE}},
+        "sweep.0: with this block there are 1000000000 points, and a sweep has at most 1000000: take "
+        "fewer values (draws has 1000000000), or make several experiments",
+    ),
 ]
 
 
@@ -237,6 +255,15 @@ def test_bad_values_in_a_sweep_are_one_line_before_any_plan_is_made(block, messa
         assert str(caught.value).startswith("experiments.e.sweep.0")
         assert message in str(caught.value)
         assert "\n" not in str(caught.value)
+
+
+def test_the_blocks_of_a_sweep_count_together_and_as_many_points_as_allowed_are_planned():
+    blocks = [grid_block(repeat={"first": first, "last": first + 499_999}) for first in (0, 500_000)]
+    full = configured(*blocks)
+    sweep.check(full, "e")
+    assert facets.swept(full["experiments"]["e"])["repeat"] == list(range(1_000_000))
+    with pytest.raises(config.ConfigError, match=r"^experiments.e.sweep.2: .* 1000001 points, and"):
+        sweep.check(configured(*blocks, grid_block()), "e")
 
 
 def under(experiments):

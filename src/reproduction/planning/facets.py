@@ -121,9 +121,17 @@ def swept(experiment: dict) -> dict[str, list | dict]:
             if isinstance(values, dict) or isinstance(axes.get(axis), dict):
                 axes[axis] = values if isinstance(values, dict) else axes[axis]
             else:
-                known = axes.setdefault(axis, [])
-                known += [value for value in values if value not in known]
+                axes[axis] = _united(axes.get(axis, []), values)
     return axes
+
+
+def _united(known, values):
+    """Values of two lists, each once; those that can be hashed are not looked for one by one."""
+    if not known:
+        return list(values)
+    seen = {value for value in known if not isinstance(value, (list, dict))}
+    new = [v for v in values if v not in (known if isinstance(v, (list, dict)) else seen)]
+    return [*known, *new]
 
 
 def _metric(config, experiment, given, place):

@@ -43,6 +43,9 @@ from reproduction.storage import canonical, digest
 # a group of runs at most, for the scheduler.
 MEAN, LONGEST, LARGEST = 30.0, 120.0, 1000.0
 MOST_BATCHES = 1000
+# Points of a sweep at most. A million take half a minute and 2 GB wherever the rules are read, and
+# Snakemake reads them anew in every submitted job; a billion would end in a MemoryError.
+MOST_POINTS = 1_000_000
 # Runs of a group whose costs are looked at.
 _LOOKED_AT = 32
 
@@ -105,9 +108,11 @@ def check(config: dict, name: str) -> None:
     ------
     ConfigError
         If an axis or a value does not exist or is not allowed, a parameter without a default is
-        missing, or a metric needs an importance that the experiment does not compute.
+        missing, a metric needs an importance that the experiment does not compute, or there are
+        more points than `MOST_POINTS`.
     """
     experiment = config["experiments"][name]
+    _check_number_of_points(experiment, f"experiments.{name}.sweep")
     for number, block in enumerate(experiment["sweep"]):
         place = f"experiments.{name}.sweep.{number}"
         for axes in _alternatives(block, place):
@@ -327,17 +332,51 @@ def _file(name, over, between=","):
     return f"{name}@{text}"
 
 
+def _check_number_of_points(experiment, place):
+    """Check the ranges of all blocks, and that they make no more points than can be planned.
+
+    Nothing is listed, as a short line may name billions.
+    """
+    total = 0
+    for number, block in enumerate(experiment["sweep"]):
+        way, axes, where = _parts(block, f"{place}.{number}")
+        for axis, given in axes.items():
+            if isinstance(given, dict):
+                (_check_interval if way == "random" else _check_range)(given, f"{where}.{axis}")
+        sizes = {axis: _n_values(given) for axis, given in axes.items()}
+        if way == "random":
+            sizes = {"draws": block["random"]["draws"]}
+        total += math.prod(sizes.values()) if way == "grid" else max(sizes.values(), default=0)
+        if total > MOST_POINTS:
+            longest = max(sizes, key=sizes.get)
+            raise ConfigError(
+                f"{place}.{number}: with this block there are {total} points, and a sweep has at "
+                f"most {MOST_POINTS}: take fewer values ({longest} has {sizes[longest]}), or make "
+                "several experiments"
+            )
+
+
+def _n_values(given):
+    """Number of the values of an axis, as `_values` would list them."""
+    if isinstance(given, dict) and "first" in given:
+        return (given["last"] - given["first"]) // given.get("step", 1) + 1
+    return len(given) if isinstance(given, list) else 1
+
+
+def _parts(block, place):
+    """The way of a block, its axes, and the place of these."""
+    (way,) = {"grid", "zip", "random"} & set(block)
+    if way == "random":
+        return way, block[way]["axes"], f"{place}.{way}.axes"
+    return way, block[way], f"{place}.{way}"
+
+
 def _alternatives(block, place):
     """Axes of a block with the values that each can have, whatever those of the others are.
 
     One set for a ``grid`` or ``random`` block, one for each point of a ``zip``.
     """
-    (way,) = {"grid", "zip", "random"} & set(block)
-    axes = block[way]["axes"] if way == "random" else block[way]
-    where = f"{place}.{way}.axes" if way == "random" else f"{place}.{way}"
-    for axis, given in axes.items():
-        if isinstance(given, dict):
-            (_check_interval if way == "random" else _check_range)(given, f"{where}.{axis}")
+    way, axes, where = _parts(block, place)
     if way == "random":
         yield {axis: _possible(given) for axis, given in axes.items()}
     elif way == "grid":
