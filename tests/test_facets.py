@@ -214,6 +214,25 @@ def test_features_called_na_and_none_have_panels_of_their_own(tmp_path):
     assert [axis.get_title() for axis in figure.axes] == [f"feature {name}" for name in names]
 
 
+def test_numbers_that_differ_late_have_as_many_digits_as_tell_them_apart():
+    table = table_of(depth=[0.12345678, 0.12345679], k=[1, 2.5])
+    figure = drawn(table, column=["depth"], color="k")
+    titles = [axis.get_title() for axis in figure.axes]
+    assert titles == ["depth 0.12345678", "depth 0.12345679"]
+    assert all(line.get_xdata().size == 2 for axis in figure.axes for line in axis.lines)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["1", "2.5"]
+    # Where six digits do, there are six; the last two are neighbors.
+    thirds = [1 / 3, 2 / 3]
+    titles = [axis.get_title() for axis in drawn(table_of(depth=thirds), column=["depth"]).axes]
+    assert titles == ["depth 0.333333", "depth 0.666667"]
+    near = [1 / 3, float(np.nextafter(1 / 3, 1))]
+    titles = [axis.get_title() for axis in drawn(table_of(depth=near), column=["depth"]).axes]
+    assert titles == [f"depth {value!r}" for value in near]
+    (axis,) = drawn(table_of(n=[0.12345678, 0.12345679])).axes
+    ticks = [tick.get_text() for tick in axis.get_xticklabels()]
+    assert ticks == ["0.12345678", "0.12345679"]
+
+
 def test_a_panel_for_each_of_several_parameters_shows_the_rows_that_set_it():
     a = table_of().rename(columns={"n": "a"})
     b = table_of().rename(columns={"n": "b"}).assign(value=7.0)

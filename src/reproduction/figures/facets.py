@@ -17,6 +17,8 @@ MOST_COLUMNS, MOST_ROWS = 6, 8
 _WRAPPED = 4
 _MOST_TICKS = 8
 _UNSET = "not set"
+# Of a number in a title, a legend or at a tick; more only where these do not tell numbers apart.
+_DIGITS = 6
 # Of a band: those of a dozen curves lie over each other.
 _ALPHA = 0.1
 
@@ -58,6 +60,7 @@ def draw(table: pd.DataFrame, spec: dict, title: str):
         n_columns = math.ceil(n_columns / math.ceil(n_columns / _WRAPPED))
     n_rows = math.ceil(len(panels) / n_columns)
     names = [None] if spec["color"] is None else _values(table[spec["color"]])
+    shown = {c: _shown(table[c]) for c in {*spec["column"], *spec["row"], spec["color"]} - {None}}
     figure, axes = plt.subplots(
         n_rows,
         n_columns,
@@ -78,10 +81,10 @@ def draw(table: pd.DataFrame, spec: dict, title: str):
         scale.finish(axis)
         axis.set_xlabel(spec["labels"].get(x, x))
         if wrapped or place < n_columns:
-            _name(axis, _special(spec["column"], column, table, spec), above=True)
+            _name(axis, _special(spec["column"], column, table, spec, shown), above=True)
         if not wrapped and place % n_columns == n_columns - 1:
-            _name(axis, _special(spec["row"], row, table, spec), above=False)
-    _finish(figure, axes, len(panels), spec, lines)
+            _name(axis, _special(spec["row"], row, table, spec, shown), above=False)
+    _finish(figure, axes, len(panels), spec, lines, shown)
     # As wide as the panels, so that it does not run into the legend on their right.
     lines_of_title = textwrap.wrap(f"{title}{_about(counts, spec)}{note}", 30 * n_columns)
     figure.suptitle("\n".join(lines_of_title), fontsize=9, x=0.01, ha="left")
@@ -127,9 +130,30 @@ def _text(series):
 
 
 def _written(value):
+    """A value as text that no other value has: it tells panels and curves apart."""
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value))
-    return f"{value:.6g}" if isinstance(value, (int, float, np.number)) else str(value)
+    if not isinstance(value, (int, float, np.number)):
+        return str(value)
+    # 10 and 10.0 are one value: a column of whole numbers is read as real ones if it has a blank.
+    return str(int(value)) if value == np.floor(value) and abs(value) < 1e16 else repr(float(value))
+
+
+def _shown(series):
+    """What stands in the figure for each text of `_values`: as few digits as tell numbers apart."""
+    numbers = [v for v in series.dropna().unique() if not isinstance(v, (str, bool, np.bool_))]
+    exact = [_written(number) for number in numbers]
+    for digits in range(_DIGITS, 16):
+        short = [f"{number:.{digits}g}" for number in numbers]
+        if len(set(short)) == len(set(exact)):
+            return dict(zip(exact, short, strict=True))
+    return dict(zip(exact, exact, strict=True))
+
+
+def _label(value, shown, labels):
+    """The text of a value: what its labels say, or the value itself."""
+    short = shown.get(value, value)
+    return labels.get(value, labels.get(short, short))
 
 
 class _Scale:
@@ -138,6 +162,8 @@ class _Scale:
     def __init__(self, series, log):
         self.numeric = pd.api.types.is_numeric_dtype(series) and series.dtype != bool
         self.values = _values(series)
+        shown = _shown(series)
+        self.texts = [shown.get(value, value) for value in self.values]
         self.log = log and self.numeric and (series > 0).all()
 
     def places(self, series):
@@ -151,12 +177,12 @@ class _Scale:
             axis.set_xscale("log")
         few = len(self.values) <= _MOST_TICKS
         if self.numeric and few:
-            axis.set_xticks([float(v) for v in self.values], self.values)
+            axis.set_xticks([float(v) for v in self.values], self.texts)
             axis.set_xticks([], minor=True)
         elif not self.numeric:
-            axis.set_xticks(range(len(self.values)), self.values)
+            axis.set_xticks(range(len(self.values)), self.texts)
             axis.set_xlim(-0.5, len(self.values) - 0.5)
-        long = max(map(len, self.values), default=0) * len(self.values) > 30
+        long = max(map(len, self.texts), default=0) * len(self.values) > 30
         if long and (few or not self.numeric):
             axis.tick_params(axis="x", labelrotation=60)
 
@@ -206,13 +232,14 @@ def _colors():
     return matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
 
 
-def _special(names, key, table, spec):
+def _special(names, key, table, spec, shown):
     """What panels of one column or row have in common, where others differ."""
     labels, texts = spec["labels"], []
     for name, value in zip(names, key, strict=False):
         if table[name].nunique(dropna=False) > 1:
             short = name.rpartition(".")[2]
-            texts.append(f"{labels.get(name, labels.get(short, short))} {labels.get(value, value)}")
+            of = labels.get(name, labels.get(short, short))
+            texts.append(f"{of} {_label(value, shown[name], labels)}")
     return ", ".join(texts)
 
 
@@ -225,7 +252,7 @@ def _name(axis, text, above):
         axis.annotate(text, **place, va="center", ha="left", fontsize=8)
 
 
-def _finish(figure, axes, n_panels, spec, lines):
+def _finish(figure, axes, n_panels, spec, lines, shown):
     for axis in axes.flat[n_panels:]:
         axis.set_visible(False)
     for axis in axes[:, 0]:
@@ -238,7 +265,7 @@ def _finish(figure, axes, n_panels, spec, lines):
     if None not in lines:
         figure.legend(
             lines.values(),
-            [spec["labels"].get(name, name) for name in lines],
+            [_label(name, shown[spec["color"]], spec["labels"]) for name in lines],
             title=spec["labels"].get(spec["color"], spec["color"]),
             loc="outside right upper",
         )
