@@ -109,11 +109,11 @@ def test_no_figure_is_drawn_if_none_is_wanted_or_nobody_could_read_it():
             {"x": ["repeat", "model.max_depth"], "column": "among"},
             r"figure.column: the parameters of x take the columns; use row$",
         ),
-        ({"log": ["model.ccp_alpha"]}, r"figure.log: model.ccp_alpha has values that are not abo"),
+        ({"log": ["model.criterion"]}, r"figure.log: model.criterion has values that are not num"),
     ],
 )
 def test_what_cannot_be_drawn_is_one_line_before_the_first_job(line, message):
-    axes = {"model.max_depth": [1, 2], "model.ccp_alpha": [0, 0.1], "repeat": [1, 2]}
+    axes = {"model.max_depth": [1, 2], "model.criterion": ["gini", "entropy"], "repeat": [1, 2]}
     with pytest.raises(config.ConfigError, match=message):
         planned(grid(**axes), figure=line)
 
@@ -212,6 +212,42 @@ def test_features_called_na_and_none_have_panels_of_their_own(tmp_path):
     storage.write_table(tmp_path / "table.csv", table_of(feature=names))
     figure = drawn(storage.read_table(tmp_path / "table.csv"), column=["feature"])
     assert [axis.get_title() for axis in figure.axes] == [f"feature {name}" for name in names]
+
+
+def in_sight(axis):
+    """Whether all points of the curves lie at a finite place inside the frame."""
+    axis.figure.draw_without_rendering()
+    points = np.vstack([axis.transData.transform(line.get_xydata()) for line in axis.lines])
+    inside = axis.transAxes.inverted().transform(points)
+    return np.isfinite(points).all() and (inside >= 0).all() and (inside <= 1).all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("low", [[0], [-3, 0], []])
+def test_a_logarithmic_axis_shows_zero_and_what_is_below_it(low):
+    values = [*low, 0.001, 0.1, 10]
+    # Only one of the panels has the low values.
+    table = table_of(n=values, depth=[1, 2])
+    table = table[(table["depth"] == 1) | (table["n"] > 0)].assign(value=lambda t: t["n"])
+    for axis in drawn(table, column=["depth"], log=["n", "y"]).axes:
+        assert axis.get_xscale() == axis.get_yscale() == ("symlog" if low else "log")
+        assert in_sight(axis)
+        places = axis.transScale.transform(axis.lines[0].get_xydata())[-3:]
+        # From one value to the hundredfold it is the same way everywhere, as on any log axis.
+        assert np.allclose(np.diff(places, axis=0), np.diff(places, axis=0)[0])
+
+
+def test_a_logarithmic_axis_of_zeros_is_linear_and_rows_of_panels_are_logarithmic_alike():
+    table = table_of(n=[0], depth=[1, 2])
+    assert {axis.get_xscale() for axis in drawn(table, row=["depth"], log=["n"]).axes} == {"linear"}
+    figure = drawn(table_of(depth=[1, 2], k=[1, 2]), column=["k"], row=["depth"], log=["y"], own_rows=True)
+    assert {axis.get_yscale() for axis in figure.axes} == {"log"}
+
+
+def test_the_line_may_ask_for_a_logarithmic_axis_with_a_zero():
+    for named in ("x", "model.ccp_alpha"):
+        line = {"x": "model.ccp_alpha", "log": [named]}
+        assert planned(grid(**{"model.ccp_alpha": [0, 0.1]}), figure=line)["log"] == ["model.ccp_alpha"]
 
 
 def test_numbers_that_differ_late_have_as_many_digits_as_tell_them_apart():

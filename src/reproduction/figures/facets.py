@@ -73,7 +73,8 @@ def draw(table: pd.DataFrame, spec: dict, title: str):
     for place, (axis, (row, x, column)) in enumerate(zip(axes.flat, panels, strict=False)):
         own = _where(table, [*spec["row"], *spec["column"]], (*row, *column), spec)
         own = own[own[x].notna() & own[[o for o in spec["x"] if o != x]].isna().all(axis=1)]
-        scale = _Scale(own[x], x in spec["log"])
+        # Of the whole table, as panels share their axis.
+        scale = _Scale(own[x], _logarithmic(table[x]) if x in spec["log"] else None)
         for number, name in enumerate(names):
             part = own if name is None else own[_text(own[spec["color"]]) == name]
             if len(part):
@@ -156,15 +157,32 @@ def _label(value, shown, labels):
     return labels.get(value, labels.get(short, short))
 
 
+def _logarithmic(values):
+    """Arguments of the scale of a logarithmic axis that shows all values; None if it is linear.
+
+    A logarithm would drop 0 and numbers below it without a word. So between the smallest positive
+    value and its opposite the axis is linear, and logarithmic on both sides.
+    """
+    values = np.asarray(values)
+    if not np.issubdtype(values.dtype, np.number):
+        return None
+    values = values[np.isfinite(values)]
+    if (values > 0).all():
+        return {"value": "log"}
+    sizes = np.abs(values[values != 0])
+    return {"value": "symlog", "linthresh": sizes.min()} if sizes.size else None
+
+
 class _Scale:
     """Places of the values along x: numbers as they are, others side by side."""
 
     def __init__(self, series, log):
+        """`log` holds what `Axes.set_xscale` takes, or is None for a linear axis."""
         self.numeric = pd.api.types.is_numeric_dtype(series) and series.dtype != bool
         self.values = _values(series)
         shown = _shown(series)
         self.texts = [shown.get(value, value) for value in self.values]
-        self.log = log and self.numeric and (series > 0).all()
+        self.log = log if self.numeric else None
 
     def places(self, series):
         if self.numeric:
@@ -174,7 +192,7 @@ class _Scale:
 
     def finish(self, axis):
         if self.log:
-            axis.set_xscale("log")
+            axis.set_xscale(**self.log)
         few = len(self.values) <= _MOST_TICKS
         if self.numeric and few:
             axis.set_xticks([float(v) for v in self.values], self.texts)
@@ -261,7 +279,10 @@ def _finish(figure, axes, n_panels, spec, lines, shown):
         for above in axes[:-1].flat[: max(n_panels - axes.shape[1], 0)]:
             above.set_xlabel("")
     if "y" in spec["log"]:
-        axes[0, 0].set_yscale("log")
+        drawn = [line.get_ydata() for axis in axes.flat[:n_panels] for line in axis.lines]
+        scale = _logarithmic(np.concatenate(drawn)) if drawn else None
+        for axis in axes.flat if scale else ():
+            axis.set_yscale(**scale)
     if None not in lines:
         figure.legend(
             lines.values(),
