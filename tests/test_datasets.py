@@ -380,6 +380,26 @@ def test_parquet_of_a_user_is_read_as_a_csv_is(mine, tmp_path, monkeypatch):
         parquet_file.files()
 
 
+def test_an_index_with_a_name_is_a_column_of_a_parquet_table(mine, tmp_path, monkeypatch):
+    """Pandas makes it the index of the table again, and it was left out without a word."""
+    recipe = {**mine("a,y,b\n1,0.5,2\n3,1.5,4\n"), "dataset": "parquet_file"}
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+
+    def read(index):
+        monkeypatch.setattr("pandas.read_parquet", lambda raw: pd.read_csv(raw).set_index(index))
+        return datasets.load
+
+    data = read("a")(recipe)
+    assert data.feature_names == ("a", "b") and data.X.tolist() == [[1, 2], [3, 4]]
+    assert read("y")(recipe).y.tolist() == [0.5, 1.5]
+    assert read(["b", "a"])(recipe).feature_names == ("b", "a")
+    assert read("a")({**recipe, "features": ["b"]}).feature_names == ("b",)
+    # Without a name it counts the rows.
+    assert read(pd.Index([7, 9]))(recipe).feature_names == ("a", "b")
+    with pytest.raises(ValueError, match=r"^mine.csv: a is a column and the name of the index; gi"):
+        read(pd.Index([7, 9], name="a"))(recipe)
+
+
 def test_noisy_features_may_be_relevant_wherever_they_are_and_noise_of_one_cardinality():
     plain = load("noisy_features", n_samples=400, random_state=5)
     # The first two draws of the generator, in this order, whatever parameters came later.

@@ -20,6 +20,9 @@ def load(
 ) -> Dataset:
     """Load a Parquet table.
 
+    An index that pandas saved under a name is a column as any other, before the others, as it is
+    in a CSV; one without a name numbers the rows and is left out.
+
     Parameters
     ----------
     path, target, features, classes, sha256
@@ -41,4 +44,15 @@ def load(
     except (ValueError, OSError) as error:  # So are those of pyarrow.
         reason = " ".join(str(error).split())
         raise ValueError(f"{file.name} cannot be read as Parquet ({reason})") from None
-    return _user_tables.dataset(table, file.name, target, features, classes)
+    return _user_tables.dataset(_with_index(table, file.name), file.name, target, features, classes)
+
+
+def _with_index(table, name):
+    """The table with what has a name in its index as columns: pandas hides them from the table."""
+    named = [level for level in table.index.names if level is not None]
+    twice = [level for level in named if level in table.columns]
+    if twice:
+        raise ValueError(
+            f"{name}: {twice[0]} is a column and the name of the index; give one a new name"
+        )
+    return table.reset_index(level=named) if named else table
