@@ -8,12 +8,15 @@ import pandas as pd
 import pytest
 import yaml
 
-from reproduction import claims, figures, papers, storage
+from reproduction import claims, datasets, figures, models, papers, storage
+from reproduction.metrics import removed_error
 from reproduction.papers.gajewski2025 import _settings
 from reproduction.papers.gajewski2025._settings import DATASETS, MODELS, SIGMAS, recipe_of
 from reproduction.planning import configuration as config
 from reproduction.planning import sweep
 from reproduction.planning.places import PAPERS
+from splitcredit import to_forest
+from splitcredit.importances import function_of
 
 ROOT = Path(__file__).resolve().parents[1]
 CLAIMS = PAPERS / "gajewski2025" / "claims"
@@ -279,6 +282,24 @@ def test_statements_on_rankings_on_made_numbers(inputs):
     assert set(found("table5").values()) == {"holds"}
     verdicts = found("table5", **{"bigger/removed_error": apart.assign(n_fits=9)})
     assert set(verdicts.values()) == {"undecided"}
+
+
+def test_s13_320_rows_of_red_wine_leave_a_lead_undecided():
+    """One split: without the first feature of each row, ranked by SHAP or greedily."""
+    recipe = FULL["models"]["bigger"] | {"learning_rate": 0.2, "subsample": 0.9}
+    data = datasets.load(FULL["datasets"]["red_wine"] | {"split": "random"}, 1)
+    training, rows = data.training, data.explained
+    forest = to_forest(models.fit(recipe, training.X, training.y, 1))
+    ranked = {
+        "tree_shap": function_of("tree_shap")(forest, rows.X, output="predicted"),
+        "greedy_sigma0.3": function_of("pg2_greedy")(forest, rows.X, sigma=0.3),
+    }
+    errors = removed_error.compute(
+        ranked, rows, training, lambda X, y: models.fit(recipe, X, y, 1), ks=[1]
+    )
+    greedy = errors.iloc[1]
+    assert len(rows.X) == 320 and greedy["ranking"] == "greedy_sigma0.3"
+    assert greedy["low"] < 0 < greedy["high"]
 
 
 def test_the_share_of_arithmetic_in_rankings(inputs, tmp_path):

@@ -405,17 +405,25 @@ def test_s21_is_judged_on_both_sides():
     assert wrong == {"led, at least 0.5 %", "iris, at most 10.5 %"}
 
 
-def test_s22_local_mdi_adds_a_number_a_node_and_a_prediction_one_a_class(small):
-    """Numbers added for a row and a tree: nodes on the path, against classes at the leaf."""
-    added = {}
-    for name in ("wine", "breast_cancer"):
-        data, forest, _ = small[name]
-        depths = [len(path) - 1 for row in data.X[::60] for path in twins.paths(forest, row)[:50]]
-        added[name] = np.mean(depths), forest.n_outputs
-    for path, classes in added.values():
-        assert path > 2 * classes
-    # Digits have paths of 15 nodes and ten classes.
-    assert added["breast_cancer"][0] / added["breast_cancer"][1] > 15 / 10
+@pytest.mark.parametrize(("name", "k"), [("breast_cancer", 1), *(("digits", k) for k in (1, 8, 64))])
+def test_s22_local_mdi_adds_a_number_a_node_and_a_prediction_one_a_class(name, k):
+    """Both are sums over the paths of a row: over their nodes, and over the classes at their ends."""
+    data = datasets.load({"dataset": name})
+    recipe = FULL["models"]["extra_trees"] | {"n_estimators": 20, "max_features": k}
+    forest = to_forest(models.fit(recipe, data.X, data.y))
+    rows = data.X[:: len(data.X) // 10]
+    local, predicted = explain(forest, rows, "local_mdi").values[:, :, 0], forest.predict(rows)
+    classes = len(np.unique(data.y))
+    for row, phi, mean in zip(rows, local, predicted, strict=True):
+        own, leaves, added = np.zeros(forest.n_features), [], 0
+        for path in twins.paths(forest, row):
+            for node, child in itertools.pairwise(path):
+                own[forest.feature[node]] += forest.impurity[node] - forest.impurity[child]
+                added += 1
+            leaves.append(forest.value[path[-1]])
+        assert np.allclose(own / forest.n_trees, phi, rtol=0, atol=1e-12)
+        assert np.allclose(np.mean(leaves, axis=0), mean, rtol=0, atol=1e-12)
+        assert np.shape(leaves) == (forest.n_trees, classes) and added > 2 * forest.n_trees
 
 
 def test_s22_and_s38_costs_are_judged_by_ratios():
