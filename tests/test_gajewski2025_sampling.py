@@ -144,6 +144,10 @@ def test_findings_on_curves_can_hold_differ_and_be_undecided(inputs):
     assert set(verdicts("figure3", shallow, "s02").values()) == {"differs"}
     unsure = table.assign(standard_error=table["value"] * 0.2)
     assert set(verdicts("figure3", unsure, "s02").values()) == {"undecided"}
+    # Of many ratios, one above the smallest that is less sure: it may be below 1.
+    last = table["iterations"] == table["iterations"].max()
+    wide = table.assign(standard_error=table["standard_error"].mask(last, table["value"]))
+    assert {verdicts("figure3", wide, "s03")[name] for name in names} == {"undecided"}
     rising = table.assign(value=table["value"] * table["iterations"])
     assert set(verdicts("figure3", rising, "s27").values()) == {"differs"}
     never = table.assign(zero_share=0.01)
