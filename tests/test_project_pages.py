@@ -149,3 +149,17 @@ def test_attributes_of_git_leave_every_file_as_it_is():
     lines = [line.split() for line in listed.stdout.splitlines()]
     assert {line[0] for line in lines} <= {"i/lf", "i/-text", "i/none"}
     assert {line[2] for line in lines if line[0] == "i/-text"} <= {"attr/-text"}
+
+
+@pytest.mark.parametrize("wing", sorted((ROOT / "src/splitcredit/kernels").glob("*/__init__.py")))
+def test_a_gain_that_the_guide_of_a_wing_names_stands_on_the_page_of_benchmarks(wing):
+    """A sentence with a ratio of times names the page, and the page has the ratio, rounded."""
+    text = " ".join(wing.read_text().split())
+    gains = re.findall(r"[^.]*?(?:\d\.)?\d+ (?:times as|% (?:slower|faster|less)).*?\.(?= |$)", text)
+    page = (ROOT / "docs" / "benchmarks.md").read_text()
+    ratios = [float(ratio) for ratio in re.findall(r"([\d.]+\d)x", page)]
+    for gain in gains:
+        assert "``docs/benchmarks.md``" in gain, gain
+        for number in re.findall(r"(\d+\.\d+) times as", gain):
+            digits = len(number.partition(".")[2])
+            assert float(number) in {round(ratio, digits) for ratio in ratios}
