@@ -1,10 +1,12 @@
-"""Which jobs come first: order of the chains that rules give to Snakemake."""
+"""Which jobs come first, and what they request: what rules give to Snakemake."""
 
+import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from reproduction.planning import costs, jobs, priorities, schedule
+from reproduction.planning import costs, jobs, priorities, requests, schedule
 
 PLACES = {
     "plans": "{experiment}/{batch}",
@@ -72,3 +74,59 @@ def test_a_job_that_a_run_of_everything_does_not_have_comes_last(planned):
 def test_the_process_of_a_submitted_job_plans_nothing(monkeypatch):
     monkeypatch.setattr(jobs, "of_workflow", None)
     assert priority("models", flow=None, experiment="e", batch="long") == 0.0
+
+
+# Memory.
+
+RULES = Path(__file__).resolve().parents[1] / "workflow" / "rules"
+# What a full run predicted and needed of the largest job, docs/planning.md.
+LARGEST = {"models": (1200, 2100), "importances": (790, 1300), "metrics": (391, 1100)}
+
+
+def request(monkeypatch, predicted, attempt=1, flow="a workflow", batch="b"):
+    one = jobs.Job("models", "e/b", "", [], [])
+    monkeypatch.setattr(jobs, "of_workflow", lambda flow, experiment: [one])
+    monkeypatch.setattr(costs.Costs, "megabytes", lambda self, job: predicted)
+    pattern = "results/logs/models/{experiment}/{batch}.log"
+    wildcards = Named(experiment="e", batch=batch)
+    return requests.Requests(flow).memory(3000, pattern)(wildcards, attempt)
+
+
+class Named(SimpleNamespace):
+    """As Snakemake has wildcards: attributes, and `items`."""
+
+    def items(self):
+        return vars(self).items()
+
+
+def test_a_job_requests_three_times_what_is_predicted_and_no_less_than_its_rule_has(monkeypatch):
+    assert [request(monkeypatch, mb) for mb in (0.0, 999.0, 1000.1, 5000.0)] == [
+        3000,
+        3000,
+        3001,
+        15000,
+    ]
+    # At each further attempt as much again.
+    assert [request(monkeypatch, 5000.0, attempt) for attempt in (1, 2, 3)] == [15000, 30000, 45000]
+
+
+def test_a_job_that_is_not_planned_or_runs_already_requests_what_its_rule_has(monkeypatch):
+    assert request(monkeypatch, 5000.0, batch="other") == 3000
+    assert request(monkeypatch, 5000.0, flow=None) == 3000
+
+
+@pytest.mark.parametrize("rule", LARGEST)
+def test_the_margin_covers_what_the_largest_jobs_of_a_full_run_needed(rule):
+    predicted, needed = LARGEST[rule]
+    assert requests.MARGIN * predicted > needed
+    page = (RULES.parents[1] / "docs" / "planning.md").read_text()
+    (row,) = re.findall(rf"^\| {rule} \| .*\| (.* [GM]B) \| (.* [GM]B) \|$", page, re.MULTILINE)
+    sizes = [float(text.split()[0]) * (1000 if "GB" in text else 1) for text in row]
+    assert sizes == [predicted, needed]
+
+
+@pytest.mark.parametrize("rule", ["data", "models", "importances", "metrics", "experiments"])
+def test_rules_of_sweeps_request_memory_by_the_logs_of_their_jobs(rule):
+    text = (RULES / f"{rule}.smk").read_text()
+    (log,) = re.findall(r'log:\n        ("results/logs/.*")', text)
+    assert re.search(rf"mem_mb=requests.memory\(\d000, {re.escape(log)}\)", text)

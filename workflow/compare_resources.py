@@ -21,11 +21,13 @@ from reproduction import usage  # noqa: E402
 
 RULES = ROOT / "workflow" / "rules"
 # A rule, or one of its two resources.
-_REQUEST = re.compile(r"^rule (\w+):|(mem_mb|runtime)=jobs\.growing\((\d+)\)", re.MULTILINE)
+_REQUEST = re.compile(
+    r"^rule (\w+):|(mem_mb|runtime)=(?:jobs\.growing|requests\.memory)\((\d+)", re.MULTILINE
+)
 
 
 def requested() -> dict[str, dict[str, int]]:
-    """Megabytes and minutes of the first attempt, by rule."""
+    """Megabytes and minutes of the first attempt, by rule; those of large sweeps request more."""
     rules: dict = {}
     for file in sorted(RULES.glob("*.smk")):
         for rule, resource, amount in _REQUEST.findall(file.read_text()):

@@ -5,6 +5,7 @@ import sys
 from reproduction import launcher, run_lock
 from reproduction.planning.configuration import ConfigError
 from reproduction.planning.priorities import Priorities
+from reproduction.planning.requests import Requests
 from reproduction.planning.workflow import Workflow
 
 try:
@@ -16,10 +17,13 @@ except ConfigError as error:
 
 # The jobs of the longest chains come first.
 priorities = Priorities(None if workflow.remote_exec else jobs)
+# Of jobs whose size a sweep decides.
+requests = Requests(None if workflow.remote_exec else jobs)
 
 
-# Memory and minutes of the rules: the largest process of a full run needed 1.9 GB, which with half as
-# much again is 3000 MB; the least is 1000 MB, as Snakemake takes 200 of them. workflow/compare_resources.py
+# Memory and minutes of the rules: the largest process of a full run needed 2.1 GB, which with nearly half
+# as much again is 3000 MB; the least is 1000 MB, as Snakemake takes 200 of them. Jobs of a sweep request
+# more where more is predicted (reproduction.planning.requests). workflow/compare_resources.py
 # compares rule by rule with the times and the memory that a run leaves in results/timing/jobs.
 
 

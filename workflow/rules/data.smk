@@ -14,7 +14,7 @@ rule data:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(1000),
+        mem_mb=requests.memory(1000, "results/logs/data/{experiment}/{batch}.log"),
         runtime=jobs.growing(5),
     params:
         key=jobs.data_key,

@@ -14,7 +14,7 @@ rule models:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(3000),
+        mem_mb=requests.memory(3000, "results/logs/models/{experiment}/{batch}.log"),
         runtime=jobs.growing(10),
     params:
         key=jobs.model_key,
