@@ -240,14 +240,16 @@ def test_a_logarithmic_axis_shows_zero_and_what_is_below_it(low):
 def test_a_logarithmic_axis_of_zeros_is_linear_and_rows_of_panels_are_logarithmic_alike():
     table = table_of(n=[0], depth=[1, 2])
     assert {axis.get_xscale() for axis in drawn(table, row=["depth"], log=["n"]).axes} == {"linear"}
-    figure = drawn(table_of(depth=[1, 2], k=[1, 2]), column=["k"], row=["depth"], log=["y"], own_rows=True)
+    panels = {"column": ["k"], "row": ["depth"], "own_rows": True}
+    figure = drawn(table_of(depth=[1, 2], k=[1, 2]), log=["y"], **panels)
     assert {axis.get_yscale() for axis in figure.axes} == {"log"}
 
 
 def test_the_line_may_ask_for_a_logarithmic_axis_with_a_zero():
     for named in ("x", "model.ccp_alpha"):
         line = {"x": "model.ccp_alpha", "log": [named]}
-        assert planned(grid(**{"model.ccp_alpha": [0, 0.1]}), figure=line)["log"] == ["model.ccp_alpha"]
+        spec = planned(grid(**{"model.ccp_alpha": [0, 0.1]}), figure=line)
+        assert spec["log"] == ["model.ccp_alpha"]
 
 
 def test_numbers_that_differ_late_have_as_many_digits_as_tell_them_apart():

@@ -129,4 +129,4 @@ def test_the_margin_covers_what_the_largest_jobs_of_a_full_run_needed(rule):
 def test_rules_of_sweeps_request_memory_by_the_logs_of_their_jobs(rule):
     text = (RULES / f"{rule}.smk").read_text()
     (log,) = re.findall(r'log:\n        ("results/logs/.*")', text)
-    assert re.search(rf"mem_mb=requests.memory\(\d000, {re.escape(log)}\)", text)
+    assert re.search(rf"mem_mb=requests.memory\(\s*\d000,\s*{re.escape(log)},?\s*\)", text)

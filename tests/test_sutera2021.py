@@ -405,9 +405,11 @@ def test_s21_is_judged_on_both_sides():
     assert wrong == {"led, at least 0.5 %", "iris, at most 10.5 %"}
 
 
-@pytest.mark.parametrize(("name", "k"), [("breast_cancer", 1), *(("digits", k) for k in (1, 8, 64))])
+@pytest.mark.parametrize(
+    ("name", "k"), [("breast_cancer", 1), ("digits", 1), ("digits", 8), ("digits", 64)]
+)
 def test_s22_local_mdi_adds_a_number_a_node_and_a_prediction_one_a_class(name, k):
-    """Both are sums over the paths of a row: over their nodes, and over the classes at their ends."""
+    """Both are sums along the paths of a row: over nodes, and over the classes at the leaf."""
     data = datasets.load({"dataset": name})
     recipe = FULL["models"]["extra_trees"] | {"n_estimators": 20, "max_features": k}
     forest = to_forest(models.fit(recipe, data.X, data.y))

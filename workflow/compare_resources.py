@@ -22,7 +22,7 @@ from reproduction import usage  # noqa: E402
 RULES = ROOT / "workflow" / "rules"
 # A rule, or one of its two resources.
 _REQUEST = re.compile(
-    r"^rule (\w+):|(mem_mb|runtime)=(?:jobs\.growing|requests\.memory)\((\d+)", re.MULTILINE
+    r"^rule (\w+):|(mem_mb|runtime)=(?:jobs\.growing|requests\.memory)\(\s*(\d+)", re.MULTILINE
 )
 
 

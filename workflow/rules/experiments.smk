@@ -14,7 +14,9 @@ rule experiments:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=requests.memory(1000, "results/logs/experiments/{experiment}/{metric}.log"),
+        mem_mb=requests.memory(
+            1000, "results/logs/experiments/{experiment}/{metric}.log"
+        ),
         runtime=jobs.growing(5),
     params:
         key=jobs.experiment_key,

@@ -16,7 +16,9 @@ rule importances:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=requests.memory(3000, "results/logs/importances/{experiment}/{batch}/{importance}.log"),
+        mem_mb=requests.memory(
+            3000, "results/logs/importances/{experiment}/{batch}/{importance}.log"
+        ),
         runtime=jobs.growing(20),
     params:
         key=jobs.importance_key,

@@ -17,7 +17,9 @@ rule metrics:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=requests.memory(3000, "results/logs/metrics/{experiment}/{batch}/{metric}.log"),
+        mem_mb=requests.memory(
+            3000, "results/logs/metrics/{experiment}/{batch}/{metric}.log"
+        ),
         runtime=jobs.growing(10),
     params:
         key=jobs.metric_key,

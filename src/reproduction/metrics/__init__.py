@@ -6,9 +6,9 @@ that the model was fitted on (`Dataset`), for its ``forest``, for its ``estimato
 ``refit``, which fits the model of the run to other rows, and for ``random_state``. The rows of the
 result are tidy, with features by their names. A module also declares its columns: ``KEYS`` tell the
 rows of one run apart, the one that curves are drawn by first; ``VALUES`` are numbers that can be
-drawn, the first by default. A metric that has no rows without importances declares how many it needs
-as ``IMPORTANCES``, and planning refuses an experiment that computes fewer. The names ``run``, ``metric``, ``data``, ``model``, ``repeat`` and
-``variant`` are columns of sweeps.
+drawn, the first by default. The names ``run``, ``metric``, ``data``, ``model``, ``repeat`` and
+``variant`` are columns of sweeps. A metric that has no rows without importances declares how many
+it needs as ``IMPORTANCES``; planning refuses an experiment that computes fewer.
 """
 
 from __future__ import annotations

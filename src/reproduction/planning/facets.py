@@ -184,7 +184,9 @@ def _check(given, axes, keys, values, metric, place):
             )
         there = axes.get(column)
         if isinstance(there, list) and not _numeric(there):
-            raise ConfigError(f"{place}.log: {column} has values that are not numbers; leave it out")
+            raise ConfigError(
+                f"{place}.log: {column} has values that are not numbers: leave it out"
+            )
 
 
 def _varied(experiment, axes, where):
