@@ -15,7 +15,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """One tree of a scikit-learn forest beside the rows that the forest was given.
+    """One tree of a scikit-learn forest, with the rows that the forest was fitted to.
 
     Parameters
     ----------
@@ -24,7 +24,8 @@ class Tree:
     visits : float64 (n_nodes, n_samples)
         1 where a row comes through a node, else 0.
     times : dict of float64 (n_samples,)
-        How often a row counts: ``inbag``, in the bootstrap sample; ``oob``, once if not there.
+        How often a row counts. ``inbag``: its number in the bootstrap sample; ``oob``: 1 if it is
+        not in the sample, else 0.
     targets : float64 (n_samples, n_columns)
         One-hot y of a classifier, or the one column of a regressor.
     n_features : int
@@ -124,13 +125,13 @@ def eq18(tree: Tree) -> np.ndarray:
 
     Nodes are weighted by N_n(t) / n, out-of-bag, as is missing in print; (n_features, n_columns).
     """
-    means, outside = tree.means["inbag"], tree.times["oob"] > 0
+    means, is_oob = tree.means["inbag"], tree.times["oob"] > 0
     decreases = np.zeros((tree.n_features, tree.targets.shape[1]))
     for t, left, right, k in tree.splits:
         for child in (left, right):
-            y = tree.targets[outside & (tree.visits[child] > 0)]
+            y = tree.targets[is_oob & (tree.visits[child] > 0)]
             decreases[k] += ((y - means[t]) ** 2 - (y - means[child]) ** 2).sum(axis=0)
-    return decreases / outside.sum()
+    return decreases / is_oob.sum()
 
 
 def decrease(tree: Tree, impurity, kind: str, needs_outside=False, weighted=True) -> np.ndarray:
@@ -151,10 +152,10 @@ def decrease(tree: Tree, impurity, kind: str, needs_outside=False, weighted=True
     -------
     (n_features, n_columns)
     """
-    n, outside = tree.rows[kind], tree.rows["oob"]
+    n, n_oob = tree.rows[kind], tree.rows["oob"]
     decreases = np.zeros((tree.n_features, impurity.shape[1]))
     for t, left, right, k in tree.splits:
-        if n[t] == 0 or (needs_outside and min(outside[left], outside[right]) == 0):
+        if n[t] == 0 or (needs_outside and min(n_oob[left], n_oob[right]) == 0):
             continue
         after = (n[left] * impurity[left] + n[right] * impurity[right]) / n[t]
         decreases[k] += (impurity[t] - after) * (n[t] / n[0] if weighted else 1)
@@ -171,9 +172,9 @@ def pg_051(tree: Tree) -> np.ndarray:
 def zhou_hooker(tree: Tree) -> np.ndarray:
     """Zhou and Hooker (2019): mean of 1 - p_in(y_i) over out-of-bag rows i, (n_nodes, 1)."""
     p_in, impurity = tree.means["inbag"], np.zeros((len(tree.visits), 1))
-    label, outside = tree.targets.argmax(axis=1), tree.times["oob"] > 0
+    label, is_oob = tree.targets.argmax(axis=1), tree.times["oob"] > 0
     for t, visits in enumerate(tree.visits):
-        rows = np.flatnonzero(outside & (visits > 0))
+        rows = np.flatnonzero(is_oob & (visits > 0))
         if len(rows):
             impurity[t] = np.mean(1 - p_in[t, label[rows]])
     return impurity

@@ -59,7 +59,7 @@ def differences(model, X, y) -> list[tuple[str, str, float, float]]:
 
 def _mean(function, *lists):
     """Mean over the trees."""
-    return np.mean([function(*each) for each in zip(*lists, strict=True)], axis=0)
+    return np.mean([function(*arguments) for arguments in zip(*lists, strict=True)], axis=0)
 
 
 def _of_cfc(model, X, trees, cfc):
@@ -76,9 +76,9 @@ def _of_cfc(model, X, trees, cfc):
     forest = np.mean(cfc, axis=0)
     everywhere = trees[0].targets.mean(axis=0) + forest.sum(axis=1)
     sides.append(("s22", LOCAL_ALL, predict(X).reshape(len(X), -1), everywhere))
-    left, right = (np.abs(f).sum(axis=0) for f in (forest, np.mean(np.abs(cfc), axis=0)))
-    used = right > 0
-    return [*sides, ("s23", EQ9, left[used] / right[used], 1.0)]
+    left_side, right_side = (np.abs(f).sum(axis=0) for f in (forest, np.mean(np.abs(cfc), axis=0)))
+    is_tested = right_side > 0
+    return [*sides, ("s23", EQ9, left_side[is_tested] / right_side[is_tested], 1.0)]
 
 
 def _of_mdi(forest, model, X, y, trees, cfc):
@@ -94,10 +94,10 @@ def _of_mdi(forest, model, X, y, trees, cfc):
         ("s12", COVARIANCE, values, covariance.sum(axis=1)),
     ]
     if forest.n_outputs == 2:
-        one = _products(forest, X, y, "inbag", output=1)
+        class_1 = _products(forest, X, y, "inbag", output=1)
         sides += [
             ("s12", EQ10_TWICE, values, 2 * eq10[:, 1]),
-            ("s12", EQ10_TWICE, values, 2 * one),
+            ("s12", EQ10_TWICE, values, 2 * class_1),
             ("s12", COVARIANCE_TWICE, values, 2 * covariance[:, 1]),
         ]
     return sides
@@ -113,7 +113,7 @@ def _of_classes(forest, X, y, trees, cfc):
     sides = []
     # Of digits, the classes after the third add nothing but time.
     for c in range(min(forest.n_outputs, 3)):
-        one = {kind: _products(forest, X, y, kind, output=c) for kind in ("inbag", "oob")}
+        products = {kind: _products(forest, X, y, kind, output=c) for kind in ("inbag", "oob")}
         sides += _of_eq11(forest, X, y, trees, cfc, c)
         squares = [-(p[:, [c]] ** 2) for p in p_in]
         crossed = [-p[:, [c]] * q[:, [c]] for p, q in zip(p_in, p_oob, strict=True)]
@@ -122,18 +122,18 @@ def _of_classes(forest, X, y, trees, cfc):
             ("oob", crossed, EQ23, EQ23_PRINTED),
         ):
             by_rows = _decrease(trees, impurity, kind)
-            sides.append(("s17", right, one[kind], by_rows))
+            sides.append(("s17", right, products[kind], by_rows))
             # Eq. 22 is divided by the number of rows, Eq. 23 by nothing.
             n = len(y) if kind == "inbag" else 1
             bare = _decrease(trees, impurity, kind, weighted=False) / n
-            sides.append(("s17", printed, one[kind], bare))
+            sides.append(("s17", printed, products[kind], bare))
     return sides + _of_ufi(forest, X, y, trees, cfc)
 
 
 def _decrease(trees, impurities, kind, **options):
     """Decrease of impurities of one column, mean over the trees."""
-    each = zip(trees, impurities, strict=True)
-    return np.mean([_by_rows.decrease(*pair, kind, **options)[:, 0] for pair in each], axis=0)
+    pairs = zip(trees, impurities, strict=True)
+    return np.mean([_by_rows.decrease(*pair, kind, **options)[:, 0] for pair in pairs], axis=0)
 
 
 def _of_eq11(forest, X, y, trees, cfc, c):
@@ -176,7 +176,7 @@ def _of_ufi(forest, X, y, trees, cfc):
 
 
 def left_over(model, X, y) -> np.ndarray:
-    """How much of the contributions is left when those of the trees are added up, section 7.
+    """Share of the contributions that remains when those of the trees are added up, section 7.
 
     Returns
     -------
@@ -185,10 +185,10 @@ def left_over(model, X, y) -> np.ndarray:
         of the last class; 1 for a feature that no tree tests.
     """
     cfc = [_by_rows.contributions(tree)[:, :, -1] for tree in _by_rows.trees(model, X, y)]
-    left, right = (
+    left_side, right_side = (
         np.abs(f).sum(axis=0) for f in (np.mean(cfc, axis=0), np.mean(np.abs(cfc), axis=0))
     )
-    return np.divide(left, right, out=np.ones_like(right), where=right > 0)
+    return np.divide(left_side, right_side, out=np.ones_like(right_side), where=right_side > 0)
 
 
 def counter_example(model, X, y) -> list[tuple[str, str, float]]:
@@ -197,7 +197,7 @@ def counter_example(model, X, y) -> list[tuple[str, str, float]]:
     theirs = mdi_oob.importance(forest, X, y).values
     pg_12 = penalized_gini.importance(forest, X, y, "pg_12", per_row=True).values
     unbiased = ufi.importance(forest, X, y).values
-    # What is left of MDI-oob beside the best multiple of PG(1, 2).
+    # By least squares, this multiple of PG(1, 2) comes closest to MDI-oob.
     best = pg_12 @ theirs / (pg_12 @ pg_12)
     quantities = [
         ("s14", "PG(1,2) - MDI-oob", np.abs(pg_12 - theirs).max()),

@@ -1,4 +1,4 @@
-"""What figures 2 and 4 share: the scores of every passenger, drawn as swarms."""
+"""Shared by figures 2 and 4: the scores of every passenger, drawn as swarms."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _offsets(values, everything):
     edges = np.linspace(everything.min(), everything.max(), _BINS)
     bins = np.digitize(values, edges)
     counts = np.bincount(bins)
-    # Rows are in the order of PassengerId, which would show: drawn in an order of chance.
+    # Rows come in the order of PassengerId, which would show in a swarm. So their order is random.
     chance = np.random.default_rng(0).permutation(len(values))
     order = chance[np.argsort(bins[chance], kind="stable")]
     number = np.arange(len(values)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -1,8 +1,8 @@
-"""What figures 6 to 8 share: forests on five features, of which none or only x2 tells y.
+"""Shared by figures 6 to 8: forests on five features, of which none or only x2 tells y.
 
 Features are coded in two ways. As numbers, scikit-learn splits between categories below and above a
-value. As categories, a split puts any subset of them on one side, as in R's forests, of which the
-paper's figures seem to be. R's own numbers stand beside where they are known.
+value. As categories, a split puts any subset of them on one side. R's forests do so, and seem to be
+those of the paper's figures. Where R's own numbers are known, they stand beside ours.
 
 The number of features drawn at a node, mtry, is 3 in the author's programs (``published``) and 2 in
 the text (``described``).
@@ -58,8 +58,8 @@ def replications(inputs, case, variant, coding, importances) -> pd.DataFrame:
     chosen = rows["importance"].isin(importances) & ((rows["data.effect"] > 0) == (case == POWER))
     rows = rows[chosen & (rows["variant"] == variant)]
     wide = rows.pivot(index="repeat", columns=["importance", "feature"], values="value")
-    known = [name for name in importances if name in wide]
-    return wide[[(name, feature) for name in known for feature in FEATURES]]
+    computed = [name for name in importances if name in wide]
+    return wide[[(name, feature) for name in computed for feature in FEATURES]]
 
 
 def summary(inputs, case, importances, codings=(NUMBERS,)) -> pd.DataFrame:
@@ -109,9 +109,9 @@ def _summarized(scores):
         yield row
 
 
-def _difference(values, others, name):
-    apart = values - others
-    return {name: apart.mean(), f"{name}_error": apart.std() / np.sqrt(len(apart))}
+def _difference(values, reference, name):
+    lead = values - reference
+    return {name: lead.mean(), f"{name}_error": lead.std() / np.sqrt(len(lead))}
 
 
 def jackknife(values, statistic) -> float:
@@ -145,17 +145,17 @@ def compute(inputs, case, recorded) -> pd.DataFrame:
     scores = [*PANELS, *EXTRA_SCORES, *PENALIZED]
     table = summary(inputs, case, scores, (NUMBERS, SUBSETS))
     if case == POWER:
-        # What x2 had without effect, which the text compares.
+        # The text compares x2 with its score in the null case.
         null = summary(inputs, NULL, ["mdi_rows"], (NUMBERS, SUBSETS))
         table = pd.concat([table, null[null["feature"] == RELEVANT]], ignore_index=True)
     if not recorded:
         return table
-    known = pd.DataFrame(storage.read_rows(recorded)).query("case == @case")
+    r_scores = pd.DataFrame(storage.read_rows(recorded)).query("case == @case")
     columns = ["value", "deviation", "first"]
-    known[columns] = known[columns].apply(pd.to_numeric)
-    known = known.assign(variant="published", coding=R)
-    known = known[["variant", "coding", "case", "importance", "feature", *columns]]
-    return pd.concat([table, known], ignore_index=True)
+    r_scores[columns] = r_scores[columns].apply(pd.to_numeric)
+    r_scores = r_scores.assign(variant="published", coding=R)
+    r_scores = r_scores[["variant", "coding", "case", "importance", "feature", *columns]]
+    return pd.concat([table, r_scores], ignore_index=True)
 
 
 def settings(table, importance) -> list[tuple[str, dict]]:
@@ -205,12 +205,12 @@ def deviation_ratio(rows, pairs):
     return np.exp(value), tuple(np.exp(interval))
 
 
-def within(statement, variant, measured, limit, kind, estimate, **given):
-    """A finding about a value with the interval that draws leave it."""
+def within(statement, variant, measured, limit, kind, estimate, **options):
+    """A finding about a value, with its interval over the draws."""
     value, interval = estimate
     measured = f"{measured}; {K:.0f} standard errors over the draws"
-    given = {"basis": "monte-carlo", **given}
-    return finding(statement, variant, measured, value, limit, kind, interval=interval, **given)
+    options = {"basis": "monte-carlo", **options}
+    return finding(statement, variant, measured, value, limit, kind, interval=interval, **options)
 
 
 def draw(table, case, title):

@@ -1,7 +1,7 @@
-"""What figures 2 to 5 and 9 share: forests on the Titanic passengers, over seeds.
+"""Shared by figures 2 to 5 and 9: forests on the Titanic passengers, over seeds.
 
-Beside the passengers as they are stand two controls: PassengerId shuffled among them, a new
-shuffle a seed, and the author's 571 of the 714 rows, drawn anew a seed.
+The passengers as they are have two controls. In one, PassengerId is shuffled among them, anew for
+each seed. In the other, 571 of the 714 rows, the author's number, are drawn anew for each seed.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def summary(inputs, importances) -> pd.DataFrame:
 def _ratios(rows):
     """Means over that of Sex, with the standard errors of such ratios of means over the seeds."""
     ratios = []
-    for (case, importance), own in rows.groupby(["case", "importance"], sort=False):
-        wide = own.pivot(index="repeat", columns="feature", values="value")
+    for (case, importance), group in rows.groupby(["case", "importance"], sort=False):
+        wide = group.pivot(index="repeat", columns="feature", values="value")
         sex = wide[STRONGEST]
         for feature in wide:
             ratio = wide[feature].mean() / sex.mean()
@@ -109,8 +109,8 @@ def near_zero(statement, table, names, case=AS_THEY_ARE, beside=False) -> list[d
         nearest = 0.0 if low < 0 < high else min(abs(low), abs(high))
         estimate = abs(value), (nearest, max(abs(low), abs(high)))
         measured = f"|PassengerId| over Sex, {name}"
-        given = (LARGEST_NEAR_ZERO, "at most", _NEAR_ZERO, beside)
-        findings.append(chosen(statement, _named(name, ID, case), measured, estimate, *given))
+        criterion = (LARGEST_NEAR_ZERO, "at most", _NEAR_ZERO, beside)
+        findings.append(chosen(statement, _named(name, ID, case), measured, estimate, *criterion))
     return findings
 
 
@@ -118,13 +118,13 @@ def chosen(statement, variant, measured, estimate, limit, kind, reason, beside=F
     """A finding about a value with its interval over the seeds, against a limit of ours."""
     value, interval = estimate
     measured = f"{measured}; {K:.0f} standard errors over the seeds"
-    given = {"basis": "chosen", "reason": reason, "interval": interval, "beside": beside}
-    return finding(statement, variant, measured, value, limit, kind, **given)
+    options = {"basis": "chosen", "reason": reason, "interval": interval, "beside": beside}
+    return finding(statement, variant, measured, value, limit, kind, **options)
 
 
 def _named(name, feature, case):
-    parts = [name, *([feature] if feature != ID else []), *([case] if case != AS_THEY_ARE else [])]
-    return ", ".join(parts)
+    labels = [name, *([feature] if feature != ID else []), *([case] if case != AS_THEY_ARE else [])]
+    return ", ".join(labels)
 
 
 def draw_bars(axis, table, importance, scale=1.0, cases=(AS_THEY_ARE, SHUFFLED)) -> None:

@@ -1,4 +1,4 @@
-"""Appendix 8.3: what the impurity decreases by on average at a split that tells nothing about y.
+"""Appendix 8.3: the mean decrease of impurity at a split that tells nothing about y.
 
 Out-of-bag labels of both children are drawn from one Bernoulli distribution. The decreases of all
 outcomes are computed by the library; the simulation draws outcomes, the enumeration adds up all.
@@ -25,7 +25,7 @@ SHAPES = (
     (6, 1, 0.5),
     (1, 1, 0.5),
 )
-# No split is left out: what a child of one row does is to be seen.
+# No split is left out, so that the effect of a child of one row is seen.
 SCORES = {
     name: {**penalized_gini.PRESETS[name], "min_child_oob": 0, "per_row": True}
     for name in ("pg_10", "pg_hat_10")

@@ -90,8 +90,8 @@ def _null(table):
     for _, variant, rows in _each(table, SAID_UNBIASED, NULL):
         z = (rows["value"].abs() / _errors(rows)).max()
         measured = "largest |mean| of a feature in its standard errors over the draws"
-        given = {"basis": "monte-carlo", "reason": _UNBIASED}
-        findings.append(finding("s26", variant, measured, z, DEVIATION, **given))
+        options = {"basis": "monte-carlo", "reason": _UNBIASED}
+        findings.append(finding("s26", variant, measured, z, DEVIATION, **options))
     return findings
 
 
@@ -99,11 +99,11 @@ def _low(table):
     """Mean scores over the MDI of the same feature."""
     for importance, name in UNBIASED.items():
         for setting, key in settings(table, importance):
-            rows, mdi = (of(table, of_what, NULL, **key) for of_what in (importance, "mdi_rows"))
+            rows, mdi = (of(table, measure, NULL, **key) for measure in (importance, "mdi_rows"))
             estimate = largest_size(rows["value"] / mdi["value"], _errors(rows) / mdi["value"])
             measured = f"largest |mean {name}| of a feature over its mean MDI"
-            given = {"basis": "chosen", "reason": _LOW}
-            yield within("s06", f"{name}, {setting}", measured, LOW, "at most", estimate, **given)
+            options = {"basis": "chosen", "reason": _LOW}
+            yield within("s06", f"{name}, {setting}", measured, LOW, "at most", estimate, **options)
 
 
 def _errors(rows):
@@ -116,19 +116,19 @@ def _steps(rows, features):
 
 
 def _power(table):
-    """What x2 gets where it alone tells y."""
+    """s08, s27: the scores of x2 in the power case, where it alone tells y."""
     findings = _mdi_fails(table) + _bias_remains(table)
     for name, variant, rows in _each(table, UNBIASED, POWER):
-        others = rows.drop(RELEVANT)
+        irrelevant = rows.drop(RELEVANT)
         measured = f"smallest lead of x2 over another feature by its mean {name}"
-        estimate = smallest(-others["lead"], others["lead_error"])
+        estimate = smallest(-irrelevant["lead"], irrelevant["lead_error"])
         findings.append(within("s08", variant, measured, 0.0, "at least", estimate))
         behind, n = 1 - rows.loc[RELEVANT, "first"], rows.loc[RELEVANT, "n"]
         measured = "share of single draws in which x2 is not first"
         estimate = behind, share_interval(behind, n)
-        given = {"basis": "chosen", "reason": _ERRS}
+        options = {"basis": "chosen", "reason": _ERRS}
         single = f"{variant}, single draws"
-        findings.append(within("s08", single, measured, OFTEN, "at least", estimate, **given))
+        findings.append(within("s08", single, measured, OFTEN, "at least", estimate, **options))
         measured = "smaller ratio of the standard deviations of x5 to x4 and x4 to x3"
         estimate = deviation_ratio(rows, [("x5", "x4"), ("x4", "x3")])
         findings.append(within("s27", variant, measured, 1.0, "at least", estimate))
@@ -139,15 +139,15 @@ def _mdi_fails(table):
     """s07: x2 is lowest by MDI; s19: and only slightly higher than without effect."""
     findings = []
     for _, variant, rows in _each(table, {"mdi_rows": "MDI"}, POWER):
-        others = rows.drop(RELEVANT)
+        irrelevant = rows.drop(RELEVANT)
         measured = "mean MDI of the lowest other feature less that of x2"
-        estimate = smallest(others["lead"], others["lead_error"])
+        estimate = smallest(irrelevant["lead"], irrelevant["lead_error"])
         findings.append(within("s07", f"{variant}, lowest", measured, 0.0, "at least", estimate))
         first, n = rows.loc[RELEVANT, ["first", "n"]]
         measured = "share of draws in which x2 is first"
         estimate = first, share_interval(first, n)
-        variant, given = f"{variant}, fails", {"basis": "chosen", "reason": _CHANCE}
-        findings.append(within("s07", variant, measured, CHANCE, "at most", estimate, **given))
+        variant, options = f"{variant}, fails", {"basis": "chosen", "reason": _CHANCE}
+        findings.append(within("s07", variant, measured, CHANCE, "at most", estimate, **options))
     for setting, key in settings(table, "mdi_rows"):
         with_effect, without = (
             of(table, "mdi_rows", case, **key).loc[[RELEVANT]] for case in (POWER, NULL)
@@ -156,9 +156,9 @@ def _mdi_fails(table):
         relative = [_errors(rows) / rows["value"] for rows in (with_effect, without)]
         estimate = largest(ratio, ratio * np.hypot(*relative))
         measured = "mean MDI of x2 over that in the null case"
-        given = {"basis": "chosen", "reason": _SLIGHTLY}
+        options = {"basis": "chosen", "reason": _SLIGHTLY}
         findings.append(
-            within("s19", f"MDI, {setting}", measured, SLIGHTLY, "at most", estimate, **given)
+            within("s19", f"MDI, {setting}", measured, SLIGHTLY, "at most", estimate, **options)
         )
     return findings
 

@@ -50,9 +50,9 @@ def compute(inputs) -> pd.DataFrame:
         for name in ("splits", "value")
     )
     shares = splits.div(splits.sum(axis=1), axis=0)
-    # Trees that end earlier keep what they have.
-    whole = mdi.unstack("depth").fillna(0).stack("depth", future_stack=True)
-    down_to = whole.groupby("repeat").cumsum()
+    # Below the depth of a tree its sum stays the same.
+    filled = mdi.unstack("depth").fillna(0).stack("depth", future_stack=True)
+    down_to = filled.groupby("repeat").cumsum()
     ratios = down_to.div(down_to[STRONGEST], axis=0)
     tables = [_by_depth("share of splits", shares), _by_depth("MDI over Sex", ratios)]
     return pd.concat([*tables, _of_id(splits)], ignore_index=True)
@@ -96,9 +96,9 @@ def draw(table):
     for axis, (quantity, title) in zip(axes, titles.items(), strict=True):
         rows = table[table["quantity"] == quantity]
         for feature in _titanic.SHOWN:
-            own = rows[rows["feature"] == feature]
+            rows_of_feature = rows[rows["feature"] == feature]
             style = {"color": _COLORS[feature], "marker": _MARKS[feature], "ms": 3.5}
-            axis.plot(own["depth"], own["value"], label=feature, **style)
+            axis.plot(rows_of_feature["depth"], rows_of_feature["value"], label=feature, **style)
         axis.set_title(title, loc="left")
         axis.set_xlabel("depth (0: root)")
         axis.set_ylim(0, None)
@@ -119,15 +119,16 @@ def statements(table) -> list[dict]:
     rows = table[(table["feature"] == ID) & (table["quantity"] == "MDI over Sex")]
     row = rows[rows["depth"] == NEAR - 1].iloc[0]
     measured = "PassengerId over Sex, MDI of the first two levels of splits"
-    given = (LEAST_SIZEABLE, "at most", _HARDLY)
-    findings = [chosen("s24", "near the root", measured, _found(row), *given)]
+    criterion = (LEAST_SIZEABLE, "at most", _HARDLY)
+    findings = [chosen("s24", "near the root", measured, _estimate(row), *criterion)]
     row = table[table["quantity"] == "deep over near"].iloc[0]
     measured = (
         "share of PassengerId among splits from the fifth level on, over that in the first two"
     )
-    given = (MORE_OFTEN, "at least", _MORE)
-    return [*findings, chosen("s24", "deep nodes", measured, _found(row), *given)]
+    criterion = (MORE_OFTEN, "at least", _MORE)
+    return [*findings, chosen("s24", "deep nodes", measured, _estimate(row), *criterion)]
 
 
-def _found(row):
+def _estimate(row):
+    """The value of a row, and its interval over the seeds."""
     return row["value"], (row["value"] - K * row["error"], row["value"] + K * row["error"])

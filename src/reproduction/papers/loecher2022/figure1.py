@@ -160,8 +160,8 @@ def _path(axis, rows):
     axis.set(xlim=(low - 0.5 * width, low + 1.5 * width), ylim=(len(nodes) - 0.5, -0.5))
     top, end = nodes[0], nodes[-1]
     _mark(axis, top, 0)
-    whole = f"mean of all {top['rows']:.0f} rows: {top['value']:.2f}"
-    axis.text(top["node"], -0.2, whole, ha="center", fontweight="bold")
+    root_text = f"mean of all {top['rows']:.0f} rows: {top['value']:.2f}"
+    axis.text(top["node"], -0.2, root_text, ha="center", fontweight="bold")
     for level, (parent, child) in enumerate(pairwise(nodes)):
         _split(axis, parent, child, level, 0.035 * width)
     text = f"prediction: {prediction['value']:.2f}"
@@ -176,22 +176,22 @@ def _split(axis, parent, child, level, gap):
     """The way to the child in color, with what it adds, and the child off the path in gray."""
     up, below = child["value"] > 0, level + 1
     side, color = (1, UP) if up else (-1, DOWN)
-    here, other = ("left", "right") if up else ("right", "left")
+    node_align, aside_align = ("left", "right") if up else ("right", "left")
     axis.plot([parent["node"], child["aside"]], [level, below], color=ASIDE, lw=0.9, zorder=1)
     axis.plot(child["aside"], below, "o", ms=6, mfc="white", mec=ASIDE, zorder=2)
     aside = f"{child['aside']:.2f} ({parent['rows'] - child['rows']:.0f} rows)"
     style = {"va": "center", "fontsize": 7.5}
-    axis.text(child["aside"] - side * gap, below, aside, ha=other, color="0.4", **style)
+    axis.text(child["aside"] - side * gap, below, aside, ha=aside_align, color="0.4", **style)
     arrow = {"arrowstyle": "-|>", "color": color, "lw": 2.4, "shrinkA": 5, "shrinkB": 6}
     axis.annotate("", (child["node"], below), (parent["node"], level), arrowprops=arrow)
     _mark(axis, child, below)
     node = f"{child['node']:.2f} ({child['rows']:.0f} rows)"
-    axis.text(child["node"] + side * gap, below, node, ha=here, va="center", fontsize=8)
-    beside = 0.3 * parent["node"] + 0.7 * child["node"] + side * gap
-    axis.text(beside, level + 0.4, child["test"], ha=here, va="center", fontsize=8)
+    axis.text(child["node"] + side * gap, below, node, ha=node_align, va="center", fontsize=8)
+    text_x = 0.3 * parent["node"] + 0.7 * child["node"] + side * gap
+    axis.text(text_x, level + 0.4, child["test"], ha=node_align, va="center", fontsize=8)
     step = f"{child['value']:+.2f}".replace("-", "−")
     bold = {"fontweight": "bold", "color": color, "va": "center"}
-    axis.text(beside, level + 0.62, step, ha=here, **bold)
+    axis.text(text_x, level + 0.62, step, ha=node_align, **bold)
 
 
 def _mark(axis, node, level):

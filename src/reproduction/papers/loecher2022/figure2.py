@@ -44,8 +44,8 @@ def statements(table) -> list[dict]:
         ):
             against = STRONGEST if name != "range" else "the larger one of Sex and Pclass"
             measured = f"{name} of the contributions of {feature} over that of {against}"
-            given = {"basis": "chosen", "reason": reason}
+            options = {"basis": "chosen", "reason": reason}
             variant = f"{feature}, {name}"
             value = values[feature]
-            findings.append(finding("s18", variant, measured, value, limit, "at least", **given))
+            findings.append(finding("s18", variant, measured, value, limit, "at least", **options))
     return findings

@@ -49,9 +49,9 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
     """
     table = _titanic.summary(inputs, [*PANELS, *DEBIASED, "pg_12"])
     if recorded:
-        known = pd.DataFrame(storage.read_rows(recorded)).query("case == 'Titanic'")
-        known = known[["importance", "feature", "value"]].astype({"value": float})
-        table = pd.concat([table, known.assign(case=R)], ignore_index=True)
+        r_scores = pd.DataFrame(storage.read_rows(recorded)).query("case == 'Titanic'")
+        r_scores = r_scores[["importance", "feature", "value"]].astype({"value": float})
+        table = pd.concat([table, r_scores.assign(case=R)], ignore_index=True)
     return table
 
 
@@ -117,5 +117,5 @@ def _less(statement, table, names, smaller, larger, feature, case=AS_THEY_ARE):
     measured += f"{_titanic.K:.0f} standard errors over the seeds"
     variant = f"{names[smaller]} below {names[larger]}, {feature}"
     variant += "" if case == AS_THEY_ARE else f", {case}"
-    given = {"basis": "monte-carlo", "interval": (value - width, value + width)}
-    return finding(statement, variant, measured, value, 0.0, "at least", **given)
+    options = {"basis": "monte-carlo", "interval": (value - width, value + width)}
+    return finding(statement, variant, measured, value, 0.0, "at least", **options)

@@ -1,7 +1,7 @@
 """Figure 5: SHAP values of in-bag and out-of-bag rows, raw and weighted by y, on the Titanic data.
 
-Of each tree only the rows that it was grown on count, or only those it was not: apart, that is no
-remedy. Times y, the out-of-bag sum leaves nothing to PassengerId.
+Each tree explains only its in-bag rows, or only its out-of-bag rows. That alone is no remedy.
+Weighted by y, the out-of-bag sum leaves nothing to PassengerId.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def draw(table):
 
 
 def statements(table) -> list[dict]:
-    """s03: apart is no remedy; s04: weighting by y is one, out-of-bag only."""
+    """s03: to separate the rows is no remedy; s04: to weight by y is one, out-of-bag only."""
     findings = sizeable("s03", table, {"shap": "SHAP", **NO_REMEDY})
     findings += near_zero("s04", table, {"shap_oob_y": "y SHAP, out-of-bag"})
     return findings + sizeable("s04", table, {"shap_inbag_y": "y SHAP, in-bag, as before"})

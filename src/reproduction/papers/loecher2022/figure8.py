@@ -21,7 +21,8 @@ from reproduction.papers.loecher2022._simulations import (
 
 WEIGHTED = {"shap_oob_y": "out-of-bag", "shap_inbag_y": "in-bag"}
 RAW = {"shap": "SHAP", "shap_inbag": "SHAP, in-bag", "shap_oob": "SHAP, out-of-bag"}
-# Out-of-bag SHAP weighted by y against these: what figure 7 shows, and what weighting alone does.
+# Out-of-bag SHAP weighted by y is compared with these: the SHAP values of figure 7, and out-of-bag
+# SHAP, which shows the effect of the weights alone.
 BEFORE = {"shap": "all rows, as in figure 7", "shap_oob": "out-of-bag rows"}
 GREATLY = 0.8
 _GREATLY = "0.8 standard deviations, which Cohen calls large, are the least for greatly improved"
@@ -118,18 +119,18 @@ def statements(table) -> list[dict]:
         ):
             row = rows[name]
             estimate = _interval(row["separation"], row["separation_error"])
-            given = {"basis": "chosen", "reason": reason}
+            options = {"basis": "chosen", "reason": reason}
             text = measured.format(f"weighted, {WEIGHTED[name]}")
             findings.append(
-                within("s09", f"{WEIGHTED[name]}, {mtry}", text, limit, kind, estimate, **given)
+                within("s09", f"{WEIGHTED[name]}, {mtry}", text, limit, kind, estimate, **options)
             )
         for name, before in BEFORE.items():
             row = rows[name]
             estimate = _interval(row["gain"], row["gain_error"])
             text = f"that distance, weighted and out-of-bag, less that of SHAP of {before}"
-            given = {"basis": "chosen", "reason": _GREATLY}
+            options = {"basis": "chosen", "reason": _GREATLY}
             name = f"improved over {before}, {mtry}"
-            findings.append(within("s09", name, text, GREATLY, "at least", estimate, **given))
+            findings.append(within("s09", name, text, GREATLY, "at least", estimate, **options))
         findings.append(_null(table, variant, mtry))
     return findings
 
@@ -145,5 +146,5 @@ def _null(table, variant, mtry):
     errors = rows["deviation"] / np.sqrt(rows["n"]) / raw["value"]
     estimate = _simulations.largest_size(rows["value"] / raw["value"], errors)
     measured = "largest |mean| of a feature over its mean |SHAP|, weighted, out-of-bag"
-    given = {"basis": "chosen", "reason": _LOW}
-    return within("s09", f"null case, {mtry}", measured, LOW, "at most", estimate, **given)
+    options = {"basis": "chosen", "reason": _LOW}
+    return within("s09", f"null case, {mtry}", measured, LOW, "at most", estimate, **options)

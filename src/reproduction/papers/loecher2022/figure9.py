@@ -65,5 +65,5 @@ def _proportional(table):
     feature = apart.idxmax()
     measured = f"largest difference of a bar of figure 3 and one of figure 9 ({feature}), over the "
     measured += "longest of each"
-    given = {"basis": "chosen", "reason": _VISIBLE}
-    return finding("s20", "in-bag", measured, apart.max(), VISIBLE, "at most", **given)
+    options = {"basis": "chosen", "reason": _VISIBLE}
+    return finding("s20", "in-bag", measured, apart.max(), VISIBLE, "at most", **options)

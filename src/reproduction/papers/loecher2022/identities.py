@@ -26,7 +26,7 @@ K = 3.0
 DEVIATION = 4.0
 _DEVIATION = "of 16 normal means one is further away with a probability of 0.001 at most"
 DEPTHS = (3, None)
-# Relevant are five of so many, the first; the others have more values than any of them.
+# The five relevant features are among the first so many. All later features have more values.
 CANDIDATES = 10
 RELEVANT, FEW_VALUES = "relevant features", "noise with few values"
 MANY_VALUES = "noise with many values"
@@ -79,8 +79,8 @@ def compute(
         rows += _of_canceling(n_forests, n_trees_counter, seed)
         simulated = _useless_split.simulate(n_draws, seed)
     rows += [{"part": "simulation", "statement": "s16", **row} for row in simulated]
-    whole = {name: "Int64" for name in ("depth", "n_left", "n_right", "n")}
-    return pd.DataFrame(rows, columns=COLUMNS).astype(whole)
+    integer_types = {name: "Int64" for name in ("depth", "n_left", "n_right", "n")}
+    return pd.DataFrame(rows, columns=COLUMNS).astype(integer_types)
 
 
 def cases(seed: int) -> dict[str, tuple[str, np.ndarray, np.ndarray]]:
@@ -141,16 +141,16 @@ def _counter_examples(n_trees, seed):
 
 def _of_canceling(n_forests, n_trees, seed):
     """Features of the simulation of table 1, by what they tell and how many values they have."""
-    left = {kind: [] for kind in (RELEVANT, FEW_VALUES, MANY_VALUES)}
+    shares_by_kind = {kind: [] for kind in (RELEVANT, FEW_VALUES, MANY_VALUES)}
     for repeat in range(seed, seed + n_forests):
         data = noisy_features.load(random_state=repeat)
         fitted = _fit(("Classifier", data.X, data.y), n_trees, None, repeat)
         for j, share in enumerate(_identities.left_over(*fitted)):
             noise = FEW_VALUES if j < CANDIDATES else MANY_VALUES
-            left[RELEVANT if j in data.relevant else noise].append(share)
+            shares_by_kind[RELEVANT if j in data.relevant else noise].append(share)
     key = {"part": "canceling", "statement": "s21", "data": "noisy_features"}
     rows = []
-    for kind, values in left.items():
+    for kind, values in shares_by_kind.items():
         error = np.std(values, ddof=1) / np.sqrt(len(values))
         row = {"quantity": f"{_identities.LEFT}, {kind}", "n": len(values)}
         rows.append({**key, **row, "value": np.mean(values), "standard_error": error})
@@ -179,7 +179,7 @@ IDENTITIES = {
     ("s17", "-p_in^2"): (_identities.EQ22,),
     ("s17", "-p_in p_oob"): (_identities.EQ23,),
     ("s22", "mean of the tree's sample"): (_identities.LOCAL,),
-    # What is wrong in print.
+    # Equations that are wrong in print.
     ("s22", "mean of all rows"): (_identities.LOCAL_ALL,),
     ("s23", "two sides"): (_identities.EQ9,),
     ("s13", "as printed"): (_identities.EQ11_PRINTED,),
@@ -228,11 +228,11 @@ def _of_equivalence(table):
     findings = []
     for name in COUNTER_EXAMPLES:
         value = table[table["data"] == name].set_index("quantity")["value"]
-        least = value["best multiple of PG(1,2) - MDI-oob"]
+        residual = value["best multiple of PG(1,2) - MDI-oob"]
         measured = "largest difference of MDI-oob and the multiple of PG(1,2) that fits best; "
         measured += f"MDI-oob is {value['largest MDI-oob']:.2g} at most, its correlation with "
         measured += f"PG(1,2) {value['correlation of PG(1,2) and MDI-oob']:.4f}"
-        findings.append(finding("s14", f"section 6, {name}", measured, least, ROUNDING))
+        findings.append(finding("s14", f"section 6, {name}", measured, residual, ROUNDING))
     return findings
 
 
@@ -240,14 +240,14 @@ def _of_noise(table):
     """s21: whether contributions cancel more where overfitting is, and where nothing tells y."""
     rows = table.set_index(table["quantity"].str.removeprefix(f"{_identities.LEFT}, "))
     findings = []
-    for more, less in ((FEW_VALUES, MANY_VALUES), (RELEVANT, FEW_VALUES)):
-        apart = rows.loc[more, "value"] - rows.loc[less, "value"]
-        width = K * np.hypot(*rows.loc[[more, less], "standard_error"])
+    for larger, smaller in ((FEW_VALUES, MANY_VALUES), (RELEVANT, FEW_VALUES)):
+        apart = rows.loc[larger, "value"] - rows.loc[smaller, "value"]
+        width = K * np.hypot(*rows.loc[[larger, smaller], "standard_error"])
         measured = "share of the CFC that is left when those of the trees are added up: "
-        measured += f"{more} less {less}; {K:.0f} standard errors over the features"
-        given = {"basis": "monte-carlo", "interval": (apart - width, apart + width)}
-        variant = f"canceling, {more} against {less}"
-        findings.append(finding("s21", variant, measured, apart, 0.0, "at least", **given))
+        measured += f"{larger} less {smaller}; {K:.0f} standard errors over the features"
+        options = {"basis": "monte-carlo", "interval": (apart - width, apart + width)}
+        variant = f"canceling, {larger} against {smaller}"
+        findings.append(finding("s21", variant, measured, apart, 0.0, "at least", **options))
     return findings
 
 
@@ -275,8 +275,10 @@ def _of_bias(table):
     ):
         formula = rows["expected"] if formula is None else formula
         distance = ((rows["value"] - formula).abs() / rows["standard_error"]).max()
-        given = {"basis": "monte-carlo", "reason": _DEVIATION}
-        findings.append(finding("s16", variant, measured + simulated, distance, DEVIATION, **given))
+        options = {"basis": "monte-carlo", "reason": _DEVIATION}
+        findings.append(
+            finding("s16", variant, measured + simulated, distance, DEVIATION, **options)
+        )
     error = (table["exact"] - table["expected"]).abs().max()
     measured = "largest error of the formulas against the enumeration of all outcomes"
     return [*findings, finding("s16", "formulas", measured, error, ROUNDING)]

@@ -89,7 +89,7 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
     inputs : dict of DataFrame
         The tables `FORESTS`, `SHAP_FORESTS` and `MTRY_2`.
     recorded : path, optional
-        What the author's stored scores give, where he stored some.
+        Areas from the author's stored scores, for the scores that he stored.
 
     Returns
     -------
@@ -105,16 +105,16 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
         name: rows.pivot(index="repeat", columns=["among", "importance"], values="value")
         for name, rows in inputs.items()
     }
-    known = storage.read_rows(recorded) if recorded else []
-    stored = {row["score"]: float(row["value"]) for row in known}
+    author_rows = storage.read_rows(recorded) if recorded else []
+    stored = {row["score"]: float(row["value"]) for row in author_rows}
     table = []
     for variant, scores in PRINTED.items():
-        own = scores | (EXTRA_SCORES if variant == "published" else {})
+        sources = scores | (EXTRA_SCORES if variant == "published" else {})
         areas = {
-            n: pd.DataFrame({score: wide[e][n][name] for score, (e, name) in own.items()})
+            n: pd.DataFrame({score: wide[e][n][name] for score, (e, name) in sources.items()})
             for n in (ALL, FIRST)
         }
-        for score in own:
+        for score in sources:
             row = {"variant": variant, "score": score} | _measured(areas, score)
             table.append(row | {"author": stored.get(score, np.nan)})
     return pd.DataFrame(table)
@@ -145,14 +145,16 @@ def statements(table) -> list[dict]:
             values, errors = rivals[column], rivals[f"{column}_error"]
             interval = ((values - K * errors).min(), (values + K * errors).min())
             measured = f"smallest lead of PGhat(0.5, 1) over the other nine, {among}{_ERRORS}"
-            given = {"basis": "monte-carlo", "interval": interval}
+            options = {"basis": "monte-carlo", "interval": interval}
             name = f"{variant}, {among}"
-            findings.append(finding("s10", name, measured, values.min(), 0.0, "at least", **given))
+            findings.append(
+                finding("s10", name, measured, values.min(), 0.0, "at least", **options)
+            )
         values, errors = (rows.loc[list(COMPETITORS), f"behind{end}"] for end in ("", "_error"))
         interval = ((values - K * errors).max(), (values + K * errors).max())
         measured = f"largest lead of MDA, SHAP or AIR over PGhat(1, 0){_ERRORS}"
-        given = {"basis": "chosen", "reason": _COMPETITIVE, "interval": interval}
-        findings.append(finding("s11", variant, measured, values.max(), COMPETITIVE, **given))
+        options = {"basis": "chosen", "reason": _COMPETITIVE, "interval": interval}
+        findings.append(finding("s11", variant, measured, values.max(), COMPETITIVE, **options))
     return [*findings, _of_mtry(table)]
 
 
@@ -164,8 +166,8 @@ def _of_mtry(table):
     expected = np.array([printed[score] for score in OF_MTRY_2])
 
     def distance(scores):
-        own = rows.loc[scores]
-        return float(((own["value"] - expected) ** 2 / own["standard_error"] ** 2).sum())
+        chosen = rows.loc[scores]
+        return float(((chosen["value"] - expected) ** 2 / chosen["standard_error"] ** 2).sum())
 
     apart = distance([f"{score}, mtry 2" for score in OF_MTRY_2]) - distance([*OF_MTRY_2])
     measured = (
