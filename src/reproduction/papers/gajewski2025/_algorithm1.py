@@ -29,10 +29,10 @@ def undefined_share(forest, x, chosen, sigma, as_printed) -> float:
             return below[1] - below[0]
         return float(state[0][q] <= x[q] < state[1][q])
 
-    def visit(k, prod, inside):
+    def visit(k, prod, is_inner):
         q = forest.feature[k]
         if q < 0:
-            if inside:
+            if is_inner:
                 counted[0] += 1
                 counted[1] += math.isnan(prod)
             else:
@@ -44,13 +44,13 @@ def undefined_share(forest, x, chosen, sigma, as_printed) -> float:
             state[side][q] = nearer(saved[side], forest.threshold[k])
             state[2][q] = factor(q)
             # Line 17.
-            visit(child, np.float64(prod) / saved[2] * state[2][q], inside)
+            visit(child, np.float64(prod) / saved[2] * state[2][q], is_inner)
             for values, before in zip(state, saved, strict=True):
                 values[q] = before
 
-    def visit_all(prod, inside):
+    def visit_all(prod, is_inner):
         for root in forest.tree_offsets[:-1]:
-            visit(int(root), prod, inside)
+            visit(int(root), prod, is_inner)
 
     with np.errstate(all="ignore"):
         visit_all(1.0, False)

@@ -12,11 +12,12 @@ from splitcredit.faithfulness.noise import noise_pool
 from splitcredit.faithfulness.prediction_gap import GapProblem as Setting
 from splitcredit.faithfulness.sampling import pg2_sampled
 
-# Sampling takes so much for a pair and so much for a sample: from the times at two counts.
+# Each pair has a cost, and so has each sample. Both follow from the times at two counts.
 FEW, MANY = 100, 4000
-# Fresh noise for every pair, as the paper has it; or drawn before and shared, at no cost here.
+# Noise is drawn anew for every pair, as in the paper; or it is drawn before, shared by all pairs,
+# and not timed.
 FRESH, SHARED = "fresh noise", "shared noise"
-# Making a generator for every pair takes so long that fewer pairs of fresh noise will do.
+# A random generator for each pair takes so long that fewer pairs of fresh noise are enough.
 PAIRS_OF_FRESH = 22
 _STREAMS = 8
 
@@ -42,27 +43,27 @@ def of_setting(forest, X, sigma, n_pairs, repeats) -> dict:
     """
     rng = np.random.default_rng(0)
     d = X.shape[1]
-    each = -(-n_pairs // d)
-    chosen = np.concatenate([_ensembles.sets(rng, each, d, m) for m in range(1, d + 1)])
+    n_sets_per_size = -(-n_pairs // d)
+    chosen = np.concatenate([_ensembles.sets(rng, n_sets_per_size, d, m) for m in range(1, d + 1)])
     x = X[rng.integers(len(X), size=len(chosen))]
-    some = np.unique(np.linspace(0, len(x) - 1, min(len(x), PAIRS_OF_FRESH)).astype(int))
+    fresh_rows = np.unique(np.linspace(0, len(x) - 1, min(len(x), PAIRS_OF_FRESH)).astype(int))
     setting = Setting(forest, None, sigma, None)
 
     def sampled(noise, kind, count):
-        rows = some if noise == FRESH else slice(None)
-        how = {"draws": "literal"} if noise == FRESH else {"pool": pools[kind]}
-        return lambda: pg2_sampled(forest, x[rows], chosen[rows], [count], sigma, kind, **how)
+        rows = fresh_rows if noise == FRESH else slice(None)
+        options = {"draws": "literal"} if noise == FRESH else {"pool": pools[kind]}
+        return lambda: pg2_sampled(forest, x[rows], chosen[rows], [count], sigma, kind, **options)
 
     pools = {kind: noise_pool(kind, d, MANY, _STREAMS) for kind in METHODS}
     jobs = {("exact",): lambda: setting.gaps(x, chosen[:, None])}
     ways = [(noise, kind) for noise in (FRESH, SHARED) for kind in METHODS]
     jobs |= {(*way, n): sampled(*way, n) for way in ways for n in (FEW, MANY)}
-    taken = turns(jobs, repeats, [name for name in jobs if MANY not in name])
-    seconds_of = {"exact": taken["exact",] / len(x)}
+    seconds = turns(jobs, repeats, [name for name in jobs if MANY not in name])
+    seconds_of = {"exact": seconds["exact",] / len(x)}
     for way in ways:
-        n = len(some) if way[0] == FRESH else len(x)
-        a_sample = np.maximum(taken[*way, MANY] - taken[*way, FEW], 0) / (MANY - FEW)
-        a_pair = np.maximum(taken[*way, FEW] - FEW * a_sample, 0)
+        n = len(fresh_rows) if way[0] == FRESH else len(x)
+        a_sample = np.maximum(seconds[*way, MANY] - seconds[*way, FEW], 0) / (MANY - FEW)
+        a_pair = np.maximum(seconds[*way, FEW] - FEW * a_sample, 0)
         seconds_of[way] = a_pair / n, a_sample / n
     return seconds_of
 
@@ -79,11 +80,11 @@ def growth(trees, sizes, n_pairs, n_sampled, repeats):
         ``n_trees``, ``nodes``, ``size``; ``seconds``, float64 (repeats,).
     """
     rng = np.random.default_rng(1)
-    most = max(n_pairs, n_sampled)
-    sets = {size: _ensembles.sets(rng, most, _ensembles.FEATURES, size) for size in sizes}
+    n_rows = max(n_pairs, n_sampled)
+    sets = {size: _ensembles.sets(rng, n_rows, _ensembles.FEATURES, size) for size in sizes}
     for n_trees in trees:
         forest, X = _ensembles.wine_like(n_trees)
-        setting, x = Setting(forest, None, 0.3, None), X[:most]
+        setting, x = Setting(forest, None, 0.3, None), X[:n_rows]
         pool = noise_pool("mc", X.shape[1], MANY, _STREAMS)
         jobs = {}
         for size in sizes:
@@ -93,12 +94,12 @@ def growth(trees, sizes, n_pairs, n_sampled, repeats):
                 pairs = x[:n_sampled], chosen[:n_sampled]
                 jobs[count, size] = _sampling(forest, *pairs, count, "mc", {"pool": pool})
         key = {"n_trees": n_trees, "nodes": forest.n_nodes}
-        taken = turns(jobs, repeats, [name for name in jobs if MANY not in name])
+        seconds = turns(jobs, repeats, [name for name in jobs if MANY not in name])
         for size in sizes:
-            own = {**key, "size": size}
-            yield {"method": "exact", **own, "seconds": taken["exact", size] / n_pairs}
-            of_samples = np.maximum(taken[MANY, size] - taken[FEW, size], 0)
-            yield {"method": "mc", **own, "seconds": of_samples / (MANY - FEW) / n_sampled}
+            row_key = {**key, "size": size}
+            yield {"method": "exact", **row_key, "seconds": seconds["exact", size] / n_pairs}
+            of_samples = np.maximum(seconds[MANY, size] - seconds[FEW, size], 0)
+            yield {"method": "mc", **row_key, "seconds": of_samples / (MANY - FEW) / n_sampled}
 
 
 def by_iterations(counts, n_fresh, n_shared, repeats, n_trees=40):

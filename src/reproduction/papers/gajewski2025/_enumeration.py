@@ -1,7 +1,7 @@
 """PG2 from its definition: every cell that the thresholds cut the noise into, one after another.
 
-Of the kernel it shares nothing: probabilities come from a power series in 100 digits, and what the
-model gives in a cell from walking its trees.
+It shares nothing with the kernel. Probabilities come from a power series in 100 digits, and the
+prediction in a cell comes from walking the trees.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def pg2(forest, x, chosen, below) -> float:
     features, edges, masses = np.flatnonzero(chosen), [], []
     for j in features:
         cuts = np.unique(forest.threshold[forest.feature == j])
-        # A cell begins at its lower edge, which goes where all of it goes.
+        # A cell includes its lower edge, so that edge reaches the same leaves as the whole cell.
         edges.append(np.concatenate([[-np.inf], cuts]))
         masses.append(_masses(cuts.tolist(), below[j]))
     cells = np.repeat(x[None].astype(float), math.prod(map(len, edges)), axis=0)
@@ -63,8 +63,8 @@ def _masses(cuts, below):
     """Probability of each interval between the cuts."""
     with localcontext() as context:
         context.prec = DIGITS
-        at = [below(t) for t in cuts]
-        return [float(b - a) for a, b in pairwise([Decimal(0), *at, Decimal(1)])]
+        cumulative = [below(t) for t in cuts]
+        return [float(b - a) for a, b in pairwise([Decimal(0), *cumulative, Decimal(1)])]
 
 
 def normal_below(z: Decimal) -> Decimal:

@@ -1,4 +1,4 @@
-"""What the paper says of errors at equal time, judged at the iterations of some comparison."""
+"""The paper's statements about errors at equal time, judged at the iterations of one comparison."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def findings(rows, comparison, interval) -> list[dict]:
 
 def _typical(rows, comparison, words):
     for (model, method), (stated, half) in STATED.items():
-        some = rows[(rows["model"] == model) & (rows["method"] == method)]
-        median, low, high = (some[name].median() for name in ("value", "low", "high"))
+        rows_of_method = rows[(rows["model"] == model) & (rows["method"] == method)]
+        median, low, high = (rows_of_method[name].median() for name in ("value", "low", "high"))
         nearest = 0.0 if low <= stated <= high else min(abs(low - stated), abs(high - stated))
         interval = nearest, max(abs(low - stated), abs(high - stated))
         yield finding(
@@ -62,21 +62,21 @@ def _typical(rows, comparison, words):
 
 
 def _smaller_for_bigger(rows, comparison, words):
-    by = rows.pivot(index=["dataset", "sigma", "method"], columns="model")
+    wide = rows.pivot(index=["dataset", "sigma", "method"], columns="model")
     return exceptions(
         "s06",
         comparison,
         "settings in which the bigger model's NMAE is not the smaller one",
         words,
-        *((by[a, "bigger"] >= by[b, "single"]) for a, b in _COMPARED),
+        *((wide[a, "bigger"] >= wide[b, "single"]) for a, b in _COMPARED),
     )
 
 
 def _smaller_for_wider(rows, comparison, words):
     mc = rows[rows["method"] == "mc"]
-    for model, some in mc.groupby("model", sort=False):
-        by = {
-            name: some.pivot(index="dataset", columns="sigma", values=name).to_numpy()
+    for model, rows_of_model in mc.groupby("model", sort=False):
+        arrays = {
+            name: rows_of_model.pivot(index="dataset", columns="sigma", values=name).to_numpy()
             for name in ("low", "value", "high")
         }
         yield exceptions(
@@ -84,12 +84,12 @@ def _smaller_for_wider(rows, comparison, words):
             f"{comparison}, {model}",
             f"steps from one sigma to the next at which {METHODS['mc']}'s NMAE does not fall",
             words,
-            *((by[a][:, 1:] >= by[b][:, :-1]) for a, b in _COMPARED),
+            *((arrays[a][:, 1:] >= arrays[b][:, :-1]) for a, b in _COMPARED),
         )
 
 
-# What is held against what, if the first must be smaller: certain exceptions, exceptions of the
-# values, possible ones.
+# Columns that are compared where the first must be smaller: for certain exceptions, for exceptions
+# of the values, and for possible exceptions.
 _COMPARED = (("low", "high"), ("value", "value"), ("high", "low"))
 
 
@@ -110,31 +110,31 @@ def exceptions(statement, variant, measured, words, certain, counted, possible) 
 
 def _noticeable(rows, comparison, words):
     mc = rows[rows["method"] == "mc"]
-    least = mc.loc[mc["value"].idxmin()]
+    smallest = mc.loc[mc["value"].idxmin()]
     return finding(
         "s31",
         comparison,
         f"smallest NMAE of {METHODS['mc']} over models, data sets and sigmas",
-        least["value"],
+        smallest["value"],
         NOTICEABLE,
         "at least",
         basis="chosen",
         reason="half a percent of the mean gap is what the last digit of the introduction's errors "
         f"of {METHODS['mc']} shows; {words}",
-        interval=(least["low"], least["high"]),
+        interval=(smallest["low"], smallest["high"]),
     )
 
 
 def _edge(rows, comparison, words):
-    by = rows.pivot(index=["dataset", "model", "sigma"], columns="method")
+    wide = rows.pivot(index=["dataset", "model", "sigma"], columns="method")
     certain, counted, possible = (
-        (by[a, "halton"] < by[b, "mc"]).mean()
+        (wide[a, "halton"] < wide[b, "mc"]).mean()
         for a, b in (("high", "low"), ("value", "value"), ("low", "high"))
     )
     return finding(
         "s32",
         comparison,
-        f"share of {len(by)} settings in which quasi-Monte Carlo has the smaller NMAE",
+        f"share of {len(wide)} settings in which quasi-Monte Carlo has the smaller NMAE",
         counted,
         0.5,
         "at least",

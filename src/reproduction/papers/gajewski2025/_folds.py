@@ -25,7 +25,7 @@ def at(rows, recipe) -> np.ndarray:
 
 
 def excess(rows) -> pd.DataFrame:
-    """How much more than the least the error at the stated parameters is.
+    """Excess of the error at the stated parameters over the least error.
 
     Parameters
     ----------
@@ -43,15 +43,18 @@ def excess(rows) -> pd.DataFrame:
     excesses = []
     for dataset in DATASETS:
         for model in MODELS:
-            own = rows[(rows["dataset"] == dataset) & (rows["model"] == model)]
-            is_text = at(own, recipe_of(dataset, model, DESCRIBED))
-            others = own[~is_text].pivot(
+            rows_of_model = rows[(rows["dataset"] == dataset) & (rows["model"] == model)]
+            is_text = at(rows_of_model, recipe_of(dataset, model, DESCRIBED))
+            other_errors = rows_of_model[~is_text].pivot(
                 index=["shuffle", "fold"], columns=PARAMETERS, values="value"
             )
-            least = others.mean().idxmin()
-            stated = own[is_text].set_index(["shuffle", "fold"])["value"]
-            differences = (stated - others[least]).to_numpy() / others[least].mean()
-            share = 1 / len(differences) + own["n_held_out"].sum() / own["n_training"].sum()
+            best = other_errors.mean().idxmin()
+            stated = rows_of_model[is_text].set_index(["shuffle", "fold"])["value"]
+            differences = (stated - other_errors[best]).to_numpy() / other_errors[best].mean()
+            share = (
+                1 / len(differences)
+                + rows_of_model["n_held_out"].sum() / rows_of_model["n_training"].sum()
+            )
             error = K * np.sqrt(share * differences.var(ddof=1))
             value = differences.mean()
             row = {"dataset": dataset, "model": model, "value": value}

@@ -1,4 +1,4 @@
-"""Kinds of noise to hold the exact gap against an enumeration: the library's, and their own twins.
+"""Kinds of noise for comparing the exact gap with an enumeration: the library's, and plain twins.
 
 The theorem asks only that the perturbations of features are independent of each other.
 """
@@ -52,18 +52,18 @@ def make(kind, rng, X, x, sigma) -> Noise:
         below = [_among(rows[:, j].astype(np.float32)) for j in range(d)]
         return Noise(Marginal(rows), np.ones(d), below)
     sample = rng.normal(size=VALUES).round(1)
-    one = {
+    perturbations = {
         NORMAL: Normal(),
         "uniform": Uniform(HALF_WIDTH),
         "Laplace": Laplace(),
         "empirical": Empirical(sample),
     }
     if kind == MIXED:
-        kinds = rng.permutation([*one, *one])[:d].tolist()
+        kinds = rng.permutation([*perturbations, *perturbations])[:d].tolist()
         scale = sigma * rng.uniform(0.5, 2, size=d)
-        perturbation = FeatureWise(tuple(one[k] for k in kinds))
+        perturbation = FeatureWise(tuple(perturbations[k] for k in kinds))
     else:
-        kinds, scale, perturbation = [kind] * d, np.full(d, sigma), one[kind]
+        kinds, scale, perturbation = [kind] * d, np.full(d, sigma), perturbations[kind]
     return Noise(
         perturbation, scale, [_below(k, x[j], scale[j], sample) for j, k in enumerate(kinds)]
     )

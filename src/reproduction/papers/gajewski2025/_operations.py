@@ -22,7 +22,9 @@ def count(forest, X, chosen, sigma) -> np.ndarray:
     chosen : bool (n_pairs, n_features)
     sigma : float
     """
-    return np.array([_of_lists(*own) for own in lists(forest, X, chosen, sigma)])
+    return np.array(
+        [_of_lists(*work_and_sides) for work_and_sides in lists(forest, X, chosen, sigma)]
+    )
 
 
 def lists(forest, X, chosen, sigma):
@@ -41,17 +43,17 @@ def lists(forest, X, chosen, sigma):
     rows, tails = problem.with_tails(X, chosen)
     work = leaf_lists.workspace(trees, X.shape[1], depth)
     walked = trees.splits, trees.leaves, trees.box, trees.trees
-    found = work.located, work.row_values, work.waiting, work.active, work.active_end
+    outputs = work.located, work.row_values, work.waiting, work.active, work.active_end
     sides = trees.sides, trees.first, trees.lowered
     for x, tail, moving in zip(rows, tails, chosen, strict=True):
         leaf_lists.begin_row(work)
         all_leaves = leaf_lists.take_features(*sides, x, tail, moving, work)
-        given = x, tail, moving, all_leaves, work.covered
-        _, *sums = reached_leaves.find_leaves(*walked, *given, *found)
+        row_inputs = x, tail, moving, all_leaves, work.covered
+        _, *sums = reached_leaves.find_leaves(*walked, *row_inputs, *outputs)
         reached_leaves.drop_negligible_leaves(work.active, work.active_end, *sums)
         leaf_lists.list_steps(trees.leaves, trees.above, trees.box, work)
-        own = trees.leaves[work.active["leaf"][: work.active_end[-1]]]
-        yield work, int((own["box_end"] - own["box"]).sum())
+        active_leaves = trees.leaves[work.active["leaf"][: work.active_end[-1]]]
+        yield work, int((active_leaves["box_end"] - active_leaves["box"]).sum())
 
 
 def _of_lists(work, boxes):

@@ -1,4 +1,4 @@
-"""What tables 4 and 5 share: the error without the k most important features of each row.
+"""Shared by tables 4 and 5: the error without the k most important features of each row.
 
 A larger error is better: the ranking names features that matter more.
 """

@@ -1,4 +1,4 @@
-"""What the artefacts share: data sets, models, rankings, and what Table 1 prints of iterations."""
+"""Shared by the artefacts: data sets, models, rankings, and the iterations that Table 1 prints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ METHODS = {"mc": "Monte Carlo", "halton": "quasi-Monte Carlo"}
 # As the printed cells call them.
 PRINTED_METHODS = {"mc": "mc", "halton": "qmc"}
 PUBLISHED, DESCRIBED = "published", "described"
-# Models of which table 1 and the figures print another one than the authors saved.
+# Settings of which table 1 and the figures show another model than the one that the authors saved.
 _NOT_PRINTED = {
     ("parkinson", "single"): "its gaps respond to features that the saved tree does not split on",
 }
@@ -33,7 +33,7 @@ CLAIMS = _HERE / "claims"
 
 
 def not_printed(dataset: str, model: str) -> str | None:
-    """How one knows that what is printed of a model comes from another one; None if it does not."""
+    """Evidence that the printed numbers of a model come from another model; None if they do not."""
     return _NOT_PRINTED.get((dataset, model))
 
 

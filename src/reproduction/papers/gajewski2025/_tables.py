@@ -1,4 +1,4 @@
-"""What tables 2 to 6 share: one row a setting, of one split (published) or more (described)."""
+"""Shared by tables 2 to 6: one row a setting, of one split (published) or more (described)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SETTING = ["variant", "dataset", "model"]
 
 
 def over_splits(frames, keys) -> pd.DataFrame:
-    """One row a setting: means over the splits, and how far the splits go.
+    """One row a setting: means over the splits, and the range of the splits.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ def over_splits(frames, keys) -> pd.DataFrame:
 
 def _first_of_each(frames):
     """Rows of all frames; of a setting that several have, those of the first."""
-    setting, kept, seen = ["variant", "data", "model"], [], set()
+    setting, first_rows, seen = ["variant", "data", "model"], [], set()
     for frame in frames:
-        own = frame[setting].apply(tuple, axis=1)
-        kept.append(frame[~own.isin(seen)])
-        seen |= set(own)
-    return pd.concat(kept, ignore_index=True)
+        settings = frame[setting].apply(tuple, axis=1)
+        first_rows.append(frame[~settings.isin(seen)])
+        seen |= set(settings)
+    return pd.concat(first_rows, ignore_index=True)
 
 
 def with_lead(frame) -> pd.DataFrame:
@@ -54,16 +54,16 @@ def with_lead(frame) -> pd.DataFrame:
     return frame.rename(columns={"low": "lead_low", "high": "lead_high"})
 
 
-def counted(statement, variant, measured, rows, limit, kind, **how) -> dict:
+def counted(statement, variant, measured, rows, limit, kind, **options) -> dict:
     """A finding that counts the settings in which something holds, given as booleans.
 
-    `how` is what `finding` takes beside.
+    `options` are further arguments of `finding`.
     """
     measured = f"{measured}, of {len(rows)}"
-    return finding(statement, variant, measured, rows.sum(), limit, kind, **how)
+    return finding(statement, variant, measured, rows.sum(), limit, kind, **options)
 
 
-def share_finding(statement, variant, measured, rows, limit=0.5, **how) -> dict:
+def share_finding(statement, variant, measured, rows, limit=0.5, **options) -> dict:
     """A finding that something holds in most settings ("usually"), given as booleans."""
     measured = f"share of {len(rows)} {measured}"
-    return finding(statement, variant, measured, rows.mean(), limit, "at least", **how)
+    return finding(statement, variant, measured, rows.mean(), limit, "at least", **options)

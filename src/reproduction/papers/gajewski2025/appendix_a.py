@@ -28,7 +28,7 @@ _COLUMNS = ["variant", "dataset", "model", "quantity", "value"]
 
 
 def compute(inputs, recipes, recorded) -> pd.DataFrame:
-    """What the text states of models and data, as it is behind the printed numbers.
+    """Parameters and sizes that the text states, as they are behind the printed numbers.
 
     Parameters
     ----------
@@ -59,24 +59,24 @@ def compute(inputs, recipes, recorded) -> pd.DataFrame:
     rows = []
     for dataset in DATASETS:
         for model in MODELS:
-            same = cards[dataset, model] == hashes.get((dataset, model))
-            for name, value in _parameters(dataset, model, same).items():
+            is_saved_model = cards[dataset, model] == hashes.get((dataset, model))
+            for name, value in _parameters(dataset, model, is_saved_model).items():
                 rows.append((PUBLISHED, dataset, model, name, value))
         rows += [(PUBLISHED, dataset, "", *size) for size in _sizes(recipes[dataset])]
         errors = inputs[ERRORS]
-        own = errors[(errors["variant"] == PUBLISHED) & (errors["data"] == dataset)]
-        (n_pairs,) = own["n_pairs"].unique()
+        rows_of_dataset = errors[(errors["variant"] == PUBLISHED) & (errors["data"] == dataset)]
+        (n_pairs,) = rows_of_dataset["n_pairs"].unique()
         rows.append((PUBLISHED, dataset, "", "n_pairs", str(n_pairs)))
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def _parameters(dataset, model, same):
+def _parameters(dataset, model, is_saved_model):
     recipe = recipe_of(dataset, model)
     if recipe.get("recorded"):
-        known = {"max_depth": depths(recorded_models.forest(recipe["recorded"])).max()}
+        parameters = {"max_depth": depths(recorded_models.forest(recipe["recorded"])).max()}
     else:
-        known = recipe if same else {}
-    return {printed: str(known.get(own, NOT_FOUND)) for own, printed in NAMES.items()}
+        parameters = recipe if is_saved_model else {}
+    return {printed: str(parameters.get(name, NOT_FOUND)) for name, printed in NAMES.items()}
 
 
 def _sizes(recipe):

@@ -34,7 +34,7 @@ _COLORS = dict(zip(GREEDY, (COLORS["blue"], COLORS["orange"], COLORS["green"]), 
 
 
 def compute(inputs) -> pd.DataFrame:
-    """Ties, changed rankings, and printed cells, for each way to compute.
+    """Ties, changed rankings, and printed cells, for each arithmetic.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def compute(inputs) -> pd.DataFrame:
         - ``set``, ``order``: share of the n rows in which the first k features, or they and their
           order, are others than in double precision; ``order`` at the last k is any change at all;
         - ``tied steps``: share of all steps of the n rows but the last, which has no choice;
-        - ``cells as printed``: how many of n printed cells come out, of table 2 (single trees; k
-          is 2), 3 (k is 3) or 6.
+        - ``cells as printed``: how many of n printed cells are reproduced, of table 2 (single
+          trees; k is 2), 3 (k is 3) or 6.
     """
     frames = {name.partition("/")[2]: _named(frame) for name, frame in inputs.items()}
     changes = frames["ranking_changes"].rename(columns={"n_rows": "n"})
@@ -71,24 +71,24 @@ def compute(inputs) -> pd.DataFrame:
 def _named(frame):
     """Rows with the arithmetic of their ranking, empty for SHAP's, and the printed name."""
     frame = frame.drop(columns="variant").rename(columns={"data": "dataset"})
-    parts = frame["ranking"].str.extract(r"^([a-z_]+)(.*)$")
-    sigma = pd.to_numeric(parts[1], errors="coerce")
+    groups = frame["ranking"].str.extract(r"^([a-z_]+)(.*)$")
+    sigma = pd.to_numeric(groups[1], errors="coerce")
     return frame.assign(
-        arithmetic=parts[0].map(ARITHMETICS).fillna(""),
+        arithmetic=groups[0].map(ARITHMETICS).fillna(""),
         sigma=sigma,
         ranking=sigma.map(GREEDY).fillna(SHAP),
     )
 
 
 def _cells(frames):
-    """How many printed cells come out, by table, data set and arithmetic."""
+    """Numbers of printed cells that are reproduced, by table, data set and arithmetic."""
     for model, files in PRINTED.items():
         for file, metric in files.items():
-            own = frames[metric][frames[metric]["model"] == model]
+            rows_of_model = frames[metric][frames[metric]["model"] == model]
             for dataset in DATASETS:
                 printed = list(_printed(file, dataset, model))
                 for arithmetic in ARITHMETICS.values():
-                    rows = own[own["arithmetic"].isin([arithmetic, ""])]
+                    rows = rows_of_model[rows_of_model["arithmetic"].isin([arithmetic, ""])]
                     equal = [_is_printed(rows, cell, text) for cell, text in printed]
                     key = {"dataset": dataset, "model": model, "arithmetic": arithmetic}
                     number = int(file.removeprefix("table").removesuffix(".csv"))
@@ -125,11 +125,11 @@ def draw(table):
         shares = table[(table["model"] == model) & (table["quantity"] == quantity)]
         top = max(shares["value"].max(), 0.1)
         for axis, (dataset, name) in zip(row, DATASETS.items(), strict=True):
-            own = shares[shares["dataset"] == dataset]
-            _panel(axis, own, quantity)
+            rows_of_dataset = shares[shares["dataset"] == dataset]
+            _panel(axis, rows_of_dataset, quantity)
             axis.set_ylim(-0.03 * top, 1.08 * top)
             if quantity == "tied":
-                axis.set_title(f"{name}, {own['n'].max():.0f} rows", fontsize=9.5)
+                axis.set_title(f"{name}, {rows_of_dataset['n'].max():.0f} rows", fontsize=9.5)
         row[0].set_ylabel(f"{MODELS[model]}:\n{words[quantity]}\n(share of rows)", fontsize=8.5)
     for axis in axes[-1]:
         axis.set_xlabel("place k")

@@ -17,7 +17,7 @@ ERRORS = "gajewski2025_chosen/shuffled_error"
 
 
 def compute(inputs) -> pd.DataFrame:
-    """Mean errors of both, and how much more than the other's that of the text is.
+    """Mean errors of both sets of parameters, and the excess of the error of the text's.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ def compute(inputs) -> pd.DataFrame:
     key = ["dataset", "model", *_folds.PARAMETERS]
     means = rows.groupby(key, sort=False)["value"].agg(["mean", "size"]).reset_index()
     means = means.rename(columns={"mean": "value", "size": "n_folds"})
-    for (dataset, model), own in means.groupby(["dataset", "model"], sort=False):
-        is_text = _folds.at(own, recipe_of(dataset, model, DESCRIBED))
-        means.loc[own.index, "chosen"] = np.where(is_text, "text", "grid")
+    for (dataset, model), rows_of_model in means.groupby(["dataset", "model"], sort=False):
+        is_text = _folds.at(rows_of_model, recipe_of(dataset, model, DESCRIBED))
+        means.loc[rows_of_model.index, "chosen"] = np.where(is_text, "text", "grid")
     excess = _folds.excess(rows).assign(quantity="excess")
     table = pd.concat([means.assign(quantity="RMSE"), excess], ignore_index=True)
     columns = ["quantity", *key, "chosen", "value", "low", "high", "n_folds"]

@@ -73,7 +73,7 @@ def draw(table):
     cells = [(v, scale, sigma) for v in variants for scale in SCALES for sigma in sigmas]
     n_columns = len(sigmas) if len(sigmas) > 1 else len(SCALES)
     n_rows = len(cells) // n_columns
-    # What lies low on the paper's axes is seen on the others, which get more room.
+    # Points that lie low on the paper's axes are seen on the logarithmic ones, which get more room.
     ratios = [0.8 if cells[n_columns * row][1] == "linear" else 1 for row in range(n_rows)]
     ratios = ratios if len(sigmas) > 1 else [1] * n_rows
     width, height = 2.9 * n_columns + 1.2, 2.2 * sum(ratios) + 2
@@ -118,17 +118,17 @@ def _key():
 
 
 def _words(variant, dataset, model):
-    """The name of a variant; another one if print comes from a model that nobody has."""
-    other = variant == PUBLISHED and not_printed(dataset, model) is not None
-    return "saved, not print's" if other else variant
+    """The name of a variant; another name if the printed numbers come from an unavailable model."""
+    is_other_model = variant == PUBLISHED and not_printed(dataset, model) is not None
+    return "saved, not print's" if is_other_model else variant
 
 
 def _headings(table, dataset, model):
     pairs = table.groupby("variant", sort=False)["n_pairs"].first()
     words = [f"{n:.0f} pairs ({_words(v, dataset, model)})" for v, n in pairs.items()]
-    same = f"{pairs.iloc[0]:.0f} pairs of a row and a set of features"
+    pairs_text = f"{pairs.iloc[0]:.0f} pairs of a row and a set of features"
     yield f"{DATASETS[dataset]}, {MODELS[model]}: NMAE, a share of the mean gap"
-    yield same if pairs.nunique() == 1 else ", ".join(words)
+    yield pairs_text if pairs.nunique() == 1 else ", ".join(words)
     if not_printed(dataset, model):
         yield f"Print is of another tree: {not_printed(dataset, model)}"
 
@@ -182,9 +182,9 @@ def statements(table) -> list[dict]:
 
 def _wide(rows, name):
     """One column of the table, float64 (n_methods, n_iterations, n_sigmas)."""
-    by = rows.pivot(index="iterations", columns=["sigma", "method"], values=name).sort_index()
+    wide = rows.pivot(index="iterations", columns=["sigma", "method"], values=name).sort_index()
     sigmas = sorted(rows["sigma"].unique())
-    return np.stack([by[[(s, method) for s in sigmas]].to_numpy() for method in METHODS])
+    return np.stack([wide[[(s, method) for s in sigmas]].to_numpy() for method in METHODS])
 
 
 def _shared(rows):
@@ -226,8 +226,8 @@ def _quasi(name, rows):
     def judged(variant, measured, value, error, limit):
         # Another value than the smallest may have the wider interval, and be below the limit.
         interval = (value - error).min(), (value + error).min()
-        more = {"basis": "monte-carlo", "reason": reason, "interval": interval}
-        return finding("s03", variant, measured, value.min(), limit, "at least", **more)
+        options = {"basis": "monte-carlo", "reason": reason, "interval": interval}
+        return finding("s03", variant, measured, value.min(), limit, "at least", **options)
 
     measured = "smallest NMAE of Monte Carlo over that of quasi-Monte Carlo, over sigma and i"
     yield judged(name, measured, ratio, of_ratio, 1.0)

@@ -2,8 +2,8 @@
 
 Sampling is timed in two ways. *Fresh noise* makes a generator of its own for every pair, as the
 paper does; that alone may take longer than the exact algorithm. *Shared noise* is drawn before,
-once for all pairs, and its drawing is not counted: what is left are the restriction of the trees to
-the features of the set, and the trees' evaluation. From these come three comparisons,
+once for all pairs, and its drawing is not counted. Then the time is that of the restriction of the
+trees to the features of the set, and of the trees' evaluation. From these come three comparisons,
 `COMPARISONS`. An estimate needs one iteration, so all find at least one.
 
 Paper and program measure their own implementations of sampling and of the exact algorithm, and so
@@ -109,23 +109,23 @@ def _of_model(key, forest, X, errors, timed_pairs, repeats, n_pairs):
         yield {"part": "a pair", **setting, "method": "exact", **_median(seconds["exact"])}
         exact = pg2(forest, X_pairs, sets, scale=sigma)
         for method in METHODS:
-            own = {**setting, "method": method}
+            row = {**setting, "method": method}
             for noise in (_clocks.FRESH, _clocks.SHARED):
                 a_pair, a_sample = seconds[noise, method]
-                yield {"part": "a pair", **own, "noise": noise, **_median(a_pair)}
-                yield {"part": "a sample", **own, "noise": noise, **_median(a_sample)}
+                yield {"part": "a pair", **row, "noise": noise, **_median(a_pair)}
+                yield {"part": "a sample", **row, "noise": noise, **_median(a_sample)}
             counts = {
-                comparison: _median(equal_time(comparison, seconds, method), whole=True)
+                comparison: _median(equal_time(comparison, seconds, method), as_integer=True)
                 for comparison in COMPARISONS
             }
             nmae_of = _errors(forest, X_pairs, sets, exact, sigma, method, counts)
             for comparison, count in counts.items():
-                yield {"part": "iterations", **own, "comparison": comparison, **count}
-                yield {"part": "nmae", **own, "comparison": comparison, **nmae_of[comparison]}
+                yield {"part": "iterations", **row, "comparison": comparison, **count}
+                yield {"part": "nmae", **row, "comparison": comparison, **nmae_of[comparison]}
             of_setting = errors.loc[(*key, sigma, method)].set_index("iterations")
             printed = printed_iterations()[(*key, sigma, method)]
-            yield {"part": "nmae", **own, "comparison": PRINTED, **_printed(of_setting, printed)}
-            yield {"part": "accurate", **own, **_median(_accurate(of_setting, seconds, method))}
+            yield {"part": "nmae", **row, "comparison": PRINTED, **_printed(of_setting, printed)}
+            yield {"part": "accurate", **row, **_median(_accurate(of_setting, seconds, method))}
 
 
 def equal_time(comparison, seconds, method) -> np.ndarray:
@@ -146,17 +146,19 @@ def equal_time(comparison, seconds, method) -> np.ndarray:
     a_pair, a_sample = seconds[_clocks.SHARED if comparison == SHARED else _clocks.FRESH, method]
     if comparison == CLOSEST:
         counts = np.array(COUNTS)
-        taken = a_pair[:, None] + a_sample[:, None] * counts
-        return counts[np.abs(taken - exact[:, None]).argmin(axis=1)]
-    left = exact - a_pair if comparison == SHARED else exact
-    # A clock that saw no time go by at all saw room for the most iterations.
-    some = np.divide(left, a_sample, out=np.full(len(left), np.inf), where=a_sample > 0)
-    return np.clip(some, 1, COUNTS[-1]).astype(np.int64)
+        durations = a_pair[:, None] + a_sample[:, None] * counts
+        return counts[np.abs(durations - exact[:, None]).argmin(axis=1)]
+    remaining = exact - a_pair if comparison == SHARED else exact
+    # If the clock measured no time for a sample, the largest number of iterations fits.
+    n_iterations = np.divide(
+        remaining, a_sample, out=np.full(len(remaining), np.inf), where=a_sample > 0
+    )
+    return np.clip(n_iterations, 1, COUNTS[-1]).astype(np.int64)
 
 
-def _median(values, whole=False):
+def _median(values, as_integer=False):
     middle = np.median(values)
-    middle = int(middle) if whole else middle
+    middle = int(middle) if as_integer else middle
     return {"value": middle, "low": np.min(values), "high": np.max(values)}
 
 
@@ -188,8 +190,8 @@ def _printed(errors, count):
 
 def _accurate(errors, seconds, method):
     a_pair, a_sample = seconds[_clocks.SHARED, method]
-    enough = errors.index[errors["value"] <= ACCURATE]
-    count = enough.min() if len(enough) else errors.index.max()
+    accurate_counts = errors.index[errors["value"] <= ACCURATE]
+    count = accurate_counts.min() if len(accurate_counts) else errors.index.max()
     return (a_pair + a_sample * count) / seconds["exact"]
 
 
@@ -227,7 +229,7 @@ def _key():
 
 
 def _filled(comparison):
-    # Stars stand above what they coincide with, and show it around them.
+    # Stars are drawn above marks in the same place, which remain visible around them.
     return {"markerfacecolor": "white", "zorder": 3} if comparison == PRINTED else {}
 
 
@@ -240,18 +242,20 @@ def _settings_of(table):
 
 def _draw_seconds(axis, table):
     places = _settings_of(table)
-    at = [places[key] for key in table[_KEY].itertuples(index=False, name=None)]
-    table = table.assign(place=at)
+    row_places = [places[key] for key in table[_KEY].itertuples(index=False, name=None)]
+    table = table.assign(place=row_places)
     exact = table[(table["part"] == "a pair") & (table["method"] == "exact")]
     axis.semilogy(exact["place"], exact["value"], "D", color=COLORS["black"], ms=4, label="exact")
     for method, noise in product(METHODS, (_clocks.FRESH, _clocks.SHARED)):
-        own = table[(table["method"] == method) & (table["noise"] == noise)]
-        by = own.pivot(index=["place", *_KEY], columns="part", values="value").reset_index()
-        counts = [printed_iterations()[(*key, method)] for key in by[_KEY].itertuples(index=False)]
-        seconds = by["a pair"] + by["a sample"] * np.array(counts)
+        chosen = table[(table["method"] == method) & (table["noise"] == noise)]
+        wide = chosen.pivot(index=["place", *_KEY], columns="part", values="value").reset_index()
+        counts = [
+            printed_iterations()[(*key, method)] for key in wide[_KEY].itertuples(index=False)
+        ]
+        seconds = wide["a pair"] + wide["a sample"] * np.array(counts)
         filled = {} if noise == _clocks.FRESH else {"markerfacecolor": "none"}
         style = {"color": _METHOD_COLORS[method], "ms": 4.5, "label": f"{METHODS[method]}, {noise}"}
-        axis.semilogy(by["place"] + _SHIFTS[method], seconds, "o", **style, **filled)
+        axis.semilogy(wide["place"] + _SHIFTS[method], seconds, "o", **style, **filled)
     axis.set_ylabel("CPU seconds a pair, one thread")
     axis.set_title("Our seconds at the printed iterations")
     axis.legend(loc="upper left", ncols=2)
@@ -263,8 +267,8 @@ def _draw_seconds(axis, table):
 def _draw_errors(axis, table):
     places = _settings_of(table)
     table = table[table["part"] == "nmae"]
-    at = [places[key] for key in table[_KEY].itertuples(index=False, name=None)]
-    table = table.assign(place=at)
+    row_places = [places[key] for key in table[_KEY].itertuples(index=False, name=None)]
+    table = table.assign(place=row_places)
     for (comparison, marker, size), method in product(_DRAWN, METHODS):
         rows = table[(table["comparison"] == comparison) & (table["method"] == method)]
         x, value = rows["place"] + _SHIFTS[method], rows["value"]
@@ -303,7 +307,7 @@ def statements(table) -> list[dict]:
         findings += _equal_time.findings(errors, comparison, _WORDS)
         findings.append(_more_iterations(rows[rows["part"] == "iterations"], comparison))
     accurate = table[table["part"] == "accurate"]
-    least = accurate.loc[accurate["value"].idxmin()]
+    smallest = accurate.loc[accurate["value"].idxmin()]
     measured = (
         f"CPU seconds of sampling with shared noise until its NMAE is {ACCURATE}, or of its most "
         "iterations, over those of the exact algorithm, least over the settings"
@@ -312,20 +316,22 @@ def statements(table) -> list[dict]:
         f"very accurate is an NMAE of {ACCURATE}, the smallest that table 1 prints; the interval "
         "is the range over the turns of the clock"
     )
-    interval = least["low"], least["high"]
-    more = {"basis": "chosen", "reason": reason, "interval": interval}
-    findings.append(finding("s33", "our clock", measured, least["value"], 1, "at least", **more))
+    interval = smallest["low"], smallest["high"]
+    options = {"basis": "chosen", "reason": reason, "interval": interval}
+    findings.append(
+        finding("s33", "our clock", measured, smallest["value"], 1, "at least", **options)
+    )
     return findings
 
 
 def _more_iterations(rows, comparison):
-    by = rows.pivot(index=["dataset", "sigma", "method"], columns="model")
+    wide = rows.pivot(index=["dataset", "sigma", "method"], columns="model")
     return _equal_time.exceptions(
         "s34",
         comparison,
         "settings in which the bigger model has no more iterations",
         "the interval is the range over the turns of the clock",
-        by["high", "bigger"] <= by["low", "single"],
-        by["value", "bigger"] <= by["value", "single"],
-        by["low", "bigger"] <= by["high", "single"],
+        wide["high", "bigger"] <= wide["low", "single"],
+        wide["value", "bigger"] <= wide["value", "single"],
+        wide["low", "bigger"] <= wide["high", "single"],
     )

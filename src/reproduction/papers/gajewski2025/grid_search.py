@@ -1,6 +1,6 @@
 """The grid search of appendix A, and where the parameters that were used stand in it.
 
-Optional: it fits 12 000 models. What it finds best is held against the text in `chosen_parameters`.
+Optional: it fits 12 000 models. `chosen_parameters` compares its best parameters with the text.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ def compute(inputs) -> pd.DataFrame:
         ``excess``, with ``low`` and ``high``: see `_folds.excess`.
     """
     fits = _folds.named(inputs[ERRORS])
-    by = fits.groupby(["dataset", "model", *PARAMETERS], sort=False)["value"]
-    rows = by.agg(value="mean", deviation="std").reset_index()
+    grouped = fits.groupby(["dataset", "model", *PARAMETERS], sort=False)["value"]
+    rows = grouped.agg(value="mean", deviation="std").reset_index()
     rows["rank"] = rows.groupby(["dataset", "model"])["value"].rank(method="first").astype(int)
     rows["chosen"] = ""
     excess = _folds.excess(fits).set_index(["dataset", "model"])
     for dataset in DATASETS:
         for model in MODELS:
-            who = {
+            recipes = {
                 "text": recipe_of(dataset, model, DESCRIBED),
                 "saved": recipe_of(dataset, model),
             }
             of_model = (rows["dataset"] == dataset) & (rows["model"] == model)
-            for name, recipe in who.items():
-                here = of_model & _folds.at(rows, recipe)
-                both = rows["chosen"].where(rows["chosen"] == "", rows["chosen"] + ", ") + name
-                rows["chosen"] = rows["chosen"].mask(here, both)
+            for name, recipe in recipes.items():
+                is_recipe = of_model & _folds.at(rows, recipe)
+                labels = rows["chosen"].where(rows["chosen"] == "", rows["chosen"] + ", ") + name
+                rows["chosen"] = rows["chosen"].mask(is_recipe, labels)
                 if name == "text":
                     of_text = excess.loc[(dataset, model), ["value", "low", "high"]].tolist()
-                    rows.loc[here, ["excess", "low", "high"]] = of_text
+                    rows.loc[is_recipe, ["excess", "low", "high"]] = of_text
     columns = ["dataset", "model", "rank", *PARAMETERS, "value", "deviation", "chosen"]
     columns += ["excess", "low", "high"]
     return rows.sort_values(["model", "dataset", "rank"])[columns].reset_index(drop=True)

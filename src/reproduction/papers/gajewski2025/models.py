@@ -1,8 +1,8 @@
 """The models: whether ours are those that the authors saved, tree for tree.
 
-None of it stands in the paper, so nothing is judged here: what the authors' saved models are stands
-beside ours. The parameters that the text states (variant described, on splits of our own) give
-others.
+The paper prints none of this, so nothing is judged here: those of the authors' saved models stand
+beside ours. The parameters that the text states (variant described, on splits of our own)
+give other models.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SETTING = ["variant", "dataset", "model", "quantity"]
 
 
 def compute(inputs, recorded=None) -> pd.DataFrame:
-    """What the models are.
+    """Quantities that describe the models.
 
     Parameters
     ----------

@@ -2,8 +2,9 @@
 
 The printed means are over the first three rows of the test, of rankings in single precision
 (variant published). Saved_models are the same models on all rows, described those that the text
-describes. Of the bigger models stands beside it what the paper leaves open: how near they come to
-the best of all orders, and whether PGI as others sample it, from absolute gaps, says the same.
+describes. For the bigger models two questions that the paper leaves open are answered as well: how
+near the rankings come to the best of all orders, and whether PGI, which is sampled from absolute
+gaps elsewhere, says the same.
 """
 
 from __future__ import annotations
@@ -86,34 +87,38 @@ def statements(table) -> list[dict]:
     for variant, rows in table.groupby("variant", sort=False):
         greedy = rows[rows["ranking"] != SHAP]
         pair = (greedy["sigma_metric"] == EXCEPTION[0]) & (greedy["ranking"] == EXCEPTION[1])
-        rest = greedy[~pair]
+        other_settings = greedy[~pair]
         measured = "settings but (sigma' 1, sigma 0.1) in which SHAP's mean PGI2 is higher"
-        ends = (rest["lead_high"] < 0).sum(), (rest["lead_low"] < 0).sum()
-        how = {"basis": "printed", "reason": ONLY_EXCEPTION, "interval": ends}
-        findings.append(counted("s10", variant, measured, rest["lead"] < 0, 0, "at most", **how))
+        ends = (other_settings["lead_high"] < 0).sum(), (other_settings["lead_low"] < 0).sum()
+        options = {"basis": "printed", "reason": ONLY_EXCEPTION, "interval": ends}
+        findings.append(
+            counted("s10", variant, measured, other_settings["lead"] < 0, 0, "at most", **options)
+        )
         if greedy["of_optimum"].notna().any():
             findings += _nearness(variant, rows.dropna(subset=["of_optimum"]))
             measured = "largest share of rows in which PGI puts the other ranking first than PGI2"
-            how = {"basis": "chosen", "reason": CAN_ALTER}
-            most = greedy["swapped"].max()
-            findings.append(finding("s20", variant, measured, most, 0.01, "at least", **how))
+            options = {"basis": "chosen", "reason": CAN_ALTER}
+            largest = greedy["swapped"].max()
+            findings.append(finding("s20", variant, measured, largest, 0.01, "at least", **options))
     return findings
 
 
 def _nearness(variant, rows):
     """s14: little is lost to the optimum at the ranking's own noise, less than by SHAP; s18."""
-    by = rows.pivot(index=["dataset", "sigma_metric"], columns="ranking", values="of_optimum")
-    own = pd.concat([by.xs(s, level="sigma_metric")[name] for s, name in GREEDY.items()])
-    shap = pd.concat([by.xs(s, level="sigma_metric")[SHAP] for s in GREEDY])
+    wide = rows.pivot(index=["dataset", "sigma_metric"], columns="ranking", values="of_optimum")
+    at_own_noise = pd.concat([wide.xs(s, level="sigma_metric")[name] for s, name in GREEDY.items()])
+    shap = pd.concat([wide.xs(s, level="sigma_metric")[SHAP] for s in GREEDY])
     measured = "smallest share of the largest PGI2 that the greedy ranking has, at its own noise"
-    how = {"basis": "chosen", "reason": REASONABLY}
-    yield finding("s14", variant, measured, own.min(), 0.95, "at least", **how)
+    options = {"basis": "chosen", "reason": REASONABLY}
+    yield finding("s14", variant, measured, at_own_noise.min(), 0.95, "at least", **options)
     measured = "smallest lead of that share over SHAP's"
-    how = {"basis": "rounding"}
-    yield finding("s14", f"{variant}, SHAP", measured, (own - shap).min(), 0.0, "at least", **how)
+    options = {"basis": "rounding"}
+    yield finding(
+        "s14", f"{variant}, SHAP", measured, (at_own_noise - shap).min(), 0.0, "at least", **options
+    )
     measured = "smallest share of the largest PGI2 that the greedy ranking has, at its own noise"
-    yield finding("s18", variant, measured, own.min(), 1 - ROUNDING, "at most", **how)
-    by = rows.pivot(index=["dataset", "sigma_metric"], columns="ranking", values="first_best")
-    first = pd.concat([by.xs(s, level="sigma_metric")[name] for s, name in GREEDY.items()])
+    yield finding("s18", variant, measured, at_own_noise.min(), 1 - ROUNDING, "at most", **options)
+    wide = rows.pivot(index=["dataset", "sigma_metric"], columns="ranking", values="first_best")
+    first = pd.concat([wide.xs(s, level="sigma_metric")[name] for s, name in GREEDY.items()])
     measured = "smallest share of rows whose first feature has the largest gap, at its own noise"
     yield finding("s18", f"{variant}, first", measured, first.min(), 1.0, "at least")

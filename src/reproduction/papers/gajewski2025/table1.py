@@ -1,7 +1,7 @@
 """Table 1: iterations that take as long as the exact algorithm, and their errors.
 
-How many iterations take as long depends on machine and program, so here stand our errors at the
-printed numbers of iterations, which the authors' clock gave. What ours gives is in `equal_time`.
+How many iterations take as long depends on machine and program. So this table has our errors at the
+printed numbers of iterations, which the authors' clock gave. `equal_time` has those of our clock.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from reproduction.papers.gajewski2025 import _equal_time
 from reproduction.papers.gajewski2025._settings import PRINTED_METHODS, printed_iterations
 from reproduction.papers.gajewski2025.curves import ERRORS
 
-# Pairs of a row and a set that the paper draws: of what it prints, too, they make the error.
+# Pairs of a row and a set that the paper draws; the error of the printed values depends on them.
 PRINTED_PAIRS = 20000
 
 
@@ -42,9 +42,11 @@ def compute(inputs) -> pd.DataFrame:
     errors = errors.set_index(key)[["value", "standard_error", "n_pairs"]]
     rows = []
     for variant, (setting, count) in product(variants, printed_iterations().items()):
-        at = (variant, *setting, count)
-        value, error, n_pairs = errors.loc[at] if at in errors.index else (np.nan,) * 3
-        row = dict(zip(key, at, strict=True)) | {"printed_iterations": count}
+        setting_key = (variant, *setting, count)
+        value, error, n_pairs = (
+            errors.loc[setting_key] if setting_key in errors.index else (np.nan,) * 3
+        )
+        row = dict(zip(key, setting_key, strict=True)) | {"printed_iterations": count}
         printed = PRINTED_METHODS[row["method"]]
         rows.append({**row, "quantity": f"{printed}_iterations"})
         of_difference = error * np.sqrt(1 + n_pairs / PRINTED_PAIRS)
@@ -64,6 +66,6 @@ def statements(table) -> list[dict]:
     words = f"the interval is {_equal_time.K} standard errors of each NMAE, over streams of noise"
     return [
         row
-        for variant, own in rows.groupby("variant", sort=False)
-        for row in _equal_time.findings(own, f"{variant}, printed iterations", words)
+        for variant, rows_of_variant in rows.groupby("variant", sort=False)
+        for row in _equal_time.findings(rows_of_variant, f"{variant}, printed iterations", words)
     ]

@@ -51,16 +51,18 @@ def statements(table) -> list[dict]:
     """s08: how the shares change; s09: the single trees' top feature; s17: the two differ."""
     findings = []
     for variant, rows in table.groupby("variant", sort=False):
-        by = rows.pivot(index=["dataset", "sigma", "k"], columns="model", values="value")
+        wide = rows.pivot(index=["dataset", "sigma", "k"], columns="model", values="value")
         falls = np.diff(_cube(rows, "k"), axis=1).ravel() < 0
         rises = np.diff(_cube(rows, "sigma"), axis=1).ravel() > 0
-        for what, measured, holds in (
+        for varied, measured, holds in (
             ("k", "steps of k at which the share falls", falls),
             ("sigma", "steps of sigma at which the share rises", rises),
-            ("model", "settings in which it is lower for the bigger model", _lower(by)),
+            ("model", "settings in which it is lower for the bigger model", _lower(wide)),
         ):
-            how = {"basis": "chosen", "reason": USUALLY}
-            findings.append(share_finding("s08", f"{variant}, {what}", measured, holds, **how))
+            options = {"basis": "chosen", "reason": USUALLY}
+            findings.append(
+                share_finding("s08", f"{variant}, {varied}", measured, holds, **options)
+            )
         top = rows[(rows["model"] == "single") & (rows["k"] == 1)]["value"].max()
         measured = "largest share of rows with the same top feature, single trees"
         findings.append(
@@ -74,19 +76,19 @@ def _deviation(variant, rows):
     """s17: most first features differ, and the more the smaller the noise, for each model."""
     top = rows[rows["k"] == 1].pivot(index=["dataset", "model"], columns="sigma", values="value")
     measured = "mean share of rows with the same top feature, over data sets, models and sigma"
-    how = {"basis": "chosen", "reason": DIFFER}
-    yield finding("s17", f"{variant}, differ", measured, top.to_numpy().mean(), 0.5, **how)
+    options = {"basis": "chosen", "reason": DIFFER}
+    yield finding("s17", f"{variant}, differ", measured, top.to_numpy().mean(), 0.5, **options)
     wider = top[max(top.columns)] - top[min(top.columns)]
     measured = "smallest rise of that share from sigma 0.1 to 1, over data sets and models"
-    how = {"basis": "chosen", "reason": CLEARER}
-    yield finding("s17", f"{variant}, noise", measured, wider.min(), 0.05, "at least", **how)
+    options = {"basis": "chosen", "reason": CLEARER}
+    yield finding("s17", f"{variant}, noise", measured, wider.min(), 0.05, "at least", **options)
 
 
-def _lower(by):
-    return (by["bigger"] < by["single"]).to_numpy()
+def _lower(wide):
+    return (wide["bigger"] < wide["single"]).to_numpy()
 
 
 def _cube(rows, along):
     """Values by setting (rows) and by `along` (columns, rising)."""
-    others = [name for name in ("dataset", "model", "sigma", "k") if name != along]
-    return rows.pivot(index=others, columns=along, values="value").sort_index(axis=1).to_numpy()
+    other_keys = [name for name in ("dataset", "model", "sigma", "k") if name != along]
+    return rows.pivot(index=other_keys, columns=along, values="value").sort_index(axis=1).to_numpy()

@@ -55,23 +55,26 @@ def statements(table) -> list[dict]:
             settings = greedy[greedy["dataset"] == dataset]
             apart = (settings["lead_low"] > 0) | (settings["lead_high"] < 0)
             measured = "settings in which the 95 % interval of the lead over SHAP leaves out 0"
-            how = {"basis": "chosen", "reason": NINE_LOOKS}
+            options = {"basis": "chosen", "reason": NINE_LOOKS}
             name = f"{variant}, {dataset}"
-            findings.append(counted("s11", name, measured, apart, BY_CHANCE, "at most", **how))
+            findings.append(counted("s11", name, measured, apart, BY_CHANCE, "at most", **options))
         named = greedy["ranking"].isin([GREEDY[0.1], GREEDY[0.3]])
         settings = greedy[(greedy["dataset"] == BETTER) & named]
         shap = rows[(rows["dataset"] == BETTER) & (rows["ranking"] == SHAP)].set_index("k")
         shap = shap["value"].reindex(settings["k"]).to_numpy()
-        least, low, high = (
+        smallest, low, high = (
             (settings[name] / shap).min() for name in ("lead", "lead_low", "lead_high")
         )
         measured = "smallest lead of sigma 0.1 and 0.3 over SHAP, as a share of SHAP's error"
-        how = {"basis": "monte-carlo", "interval": (low, high)}
-        findings.append(finding("s12", variant, measured, least, 0.0, "at least", **how))
-        for who, ahead in (("greedy", greedy["lead_low"] > 0), ("SHAP", greedy["lead_high"] < 0)):
-            measured = f"settings in which the interval of the lead is on the side of {who}"
-            how = {"basis": "chosen", "reason": EACH}
+        options = {"basis": "monte-carlo", "interval": (low, high)}
+        findings.append(finding("s12", variant, measured, smallest, 0.0, "at least", **options))
+        for winner, ahead in (
+            ("greedy", greedy["lead_low"] > 0),
+            ("SHAP", greedy["lead_high"] < 0),
+        ):
+            measured = f"settings in which the interval of the lead is on the side of {winner}"
+            options = {"basis": "chosen", "reason": EACH}
             findings.append(
-                counted("s19", f"{variant}, {who}", measured, ahead, 1, "at least", **how)
+                counted("s19", f"{variant}, {winner}", measured, ahead, 1, "at least", **options)
             )
     return findings

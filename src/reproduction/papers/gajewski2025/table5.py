@@ -29,7 +29,7 @@ def statements(table) -> list[dict]:
         measured = "settings in which SHAP's error is larger than the greedy ranking's"
         greedy = rows[rows["ranking"] != SHAP]
         ends = (greedy["lead_high"] < 0).mean(), (greedy["lead_low"] < 0).mean()
-        how = {"basis": "chosen", "reason": SUGGEST, "interval": ends}
+        options = {"basis": "chosen", "reason": SUGGEST, "interval": ends}
         name = f"{variant}, {dataset}"
-        findings.append(share_finding("s13", name, measured, greedy["lead"] < 0, **how))
+        findings.append(share_finding("s13", name, measured, greedy["lead"] < 0, **options))
     return findings

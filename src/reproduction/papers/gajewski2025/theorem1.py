@@ -116,19 +116,20 @@ def _invalid(rng, n_pairs=2000):
 def _cost(rng, trees, n_rows):
     """Operations by ensemble and size of the set, and the exponents."""
     d = _ensembles.FEATURES
-    taken = rng.integers(_ensembles.ROWS, size=n_rows)
+    row_indices = rng.integers(_ensembles.ROWS, size=n_rows)
     chosen = {size: _ensembles.sets(rng, n_rows, d, size) for size in SIZES}
     grown = {"trees": [_ensembles.wine_like(n) for n in trees]}
     grown["depth"] = [_ensembles.wine_like(TREES_OF_DEPTHS, depth) for depth in DEPTHS]
     for growth, ensembles in grown.items():
         for size in SIZES:
             counts = [
-                _operations.count(forest, X[taken], chosen[size], SIGMA) for forest, X in ensembles
+                _operations.count(forest, X[row_indices], chosen[size], SIGMA)
+                for forest, X in ensembles
             ]
             yield from _growth(growth, size, ensembles, counts)
     firsts = np.argsort(rng.permuted(np.tile(np.arange(d), (n_rows, 1)), axis=1), axis=1)
     counts = [
-        sum(_operations.count(forest, X[taken], firsts < k, SIGMA) for k in range(1, d + 1))
+        sum(_operations.count(forest, X[row_indices], firsts < k, SIGMA) for k in range(1, d + 1))
         for forest, X in grown["trees"]
     ]
     yield from _growth("PGI2", d, grown["trees"], counts)
@@ -137,12 +138,12 @@ def _cost(rng, trees, n_rows):
 def _growth(growth, size, ensembles, counts):
     key = {"growth": growth, "size": size}
     nodes = [forest.n_nodes for forest, _ in ensembles]
-    for n, own in zip(nodes, counts, strict=True):
-        yield {"part": "operations", **key, "n_nodes": n, "value": np.mean(own)}
+    for n, counts_of_pairs in zip(nodes, counts, strict=True):
+        yield {"part": "operations", **key, "n_nodes": n, "value": np.mean(counts_of_pairs)}
     counts, nodes = np.array(counts)[-LAST:], nodes[-LAST:]
     fewer = [np.delete(counts, row, axis=1) for row in range(counts.shape[1])]
-    value, *others = [_ensembles.slope(nodes, c.mean(axis=1)) for c in (counts, *fewer)]
-    ends = {"low": min(value, *others), "high": max(value, *others)}
+    value, *without_one_row = [_ensembles.slope(nodes, c.mean(axis=1)) for c in (counts, *fewer)]
+    ends = {"low": min(value, *without_one_row), "high": max(value, *without_one_row)}
     yield {"part": "exponent", **key, "value": value, **ends}
 
 
@@ -178,10 +179,10 @@ def _draw_cost(axis, table, growth):
     exponents = exponents.set_index("size")["value"]
     cost = table[(table["part"] == "operations") & (table["growth"] == growth)]
     for size, color, marker in zip(SIZES, ("blue", "orange", "green"), "os^", strict=True):
-        own = cost[cost["size"] == size]
+        rows_of_size = cost[cost["size"] == size]
         style = {"marker": marker, "ms": 4, "color": COLORS[color]}
         style["label"] = f"|S| = {size}: exponent {exponents[size]:.2f}"
-        axis.loglog(own["n_nodes"].astype(float), own["value"], **style)
+        axis.loglog(rows_of_size["n_nodes"].astype(float), rows_of_size["value"], **style)
     nodes = np.sort(cost["n_nodes"].unique().astype(float))
     axis.loglog(nodes, nodes**2, ":", color=COLORS["black"], label="nodes$^2$")
     # On an axis of little more than a decade matplotlib labels one tick, or too many.
@@ -199,7 +200,7 @@ _NOISE_COLORS = dict(
 )
 
 
-# What is less is drawn there: a single gap far below the others would press them together.
+# Smaller values are drawn at these: one gap far below the others would press the others together.
 _LEAST_GAP, _LEAST_ERROR = 1e-20, 1e-17
 
 
@@ -211,9 +212,12 @@ def _limit(axis, value, words):
 
 def _draw_exactness(axis, exactness):
     for (noise, color), marker in zip(_NOISE_COLORS.items(), "os^vDP", strict=True):
-        some = exactness[exactness["noise"] == noise]
+        rows_of_noise = exactness[exactness["noise"] == noise]
         style = {"marker": marker, "ms": 3, "ls": "", "color": COLORS[color]}
-        gap, error = some["gap"].clip(lower=_LEAST_GAP), some["value"].clip(lower=_LEAST_ERROR)
+        gap, error = (
+            rows_of_noise["gap"].clip(lower=_LEAST_GAP),
+            rows_of_noise["value"].clip(lower=_LEAST_ERROR),
+        )
         axis.loglog(gap, error, label=noise, **style)
     _limit(axis, ROUNDING, "limit of the statement")
     axis.set_ylim(top=1e-10)
@@ -239,7 +243,7 @@ def _draw_sampling(axis, sampling):
 
 
 def _largest_z(n):
-    """What the largest |z| of n exceeds with a probability of `CHANCE`."""
+    """The limit that the largest |z| of n exceeds with a probability of `CHANCE`."""
     return statistics.NormalDist().inv_cdf(1 - CHANCE / 2 / n)
 
 
@@ -258,10 +262,10 @@ def statements(table) -> list[dict]:
         if z.empty:
             continue
         measured = f"largest |z| of {len(z)} samplings"
-        more = {"basis": "monte-carlo"}
-        more["reason"] = f"exceeded with a probability of {CHANCE} if the exact gaps are right"
+        options = {"basis": "monte-carlo"}
+        options["reason"] = f"exceeded with a probability of {CHANCE} if the exact gaps are right"
         args = statement, "sampling", measured, z.max(), _largest_z(len(z)), "at most"
-        findings.append(finding(*args, **more))
+        findings.append(finding(*args, **options))
     words = (
         "half a unit of the first decimal of the stated power; the interval is the range if one "
     )
@@ -270,9 +274,9 @@ def statements(table) -> list[dict]:
     for row in exponents[exponents["size"] == SIZES[-1]].to_dict("records"):  # all features
         name = f"operations, {_GROWTHS[row['growth']]}, all features"
         measured = f"exponent of operations in nodes, largest {LAST} ensembles"
-        more = {"basis": "rounding", "reason": words, "interval": (row["low"], row["high"])}
+        options = {"basis": "rounding", "reason": words, "interval": (row["low"], row["high"])}
         args = "s01", name, measured, row["value"], POWER + HALF_DIGIT, "at most"
-        findings.append(finding(*args, **more))
+        findings.append(finding(*args, **options))
     findings += _bounded(parts["operations"])
     invalid, error = parts["invalid"], parts["exactness"]["value"].max()
     measured = f"negative or NaN gaps of {invalid['n'].sum():.0f}"
@@ -288,8 +292,8 @@ def statements(table) -> list[dict]:
 def _bounded(operations):
     """s01: fewer features, and each gap of a ranking, take no more operations than all features.
 
-    What a smaller set takes may grow faster than the square for a while, as long as the share of
-    the leaves that take part grows. The square of all features bounds it all the same.
+    The operations of a smaller set may grow faster than the square, as long as the share of the
+    leaves that take part grows. They are still bounded by the square of all features.
     """
     counts = operations.set_index(["growth", "size", "n_nodes"])["value"].sort_index()
     largest = SIZES[-1]

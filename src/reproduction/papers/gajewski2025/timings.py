@@ -57,7 +57,7 @@ def compute(inputs, pairs: int, repeats: int, trees: list[int], sizes: list[int]
 
     with threads(1):
         grown = list(_clocks.growth(trees, sizes, 2 * pairs // 5, pairs, repeats))
-        taken = list(_clocks.by_iterations(COUNTS, pairs // 2, 5 * pairs, repeats))
+        sampled = list(_clocks.by_iterations(COUNTS, pairs // 2, 5 * pairs, repeats))
     rows = [{"part": "growth", **row, **_summary([row["seconds"]], float)} for row in grown]
     for method in METHOD_OF_GROWTH:
         for size in sizes:
@@ -65,29 +65,31 @@ def compute(inputs, pairs: int, repeats: int, trees: list[int], sizes: list[int]
             nodes = [row["nodes"] for row in largest]
             exponent = _summary([r["seconds"] for r in largest], partial(_ensembles.slope, nodes))
             rows.append({"part": "exponent", "method": method, "size": size, **exponent})
-    rows += [{"part": "iterations", **row, **_summary([row["seconds"]], float)} for row in taken]
-    for key in dict.fromkeys((row["method"], row["noise"]) for row in taken):
-        own = [r["seconds"] for r in taken if (r["method"], r["noise"]) == key]
+    rows += [{"part": "iterations", **row, **_summary([row["seconds"]], float)} for row in sampled]
+    for key in dict.fromkeys((row["method"], row["noise"]) for row in sampled):
+        seconds = [r["seconds"] for r in sampled if (r["method"], r["noise"]) == key]
         row = dict(zip(("method", "noise"), key, strict=True))
-        rows.append({"part": "power", **row, **_summary(own, _power)})
+        rows.append({"part": "power", **row, **_summary(seconds, _power)})
     table = pd.DataFrame(rows, columns=_COLUMNS)
     return table.astype({n: "Int64" for n in ("n_trees", "nodes", "size", "iterations")})
 
 
 def _summary(seconds, measure):
-    """What `measure` makes of the medians over the turns, and its range if one turn is left out.
+    """The measure of the medians over the turns, and its range if one turn is left out.
 
     `seconds` is (n, n_turns); `measure` takes n medians, one number instead of an array of one.
     """
     seconds = np.asarray(seconds)
     turns = range(seconds.shape[1])
-    some = [np.delete(seconds, turn, axis=1) for turn in turns] if len(turns) > 1 else []
-    values = [measure(np.median(s, axis=1).squeeze()) for s in (seconds, *some)]
+    without_one_turn = (
+        [np.delete(seconds, turn, axis=1) for turn in turns] if len(turns) > 1 else []
+    )
+    values = [measure(np.median(s, axis=1).squeeze()) for s in (seconds, *without_one_turn)]
     return {"value": values[0], "low": min(values), "high": max(values)}
 
 
 def _power(seconds):
-    """Exponent of seconds in iterations; what both begin with is taken off, with it the set-up."""
+    """Exponent of seconds in iterations; both less their first values, so the set-up cancels."""
     counts = np.array(COUNTS)
     return _ensembles.slope((counts - counts[0])[1:], (seconds - seconds[0])[1:])
 
@@ -126,14 +128,14 @@ _AROUND = {"ms": 7, "mfc": "none"}
 
 def _iterations(axis, rows):
     styles = {"mc": ("blue", "o"), "halton": ("vermilion", "s")}
-    for (method, noise), own in rows.groupby(["method", "noise"], sort=False):
+    for (method, noise), curve in rows.groupby(["method", "noise"], sort=False):
         fresh = noise == _clocks.FRESH
         color, marker = styles[method]
         style = {"color": COLORS[color], "ls": "-" if fresh else ":"}
         # With shared noise the methods take as long: one mark stands around the other.
         style |= {"marker": marker} | ({"ms": 4} if fresh or method == "mc" else _AROUND)
         label = f"{_clocks.METHODS[method]}, {noise}"
-        axis.plot(own["iterations"].astype(float), own["value"], label=label, **style)
+        axis.plot(curve["iterations"].astype(float), curve["value"], label=label, **style)
     axis.set(xscale="log", yscale="log")
     axis.set_xlabel("iterations")
     axis.set_ylabel("CPU seconds a pair, one thread")
@@ -150,17 +152,17 @@ def statements(table) -> list[dict]:
     findings = []
     for row in table[table["part"] == "exponent"].to_dict("records"):
         interval = row["low"], row["high"]
-        more = {"basis": "rounding", "reason": half, "interval": interval}
+        options = {"basis": "rounding", "reason": half, "interval": interval}
         name = f"seconds, |S| = {row['size']:.0f}"
         measured = f"exponent of CPU seconds in nodes: {METHOD_OF_GROWTH[row['method']]}"
         if row["method"] == "exact":
             args = measured, row["value"], 2 + HALF_DIGIT, "at most"
-            findings.append(finding("s01", name, *args, **more))
+            findings.append(finding("s01", name, *args, **options))
             args = measured, row["value"], 2 - HALF_DIGIT, "at least"
-            findings.append(finding("s30", f"exact, {name}", *args, **more))
+            findings.append(finding("s30", f"exact, {name}", *args, **options))
         else:
             args = measured, row["value"], 1 + HALF_DIGIT, "at most"
-            findings.append(finding("s30", f"sampling, {name}", *args, **more))
+            findings.append(finding("s30", f"sampling, {name}", *args, **options))
     for row in table[table["part"] == "power"].to_dict("records"):
         findings.append(
             finding(
@@ -178,5 +180,5 @@ def statements(table) -> list[dict]:
 
 
 def _distance(low, high):
-    """The interval of the absolute value of what lies in an interval."""
+    """The interval of the absolute value of a number in an interval."""
     return 0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high))
