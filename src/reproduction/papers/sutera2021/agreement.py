@@ -21,5 +21,5 @@ _NAMED = dict.fromkeys(
 
 
 def statements(table) -> list[dict]:
-    """s47: what computes each measure, appendix C."""
+    """s47: the packages that compute each measure, appendix C."""
     return _agreement.statements(table, _NAMED)

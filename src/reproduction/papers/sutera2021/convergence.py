@@ -77,7 +77,7 @@ def _by_trees(sizes, repeats):
             if name == "global":
                 for feature, error in enumerate(errors):
                     yield {"part": "cell", **key, "feature": feature, "value": error}
-        # Of one tree, from the forests of all sizes.
+        # Variances of one tree, from the forests of all sizes.
         by_size = [[estimates[size, r][name] for r in range(repeats)] for size in sizes]
         variances = [n * np.var(v, axis=0, ddof=1) for n, v in zip(sizes, by_size, strict=True)]
         spread = np.sqrt(np.mean(variances, axis=0) / sizes[-1])
@@ -142,12 +142,12 @@ def draw(table):
     for axis, part in zip(axes[1:], ("trees", "rows"), strict=True):
         for measure, (label, color, marker) in _MEASURES.items():
             rows = table[(table["part"] == part) & (table["measure"] == measure)]
-            by = rows.groupby("size")["value"].agg(["mean", "min", "max"])
+            by_size = rows.groupby("size")["value"].agg(["mean", "min", "max"])
             style = {"color": COLORS[color], "lw": 1}
             # Side by side, so that neither covers the other.
-            at = by.index * (0.96 if measure == "global" else 1.04)
-            axis.loglog(at, by["mean"], marker=marker, ms=4, label=label, **style)
-            axis.vlines(at, by["min"], by["max"], **style)
+            x = by_size.index * (0.96 if measure == "global" else 1.04)
+            axis.loglog(x, by_size["mean"], marker=marker, ms=4, label=label, **style)
+            axis.vlines(x, by_size["min"], by_size["max"], **style)
             expected = table[(table["part"] == "expected") & (table["measure"] == measure)]
             if part == "trees":
                 axis.loglog(expected["size"], expected["value"], ls=":", color="0.2", lw=1)

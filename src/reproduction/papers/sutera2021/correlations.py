@@ -41,19 +41,21 @@ def draw(table):
 
     figure, axes = plt.subplots(2, 3, figsize=(9, 5.2), sharex=True, sharey="row")
     for row, correlation in zip(axes, ("pearson", "spearman"), strict=True):
-        part = table[table["correlation"] == correlation]
-        by = part.pivot_table(
+        rows_of_correlation = table[table["correlation"] == correlation]
+        wide = rows_of_correlation.pivot_table(
             index="k", columns=["reference", "versus", "statistic"], values="value"
         )
-        closest = max(_PAIRS, key=lambda pair: by[(*pair, "mean")].mean())
+        closest = max(_PAIRS, key=lambda pair: wide[(*pair, "mean")].mean())
         for axis, (pair, (label, color)) in zip(row, _PAIRS.items(), strict=True):
-            for other in _PAIRS:
-                if other != pair:
-                    axis.plot(by.index, by[(*other, "mean")], color="0.7", lw=0.8, zorder=1)
-            low, high = by[(*pair, "min")], by[(*pair, "max")]
-            axis.fill_between(by.index, low, high, color=color, alpha=0.2, lw=0)
-            style = {"marker": ".", "ms": 4} if len(by) < _FEW else {}
-            axis.plot(by.index, by[(*pair, "mean")], color=color, **style)
+            for other_pair in _PAIRS:
+                if other_pair != pair:
+                    axis.plot(
+                        wide.index, wide[(*other_pair, "mean")], color="0.7", lw=0.8, zorder=1
+                    )
+            low, high = wide[(*pair, "min")], wide[(*pair, "max")]
+            axis.fill_between(wide.index, low, high, color=color, alpha=0.2, lw=0)
+            style = {"marker": ".", "ms": 4} if len(wide) < _FEW else {}
+            axis.plot(wide.index, wide[(*pair, "mean")], color=color, **style)
             word = ", the closest pair" if pair == closest else ""
             axis.set_title(f"{label}\n{correlation.capitalize()}{word}", fontsize=9)
         row[0].set_ylabel("correlation of absolute scores")
@@ -82,11 +84,11 @@ def statements(table) -> list[dict]:
 
 
 def _statements(variant, rows):
-    by = rows.pivot_table(index=["k", "reference", "versus"], columns="statistic", values="value")
-    means = by["mean"].unstack(["reference", "versus"])
-    widths = (by["max"] - by["min"]).unstack(["reference", "versus"])
-    others = means[[("local_mdi", "saabas"), ("local_mdi", "tree_shap")]].max(axis=1)
-    lead = means["saabas", "tree_shap"] - others
+    wide = rows.pivot_table(index=["k", "reference", "versus"], columns="statistic", values="value")
+    means = wide["mean"].unstack(["reference", "versus"])
+    widths = (wide["max"] - wide["min"]).unstack(["reference", "versus"])
+    other_pairs = means[[("local_mdi", "saabas"), ("local_mdi", "tree_shap")]].max(axis=1)
+    lead = means["saabas", "tree_shap"] - other_pairs
     spread = widths.max() - widths.min()
     for statement, measured, value, limit, reason in (
         (

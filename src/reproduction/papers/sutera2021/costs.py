@@ -1,4 +1,4 @@
-"""What the measures cost, beside a prediction and beside each other.
+"""The cost of the measures, against a prediction and against each other.
 
 CPU seconds on one thread, of this project's code and of shap's TreeSHAP. All of it depends on the
 clock: `make bench` times this project against other libraries.
@@ -160,12 +160,12 @@ def draw(table):
     """
     from matplotlib import pyplot as plt
 
-    by = table.groupby(["scope", "measure"], sort=False)["value"].agg(["median", "min", "max"])
-    figure, axis = plt.subplots(figsize=(7, 0.24 * (len(by) + table["scope"].nunique()) + 0.9))
+    summary = table.groupby(["scope", "measure"], sort=False)["value"].agg(["median", "min", "max"])
+    figure, axis = plt.subplots(figsize=(7, 0.24 * (len(summary) + table["scope"].nunique()) + 0.9))
     labels = []
     for scope in table["scope"].unique():
         labels.append(scope)
-        for row in by.loc[scope].itertuples():
+        for row in summary.loc[scope].itertuples():
             error = [[row.median - row.min], [row.max - row.median]]
             color, mark = _MARKS.get(row.Index, ("vermilion", "s"))
             style = {"fmt": mark, "color": COLORS[color], "ms": 5, "elinewidth": 1}
@@ -179,7 +179,7 @@ def draw(table):
     axis.tick_params(axis="y", length=0)
     axis.set_ylim(len(labels) - 0.5, -0.6)
     axis.set_xscale("log")
-    axis.set_xlim(by["min"].min() / 3, by["max"].max() * 8)
+    axis.set_xlim(summary["min"].min() / 3, summary["max"].max() * 8)
     axis.set_xlabel("CPU seconds for all rows, one thread; points: medians, lines: extremes")
     return figure
 
@@ -187,8 +187,8 @@ def draw(table):
 # A prediction, to which the others are compared.
 _MARKS = {"prediction": ("black", "D"), "local_mdi": ("blue", "o"), "mdi": ("blue", "o")}
 
-# Ratio of two measures -> the statement it decides, and what it must be of what limit. The paper
-# timed shap's TreeSHAP; that of this project stands beside it.
+# Ratio of two measures -> the statement that it decides, the kind of limit, and the limit. The
+# paper timed shap's TreeSHAP; that of this project stands beside it.
 _RATIOS = {
     ("local_mdi", "prediction"): ("s22", "at most", 1.0),
     ("sage", "mdi"): ("s23", "at least", MUCH),

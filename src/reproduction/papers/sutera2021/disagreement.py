@@ -68,8 +68,8 @@ def compute(inputs) -> pd.DataFrame:
 
 def _remains(rows):
     """Samples below 0.75 by the log loss, a share of those by local MDI, with an interval."""
-    for (dataset, versus), part in rows.groupby(["dataset", "versus"], sort=False):
-        wide = part.pivot_table(index="sample", columns="reference", values="value") < SIMILAR
+    for (dataset, versus), group in rows.groupby(["dataset", "versus"], sort=False):
+        wide = group.pivot_table(index="sample", columns="reference", values="value") < SIMILAR
         before, after = wide["local_mdi"].to_numpy(), wide["log_loss"].to_numpy()
         if not before.any():
             continue
@@ -163,15 +163,17 @@ def _by_class(axis, table, dataset):
     rows = rows[rows["versus"] == "tree_shap"]
     shown = [w for w in ("equal", "balanced") if w in set(rows["weights"])]
     groups = [(w, c) for w in shown for c in range(len(NAMES[dataset]))]
-    by = rows.set_index(["reference", "weights", "predicted"])
+    cells = rows.set_index(["reference", "weights", "predicted"])
     for shift, (reference, (_, color, hatch)) in zip(_SHIFTS, REFERENCES.items(), strict=True):
-        at = [k for k, (w, c) in enumerate(groups) if (reference, w, c) in by.index]
-        lengths = [by.loc[(reference, *groups[k]), "value"] for k in at]
-        _bars(axis, np.array(at) + shift, lengths, {"color": COLORS[color], "hatch": hatch})
+        drawn_groups = [k for k, (w, c) in enumerate(groups) if (reference, w, c) in cells.index]
+        lengths = [cells.loc[(reference, *groups[k]), "value"] for k in drawn_groups]
+        _bars(
+            axis, np.array(drawn_groups) + shift, lengths, {"color": COLORS[color], "hatch": hatch}
+        )
     labels = []
     for weights, predicted in groups:
         key = ("local_mdi", weights, predicted)
-        prior = f"({by.loc[key, 'prior']:.2f})" if key in by.index else "(none)"
+        prior = f"({cells.loc[key, 'prior']:.2f})" if key in cells.index else "(none)"
         word = "balanced " if weights == "balanced" else ""
         labels.append(f"{NAMES[dataset][predicted]}\n{word}{prior}")
     axis.set_yticks(range(len(groups)), labels)
@@ -181,7 +183,7 @@ def _by_class(axis, table, dataset):
 
 
 def statements(table) -> list[dict]:
-    """s44: what remains of the disagreement when the predicted class takes the place of all."""
+    """s44: the disagreement that remains when only the predicted class counts."""
     rows = table[table["part"] == "remains"]
     return [
         finding(

@@ -18,7 +18,7 @@ PANELS = {
 }
 # Bounds of table 4.
 SIMILAR, CLOSE = 0.75, 0.9
-# "Roughly 1 % to 10 %": what rounds to whole percents from 1 to 10.
+# "Roughly 1 % to 10 %": shares that round to whole percents from 1 to 10.
 LEAST, MOST = 0.5, 10.5
 _UNCORRELATED = (
     "the paper does not say which samples count as uncorrelated; of table 4's two bounds the lower "
@@ -65,8 +65,8 @@ def draw(table):
         for threshold in (SIMILAR, CLOSE):
             if threshold >= low:
                 axis.axhline(threshold, color="0.5", linewidth=0.8, linestyle="--", zorder=1)
-                beside = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}
-                axis.annotate(f"{threshold:g}", (100, threshold), fontsize=7, **beside)
+                text_style = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}
+                axis.annotate(f"{threshold:g}", (100, threshold), fontsize=7, **text_style)
         n = panel["rank"].max() + 1 if len(panel) else 0
         axis.set_title(f"{title} ({n:.0f} samples)")
         axis.set_xlim(0, 100)
@@ -88,8 +88,8 @@ def draw(table):
 def statements(table) -> list[dict]:
     """s21 and s43, by data set, of signed scores and Pearson correlation.
 
-    The paper does not say which samples count as uncorrelated. Its numbers do: in table 4, what
-    does not reach 0.75 is between 0.6 and 9.7 % of the samples of four data sets.
+    The paper does not say which samples count as uncorrelated. Its numbers do: in table 4,
+    between 0.6 and 9.7 % of the samples of four data sets do not reach 0.75.
     """
     rows = table[(table["variant"] == "published") & (table["correlation"] == "pearson")]
     findings = []
@@ -102,8 +102,8 @@ def statements(table) -> list[dict]:
         ):
             words = f"{measured} share of samples below {SIMILAR:g}, of two measures (%)"
             variant = f"{dataset}, {kind} {LEAST if kind == 'at least' else MOST:g} %"
-            how = {"basis": "chosen", "reason": _UNCORRELATED}
-            findings.append(finding("s21", variant, words, value, limit, kind, **how))
+            options = {"basis": "chosen", "reason": _UNCORRELATED}
+            findings.append(finding("s21", variant, words, value, limit, kind, **options))
         high = 100 * of_set.agg(lambda values: (values >= CLOSE).mean()).min()
         findings.append(
             finding(

@@ -120,14 +120,14 @@ def draw(table):
         panel = table[table["measure"] == measure]
         ends = {}
         for feature, color in enumerate(colors):
-            by = dict(list(panel[panel["feature"] == feature].groupby("source")))
-            line = by["limit"].sort_values("k")
+            by_source = dict(list(panel[panel["feature"] == feature].groupby("source")))
+            line = by_source["limit"].sort_values("k")
             axis.plot(line["k"], line["value"], color=color, lw=1)
             style = {"marker": _MARKERS[feature], "color": color, "ms": 5, "ls": ""}
-            axis.plot(by["forest"]["k"], by["forest"]["value"], **style)
+            axis.plot(by_source["forest"]["k"], by_source["forest"]["value"], **style)
             ends[feature] = line["value"].iloc[-1]
-            if "sampled" in by:
-                sampled = by["sampled"]
+            if "sampled" in by_source:
+                sampled = by_source["sampled"]
                 error = 2 * sampled["standard_error"]
                 style = {"fmt": "x", "color": color, "ms": 4, "lw": 0.8, "capsize": 2}
                 axis.errorbar(sampled["k"] + 0.18, sampled["value"], yerr=error, **style)
@@ -151,8 +151,8 @@ def draw(table):
 
 def statements(table) -> list[dict]:
     """s15 and s41 of MDI and SAGE, if both are there; s16 of each measure."""
-    both = {"mdi", "sage"} <= set(table["measure"])
-    return [*(_closeness(table) if both else []), *_masking(table[table["source"] == "limit"])]
+    has_both = {"mdi", "sage"} <= set(table["measure"])
+    return [*(_closeness(table) if has_both else []), *_masking(table[table["source"] == "limit"])]
 
 
 def _closeness(table):
@@ -180,17 +180,19 @@ def _closeness(table):
             )
         if source == "limit":
             measured = "largest gap between the shares of MDI and SAGE, K = 1"
-            how = {"basis": "chosen", "reason": _NOT_ROUNDING_REASON}
-            yield finding("s41", words, measured, gaps.iloc[0], _NOT_ROUNDING, "at least", **how)
+            options = {"basis": "chosen", "reason": _NOT_ROUNDING_REASON}
+            yield finding(
+                "s41", words, measured, gaps.iloc[0], _NOT_ROUNDING, "at least", **options
+            )
 
 
 def _masking(limit):
     """s16: as K grows, segments 1 and 4 together only gain, and all others lose, in the limit."""
     for measure, rows in limit.groupby("measure", sort=False):
         shares = rows.pivot_table(index="k", columns="feature", values="value")
-        others = shares.drop(columns=list(FAVORED))
+        other_segments = shares.drop(columns=list(FAVORED))
         steps = shares[list(FAVORED)].sum(axis=1).diff()
-        gains = others.loc[KS[-1]] - others.loc[KS[0]]
+        gains = other_segments.loc[KS[-1]] - other_segments.loc[KS[0]]
         for variant, measured, value, kind in (
             ("", "smallest step from K to K + 1 of the share of 1 and 4", steps.min(), "at least"),
             (", others", "largest change of another share from K = 1 to 7", gains.max(), "at most"),

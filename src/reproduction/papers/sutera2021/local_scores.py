@@ -53,8 +53,8 @@ def draw(table):
     n_samples = table.groupby("dataset")["sample"].nunique().max()
     # Pixels are square, so pictures of many samples are lower.
     figure = plt.figure(figsize=(max(6.6, 2 + 1.04 * n_samples), 8 if n_samples > 4 else 9.4))
-    for part, dataset in zip(figure.subfigures(1, 2), KS, strict=True):
-        _block(part, table[table["dataset"] == dataset], dataset)
+    for subfigure, dataset in zip(figure.subfigures(1, 2), KS, strict=True):
+        _block(subfigure, table[table["dataset"] == dataset], dataset)
     return figure
 
 
@@ -65,7 +65,7 @@ def _block(figure, table, dataset):
     axes = figure.subplots(len(rows) + 1, len(samples), squeeze=False)
     data = _LOADERS[dataset]()
     norm = _norm(table["value"], LINEAR[dataset])
-    by = table.set_index(["importance", "k", "sample"]).sort_index()
+    indexed = table.set_index(["importance", "k", "sample"]).sort_index()
     predicted = table.dropna(subset="predicted").groupby("sample")["predicted"].unique()
     for column, sample in enumerate(samples):
         x = data.X[sample]
@@ -76,14 +76,14 @@ def _block(figure, table, dataset):
         classes = ", ".join(str(int(c)) for c in predicted[sample])
         axes[0, column].set_title(f"{data.y[sample]}\n{classes}", fontsize=8)
         for axis, (measure, k) in zip(axes[1:, column], rows, strict=True):
-            scores = by.loc[(measure, k, sample)].sort_values("feature")["value"].to_numpy()
+            scores = indexed.loc[(measure, k, sample)].sort_values("feature")["value"].to_numpy()
             if dataset == "led":
                 pictures.segments(axis, scores, norm, lit=x)
             else:
                 pictures.pixels(axis, scores, norm)
     words = "digit\npredicted" if dataset == "led" else "image of\npredicted"
-    beside = {"xycoords": "axes fraction", "xytext": (-4, 6), "textcoords": "offset points"}
-    axes[0, 0].annotate(words, (0, 1), ha="right", va="baseline", fontsize=8, **beside)
+    text_style = {"xycoords": "axes fraction", "xytext": (-4, 6), "textcoords": "offset points"}
+    axes[0, 0].annotate(words, (0, 1), ha="right", va="baseline", fontsize=8, **text_style)
     for axis, (measure, k) in zip(axes[1:, 0], rows, strict=True):
         text = f"{MEASURES[measure]}\nK = {k}"
         axis.set_ylabel(text, rotation=0, ha="right", va="center", fontsize=8)

@@ -21,9 +21,9 @@ def compute(inputs) -> pd.DataFrame:
     trees (not printed), for which monotonicity holds.
     """
     rows = {}
-    for name, one in PROBABILITY_OF_ONE.items():
-        one = np.array(one)
-        joint = theory.JointDistribution(np.stack([1 - one, one], axis=-1) / 4)
+    for name, p_one in PROBABILITY_OF_ONE.items():
+        p_one = np.array(p_one)
+        joint = theory.JointDistribution(np.stack([1 - p_one, p_one], axis=-1) / 4)
         rows[f"I({name};X1)"] = theory.information(joint, 0)
         rows[f"I({name};X2)"] = theory.information(joint, 1)
         rows[f"I({name};X1|X2)"] = theory.information(joint, 0, (1,))

@@ -33,5 +33,7 @@ def feature_types(X) -> str:
     """Binary if X holds only 0 and 1, else the types of its columns: Integer, Real, or both."""
     if np.isin(X, (0, 1)).all():
         return "Binary"
-    whole = (X == np.round(X)).all(axis=0)
-    return ", ".join(n for n, any_ in (("Integer", whole.any()), ("Real", not whole.all())) if any_)
+    is_integer = (X == np.round(X)).all(axis=0)
+    return ", ".join(
+        n for n, any_ in (("Integer", is_integer.any()), ("Real", not is_integer.all())) if any_
+    )

@@ -54,13 +54,13 @@ def statements(table) -> list[dict]:
     shares = table[(table["variant"] == "published") & (table["statistic"] == "frac>=0.75")]
     findings = []
     for correlation, rows in shares.groupby("correlation", sort=False):
-        least = rows.groupby("dataset")["value"].min().sort_values(ascending=False)
+        smallest_shares = rows.groupby("dataset")["value"].min().sort_values(ascending=False)
         for measured, rank, limit in (
             ("fourth largest share of a data set (%)", 3, 90.0),
             ("smallest share of a data set (%)", 5, 80.0),
         ):
             variant = f"{correlation}, {limit:g} %"
-            value = least.iloc[rank]
+            value = smallest_shares.iloc[rank]
             findings.append(
                 finding("s20", variant, measured, value, limit, "at least", basis="printed")
             )

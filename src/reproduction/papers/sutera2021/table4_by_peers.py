@@ -52,9 +52,9 @@ def compute(inputs) -> pd.DataFrame:
 def statements(table) -> list[dict]:
     """s47: cells of table 4 that the packages alone give as printed, of those compared."""
     judged = table[table["printed"].notna() & (table["printed"] != "")]
-    others = (judged["equal"].astype(str) != "True").sum()
+    n_different = (judged["equal"].astype(str) != "True").sum()
     measured = f"cells of {len(judged)} that the packages alone give otherwise than printed"
-    return [finding("s47", "table 4 by the packages alone", measured, others, 0.0)]
+    return [finding("s47", "table 4 by the packages alone", measured, n_different, 0.0)]
 
 
 def _cells(summary):

@@ -20,11 +20,11 @@ from splitcredit.importances import local_mdi, mdi, saabas, tree_shap
 
 # Basis: rounding. A value is a sum of at most some hundred float64 of size at most 4 or so.
 ROUNDING = 1e-12
-# What is at least this is not 0: a million times the rounding.
+# A value of at least this is not 0: it is a million times the rounding.
 MARGIN = 1e-6
 _MARGIN_REASON = "a million times what rounding makes of 0 here: this or more is not 0"
 
-# (statement, quantity): how the cases are put together, and the limit if the value is judged.
+# (statement, quantity): how the cases are reduced to a value, and the limit if it is judged.
 # "max" and "sum" must be at most the limit, "min" and "mean" at least.
 QUANTITIES = {
     ("s01", "Eq. 4 - Shapley value"): ("max", ROUNDING),
@@ -96,8 +96,8 @@ QUANTITIES = {
     ("s45", "disagreements, X_m <= x_m and B <= x_B"): ("sum", 0.0),
 }
 
-# (statement, variant): what is measured, and how the names of the quantities that decide begin;
-# all of the statement's if none is given. Their limits are of one kind.
+# (statement, variant): the name of the measured value, and the beginnings of the names of the
+# quantities that decide; without any, all of the statement's. Their limits are of one kind.
 FINDINGS = {
     ("s01", "stated"): ("largest error of Eq. 4 against Shapley values and forests", ()),
     ("s02", "stated"): ("largest difference of the sum and I(Y;V)", ()),
@@ -228,7 +228,7 @@ def compute(inputs, n_distributions: int = 135, seed: int = 0) -> pd.DataFrame:
 
 
 def statements(table: pd.DataFrame) -> list[dict]:
-    """What decides each statement; one that has several entries holds if all of them do.
+    """Findings that decide each statement; a statement with several of them holds if all do.
 
     Parameters
     ----------
@@ -250,14 +250,14 @@ def statements(table: pd.DataFrame) -> list[dict]:
             for row in rows
             if row["quantity"].startswith(names or "")
         ]
-        judged = [(value, how, limit) for value, how, limit in judged if limit is not None]
-        (kind,) = {"at most" if how in ("max", "sum") else "at least" for _, how, _ in judged}
+        judged = [(v, reduction, limit) for v, reduction, limit in judged if limit is not None]
+        (kind,) = {"at most" if r in ("max", "sum") else "at least" for _, r, _ in judged}
         extreme = max if kind == "at most" else min
         value, limit = extreme(v for v, _, _ in judged), extreme(b for _, _, b in judged)
-        how = {"basis": "chosen", "reason": _MARGIN_REASON} if limit == MARGIN else {}
-        beside = variant == "premise"
+        options = {"basis": "chosen", "reason": _MARGIN_REASON} if limit == MARGIN else {}
+        is_premise = variant == "premise"
         findings.append(
-            finding(statement, variant, measured, value, limit, kind, beside=beside, **how)
+            finding(statement, variant, measured, value, limit, kind, beside=is_premise, **options)
         )
     return findings
 
@@ -267,13 +267,13 @@ def _put_together(cases):
     for statement, quantity, impurity, values in cases:
         groups.setdefault((statement, quantity, impurity), []).append(np.ravel(values))
     rows = []
-    for (statement, quantity, impurity), parts in groups.items():
-        values = np.concatenate(parts)
-        how, _ = QUANTITIES[statement, quantity]
-        values = np.abs(values) if how == "max" else values
+    for (statement, quantity, impurity), arrays in groups.items():
+        values = np.concatenate(arrays)
+        reduction, _ = QUANTITIES[statement, quantity]
+        values = np.abs(values) if reduction == "max" else values
         key = {"statement": statement, "quantity": quantity, "impurity": impurity}
         if len(values):
-            rows.append({**key, "value": float(getattr(np, how)(values)), "n": len(values)})
+            rows.append({**key, "value": float(getattr(np, reduction)(values)), "n": len(values)})
     return rows
 
 
@@ -312,8 +312,8 @@ def _led():
 def _tree_shap_of_led(shapley):
     """Statement 40: how far TreeSHAP is from the Shapley values of the Bayes classifier.
 
-    Fully grown trees predict every digit as the Bayes classifier does. What depends on K and on
-    the depth is what they make of rows of which only a part is known.
+    Fully grown trees predict every digit as the Bayes classifier does. Only their predictions
+    for rows of which a part is known depend on K and on the depth.
     """
     X, y = led.SEGMENTS, np.arange(10)
 
@@ -323,13 +323,13 @@ def _tree_shap_of_led(shapley):
     by_k = [bias(theory.InfiniteForest(X, y, k).tree_shap(X)) for k in range(1, 8)]
     recipe = _recipe("ExtraTreesClassifier", "entropy", False)
     pruned = to_forest(models.fit(recipe | {"n_estimators": 1000, "max_depth": 2}, X, y))
-    more = "the same, more than for"
+    words = "the same, more than for"
     return [
         ("s40", "TreeSHAP - Shapley value of the Bayes classifier, K = 1", "any", by_k[0]),
-        ("s40", f"K > 1: {more} K = 1", "any", np.array(by_k[1:]) - by_k[0]),
+        ("s40", f"K > 1: {words} K = 1", "any", np.array(by_k[1:]) - by_k[0]),
         (
             "s40",
-            f"two splits deep: {more} fully grown",
+            f"two splits deep: {words} fully grown",
             "any",
             bias(tree_shap.explain(pruned, X).values) - by_k[0],
         ),
@@ -340,12 +340,14 @@ def _built():
     """Statements 7, 10, 12, 31 to 33 and 45 on distributions that are made for them."""
     swap = theory.swapping_input()
     example = {
-        name: theory.JointDistribution(np.stack([1 - np.array(one), np.array(one)], axis=-1) / 4)
-        for name, one in table1.PROBABILITY_OF_ONE.items()
+        name: theory.JointDistribution(
+            np.stack([1 - np.array(p_one), np.array(p_one)], axis=-1) / 4
+        )
+        for name, p_one in table1.PROBABILITY_OF_ONE.items()
     }
     # X1 (j = 0) tells more about Y1 than about Y2, and X2 less, whatever else is known.
     sign = {0: 1, 1: -1}
-    more = [
+    leads = [
         s * (theory.information(example["Y1"], j, b) - theory.information(example["Y2"], j, b))
         for j, s in sign.items()
         for b in ((), (1 - j,))
@@ -362,7 +364,7 @@ def _built():
     quantities = [
         ("s07", "converse: local MDI, built", theory.local_mdi_totally_randomized(swap, (1,))),
         ("s07", "converse: change of P(Y), built", theory.local_change(swap, (1,))),
-        ("s10", "example 1: condition of monotonicity holds by", more),
+        ("s10", "example 1: condition of monotonicity holds by", leads),
         ("s10", "example 1: monotonicity fails by", fails),
         ("s10", "symmetric inputs: difference of v, built", v_differs),
         ("s10", "symmetric inputs: MDI differs for K=1, built", differ[:1]),
@@ -373,8 +375,8 @@ def _built():
         *_mirrored(),
     ]
     rows = [(statement, quantity, "entropy", values) for statement, quantity, values in quantities]
-    for words, others in (("B = x_B", False), ("B <= x_B", True)):
-        seen = theory.cumulative_change(hidden, others) > theory.relevance.EQUAL
+    for words, cumulative_others in (("B = x_B", False), ("B <= x_B", True)):
+        seen = theory.cumulative_change(hidden, cumulative_others) > theory.relevance.EQUAL
         quantity = f"disagreements, X_m <= x_m and {words}"
         rows.append(("s45", quantity, "any", seen != theory.relevant(hidden)))
     return rows
@@ -410,9 +412,9 @@ def _mirrored():
         worth = np.array([games[0](s) - games[1](s) for s in coalitions])
         rows.append((statement, f"mirrored inputs: difference of {names[0]}, built", worth))
         for k in (1, 2):
-            one, other = (importance(theory.MultiwayForest(joint, k)) for joint in pair)
+            first, second = (importance(theory.MultiwayForest(joint, k)) for joint in pair)
             quantity = f"mirrored inputs: difference of {names[1]}, K = {k}, built"
-            rows.append((statement, quantity, np.abs(one - other).max()))
+            rows.append((statement, quantity, np.abs(first - second).max()))
     return rows
 
 
@@ -474,8 +476,8 @@ def _scaled():
     X, y = wines.X[:, 1:], wines.X[:, 0]
     doubled = [to_forest(models.fit(recipe, X, scale * y)) for scale in (1, 2)]
 
-    def change(one, other):
-        return np.abs(other - one).max() / np.abs(one).max()
+    def change(before, after):
+        return np.abs(after - before).max() / np.abs(before).max()
 
     def changed(measure):
         return change(*(measure.explain(forest, X).values for forest in doubled))
