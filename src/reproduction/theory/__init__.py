@@ -1,8 +1,8 @@
-"""Importances of known distributions: what forests converge to (sutera2021).
+"""Importances of known distributions: the limits of forests (sutera2021).
 
 `distributions` holds the formulas, `games` the coalition games and their Shapley values,
-`relevance` the definitions of relevance, `theorems` both sides of what the paper proves, `families`
-the distributions to check it on. `multiway`, `binary` and `limits` grow infinitely many trees by
+`relevance` the definitions of relevance, `theorems` both sides of the paper's theorems, `families`
+the distributions to check them on. `multiway`, `binary` and `limits` grow infinitely many trees by
 recursion and know none of the formulas. Entropies and informations are in bits; the one function
 in nats, `loss_game`, says so.
 """

@@ -54,8 +54,8 @@ class BinaryForest:
                     sides = [
                         (*box[:j], ends, *box[j + 1 :]) for ends in ((low, cut), (cut + 1, high))
                     ]
-                    left = sum(w * i for w, i in map(self._look, sides))
-                    out[j] += chance * (weight * impurity - left)
+                    child_impurity = sum(w * i for w, i in map(self._look, sides))
+                    out[j] += chance * (weight * impurity - child_impurity)
                     out += chance * (below(sides[0]) + below(sides[1]))
             return out
 

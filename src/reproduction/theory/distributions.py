@@ -20,7 +20,7 @@ class JointDistribution:
     probability : float64 (|X_1|, ..., |X_p|, |Y|)
         Adds up to 1.
     values : float64 (|Y|,), optional
-        What the values of Y are worth; only the variance needs them. Default 0, 1, 2, ...
+        Numbers that the values of Y stand for; only the variance needs them. Default 0, 1, 2, ...
 
     Raises
     ------
@@ -82,8 +82,8 @@ class JointDistribution:
 
     def marginal(self, features) -> np.ndarray:
         """P(the given inputs, Y), axes in the order of the inputs, Y last."""
-        kept = tuple(slice(-1) if j in features else -1 for j in range(self.n_features))
-        return self._sums[kept]
+        index = tuple(slice(-1) if j in features else -1 for j in range(self.n_features))
+        return self._sums[index]
 
     def support(self) -> tuple[np.ndarray, np.ndarray]:
         """The inputs x of positive probability, int (n, p), and P(V = x), (n,)."""
@@ -93,7 +93,7 @@ class JointDistribution:
 
     def impurity(self, known: dict[int, int], kind: str = "entropy") -> float:
         """Impurity of Y given the values in `known`; 0 if those never occur."""
-        # Kept, as every formula and every recursion needs the same few.
+        # Cached, as every formula and every recursion needs the same few.
         place = kind, self._place(known)
         if place not in self._impurities:
             value = impurity_of(self.given(known), kind, self.values)
@@ -138,10 +138,10 @@ def mdi_totally_randomized(joint: JointDistribution, impurity="entropy") -> np.n
     p = joint.n_features
     out = np.zeros(p)
     for m in range(p):
-        others = [j for j in range(p) if j != m]
+        other_inputs = [j for j in range(p) if j != m]
         for k in range(p):
             weight = 1 / (comb(p, k) * (p - k))
-            terms = (information(joint, m, b, impurity) for b in combinations(others, k))
+            terms = (information(joint, m, b, impurity) for b in combinations(other_inputs, k))
             out[m] += weight * sum(terms)
     return out
 
@@ -166,10 +166,10 @@ def local_mdi_totally_randomized(joint: JointDistribution, x, impurity="entropy"
     p = joint.n_features
     out = np.zeros(p)
     for m in range(p):
-        others = [j for j in range(p) if j != m]
+        other_inputs = [j for j in range(p) if j != m]
         for k in range(p):
             weight = 1 / (comb(p, k) * (p - k))
-            for b in combinations(others, k):
+            for b in combinations(other_inputs, k):
                 known = {j: x[j] for j in b}
                 before = joint.impurity(known, impurity)
                 out[m] += weight * (before - joint.impurity({**known, m: x[m]}, impurity))

@@ -38,8 +38,8 @@ def _generic(random, shape, n_classes):
 
 def _irrelevant_last(random, shape, n_classes):
     """The last input is independent of the others and Y together."""
-    rest = _dirichlet(random, (*shape[:-1], n_classes))
-    return rest[..., None, :] * _dirichlet(random, shape[-1:])[:, None]
+    table_of_others = _dirichlet(random, (*shape[:-1], n_classes))
+    return table_of_others[..., None, :] * _dirichlet(random, shape[-1:])[:, None]
 
 
 def _context(random, shape, n_classes):
@@ -49,14 +49,14 @@ def _context(random, shape, n_classes):
     distributed as a(z), z the inputs between; elsewhere as a(z) + change / P(X_1 > 0 | x_p). The
     change then shows with the same size for every x_p when X_1 is not known.
     """
-    first, *between, last = shape
+    first, *middle, last = shape
     on = random.permutation(np.linspace(0.3, 0.8, last))
     p_first = np.zeros((first, last))
     p_first[0], p_first[1:] = 1 - on, _dirichlet(random, (first - 1,))[:, None] * on
-    p_inputs = np.multiply.outer(_dirichlet(random, between), p_first * _dirichlet(random, (last,)))
+    p_inputs = np.multiply.outer(_dirichlet(random, middle), p_first * _dirichlet(random, (last,)))
     p_inputs = np.moveaxis(p_inputs, -2, 0)
 
-    a = 0.5 / n_classes + 0.5 * random.dirichlet(np.ones(n_classes), size=between)
+    a = 0.5 / n_classes + 0.5 * random.dirichlet(np.ones(n_classes), size=middle)
     change = random.normal(size=n_classes)
     change -= change.mean()
     # No probability may fall below 0: those of a are at least 0.5 / n_classes.
@@ -78,8 +78,8 @@ def _parity(random, shape, n_classes):
     """Y is the parity of the sum of equally likely inputs, flipped with some probability."""
     odd = np.indices(shape).sum(axis=0) % 2
     flip = random.uniform(0.0, 0.4)
-    one = np.where(odd == 1, 1 - flip, flip)
-    return np.stack([1 - one, one], axis=-1)
+    p_one = np.where(odd == 1, 1 - flip, flip)
+    return np.stack([1 - p_one, p_one], axis=-1)
 
 
 _FAMILIES = (_generic, _irrelevant_last, _context, _zero_cells, _parity)
@@ -135,8 +135,8 @@ def locally_alike_inputs() -> JointDistribution:
     knowing X_2 leaves less to learn where it is 1.
     """
     p_x = np.array([[1, 1], [3, 3]]) / 8
-    one = np.array([[0.0, 0.75], [0.5, 1.0]])
-    return JointDistribution(np.stack([p_x * (1 - one), p_x * one], axis=-1))
+    p_one = np.array([[0.0, 0.75], [0.5, 1.0]])
+    return JointDistribution(np.stack([p_x * (1 - p_one), p_x * p_one], axis=-1))
 
 
 def hidden_dependence() -> JointDistribution:
@@ -168,13 +168,13 @@ def symmetric_inputs() -> JointDistribution:
     if X_1 = 1, else a coin. So X_1 alone tells as much at X_3 = 0 as X_2 alone at X_3 = 1, but
     only in the second case is there something left to learn.
     """
-    one = np.empty((2, 2, 2))
-    one[:, :, 0] = [[0.25, 0.25], [0.75, 0.75]]
-    one[:, :, 1] = [[0.5, 0.5], [0.0, 1.0]]
+    p_one = np.empty((2, 2, 2))
+    p_one[:, :, 0] = [[0.25, 0.25], [0.75, 0.75]]
+    p_one[:, :, 1] = [[0.5, 0.5], [0.0, 1.0]]
     table = np.zeros((2, 2, 2, 4))
     for x3 in range(2):
-        table[:, :, x3, 2 * x3] = 1 - one[:, :, x3]
-        table[:, :, x3, 2 * x3 + 1] = one[:, :, x3]
+        table[:, :, x3, 2 * x3] = 1 - p_one[:, :, x3]
+        table[:, :, x3, 2 * x3 + 1] = p_one[:, :, x3]
     return JointDistribution(table / 8)
 
 

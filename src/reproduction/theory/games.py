@@ -59,8 +59,8 @@ def prediction_game(joint: JointDistribution, x):
     """
 
     def conditional(s):
-        here = joint.given({j: x[j] for j in s})
-        return here / here.sum()
+        probabilities = joint.given({j: x[j] for j in s})
+        return probabilities / probabilities.sum()
 
     return lambda s: conditional(s) - conditional(())
 

@@ -18,7 +18,7 @@ def impurity(weights, kind: str = "entropy", values=None) -> np.ndarray:
         ``"entropy"`` in bits; ``"gini"`` is the sum of p (1 - p), a probability; ``"variance"`` in
         squared units of `values`.
     values : array-like (n_classes,), optional
-        What the output is worth, for the variance.
+        Numbers that the classes stand for, for the variance.
 
     Returns
     -------

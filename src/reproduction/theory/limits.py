@@ -165,9 +165,9 @@ class InfiniteForest:
         X, table = _binary(X), self._expectations
 
         def v(s):
-            known = np.full_like(X, 2)
-            known[:, s] = X[:, s]
-            return _look_up(table, known)
+            known_values = np.full_like(X, 2)
+            known_values[:, s] = X[:, s]
+            return _look_up(table, known_values)
 
         return np.moveaxis(shapley_values(self.n_features, v), 0, 1)
 
@@ -201,8 +201,8 @@ class InfiniteForest:
             out = 0.0
             for s in splits:
                 zero, one = map(table, s.children)
-                both = s.shares[0] * zero + s.shares[1] * one
-                out = out + s.chance * _along(s.feature, zero, one, both)
+                unknown = s.shares[0] * zero + s.shares[1] * one
+                out = out + s.chance * _along(s.feature, zero, one, unknown)
             return out
 
         return table(self._all)
@@ -212,14 +212,14 @@ class InfiniteForest:
 
         @cache
         def table(rows):
-            splits, here = self._splits(rows), quantity(rows)
+            splits, node_value = self._splits(rows), quantity(rows)
             if not splits:
-                return np.zeros((1,) * self.n_features + (self.n_features, len(here)))
+                return np.zeros((1,) * self.n_features + (self.n_features, len(node_value)))
             out = 0.0
             for s in splits:
                 sides = [table(child).copy() for child in s.children]
                 for side, child in zip(sides, s.children, strict=True):
-                    side[..., s.feature, :] += quantity(child) - here
+                    side[..., s.feature, :] += quantity(child) - node_value
                 out = out + s.chance * _along(s.feature, *sides)
             return out
 
@@ -228,7 +228,7 @@ class InfiniteForest:
     def _make_node(self, rows):
         members = [i for i in range(len(self._by_class)) if rows >> i & 1]
         by_class = self._by_class[members].sum(axis=0)
-        # The variance needs the numbers that the classes are.
+        # The variance needs the numbers that the classes stand for.
         values = self.classes if self.impurity == "variance" else None
         impurity = float(impurity_of(by_class, self.impurity, values))
         return _Node(by_class.sum(), by_class / by_class.sum(), impurity)
@@ -255,7 +255,7 @@ class InfiniteForest:
         )
 
     def _value(self, rows):
-        """What a node predicts, (n_classes,); with the variance the mean of y, (1,)."""
+        """The prediction of a node, (n_classes,); with the variance the mean of y, (1,)."""
         shares = self._node(rows).classes
         return np.array([shares @ self.classes]) if self.impurity == "variance" else shares
 
@@ -274,13 +274,13 @@ def _binary(X):
     return X.astype(int)
 
 
-def _along(axis, *parts):
-    """The parts one after the other along an axis of length 1, broadcast along the others."""
-    shape = list(np.broadcast(*parts).shape)
-    shape[axis] = len(parts)
+def _along(axis, *tables):
+    """The tables, one after the other along an axis of length 1, broadcast along the other axes."""
+    shape = list(np.broadcast(*tables).shape)
+    shape[axis] = len(tables)
     out = np.empty(shape)
-    for place, part in enumerate(parts):
-        out[(slice(None),) * axis + (slice(place, place + 1),)] = part
+    for place, table in enumerate(tables):
+        out[(slice(None),) * axis + (slice(place, place + 1),)] = table
     return out
 
 

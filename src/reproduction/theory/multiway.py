@@ -1,4 +1,4 @@
-"""Infinite forests on a known distribution: one branch a value, K of the inputs left drawn.
+"""Infinite forests on a known distribution: one branch a value, K of the unused inputs drawn.
 
 The trees of Louppe et al. (2013) and of sutera2021's categorical setting, grown by recursion over
 the nodes (which inputs are used, at which values), with none of the formulas for their limits.
@@ -67,8 +67,8 @@ class MultiwayForest:
         """Saabas' attributions of P(Y | x), (p, |Y|)."""
         out = np.zeros((self.joint.n_features, self.joint.probability.shape[-1]))
         for chance, node, j in self._splits(x):
-            here, there = self._look(node)[0], self._look(self._child(node, j, x[j]))[0]
-            out[j] += chance * (there / there.sum() - here / here.sum())
+            before, after = self._look(node)[0], self._look(self._child(node, j, x[j]))[0]
+            out[j] += chance * (after / after.sum() - before / before.sum())
         return out
 
     def _splits(self, x=None):
@@ -91,17 +91,17 @@ class MultiwayForest:
     def _make_choice(self, node):
         """Inputs that may split the node, each with its probability."""
         weights, impurity = self._look(node)
-        left = [j for j, value in enumerate(node) if value is None]
-        grown = len(node) - len(left) >= self.depth
-        if not left or grown or weights.sum() == 0:
+        unused = [j for j, value in enumerate(node) if value is None]
+        grown = len(node) - len(unused) >= self.depth
+        if not unused or grown or weights.sum() == 0:
             return []
         gains = []
-        for j in left:
+        for j in unused:
             below = [
                 self._look(self._child(node, j, v)) for v in range(self.joint.cardinalities[j])
             ]
             gains.append(impurity - sum(w.sum() * i for w, i in below) / weights.sum())
-        return list(zip(left, chances_of_best(gains, min(self.k, len(left))), strict=True))
+        return list(zip(unused, chances_of_best(gains, min(self.k, len(unused))), strict=True))
 
     def _make_node(self, node):
         """P(Y, node) by value of Y, and the node's impurity."""

@@ -34,7 +34,7 @@ def locally_relevant(joint: JointDistribution, x, impurity=None) -> np.ndarray:
 
 
 def local_change(joint: JointDistribution, x, impurity=None) -> np.ndarray:
-    """Most that knowing x_m changes about Y, over all B ⊆ V^-m with values x_B, (p,).
+    """Largest change in Y by knowing x_m, over all B ⊆ V^-m with values x_B, (p,).
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ def local_change(joint: JointDistribution, x, impurity=None) -> np.ndarray:
     def about_y(known):
         if impurity is not None:
             return joint.impurity(known, impurity)
-        here = joint.given(known)
-        return here / here.sum()
+        probabilities = joint.given(known)
+        return probabilities / probabilities.sum()
 
     out = np.zeros(joint.n_features)
     for m in range(joint.n_features):
@@ -67,7 +67,7 @@ def local_change(joint: JointDistribution, x, impurity=None) -> np.ndarray:
 
 
 def cumulative_change(joint: JointDistribution, others: bool) -> np.ndarray:
-    """Most that knowing X_m <= x_m changes about Y, over all x and B ⊆ V^-m, (p,).
+    """Largest change in Y by knowing X_m <= x_m, over all x and B ⊆ V^-m, (p,).
 
     Definition 2 with the events of appendix A.3 of sutera2021, which extends Theorem 3 to
     continuous variables by changing P(X = x) to P(X <= x).
@@ -86,16 +86,16 @@ def cumulative_change(joint: JointDistribution, others: bool) -> np.ndarray:
     p, out = joint.n_features, np.zeros(joint.n_features)
     for m in range(p):
         for b in _subsets(p, m):
-            kept = sorted({*b, m})
-            table = joint.marginal(kept)
+            inputs = sorted({*b, m})
+            table = joint.marginal(inputs)
             if others:
-                for axis in range(len(kept)):
+                for axis in range(len(inputs)):
                     table = table.cumsum(axis=axis)
             else:
-                table = table.cumsum(axis=kept.index(m))
-            table = np.moveaxis(table, kept.index(m), 0)
+                table = table.cumsum(axis=inputs.index(m))
+            table = np.moveaxis(table, inputs.index(m), 0)
             change = _conditional(table) - _conditional(table[-1:])
-            # What never occurs has no conditional distribution.
+            # Values that never occur have no conditional distribution.
             change = change[table.sum(axis=-1) > 0]
             out[m] = max(out[m], np.abs(change).max(initial=0.0))
     return out
@@ -108,8 +108,8 @@ def _conditional(table):
 
 def _depends(joint, m, b):
     """Whether P(x_m, y | b) is another table than P(x_m | b) P(y | b), for some b that occurs."""
-    kept = sorted({*b, m})
-    table = np.moveaxis(joint.marginal(kept), kept.index(m), -2)
+    inputs = sorted({*b, m})
+    table = np.moveaxis(joint.marginal(inputs), inputs.index(m), -2)
     table = table.reshape(-1, *table.shape[-2:])
     weight = table.sum(axis=(1, 2), keepdims=True)
     table = (table / np.where(weight > 0, weight, 1))[weight.ravel() > 0]
@@ -118,5 +118,5 @@ def _depends(joint, m, b):
 
 
 def _subsets(p, m):
-    others = [j for j in range(p) if j != m]
-    return (b for k in range(p) for b in combinations(others, k))
+    other_inputs = [j for j in range(p) if j != m]
+    return (b for k in range(p) for b in combinations(other_inputs, k))

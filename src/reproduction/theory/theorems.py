@@ -38,13 +38,14 @@ NEGATIVE = 1e-12
 
 
 def cases(joint: JointDistribution) -> list[tuple]:
-    """What every statement says of one distribution.
+    """The quantities of every statement on one distribution.
 
     Returns
     -------
     list of (statement, quantity, impurity, values)
-        Differences of what should be equal, or what the quantity says; the impurity is "any" where
-        none is needed. All inputs of positive probability are taken, and every K.
+        Differences of values that should be equal, or the values that the quantity names; the
+        impurity is "any" where none is needed. All inputs of positive probability are taken, and
+        every K.
     """
     X, _ = joint.support()
     relevances = relevant(joint), np.array([locally_relevant(joint, x) for x in X])
@@ -64,7 +65,7 @@ def sage_less_mdi(joint: JointDistribution) -> np.ndarray:
 
 
 def axioms(symmetric, pairs) -> list[tuple]:
-    """What symmetry and strong monotonicity ask of MDI with K = 1, globally and locally.
+    """Quantities of symmetry and strong monotonicity of MDI with K = 1, globally and locally.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def axioms(symmetric, pairs) -> list[tuple]:
         quantities.append(("s27", "MDI of symmetric inputs", "entropy", mdi[0] - mdi[1]))
         for x in joint.support()[0]:
             if x[1] == (x[0] + 1) % joint.cardinalities[1]:
-                here = forest.local_mdi(x)
+                local_mdi = forest.local_mdi(x)
                 quantities.append(
                     (
                         "s28",
@@ -100,7 +101,7 @@ def axioms(symmetric, pairs) -> list[tuple]:
                     )
                 )
                 quantities.append(
-                    ("s28", "local MDI of symmetric inputs", "entropy", here[0] - here[1])
+                    ("s28", "local MDI of symmetric inputs", "entropy", local_mdi[0] - local_mdi[1])
                 )
     for first, second in pairs:
         p = first.n_features
@@ -120,16 +121,16 @@ def _contributions(p, v):
     """Marginal contributions of every player, and each player's alone: (all,), p of (2^(p-1),)."""
     by_player = []
     for m in range(p):
-        others = [j for j in range(p) if j != m]
-        coalitions = [s for k in range(p) for s in combinations(others, k)]
+        other_inputs = [j for j in range(p) if j != m]
+        coalitions = [s for k in range(p) for s in combinations(other_inputs, k)]
         by_player.append(np.array([v(tuple(sorted((*s, m)))) - v(s) for s in coalitions]))
     return np.concatenate(by_player), by_player
 
 
 def _asymmetry(p, v):
     """Largest difference that it makes to a coalition whether X_1 or X_2 joins it."""
-    rest = [s for k in range(p - 1) for s in combinations(range(2, p), k)]
-    return max(abs(v((0, *s)) - v((1, *s))) for s in rest)
+    coalitions = [s for k in range(p - 1) for s in combinations(range(2, p), k)]
+    return max(abs(v((0, *s)) - v((1, *s))) for s in coalitions)
 
 
 def _leads(p, games, importances):
@@ -149,7 +150,10 @@ def _without_impurity(joint, X, globally, locally):
     """Statements 6, 13, 14, 34 and 45."""
     p, forest = joint.n_features, MultiwayForest(joint, 1)
     saabas = [forest.saabas(x) - shapley_values(p, prediction_game(joint, x)) for x in X]
-    cumulatively = {others: cumulative_change(joint, others) > EQUAL for others in (False, True)}
+    cumulatively = {
+        cumulative_others: cumulative_change(joint, cumulative_others) > EQUAL
+        for cumulative_others in (False, True)
+    }
     quantities = [
         ("s06", "disagreements", "any", globally != locally.any(axis=0)),
         ("s06", "relevant, yet irrelevant at some x", "any", globally & ~locally.all(axis=0)),
@@ -198,14 +202,14 @@ def _with_impurity(joint, impurity, globally, locally):
         ("s34", "sum - I(Y;V), fully grown, K > 1", mdi_k[1:].sum(axis=1) - total),
     ]
     if (joint.probability.sum(axis=-1) > 0).all():
-        other = BinaryForest(joint, impurity).mdi()
-        quantities.append(("s35", "binary trees: sum - I(Y;V)", other.sum() - total))
+        binary_mdi = BinaryForest(joint, impurity).mdi()
+        quantities.append(("s35", "binary trees: sum - I(Y;V)", binary_mdi.sum() - total))
         # An irrelevant input gets nothing from either.
         if max(joint.cardinalities) > 2 and globally.all():
-            differ = np.abs(other - mdi).max()
+            differ = np.abs(binary_mdi - mdi).max()
             quantities.append(("s35", "binary trees - Eq. 4, three values", differ))
         elif max(joint.cardinalities) == 2:
-            quantities.append(("s35", "binary trees - Eq. 4, two values", other - mdi))
+            quantities.append(("s35", "binary trees - Eq. 4, two values", binary_mdi - mdi))
     if impurity == "variance":
         # It does not see an input that leaves mean and variance of Y alone: see `equal_moments`.
         return quantities
