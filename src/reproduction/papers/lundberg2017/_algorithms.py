@@ -192,13 +192,13 @@ def extend(m: list, p_z, p_o, p_i, steps: Counter) -> list:
 
 def unwind(m: list, i: int, steps: Counter) -> list:
     """UNWIND: the inverse of `extend` for element i, wherever in the path it is."""
-    rest = m[: i - 1] + m[i:]
+    remaining = m[: i - 1] + m[i:]
     weights = _unwound(m, i, steps)
-    return [_Element(e.d, e.z, e.o, w) for e, w in zip(rest, weights, strict=True)]
+    return [_Element(e.d, e.z, e.o, w) for e, w in zip(remaining, weights, strict=True)]
 
 
 def _unwound(m, i, steps):
-    """What UNWIND makes of the proportions: leaves need their sum only."""
+    """The proportions after UNWIND; leaves need their sum only."""
     l = len(m)  # noqa: E741
     n = m[l - 1].w
     o, z = m[i - 1].o, m[i - 1].z

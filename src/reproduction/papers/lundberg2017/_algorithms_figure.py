@@ -74,7 +74,7 @@ def _errors(axis, table, lost):
             continue
         color = COLORS[color]
         chain = rows[rows["tree"] == "caterpillar"].sort_values("depth")
-        kinds = {kind: some for kind, some in chain.groupby("rows")}
+        kinds = {kind: rows_of_kind for kind, rows_of_kind in chain.groupby("rows")}
         width = 2.4 if method in ("splitcredit", "shap") else 1.4
         worst = kinds[WORST]
         value = np.maximum(worst["value"], LEAST)
@@ -83,8 +83,8 @@ def _errors(axis, table, lost):
             _band(axis, kinds, color)
         for tree, (mark, size) in MARKS.items():
             real = rows[rows["tree"] == tree]
-            at = real["depth"], np.maximum(real["value"], LEAST)
-            axis.plot(*at, mark, color=color, ms=size, mec="white", mew=0.6)
+            points = real["depth"], np.maximum(real["value"], LEAST)
+            axis.plot(*points, mark, color=color, ms=size, mec="white", mew=0.6)
         release = str(rows["version"].iloc[0])
         axis.text(*at_text, name.format(release), color=color, fontsize=8.5, fontweight="bold")
     fitted = table[table["tree"] != "caterpillar"]

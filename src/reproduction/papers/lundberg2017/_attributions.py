@@ -73,7 +73,7 @@ def _moments(tree):
     mean, square = list(tree.v), [None if v is INTERNAL else v * v for v in tree.v]
     for j in reversed(range(len(tree.v))):  # children come after their parents
         if tree.v[j] is INTERNAL:
-            left, right = tree.r[tree.a[j]] / tree.r[j], tree.r[tree.b[j]] / tree.r[j]
+            left_share, right_share = tree.r[tree.a[j]] / tree.r[j], tree.r[tree.b[j]] / tree.r[j]
             for moment in (mean, square):
-                moment[j] = left * moment[tree.a[j]] + right * moment[tree.b[j]]
+                moment[j] = left_share * moment[tree.a[j]] + right_share * moment[tree.b[j]]
     return mean, square

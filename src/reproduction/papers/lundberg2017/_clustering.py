@@ -1,4 +1,4 @@
-"""What figures 3 and 4 share: names of the data sets and of what is clustered.
+"""Shared by figures 3 and 4: names of the data sets and of the clustered attributions.
 
 The paper's data (518 participants, 200 gene modules, CERAD score) are not open: see
 `reproduction.datasets.gene_modules` and `reproduction.datasets.ad_data`.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from reproduction.figures import COLORS
 
-# What a picture of them says; `STAND_IN` stands below the pictures.
+# Titles of the data sets in the pictures; `STAND_IN` is the note below the pictures.
 DATASETS = {
     "gene_modules": "Stand-in 1: simulated gene modules, ordinal score",
     "ad_data": "Stand-in 2: spinal-fluid proteins, impaired or not",

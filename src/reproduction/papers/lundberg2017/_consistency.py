@@ -45,8 +45,8 @@ def violations(M: int, n_pairs: int, seed: int) -> dict[tuple[str, str], int]:
         trees = [[Orders.draw(rng, M) for _ in range(n_pairs)] for _ in range(2)]
         measure = {"output": path_output, "gain": path_gain}[task]
         changes = [
-            measure(g, more) - measure(f, less)
-            for f, g, less, more in zip(old, new, *trees, strict=True)
+            measure(g, new_order) - measure(f, old_order)
+            for f, g, old_order, new_order in zip(old, new, *trees, strict=True)
         ]
         counts[task, "path"] = int(sum(c < 0 for c in changes))
     return counts
@@ -59,14 +59,14 @@ class Orders:
         self.feature, self.below = feature, below
 
     @classmethod
-    def draw(cls, rng, M, left=None):
-        """At each node one of the features that are left, all with the same chance."""
-        left = tuple(range(M)) if left is None else left
-        if not left:
+    def draw(cls, rng, M, features=None):
+        """At each node, draw one of the features not yet tested above it, with equal chances."""
+        features = tuple(range(M)) if features is None else features
+        if not features:
             return None
-        j = left[int(rng.integers(len(left)))]
-        rest = tuple(k for k in left if k != j)
-        return cls(j, [cls.draw(rng, M, rest) for _ in range(2)])
+        j = features[int(rng.integers(len(features)))]
+        remaining = tuple(k for k in features if k != j)
+        return cls(j, [cls.draw(rng, M, remaining) for _ in range(2)])
 
 
 def output_game(f) -> dict[tuple, np.ndarray]:
@@ -111,14 +111,14 @@ def path_gain(f, tree, known=()) -> float:
 
 def pairs(rng, M, n_pairs, game):
     """Draw functions and keep the pairs in which feature 0 matters more in the second."""
-    kept = []
-    while sum(len(f) for f, _ in kept) < n_pairs:
+    kept_pairs = []
+    while sum(len(f) for f, _ in kept_pairs) < n_pairs:
         f, g = rng.integers(-LARGEST, LARGEST + 1, (2, n_pairs, *[2] * M)).astype(float)
         v, w = game(f), game(g)
-        more = [w[0, *S] - w[S] >= v[0, *S] - v[S] for S in v if 0 not in S]
-        keep = np.all(more, axis=0)
-        kept.append((f[keep], g[keep]))
-    old, new = zip(*kept, strict=True)
+        conditions = [w[0, *S] - w[S] >= v[0, *S] - v[S] for S in v if 0 not in S]
+        keep = np.all(conditions, axis=0)
+        kept_pairs.append((f[keep], g[keep]))
+    old, new = zip(*kept_pairs, strict=True)
     return np.concatenate(old)[:n_pairs], np.concatenate(new)[:n_pairs]
 
 

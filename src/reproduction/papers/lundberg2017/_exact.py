@@ -35,23 +35,23 @@ def tree_shap(x, tree: Tree) -> list[Fraction]:
         """Sum over the leaves below node j of v times all f_i, at each point; denominator."""
         if tree.v[j] is not INTERNAL:
             return [tree.v[j].numerator * a for a in above], scale * tree.v[j].denominator
-        i, left = tree.d[j], x[tree.d[j]] <= tree.t[j]
+        i, goes_left = tree.d[j], x[tree.d[j]] <= tree.t[j]
         old = factors.get(i, untested)
-        parts = []
-        for child, taken in ((tree.a[j], left), (tree.b[j], not left)):
-            new = _Factor(old.z * tree.r[child] / tree.r[j], old.o * int(taken), m)
+        sums_of_children = []
+        for child, is_taken in ((tree.a[j], goes_left), (tree.b[j], not goes_left)):
+            new = _Factor(old.z * tree.r[child] / tree.r[j], old.o * int(is_taken), m)
             if new.z == 0 and new.o == 0:
                 continue  # no subset of features leads there
             passed = [a // f * g for a, f, g in zip(above, old.f, new.f, strict=True)]
-            known = {**factors, i: new}
-            sums = below(child, passed, scale // old.scale * new.scale, known)
-            # What the leaves give to i with this edge, in place of what they gave without it.
+            new_factors = {**factors, i: new}
+            sums = below(child, passed, scale // old.scale * new.scale, new_factors)
+            # The term of i with this edge takes the place of the term without it.
             phi[i] += (new.o - new.z) * new.integral(sums, weights) / size
             if old.z != old.o:
                 phi[i] -= (old.o - old.z) * old.integral(sums, weights) / size
-            parts.append(sums)
-        common = lcm(*(scale for _, scale in parts))
-        raised = [[a * (common // scale) for a in values] for values, scale in parts]
+            sums_of_children.append(sums)
+        common = lcm(*(scale for _, scale in sums_of_children))
+        raised = [[a * (common // scale) for a in values] for values, scale in sums_of_children]
         return [sum(column) for column in zip(*raised, strict=True)], common
 
     below(0, [1] * m, 1, {})
@@ -71,14 +71,14 @@ class _Factor:
     def integral(self, sums, weights):
         """Of the sum over leaves without the factor f_i, times the size of the weights."""
         values, scale = sums
-        whole, rest = 0, 0
+        integer_part, fraction_part = 0, 0
         for w, v, f in zip(weights, values, self.f, strict=True):
             quotient, remainder = divmod(w * v, f)
-            whole += quotient
+            integer_part += quotient
             # Only where the feature is tested again below, by whose factor this one was replaced.
             if remainder:
-                rest += Fraction(remainder, f)
-        return (whole + rest) * Fraction(self.scale, scale)
+                fraction_part += Fraction(remainder, f)
+        return (integer_part + fraction_part) * Fraction(self.scale, scale)
 
 
 def unique_on_path(tree: Tree) -> int:

@@ -28,7 +28,7 @@ ASSUMED = 1 / 8
 
 
 def draw(table):
-    """Trees on top, attributions beneath, then what happens for other leaves and trees."""
+    """Trees on top, attributions beneath, then the attributions for other leaves and trees."""
     from matplotlib import pyplot as plt
 
     figure = plt.figure(figsize=(8.4, 8.8))
@@ -58,7 +58,7 @@ def _tree(axis, order, leaves):
     pictures.blank(axis)
     inner = {0: (0.5, 0.95), 1: (0.23, 0.55), 2: (0.77, 0.55)}
     ends = {k: (0.095 + 0.27 * k, 0.1) for k in range(4)}
-    for parent, child, answer, taken in (
+    for parent, child, answer, on_path in (
         (inner[0], inner[1], "No", False),
         (inner[0], inner[2], "Yes", True),
         (inner[1], ends[0], "No", False),
@@ -66,16 +66,16 @@ def _tree(axis, order, leaves):
         (inner[2], ends[2], "No", False),
         (inner[2], ends[3], "Yes", True),
     ):
-        _arrow(axis, parent, child, answer, taken)
+        _arrow(axis, parent, child, answer, on_path)
     for k, xy in inner.items():
-        _box(axis, xy, order[min(k, 1)], taken=k != 1)
+        _box(axis, xy, order[min(k, 1)], on_path=k != 1)
     for k, xy in ends.items():
-        _box(axis, xy, leaves[k], taken=k == 3, leaf=True)
+        _box(axis, xy, leaves[k], on_path=k == 3, leaf=True)
 
 
-def _arrow(axis, start, end, answer, taken):
-    color = "0.15" if taken else "0.65"
-    style = {"arrowstyle": "-|>", "color": color, "lw": 1.8 if taken else 1.0}
+def _arrow(axis, start, end, answer, on_path):
+    color = "0.15" if on_path else "0.65"
+    style = {"arrowstyle": "-|>", "color": color, "lw": 1.8 if on_path else 1.0}
     style |= {"shrinkA": 13, "shrinkB": 12}
     axis.annotate("", end, start, arrowprops=style)
     x, y = ((s + e) / 2 for s, e in zip(start, end, strict=True))
@@ -83,17 +83,17 @@ def _arrow(axis, start, end, answer, taken):
     axis.text(x + 0.045 * side, y + 0.03, answer, color=color, fontsize=8, ha="center")
 
 
-def _box(axis, center, text, taken, leaf=False):
+def _box(axis, center, text, on_path, leaf=False):
     face = {"boxstyle": "round,pad=0.35" if not leaf else "square,pad=0.4"}
-    face |= {"fc": "white" if not leaf else PAPER, "ec": "0.15" if taken else "0.65"}
-    face["lw"] = 1.6 if taken else 0.9
+    face |= {"fc": "white" if not leaf else PAPER, "ec": "0.15" if on_path else "0.65"}
+    face["lw"] = 1.6 if on_path else 0.9
     text = text if leaf else f"{text}?"
-    weight = "bold" if taken else "normal"
+    weight = "bold" if on_path else "normal"
     axis.text(*center, text, ha="center", va="center", bbox=face, fontweight=weight, fontsize=9)
 
 
 def _table(axis, table):
-    """Six attributions in both trees, and what becomes of cough's."""
+    """Six attributions in both trees, and the change of cough's."""
     pictures.blank(axis)
     axis.set(xlim=(0, 1), ylim=(-0.3, len(ROWS) + 1.5))
     exact = table.set_index(["task", "method", "tree", "feature"])["exact"]

@@ -51,19 +51,19 @@ def draw(table):
 
 
 def _headline(table, datasets):
-    """What the in-sample protocol shows where there is nothing to find, in numbers."""
+    """Areas of the in-sample protocol with permuted outcomes, where there is nothing to find."""
     chosen = (table["mode"] == "in_sample") & (table["labels"] == "permuted")
     chosen &= (table["linkage"] == LINKAGE) & (table["outcome"] == "label")
     area = table[chosen & (table["statistic"] == "area")].set_index(["dataset", "clustered"])
-    parts = []
+    lines = []
     for k, dataset in enumerate(datasets, 1):
         areas = [
             f"{CLUSTERED[name][0]} {area['value'].get((dataset, name), float('nan')):.2f}"
             for name in ("tree_shap", "saabas", "unsupervised", "random_features")
         ]
-        parts.append(f"{', '.join(areas)} (stand-in {k})")
+        lines.append(f"{', '.join(areas)} (stand-in {k})")
     return "\n".join(
-        ["Areas in-sample with permuted outcomes, where there is nothing to find:", *parts]
+        ["Areas in-sample with permuted outcomes, where there is nothing to find:", *lines]
     )
 
 
@@ -109,7 +109,7 @@ def _areas(axis, rows):
 
 
 def _key(axes):
-    """Lines of the curves and marks of the areas, and what is drawn around them."""
+    """Lines of the curves, marks of the areas, and the band around the curves."""
     lines, _ = axes[0, 0].get_legend_handles_labels()
     style = {"color": "0.3", "ls": "", "ms": 4}
     marks = [

@@ -2,7 +2,7 @@
 
 A pair of random functions on the cube {0, 1}^3, in which feature 0 matters more in the second, is
 fitted by one tree each. The rows are the corners of the cube, so that data and model match. Only
-pairs that both trees reproduce count: greedy trees do not split what saves nothing at once.
+pairs that both trees reproduce count: greedy trees make no split that saves nothing at once.
 
 The R package gbm, which the paper names too, is not in the environment.
 """
@@ -42,8 +42,8 @@ def violations(n_pairs: int, seed: int) -> dict[str, list[tuple[str, int, int]]]
     ):
         name = f"{package} {version(packages_distributions()[package][0])}"
         models = {
-            game: [[fit(corners, y) for y in functions] for functions in both]
-            for game, both in pairs.items()
+            game: [[fit(corners, y) for y in functions] for functions in function_pair]
+            for game, function_pair in pairs.items()
         }
         offered = [q for q in GAMES if q in models[GAMES[q]][0][0][1]]
         counted[name] = [(q, *_falls(models[GAMES[q]], pairs[GAMES[q]], q)) for q in offered]
@@ -52,10 +52,10 @@ def violations(n_pairs: int, seed: int) -> dict[str, list[tuple[str, int, int]]]
 
 def _falls(models, functions, quantity):
     n = falls = 0
-    for less, more, f, g in zip(*models, *functions, strict=True):
-        same = all(np.abs(p - y).max() < MARGIN for (p, _), y in ((less, f), (more, g)))
-        n += same
-        falls += same and more[1][quantity] < less[1][quantity] - MARGIN
+    for old, new, f, g in zip(*models, *functions, strict=True):
+        is_reproduced = all(np.abs(p - y).max() < MARGIN for (p, _), y in ((old, f), (new, g)))
+        n += is_reproduced
+        falls += is_reproduced and new[1][quantity] < old[1][quantity] - MARGIN
     return n, falls
 
 

@@ -75,7 +75,7 @@ def shapiq(forest, X) -> np.ndarray:
 
 
 def _xgboost_model(xgboost, forest):
-    """A model that XGBoost has trained on nothing much, with the tree put in."""
+    """A model that XGBoost has trained on two rows, with its tree replaced by the forest's."""
     rows = xgboost.DMatrix(np.zeros((2, forest.n_features)), [0.0, 1.0], nthread=1)
     settings = {"nthread": 1, "base_score": 0.0, "max_depth": 1}
     model = json.loads(xgboost.train(settings, rows, 1).save_raw("json"))

@@ -1,4 +1,4 @@
-"""TreeSHAP by quadrature in plain Python, with its steps counted: what the kernels do for one row.
+"""TreeSHAP by quadrature in plain Python, with its steps counted, as the kernels do it for one row.
 
 The derivation is in `splitcredit.kernels.tree_shap.blocks`. With f_i(t) = (1 - t) z_i + t o_i for
 each feature i of a path, the Shapley values are integrals over [0, 1] of polynomials, for which
@@ -41,10 +41,10 @@ def tree_shap(x, tree: Tree, steps: Counter) -> list[float]:
             return [tree.v[j]] * len(points)
         i = tree.d[j]
         z, o = factors.get(i, (1.0, 1.0))
-        taken = tree.a[j] if x[i] <= tree.t[j] else tree.b[j]
+        child_of_x = tree.a[j] if x[i] <= tree.t[j] else tree.b[j]
         total = [0.0] * len(points)
         for child in (tree.a[j], tree.b[j]):
-            z_c, o_c = z * tree.r[child] / tree.r[j], o * (child == taken)
+            z_c, o_c = z * tree.r[child] / tree.r[j], o * (child == child_of_x)
             ratio = []
             for t in points:
                 steps["loop"] += 1

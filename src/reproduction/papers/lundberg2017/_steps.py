@@ -12,7 +12,7 @@ Upper bounds with their constants, for one tree of L leaves and depth D, and 2L 
   balanced tree D = log2 L.
 - Quadrature: 2L - 2 edges, twice at most (D + 1) / 2 points: below 2 L (D + 1).
 
-What the loops of EXTEND and UNWIND run over are the features of a path, not its edges. So cost is
+The loops of EXTEND and UNWIND run over the features of a path, not over its edges. So cost is
 linear in L alone where every path tests the same number of features: `_trees.halving`. A tree of
 fixed depth in which each level tests a feature of its own cannot show that, as more leaves lie
 deeper on average.
@@ -98,8 +98,8 @@ def bound(row) -> float:
     L, D = row["L"], row["D"]
     if row["method"] == EQ2:
         return row["value"] / (row["T"] * (2 * L - 1) * 2 ** row["M"])
-    most = (3 * D**2 + 7 * D) / 2 if row["method"] == ALGORITHM_2 else 2 * (D + 1)
-    return row["value"] / (row["T"] * L * most)
+    steps_per_leaf = (3 * D**2 + 7 * D) / 2 if row["method"] == ALGORITHM_2 else 2 * (D + 1)
+    return row["value"] / (row["T"] * L * steps_per_leaf)
 
 
 def count(method, forest, x) -> int:

@@ -121,7 +121,7 @@ def broom(handle: int, height: int, seed: int = 0, n_trees: int = 1) -> Forest:
 
 
 def halving(height: int, n_features: int, seed: int = 0) -> Forest:
-    """A complete tree that tests the same features again and again, at half of what is left.
+    """A complete tree that tests the same features again and again, each time at half its range.
 
     2^height leaves; a path tests min(height, n_features) features, however long it is.
     """
@@ -141,15 +141,15 @@ def halving(height: int, n_features: int, seed: int = 0) -> Forest:
 
 def _lay(node, rows):
     """Append a node and all below it; its place, with mean, cover and mean square."""
-    here = len(rows)
+    place = len(rows)
     if len(node) == 2:
         value, cover = node
         rows.append((LEAF, 0.0, -1, -1, value, cover, value**2))
-        return here
+        return place
     feature, threshold, left, right = node
     rows.append(None)
     a, b = _lay(left, rows), _lay(right, rows)
     cover = rows[a][5] + rows[b][5]
     mean, square = ((rows[a][5] * rows[a][k] + rows[b][5] * rows[b][k]) / cover for k in (4, 6))
-    rows[here] = (feature, threshold, a, b, mean, cover, square)
-    return here
+    rows[place] = (feature, threshold, a, b, mean, cover, square)
+    return place

@@ -1,4 +1,4 @@
-"""Algorithms: the exponential and the polynomial one agree, what they cost, and where digits go.
+"""Algorithms: agreement of the exponential and the polynomial one, their costs, and lost digits.
 
 Three questions of section 4, settled without a clock: do Algorithm 1 with Eq. 2, Algorithm 2 and
 our quadrature give the same numbers; do their elementary steps grow as stated; and how far are
@@ -43,7 +43,7 @@ STATED = {
     ("D", _steps.ALGORITHM_2): 2,
     ("log2 L", _steps.ALGORITHM_2): 2,
 }
-# What is fitted: all steps, or those for each node, or those that more leaves add.
+# Steps that are fitted: all, or those for each node, or those that more leaves add.
 SHARES = {"D": " for each inner node", "log2 L": " for each leaf", "L": " added"}
 BOUND = "the stated order of growth with the constants that follow from the loops"
 # Depth at which float64 is judged: where extend/unwind has lost most of its digits.
@@ -110,8 +110,10 @@ def errors(recorded=None, depths=_deep.DEPTHS) -> list[dict]:
             key = {"tree": case.name, "depth": case.depth, "method": name, "version": release}
             key["reference"] = case.reference
             # In Python each row takes seconds.
-            some = case.one_row_a_kind() if method == "algorithm_2" else case
-            largest = some.errors(getattr(_peers, method)(some.forest, some.X))
+            explained_case = case.one_row_a_kind() if method == "algorithm_2" else case
+            largest = explained_case.errors(
+                getattr(_peers, method)(explained_case.forest, explained_case.X)
+            )
             rows += [{**key, "rows": kind, "value": error} for kind, error in largest.items()]
     for row in storage.read_rows(recorded) if recorded else []:
         value = float(row.pop("error"))
@@ -243,15 +245,15 @@ def _equalities(n_forests, seed):
         for quantity, values in _differences(forest, X).items():
             errors.setdefault(quantity, []).append(np.ravel(values))
     rows = []
-    for quantity, parts in errors.items():
-        values = np.abs(np.concatenate(parts))
+    for quantity, arrays in errors.items():
+        values = np.abs(np.concatenate(arrays))
         row = {"part": "equality", "quantity": quantity, "value": float(values.max())}
         rows.append({**row, "n": len(values)})
     return rows
 
 
 def _differences(forest, X) -> dict[str, np.ndarray]:
-    """What should be 0, on one forest; relative to its largest number unless in fractions."""
+    """Differences that should be 0, on one forest; relative to its largest number unless exact."""
     eq2 = _phi(forest, X, Fraction, _algorithms.shapley_by_subsets)
     exact = _phi(forest, X, Fraction, _algorithms.tree_shap)
     reference = _phi(forest, X, Fraction, lambda x, tree, _: _exact.tree_shap(x, tree))

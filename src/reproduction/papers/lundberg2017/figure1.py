@@ -2,7 +2,7 @@
 
 The values of the leaves are **assumed**: the paper's text says only that A is an AND function and
 that B adds an increase when there is cough. 80 and 10 are those of the figure's later versions.
-What follows from them is exact, and the range of values for which the conclusions hold is given.
+The results for them are exact, and the range of values for which the conclusions hold is given.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ FALLS = {
 # ratios at which one turns, (sqrt 2 - 1) / 2 = 0.207 for the gain, says; see `relative_change`.
 RATIOS = [Fraction(k, 100) for k in range(1, 61)]
 HOLDS_UP_TO = 0.2
-# Nothing is rounded here, so what is at least this is not 0.
+# Nothing is rounded here, so a value of at least this is not 0.
 MARGIN = 1e-6
 N_PAIRS = 2000
 SIZES = (2, 3)
 
 
 def compute(inputs, n_pairs: int = N_PAIRS, seed: int = 0) -> pd.DataFrame:
-    """All that the figure shows, and what decides whether it depends on the assumed leaves.
+    """Numbers of the figure, and those that decide whether it depends on the assumed leaves.
 
     Parameters
     ----------
@@ -114,17 +114,19 @@ def draw(table):
 
 
 def statements(table) -> list[dict]:
-    """s01: what falls and what rises from A to B, and how often in random pairs of trees."""
+    """s01: the attributions that fall and rise from A to B, and in how many random pairs."""
     shown = table[table["part"] == "attribution"]
     cough = shown[shown["feature"] == "Cough"].set_index(["task", "method", "tree"])["value"]
     change = {key: cough[(*key, "B")] / cough[(*key, "A")] - 1 for key in FALLS}
-    falls = -max(change[key] for key, does in FALLS.items() if does)
-    rises = min(change[key] for key, does in FALLS.items() if not does)
+    falls = -max(change[key] for key, expects_fall in FALLS.items() if expects_fall)
+    rises = min(change[key] for key, expects_fall in FALLS.items() if not expects_fall)
     ranges = table[(table["part"] == "range") & (table["x"] <= HOLDS_UP_TO)]
     expected = [FALLS[key] for key in zip(ranges["task"], ranges["method"], strict=True)]
     exceptions = ((ranges["value"] < 0) != expected).sum()
     measured = "smallest {} of cough's attribution from A to B, relative"
-    rest = f"exceptions among other leaf values, increase / AND from 0.01 to {HOLDS_UP_TO}"
+    exceptions_text = (
+        f"exceptions among other leaf values, increase / AND from 0.01 to {HOLDS_UP_TO}"
+    )
     exists = "a method is inconsistent if there is one pair of models for which it is"
     findings = [
         finding(
@@ -133,7 +135,7 @@ def statements(table) -> list[dict]:
             reason="nothing is rounded, so what is at least this is not 0",
         ),
         finding("s01", "rises", measured.format("rise (SHAP)"), rises, 0.0, "at least"),
-        finding("s01", "other leaf values", rest, exceptions, 0.0),
+        finding("s01", "other leaf values", exceptions_text, exceptions, 0.0),
     ]
     pairs = table[table["part"] == "pairs"]
     for (task, method), rows in pairs.groupby(["task", "method"], sort=False):
@@ -164,7 +166,7 @@ def _leaves(cases):
     rows = []
     for name, tree in cases.items():
         for x in ROWS:
-            answers = "fever {}, cough {}".format(*("yes" if said else "no" for said in x))
+            answers = "fever {}, cough {}".format(*("yes" if answer else "no" for answer in x))
             value = _number(_attributions.expvalue(x, (FEVER, COUGH), tree, Counter()))
             rows.append({"part": "leaf", "tree": name, "method": f"assumed: {answers}", **value})
     return rows
@@ -180,16 +182,16 @@ def _attributed(name, tree):
 
 
 def _marginals(name, tree):
-    """What knowing cough adds to the output and to the gain, without and with fever."""
+    """Change of the output and of the gain by knowing cough, without and with fever."""
     games = {
         "output": lambda S: _attributions.expvalue(EXPLAINED, S, tree, Counter()),
         "gain": _attributions.gain_game(ROWS, tree),
     }
     rows = []
     for task, v in games.items():
-        for known, S in (("nothing known", ()), ("fever known", (FEVER,))):
+        for context, S in (("nothing known", ()), ("fever known", (FEVER,))):
             key = {"part": "marginal", "tree": name, "feature": "Cough", "task": task}
-            rows.append({**key, "method": known, **_number(v((*S, COUGH)) - v(S))})
+            rows.append({**key, "method": context, **_number(v((*S, COUGH)) - v(S))})
     return rows
 
 

@@ -114,25 +114,30 @@ def draw(table):
 
 def _arrows(axis, start, steps, conditional):
     """One arrow a feature from E[f] to f(x), red up and blue down."""
-    at, known = start, []
-    axis.plot([at, at], [-0.5, 0.35], color="0.5", lw=0.8, ls=":")
-    axis.text(at, -0.72, f"E[f(x)] = {start:.3f}", ha="center", fontsize=7.5)
+    expectation, known_features = start, []
+    axis.plot([expectation, expectation], [-0.5, 0.35], color="0.5", lw=0.8, ls=":")
+    axis.text(expectation, -0.72, f"E[f(x)] = {start:.3f}", ha="center", fontsize=7.5)
     for k, step in enumerate(steps.itertuples()):
-        end, y = at + step.value, k
+        end, y = expectation + step.value, k
         color = UP if step.value > 0 else DOWN
         arrow = {"arrowstyle": "-|>", "color": color, "lw": 3.2, "shrinkA": 0, "shrinkB": 0}
-        axis.annotate("", (end, y), (at, y), arrowprops={**arrow, "mutation_scale": 13})
+        axis.annotate("", (end, y), (expectation, y), arrowprops={**arrow, "mutation_scale": 13})
         axis.plot([end, end], [y - 0.3, y + 1.3], color="0.5", lw=0.8, ls=":")
         text = f"{step.feature} {step.value:+.3f}".replace("-", "−")
-        beyond = max(at, end) + 0.015
+        beyond = max(expectation, end) + 0.015
         axis.text(beyond, y - 0.05, text, color=color, va="center", fontsize=8)
-        known.append(f"x$_{FEATURES.index(step.feature) + 1}$")
+        known_features.append(f"x$_{FEATURES.index(step.feature) + 1}$")
         if conditional and k < len(steps) - 1:
-            reached = f"E[f(x) | {', '.join(known)}] = {end:.3f}"
+            reached = f"E[f(x) | {', '.join(known_features)}] = {end:.3f}"
             axis.text(beyond, y + 0.4, reached, color="0.35", va="center", fontsize=6.5)
-        at = end
+        expectation = end
     axis.text(
-        at, len(steps) + 0.72, f"f(x) = {at:.3f}", ha="center", fontsize=7.5, fontweight="bold"
+        expectation,
+        len(steps) + 0.72,
+        f"f(x) = {expectation:.3f}",
+        ha="center",
+        fontsize=7.5,
+        fontweight="bold",
     )
     axis.set(ylim=(len(steps) + 0.9, -1.3), xlim=(0.2, 1.32), yticks=[])
     axis.set_xticks([0.2, 0.4, 0.6, 0.8, 1.0])
@@ -141,7 +146,7 @@ def _arrows(axis, start, steps, conditional):
 
 
 def _orders(axis, steps, shap, path):
-    """Rows: orders; columns: features; colors: what the feature adds in that order."""
+    """Rows: orders; columns: features; colors: the step of the feature in that order."""
     import numpy as np
 
     cells = steps[steps["position"] > 0].pivot_table(

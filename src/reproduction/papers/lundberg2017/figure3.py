@@ -111,11 +111,11 @@ def _bars(axis, rows):
     return [*handles, line]
 
 
-def _stack(axis, parts, colors):
-    """Parts of all rows on each other, outwards from zero."""
-    tops = np.cumsum(parts, axis=0)
+def _stack(axis, layers, colors):
+    """Layers of all rows, stacked outwards from zero."""
+    tops = np.cumsum(layers, axis=0)
     edges = np.arange(tops.shape[1] + 1) - 0.5
-    for top, bottom, color in zip(tops, tops - parts, colors, strict=True):
+    for top, bottom, color in zip(tops, tops - layers, colors, strict=True):
         # As an image within the SVG: thousands of edges would make a large file.
         axis.stairs(top, edges, baseline=bottom, fill=True, color=color, lw=0, rasterized=True)
 

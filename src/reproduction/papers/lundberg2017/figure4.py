@@ -19,7 +19,7 @@ from reproduction.papers import finding
 from reproduction.papers.lundberg2017 import _figure4
 from reproduction.papers.lundberg2017._clustering import CLUSTERED
 
-# What is held against what: s06, s07, and the two readings of "random" for s08.
+# Pairs that are compared: for s06, s07, and by two readings of "random" for s08.
 LEADS = {
     "s06": [("tree_shap", "saabas")],
     "s07": [("saabas", "unsupervised")],
@@ -34,7 +34,7 @@ _ROUNDING = 1e-12
 
 
 def compute(inputs) -> pd.DataFrame:
-    """R2 by number of groups, the area under it, and who leads by how much.
+    """R2 by number of groups, the area under it, and leads of one clustering over another.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def compute(inputs) -> pd.DataFrame:
         ``dataset``, ``mode``, ``labels`` (observed, or permuted: the control), ``linkage``,
         ``outcome`` (label or prediction), ``clustered``, ``versus``, ``statistic``, ``n_groups``,
         ``value``, ``low``, ``high``, ``n_repeats``. Statistics: ``r2`` of the label at a number of
-        groups, at all numbers for what is drawn, and ``area``, the mean of R2 over all numbers of
+        groups, at all numbers for drawn curves, and ``area``, the mean of R2 over all numbers of
         groups: means over the repeats, low and high their 10 and 90 % quantiles. ``lead`` of the
         area: mean difference of `clustered` less `versus`; ``lead over the control``: that with
         observed labels less that with permuted ones; low and high of both are two standard errors
@@ -60,7 +60,7 @@ def compute(inputs) -> pd.DataFrame:
         rows["data.share"] = np.nan
     rows["outcome"] = rows["outcome"].replace("tree_shap", "prediction")
     areas = rows[rows["statistic"] == "area"]
-    # Of the curves what is drawn, and both ends and few groups of the others.
+    # Of the curves: all of those that are drawn, and both ends and few groups of the others.
     observed = rows["labels"] == "observed"
     drawn = (rows["linkage"] == _figure4.LINKAGE) & (
         observed | rows["clustered"].isin(_figure4.CONTROLS)
@@ -96,23 +96,23 @@ def _leads(areas, clustered, versus):
     """Leads of one clustering over another, with both kinds of labels and over the control."""
     keys = ["dataset", "mode", "linkage", "outcome"]
     index = [*keys, "labels", "data.share", "repeat"]
-    by = {
+    areas_of = {
         name: areas[areas["clustered"] == name].set_index(index)["value"]
         for name in (clustered, versus)
     }
-    # What is random is so anew in each repeat: there is no pairing, and no overlap.
-    chance = by[versus] if versus.startswith("random") else 0 * by[versus]
-    leads = pd.DataFrame({"value": by[clustered] - by[versus], "chance": chance})
+    # Random features and labels are drawn anew in each repeat: no pairing, and no overlap.
+    chance = areas_of[versus] if versus.startswith("random") else 0 * areas_of[versus]
+    leads = pd.DataFrame({"value": areas_of[clustered] - areas_of[versus], "chance": chance})
     leads["paired"] = leads["value"] + leads["chance"]
     rows = []
     for place, group in leads.reset_index().groupby(keys, sort=False):
         means, errors = {}, {}
-        for labels, some in group.groupby("labels", sort=False):
-            means[labels] = some["value"].mean()
-            share = some["data.share"].iloc[0] if labels == "observed" else 1.0
-            paired = _standard_error(some["paired"], share)
-            errors[labels] = np.hypot(paired, _standard_error(some["chance"], 1.0))
-            row = {**dict(zip(keys, place, strict=True)), "n_repeats": len(some)}
+        for labels, rows_of_labels in group.groupby("labels", sort=False):
+            means[labels] = rows_of_labels["value"].mean()
+            share = rows_of_labels["data.share"].iloc[0] if labels == "observed" else 1.0
+            paired = _standard_error(rows_of_labels["paired"], share)
+            errors[labels] = np.hypot(paired, _standard_error(rows_of_labels["chance"], 1.0))
+            row = {**dict(zip(keys, place, strict=True)), "n_repeats": len(rows_of_labels)}
             rows.append({**row, "labels": labels, "statistic": _LEAD})
             rows[-1] |= _interval(means[labels], errors[labels])
         if set(means) == {"observed", "permuted"}:
@@ -148,8 +148,8 @@ def draw(table):
 def statements(table) -> list[dict]:
     """s06 to s08 and s16 by leads of the area, and s17: both ends of the curves.
 
-    s06 and s07 are judged twice: by the lead in-sample, as the paper looks, and by what of the lead
-    is left over the control, which has one too. The paper names no linkage, so a finding has to
+    s06 and s07 are judged twice: by the lead in-sample, as in the paper, and by the lead over that
+    of the control, which has one too. The paper names no linkage, so a finding has to
     hold with each of three: the interval of the mean lead reaches from the lowest to the highest
     end of theirs.
     """
@@ -175,9 +175,9 @@ def _judged(statement, leads, kind="at least"):
         who = ", ".join(f"{CLUSTERED[a][0]} less {CLUSTERED[b][0]}" for a, b in pairs)
         is_over = rows["statistic"].iat[0] == _OVER
         over = " over the control with permuted outcomes" if is_over else ""
-        what = " (R2 of the prediction)" if statement == "s16" else ""
+        outcome = " (R2 of the prediction)" if statement == "s16" else ""
         measured = (
-            f"lead of the area{what}{over}, {who}: mean over three linkages, interval over them "
+            f"lead of the area{outcome}{over}, {who}: mean over three linkages, interval over them "
             f"of two standard errors each, {rows['n_repeats'].min()} repeats"
         )
         variant = f"{dataset}, {_figure4.MODES[mode]}" if kind == "at least" else dataset
@@ -188,14 +188,14 @@ def _judged(statement, leads, kind="at least"):
             interval=(rows["low"].min(), rows["high"].max()),
         )
         # A single repeat has no standard error, and decides nothing.
-        known = np.isfinite(judged["interval"]).all()
-        findings.append(judged if known else {**judged, "value": None, "interval": None})
+        has_interval = np.isfinite(judged["interval"]).all()
+        findings.append(judged if has_interval else {**judged, "value": None, "interval": None})
     return findings
 
 
 def _ends(table):
     rows = table[(table["statistic"] == "r2") & (table["labels"] == "observed")]
-    one, all_alone = rows["n_groups"] == 1, rows["n_groups"] == _n_rows(rows)
-    errors = pd.concat([rows[one]["value"], rows[all_alone]["value"] - 1]).abs()
+    is_one_group, is_one_row_each = rows["n_groups"] == 1, rows["n_groups"] == _n_rows(rows)
+    errors = pd.concat([rows[is_one_group]["value"], rows[is_one_row_each]["value"] - 1]).abs()
     measured = "largest of |R2| of one group and |R2 - 1| of as many groups as rows, all curves"
     return finding("s17", "both ends", measured, errors.max(), _ROUNDING, basis="rounding")

@@ -1,4 +1,4 @@
-"""Properties: what the text says of SHAP values and of path methods in passing, tried out.
+"""Properties: remarks of the text about SHAP values and path methods, tried out.
 
 Small trees whose values are fractions, so that equal means equal, and the packages that the paper
 names, called as their users call them.
@@ -94,8 +94,8 @@ def _uniqueness(n_pairs, seed):
 
 def _in_order(v, order):
     """Steps of the game along an order of the features, one array a feature of the order."""
-    known = [tuple(sorted(order[:k])) for k in range(len(order) + 1)]
-    return [v[b] - v[a] for a, b in pairwise(known)]
+    prefixes = [tuple(sorted(order[:k])) for k in range(len(order) + 1)]
+    return [v[b] - v[a] for a, b in pairwise(prefixes)]
 
 
 def _order(seed):
@@ -131,16 +131,16 @@ def _cube_tree(f, rows, order) -> Tree:
     nodes = []
 
     def lay(order, known):
-        here = len(nodes)
+        index = len(nodes)
         nodes.append(None)
         place = tuple(known.get(j, slice(None)) for j in range(f.ndim))
         cover = Fraction(int(rows[place].sum()))
         if order is None:
-            nodes[here] = (Fraction(int(f[place])), -1, -1, cover, -1)
+            nodes[index] = (Fraction(int(f[place])), -1, -1, cover, -1)
         else:
             a, b = (lay(order.below[v], {**known, order.feature: v}) for v in (0, 1))
-            nodes[here] = (INTERNAL, a, b, cover, order.feature)
-        return here
+            nodes[index] = (INTERNAL, a, b, cover, order.feature)
+        return index
 
     lay(order, {})
     v, a, b, r, d = map(list, zip(*nodes, strict=True))
@@ -156,7 +156,7 @@ def _path_methods(seed):
         total = expvalue(x, range(M), tree, Counter()) - expvalue(x, (), tree, Counter())
         sums.append(abs(sum(phi) - total))
         unused.append(abs(phi[-1]))
-        # The data match the model: what all splits save is the variance of the leaves.
+        # The data match the model, so all splits together save the variance of the leaves.
         gain = _attributions.path_gain(M, tree)
         leaf = [j for j, v in enumerate(tree.v) if v is not INTERNAL]
         weights = [tree.r[j] / tree.r[0] for j in leaf]
@@ -216,8 +216,8 @@ def _fluctuations(seed):
     moved = []
     for tree, x in _random_trees(seed):
         # Of a feature that no tree tests, and of the others between the same thresholds.
-        other = [*(value - 0.25 for value in x[:-1]), x[-1] + 7.0]
-        a, b = (_attributions.shap_output(row, tree) for row in (x, other))
+        moved_row = [*(value - 0.25 for value in x[:-1]), x[-1] + 7.0]
+        a, b = (_attributions.shap_output(row, tree) for row in (x, moved_row))
         moved.append(max(abs(p - q) for p, q in zip(a, b, strict=True)))
     yield _row(
         "fluctuations", "no impact on any output", "largest change of phi", len(moved), max(moved)

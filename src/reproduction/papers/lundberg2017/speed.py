@@ -82,15 +82,17 @@ def _rows(trees, features, rows, repeats):
         model = fit({**recipe, "n_estimators": trees, "random_state": 0}, X, y)
         key = {"part": "rows", "model": f"{name} {_release(name)}"}
         key |= {"trees": trees, "features": features}
-        for method, (explain, most) in _methods(name, model).items():
+        for method, (explain, max_rows) in _methods(name, model).items():
             explain(X[:1])  # The first call loads and compiles.
-            some = X[: min(rows, most(X))]
-            one, seconds = (_median(explain, given, repeats) for given in (X[:1], some))
-            if len(some) < rows:  # What a call takes for any number of rows counts once.
-                seconds = one + max(seconds - one, 0.0) * (rows - 1) / (len(some) - 1)
-            row = {"method": method, "rows": 1, "timed_rows": 1, "value": one}
+            batch = X[: min(rows, max_rows(X))]
+            row_seconds, seconds = (_median(explain, data, repeats) for data in (X[:1], batch))
+            if len(batch) < rows:  # The fixed cost of a call counts once.
+                seconds = row_seconds + max(seconds - row_seconds, 0.0) * (rows - 1) / (
+                    len(batch) - 1
+                )
+            row = {"method": method, "rows": 1, "timed_rows": 1, "value": row_seconds}
             measurements.append({**key, **row})
-            row |= {"rows": rows, "timed_rows": len(some), "value": seconds}
+            row |= {"rows": rows, "timed_rows": len(batch), "value": seconds}
             measurements.append({**key, **row})
     return measurements
 
@@ -167,7 +169,7 @@ def _cost(repeats):
 def _median(explain, X, repeats):
     """Median of the CPU seconds; the first call, which may load kernels, is not counted.
 
-    Of long calls one is enough: what disturbs it is a small share.
+    One long call is enough, because disturbances are a small share of it.
     """
     first = _seconds(explain, X)
     if first >= LONG:
@@ -202,9 +204,9 @@ def draw(table):
 def _methods_by_model(axis, rows, n):
     """A point a method below the name of its model: on a logarithmic axis a bar has no start."""
     labels = []
-    for model, own in rows.groupby("model", sort=False):
+    for model, rows_of_model in rows.groupby("model", sort=False):
         labels.append(f"model of {model}")
-        for row in own.itertuples():
+        for row in rows_of_model.itertuples():
             ours = row.method.startswith("splitcredit")
             color, mark = (COLORS["blue"], "o") if ours else (COLORS["vermilion"], "s")
             axis.plot(row.value, len(labels), mark, color=color, ms=6)
