@@ -22,5 +22,5 @@ def available() -> list[str]:
 
 
 def metric(name: str):
-    """The ``compute`` function of one metric; ValueError lists what there is."""
+    """The ``compute`` function of one metric; ValueError lists the metrics."""
     return registry.load(__name__, name, "metric").compute

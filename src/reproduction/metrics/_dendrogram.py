@@ -1,4 +1,4 @@
-"""What the metrics of clusterings share: merge lists, R2 along them."""
+"""Shared by the metrics of clusterings: merge lists, and R2 along them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def r2_by_groups(merges, y) -> np.ndarray:
 
 
 def standardized(X) -> np.ndarray:
-    """Features less their means, over their standard deviations; what is missing is the mean."""
+    """Features less their means, over their standard deviations; missing values are the mean."""
     scale = np.nanstd(X, axis=0)
     centered = np.nan_to_num(X - np.nanmean(X, axis=0))
     return centered / np.where(scale > 0, scale, 1.0)

@@ -1,4 +1,4 @@
-"""What metrics of rankings share: names in tables, PGI^2, and leads over a reference."""
+"""Shared by metrics of rankings: names in tables, PGI^2, and leads over a reference."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def rankings(attributions, n_rows: int, reference: str | None = None) -> dict[st
     importance.
     """
     if reference is not None and reference not in attributions:
-        known = ", ".join(attributions)
-        raise ValueError(f"reference={reference!r}: the run has {known}")
+        names = ", ".join(attributions)
+        raise ValueError(f"reference={reference!r}: the run has {names}")
     return {label(name): _ranking(computed, n_rows) for name, computed in attributions.items()}
 
 
@@ -44,7 +44,7 @@ def _ranking(computed, n_rows):
 
 
 def reference_of(attributions, reference: str | None) -> str:
-    """The importance that the others are held against: the first if none is named."""
+    """The importance that the others are compared with: the first if none is named."""
     if not attributions:
         raise ValueError("there are no importances to rank by: name some in the experiment")
     return next(iter(attributions)) if reference is None else reference
@@ -78,12 +78,14 @@ def pgi2(forest, X, ranked, sigma) -> dict[str, np.ndarray]:
     places = [np.argsort(ranking[:n], axis=1) for ranking in ranked.values()]
     firsts = np.arange(1, d + 1)[:, None]
     masks = np.concatenate([place[:, None, :] < firsts for place in places], axis=1)
-    same = first_of_same(masks)
-    # What is there already is replaced by the empty set, whose gap takes no time.
-    masks &= (same == np.arange(masks.shape[1]))[:, :, None]
-    gaps = np.take_along_axis(GapProblem(forest, None, sigma, None).gaps(X, masks), same, axis=1)
-    parts = np.split(gaps, len(ranked), axis=1)
-    return {name: part.mean(axis=1) for name, part in zip(ranked, parts, strict=True)}
+    first_index = first_of_same(masks)
+    # A repeated set is replaced by the empty set, whose gap takes no time.
+    masks &= (first_index == np.arange(masks.shape[1]))[:, :, None]
+    gaps = np.take_along_axis(
+        GapProblem(forest, None, sigma, None).gaps(X, masks), first_index, axis=1
+    )
+    blocks = np.split(gaps, len(ranked), axis=1)
+    return {name: block.mean(axis=1) for name, block in zip(ranked, blocks, strict=True)}
 
 
 def lead(values, reference, statistic: str, random_state: int) -> dict[str, float]:
@@ -112,10 +114,10 @@ def lead(values, reference, statistic: str, random_state: int) -> dict[str, floa
     """
     if values is reference:
         return dict.fromkeys(("lead", "low", "high"), 0.0)
-    of = _STATISTICS[statistic]
+    statistic_of = _STATISTICS[statistic]
 
-    def difference(one, other, axis):
-        return of(one, axis) - of(other, axis)
+    def difference(first, second, axis):
+        return statistic_of(first, axis) - statistic_of(second, axis)
 
     measured = float(difference(values, reference, axis=-1))
     if len(values) == 1:

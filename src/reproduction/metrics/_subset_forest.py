@@ -1,9 +1,9 @@
 """Random forests for two classes whose splits put any subset of categories on one side.
 
-So do R's packages with factors; scikit-learn takes categories for numbers, and then a split parts
+R's packages do so with factors. scikit-learn takes categories for numbers, and then a split parts
 those below a value from those above it. Trees grow as in randomForest: a node of both classes draws
 `mtry` features without replacement, takes the split of theirs with the largest decrease of the Gini
-impurity, ties by chance, and is a leaf if none of the drawn features has two values in it. (Of
+impurity, ties by chance, and is a leaf if none of the drawn features has two values in it. (In
 scikit-learn's forests such a node goes on drawing.)
 
 For two classes no subset is better than the best of those that part the categories in the order of
@@ -27,7 +27,7 @@ from splitcredit.forest import LEAF, Forest, array_hash
 class SubsetForest:
     """A forest on columns made for it: one for each continuous feature and subset of categories.
 
-    What adds up over the splits of a feature adds up over its columns, see `by_feature`.
+    Sums over the splits of a feature are sums over its columns, see `by_feature`.
 
     Parameters
     ----------
@@ -114,59 +114,66 @@ class _Nodes:
 
 def _split_level(nodes, rows, features, mtry, random):
     """Split the nodes of a level; the rows of its children, which are the next level."""
-    here, node = np.unique(rows["node"], return_inverse=True)
+    level, node = np.unique(rows["node"], return_inverse=True)
     total = np.bincount(node, rows["weight"])
     ones = np.bincount(node, rows["one"])
-    nodes.counts.append((here, total, ones))
+    nodes.counts.append((level, total, ones))
     impure = (ones > 0) & (ones < total)
     place = np.cumsum(impure) - 1
     rows = {name: values[impure[node]] for name, values in rows.items()}
-    node, here, total, ones = place[node[impure[node]]], here[impure], total[impure], ones[impure]
-    if not len(here):
+    node, level, total, ones = (
+        place[node[impure[node]]],
+        level[impure],
+        total[impure],
+        ones[impure],
+    )
+    if not len(level):
         return rows
-    drawn = np.zeros((len(here), len(features)), bool)
+    drawn = np.zeros((len(level), len(features)), bool)
     order = random.random(drawn.shape).argsort(axis=1)[:, :mtry]
     np.put_along_axis(drawn, order, True, axis=1)
     best = np.full(drawn.shape, -np.inf)
     left_codes = []
     for j, feature in enumerate(features):
-        own = np.flatnonzero(drawn[:, j])
-        best[own, j], left = _best_cuts(feature, j, own, node, rows, random)
-        left_codes.append((np.searchsorted(own, np.arange(len(here))), left))
+        drawing_nodes = np.flatnonzero(drawn[:, j])
+        best[drawing_nodes, j], left = _best_cuts(feature, j, drawing_nodes, node, rows, random)
+        left_codes.append((np.searchsorted(drawing_nodes, np.arange(len(level))), left))
     chosen = _argmax(best, random)
-    split = np.isfinite(best[np.arange(len(here)), chosen])
-    return _children(nodes, rows, features, node, here, chosen, split, left_codes)
+    split = np.isfinite(best[np.arange(len(level)), chosen])
+    return _children(nodes, rows, features, node, level, chosen, split, left_codes)
 
 
-def _best_cuts(feature, j, own, node, rows, random):
+def _best_cuts(feature, j, drawing_nodes, node, rows, random):
     """Best cut of one feature in the nodes that drew it.
 
     Returns
     -------
-    criterion : (n_own,)
+    criterion : (n_drawing,)
         sum over the children and classes of (rows of the class)^2 / rows: largest where the
         impurity is least. -inf if the feature has one value in the node.
-    left : bool (n_own, n_values)
+    left : bool (n_drawing, n_values)
         Which values go left.
     """
     k = len(feature.values)
     place = np.full(node.max() + 1 if len(node) else 0, -1)
-    place[own] = np.arange(len(own))
+    place[drawing_nodes] = np.arange(len(drawing_nodes))
     mine = place[node] >= 0
     cell = place[node[mine]] * k + feature.codes[rows["row"][mine]]
-    shape = (len(own), k)
-    n = np.bincount(cell, rows["weight"][mine], len(own) * k).reshape(shape)
-    ones = np.bincount(cell, rows["one"][mine], len(own) * k).reshape(shape)
+    shape = (len(drawing_nodes), k)
+    n = np.bincount(cell, rows["weight"][mine], len(drawing_nodes) * k).reshape(shape)
+    ones = np.bincount(cell, rows["one"][mine], len(drawing_nodes) * k).reshape(shape)
     present = n > 0
     if feature.is_category:
         share = np.divide(ones, n, out=np.full(shape, np.inf), where=present)
         order = share.argsort(axis=1, kind="stable")
-        n, ones, there = (np.take_along_axis(a, order, axis=1) for a in (n, ones, present))
+        n, ones, present_in_order = (
+            np.take_along_axis(a, order, axis=1) for a in (n, ones, present)
+        )
     else:
-        there = present
+        present_in_order = present
     n, ones = n.cumsum(axis=1), ones.cumsum(axis=1)
     n_right, ones_right = n[:, -1:] - n, ones[:, -1:] - ones
-    valid = there & (n_right > 0)
+    valid = present_in_order & (n_right > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         criterion = (ones**2 + (n - ones) ** 2) / n
         criterion += (ones_right**2 + (n_right - ones_right) ** 2) / n_right
@@ -194,41 +201,41 @@ def _argmax(values, random):
     return np.where(tied, random.random(values.shape), -1).argmax(axis=1)
 
 
-def _children(nodes, rows, features, node, here, chosen, split, left_codes):
+def _children(nodes, rows, features, node, level, chosen, split, left_codes):
     """Record the splits of a level and hand the rows to the children."""
     left_of_row = np.zeros(len(node), bool)
-    threshold, subset = np.zeros(len(here)), np.zeros(len(here), np.int64)
+    threshold, subset = np.zeros(len(level)), np.zeros(len(level), np.int64)
     for j, feature in enumerate(features):
         place, left = left_codes[j]
-        taken = np.flatnonzero(split & (chosen == j))
-        if not len(taken):
+        split_nodes = np.flatnonzero(split & (chosen == j))
+        if not len(split_nodes):
             continue
-        left = left[place[taken]]
-        of = np.full(len(here), -1)
-        of[taken] = np.arange(len(taken))
-        mine = of[node] >= 0
-        left_of_row[mine] = left[of[node[mine]], feature.codes[rows["row"][mine]]]
+        left = left[place[split_nodes]]
+        place_of_node = np.full(len(level), -1)
+        place_of_node[split_nodes] = np.arange(len(split_nodes))
+        mine = place_of_node[node] >= 0
+        left_of_row[mine] = left[place_of_node[node[mine]], feature.codes[rows["row"][mine]]]
         if feature.is_category:
-            threshold[taken] = 0.5
-            subset[taken] = left @ (1 << np.arange(len(feature.values), dtype=np.int64))
+            threshold[split_nodes] = 0.5
+            subset[split_nodes] = left @ (1 << np.arange(len(feature.values), dtype=np.int64))
         else:
             last = left.sum(axis=1) - 1
-            threshold[taken] = _between(feature.values, last)
+            threshold[split_nodes] = _between(feature.values, last)
     first = nodes.n + 2 * (np.cumsum(split) - 1)
     nodes.add_split(
-        node=here[split],
+        node=level[split],
         feature=chosen[split],
         threshold=threshold[split],
         subset=subset[split],
         left=first[split],
     )
-    parents = np.repeat(here[split], 2)
+    parents = np.repeat(level[split], 2)
     trees = np.concatenate(nodes.tree)
     nodes.tree.append(trees[parents])
     nodes.n += 2 * int(split.sum())
-    kept = split[node]
-    rows = {name: values[kept] for name, values in rows.items()}
-    return rows | {"node": first[node[kept]] + ~left_of_row[kept]}
+    moves_on = split[node]
+    rows = {name: values[moves_on] for name, values in rows.items()}
+    return rows | {"node": first[node[moves_on]] + ~left_of_row[moves_on]}
 
 
 def _between(values, last):
@@ -242,11 +249,11 @@ def _as_forest(nodes, features, X, inbag) -> SubsetForest:
     order = np.argsort(tree, kind="stable")  # parents stay before their children
     new = np.empty(nodes.n, np.int64)
     new[order] = np.arange(nodes.n)
-    counted, total, ones = (np.concatenate(each) for each in zip(*nodes.counts, strict=True))
+    counted, total, ones = (np.concatenate(arrays) for arrays in zip(*nodes.counts, strict=True))
     rows_of, ones_of = np.zeros(nodes.n), np.zeros(nodes.n)
     rows_of[counted], ones_of[counted] = total, ones
     share = (ones_of / rows_of)[order]
-    split = {name: np.concatenate(each) for name, each in nodes.split.items()}
+    split = {name: np.concatenate(arrays) for name, arrays in nodes.split.items()}
     keys, column = np.unique(
         np.column_stack([split["feature"], split["subset"]]), axis=0, return_inverse=True
     )
@@ -254,9 +261,9 @@ def _as_forest(nodes, features, X, inbag) -> SubsetForest:
     rows = [_column(features[j], X[:, j], subset) for j, subset in keys]
     feature, threshold = np.full(nodes.n, LEAF), np.zeros(nodes.n)
     left, right = np.full(nodes.n, LEAF), np.full(nodes.n, LEAF)
-    at = new[split["node"]]
-    feature[at], threshold[at] = column, split["threshold"]
-    left[at], right[at] = new[split["left"]], new[split["left"] + 1]
+    split_nodes = new[split["node"]]
+    feature[split_nodes], threshold[split_nodes] = column, split["threshold"]
+    left[split_nodes], right[split_nodes] = new[split["left"]], new[split["left"] + 1]
     rows = np.column_stack(rows)
     forest = Forest(
         feature=feature,

@@ -23,7 +23,7 @@ _OF_IMPURITIES = ("mdi", "local_mdi")
 def compute(
     attributions, forest, pairs: list[tuple[ImportanceName, ImportanceName]]
 ) -> pd.DataFrame:
-    """Largest difference of each pair, and what rounding or sampling explains of it.
+    """Largest difference of each pair, and the difference that rounding or sampling explains.
 
     Parameters
     ----------
@@ -87,12 +87,13 @@ def _compared(ours, theirs, forest):
     else:
         basis, value = "rounding", difference.max()
         n = depth.sum() if local else forest.n_nodes
-        kept = forest.impurity[:, None] if ours.method in _OF_IMPURITIES else forest.value
-        largest = np.maximum.reduceat(np.abs(kept).max(axis=1), forest.tree_offsets[:-1])
+        node_values = forest.impurity[:, None] if ours.method in _OF_IMPURITIES else forest.value
+        largest = np.maximum.reduceat(np.abs(node_values).max(axis=1), forest.tree_offsets[:-1])
         total = largest.mean() if forest.aggregate == "mean" else largest.sum()
-        own = UNIT_ROUNDOFF["float64"]
+        our_roundoff = UNIT_ROUNDOFF["float64"]
         limits = {
-            name: factor * np.sqrt(n) * total * (own + u) for name, u in UNIT_ROUNDOFF.items()
+            name: factor * np.sqrt(n) * total * (our_roundoff + u)
+            for name, u in UNIT_ROUNDOFF.items()
         }
     return {
         **{name: theirs.parameters[name] for name in ("package", "version", "arithmetic")},

@@ -55,16 +55,16 @@ def compute(
     frames = []
     predicting = [name for name, a in attributions.items() if _explains_predicted(a)]
     for name in predicting if versus is None else versus:
-        other = attributions[name]
-        predicted = other.output_index
+        attribution = attributions[name]
+        predicted = attribution.output_index
         scores = {
             reference: _local.local_scores(attributions, reference),
             "log_loss": log_loss_saved(forest, data.X, predicted),
         }
         about = {"sample": np.arange(len(predicted)), "predicted": predicted}
-        about["prior"] = other.baseline[:, 0]
+        about["prior"] = attribution.baseline[:, 0]
         for measure, values in scores.items():
-            by_kind = row_correlations(values, other.values[:, :, 0])
+            by_kind = row_correlations(values, attribution.values[:, :, 0])
             for correlation, value in zip(CORRELATIONS, by_kind, strict=True):
                 key = {"reference": measure, "versus": name, "correlation": correlation}
                 frames.append(pd.DataFrame({**key, **about, "value": value}))

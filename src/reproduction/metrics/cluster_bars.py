@@ -60,7 +60,7 @@ def compute(
     }
     size = sum(np.abs(values).mean(axis=0) for values in tables.values())
     order = np.argsort(-size, kind="stable")
-    top, rest = order[:largest], order[largest:]
+    top, other_features = order[:largest], order[largest:]
     names = [data.feature_names[j] for j in top]
     frames = []
     for name, values in tables.items():
@@ -68,8 +68,8 @@ def compute(
         bars = {f"bar_{i + 1}": values[:, j] for i, j in enumerate(top)}
         columns = {"position": _positions(tree), "label": data.y}
         columns |= {"value": attributions[name].totals()[:, 0], **bars}
-        columns["rest_positive"] = np.maximum(values[:, rest], 0).sum(axis=1)
-        columns["rest_negative"] = np.minimum(values[:, rest], 0).sum(axis=1)
+        columns["rest_positive"] = np.maximum(values[:, other_features], 0).sum(axis=1)
+        columns["rest_negative"] = np.minimum(values[:, other_features], 0).sum(axis=1)
         frame = pd.DataFrame(columns)
         of_merges = {"merge_left": tree[:, 0], "merge_right": tree[:, 1], "height": tree[:, 2]}
         merged = pd.DataFrame(of_merges).astype({"merge_left": "Int64", "merge_right": "Int64"})

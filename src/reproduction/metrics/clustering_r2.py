@@ -105,9 +105,9 @@ def _outcome(attributions, data, name):
 def _frame(curve, groups, linkage, clustered, outcome):
     """Rows of one curve: R2 at the chosen numbers of groups, and the mean of all."""
     n = len(curve)
-    kept = sorted({g for g in groups if g <= n} | {n})
+    kept_groups = sorted({g for g in groups if g <= n} | {n})
     columns = {"linkage": linkage, "clustered": clustered, "outcome": outcome}
-    columns["statistic"] = ["r2"] * len(kept) + ["area"]
-    columns["n_groups"] = pd.array([*kept, None], dtype="Int64")
-    columns["value"] = [*curve[np.array(kept) - 1], curve.mean()]
+    columns["statistic"] = ["r2"] * len(kept_groups) + ["area"]
+    columns["n_groups"] = pd.array([*kept_groups, None], dtype="Int64")
+    columns["value"] = [*curve[np.array(kept_groups) - 1], curve.mean()]
     return pd.DataFrame(columns)

@@ -50,10 +50,10 @@ def compute(
     orders = [random.permutation(len(X)) for _ in range(n_shuffles)] or [np.arange(len(X))]
     rows = []
     for shuffle, order in enumerate(orders):
-        for fold, (kept, held_out) in enumerate(KFold(n_folds).split(X)):
-            kept, held_out = order[kept], order[held_out]
-            predicted = refit(X[kept], y[kept]).predict(X[held_out])
+        for fold, (training_rows, held_out) in enumerate(KFold(n_folds).split(X)):
+            training_rows, held_out = order[training_rows], order[held_out]
+            predicted = refit(X[training_rows], y[training_rows]).predict(X[held_out])
             row = {"shuffle": shuffle, "fold": fold}
             row["value"] = root_mean_squared_error(y[held_out], predicted)
-            rows.append({**row, "n_training": len(kept), "n_held_out": len(held_out)})
+            rows.append({**row, "n_training": len(training_rows), "n_held_out": len(held_out)})
     return pd.DataFrame(rows)

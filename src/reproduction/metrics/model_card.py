@@ -1,4 +1,4 @@
-"""What identifies a model: its size, its errors, and a hash of its trees."""
+"""Quantities that identify a model: its size, its errors, and a hash of its trees."""
 
 from __future__ import annotations
 
@@ -85,14 +85,14 @@ def dump(forest) -> str:
         waiting = deque([root])
         while waiting:
             k = waiting.popleft()
-            feature, own = int(forest.feature[k]), k - root
+            feature, node_id = int(forest.feature[k]), k - root
             if feature == LEAF:
-                lines.append(f"{own}:leaf:{hexadecimal['value'][k]}")
+                lines.append(f"{node_id}:leaf:{hexadecimal['value'][k]}")
                 continue
             left, right = int(forest.left[k]), int(forest.right[k])
             waiting += left, right
             threshold = hexadecimal["threshold"][k]
-            lines.append(f"{own}:{feature}:{threshold}:{left - root}:{right - root}")
+            lines.append(f"{node_id}:{feature}:{threshold}:{left - root}:{right - root}")
     return "\n".join(lines)
 
 

@@ -58,8 +58,8 @@ def compute(
     for sigma in sigmas:
         values = _rankings.pgi2(forest, X, ranked, sigma)
         base = values[_rankings.label(reference)]
-        for name, own in values.items():
-            row = {"sigma_metric": float(sigma), "ranking": name, "value": own.mean()}
+        for name, pgi2_of_rows in values.items():
+            row = {"sigma_metric": float(sigma), "ranking": name, "value": pgi2_of_rows.mean()}
             row["n_rows"] = len(X)
-            rows.append(row | _rankings.lead(own, base, "mean", random_state))
+            rows.append(row | _rankings.lead(pgi2_of_rows, base, "mean", random_state))
     return pd.DataFrame(rows)

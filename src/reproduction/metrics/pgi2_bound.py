@@ -47,12 +47,12 @@ def compute(
     X = forest.prepare(data.X)[:n_rows]
     for sigma in sigmas:
         best = largest_pgi2(forest, X, scale=sigma, searched=searched)
-        own = _rankings.pgi2(forest, X, ranked, sigma)
+        pgi2 = _rankings.pgi2(forest, X, ranked, sigma)
         for name in ranked:
-            share = np.divide(own[name], best.upper, out=np.ones(len(X)), where=best.upper > 0)
-            whole = own[name].mean() / best.upper.mean() if best.upper.any() else 1.0
-            row = {"sigma_metric": float(sigma), "ranking": name, "value": whole}
+            share = np.divide(pgi2[name], best.upper, out=np.ones(len(X)), where=best.upper > 0)
+            mean_share = pgi2[name].mean() / best.upper.mean() if best.upper.any() else 1.0
+            row = {"sigma_metric": float(sigma), "ranking": name, "value": mean_share}
             row |= {"median": np.median(share), "quantile5": np.quantile(share, 0.05)}
-            row |= {"pgi2": own[name].mean(), "largest": best.upper.mean()}
+            row |= {"pgi2": pgi2[name].mean(), "largest": best.upper.mean()}
             rows.append(row | {"exact": best.exact.mean(), "n_rows": len(X)})
     return pd.DataFrame(rows, columns=[*KEYS, *VALUES])

@@ -46,7 +46,7 @@ def compute(
     for sigma in sigmas:
         if small:
             best = optimum.best_ranking(forest, X, scale=sigma).pgi2
-            own = _rankings.pgi2(forest, X, ranked, sigma)
+            pgi2 = _rankings.pgi2(forest, X, ranked, sigma)
             single = _single_gaps(forest, X, sigma)
         for name, ranking in ranked.items():
             row = {"sigma_metric": float(sigma), "ranking": name}
@@ -54,7 +54,7 @@ def compute(
             if small:
                 first = np.take_along_axis(single, ranking[: len(X), :1], axis=1)[:, 0]
                 is_best = first >= single.max(axis=1) * (1 - _NEAR)
-                row |= _shares(own[name], best, is_best) | {"n_rows": len(X)}
+                row |= _shares(pgi2[name], best, is_best) | {"n_rows": len(X)}
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -65,9 +65,9 @@ def _single_gaps(forest, X, sigma):
     return np.stack(gaps, axis=1)
 
 
-def _shares(own, best, is_first_best):
-    share = np.divide(own, best, out=np.ones_like(own), where=best > 0)
-    whole = own.mean() / best.mean() if best.any() else 1.0
+def _shares(pgi2, best, is_first_best):
+    share = np.divide(pgi2, best, out=np.ones_like(pgi2), where=best > 0)
+    mean_share = pgi2.mean() / best.mean() if best.any() else 1.0
     spread = np.median(share), np.quantile(share, 0.05), (share >= 1 - _NEAR).mean()
-    measured = whole, *spread, is_first_best.mean()
+    measured = mean_share, *spread, is_first_best.mean()
     return dict(zip(VALUES, map(float, measured), strict=True))

@@ -82,12 +82,12 @@ def compute(
         spread = (means[0] - means[-1]) / 2 if len(halves) > 1 else np.nan
         noise[name] = np.sqrt((errors[name] * spread**2).sum(axis=0)) / len(y)
     rows, base = [], errors[_rankings.label(reference)]
-    for name, own in errors.items():
+    for name, errors_of_rows in errors.items():
         for c, k in enumerate(ks):
-            value = np.sqrt(own[:, c].mean())
+            value = np.sqrt(errors_of_rows[:, c].mean())
             row = {"ranking": name, "k": k, "value": value}
-            row |= _rankings.lead(own[:, c], base[:, c], "rmse", random_state)
-            row["standard_error"] = _rankings.rmse_error(own[:, c])
+            row |= _rankings.lead(errors_of_rows[:, c], base[:, c], "rmse", random_state)
+            row["standard_error"] = _rankings.rmse_error(errors_of_rows[:, c])
             row["draws_error"] = noise[name][c] / value if value else np.nan
             rows.append(row)
     return pd.DataFrame(rows)

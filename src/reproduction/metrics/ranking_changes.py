@@ -1,4 +1,4 @@
-"""How much of greedy PG^2 rankings is arithmetic: ties, and what other ways to compute change."""
+"""Influence of the arithmetic on greedy PG^2 rankings: ties, and changes by other computations."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def compute(attributions) -> pd.DataFrame:
     Parameters
     ----------
     attributions : dict of str to Attribution
-        Those of the method ``pg2_greedy`` count. The first of each sigma is what the others of that
-        sigma are compared with.
+        Those of the method ``pg2_greedy`` count. The others of a sigma are compared
+        with its first.
 
     Returns
     -------
@@ -33,16 +33,16 @@ def compute(attributions) -> pd.DataFrame:
     """
     first, rows = {}, []
     for name, greedy in _rankings.greedy(attributions).items():
-        own, sigma = of_attribution(greedy), greedy.parameters["sigma"]
-        base, (n, d) = first.setdefault(sigma, own), own.shape
+        ranking, sigma = of_attribution(greedy), greedy.parameters["sigma"]
+        base, (n, d) = first.setdefault(sigma, ranking), ranking.shape
         for k in range(1, d + 1):
-            sets = (top_k_mask(own, k, d) != top_k_mask(base, k, d)).any(axis=1)
+            sets = (top_k_mask(ranking, k, d) != top_k_mask(base, k, d)).any(axis=1)
             for quantity, value in (
                 ("tied", greedy.parameters["tied_by_place"][k - 1]),
                 ("set", sets.mean()),
-                ("order", (own[:, :k] != base[:, :k]).any(axis=1).mean()),
+                ("order", (ranking[:, :k] != base[:, :k]).any(axis=1).mean()),
             ):
-                how = greedy.parameters["arithmetic"]
-                rows.append((_rankings.label(name), how, sigma, quantity, k, value, n))
+                arithmetic = greedy.parameters["arithmetic"]
+                rows.append((_rankings.label(name), arithmetic, sigma, quantity, k, value, n))
     columns = ["ranking", "arithmetic", "sigma", "quantity", "k", "value", "n_rows"]
     return pd.DataFrame(rows, columns=columns)

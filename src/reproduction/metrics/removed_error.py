@@ -64,11 +64,11 @@ def compute(
             errors[name, k] = squared_errors(predictions, data.y)
         print(f"removed_error: {len(models)} models fitted up to k={k}", flush=True)
     rows = []
-    for (name, k), own in errors.items():
-        row = {"ranking": name, "k": k, "value": np.sqrt(own.mean())}
+    for (name, k), errors_of_rows in errors.items():
+        row = {"ranking": name, "k": k, "value": np.sqrt(errors_of_rows.mean())}
         base = errors[_rankings.label(reference), k]
-        row |= _rankings.lead(own, base, "rmse", random_state)
-        row["standard_error"] = _rankings.rmse_error(own)
+        row |= _rankings.lead(errors_of_rows, base, "rmse", random_state)
+        row["standard_error"] = _rankings.rmse_error(errors_of_rows)
         row["n_fits"] = len(removed_sets(ranked[name], k, n, d))
         rows.append(row)
     return pd.DataFrame(rows)

@@ -114,18 +114,20 @@ def pairs(n_rows: int, n_features: int, n_pairs: int, random_state: int = 0):
     return rows, places < sizes[:, None]
 
 
-def _in_chunks(what, n, compute):
+def _in_chunks(label, n, compute):
     """Results for slices of n pairs, joined, with a line of progress for each."""
     results = []
     for start in range(0, n, CHUNK):
         results.append(compute(slice(start, min(n, start + CHUNK))))
-        print(f"sampling_error: {what}, {min(n, start + CHUNK)} of {n} pairs", flush=True)
+        print(f"sampling_error: {label}, {min(n, start + CHUNK)} of {n} pairs", flush=True)
     return np.concatenate(results)
 
 
-def _sampled(forest, X, sets, some, counts, sigma, pool):
-    numbers = np.arange(some.start, some.stop)
-    return pg2_sampled(forest, X[some], sets[some], counts, scale=sigma, numbers=numbers, pool=pool)
+def _sampled(forest, X, sets, chunk, counts, sigma, pool):
+    numbers = np.arange(chunk.start, chunk.stop)
+    return pg2_sampled(
+        forest, X[chunk], sets[chunk], counts, scale=sigma, numbers=numbers, pool=pool
+    )
 
 
 def _frame(sigma, method, counts, estimates, exact):
@@ -152,8 +154,8 @@ def standard_errors(estimates, exact) -> np.ndarray:
     n = min(N_STREAMS, len(exact))
     if n < 2:
         return np.full(estimates.shape[1], np.nan)
-    # What each pair has more than its share of the error; sums to 0.
-    more = np.abs(estimates - exact[:, None]) - nmae(estimates, exact) * np.abs(exact)[:, None]
+    # Error of each pair less its share, by the exact gap, of all errors; these add up to 0.
+    excess = np.abs(estimates - exact[:, None]) - nmae(estimates, exact) * np.abs(exact)[:, None]
     sums = np.zeros((n, estimates.shape[1]))
-    np.add.at(sums, stream, more)
+    np.add.at(sums, stream, excess)
     return np.sqrt((sums**2).sum(axis=0) * n / (n - 1)) / np.abs(exact).sum()

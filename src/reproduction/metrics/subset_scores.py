@@ -52,9 +52,9 @@ def compute(attributions, training, estimator, random_state: Seed = 0) -> pd.Dat
     # AIR: MDI less that of shadows, features whose rows one permutation has exchanged.
     order = np.random.default_rng(random_state).permutation(len(X))
     mdi = {"mdi_rows": presets["mdi_rows"]}
-    both = _scores(np.hstack([X, X[order]]), y, estimator, mdi, "shadows")["mdi_rows"]
-    own, shadow = both.reshape(2, -1)
-    scores["air"] = own - shadow
+    joint_scores = _scores(np.hstack([X, X[order]]), y, estimator, mdi, "shadows")["mdi_rows"]
+    feature_scores, shadow = joint_scores.reshape(2, -1)
+    scores["air"] = feature_scores - shadow
     frames = [
         pd.DataFrame({"importance": name, "feature": training.feature_names, "value": values})
         for name, values in scores.items()

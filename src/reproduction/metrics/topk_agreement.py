@@ -43,11 +43,11 @@ def compute(
     """
     reference = _rankings.reference_of(attributions, reference)
     ranked, rows = _rankings.rankings(attributions, len(data.X), reference), []
-    other = ranked[_rankings.label(reference)]
+    reference_ranking = ranked[_rankings.label(reference)]
     for name, greedy in _rankings.greedy(attributions).items():
-        own, d = of_attribution(greedy), other.shape[1]
+        ranking, d = of_attribution(greedy), reference_ranking.shape[1]
         for k in ks:
-            same = (top_k_mask(own, k, d) == top_k_mask(other, k, d)).all(axis=1)
+            agrees = (top_k_mask(ranking, k, d) == top_k_mask(reference_ranking, k, d)).all(axis=1)
             tied = greedy.parameters["tied_by_place"][k - 1]
-            rows.append((_rankings.label(name), k, same.mean(), tied))
+            rows.append((_rankings.label(name), k, agrees.mean(), tied))
     return pd.DataFrame(rows, columns=["ranking", "k", "value", "tied"])
