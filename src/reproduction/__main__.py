@@ -28,7 +28,7 @@ STAGES = {
     "check": "fail if a value differs from print without a known cause",
 }
 
-# Last line of what a job prints, so that its log shows whether it ended well.
+# Last line that a job prints, so that its log shows whether it ended well.
 FINISHED = "finished"
 
 
@@ -48,19 +48,19 @@ def main(arguments=None) -> int:
     commands = parser.add_subparsers(dest="stage", required=True, metavar="STAGE")
     for name, text in STAGES.items():
         commands.add_parser(name, help=text, add_help=False)
-    known, rest = parser.parse_known_args(arguments)
+    common, job_arguments = parser.parse_known_args(arguments)
     # Before numba and the BLAS of numpy are loaded, or they start a thread for every core.
     for variable in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ.setdefault(variable, str(known.threads))
-    module = importlib.import_module(f"reproduction.stages.{known.stage}")
-    job = argparse.ArgumentParser(prog=f"reproduction {known.stage}", description=module.__doc__)
+        os.environ.setdefault(variable, str(common.threads))
+    module = importlib.import_module(f"reproduction.stages.{common.stage}")
+    job = argparse.ArgumentParser(prog=f"reproduction {common.stage}", description=module.__doc__)
     module.add_arguments(job)
     try:
-        module.run(job.parse_args(rest))
+        module.run(job.parse_args(job_arguments))
     except Exception as error:
         traceback.print_exc()
         # The report quotes the last line of the log of a job that did not finish.
-        print(f"{known.stage}: {type(error).__name__}: {error}", file=sys.stderr)
+        print(f"{common.stage}: {type(error).__name__}: {error}", file=sys.stderr)
         return 1
     print(usage.spent())
     print(usage.clock(began))

@@ -115,12 +115,12 @@ def verdict(printed: str, ours, basis: Basis) -> str:
         return "equal"
     half = half_unit(printed)
     if basis.kind == "monte-carlo":
-        inside = abs(ours - float(expected)) <= basis.k * basis.standard_error + half
+        is_within = abs(ours - float(expected)) <= basis.k * basis.standard_error + half
     elif basis.kind == "seeds":
-        inside = basis.low - half <= float(expected) <= basis.high + half
+        is_within = basis.low - half <= float(expected) <= basis.high + half
     else:
-        inside = False
-    return "within" if inside else "differs"
+        is_within = False
+    return "within" if is_within else "differs"
 
 
 def _rounded(value: float, exponent: int) -> Decimal:
@@ -136,15 +136,15 @@ def parse_cell(cell: str) -> dict[str, str]:
     A key ends at the first ``=``; a semicolon separates only before another ``key=``, so that
     values such as ``I(Y1;X1)`` may hold one.
     """
-    return dict(part.split("=", 1) for part in re.split(r";(?=\w+=)", cell))
+    return dict(pair.split("=", 1) for pair in re.split(r";(?=\w+=)", cell))
 
 
 def rules_for(rules: list[dict], variant: str, cell: str) -> dict:
     """The judging rules that hold for a cell, later ones over earlier ones.
 
-    Each rule may name a ``variant`` and ``where`` (values of the cell); the rest of it is what
-    it sets: ``basis``, ``k``, ``reason``, ``cause``, ``test``, and ``incomparable``, why the cells
-    cannot be compared.
+    Each rule may name a ``variant`` and ``where`` (values of the cell). Its other keys are those
+    that it sets: ``basis``, ``k``, ``reason``, ``cause``, ``test``, and ``incomparable``, why the
+    cells cannot be compared.
     """
     keys = parse_cell(cell)
     merged: dict = {}
@@ -248,7 +248,7 @@ def judge_statements(
     ----------
     paper, artefact : str
     findings : list of dict
-        What the artefact measured, see `reproduction.papers.finding`. A value of None is measured
+        Measurements of the artefact, see `reproduction.papers.finding`. A value of None is measured
         elsewhere, as the cause says.
     statements : dict of str to str
         The findings in words, by id.
@@ -336,9 +336,9 @@ def outcomes(claims) -> dict[tuple[str, str], tuple[str, str]]:
 
 
 def _outcome(rows):
-    own = [row for row in rows if row["data"] == PAPERS_DATA]
-    data = PAPERS_DATA if own or not rows else STAND_IN
-    verdicts = {row["verdict"] for row in own or rows}
+    on_papers_data = [row for row in rows if row["data"] == PAPERS_DATA]
+    data = PAPERS_DATA if on_papers_data or not rows else STAND_IN
+    verdicts = {row["verdict"] for row in on_papers_data or rows}
     if not verdicts:
         return "not judged", data
     if "holds" in verdicts:
@@ -399,8 +399,8 @@ def _number(text):
 
 def _claim(text, row, rule, incomparable):
     if "incomparable" in rule:
-        own = {"ours": row["value"], "test": rule.get("test", "")}
-        return {**_not_comparable(text, rule["incomparable"]), **own}
+        value_and_test = {"ours": row["value"], "test": rule.get("test", "")}
+        return {**_not_comparable(text, rule["incomparable"]), **value_and_test}
     kind = rule.get("basis", "rounding")
     needed = {"seeds": ("low", "high"), "monte-carlo": ("standard_error",)}.get(kind, ())
     basis = Basis(kind, k=rule.get("k", math.nan), **{n: _number(row[n]) for n in needed})

@@ -1,4 +1,4 @@
-"""How many printed values and statements have which verdict, as numbers and as Markdown."""
+"""Numbers of printed values and statements by verdict, as counts and as Markdown."""
 
 from __future__ import annotations
 

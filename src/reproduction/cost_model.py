@@ -1,4 +1,4 @@
-"""Rates of the cost model, fitted to what jobs have logged; see `reproduction.planning.costs`."""
+"""Rates of the cost model, fitted to the logs of jobs; see `reproduction.planning.costs`."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from scipy.optimize import nnls
 
 from reproduction import usage
 
-# The first run of a job loads compiled code and libraries, which takes so many seconds, or so; and
-# every run so many besides what grows with its work.
+# Expected seconds: in which the first run of a job loads compiled code and libraries, and which
+# every run takes besides those that grow with its work.
 _LOADING, _RUN = 0.5, 0.01
-# Weight that holds the two near these values, where one observation has 1.
+# Weight of these two values in the fit, in which an observation has the weight 1.
 _HELD = 0.3
 # Seconds; shorter times count as equal.
 _SHORT = 0.02
 
 
 def observations(jobs) -> list[dict]:
-    """What was measured of each job that has logged what it used.
+    """Measurements of each job that has logged its usage.
 
     Parameters
     ----------
@@ -34,18 +34,18 @@ def observations(jobs) -> list[dict]:
     """
     measured = []
     for job in jobs:
-        used = usage.read(job.log)
-        if used is None:
+        job_usage = usage.read(job.log)
+        if job_usage is None:
             continue
         row = {"rule": job.rule, "kind": job.kind, "memory": job.memory}
-        row |= {"seconds": used.seconds, "megabytes": used.megabytes}
+        row |= {"seconds": job_usage.seconds, "megabytes": job_usage.megabytes}
         if job.batch is None:
             row["work"] = job.work
         else:
             of_run = job.batch.of_run
             row["runs"] = [
                 {"of": of_run[key][0], "work": job.work(of_run[key][1]), "seconds": seconds}
-                for key, seconds in used.runs.items()
+                for key, seconds in job_usage.runs.items()
                 if key in of_run
             ]
         measured.append(row)
@@ -72,22 +72,24 @@ def fit(measured: list[dict]) -> list[dict]:
     for row in measured:
         fastest[row["rule"]] = min(row["seconds"], fastest.get(row["rule"], np.inf))
     rows, typical = [], defaultdict(list)
-    for (rule, kind), own in sorted(kinds.items()):
-        with_runs = "runs" in own[0]
-        rates = _of_runs(own) if with_runs else _of_jobs(own, fastest[rule])
+    for (rule, kind), jobs_of_kind in sorted(kinds.items()):
+        with_runs = "runs" in jobs_of_kind[0]
+        rates = _of_runs(jobs_of_kind) if with_runs else _of_jobs(jobs_of_kind, fastest[rule])
         factors = rates.pop("factors", {})
         if rule == "kernels":
             # Another run may have found them compiled.
-            rates = {"start": max(job["seconds"] for job in own)}
-        rates |= _memory(own)
-        rows += [_row(rule, kind, "", name, value, len(own)) for name, value in rates.items()]
-        rows += [_row(rule, kind, of, "factor", *factor) for of, factor in factors.items()]
-        typical[rule].append(rates | {"run": _median_run(own)} if with_runs else rates)
-    for rule, known in sorted(typical.items()):
+            rates = {"start": max(job["seconds"] for job in jobs_of_kind)}
+        rates |= _memory(jobs_of_kind)
+        rows += [
+            _row(rule, kind, "", name, value, len(jobs_of_kind)) for name, value in rates.items()
+        ]
+        rows += [_row(rule, kind, names, "factor", *factor) for names, factor in factors.items()]
+        typical[rule].append(rates | {"run": _median_run(jobs_of_kind)} if with_runs else rates)
+    for rule, rates_of_kinds in sorted(typical.items()):
         if ("", "") in [(r["kind"], r["data"]) for r in rows if r["rule"] == rule]:
             continue
         for name in ("start", "run", "megabytes"):
-            values = [rates[name] for rates in known if name in rates]
+            values = [rates[name] for rates in rates_of_kinds if name in rates]
             if values:
                 rows.append(_row(rule, "", "", name, np.median(values), len(values)))
     return sorted(rows, key=lambda row: (row["rule"], row["kind"], row["data"]))
@@ -109,26 +111,26 @@ def _of_runs(jobs):
     seconds = np.array([run["seconds"] for _, run in runs])
     units, amounts = _amounts([run["work"] for _, run in runs])
     fixed = np.array([[1.0, first] for first, _ in runs]).reshape(-1, 2)
-    each, _, *per = _least_squares(np.hstack([fixed, amounts]), seconds, [_RUN, _LOADING])
+    per_run, _, *per = _least_squares(np.hstack([fixed, amounts]), seconds, [_RUN, _LOADING])
     growing = amounts @ np.array(per)
     factors = {}
-    for of in dict.fromkeys(run["of"] for _, run in runs):
+    for names in dict.fromkeys(run["of"] for _, run in runs):
         # A first run counts only if there is no other.
-        own = np.array([run["of"] == of for _, run in runs])
-        later = own & ~fixed[:, 1].astype(bool)
-        own = later if later.any() else own
-        left = np.maximum(seconds[own] - each, 0)
-        if left.sum() > _SHORT and growing[own].sum() > 0:
-            factors[of] = left.sum() / growing[own].sum(), int(own.sum())
+        chosen = np.array([run["of"] == names for _, run in runs])
+        later = chosen & ~fixed[:, 1].astype(bool)
+        chosen = later if later.any() else chosen
+        growing_seconds = np.maximum(seconds[chosen] - per_run, 0)
+        if growing_seconds.sum() > _SHORT and growing[chosen].sum() > 0:
+            factors[names] = growing_seconds.sum() / growing[chosen].sum(), int(chosen.sum())
     factor = np.array([factors.get(run["of"], (1.0,))[0] for _, run in runs])
-    predicted, start, k = each + factor * growing, [], 0
+    predicted, start, k = per_run + factor * growing, [], 0
     for job in jobs:
         n = len(job["runs"])
         start.append(job["seconds"] - predicted[k : k + n].sum())
         k += n
-    # Where long runs vary, what is left of a job says nothing of its start.
+    # Where the times of long runs vary, the remainder of a job tells nothing about its start.
     start = max(float(np.median(start)), min(j["seconds"] - _sum(j) for j in jobs))
-    rates = {"start": start, "run": each} | _named("per", units, per)
+    rates = {"start": start, "run": per_run} | _named("per", units, per)
     return rates | {"factors": factors}
 
 
@@ -143,7 +145,7 @@ def _of_jobs(jobs, fastest):
     if not amounts.any():
         return {"start": float(np.median(seconds))}
     design = np.hstack([np.ones((len(jobs), 1)), amounts])
-    # Jobs of one size cannot separate the start from what grows.
+    # Jobs of one size cannot separate the start from the seconds that grow with the work.
     held = [fastest] if len(np.unique(amounts, axis=0)) == 1 else []
     start, *per = _least_squares(design, seconds, held)
     return {"start": start} | _named("per", units, per)

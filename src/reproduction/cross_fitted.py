@@ -54,8 +54,8 @@ class CrossFitted:
         """
         held_out = [self.fold == f for f in range(len(self.forests))]
         pairs = zip(self.forests, held_out, strict=True)
-        parts = [compute(forest, rows, ~rows) for forest, rows in pairs]
-        return _stitched(parts, held_out)
+        attributions = [compute(forest, rows, ~rows) for forest, rows in pairs]
+        return _stitched(attributions, held_out)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The folds, and every array of forest ``f`` under ``f.NAME``."""
@@ -69,42 +69,45 @@ class CrossFitted:
     @classmethod
     def from_arrays(cls, arrays) -> CrossFitted:
         """Inverse of `to_arrays`."""
-        parts: dict[int, dict] = {}
+        arrays_of_fold: dict[int, dict] = {}
         for entry, array in arrays.items():
             f, dot, name = entry.partition(".")
             if dot:
-                parts.setdefault(int(f), {})[name] = array
-        return cls(tuple(Forest.from_arrays(parts[f]) for f in sorted(parts)), arrays["fold"])
+                arrays_of_fold.setdefault(int(f), {})[name] = array
+        return cls(
+            tuple(Forest.from_arrays(arrays_of_fold[f]) for f in sorted(arrays_of_fold)),
+            arrays["fold"],
+        )
 
 
 def from_arrays(arrays) -> Forest | CrossFitted:
-    """Whichever of the two wrote the arrays."""
+    """The `Forest` or `CrossFitted` that wrote the arrays."""
     return (CrossFitted if "fold" in arrays else Forest).from_arrays(arrays)
 
 
-def _stitched(parts, held_out):
+def _stitched(attributions, held_out):
     """One Attribution from those of the folds; the baseline differs from row to row."""
-    first = parts[0]
+    first = attributions[0]
     if not isinstance(first, Attribution):
         raise ValueError(
             f"{first.method} explains no single rows, so it has nothing to do with folds: "
             "use a model without `folds`, or a local measure"
         )
-    if any(part.output_names != first.output_names for part in parts):
+    if any(attribution.output_names != first.output_names for attribution in attributions):
         raise ValueError("the forests of the folds have different classes: use fewer folds")
     shape = (len(held_out[0]), *first.values.shape[1:])
     values, baseline = np.empty(shape), np.empty((shape[0], shape[2]))
     index = None if first.output_index is None else np.empty(shape[0], np.int64)
-    for part, rows in zip(parts, held_out, strict=True):
-        values[rows], baseline[rows] = part.values, part.baseline
+    for attribution, rows in zip(attributions, held_out, strict=True):
+        values[rows], baseline[rows] = attribution.values, attribution.baseline
         if index is not None:
-            index[rows] = part.output_index
+            index[rows] = attribution.output_index
     return Attribution(
         values=values,
         baseline=baseline,
         feature_names=first.feature_names,
         output_names=first.output_names,
         method=first.method,
-        parameters={**first.parameters, "folds": len(parts)},
+        parameters={**first.parameters, "folds": len(attributions)},
         output_index=index,
     )

@@ -31,7 +31,7 @@ LIBRARIES = (
     "numpy",
     "pandas",
     "numba",
-    # Which it loads when it reads or compiles machine code.
+    # numba loads these two when it reads or compiles machine code.
     "numba.cpython.charseq",
     "numba.np.arrayobj",
     "scipy.stats",
@@ -44,7 +44,7 @@ LIBRARIES = (
     "matplotlib.backends.backend_pdf",
     "matplotlib.pyplot",
 )
-# What libraries read when they are loaded, or start a thread for every core.
+# Libraries read these variables when they are loaded; without them they start a thread a core.
 ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 # Bytes that Linux allows for the path of a socket.
 LONGEST_PATH = 107
@@ -110,7 +110,7 @@ def run(arguments: list[str]) -> int | None:
     one_thread = arguments[:2] == ["--threads", "1"]
     if not path or not one_thread or len(arguments) < 3 or arguments[2] not in STAGES:
         return None
-    if any(os.environ.get(name, one) != one for name, one in ONE_THREAD.items()):
+    if any(os.environ.get(name, value) != value for name, value in ONE_THREAD.items()):
         return None
     job = {"arguments": arguments, "directory": os.getcwd(), "path": sys.path}
     job |= {"environment": dict(os.environ), "packages": _packages()}
@@ -174,7 +174,7 @@ def serve(path: str, alive: int) -> None:
                 thread.join(1)
             if len(os.listdir("/proc/self/task")) > 1:
                 raise RuntimeError("a library has started a thread: no process can be forked")
-            # What is there by now stays, and few jobs leave cycles: the default is 700 new objects.
+            # The objects of the libraries stay, and few jobs leave cycles: 700 is the default.
             gc.freeze()
             gc.set_threshold(10_000)
             while alive not in (ready := select.select([listener, alive], [], [])[0]):
@@ -253,14 +253,14 @@ def _job(connection):
 
 
 def _exactly(connection, length):
-    parts = []
+    chunks = []
     while length:
-        part = connection.recv(min(length, 1 << 20))
-        if not part:
+        chunk = connection.recv(min(length, 1 << 20))
+        if not chunk:
             raise ConnectionError("the client of this job has ended")
-        parts.append(part)
-        length -= len(part)
-    return b"".join(parts)
+        chunks.append(chunk)
+        length -= len(chunk)
+    return b"".join(chunks)
 
 
 def _end_with(connection):

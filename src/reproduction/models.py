@@ -21,7 +21,7 @@ ESTIMATORS = {
     "LGBMClassifier": "lightgbm",
     "LGBMRegressor": "lightgbm",
 }
-# What every fit is given, by library: one thread, and the same trees each time.
+# Parameters of every fit, by library: one thread, and the same trees each time.
 _FIXED = {
     "xgboost": {"n_jobs": 1},
     "lightgbm": {"n_jobs": 1, "deterministic": True, "force_row_wise": True, "verbosity": -1},
@@ -35,10 +35,10 @@ def parameters(name: str) -> set[str]:
     Raises
     ------
     ValueError
-        If there is no such estimator; the message lists what there is.
+        If there is no such estimator; the message lists the estimators.
     """
-    own = {"folds", "recorded"} if ESTIMATORS.get(name) == "xgboost" else {"folds"}
-    return set(_estimator(name)().get_params()) - _NOT_GIVEN | own
+    our_keys = {"folds", "recorded"} if ESTIMATORS.get(name) == "xgboost" else {"folds"}
+    return set(_estimator(name)().get_params()) - _NOT_GIVEN | our_keys
 
 
 def fit(recipe: dict, X, y, repeat: int = 0):
@@ -76,12 +76,12 @@ def fit(recipe: dict, X, y, repeat: int = 0):
 
 def unfitted(recipe: dict, repeat: int = 0):
     """The estimator that `fit` fits, before it is fitted: the same seed, on one thread."""
-    given = {k: v for k, v in recipe.items() if k not in ("estimator", "folds", "recorded")}
+    options = {k: v for k, v in recipe.items() if k not in ("estimator", "folds", "recorded")}
     library = ESTIMATORS[recipe["estimator"]]
     # LightGBM keeps its seed in 31 bits.
     bits = 31 if library == "lightgbm" else 32
-    given["random_state"] = seeds.derive(recipe, repeat, "model") % 2**bits
-    return _estimator(recipe["estimator"])(**given, **_FIXED.get(library, {}))
+    options["random_state"] = seeds.derive(recipe, repeat, "model") % 2**bits
+    return _estimator(recipe["estimator"])(**options, **_FIXED.get(library, {}))
 
 
 def folds(recipe: dict, n_samples: int, repeat: int = 0) -> np.ndarray | None:

@@ -1,4 +1,4 @@
-"""Kinds of values that parameters take, for annotations: what planning checks before the first job.
+"""Kinds of values that parameters take, as annotations, which planning checks before the first job.
 
 Loaders of data sets and metrics annotate their parameters with these names;
 `reproduction.planning.values` reads them from this file, as text. The second part of a kind is a
@@ -19,7 +19,7 @@ NonNegative = Annotated[float, ">= 0"]
 Share = Annotated[float, "> 0, <= 1"]
 # From never, 0, to always, 1.
 Probability = Annotated[float, ">= 0, <= 1"]
-# What random numbers start from: 32 bits.
+# Seed of random numbers, of 32 bits.
 Seed = Annotated[int, ">= 0, <= 4294967295"]
 # How scipy joins groups of rows.
 Linkage = Literal["single", "complete", "average", "weighted", "centroid", "median", "ward"]

@@ -1,4 +1,4 @@
-"""What the authors of a paper left behind and nobody can compute: a tree, and orders of features.
+"""Records of the authors of a paper that nobody can compute: a tree, and orders of features.
 
 ``data/README.md`` says where each table comes from.
 """
@@ -85,12 +85,12 @@ def forest(name: str) -> Forest:
 
 
 def tie_order(kind: str, feature_names) -> np.ndarray:
-    """In which order the authors' program took features whose gaps are equal.
+    """The order in which the authors' program took features whose gaps are equal.
 
     Parameters
     ----------
     kind : str
-        What the name of the model ends in: ``single`` or ``bigger``.
+        End of the name of the model: ``single`` or ``bigger``.
     feature_names : sequence of str
         Of the data set; the order is that of the model with these features.
 

@@ -140,7 +140,7 @@ class Bundle:
         """Read one item."""
         arrays = {name: self._archive[f"{key}/{name}"] for name in self.keys[key]}
         for array in arrays.values():
-            # Nobody else has it, so what keeps it need not copy it first.
+            # Nothing else refers to the array, so an object that keeps it need not copy it.
             array.flags.writeable = False
         return self._kind.from_arrays(arrays)
 

@@ -21,7 +21,7 @@ _CLOCK = re.compile(r"^ran from ([\d.]+) to ([\d.]+), in seconds since 1970$", r
 
 @dataclass(frozen=True)
 class Usage:
-    """What one job used.
+    """Usage of one job.
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ def measured(key: str):
 
 def spent() -> str:
     """The line of the log with all that this process and its children have used."""
-    own, children = (
+    process, children = (
         resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
-    seconds = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
-    return f"used {seconds:.3f} s of processor time, {_megabytes(own)} MB of memory"
+    seconds = process.ru_utime + process.ru_stime + children.ru_utime + children.ru_stime
+    return f"used {seconds:.3f} s of processor time, {_megabytes(process)} MB of memory"
 
 
 def clock(began: float) -> str:
@@ -64,17 +64,17 @@ def clock(began: float) -> str:
     return f"ran from {began:.3f} to {time.time():.3f}, in seconds since 1970"
 
 
-def _megabytes(own):
+def _megabytes(process):
     # On Linux ru_maxrss starts with the size of the process that this one was forked from.
     status = Path("/proc/self/status")
     if status.is_file():
         (kilobytes,) = re.findall(r"^VmHWM:\s*(\d+) kB$", status.read_text(), re.MULTILINE)
         return round(int(kilobytes) / 1024)
-    return round(own.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10))
+    return round(process.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10))
 
 
 def read(log) -> Usage | None:
-    """What the job of a log used; None if it did not finish, or there is no log."""
+    """Usage of the job of a log; None if it did not finish, or there is no log."""
     try:
         text = Path(log).read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
@@ -83,6 +83,6 @@ def read(log) -> Usage | None:
     if not jobs:
         return None
     seconds, megabytes = jobs[-1]
-    runs = {key: float(one) for key, one in _RUN.findall(text)}
-    clocks = [tuple(map(float, one)) for one in _CLOCK.findall(text)]
+    runs = {key: float(value) for key, value in _RUN.findall(text)}
+    clocks = [tuple(map(float, ends)) for ends in _CLOCK.findall(text)]
     return Usage(float(seconds), int(megabytes), runs, *(clocks[-1] if clocks else ()))

@@ -5,12 +5,12 @@ artefacts that differ in parameters alone share one. A module has
 ``compute(inputs, **parameters) -> DataFrame``, whose rows are tidy with the numbers in ``value``
 and, where the paper's text and its printed numbers disagree, a column ``variant``. That of a figure
 also has ``draw(table) -> matplotlib Figure``, and one that decides findings stated in words has
-``statements(table) -> list of dict``. Both get the table alone, so what they need stands in it.
+``statements(table) -> list of dict``. Both get the table alone, so it has all that they need.
 
-What a paper says comes in two forms, in its folder ``claims``. A *PrintedValue* is a number or word
-of a table or figure (``claims/ARTEFACT.csv``), held against the cell of ours that it names. A
-*Statement* is a finding in words (``claims/statements.csv``), decided by what `finding` describes:
-a measured number against a limit. Of each comes a *Verdict*: how ours relates to it, see
+The claims of a paper have two forms, in its folder ``claims``. A *PrintedValue* is a number or word
+of a table or figure (``claims/ARTEFACT.csv``), compared with the cell of ours that it names. A
+*Statement* is a finding in words (``claims/statements.csv``), decided by a measured number and a
+limit, see `finding`. Of each comes a *Verdict*: how ours relates to it, see
 `reproduction.claims.judge` and `reproduction.claims.judge_statements`.
 """
 
@@ -38,21 +38,21 @@ def finding(
     stand_in=False,
     beside=False,
 ) -> dict:
-    """What decides a finding in words, as `reproduction.claims.judge_statements` takes it.
+    """The measurement that decides a finding in words, for `reproduction.claims.judge_statements`.
 
     Parameters
     ----------
     statement : str
         Its id.
     variant : str
-        What it is judged for.
+        The case for which it is judged.
     measured : str
-        In words.
+        The measured quantity, in words.
     value : float or None
         None if it is measured elsewhere, or cannot be.
     limit : float
     kind : {"at most", "at least"}
-        What `value` must be of `limit`.
+        Side of `limit` on which `value` must be.
     basis : {"rounding", "printed", "monte-carlo", "seeds", "chosen"}
         Where the limit and the interval come from: errors of floating-point arithmetic or of
         printed digits; a limit that the paper prints; standard errors of draws; the spread over
@@ -94,7 +94,7 @@ def artefact(name: str):
     Raises
     ------
     ValueError
-        If there is no such artefact, or its module does not exist; the message lists what there is.
+        If there is no such artefact, or its module does not exist; the message lists all artefacts.
     """
     paper = name.partition("/")[0]
     return registry.load(f"{__name__}.{paper}", module_of(name), f"module of {name}")
@@ -106,7 +106,7 @@ def module_of(name: str) -> str:
     Raises
     ------
     ValueError
-        If there is no such artefact; the message lists what there is.
+        If there is no such artefact; the message lists all artefacts.
     """
     if name not in _modules():
         raise ValueError(f"unknown artefact {name!r}: available are {', '.join(available())}")

@@ -11,7 +11,7 @@ import pandas as pd
 from reproduction.figures import COLORS
 from reproduction.papers import finding
 
-# What the packages call by the names of our importances.
+# Importance of ours -> the measure that the packages compute too.
 MEASURES = {
     "local_mdi": "local MDI",
     "saabas": "Saabas",
@@ -55,17 +55,17 @@ def compute(inputs) -> pd.DataFrame:
         compared = table.drop(columns=[n for n in table if "." in n or n in _AXES])
         compared.insert(0, "model", [_label(row) for row in table.to_dict("records")])
         tables.append(compared)
-    whole = pd.concat(tables, ignore_index=True)
-    whole["measure"] = whole["measure"].map(MEASURES)
-    whole["cause"] = [_cause(row) for row in whole.to_dict("records")]
-    return whole
+    merged = pd.concat(tables, ignore_index=True)
+    merged["measure"] = merged["measure"].map(MEASURES)
+    merged["cause"] = [_cause(row) for row in merged.to_dict("records")]
+    return merged
 
 
 _AXES = ("data", "model", "variant", "repeat")
 
 
 def _label(row):
-    """Data set, and what tells models of it apart."""
+    """Data set, with the words that tell its models apart."""
     variant = row.get("variant")
     words = [row["data"], row["model"] if isinstance(variant, str) else "", variant]
     k = row.get("model.max_features")
@@ -137,14 +137,14 @@ def draw(table):
         limit = (rows["limit"] / rows["scale"]).to_numpy()
         axis.plot(limit, place + spread, "|", color="0.45", ms=7)
         axis.plot(share, place + spread, mark, color=COLORS[color], ms=5, mec="white", mew=0.5)
-        for at, height, row in zip(share, place + spread, rows.to_dict("records"), strict=True):
+        for x, height, row in zip(share, place + spread, rows.to_dict("records"), strict=True):
             if row["value"] > row["limit"]:
                 text = f"{row['model']}, trees up to depth {row['depth']}"
                 # White behind the letters, which may stand on a line.
                 style = {"va": "center", "fontsize": 7.5, "color": COLORS[color]}
                 style |= {"xytext": (7, 0), "textcoords": "offset points"}
                 white = {"fc": "white", "ec": "none", "pad": 0.5}
-                axis.annotate(text, (at, height), bbox=white, **style)
+                axis.annotate(text, (x, height), bbox=white, **style)
     labels = [f"{measure}\n{_release(rounded, package)}" for measure, package in lines]
     axis.set_yticks(range(len(lines)), labels, fontsize=8)
     axis.set_ylim(len(lines) - 0.5, -0.5)
