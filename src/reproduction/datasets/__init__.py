@@ -77,10 +77,10 @@ class Dataset:
     def from_arrays(cls, arrays) -> Dataset:
         """Inverse of `to_arrays`."""
         names = ("feature_names", "class_names", "relevant")
-        given = {name: tuple(arrays[name].tolist()) for name in names}
+        fields = {name: tuple(arrays[name].tolist()) for name in names}
         n_training = int(arrays["n_training"])
-        given["n_training"] = None if n_training < 0 else n_training
-        return cls(arrays["X"], arrays["y"], **given)
+        fields["n_training"] = None if n_training < 0 else n_training
+        return cls(arrays["X"], arrays["y"], **fields)
 
 
 def available() -> list[str]:
@@ -89,7 +89,7 @@ def available() -> list[str]:
 
 
 def loader(name: str):
-    """The ``load`` function of one data set; ValueError lists what there is."""
+    """The ``load`` function of one data set; ValueError lists the data sets."""
     return registry.load(__name__, name, "data set").load
 
 
@@ -99,8 +99,8 @@ def files(recipe: dict) -> list[Path]:
     """
     module = registry.load(__name__, recipe["dataset"], "data set")
     if hasattr(module, "files"):
-        given = {k: v for k, v in recipe.items() if k not in ("dataset", "outcome")}
-        return module.files(**given)
+        parameters = {k: v for k, v in recipe.items() if k not in ("dataset", "outcome")}
+        return module.files(**parameters)
     return [module.TABLE.path] if hasattr(module, "TABLE") else []
 
 
@@ -123,7 +123,7 @@ def load(recipe: dict, repeat: int = 0) -> Dataset:
     outcome = recipe.get("outcome", "observed")
     if outcome not in OUTCOMES:
         raise ValueError(f"outcome={outcome!r}: expected one of {', '.join(OUTCOMES)}")
-    # The features of a control are those of what it is the control of: the seed is the same.
+    # A control has the features of its original, so both have the same seed.
     recipe = {k: v for k, v in recipe.items() if k != "outcome"}
     parameters = {k: v for k, v in recipe.items() if k != "dataset"}
     load = loader(recipe["dataset"])
@@ -142,7 +142,7 @@ def _permuted(data, recipe, repeat):
 
 
 def from_sklearn(bunch, rows: int | None = None) -> Dataset:
-    """Wrap what a ``sklearn.datasets.load_...`` function returns, or its first `rows` rows."""
+    """Wrap the result of a ``sklearn.datasets.load_...`` function, or its first `rows` rows."""
     rows = slice(rows)
     return Dataset(
         X=np.ascontiguousarray(bunch.data[rows], dtype=np.float64),

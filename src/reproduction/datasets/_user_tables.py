@@ -1,4 +1,4 @@
-"""Tables of the user's own: what they must have, and the data set that they become."""
+"""Tables of the user: checks of their columns, and the data set that they become."""
 
 from __future__ import annotations
 
@@ -52,22 +52,22 @@ def dataset(table, name: str, target: str, features: list[str] | None, classes: 
         If a column does not exist, has no name or that of another, is not numeric, or has blanks
         or infinite values; each is named. If there is no row or no feature.
     """
-    _known(table, [target], name)
+    _check_columns_exist(table, [target], name)
     columns = [c for c in table if c != target] if features is None else list(features)
-    _known(table, columns, name)
+    _check_columns_exist(table, columns, name)
     if target in columns:
         raise ValueError(f"{name}: {target} is the target, take it out of features")
-    _names_differ(table, columns, target, name)
+    _check_names_differ(table, columns, target, name)
     if not columns or not len(table):
         raise ValueError(f"{name} has no {'row' if columns else 'feature'}")
     numbers = columns if classes else [*columns, target]
-    _numeric(table, numbers, name)
-    _whole(table, [*columns, target], name)
-    _finite(table, numbers, name)
+    _check_numeric(table, numbers, name)
+    _check_no_blanks(table, [*columns, target], name)
+    _check_finite(table, numbers, name)
     y, class_names = table[target].to_numpy(), ()
     if classes:
-        known, y = np.unique(y.astype(str), return_inverse=True)
-        class_names = tuple(known.tolist())
+        labels, y = np.unique(y.astype(str), return_inverse=True)
+        class_names = tuple(labels.tolist())
     return Dataset(
         X=np.ascontiguousarray(table[columns], dtype=np.float64),
         y=y.astype(np.int64 if classes else np.float64),
@@ -76,7 +76,7 @@ def dataset(table, name: str, target: str, features: list[str] | None, classes: 
     )
 
 
-def _known(table, names, file):
+def _check_columns_exist(table, names, file):
     unknown = [name for name in names if name not in table.columns]
     if unknown:
         raise ValueError(
@@ -84,7 +84,7 @@ def _known(table, names, file):
         )
 
 
-def _names_differ(table, columns, target, file):
+def _check_names_differ(table, columns, target, file):
     if "" in columns:
         place = list(table).index("") + 1
         raise ValueError(
@@ -96,7 +96,7 @@ def _names_differ(table, columns, target, file):
         raise ValueError(f"{file}: there twice: {', '.join(sorted(repeated))}; give one a new name")
 
 
-def _numeric(table, names, file):
+def _check_numeric(table, names, file):
     wrong = [n for n in names if table[n].dtype.kind not in "biuf"]
     if wrong:
         raise ValueError(
@@ -105,14 +105,14 @@ def _numeric(table, names, file):
         )
 
 
-def _whole(table, names, file):
+def _check_no_blanks(table, names, file):
     blank = {name: int(table[name].isna().sum()) for name in names}
     listed = ", ".join(f"{name} ({count})" for name, count in blank.items() if count)
     if listed:
         raise ValueError(f"{file}: blanks in {listed}; fill them or drop those rows")
 
 
-def _finite(table, names, file):
+def _check_finite(table, names, file):
     infinite = [n for n in names if not np.isfinite(table[n].to_numpy(dtype=np.float64)).all()]
     if infinite:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Any CSV with a named outcome: the data of whoever has them."""
+"""Any CSV with a named outcome, such as a table of the user."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def _read(raw, name, separator):
             # name of the row, or with this option drop the last one with a warning.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             table = read(index_col=False)
-            # It would also make up names that are missing or there twice.
+            # It would also make up names in place of missing or repeated ones.
             first = read(header=None, nrows=1, dtype=str, keep_default_na=False)
     except pd.errors.ParserWarning:
         raise ValueError(
             f"{name}: rows have more cells than the first line has names; name every column"
         ) from None
-    # Text that is not UTF-8 is a ValueError, too, and so is what the parsers refuse.
+    # Text that is not UTF-8 is a ValueError, too, and so is text that the parsers refuse.
     except (ValueError, TypeError, csv.Error) as error:
         reason = " ".join(str(error).split())
         raise ValueError(

@@ -4,7 +4,7 @@ A stand-in: the paper's data (518 participants, 200 gene expression modules, CER
 open. Only the two sizes are the paper's. All else is a choice of this project and not fitted to
 anybody's data: how modules share factors, the shares of the scores, how many modules act, the
 interaction, the noise, and a signal of about a third, so that the score can be predicted, but not
-well. What comes of it says what clusterings do on such data, and nothing about the cohort.
+well. Results show how clusterings behave on such data, and say nothing about the cohort.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A data set for regression, its features standardized and its rows split for training and test.
 
-As gajewski2025 has it: means and standard deviations (of the population) are those of all rows,
+As in gajewski2025: means and standard deviations (of the population) are those of all rows,
 training and test together; the target stays as it is; a fifth of the rows, at random, is the test.
 """
 
@@ -41,7 +41,7 @@ AUTHORS_ROWS = {
 
 def files(of: str = "", split: str = "random", **_) -> list[Path]:
     """The files of the data set, and that of the authors' rows if the split is theirs."""
-    paths = datasets.files({"dataset": _known(of)})
+    paths = datasets.files({"dataset": _checked_name(of)})
     return [*paths, _authors_table(of).path] if split == "authors" else paths
 
 
@@ -81,7 +81,7 @@ def load(
         raise ValueError(f"split={split!r}: expected one of {', '.join(SPLITS)}")
     if not 0 < test_share < 1:
         raise ValueError(f"test_share is {test_share}: expected a number between 0 and 1")
-    data = datasets.loader(_known(of))()
+    data = datasets.loader(_checked_name(of))()
     if split == "authors":
         training, test = _authors_rows(of, len(data.X))
     else:
@@ -93,26 +93,26 @@ def load(
     return replace(data, X=X[rows], y=data.y[rows], n_training=len(training))
 
 
-def _known(of):
-    if of not in datasets.available():
-        known = ", ".join(datasets.available())
-        raise ValueError(f"standardized_split: unknown data set {of!r}: available are {known}")
-    return of
+def _checked_name(name):
+    if name not in datasets.available():
+        names = ", ".join(datasets.available())
+        raise ValueError(f"standardized_split: unknown data set {name!r}: available are {names}")
+    return name
 
 
-def _authors_table(of):
-    if of not in AUTHORS_ROWS:
-        known = ", ".join(AUTHORS_ROWS)
-        raise ValueError(f"no split of the authors for {of!r}: there are {known}")
-    return AUTHORS_ROWS[of]
+def _authors_table(name):
+    if name not in AUTHORS_ROWS:
+        names = ", ".join(AUTHORS_ROWS)
+        raise ValueError(f"no split of the authors for {name!r}: there are {names}")
+    return AUTHORS_ROWS[name]
 
 
-def _authors_rows(of, n_rows):
+def _authors_rows(name, n_rows):
     """Places of the authors' rows among the rows of the data set."""
-    table = _authors_table(of).read()
+    table = _authors_table(name).read()
     # The numbers are those of the original; loaders leave out some rows, the same as the authors.
     numbers = np.sort(table["row"].to_numpy())
     if len(numbers) != n_rows or len(np.unique(numbers)) != n_rows:
-        raise ValueError(f"{of} has {n_rows} rows, the authors' split {len(numbers)}")
+        raise ValueError(f"{name} has {n_rows} rows, the authors' split {len(numbers)}")
     places = np.searchsorted(numbers, table["row"].to_numpy())
-    return tuple(places[table["split"] == part] for part in ("train", "test"))
+    return tuple(places[table["split"] == subset] for subset in ("train", "test"))

@@ -44,8 +44,8 @@ def load(
         If there is no such feature, or `share` is out of range.
     """
     if shuffled and shuffled not in FEATURES:
-        known = ", ".join(FEATURES)
-        raise ValueError(f"titanic has no feature {shuffled!r} to shuffle: expected one of {known}")
+        names = ", ".join(FEATURES)
+        raise ValueError(f"titanic has no feature {shuffled!r} to shuffle: expected one of {names}")
     random = np.random.default_rng(random_state)
     table = sample(TABLE.read().dropna(subset="Age"), share, random)
     features = table[list(FEATURES)].assign(Sex=table["Sex"].map(SEXES.index))
