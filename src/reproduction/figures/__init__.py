@@ -17,7 +17,7 @@ COLORS = {
     "sky": "#56B4E9",
     "black": "#000000",
 }
-# By format what says when and with which release a picture was made: equal pictures would differ.
+# By format, the metadata with date and release, by which files of equal pictures would differ.
 _CHANGING = {
     ".svg": ("Date", "Creator"),
     ".png": ("Software",),

@@ -1,4 +1,4 @@
-"""Curves of a tidy table as small multiples: a panel for every value of what is not drawn inside.
+"""Curves of a tidy table as small multiples: a panel for each combination of the outer columns.
 
 A curve is the mean over repeats, with its 95 % interval by Student's t as a band.
 """
@@ -71,14 +71,18 @@ def draw(table: pd.DataFrame, spec: dict, title: str):
     )
     counts, lines = set(), {}
     for place, (axis, (row, x, column)) in enumerate(zip(axes.flat, panels, strict=False)):
-        own = _where(table, [*spec["row"], *spec["column"]], (*row, *column), spec)
-        own = own[own[x].notna() & own[[o for o in spec["x"] if o != x]].isna().all(axis=1)]
+        panel_rows = _where(table, [*spec["row"], *spec["column"]], (*row, *column), spec)
+        panel_rows = panel_rows[
+            panel_rows[x].notna() & panel_rows[[o for o in spec["x"] if o != x]].isna().all(axis=1)
+        ]
         # Of the whole table, as panels share their axis.
-        scale = _Scale(own[x], _logarithmic(table[x]) if x in spec["log"] else None)
+        scale = _Scale(panel_rows[x], _logarithmic(table[x]) if x in spec["log"] else None)
         for number, name in enumerate(names):
-            part = own if name is None else own[_text(own[spec["color"]]) == name]
-            if len(part):
-                lines[name] = _curve(axis, part, x, spec, scale, (number, len(names)), counts)
+            curve_rows = (
+                panel_rows if name is None else panel_rows[_text(panel_rows[spec["color"]]) == name]
+            )
+            if len(curve_rows):
+                lines[name] = _curve(axis, curve_rows, x, spec, scale, (number, len(names)), counts)
         scale.finish(axis)
         axis.set_xlabel(spec["labels"].get(x, x))
         if wrapped or place < n_columns:
@@ -193,15 +197,15 @@ class _Scale:
     def finish(self, axis):
         if self.log:
             axis.set_xscale(**self.log)
-        few = len(self.values) <= _MOST_TICKS
-        if self.numeric and few:
+        has_few_values = len(self.values) <= _MOST_TICKS
+        if self.numeric and has_few_values:
             axis.set_xticks([float(v) for v in self.values], self.texts)
             axis.set_xticks([], minor=True)
         elif not self.numeric:
             axis.set_xticks(range(len(self.values)), self.texts)
             axis.set_xlim(-0.5, len(self.values) - 0.5)
-        long = max(map(len, self.texts), default=0) * len(self.values) > 30
-        if long and (few or not self.numeric):
+        is_long = max(map(len, self.texts), default=0) * len(self.values) > 30
+        if is_long and (has_few_values or not self.numeric):
             axis.tick_params(axis="x", labelrotation=60)
 
 
@@ -221,15 +225,15 @@ def _curve(axis, rows, x, spec, scale, which, counts):
     counts |= set(n.tolist())
     half = _t(n) * grouped.std() / np.sqrt(n)
     # Texts have no order along x: points, those of each measure beside the others.
-    at = mean.index + (0.0 if scale.numeric else 0.6 * ((number + 0.5) / n_curves - 0.5))
+    x_places = mean.index + (0.0 if scale.numeric else 0.6 * ((number + 0.5) / n_curves - 0.5))
     style = {"linestyle": line if scale.numeric else "none", "marker": marker, "ms": 3}
-    handle = axis.plot(at, mean, color=color, **style)[0]
+    handle = axis.plot(x_places, mean, color=color, **style)[0]
     if (n > 1).any():
         low, high = mean - half, mean + half
         if scale.numeric:
-            axis.fill_between(at, low, high, color=color, alpha=_ALPHA, lw=0)
+            axis.fill_between(x_places, low, high, color=color, alpha=_ALPHA, lw=0)
         else:
-            axis.vlines(at, low, high, color=color, lw=1, alpha=0.6)
+            axis.vlines(x_places, low, high, color=color, lw=1, alpha=0.6)
     return handle
 
 
@@ -251,7 +255,7 @@ def _colors():
 
 
 def _special(names, key, table, spec, shown):
-    """What panels of one column or row have in common, where others differ."""
+    """Settings that the panels of one column or row share, and in which others differ."""
     labels, texts = spec["labels"], []
     for name, value in zip(names, key, strict=False):
         if table[name].nunique(dropna=False) > 1:

@@ -1,4 +1,4 @@
-"""What figures of several panels have in common."""
+"""Letters, places of labels and times, for figures of several panels."""
 
 from __future__ import annotations
 
