@@ -25,7 +25,7 @@ def function_of(name: str):
     Raises
     ------
     ValueError
-        If there is no such measure; the message lists what there is in the library.
+        If there is no such measure; the message lists the measures of the library.
     """
     if name not in available():
         return importances.function_of(name)

@@ -1,4 +1,4 @@
-"""What other packages return, as `Attribution` and `Importance`."""
+"""Results of other packages, as `Attribution` and `Importance`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Local MDI by treeinterpreter: what Saabas does with predictions, done with impurities.
+"""Local MDI by treeinterpreter: the method of Saabas, on impurities in place of predictions.
 
 Local MDI adds up the decreases of the impurity along the path of a row (sutera2021, Eq. 8), Saabas
 the changes of the prediction. So treeinterpreter computes local MDI if the values of the nodes are

@@ -54,14 +54,14 @@ def importance(
 
 def _remembered(model):
     """A function that predicts with the model, each distinct row once."""
-    known = {}
+    prediction_of = {}
 
     def predict(X):
         keys = [row.tobytes() for row in np.ascontiguousarray(X)]
-        new = {key: row for key, row in zip(keys, X, strict=True) if key not in known}
+        new = {key: row for key, row in zip(keys, X, strict=True) if key not in prediction_of}
         if new:
             predictions = model.predict_proba(np.array(list(new.values())))
-            known.update(zip(new, predictions, strict=True))
-        return np.array([known[key] for key in keys])
+            prediction_of.update(zip(new, predictions, strict=True))
+        return np.array([prediction_of[key] for key in keys])
 
     return predict

@@ -74,17 +74,17 @@ def _text(forest, output):
 
 def _tree(forest, first, end, below, share, output):
     """One tree: LightGBM numbers inner nodes and leaves apart, and a leaf k is the child ~k."""
-    own = slice(first, end)
-    leaf = forest.feature[own] < 0
+    nodes = slice(first, end)
+    leaf = forest.feature[nodes] < 0
     number = np.where(leaf, ~(np.cumsum(leaf) - 1), np.cumsum(~leaf) - 1)
-    left, right = (number[child[own][~leaf] - first] for child in (forest.left, forest.right))
-    value, count = forest.value[own, output] * share, forest.cover[own].astype(int)
+    left, right = (number[child[nodes][~leaf] - first] for child in (forest.left, forest.right))
+    value, count = forest.value[nodes, output] * share, forest.cover[nodes].astype(int)
     lines = {"num_leaves": [leaf.sum()], "num_cat": [0]}
     if not leaf.all():
         lines |= {
-            "split_feature": forest.feature[own][~leaf],
+            "split_feature": forest.feature[nodes][~leaf],
             "split_gain": np.ones(len(left), int),
-            "threshold": below[own][~leaf],
+            "threshold": below[nodes][~leaf],
             # Left on <=, and nothing is missing.
             "decision_type": np.zeros(len(left), int),
             "left_child": left,

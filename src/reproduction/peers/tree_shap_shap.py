@@ -29,10 +29,10 @@ def explain(model, forest, X, output: Literal["predicted"] | Natural = "predicte
     import shap
 
     if type(model).__module__.startswith("sklearn"):
-        given, rows = model, np.asarray(X, np.float64)
+        shap_model, rows = model, np.asarray(X, np.float64)
     else:
-        given, rows = {"trees": _trees(forest)}, forest.prepare(X).astype(np.float64)
-    explainer = shap.TreeExplainer(given, feature_perturbation="tree_path_dependent")
+        shap_model, rows = {"trees": _trees(forest)}, forest.prepare(X).astype(np.float64)
+    explainer = shap.TreeExplainer(shap_model, feature_perturbation="tree_path_dependent")
     values = explainer.shap_values(rows, check_additivity=False)
     values = np.reshape(values, (*rows.shape, -1))
     return _results.attribution(
@@ -45,9 +45,9 @@ def _trees(forest):
     below = np.nextafter(forest.threshold, -np.inf) if forest.strict else forest.threshold
     trees = []
     for first, end in zip(forest.tree_offsets[:-1], forest.tree_offsets[1:], strict=True):
-        own = slice(first, end)
+        nodes = slice(first, end)
         left, right = (
-            np.where(child[own] < 0, -1, child[own] - first)
+            np.where(child[nodes] < 0, -1, child[nodes] - first)
             for child in (forest.left, forest.right)
         )
         trees.append(
@@ -55,11 +55,11 @@ def _trees(forest):
                 "children_left": left,
                 "children_right": right,
                 "children_default": left,
-                "features": np.where(left < 0, -2, forest.feature[own]),
-                "thresholds": below[own],
-                "values": forest.value[own],
+                "features": np.where(left < 0, -2, forest.feature[nodes]),
+                "thresholds": below[nodes],
+                "values": forest.value[nodes],
                 # A copy: with a background shap counts its rows in place.
-                "node_sample_weight": forest.cover[own].copy(),
+                "node_sample_weight": forest.cover[nodes].copy(),
             }
         )
     return trees
