@@ -6,7 +6,7 @@ from reproduction import papers
 
 
 def of_artefact(name: str, config: dict, drawn: bool, judged: bool) -> dict:
-    """What a reader needs to make one artefact again.
+    """The command, files and settings with which a reader makes one artefact again.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ def of_artefact(name: str, config: dict, drawn: bool, judged: bool) -> dict:
     paper = name.partition("/")[0]
     artefact = config["artefacts"][name]
     inputs: dict[str, list[str]] = {}
-    for wanted in artefact.get("inputs", []):
-        experiment, _, metric = wanted.partition("/")
+    for input_name in artefact.get("inputs", []):
+        experiment, _, metric = input_name.partition("/")
         inputs.setdefault(experiment, []).append(metric)
     stages = ["plans", "points", "data", "models", "importances", "metrics", "experiments"]
     rules = [*(stages if inputs else []), "tables"]
@@ -51,7 +51,7 @@ def of_artefact(name: str, config: dict, drawn: bool, judged: bool) -> dict:
 
 
 def of_sweep(name: str, config: dict) -> dict:
-    """What a reader needs to make one sweep again.
+    """The command, files and settings with which a reader makes one sweep again.
 
     Returns
     -------
@@ -71,13 +71,13 @@ def of_sweep(name: str, config: dict) -> dict:
 
 def _experiment(config, name, metrics):
     """Its metrics, and one text for each block of its sweep."""
-    given = config["experiments"][name]
+    definition = config["experiments"][name]
     return {
         "name": name,
         "metrics": metrics,
-        "importances": given.get("importances", []),
-        "most_repeats": given.get("most_repeats"),
-        "blocks": [_block(config, block) for block in given["sweep"]],
+        "importances": definition.get("importances", []),
+        "most_repeats": definition.get("most_repeats"),
+        "blocks": [_block(config, block) for block in definition["sweep"]],
     }
 
 
@@ -89,13 +89,13 @@ def _block(config, block):
         for name in dict.fromkeys(names if isinstance(names, list) else [names]):
             recipe = config[section].get(name, {})
             # A data set is often called as its recipe is.
-            own = {key: v for key, v in recipe.items() if (key, v) != ("dataset", name)}
-            recipes.append({"kind": kind, "name": name, "settings": _settings(own)})
-    others = {k: v for k, v in axes.items() if k not in ("data", "model")}
+            settings = {key: v for key, v in recipe.items() if (key, v) != ("dataset", name)}
+            recipes.append({"kind": kind, "name": name, "settings": _settings(settings)})
+    swept = {k: v for k, v in axes.items() if k not in ("data", "model")}
     return {
         "how": "in step" if "zip" in block else "every combination",
         "recipes": recipes,
-        "axes": [f"{key}: {_values(value)}" for key, value in others.items()],
+        "axes": [f"{key}: {_values(value)}" for key, value in swept.items()],
     }
 
 

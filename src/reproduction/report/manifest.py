@@ -35,7 +35,7 @@ _PACKAGES = (
 
 
 def of_run(config: dict, cores) -> dict[str, str]:
-    """What the run was made with, as pairs of a name and a text.
+    """Configuration, commit, system and cores of the run, as pairs of a name and a text.
 
     Parameters
     ----------
@@ -87,9 +87,9 @@ def seconds_by_rule(folder="results") -> list[dict]:
     rules: dict[str, dict] = {}
     for path in sorted(benchmarks.rglob("*.tsv")):
         place = path.relative_to(benchmarks).with_suffix("")
-        parts = [part for part in place.parts if part != "timing"]
-        empty = {"rule": parts[0], "jobs": 0, "wall": 0.0, "cpu": 0.0, "megabytes": 0}
-        row = rules.setdefault(parts[0], empty)
+        names = [name for name in place.parts if name != "timing"]
+        empty = {"rule": names[0], "jobs": 0, "wall": 0.0, "cpu": 0.0, "megabytes": 0}
+        row = rules.setdefault(names[0], empty)
         spent = usage.read(Path(folder) / "logs" / f"{place}.log")
         row["jobs"] += 1
         row["wall"] += _wall(path)
@@ -136,7 +136,7 @@ def _git(*words):
 
 
 def _processor():
-    """Type of the processor: on Linux its model, elsewhere what Python knows."""
+    """Type of the processor: on Linux its model, elsewhere the name that Python knows."""
     information = Path("/proc/cpuinfo")
     if information.is_file():
         names = re.findall(r"^model name\s*:\s*(.+)$", information.read_text(), re.MULTILINE)

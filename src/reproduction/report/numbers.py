@@ -10,7 +10,7 @@ import jinja2
 from reproduction import claims as claims_module
 from reproduction import storage
 
-# Outcome of statements -> what a sentence says of one of them, and of several.
+# Outcome of statements -> the words of a sentence for one of them, and for several.
 _VERBS = {
     "holds": ("holds", "hold"),
     "holds in part": ("holds in part", "hold in part"),
@@ -25,7 +25,7 @@ class MissingNumber(LookupError):
 
 
 class Numbers:
-    """What the texts of the report can call: each method is a function of the templates.
+    """Functions that the texts of the report can call: each method is one of the templates.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class Numbers:
         return f"{digits(statistics.fmean(means), 2)} ± {digits(half, 2)}"
 
     def printed(self, name: str, cell: str) -> str:
-        """What the paper prints in a cell, as text."""
+        """The text that the paper prints in a cell."""
         paper, _, artefact = name.partition("/")
         for claim in self.claims:
             if (claim["paper"], claim["artefact"], claim["cell"]) == (paper, artefact, cell):
@@ -150,8 +150,8 @@ class Numbers:
         """How many of a paper's statements have each outcome that occurs, as text."""
         decided = self._outcomes(paper)
         counts = {outcome: decided.count(outcome) for outcome in claims_module.OUTCOMES}
-        parts = [f"{n} {_VERBS[outcome][n > 1]}" for outcome, n in counts.items() if n]
-        *first, last = parts
+        phrases = [f"{n} {_VERBS[outcome][n > 1]}" for outcome, n in counts.items() if n]
+        *first, last = phrases
         return f"{', '.join(first)} and {last}" if first else last
 
     def _outcomes(self, paper):
@@ -163,22 +163,22 @@ class Numbers:
 
     def repeats(self, experiment: str) -> int:
         """The largest number of repeats that a sweep of an experiment has."""
-        given = self._section("experiments", experiment)
-        most = [0]
-        for block in given["sweep"]:
+        definition = self._section("experiments", experiment)
+        counts = [0]
+        for block in definition["sweep"]:
             repeat = (block.get("grid") or block.get("zip") or {}).get("repeat")
             if isinstance(repeat, dict):
-                most.append(repeat["last"] - repeat["first"] + 1)
+                counts.append(repeat["last"] - repeat["first"] + 1)
             elif isinstance(repeat, list):
-                most.append(len(set(repeat)))
-        return min(max(most), given.get("most_repeats", max(most)))
+                counts.append(len(set(repeat)))
+        return min(max(counts), definition.get("most_repeats", max(counts)))
 
     def parameter(self, name: str, key: str):
         """A parameter of an artefact."""
         return self._section("artefacts", name)["parameters"][key]
 
     def setting(self, experiment: str, variant: str, key: str):
-        """What a variant of an experiment has in place of the recipe's own value."""
+        """The value of a variant of an experiment, which replaces that of the recipe."""
         return self._section("experiments", experiment)["variants"][variant][key]
 
     def _section(self, section, name):

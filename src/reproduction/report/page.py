@@ -123,7 +123,7 @@ def _by_artefact(claims):
 
 
 def _totals(claims):
-    """Verdicts of printed values, of what they came from, and outcomes of the statements."""
+    """Verdicts of printed values, of variant published alone, and outcomes of statements."""
     values = dict.fromkeys(VALUE_VERDICTS, 0)
     for claim in claims:
         if not is_statement(claim) and claim["variant"] == "published":
@@ -135,7 +135,7 @@ def _totals(claims):
 
 
 class _Context:
-    """What the sections of papers and artefacts are put together from."""
+    """The contents of a run, from which the sections of papers and artefacts are made."""
 
     def __init__(self, config, images, tables, judged, reasons, numbers):
         self.config, self.images, self.tables = config, images, tables
@@ -144,9 +144,9 @@ class _Context:
     def paper(self, paper, shown):
         """One paper: its account, its statements and its artefacts."""
         account = texts.account(paper)
-        captions = {f"{paper}/{key}": given for key, given in texts.captions(paper).items()}
-        own = [name for name in shown if name.startswith(f"{paper}/")]
-        rows = [claim for name in own for claim in self.judged.get(name, [])]
+        captions = {f"{paper}/{key}": caption for key, caption in texts.captions(paper).items()}
+        names_of_paper = [name for name in shown if name.startswith(f"{paper}/")]
+        rows = [claim for name in names_of_paper for claim in self.judged.get(name, [])]
         return {
             "name": paper,
             "citation": account.get("citation", paper),
@@ -155,7 +155,7 @@ class _Context:
             "found": self._filled(account.get("found", "")),
             "headlines": [self._headline(entry) for entry in account.get("headlines", [])],
             "statements": self._statements(rows),
-            "artefacts": [self.artefact(name, captions.get(name, {})) for name in own],
+            "artefacts": [self.artefact(name, captions.get(name, {})) for name in names_of_paper],
         }
 
     def artefact(self, name, caption):
@@ -178,8 +178,13 @@ class _Context:
             "alt": self._filled(caption.get("alt", definition["title"]))["text"],
             "caption": spoken,
             "groups": [
-                {"name": group, "tally": _tally(own), "rows": own, "long": len(own) > 12}
-                for group, own in groups.items()
+                {
+                    "name": group,
+                    "tally": _tally(rows_of_group),
+                    "rows": rows_of_group,
+                    "long": len(rows_of_group) > 12,
+                }
+                for group, rows_of_group in groups.items()
             ],
             "table": self._small_table(name),
             "making": making.of_artefact(name, self.config, picture is not None, bool(rows)),

@@ -9,7 +9,7 @@ from reproduction.report.numbers import Numbers
 
 
 def sections(config: dict, tables, figures) -> list[dict]:
-    """What the report shows of each sweep, in the order of the tables.
+    """The section of each sweep, in the order of the tables.
 
     Parameters
     ----------
@@ -26,10 +26,10 @@ def sections(config: dict, tables, figures) -> list[dict]:
         ``name``, ``title``, ``picture``, ``alt``, ``caption``, ``findings`` and ``making``; the
         words are those of ``sweeps.yaml``, without which a sweep has its figure alone.
     """
-    own = {Path(path).stem: Path(path) for path in tables}
+    paths = {Path(path).stem: Path(path) for path in tables}
     images = pictures.by_artefact(figures)
-    numbers = Numbers(own, [], config)
-    return [_section(config, name, images.get(f"{name}/figure"), numbers) for name in own]
+    numbers = Numbers(paths, [], config)
+    return [_section(config, name, images.get(f"{name}/figure"), numbers) for name in paths]
 
 
 def _section(config, name, files, numbers):

@@ -13,7 +13,7 @@ from reproduction import papers
 TEMPLATES = Path(__file__).parent / "templates"
 _PAPERS = Path(papers.__file__).parent
 _SWEEPS = Path(__file__).with_name("sweeps.yaml")
-# What a caption says, in this order, with the heading of each part.
+# Parts of a caption, in this order, with the heading of each.
 PARTS = {
     "seen": "What is seen",
     "marks": "Marks",
@@ -28,7 +28,7 @@ def captions(paper: str) -> dict[str, dict[str, str]]:
 
 
 def account(paper: str) -> dict:
-    """What a paper claims and what was found.
+    """The claims of a paper, and the findings about them.
 
     Its keys are ``citation``, ``url``, ``claims``, ``found``, and ``headlines``: a list of
     discrepancies and misprints, each with ``headline``, ``text`` and ``shown_by``, the artefact
@@ -48,8 +48,8 @@ def in_order(names) -> list[str]:
         _PAPERS.glob("*/artefacts.yaml"), key=lambda path: re.sub(r"\D", "", path.parent.name)
     )
     listed = [f"{path.parent.name}/{name}" for path in paths for name in _read(path)]
-    known = {name: place for place, name in enumerate(listed)}
-    return sorted(names, key=lambda name: known.get(name, len(known)))
+    places = {name: place for place, name in enumerate(listed)}
+    return sorted(names, key=lambda name: places.get(name, len(places)))
 
 
 def files() -> list[Path]:

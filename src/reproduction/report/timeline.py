@@ -67,21 +67,23 @@ def bars(folder="results") -> list[Bar]:
     logs = Path(folder) / "logs"
     ran = []
     for path in sorted(logs.rglob("*.log")):
-        used = usage.read(path)
-        if used is not None and used.began is not None:
-            parts = path.relative_to(logs).with_suffix("").parts
-            parts = parts[1:] if parts[0] == "timing" else parts
-            ran.append((used.began, used.ended, parts[0], "/".join(parts[1:]), used.seconds))
+        job_usage = usage.read(path)
+        if job_usage is not None and job_usage.began is not None:
+            names = path.relative_to(logs).with_suffix("").parts
+            names = names[1:] if names[0] == "timing" else names
+            ran.append(
+                (job_usage.began, job_usage.ended, names[0], "/".join(names[1:]), job_usage.seconds)
+            )
     if not ran:
         raise ValueError(f"no log below {logs} says when its job ran: a run must be there")
     ran.sort()
-    start, free, made = ran[0][0], [], []
+    start, free, placed = ran[0][0], [], []
     for began, ended, rule, name, cpu in ran:
         lanes = [lane for lane, end in enumerate(free) if end <= began]
         lane = lanes[0] if lanes else len(free)
         free[lane : lane + 1] = [ended]
-        made.append(Bar(rule, name, began - start, ended - start, cpu, lane))
-    return made
+        placed.append(Bar(rule, name, began - start, ended - start, cpu, lane))
+    return placed
 
 
 def seconds_by_rule(folder="results") -> list[dict]:
@@ -108,24 +110,24 @@ def seconds_by_rule(folder="results") -> list[dict]:
     ]
 
 
-def shares(made: list[Bar], cores: int) -> tuple[float, float]:
+def shares(jobs: list[Bar], cores: int) -> tuple[float, float]:
     """Shares of the time of some cores in which jobs run on them, and in which they compute.
 
-    A job that waits for files or for a core that others use runs, and does not compute. What is
-    left of the first is the time of the scheduler, of starting Python, and of waiting for jobs that
-    run alone.
+    A job that waits for files or for a core that others use runs, and does not compute. The
+    remainder of the first is the time of the scheduler, of starting Python, and of waiting for jobs
+    that run alone.
     """
-    time = max(bar.ended for bar in made) * cores
-    running = sum(bar.ended - bar.began for bar in made)
-    return running / time, sum(bar.cpu for bar in made) / time
+    time = max(bar.ended for bar in jobs) * cores
+    running = sum(bar.ended - bar.began for bar in jobs)
+    return running / time, sum(bar.cpu for bar in jobs) / time
 
 
-def draw(made: list[Bar], cores: int):
+def draw(jobs: list[Bar], cores: int):
     """Bars by lane and rule, with the longest jobs named below.
 
     Parameters
     ----------
-    made : list of Bar
+    jobs : list of Bar
     cores : int
         That the run was given.
 
@@ -135,24 +137,26 @@ def draw(made: list[Bar], cores: int):
     """
     from matplotlib import pyplot as plt
 
-    n_lanes = 1 + max(bar.lane for bar in made)
+    n_lanes = 1 + max(bar.lane for bar in jobs)
     figure, axis = plt.subplots(figsize=(10.0, 1.9 + 0.55 * n_lanes))
     colors = {**_RULES, _OTHERS: "0.85"}
     for rule, color in colors.items():
-        own = [bar for bar in made if (bar.rule if bar.rule in _RULES else _OTHERS) == rule]
-        if not own:
+        bars_of_rule = [
+            bar for bar in jobs if (bar.rule if bar.rule in _RULES else _OTHERS) == rule
+        ]
+        if not bars_of_rule:
             continue
-        cpu = sum(bar.cpu for bar in own)
-        label = f"{rule}: {len(own)} jobs, {cpu:.0f} s"
-        lanes = [bar.lane for bar in own]
-        spans = [(bar.ended - bar.began) / 60 for bar in own]
-        starts = [bar.began / 60 for bar in own]
+        cpu = sum(bar.cpu for bar in bars_of_rule)
+        label = f"{rule}: {len(bars_of_rule)} jobs, {cpu:.0f} s"
+        lanes = [bar.lane for bar in bars_of_rule]
+        spans = [(bar.ended - bar.began) / 60 for bar in bars_of_rule]
+        starts = [bar.began / 60 for bar in bars_of_rule]
         axis.barh(lanes, spans, left=starts, height=0.8, color=color, ec="white", lw=0.3)
         axis.barh([0], [0], color=color, label=label)
-    for number, bar in enumerate(_longest(made), 1):
+    for number, bar in enumerate(_longest(jobs), 1):
         middle = (bar.began + bar.ended) / 120
         axis.text(middle, bar.lane, str(number), ha="center", va="center", fontsize=8, color="w")
-    wall = max(bar.ended for bar in made)
+    wall = max(bar.ended for bar in jobs)
     axis.set_xlim(0, wall / 60)
     axis.set_ylim(n_lanes - 0.5, -0.5)
     axis.set_yticks(range(n_lanes), [str(lane + 1) for lane in range(n_lanes)])
@@ -160,12 +164,12 @@ def draw(made: list[Bar], cores: int):
     axis.grid(False, axis="y")
     axis.set_xlabel("minutes")
     axis.set_ylabel("slot")
-    running, computing = (f"{100 * share:.0f} %" for share in shares(made, cores))
-    title = f"{len(made)} jobs in {wall / 60:.1f} minutes on {cores} cores"
+    running, computing = (f"{100 * share:.0f} %" for share in shares(jobs, cores))
+    title = f"{len(jobs)} jobs in {wall / 60:.1f} minutes on {cores} cores"
     axis.set_title(f"{title}: jobs run for {running} of their time, and compute for {computing}")
     names = [
         f"{number}  {bar.rule}/{bar.name}, {bar.ended - bar.began:.0f} s"
-        for number, bar in enumerate(_longest(made), 1)
+        for number, bar in enumerate(_longest(jobs), 1)
     ]
     figure.legend(loc="outside lower left", ncols=1, title="rule, seconds of processor time")
     figure.text(
@@ -174,5 +178,5 @@ def draw(made: list[Bar], cores: int):
     return figure
 
 
-def _longest(made):
-    return sorted(made, key=lambda bar: bar.began - bar.ended)[:_NAMED]
+def _longest(jobs):
+    return sorted(jobs, key=lambda bar: bar.began - bar.ended)[:_NAMED]
