@@ -40,16 +40,16 @@ def run(arguments):
         for run in storage.read_json(arguments.plan):
             key, rows = run["key"], data[run["data_key"]]
             with usage.measured(key):
-                given = recipe | _seed(compute, arguments.recipe, run["repeat"])
-                given |= _ties(recipe, rows)
+                options = recipe | _seed(compute, arguments.recipe, run["repeat"])
+                options |= _ties(recipe, rows)
                 if unfitted:
                     estimator = models.unfitted(run["model"], run["repeat"])
-                    explained = compute(estimator, rows.training.X, rows.training.y, **given)
+                    explained = compute(estimator, rows.training.X, rows.training.y, **options)
                 else:
                     model = saved(key)
                     if "model" in _parameters(compute):
-                        given["model"] = _fitted_anew(run, rows.training, model)
-                    explained = _explained(compute, model, rows, given, n_rows)
+                        options["model"] = _fitted_anew(run, rows.training, model)
+                    explained = _explained(compute, model, rows, options, n_rows)
             computed[key] = explained
             print(f"explained {key}: {explained}", flush=True)
     storage.write_bundle(arguments.out, computed)
@@ -107,6 +107,6 @@ def _explained(compute, model, data, recipe, n_rows):
 
 
 def _rows(compute, data, fitted_on):
-    """The rows to explain and those the model was fitted on, for what the measure asks."""
-    known = {"X": data.X, "y": data.y, "background": fitted_on.X}
-    return {k: v for k, v in known.items() if k in _parameters(compute)}
+    """The rows to explain and those that the model was fitted on, if the measure takes them."""
+    rows = {"X": data.X, "y": data.y, "background": fitted_on.X}
+    return {k: v for k, v in rows.items() if k in _parameters(compute)}

@@ -42,7 +42,7 @@ def run(arguments):
 
 
 def _findings(arguments):
-    """What the artefact measured, for each statement that it decides."""
+    """The findings of the artefact, for each statement that it decides."""
     table = storage.read_table(arguments.table)
     findings = papers.artefact(arguments.artefact).statements(table)
     measured, decided = {f["statement"] for f in findings}, set(arguments.decided)

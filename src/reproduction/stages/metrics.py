@@ -45,19 +45,19 @@ def _frames(arguments, compute, data, bundles, forests):
     frames = []
     for run in storage.read_json(arguments.plan):
         attributions = {name: bundle[run["key"]] for name, bundle in bundles.items()}
-        given = {k: v for k, v in arguments.recipe.items() if k != "metric"}
-        taken = inspect.signature(compute).parameters
+        options = {k: v for k, v in arguments.recipe.items() if k != "metric"}
+        accepted = inspect.signature(compute).parameters
         with usage.measured(run["key"]):
-            for name, value in _known(arguments, data[run["data_key"]], forests, run):
-                if name in taken:
-                    given[name] = value()
-            frame = compute(attributions, **given)
+            for name, value in _available(arguments, data[run["data_key"]], forests, run):
+                if name in accepted:
+                    options[name] = value()
+            frame = compute(attributions, **options)
         frame.insert(0, "run", run["key"])
         frames.append(frame)
     return frames
 
 
-def _known(arguments, data, forests, run):
+def _available(arguments, data, forests, run):
     """Arguments that a metric may take, by name, as functions that get them."""
     key, recipe, repeat = run["key"], run["model"], run["repeat"]
     yield "data", lambda: data.explained

@@ -38,7 +38,10 @@ def _fitted(recipe, data, repeat):
     fold = models.folds(recipe, len(data.X), repeat)
     if fold is None:
         return to_forest(models.fit(recipe, data.X, data.y, repeat), X_train=data.X)
-    rest = [data.take(fold != f) for f in range(recipe["folds"])]
-    fits = (models.fit(recipe, part.X, part.y, repeat) for part in rest)
-    forests = [to_forest(model, X_train=part.X) for model, part in zip(fits, rest, strict=True)]
+    training_sets = [data.take(fold != f) for f in range(recipe["folds"])]
+    fits = (models.fit(recipe, training.X, training.y, repeat) for training in training_sets)
+    forests = [
+        to_forest(model, X_train=training.X)
+        for model, training in zip(fits, training_sets, strict=True)
+    ]
     return CrossFitted(tuple(forests), fold)
