@@ -53,7 +53,7 @@ def measured(key: str):
 def spent() -> str:
     """The line of the log with all that this process and its children have used."""
     process, children = (
-        resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        resource.getrusage(scope) for scope in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
     seconds = process.ru_utime + process.ru_stime + children.ru_utime + children.ru_stime
     return f"used {seconds:.3f} s of processor time, {_megabytes(process)} MB of memory"

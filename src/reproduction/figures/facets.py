@@ -209,9 +209,9 @@ class _Scale:
             axis.tick_params(axis="x", labelrotation=60)
 
 
-def _curve(axis, rows, x, spec, scale, which, counts):
+def _curve(axis, rows, x, spec, scale, place_among_curves, counts):
     """One curve with its band, or the points themselves; its handle for the legend."""
-    cycle, (number, n_curves) = _colors(), which
+    cycle, (number, n_curves) = _colors(), place_among_curves
     color = cycle[number % len(cycle)]
     line, marker = _STYLES[number // len(cycle) % len(_STYLES)]
     rows = pd.DataFrame({"x": scale.places(rows[x]), "y": rows[spec["y"]], **_repeat(rows)})

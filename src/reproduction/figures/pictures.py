@@ -55,11 +55,11 @@ def legend(axis, colors) -> None:
     for j, (x, y, width, height) in enumerate(_SEGMENTS):
         across = width > height
         # Numbers of the outer segments stand outside, of the middle one above it.
-        up = y + height / 2
+        y_middle = y + height / 2
         if across:
-            place = 0.5, up + (-0.3 if y < 0 else 0.3)
+            place = 0.5, y_middle + (-0.3 if y < 0 else 0.3)
         else:
-            place = (-0.35 if x < 0 else 1.35), up
+            place = (-0.35 if x < 0 else 1.35), y_middle
         axis.text(*place, str(j), ha="center", va="center", fontsize=7)
     axis.set(xlim=(-0.6, 1.6), ylim=(-0.5, 2.5))
 

@@ -157,11 +157,11 @@ def _best_cuts(feature, j, drawing_nodes, node, rows, random):
     k = len(feature.values)
     place = np.full(node.max() + 1 if len(node) else 0, -1)
     place[drawing_nodes] = np.arange(len(drawing_nodes))
-    mine = place[node] >= 0
-    cell = place[node[mine]] * k + feature.codes[rows["row"][mine]]
+    in_nodes = place[node] >= 0
+    cell = place[node[in_nodes]] * k + feature.codes[rows["row"][in_nodes]]
     shape = (len(drawing_nodes), k)
-    n = np.bincount(cell, rows["weight"][mine], len(drawing_nodes) * k).reshape(shape)
-    ones = np.bincount(cell, rows["one"][mine], len(drawing_nodes) * k).reshape(shape)
+    n = np.bincount(cell, rows["weight"][in_nodes], len(drawing_nodes) * k).reshape(shape)
+    ones = np.bincount(cell, rows["one"][in_nodes], len(drawing_nodes) * k).reshape(shape)
     present = n > 0
     if feature.is_category:
         share = np.divide(ones, n, out=np.full(shape, np.inf), where=present)
@@ -213,8 +213,10 @@ def _children(nodes, rows, features, node, level, chosen, split, left_codes):
         left = left[place[split_nodes]]
         place_of_node = np.full(len(level), -1)
         place_of_node[split_nodes] = np.arange(len(split_nodes))
-        mine = place_of_node[node] >= 0
-        left_of_row[mine] = left[place_of_node[node[mine]], feature.codes[rows["row"][mine]]]
+        in_nodes = place_of_node[node] >= 0
+        left_of_row[in_nodes] = left[
+            place_of_node[node[in_nodes]], feature.codes[rows["row"][in_nodes]]
+        ]
         if feature.is_category:
             threshold[split_nodes] = 0.5
             subset[split_nodes] = left @ (1 << np.arange(len(feature.values), dtype=np.int64))

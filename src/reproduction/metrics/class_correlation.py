@@ -61,13 +61,13 @@ def compute(
             reference: _local.local_scores(attributions, reference),
             "log_loss": log_loss_saved(forest, data.X, predicted),
         }
-        about = {"sample": np.arange(len(predicted)), "predicted": predicted}
-        about["prior"] = attribution.baseline[:, 0]
+        columns = {"sample": np.arange(len(predicted)), "predicted": predicted}
+        columns["prior"] = attribution.baseline[:, 0]
         for measure, values in scores.items():
             by_kind = row_correlations(values, attribution.values[:, :, 0])
             for correlation, value in zip(CORRELATIONS, by_kind, strict=True):
                 key = {"reference": measure, "versus": name, "correlation": correlation}
-                frames.append(pd.DataFrame({**key, **about, "value": value}))
+                frames.append(pd.DataFrame({**key, **columns, "value": value}))
     return pd.concat(frames, ignore_index=True)
 
 

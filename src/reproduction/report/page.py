@@ -165,7 +165,9 @@ class _Context:
         for row in rows:
             group = "stated in words" if is_statement(row) else row["variant"]
             groups.setdefault(group, []).append(row)
-        spoken = {part: self._filled(caption[part]) for part in texts.PARTS if part in caption}
+        caption_texts = {
+            part: self._filled(caption[part]) for part in texts.PARTS if part in caption
+        }
         picture = pictures.embed(self.images[name]) if name in self.images else None
         definition = self.config["artefacts"][name]
         return {
@@ -176,7 +178,7 @@ class _Context:
             "incomplete": self.reasons.get(name),
             "picture": picture,
             "alt": self._filled(caption.get("alt", definition["title"]))["text"],
-            "caption": spoken,
+            "caption": caption_texts,
             "groups": [
                 {
                     "name": group,

@@ -33,17 +33,21 @@ def sections(config: dict, tables, figures) -> list[dict]:
 
 
 def _section(config, name, files, numbers):
-    spoken = texts.sweeps().get(name, {})
-    title = spoken.get("title", name)
+    section_texts = texts.sweeps().get(name, {})
+    title = section_texts.get("title", name)
     return {
         "name": name,
         "title": title,
         "picture": pictures.embed(files) if files else None,
-        "alt": spoken.get("alt", title),
-        "caption": {part: numbers.filled(spoken[part]) for part in texts.PARTS if part in spoken},
+        "alt": section_texts.get("alt", title),
+        "caption": {
+            part: numbers.filled(section_texts[part])
+            for part in texts.PARTS
+            if part in section_texts
+        },
         "findings": [
             {"headline": finding["headline"], **numbers.filled(finding["text"])}
-            for finding in spoken.get("findings", [])
+            for finding in section_texts.get("findings", [])
         ],
         "making": making.of_sweep(name, config),
     }

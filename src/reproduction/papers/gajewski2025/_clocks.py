@@ -56,15 +56,15 @@ def of_setting(forest, X, sigma, n_pairs, repeats) -> dict:
 
     pools = {kind: noise_pool(kind, d, MANY, _STREAMS) for kind in METHODS}
     jobs = {("exact",): lambda: setting.gaps(x, chosen[:, None])}
-    ways = [(noise, kind) for noise in (FRESH, SHARED) for kind in METHODS]
-    jobs |= {(*way, n): sampled(*way, n) for way in ways for n in (FEW, MANY)}
+    cases = [(noise, kind) for noise in (FRESH, SHARED) for kind in METHODS]
+    jobs |= {(*case, n): sampled(*case, n) for case in cases for n in (FEW, MANY)}
     seconds = turns(jobs, repeats, [name for name in jobs if MANY not in name])
     seconds_of = {"exact": seconds["exact",] / len(x)}
-    for way in ways:
-        n = len(fresh_rows) if way[0] == FRESH else len(x)
-        a_sample = np.maximum(seconds[*way, MANY] - seconds[*way, FEW], 0) / (MANY - FEW)
-        a_pair = np.maximum(seconds[*way, FEW] - FEW * a_sample, 0)
-        seconds_of[way] = a_pair / n, a_sample / n
+    for case in cases:
+        n = len(fresh_rows) if case[0] == FRESH else len(x)
+        a_sample = np.maximum(seconds[*case, MANY] - seconds[*case, FEW], 0) / (MANY - FEW)
+        a_pair = np.maximum(seconds[*case, FEW] - FEW * a_sample, 0)
+        seconds_of[case] = a_pair / n, a_sample / n
     return seconds_of
 
 
@@ -119,10 +119,10 @@ def by_iterations(counts, n_fresh, n_shared, repeats, n_trees=40):
     pools = {kind: noise_pool(kind, d, max(counts), _STREAMS) for kind in METHODS}
     jobs = {}
     for kind in METHODS:
-        for noise, how in ((FRESH, {"draws": "literal"}), (SHARED, {"pool": pools[kind]})):
+        for noise, options in ((FRESH, {"draws": "literal"}), (SHARED, {"pool": pools[kind]})):
             for count in counts:
                 pairs = x[: n_pairs[noise]], chosen[: n_pairs[noise]]
-                jobs[kind, noise, count] = _sampling(forest, *pairs, count, kind, how)
+                jobs[kind, noise, count] = _sampling(forest, *pairs, count, kind, options)
     loads = [name for name in jobs if min(counts) in name]
     for (kind, noise, count), seconds in turns(jobs, repeats, loads).items():
         row = {"method": kind, "noise": noise, "iterations": count}
@@ -133,8 +133,8 @@ def _exact(setting, x, chosen):
     return lambda: setting.gaps(x, chosen[:, None])
 
 
-def _sampling(forest, x, chosen, count, kind, how):
-    return lambda: pg2_sampled(forest, x, chosen, [count], 0.3, kind, **how)
+def _sampling(forest, x, chosen, count, kind, options):
+    return lambda: pg2_sampled(forest, x, chosen, [count], 0.3, kind, **options)
 
 
 def turns(jobs, repeats, loads) -> dict:

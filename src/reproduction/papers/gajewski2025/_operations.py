@@ -42,14 +42,14 @@ def lists(forest, X, chosen, sigma):
     trees = exact.Trees(*arrays)
     rows, tails = problem.with_tails(X, chosen)
     work = leaf_lists.workspace(trees, X.shape[1], depth)
-    walked = trees.splits, trees.leaves, trees.box, trees.trees
+    tree_arrays = trees.splits, trees.leaves, trees.box, trees.trees
     outputs = work.located, work.row_values, work.waiting, work.active, work.active_end
     sides = trees.sides, trees.first, trees.lowered
     for x, tail, moving in zip(rows, tails, chosen, strict=True):
         leaf_lists.begin_row(work)
         all_leaves = leaf_lists.take_features(*sides, x, tail, moving, work)
         row_inputs = x, tail, moving, all_leaves, work.covered
-        _, *sums = reached_leaves.find_leaves(*walked, *row_inputs, *outputs)
+        _, *sums = reached_leaves.find_leaves(*tree_arrays, *row_inputs, *outputs)
         reached_leaves.drop_negligible_leaves(work.active, work.active_end, *sums)
         leaf_lists.list_steps(trees.leaves, trees.above, trees.box, work)
         active_leaves = trees.leaves[work.active["leaf"][: work.active_end[-1]]]

@@ -200,19 +200,19 @@ def _power(name, rows):
     value, error = _wide(rows, "value")[0], _wide(rows, "standard_error")[0]
     log_i = np.log(np.sort(rows["iterations"].unique()))
     weights = (log_i - log_i.mean()) / ((log_i - log_i.mean()) ** 2).sum()
-    off = np.abs(weights @ np.log(value) - POWER)
+    deviation = np.abs(weights @ np.log(value) - POWER)
     weighted = weights[:, None] * error / value
     errors = K * np.sqrt(np.einsum("is,ij,js->s", weighted, _shared(rows), weighted))
     return finding(
         "s02",
         name,
         "largest |slope + 1/2| of log NMAE of Monte Carlo against log iterations, over sigma",
-        off.max(),
+        deviation.max(),
         HALF_DIGIT,
         basis="rounding",
         reason="half a unit of the first decimal of the power 1/2; the interval is "
         f"{K} standard errors of each NMAE, over streams of noise",
-        interval=(np.maximum(off - errors, 0).max(), (off + errors).max()),
+        interval=(np.maximum(deviation - errors, 0).max(), (deviation + errors).max()),
     )
 
 

@@ -60,8 +60,8 @@ def compute(inputs) -> pd.DataFrame:
         return table
     agreement = metrics["pgi_agreement"]
     # Pairs are named once, in the order of the importances.
-    turned = agreement.rename(columns={"ranking": "other", "other": "ranking"})
-    pairs = pd.concat([agreement, turned]).query("other == @SHAP")
+    reversed_pairs = agreement.rename(columns={"ranking": "other", "other": "ranking"})
+    pairs = pd.concat([agreement, reversed_pairs]).query("other == @SHAP")
     for name, rows, column in (
         ("of_optimum", metrics["pgi2_optimum"], "value"),
         ("first_best", metrics["pgi2_optimum"], "first_best"),

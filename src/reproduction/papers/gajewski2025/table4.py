@@ -53,11 +53,13 @@ def statements(table) -> list[dict]:
         greedy = rows[rows["ranking"] != SHAP]
         for dataset in NO_DIFFERENCE:
             settings = greedy[greedy["dataset"] == dataset]
-            apart = (settings["lead_low"] > 0) | (settings["lead_high"] < 0)
+            excludes_zero = (settings["lead_low"] > 0) | (settings["lead_high"] < 0)
             measured = "settings in which the 95 % interval of the lead over SHAP leaves out 0"
             options = {"basis": "chosen", "reason": NINE_LOOKS}
             name = f"{variant}, {dataset}"
-            findings.append(counted("s11", name, measured, apart, BY_CHANCE, "at most", **options))
+            findings.append(
+                counted("s11", name, measured, excludes_zero, BY_CHANCE, "at most", **options)
+            )
         named = greedy["ranking"].isin([GREEDY[0.1], GREEDY[0.3]])
         settings = greedy[(greedy["dataset"] == BETTER) & named]
         shap = rows[(rows["dataset"] == BETTER) & (rows["ranking"] == SHAP)].set_index("k")

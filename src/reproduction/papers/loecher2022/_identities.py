@@ -74,8 +74,8 @@ def _of_cfc(model, X, trees, cfc):
         predicted = getattr(estimator, "predict_proba", estimator.predict)(X).reshape(len(X), -1)
         sides.append(("s22", LOCAL, predicted, tree.means["inbag"][0] + rows.sum(axis=1)))
     forest = np.mean(cfc, axis=0)
-    everywhere = trees[0].targets.mean(axis=0) + forest.sum(axis=1)
-    sides.append(("s22", LOCAL_ALL, predict(X).reshape(len(X), -1), everywhere))
+    summed = trees[0].targets.mean(axis=0) + forest.sum(axis=1)
+    sides.append(("s22", LOCAL_ALL, predict(X).reshape(len(X), -1), summed))
     left_side, right_side = (np.abs(f).sum(axis=0) for f in (forest, np.mean(np.abs(cfc), axis=0)))
     is_tested = right_side > 0
     return [*sides, ("s23", EQ9, left_side[is_tested] / right_side[is_tested], 1.0)]
@@ -125,8 +125,8 @@ def _of_classes(forest, X, y, trees, cfc):
             sides.append(("s17", right, products[kind], by_rows))
             # Eq. 22 is divided by the number of rows, Eq. 23 by nothing.
             n = len(y) if kind == "inbag" else 1
-            bare = _decrease(trees, impurity, kind, weighted=False) / n
-            sides.append(("s17", printed, products[kind], bare))
+            unweighted = _decrease(trees, impurity, kind, weighted=False) / n
+            sides.append(("s17", printed, products[kind], unweighted))
     return sides + _of_ufi(forest, X, y, trees, cfc)
 
 

@@ -49,9 +49,9 @@ def draw(figure, axis, table) -> None:
     bar.outline.set_visible(False)
 
 
-def _offsets(values, everything):
+def _offsets(values, all_values):
     """Heights of points that share a bin: 0, 1, -1, 2, ... steps from the middle."""
-    edges = np.linspace(everything.min(), everything.max(), _BINS)
+    edges = np.linspace(all_values.min(), all_values.max(), _BINS)
     bins = np.digitize(values, edges)
     counts = np.bincount(bins)
     # Rows come in the order of PassengerId, which would show in a swarm. So their order is random.

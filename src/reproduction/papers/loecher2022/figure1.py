@@ -155,8 +155,8 @@ def draw(table):
 
 def _path(axis, rows):
     *nodes, prediction = rows.to_dict("records")
-    everywhere = [n[k] for n in nodes for k in ("node", "aside") if n[k] == n[k]]
-    low, width = min(everywhere), max(everywhere) - min(everywhere)
+    all_means = [n[k] for n in nodes for k in ("node", "aside") if n[k] == n[k]]
+    low, width = min(all_means), max(all_means) - min(all_means)
     axis.set(xlim=(low - 0.5 * width, low + 1.5 * width), ylim=(len(nodes) - 0.5, -0.5))
     top, end = nodes[0], nodes[-1]
     _mark(axis, top, 0)
@@ -174,9 +174,9 @@ def _path(axis, rows):
 
 def _split(axis, parent, child, level, gap):
     """The way to the child in color, with what it adds, and the child off the path in gray."""
-    up, below = child["value"] > 0, level + 1
-    side, color = (1, UP) if up else (-1, DOWN)
-    node_align, aside_align = ("left", "right") if up else ("right", "left")
+    rises, below = child["value"] > 0, level + 1
+    side, color = (1, UP) if rises else (-1, DOWN)
+    node_align, aside_align = ("left", "right") if rises else ("right", "left")
     axis.plot([parent["node"], child["aside"]], [level, below], color=ASIDE, lw=0.9, zorder=1)
     axis.plot(child["aside"], below, "o", ms=6, mfc="white", mec=ASIDE, zorder=2)
     aside = f"{child['aside']:.2f} ({parent['rows'] - child['rows']:.0f} rows)"

@@ -61,9 +61,9 @@ def _proportional(table):
         rows = [row_of(table, importance, feature) for feature in _titanic.SHOWN]
         values = pd.DataFrame(rows).set_index("feature")["value"]
         bars.append(values / values.max())
-    apart = (bars[0] - bars[1]).abs()
-    feature = apart.idxmax()
+    differences = (bars[0] - bars[1]).abs()
+    feature = differences.idxmax()
     measured = f"largest difference of a bar of figure 3 and one of figure 9 ({feature}), over the "
     measured += "longest of each"
     options = {"basis": "chosen", "reason": _VISIBLE}
-    return finding("s20", "in-bag", measured, apart.max(), VISIBLE, "at most", **options)
+    return finding("s20", "in-bag", measured, differences.max(), VISIBLE, "at most", **options)

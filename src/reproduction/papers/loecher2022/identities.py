@@ -241,13 +241,13 @@ def _of_noise(table):
     rows = table.set_index(table["quantity"].str.removeprefix(f"{_identities.LEFT}, "))
     findings = []
     for larger, smaller in ((FEW_VALUES, MANY_VALUES), (RELEVANT, FEW_VALUES)):
-        apart = rows.loc[larger, "value"] - rows.loc[smaller, "value"]
+        difference = rows.loc[larger, "value"] - rows.loc[smaller, "value"]
         width = K * np.hypot(*rows.loc[[larger, smaller], "standard_error"])
         measured = "share of the CFC that is left when those of the trees are added up: "
         measured += f"{larger} less {smaller}; {K:.0f} standard errors over the features"
-        options = {"basis": "monte-carlo", "interval": (apart - width, apart + width)}
+        options = {"basis": "monte-carlo", "interval": (difference - width, difference + width)}
         variant = f"canceling, {larger} against {smaller}"
-        findings.append(finding("s21", variant, measured, apart, 0.0, "at least", **options))
+        findings.append(finding("s21", variant, measured, difference, 0.0, "at least", **options))
     return findings
 
 

@@ -169,14 +169,14 @@ def _of_mtry(table):
         chosen = rows.loc[scores]
         return float(((chosen["value"] - expected) ** 2 / chosen["standard_error"] ** 2).sum())
 
-    apart = distance([f"{score}, mtry 2" for score in OF_MTRY_2]) - distance([*OF_MTRY_2])
+    difference = distance([f"{score}, mtry 2" for score in OF_MTRY_2]) - distance([*OF_MTRY_2])
     measured = (
         "squared distances of the printed areas of PG and MDI from ours, in squared standard "
     )
     measured += "errors: those with mtry 2 less those with mtry 3"
-    interval = (apart - TWENTY_TO_ONE, apart + TWENTY_TO_ONE)
-    how = {"basis": "chosen", "reason": _TWENTY, "interval": interval}
-    return finding("s25", "table 1, mtry", measured, apart, 0.0, "at most", **how)
+    interval = (difference - TWENTY_TO_ONE, difference + TWENTY_TO_ONE)
+    options = {"basis": "chosen", "reason": _TWENTY, "interval": interval}
+    return finding("s25", "table 1, mtry", measured, difference, 0.0, "at most", **options)
 
 
 def _mean(values):

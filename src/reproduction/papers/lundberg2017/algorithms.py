@@ -285,12 +285,12 @@ def _phi(forest, X, number, method):
 
 def _expectations(forest, X):
     """Predictions of the rows and E[f], in fractions."""
-    everything = range(X.shape[1])
+    all_features = range(X.shape[1])
     prediction = np.zeros((len(X), forest.n_outputs), dtype=object)
     mean = np.zeros(forest.n_outputs, dtype=object)
     for c in range(forest.n_outputs):
         for tree in _algorithms.trees_of(forest, c, Fraction):
             mean[c] += _algorithms.expvalue(X[0], (), tree, Counter())
             for n, x in enumerate(X.tolist()):
-                prediction[n, c] += _algorithms.expvalue(x, everything, tree, Counter())
+                prediction[n, c] += _algorithms.expvalue(x, all_features, tree, Counter())
     return prediction, mean

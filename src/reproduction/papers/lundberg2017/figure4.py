@@ -116,9 +116,9 @@ def _leads(areas, clustered, versus):
             rows.append({**row, "labels": labels, "statistic": _LEAD})
             rows[-1] |= _interval(means[labels], errors[labels])
         if set(means) == {"observed", "permuted"}:
-            over = means["observed"] - means["permuted"]
+            lead_over_control = means["observed"] - means["permuted"]
             rows.append({**row, "labels": "observed", "statistic": _OVER})
-            rows[-1] |= _interval(over, np.hypot(*errors.values()))
+            rows[-1] |= _interval(lead_over_control, np.hypot(*errors.values()))
     return pd.DataFrame(rows).assign(clustered=clustered, versus=versus)
 
 
@@ -154,12 +154,14 @@ def statements(table) -> list[dict]:
     end of theirs.
     """
     of_label = table[table["outcome"] == "label"]
-    over = of_label[of_label["statistic"] == _OVER]
+    over_control = of_label[of_label["statistic"] == _OVER]
     plain = of_label[(of_label["statistic"] == _LEAD) & (of_label["labels"] == "observed")]
     of_prediction = table[(table["outcome"] == "prediction") & (table["labels"] == "observed")]
     of_prediction = of_prediction[of_prediction["statistic"] == _LEAD]
     in_sample = plain[plain["mode"] == "in_sample"]
-    findings = [f for s in ("s06", "s07") for f in (*_judged(s, in_sample), *_judged(s, over))]
+    findings = [
+        f for s in ("s06", "s07") for f in (*_judged(s, in_sample), *_judged(s, over_control))
+    ]
     # Neither of the two knows the model, so both modes are the same. Random labels are the control.
     findings += _judged("s08", in_sample, "at most")
     # A model predicts what it has memorized too, so the control is no measure of this one.
@@ -172,13 +174,13 @@ def _judged(statement, leads, kind="at least"):
     chosen = pd.concat(leads[(leads["clustered"] == a) & (leads["versus"] == b)] for a, b in pairs)
     findings = []
     for (dataset, mode), rows in chosen.groupby(["dataset", "mode"], sort=False):
-        who = ", ".join(f"{CLUSTERED[a][0]} less {CLUSTERED[b][0]}" for a, b in pairs)
+        comparison = ", ".join(f"{CLUSTERED[a][0]} less {CLUSTERED[b][0]}" for a, b in pairs)
         is_over = rows["statistic"].iat[0] == _OVER
-        over = " over the control with permuted outcomes" if is_over else ""
+        control_text = " over the control with permuted outcomes" if is_over else ""
         outcome = " (R2 of the prediction)" if statement == "s16" else ""
         measured = (
-            f"lead of the area{outcome}{over}, {who}: mean over three linkages, interval over them "
-            f"of two standard errors each, {rows['n_repeats'].min()} repeats"
+            f"lead of the area{outcome}{control_text}, {comparison}: mean over three linkages, "
+            f"interval over them of two standard errors each, {rows['n_repeats'].min()} repeats"
         )
         variant = f"{dataset}, {_figure4.MODES[mode]}" if kind == "at least" else dataset
         variant += ", over the control" if is_over else ""

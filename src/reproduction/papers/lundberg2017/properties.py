@@ -75,8 +75,8 @@ def _uniqueness(n_pairs, seed):
         # Feature 0 comes last.
         order = [*range(1, M), 0]
         values = [_in_order(v, order) for v in (before, after)]
-        everything = tuple(range(M))
-        added = sum(values[0]) + before[()] - before[everything]
+        all_features = tuple(range(M))
+        added = sum(values[0]) + before[()] - before[all_features]
         without = _consistency.output_game(old.mean(axis=1, keepdims=True) + 0 * old)
         shap = _consistency.shapley(before, M) / np.prod(range(1, M + 1))
         case = f"fixed order, M = {M}"

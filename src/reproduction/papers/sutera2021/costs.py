@@ -126,11 +126,11 @@ def _loss(trees, n_rows):
         model, X, feature_perturbation="interventional", model_output="log_loss"
     )
     of_loss = partial(explainer.shap_values, X, y, check_additivity=False)
-    everything = forest.prepare(data.X)
+    all_rows = forest.prepare(data.X)
     return "breast cancer, K = 1", {
-        "prediction": (partial(predict.predict, forest, everything), len(everything), 1.0),
-        "local_mdi": (partial(local_mdi.local_mdi, forest, everything), len(everything), 1.0),
-        "loss_shap": (of_loss, n_rows, len(everything) / n_rows),
+        "prediction": (partial(predict.predict, forest, all_rows), len(all_rows), 1.0),
+        "local_mdi": (partial(local_mdi.local_mdi, forest, all_rows), len(all_rows), 1.0),
+        "loss_shap": (of_loss, n_rows, len(all_rows) / n_rows),
     }
 
 

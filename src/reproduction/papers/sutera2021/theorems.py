@@ -514,6 +514,6 @@ def _eq9(kind, rows, criterion, bootstrap):
         recipe = _recipe(estimator, criterion, bootstrap)
         forest = to_forest(models.fit(recipe, *rows))
         mean = local_mdi.explain(forest, rows[0]).values[:, :, 0].mean(axis=0)
-        everywhere = mdi.importance(forest).values
-        errors.append(np.abs(mean - everywhere).max() / everywhere.max())
+        global_mdi = mdi.importance(forest).values
+        errors.append(np.abs(mean - global_mdi).max() / global_mdi.max())
     return np.array(errors)
