@@ -35,7 +35,7 @@ FINISHED = "finished"
 def main(arguments=None) -> int:
     """Run one job; returns the exit status."""
     began = time.time()
-    # Not above: with a launcher most processes of a run are clients, which need none of it.
+    # These are not imported above, because most processes of a run with a launcher do not use them.
     import argparse
     import importlib
     import os

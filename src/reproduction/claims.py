@@ -35,7 +35,7 @@ _VALUE_BASES = ("rounding", "monte-carlo", "seeds")
 
 @dataclass(frozen=True)
 class Basis:
-    """Where the tolerance of a printed value comes from.
+    """The source of the tolerance of a printed value.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ import threading
 SOCKET = "SPLITCREDIT_LAUNCHER"
 # The stages that load libraries; the others take less time than a call of the launcher.
 STAGES = {"kernels", "data", "models", "importances", "metrics", "tables", "figures", "judgments"}
-# Not those that only a few jobs need, such as shap.
+# Libraries that are loaded at the start; those that few jobs need, such as shap, are not.
 LIBRARIES = (
     "numpy",
     "pandas",
@@ -72,7 +72,7 @@ def start(n_jobs: int) -> int | None:
         if there are too few jobs, the path of the folder for temporary files is too long for a
         socket, or this is not Linux: elsewhere libraries may not be forked.
     """
-    # Here and below: no client of the launcher waits for modules that it does not use.
+    # Imports are here and below, so that a client of the launcher loads only what it uses.
     import subprocess
     import tempfile
     from pathlib import Path

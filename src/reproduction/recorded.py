@@ -12,7 +12,7 @@ import numpy as np
 from reproduction.datasets._tables import Table
 from splitcredit.forest import LEAF, Forest
 
-# Of each tree: its table, and its features in the order of the data set.
+# Name of a tree -> its table, and its features in the order of the data set.
 TREES = {
     "gajewski2025_wine_tree": (
         Table(
@@ -35,7 +35,7 @@ TREES = {
         ),
     )
 }
-# Of gajewski2025: by model and places, the features in the order in which equal ones are taken.
+# For gajewski2025, by model and places: the features in the order in which equal ones are taken.
 TIE_ORDERS = Table(
     "gajewski2025_tie_orders",
     sha256="62a6acccb7d7fcecc13ee456d813e1407b44ddb2d1c7877b9dc78bb4ee3f47d4",
@@ -104,7 +104,7 @@ def tie_order(kind: str, feature_names) -> np.ndarray:
     ValueError
         If no order was recorded for these features.
     """
-    # As the authors' files write them: Jitter(%) is Jitter_8_.
+    # The authors' files write names in this way: Jitter(%) is Jitter_8_.
     index = {re.sub(r"\W", "_", n.replace("%", "8")): j for j, n in enumerate(feature_names)}
     order = np.full((len(index), len(index)), -1)
     for row in TIE_ORDERS.read().itertuples():

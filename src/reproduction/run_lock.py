@@ -31,7 +31,7 @@ def hold(path) -> None:
     path : path
         In a folder that exists; the same for all runs that write to the same results.
     """
-    # Here and below: not every system has it.
+    # It is imported here and below, because not every system has it.
     import fcntl
 
     file = open(path, "w")

@@ -12,7 +12,7 @@ import numpy as np
 from reproduction.datasets import Dataset
 from reproduction.parameters import Count, Seed
 
-# Of x2 to x5; x1 is continuous.
+# Numbers of categories of x2 to x5; x1 is continuous.
 CATEGORIES = (2, 4, 10, 20)
 FEATURES = ("x1", "x2", "x3", "x4", "x5")
 

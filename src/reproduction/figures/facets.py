@@ -19,7 +19,7 @@ _MOST_TICKS = 8
 _UNSET = "not set"
 # Of a number in a title, a legend or at a tick; more only where these do not tell numbers apart.
 _DIGITS = 6
-# Of a band: those of a dozen curves lie over each other.
+# Opacity of a band: the bands of a dozen curves may overlap.
 _ALPHA = 0.1
 
 

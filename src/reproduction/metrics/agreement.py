@@ -1,4 +1,4 @@
-"""How far the library and other packages differ in the same measure of the same model."""
+"""Differences between the library and other packages in the same measure of the same model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ IMPORTANCES = 1
 
 # Unit roundoff, the largest relative error of one operation.
 UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24}
-# With which the largest of all differences may exceed its limit by bad luck.
+# Probability that the largest of all differences exceeds its limit by chance.
 _PROBABILITY = 1e-3
 _OF_IMPURITIES = ("mdi", "local_mdi")
 

@@ -1,4 +1,4 @@
-"""How much of an outcome's variance the groups of a clustering explain (lundberg2017, figure 4)."""
+"""Share of an outcome's variance between the groups of a clustering (lundberg2017, figure 4)."""
 
 from __future__ import annotations
 

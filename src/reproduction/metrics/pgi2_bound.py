@@ -1,4 +1,4 @@
-"""How near rankings of many features come to the largest PGI^2 of all orders, by a bound of it."""
+"""Rankings of many features against an upper bound of the largest PGI^2 of all orders."""
 
 from __future__ import annotations
 

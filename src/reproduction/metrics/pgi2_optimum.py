@@ -1,4 +1,4 @@
-"""How near rankings come to the largest PGI^2 of all orders, which gajewski2025 leaves open."""
+"""Rankings against the largest PGI^2 of all orders, which gajewski2025 leaves open."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEYS = ("ranking", "sigma_metric")
 VALUES = ("value", "median", "quantile5", "optimal", "first_best")
 IMPORTANCES = 1
 
-# With more, the search through all sets of features takes too long.
+# With more features, the search through all their sets takes too long.
 MOST_FEATURES = 12
 # A ranking whose PGI^2 is less than the largest by at most this part of it is optimal.
 _NEAR = 1e-9

@@ -1,4 +1,4 @@
-"""How well scores tell relevant features from noise: the area under the ROC curve."""
+"""Separation of relevant features from noise by scores: the area under the ROC curve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often greedy PG^2 rankings begin with the same features as another: gajewski2025, table 2."""
+"""Agreement of greedy PG^2 rankings with another in the first features: gajewski2025, table 2."""
 
 from __future__ import annotations
 

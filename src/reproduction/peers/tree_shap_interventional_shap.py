@@ -28,7 +28,7 @@ def explain(model, forest, X, background, output: Literal["predicted"] | Natural
     import shap
 
     rows = np.asarray(X, np.float64)
-    # As an array shap would take 100 of the rows, drawn at random.
+    # From an array, shap would draw 100 of the rows at random.
     masker = shap.maskers.Independent(np.asarray(background, np.float64), len(background))
     explainer = shap.TreeExplainer(model, masker, feature_perturbation="interventional")
     values = np.reshape(explainer.shap_values(rows, check_additivity=False), (*rows.shape, -1))

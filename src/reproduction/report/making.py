@@ -1,4 +1,4 @@
-"""How each artefact was made: command, rules, files, and the settings of its experiments."""
+"""The making of each artefact: command, rules, files, and the settings of its experiments."""
 
 from __future__ import annotations
 

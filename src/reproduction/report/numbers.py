@@ -147,7 +147,7 @@ class Numbers:
         return len(self._outcomes(paper))
 
     def outcomes(self, paper: str) -> str:
-        """How many of a paper's statements have each outcome that occurs, as text."""
+        """Numbers of a paper's statements by outcome, of those that occur, as text."""
         decided = self._outcomes(paper)
         counts = {outcome: decided.count(outcome) for outcome in claims_module.OUTCOMES}
         phrases = [f"{n} {_VERBS[outcome][n > 1]}" for outcome, n in counts.items() if n]

@@ -1,4 +1,4 @@
-"""When each job of a run ran: a picture with a bar for each, and the seconds of every rule."""
+"""The times of the jobs of a run: a picture with a bar for each, and the seconds of every rule."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RULES = {
     "judgments": COLORS["sky"],
 }
 _OTHERS = "other rules"
-# So many of the longest jobs have a number in the picture, and their names below it.
+# Number of the longest jobs that are numbered in the picture and named below it.
 _NAMED = 8
 
 

@@ -27,7 +27,7 @@ def run(arguments):
     data = claims.STAND_IN if arguments.stand_in else claims.PAPERS_DATA
     judged = []
     if arguments.printed:
-        # As text: the digits that are printed decide what equal means.
+        # Values are read as text, because the printed digits decide what equal means.
         printed = storage.read_rows(arguments.printed)
         table = storage.read_rows(arguments.table)
         judged += claims.judge(*name, printed, table, arguments.rules, arguments.incomparable, data)

@@ -7,7 +7,7 @@ import numpy as np
 from reproduction.models import fit
 from splitcredit.convert import to_forest
 
-# As the paper's red wine: rows for training, features, depth.
+# Numbers of training rows and features, and depth of the trees, for red wine in the paper.
 ROWS, FEATURES, DEPTH = 1279, 11, 4
 _BASE = {"estimator": "XGBRegressor", "tree_method": "hist"}
 

@@ -13,7 +13,7 @@ from itertools import pairwise, product
 import numpy as np
 
 DIGITS = 100
-# Beyond, the tail is less than 1e-100.
+# Beyond this z, the tail of the normal distribution is less than 1e-100.
 _FAR = 22
 _PI = Decimal(
     "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534"
@@ -47,7 +47,7 @@ def pg2(forest, x, chosen, below) -> float:
 
 
 def values(forest, X) -> np.ndarray:
-    """What each tree adds, float64 (n_rows, n_trees)."""
+    """The value that each tree adds, float64 (n_rows, n_trees)."""
     out = np.empty((len(X), forest.n_trees))
     rows = np.arange(len(X))
     for t, root in enumerate(forest.tree_offsets[:-1]):

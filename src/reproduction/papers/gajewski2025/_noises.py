@@ -22,7 +22,7 @@ from splitcredit.faithfulness.perturbations import (
 
 NORMAL, MIXED = "normal", "feature by feature"
 KINDS = (NORMAL, "uniform", "Laplace", "empirical", "marginal", MIXED)
-# Of uniform noise, in scales; and values in a sample.
+# Half width of uniform noise, in scales; and number of values in a sample.
 HALF_WIDTH, VALUES = 2.0, 12
 
 

@@ -19,7 +19,7 @@ SIGMAS = (0.1, 0.3, 1.0)
 SHAP = "shap"
 GREEDY = {sigma: f"greedy_sigma{sigma}" for sigma in SIGMAS}
 METHODS = {"mc": "Monte Carlo", "halton": "quasi-Monte Carlo"}
-# As the printed cells call them.
+# Names of the methods in the printed cells.
 PRINTED_METHODS = {"mc": "mc", "halton": "qmc"}
 PUBLISHED, DESCRIBED = "published", "described"
 # Settings of which table 1 and the figures show another model than the one that the authors saved.

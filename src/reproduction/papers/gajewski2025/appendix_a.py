@@ -22,7 +22,7 @@ NAMES = {
     "max_depth": "max_depth",
     "n_estimators": "n_trees",
 }
-# As text: no number, which differs from any that is printed.
+# The text of no number, which differs from every printed number.
 NOT_FOUND = "nan"
 _COLUMNS = ["variant", "dataset", "model", "quantity", "value"]
 

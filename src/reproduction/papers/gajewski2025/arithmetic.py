@@ -1,4 +1,4 @@
-"""How rankings depend on the arithmetic: double and single precision, and the order of ties.
+"""Dependence of rankings on the arithmetic: double and single precision, and the order of ties.
 
 The printed rankings were made in single precision, in which many features tie. Here the authors'
 models are ranked in double precision, and in single precision with two orders of equal features: by
@@ -16,7 +16,7 @@ from reproduction.papers.gajewski2025._settings import CLAIMS, DATASETS, GREEDY,
 
 EXPERIMENT = "gajewski2025_arithmetic"
 DOUBLE, SINGLE, RECORDED = "double", "single", "single, recorded order"
-# By what the names of the rankings begin with.
+# Beginning of the name of a ranking -> its arithmetic.
 ARITHMETICS = {
     "greedy_sigma": DOUBLE,
     "greedy_single_sigma": SINGLE,

@@ -15,7 +15,8 @@ from reproduction.papers.gajewski2025 import _removal
 from reproduction.papers.gajewski2025._settings import GREEDY, SHAP
 from reproduction.papers.gajewski2025._tables import counted
 
-# Of nine intervals of 95 % one or two leave out 0 by chance (three or more: 1 %, if independent).
+# One or two of nine 95 % intervals exclude 0 by chance; three or more do so in 1 % of the cases, if
+# the intervals are independent.
 BY_CHANCE = 2
 NINE_LOOKS = "of nine intervals of 95 % one or two leave out 0 by chance, three or more in 1 %"
 EACH = '"each of them can show advantage": at least once, by 95 % intervals over the rows'

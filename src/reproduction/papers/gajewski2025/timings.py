@@ -1,4 +1,4 @@
-"""How seconds grow: of both algorithms with nodes, and of sampling with iterations.
+"""Growth of seconds: of both algorithms with nodes, and of sampling with iterations.
 
 Iterations of equal time are in `equal_time`. Everything runs on one thread.
 """

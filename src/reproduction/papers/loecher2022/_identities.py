@@ -111,7 +111,7 @@ def _of_classes(forest, X, y, trees, cfc):
     """Identities of class fractions only: Eq. 11, UFI, MDI-oob, Eq. 22 and 23."""
     p_in, p_oob = ([tree.means[kind] for tree in trees] for kind in ("inbag", "oob"))
     sides = []
-    # Of digits, the classes after the third add nothing but time.
+    # Three classes are enough: the other classes of digits would only take more time.
     for c in range(min(forest.n_outputs, 3)):
         products = {kind: _products(forest, X, y, kind, output=c) for kind in ("inbag", "oob")}
         sides += _of_eq11(forest, X, y, trees, cfc, c)
@@ -192,7 +192,7 @@ def left_over(model, X, y) -> np.ndarray:
 
 
 def counter_example(model, X, y) -> list[tuple[str, str, float]]:
-    """How far PG(1, 2), and UFI, are from MDI-oob: (statement, quantity, value)."""
+    """Distances of PG(1, 2), and of UFI, from MDI-oob: (statement, quantity, value)."""
     forest = to_forest(model, X)
     theirs = mdi_oob.importance(forest, X, y).values
     pg_12 = penalized_gini.importance(forest, X, y, "pg_12", per_row=True).values

@@ -19,7 +19,7 @@ from reproduction.figures import COLORS, panels
 from reproduction.papers import finding
 
 SCORES, SUBSET_SCORES = "loecher2022_mixed/scores", "loecher2022_mixed/subset_scores"
-# Not "null": as text in a table that reads as missing.
+# The name is not "null", which would be read from a table as a missing value.
 NULL, POWER = "null case", "power case"
 RELEVANT = "x2"
 NUMBERS, SUBSETS, R = "numbers", "subsets", "R"
@@ -35,14 +35,14 @@ PANELS = {
 }
 BIASED = {"mdi_rows": "MDI", "shap": "SHAP"}
 UNBIASED = {"pg_051_inbag": "PG(0.5, 1)", "air": "AIR"}
-# Not in the paper's figures.
+# These are not in the paper's figures.
 EXTRA_SCORES = {"pg_hat_10": "PGhat(1, 0)", "mda": "MDA", "shap_oob_y": "y SHAP, out-of-bag"}
 PENALIZED = {"pg_hat_051": "PGhat(0.5, 1)", "pg_12": "PG(1, 2)"}
 # Each feature against one with fewer categories; the continuous one against the larger of the two
 # with few.
 FEWER = {"x3": "x2", "x4": "x3", "x5": "x4", "x1": "x3"}
 _QUANTILES = {"low": 0.05, "lower": 0.25, "median": 0.5, "upper": 0.75, "high": 0.95}
-# Of a normal distribution, between its quantiles at 5 and 95 % and its mean.
+# Standard deviations between the mean of a normal distribution and its quantiles at 5 and 95 %.
 _WHISKER = 1.645
 _COLORS = {NUMBERS: "0.8", SUBSETS: COLORS["sky"], R: COLORS["vermilion"]}
 _NAMES = {

@@ -102,7 +102,7 @@ def draw(table):
         axis.set_title(title, loc="left")
         axis.set_xlabel("depth (0: root)")
         axis.set_ylim(0, None)
-    # Beside the ends of the lines, where these are apart.
+    # Names stand beside the ends of the lines of the right panel, which lie apart.
     ends = table[table["quantity"] == "MDI over Sex"].sort_values("depth")
     ends = ends.groupby("feature")["value"].last()[list(_titanic.SHOWN)]
     for feature, place in panels.apart(ends.to_dict(), 0.07).items():

@@ -32,7 +32,7 @@ PANELS = {
 }
 BIASED = {"mdi_rows": "MDI", "cfc": "CFC"}
 UNBIASED = {"mda": "MDA"}
-# Not in the paper's figure, which shows no other debiased measure.
+# These are not in the paper's figure, which shows no other debiased measure.
 DEBIASED = {"pg_051_inbag": "PG(0.5, 1)", "air": "AIR", "pg_hat_10": "PGhat(1, 0)"}
 R = "R, randomForest"
 

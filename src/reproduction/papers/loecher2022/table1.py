@@ -57,11 +57,11 @@ EXTRA_SCORES = {
     "(y - mean) shap_oob": (SHAP_FORESTS, "shap_oob_centered"),
     **{f"{score}, mtry 2": (MTRY_2, name) for score, name in {**PG, "mdi": "mdi_rows"}.items()},
 }
-# With these the printed 0.92 comes out.
+# These scores reproduce the printed 0.92.
 SCORES_MATCHING_PRINT = ("pg_oob(1,2)", "pg_oob(0.5,2)", "pg_hat_oob(1,1)")
 WINNER, SIMPLE = "pg_hat_oob(0.5,1)", "pg_hat_oob(1,0)"
 COMPETITORS = ("mda", "shap", "air")
-# The winner's printed area comes out with no mtry.
+# No mtry reproduces the winner's printed area, so it is not among these.
 OF_MTRY_2 = ("pg_hat_oob(1,0)", "pg_oob(1,0)", "pg_oob(0.5,1)", "mdi")
 # Standard errors; of nine comparisons, the chance that any is further off is 2.4 % at most.
 K = 3.0

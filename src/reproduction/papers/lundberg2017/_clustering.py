@@ -18,7 +18,7 @@ STAND_IN = (
     "data are not open.\nGene modules: simulated by rules of our own. "
     "Proteins: 333 people, Craig-Schapiro et al. 2011."
 )
-# As the paper calls them: name, color, line.
+# Name in the paper, color and line of each clustering.
 CLUSTERED = {
     "tree_shap": ("SHAP", COLORS["vermilion"], "-"),
     "saabas": ("path (Saabas)", COLORS["blue"], "-"),

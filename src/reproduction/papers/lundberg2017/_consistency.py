@@ -53,7 +53,7 @@ def violations(M: int, n_pairs: int, seed: int) -> dict[tuple[str, str], int]:
 
 
 class Orders:
-    """Which feature each node of a complete tree tests: `feature`, and the subtrees 0 and 1."""
+    """The feature that each node of a complete tree tests: `feature`, and the subtrees 0 and 1."""
 
     def __init__(self, feature, below):
         self.feature, self.below = feature, below

@@ -22,7 +22,7 @@ from splitcredit.forest import Forest
 
 DEPTHS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 75, 90, 110, 130, 150)
 SEED = 0
-# Of the seeds 0 to 9 the one whose tree on digits is deepest.
+# The seed whose tree on digits is deepest, among 0 to 9.
 DEEPEST = 3
 # Rows of the real trees that are explained.
 REAL_ROWS = 2

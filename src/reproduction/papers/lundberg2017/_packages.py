@@ -66,7 +66,7 @@ def _sklearn(X, y):
     from sklearn.tree import DecisionTreeRegressor
 
     model = DecisionTreeRegressor(random_state=0).fit(X, y)
-    # As `feature_importances_`, before they are scaled to the sum 1.
+    # These are the `feature_importances_` before they are scaled to the sum 1.
     gain = model.tree_.compute_feature_importances(normalize=False)
     return model.predict(X), {"gain": gain[0]}
 

@@ -78,7 +78,7 @@ def caterpillar(depth: int, seed: int = 0, n_features: int | None = None) -> For
     return forest_of([node], n_features)
 
 
-# Kind of row -> how often it passes a test of the caterpillar, and how many rows there are.
+# Kind of row -> probability that it passes a test of the caterpillar, and number of rows.
 ROWS = {"whole chain": (1.0, 1), "passes 9 of 10 tests": (0.9, 4), "passes every other": (0.5, 6)}
 
 

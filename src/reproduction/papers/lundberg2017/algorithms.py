@@ -175,7 +175,7 @@ def _s03(table):
     return [
         finding("s03", "bound", measured, steps.max(), 1.0, basis="chosen", reason=BOUND),
         _slope("s03", "M", "log2 calls of G against M", slope, STATED["M", _steps.EQ2]),
-        # That it is as bad as stated, not better.
+        # The cost is as bad as stated, and not better.
         finding(
             *("s03", "exponential", "slope of log2 calls of G against M", slope, 1.0 - FIT),
             "at least",

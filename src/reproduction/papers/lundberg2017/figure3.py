@@ -9,10 +9,10 @@ from reproduction.figures import COLORS, panels
 from reproduction.papers.lundberg2017._clustering import DATASETS, STAND_IN, datasets_of
 
 PANELS = {"saabas": "path (Saabas)", "tree_shap": "SHAP"}
-# Of the features with the largest attributions, whose sign is seen by the side of zero.
+# Colors of the features with the largest attributions; the side of zero shows their sign.
 _COLORS = [COLORS[name] for name in ("blue", "vermilion", "green", "orange", "purple", "sky")]
 _OTHERS = "0.85"
-# Of a data set's row, and of the note below all, in inches.
+# Heights of the row of a data set, and of the note below all rows, in inches.
 _HEIGHT, _NOTE = 4.5, 0.55
 
 
@@ -116,7 +116,7 @@ def _stack(axis, layers, colors):
     tops = np.cumsum(layers, axis=0)
     edges = np.arange(tops.shape[1] + 1) - 0.5
     for top, bottom, color in zip(tops, tops - layers, colors, strict=True):
-        # As an image within the SVG: thousands of edges would make a large file.
+        # Bars are an image within the SVG, because thousands of edges would make a large file.
         axis.stairs(top, edges, baseline=bottom, fill=True, color=color, lw=0, rasterized=True)
 
 

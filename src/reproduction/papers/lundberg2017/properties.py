@@ -215,7 +215,7 @@ def _fluctuations(seed):
     """SHAP values of a row before and after a feature moves."""
     moved = []
     for tree, x in _random_trees(seed):
-        # Of a feature that no tree tests, and of the others between the same thresholds.
+        # A feature that no tree tests moves far, and the others stay between the same thresholds.
         moved_row = [*(value - 0.25 for value in x[:-1]), x[-1] + 7.0]
         a, b = (_attributions.shap_output(row, tree) for row in (x, moved_row))
         moved.append(max(abs(p - q) for p, q in zip(a, b, strict=True)))

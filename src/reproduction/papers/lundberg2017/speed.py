@@ -35,7 +35,7 @@ MODELS = {
     "xgboost": {"estimator": "XGBRegressor", "max_depth": 6, **_EACH},
     "lightgbm": {"estimator": "LGBMRegressor", "num_leaves": 63, **_EACH},
 }
-# Of the batch, scaled up: with all rows the peers would take minutes.
+# Rows of the batch for the peers, whose time is scaled up: with all rows they would take minutes.
 PEER_ROWS = 20
 TREES = (1, 4, 16, 64, 256)
 DEPTHS = (4, 8, 16, 32, 64)

@@ -36,7 +36,7 @@ CALLS = {
 }
 # A tenth: "a much more efficient scheme", "a strong advantage".
 MUCH = 10.0
-# Whose TreeSHAP visits all nodes for every row, so that one row tells how long all take.
+# Rows that shap explains. Its TreeSHAP visits all nodes for every row, so one row is enough.
 SHAP_ROWS = 1
 _MUCH_REASON = '"much" and "strong" say no number; a factor of ten is beyond any choice of hardware'
 

@@ -144,7 +144,7 @@ def _all_sets(axis, table):
     axis.legend(loc="upper right")
 
 
-# From the middle of two bars to each of them.
+# Distances of two bars from the middle between them.
 _SHIFTS = (-0.2, 0.2)
 
 
