@@ -191,7 +191,7 @@ def _end(number, frame):
 
 
 def _prepare_numba():
-    """Do what numba does before the first kernel of a process; most jobs have one."""
+    """Initialize numba as it does before the first kernel of a process; most jobs have one."""
     names = ("entrypoints", "registry", "runtime")
     entrypoints, registry, runtime = (importlib.import_module(f"numba.core.{n}") for n in names)
     entrypoints.init_all()

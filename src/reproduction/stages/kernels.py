@@ -17,6 +17,6 @@ def run(arguments):
     from splitcredit.kernels.warm_up import compile_part
 
     # Forests of scikit-learn and XGBoost compare in single precision. A job that explains a model
-    # of LightGBM compiles what else it needs.
+    # of LightGBM compiles the other kernels that it needs.
     compile_part(arguments.part, ["float32"])
     storage.write_text(arguments.out, f"compiled into {cache_directory().name}\n")

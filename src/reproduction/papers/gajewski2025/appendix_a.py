@@ -1,4 +1,4 @@
-"""Appendix A and the sizes that the text states, against what the printed numbers come from.
+"""Appendix A and the sizes that the text states, against the models behind the printed numbers.
 
 A parameter is *found* if a model fitted with it and the others is the authors' saved one, tree for
 tree; that of red wine's single tree is read and not fitted, so only its depth is known.

@@ -43,7 +43,7 @@ CLOSEST = "our clock, closest of the 13 counts, fresh noise"
 NO_SETUP = "our clock, any count, fresh noise, set-up of a pair left out"
 SHARED = "our clock, any count, shared noise"
 COMPARISONS = (CLOSEST, NO_SETUP, SHARED)
-# The smallest NMAE that table 1 prints: what is called very accurate here.
+# The smallest NMAE that table 1 prints, which is called very accurate here.
 ACCURATE = 0.001
 _KEY = ["dataset", "model", "sigma"]
 _COLUMNS = ["part", *_KEY, "method", "comparison", "noise", "value", "low", "high"]

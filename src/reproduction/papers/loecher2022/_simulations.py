@@ -249,7 +249,7 @@ def draw(table, case, title):
 
 
 def explain_boxes(figure, table) -> None:
-    """One line below everything: what boxes, whiskers and circles are."""
+    """One line below everything that explains boxes, whiskers and circles."""
     n = table["n"].max()
     text = f"Boxes: quartiles of {n:.0f} draws; whiskers: 5 and 95 % of them; circles: means."
     figure.text(0.5, 0.012, text, ha="center", fontsize=8, color="0.35", style="italic")

@@ -86,7 +86,7 @@ def row_of(table, importance, feature, case=AS_THEY_ARE) -> dict:
 
 
 def sizeable(statement, table, names, feature=ID, case=AS_THEY_ARE) -> list[dict]:
-    """Findings that a feature gets a sizeable part of what Sex gets, one a measure."""
+    """Findings that the score of a feature is a sizeable share of that of Sex, one a measure."""
     return [
         chosen(
             statement,

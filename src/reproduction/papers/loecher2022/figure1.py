@@ -173,7 +173,7 @@ def _path(axis, rows):
 
 
 def _split(axis, parent, child, level, gap):
-    """The way to the child in color, with what it adds, and the child off the path in gray."""
+    """The way to the child in color, with its contribution, and the child off the path in gray."""
     rises, below = child["value"] > 0, level + 1
     side, color = (1, UP) if rises else (-1, DOWN)
     node_align, aside_align = ("left", "right") if rises else ("right", "left")

@@ -109,7 +109,7 @@ def statements(table) -> list[dict]:
 
 
 def _less(statement, table, names, smaller, larger, feature, case=AS_THEY_ARE):
-    """That a feature gets less of what Sex gets by one measure than by another."""
+    """A finding that the score of a feature over that of Sex is smaller by one of two measures."""
     rows = [_titanic.row_of(table, name, feature, case) for name in (larger, smaller)]
     value = rows[0]["of_sex"] - rows[1]["of_sex"]
     width = _titanic.K * np.hypot(*(row["of_sex_error"] for row in rows))

@@ -140,7 +140,7 @@ def _counter_examples(n_trees, seed):
 
 
 def _of_canceling(n_forests, n_trees, seed):
-    """Features of the simulation of table 1, by what they tell and how many values they have."""
+    """Features of the simulation of table 1, by their relevance and numbers of values."""
     shares_by_kind = {kind: [] for kind in (RELEVANT, FEW_VALUES, MANY_VALUES)}
     for repeat in range(seed, seed + n_forests):
         data = noisy_features.load(random_state=repeat)

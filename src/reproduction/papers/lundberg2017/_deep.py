@@ -62,7 +62,7 @@ class Case:
         return {kind: float(error[kinds == kind].max()) for kind in dict.fromkeys(self.kinds)}
 
     def one_row_a_kind(self) -> Case:
-        """The first row of each kind, for what takes long."""
+        """The first row of each kind, for slow methods."""
         rows = [self.kinds.index(kind) for kind in dict.fromkeys(self.kinds)]
         kinds = [self.kinds[row] for row in rows]
         return replace(self, X=self.X[rows], kinds=kinds, exact=self.exact[rows])

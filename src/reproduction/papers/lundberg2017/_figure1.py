@@ -6,7 +6,7 @@ from reproduction.figures import COLORS, panels, pictures
 
 FALLS, RISES = COLORS["vermilion"], COLORS["blue"]
 PAPER = "0.97"
-# The rows of the table: task, method and what they are called.
+# The rows of the table: task and method -> name.
 ROWS = {
     ("output", "path"): "output of the patient, path (Saabas)",
     ("output", "SHAP"): "output of the patient, SHAP",

@@ -48,7 +48,7 @@ SHARES = {"D": " for each inner node", "log2 L": " for each leaf", "L": " added"
 BOUND = "the stated order of growth with the constants that follow from the loops"
 # Depth at which float64 is judged: where extend/unwind has lost most of its digits.
 DEEP = 60
-# Six digits are what single precision has, and all that most readers look at.
+# Single precision has six digits, and most readers look at no more.
 LOST = 1e-6
 
 
