@@ -53,6 +53,8 @@ FEW_JOBS = 20
 _LENGTH = struct.Struct("<Q")
 _STANDARD = (0, 1, 2)
 _TAKEN = b"+"
+# At the end of the path of a socket that takes no jobs yet.
+_UNNAMED = "~"
 # Signals that end a run from outside, and all processes of its group with it.
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
 
@@ -80,7 +82,7 @@ def start(n_jobs: int) -> int | None:
     if n_jobs < FEW_JOBS or sys.platform != "linux":
         return None
     path = os.path.join(tempfile.mkdtemp(prefix="splitcredit-"), "launcher")
-    if len(os.fsencode(path)) > LONGEST_PATH:
+    if len(os.fsencode(path + _UNNAMED)) > LONGEST_PATH:
         os.rmdir(os.path.dirname(path))
         return None
     ends, alive = os.pipe()
@@ -164,8 +166,10 @@ def serve(path: str, alive: int) -> None:
             for number in _ENDS:
                 if signal.getsignal(number) != signal.SIG_IGN:  # As nohup leaves one.
                     signal.signal(number, _end)
-            listener.bind(path)
+            # Under its name there is a socket only when it takes jobs.
+            listener.bind(path + _UNNAMED)
             listener.listen(64)
+            os.rename(path + _UNNAMED, path)
             for name in LIBRARIES:
                 with contextlib.suppress(ImportError):
                     importlib.import_module(name)
@@ -181,7 +185,8 @@ def serve(path: str, alive: int) -> None:
                 if ready:
                     _fork(listener, alive)
         finally:
-            Path(path).unlink(missing_ok=True)
+            for name in (path + _UNNAMED, path):
+                Path(name).unlink(missing_ok=True)
             Path(path).parent.rmdir()
 
 
