@@ -96,11 +96,12 @@ def _write_untested(table, slot, n, mass_below):
 def add_trees(steps, steps_end, factors, active_end, kinds, lows, highs, table, sums, begin, end):
     """Sum over the trees before that of v of E[g(x') | x' in v], for the active leaves begin..end.
 
-    The results are in row `expected_row` of the sums. At a step, row `into` becomes keep * itself
-    + share * number * row `source`.
+    The results are in row `expected_row` of the sums. At a step, share * number * row `source` is
+    added to row `into`, or stands there alone if the sum is fresh.
 
     The loops stand in one function, because numba counts references to the arrays that another
-    would be given, and index from unsigned numbers, so that they become vector instructions.
+    would be given, and index from unsigned numbers, so that they become vector instructions. A
+    fresh sum has loops of its own, which do not load the row and multiply it by 0.
     """
     results, ones = expected_row(sums), np.uint64(len(sums) - 1)
     one, n_trees = np.uint64(1), np.uint64(len(steps_end))
@@ -131,34 +132,40 @@ def add_trees(steps, steps_end, factors, active_end, kinds, lows, highs, table, 
             alone = alone and not steps[s + one].leaf and steps[s + one].level < step.level
             if alone:
                 continue
-            kept = 0.0 if step.fresh else 1.0
             if step.factors == step.factors_end:
+                kept = 0.0 if step.fresh else 1.0
                 for v in range(own, n):
                     sums[level, v] = kept * sums[level, v] + number
             begun, end_of_factors = np.uint64(step.factors), np.uint64(step.factors_end)
             for f in range(begun, end_of_factors):
-                into, keep = level, kept
+                into, fresh = level, step.fresh
                 if f + one < end_of_factors:  # a product in the making, in two rows by turns
-                    into, keep = ones - one - (f & one), 0.0
+                    into, fresh = ones - one - (f & one), True
                 slot, side = np.uint64(factors[f].slot), factors[f].side
                 kind, low, high = kinds[side], lows[side], highs[side]
-                if kind == AROUND:
+                tail = UPPER * np.uint64(kind == ABOVE)  # without a jump
+                if kind == AROUND and fresh:
                     for v in range(own, n):
-                        lower = _positive(
-                            table[slot, LOWER + 1, v] - _larger(table[slot, LOWER, v], low)
-                        )
-                        upper = _positive(
-                            table[slot, UPPER + 1, v] - _larger(table[slot, UPPER, v], high)
-                        )
-                        share = (lower + upper) * table[slot, INVERSE, v]
-                        sums[into, v] = keep * sums[into, v] + share * (number * sums[source, v])
+                        below = _rest(table[slot, LOWER, v], table[slot, LOWER + 1, v], low)
+                        above = _rest(table[slot, UPPER, v], table[slot, UPPER + 1, v], high)
+                        share = (below + above) * table[slot, INVERSE, v]
+                        sums[into, v] = share * (number * sums[source, v])
+                elif kind == AROUND:
+                    for v in range(own, n):
+                        below = _rest(table[slot, LOWER, v], table[slot, LOWER + 1, v], low)
+                        above = _rest(table[slot, UPPER, v], table[slot, UPPER + 1, v], high)
+                        share = (below + above) * table[slot, INVERSE, v]
+                        sums[into, v] += share * (number * sums[source, v])
+                elif fresh:
+                    for v in range(own, n):
+                        top = _smaller(table[slot, tail + one, v], high)
+                        share = _rest(table[slot, tail, v], top, low) * table[slot, INVERSE, v]
+                        sums[into, v] = share * (number * sums[source, v])
                 else:
-                    tail = LOWER if kind == BELOW else UPPER
                     for v in range(own, n):
-                        top = _smaller(table[slot, tail + 1, v], high)
-                        covered = top - _larger(table[slot, tail, v], low)
-                        share = _positive(covered) * table[slot, INVERSE, v]
-                        sums[into, v] = keep * sums[into, v] + share * (number * sums[source, v])
+                        top = _smaller(table[slot, tail + one, v], high)
+                        share = _rest(table[slot, tail, v], top, low) * table[slot, INVERSE, v]
+                        sums[into, v] += share * (number * sums[source, v])
                 number, source = 1.0, into
         first = last
 
@@ -173,6 +180,12 @@ def expected_row(sums):
 def whole_lanes(n):
     """The next multiple of `LANES`."""
     return (n + LANES - 1) // LANES * LANES
+
+
+@kernel(inner=True)
+def _rest(bottom, top, low):
+    """What of the interval from bottom to top lies above low."""
+    return _positive(top - _larger(bottom, low))
 
 
 @kernel(inner=True)
