@@ -94,7 +94,12 @@ by_uv() {
     # In a shell of its own, so that what is set for uv is not set for anything else.
     (
         eval "$(pip config list | "$bin/python" "$settings")" || exit
-        uv() { "$bin/uv" pip install --quiet --python "$bin/python" --no-build-isolation "$@"; }
+        # With byte code, as pip does: where Python may write none, or the folder is read-only,
+        # every process would compile pandas and its like anew.
+        uv() {
+            "$bin/uv" pip install --quiet --compile-bytecode --python "$bin/python" \
+                --no-build-isolation "$@"
+        }
         uv --require-hashes -r requirements.lock && uv --no-deps --offline --editable .
     )
 }
