@@ -1,5 +1,6 @@
 """The front of Snakemake that the Makefile calls: configuration files, and locks left behind."""
 
+import importlib.util
 import os
 import platform
 import re
@@ -8,11 +9,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from reproduction import storage
 from reproduction.planning import configuration, plans
+from snakemake_runs import snakemake_runs
 
 RUN = Path(__file__).resolve().parents[1] / "workflow" / "run.py"
 LINUX = pytest.mark.skipif(
@@ -29,6 +32,47 @@ def run(folder, *arguments):
         text=True,
         capture_output=True,
     )
+
+
+@pytest.fixture(scope="module")
+def forked(tmp_path_factory):
+    """Runs of Snakemake that start fast: ``forked(folder, arguments, environment)``."""
+    with snakemake_runs(tmp_path_factory.mktemp("printed") / "output.txt") as fork:
+        yield fork
+
+
+@pytest.fixture
+def run_forked(forked, monkeypatch, capfd):
+    """As `run`, with Snakemake forked where run.py would start it: in its place, or for a list."""
+    spec = importlib.util.spec_from_file_location("run", RUN)
+    front = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(front)
+
+    def list_of(command, **how):
+        assert command[0] == "snakemake" and how == {"text": True, "capture_output": True}
+        return forked(Path.cwd(), command[1:], dict(os.environ))
+
+    def replaced(file, command):
+        assert file == command[0] == "snakemake"
+        done = forked(Path.cwd(), command[1:], dict(os.environ))
+        print(done.stdout)
+        sys.exit(done.returncode)
+
+    # Of the module alone: the forked runs are started by subprocess too.
+    monkeypatch.setattr(front, "subprocess", SimpleNamespace(run=list_of))
+    monkeypatch.setattr(front.os, "execvp", replaced)
+
+    def call(folder, *arguments):
+        monkeypatch.chdir(folder)
+        with pytest.raises(SystemExit) as end:
+            front.main(list(arguments))
+        # A text is what Python prints on standard error before it ends with status 1.
+        said = f"{end.value.code}\n" if isinstance(end.value.code, str) else ""
+        printed, errors = capfd.readouterr()
+        status = 1 if said else end.value.code
+        return SimpleNamespace(returncode=status, stdout=printed, stderr=errors + said)
+
+    return call
 
 
 @pytest.fixture
@@ -124,11 +168,13 @@ def test_all_files_reach_snakemake_and_the_target_is_no_file(tmp_path):
         ),
     ],
 )
-def test_what_does_not_exist_is_one_line_with_what_there_is(tmp_path, arguments, message):
+def test_what_does_not_exist_is_one_line_with_what_there_is(
+    run_forked, tmp_path, arguments, message
+):
     (tmp_path / "mine.yaml").write_text("experiments: {mine: {}}\n")
     shutil.copy(RUN.parents[1] / "Makefile", tmp_path)
     (tmp_path / "Snakefile").write_text("rule claims:\n")
-    done = run(tmp_path, *arguments)
+    done = run_forked(tmp_path, *arguments)
     assert done.returncode == 1
     assert done.stderr.startswith(message) and done.stderr.count("\n") == 1
     assert ("mine, " in done.stderr) == ("mine.yaml" in arguments)
@@ -144,12 +190,14 @@ def test_what_does_not_exist_is_one_line_with_what_there_is(tmp_path, arguments,
         (["--target", "claims"], "claims"),
     ],
 )
-def test_a_target_stands_behind_all_options(tmp_path, arguments, target):
+def test_a_target_stands_behind_all_options(run_forked, tmp_path, arguments, target):
     (tmp_path / "mine.yaml").write_text("experiments: {mine: {}}\n")
     names = ("experiment_mine", "experiment_sutera2021_local", "sutera2021_table4", "sutera2021")
     rules = [f"rule {name}:\n    shell: 'echo'\n" for name in ("claims", *names)]
     (tmp_path / "Snakefile").write_text("\n\n".join(rules))
-    done = run(tmp_path, *arguments, "-n", "--cores", "1")
+    # The one that lists the rules first, and so starts Snakemake twice, does so in truth.
+    how = run if target == "claims" else run_forked
+    done = how(tmp_path, *arguments, "-n", "--cores", "1")
     assert done.returncode == 0, done.stderr
     assert f"\nrule {target}:" in done.stdout + done.stderr
 
