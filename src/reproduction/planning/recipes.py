@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from functools import cache
 from pathlib import Path
 
 from reproduction.planning import signatures, values
@@ -77,9 +78,15 @@ def parameters(kind: str, name: str, place: str) -> dict[str, signatures.Paramet
     if not isinstance(name, str):
         raise ConfigError(f"{place}.{key}: {name!r} is not allowed; expected text")
     try:
-        known = signatures.parameters(key, name)
+        return _allowed(kind, name)
     except ValueError as error:
         raise ConfigError(f"{place}.{key}: {error}") from None
+
+
+# A sweep asks for every value of every axis.
+@cache
+def _allowed(kind, name):
+    known = signatures.parameters(KINDS[kind][1], name)
     allowed = {n: p for n, p in known.items() if n not in _GIVEN.get(kind, ())}
     allowed |= _COMMON.get(kind, {})
     if kind == "importance" and "X" in known and "y" not in known:
