@@ -9,7 +9,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 import twins
 from forests import BOOSTED, boosted, raw_score, rows_on_thresholds
-from splitcredit import explain, to_forest
+from splitcredit import Forest, explain, to_forest
 from splitcredit.convert import _nodes
 from splitcredit.importances import mdi
 from splitcredit.kernels import leaf_means
@@ -111,14 +111,22 @@ def test_the_variance_of_large_equal_values_is_0():
 
 def test_the_expected_value_weighs_both_children_by_their_cover():
     """The formula with both shares, not with a difference: the last digits count."""
-    left, right = np.array([1, 3, -1, -1, -1]), np.array([2, 4, -1, -1, -1])
-    cover = np.array([3.1, 2.3, 0.8, 0.9, 1.4])
-    value = np.array([[9.0, 9.0], [9.0, 9.0], [0.1, 0.7], [0.3, 1.1], [1.7, 0.9]])
+    value = np.array([[9.0, 9.0], [9.0, 9.0], [0.1, 0.7], [0.3, 1.1], [1.7, 0.9], [0.3, 0.2]])
+    forest = Forest(
+        feature=[0, 0, -1, -1, -1, -1],
+        threshold=[0.5] * 6,
+        left=[1, 3, -1, -1, -1, -1],
+        right=[2, 4, -1, -1, -1, -1],
+        value=value,
+        cover=[3.1, 2.3, 0.8, 0.9, 1.4, 3.1],
+        tree_offsets=[0, 5, 6],
+        feature_names=["x"],
+        output_names=["a", "b"],
+    )
     upper = 0.9 / (0.9 + 1.4) * value[3] + (1 - 0.9 / (0.9 + 1.4)) * value[4]
     share = 2.3 / (2.3 + 0.8)
     expected = share * upper + (1 - share) * value[2]
-    mean = leaf_means.expectations(left, right, cover, value)
-    np.testing.assert_array_equal(mean, [expected, upper, *value[2:]])
+    np.testing.assert_array_equal(leaf_means.expectations(forest), [expected, value[5]])
 
 
 def test_children_that_are_no_nodes_behind_their_parent_are_left_to_the_check():

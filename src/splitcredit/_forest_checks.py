@@ -52,13 +52,20 @@ def check(forest) -> None:
         if getattr(f, name) not in allowed:
             raise ValueError(f"{name} is {getattr(f, name)!r}, expected one of {allowed}")
     for name in ("value", "impurity", "base"):
-        if getattr(f, name) is not None and not np.isfinite(getattr(f, name)).all():
+        if getattr(f, name) is not None and not _is_finite(getattr(f, name)):
             raise ValueError(f"{name} must be finite")
     first = 0
     while first < f.n_trees:
         last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _NODES, "right")) - 1)
         _check_trees(f, first, last)
         first = last
+
+
+def _is_finite(numbers):
+    """Whether all numbers are finite: a finite sum says so, without an array of answers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = numbers.sum()
+    return bool(np.isfinite(total)) or bool(np.isfinite(numbers).all())
 
 
 def _check_trees(forest, first, last):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.importances import _rescaling
-from splitcredit.kernels.nodes import cached_per_forest
+from splitcredit.kernels.nodes import cached_per_forest, largest_values
 
 # Rows of a call on which the converted trees are compared with the model's own prediction.
 COMPARED = 100
@@ -57,8 +57,7 @@ def rounding(forest) -> float:
     Each of the additions is off by at most 2**-24 of the largest partial sum, which the sum of the
     largest values of all trees bounds. Twice as much is allowed, for the rounding of the values.
     """
-    values, starts = forest.value.ravel(), forest.tree_offsets[:-1] * forest.n_outputs
-    largest = np.maximum(np.maximum.reduceat(values, starts), -np.minimum.reduceat(values, starts))
+    largest = largest_values(forest)
     total = largest.mean() if forest.aggregate == "mean" else largest.sum()
     return float(2.0**-23 * (forest.n_trees + 1) * (total + abs(forest.base).max()))
 

@@ -8,23 +8,39 @@ from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import as_readonly
 
 
-def expectations(left, right, cover, value) -> np.ndarray:
-    """Means of the leaves below each node, float64 (n_nodes, n_outputs).
+def expectations(forest) -> np.ndarray:
+    """Mean of the leaves of each tree, float64 (n_trees, n_outputs).
 
     A node has ``r m_L + (1 - r) m_R`` with r the left child's share of the cover: what TreeSHAP
     takes for the expectation below it.
-
-    Parameters
-    ----------
-    left, right : int (n_nodes,)
-        Children, which come after their parent; -1 at a leaf.
-    cover : float64 (n_nodes,)
-    value : float64 (n_nodes, n_outputs)
-        Of the leaves; ignored at inner nodes.
     """
-    mean = np.array(value, np.float64, order="C")
-    _go_up(*_nodes(left, right, cover), mean, np.empty(0), False)
+    f, mean = forest, np.empty((forest.n_trees, forest.n_outputs))
+    _weigh(f.n_trees, f.left, f.right, f.cover, f.value, f.tree_offsets, mean)
     return mean
+
+
+@kernel(parallel=True)
+def _weigh(first, last, left, right, cover, value, offsets, mean):
+    """Write the means of trees. Those of nodes are held for one tree at a time, in the caches."""
+    n_outputs, most = value.shape[1], 0
+    for t in range(first, last):
+        most = max(most, offsets[t + 1] - offsets[t])
+    below = np.empty((most, n_outputs))
+    for t in range(first, last):
+        root = offsets[t]
+        for k in range(offsets[t + 1] - 1, root - 1, -1):
+            a, b, total = left[k] - root, right[k] - root, 0.0
+            if left[k] >= 0:
+                total = cover[left[k]] + cover[right[k]]
+            if total > 0.0:
+                ratio = cover[left[k]] / total
+                for c in range(n_outputs):
+                    below[k - root, c] = ratio * below[a, c] + (1 - ratio) * below[b, c]
+            else:
+                for c in range(n_outputs):
+                    below[k - root, c] = value[k, c]
+        for c in range(n_outputs):
+            mean[t, c] = below[0, c]
 
 
 def summaries(left, right, cover, value) -> tuple[np.ndarray, np.ndarray, int]:
@@ -33,8 +49,9 @@ def summaries(left, right, cover, value) -> tuple[np.ndarray, np.ndarray, int]:
     Parameters
     ----------
     value : float64 (n_nodes,)
-    left, right, cover
-        As for `expectations`.
+    left, right : int (n_nodes,)
+        Children, which come after their parent; -1 at a leaf.
+    cover : float64 (n_nodes,)
 
     Returns
     -------
@@ -42,19 +59,15 @@ def summaries(left, right, cover, value) -> tuple[np.ndarray, np.ndarray, int]:
     uncovered : int
         The first node whose children have cover 0 together, or -1.
     """
-    mean, variance = np.array(value, np.float64, order="C"), np.zeros(len(value))
-    uncovered = _go_up(*_nodes(left, right, cover), mean[:, None], variance, True)
-    return mean, variance, uncovered
-
-
-def _nodes(left, right, cover):
     kinds = np.int32, np.int32, np.float64
     arrays = zip((left, right, cover), kinds, strict=True)
-    return as_readonly(*(np.asarray(array, kind) for array, kind in arrays))
+    nodes = as_readonly(*(np.asarray(array, kind) for array, kind in arrays))
+    mean, variance = np.array(value, np.float64, order="C"), np.zeros(len(value))
+    return mean, variance, _go_up(*nodes, mean, variance)
 
 
 @kernel()
-def _go_up(left, right, cover, mean, variance, with_variance):
+def _go_up(left, right, cover, mean, variance):
     """Write inner nodes, children first; the first whose children have no cover, or -1.
 
     A node whose children do not come after it is passed over: `Forest` refuses it.
@@ -69,12 +82,8 @@ def _go_up(left, right, cover, mean, variance, with_variance):
             uncovered = k
             continue
         ratio = cover[a] / total
-        if with_variance:
-            difference = mean[a, 0] - mean[b, 0]
-            mean[k, 0] = mean[b, 0] + ratio * difference
-            variance[k] = variance[b] + ratio * (variance[a] - variance[b])
-            variance[k] += ratio * (1 - ratio) * (difference * difference)
-        else:
-            for c in range(mean.shape[1]):
-                mean[k, c] = ratio * mean[a, c] + (1 - ratio) * mean[b, c]
+        difference = mean[a] - mean[b]
+        mean[k] = mean[b] + ratio * difference
+        variance[k] = variance[b] + ratio * (variance[a] - variance[b])
+        variance[k] += ratio * (1 - ratio) * (difference * difference)
     return uncovered

@@ -130,10 +130,16 @@ def owners(forest) -> np.ndarray:
 
 
 @cached_per_forest
+def largest_values(forest) -> np.ndarray:
+    """Distance from 0 of the farthest value in each tree, float64 (n_trees,)."""
+    values, starts = forest.value.ravel(), forest.tree_offsets[:-1] * forest.n_outputs
+    return np.maximum(np.maximum.reduceat(values, starts), -np.minimum.reduceat(values, starts))
+
+
+@cached_per_forest
 def outputs_add_up(forest) -> bool:
     """Whether the outputs of all leaves add up to the same, but for rounding."""
-    largest = max(forest.value.max(), -forest.value.min())
-    rounding = 4 * np.finfo(float).eps * largest * forest.n_outputs
+    rounding = 4 * np.finfo(float).eps * largest_values(forest).max() * forest.n_outputs
     leaves = np.flatnonzero(forest.feature < 0)
     # A few leaves tell most models whose outputs do not add up.
     few = forest.value[leaves[:64]]

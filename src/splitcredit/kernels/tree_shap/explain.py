@@ -205,8 +205,7 @@ def _with_dependent(most, out=None):
 @cached_per_forest
 def expected_value(forest) -> np.ndarray:
     """Prediction when no feature is known: cover-weighted mean of the leaves, (n_outputs,)."""
-    mean = leaf_means.expectations(forest.left, forest.right, forest.cover, forest.value)
-    total = mean[forest.tree_offsets[:-1]].sum(axis=0)
+    total = leaf_means.expectations(forest).sum(axis=0)
     return readonly(forest.base + (total / forest.n_trees if forest.aggregate == "mean" else total))
 
 

@@ -81,6 +81,31 @@ class TreeLayout(NamedTuple):
     first: int
 
 
+class Below(NamedTuple):
+    """What lies below the nodes of a chunk, which are counted from the first of the chunk.
+
+    Where an output does not vary below a node, every leaf there has its value. So one leaf stands
+    for all, and no value is copied.
+
+    Parameters
+    ----------
+    varies : bool (n_nodes, n_explained)
+        Whether the output varies below the node.
+    n_varying : int32 (n_nodes,)
+        How many vary.
+    leaf : int32 (n_nodes,)
+        The leftmost leaf below the node, as a number of the forest; that of a leaf is itself.
+    value : float64, of all nodes of the forest
+    outputs : int64 (n_explained,)
+    """
+
+    varies: np.ndarray
+    n_varying: np.ndarray
+    leaf: np.ndarray
+    value: np.ndarray
+    outputs: np.ndarray
+
+
 def make_layouts(forest, outputs):
     """Layouts of the forest for some outputs, a chunk of trees each.
 
@@ -103,15 +128,15 @@ def make_layouts(forest, outputs):
 
 def layout_of(nodes, value, offsets, outputs, n_features, first=0) -> TreeLayout:
     """The layout of the trees between the first and the last of `offsets`, from tree `first` on."""
-    shape = offsets[-1] - offsets[0], len(outputs)
-    varies, constant = np.empty(shape, np.bool_), np.empty(shape)
-    n_varying, n_trees = np.empty(shape[0], np.int64), len(offsets) - 1
-    below, counts = (varies, constant, n_varying), np.zeros((n_trees, 2), np.int64)
-    _find_varying(n_trees, nodes, value, offsets, outputs, *below, counts)
+    n_nodes, n_trees = offsets[-1] - offsets[0], len(offsets) - 1
+    varies = np.empty((n_nodes, len(outputs)), np.bool_)
+    below = Below(varies, *np.empty((2, n_nodes), np.int32), value, outputs)
+    counts = np.zeros((n_trees, 2), np.int64)
+    _find_varying(n_trees, nodes, offsets, below, counts)
     starts = np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(counts, axis=0)])
     entries, terms = np.empty(starts[-1, 0], ENTRY), np.empty(starts[-1, 1], TERM)
     extents = np.zeros((n_trees, 3), np.int32)
-    _fill(n_trees, nodes, offsets, *below, starts, n_features, entries, terms, extents)
+    _fill(n_trees, nodes, offsets, below, starts, n_features, entries, terms, extents)
     return TreeLayout(entries, terms, starts, *np.ascontiguousarray(extents.T), first)
 
 
@@ -120,26 +145,24 @@ def layout_of(nodes, value, offsets, outputs, n_features, first=0) -> TreeLayout
 
 
 @kernel(parallel=True)
-def _find_varying(first, last, nodes, value, offsets, outputs, varies, constant, n_varying, counts):
-    """Mark (node, output) where the output varies below the node, else note its one value.
-
-    How many vary below each node goes to `n_varying`, and the numbers of entries and of terms of
-    each tree to `counts`, int64 (n_trees, 2).
-    """
-    n_outputs = len(outputs)
-    feature, left, right = nodes.feature, nodes.left, nodes.right
+def _find_varying(first, last, nodes, offsets, below, counts):
+    """Fill `below`; the numbers of entries and of terms of each tree go to `counts`, (n_trees, 2)."""
+    varies, n_varying, leaf, value, outputs = below
     for t in range(first, last):
         n_entries, n_terms = 0, 0
         for node in range(offsets[t + 1] - 1, offsets[t] - 1, -1):
             k, n = node - offsets[0], 0
-            for c in range(n_outputs):
-                if feature[node] < 0:
-                    varies[k, c], constant[k, c] = False, value[node, outputs[c]]
-                else:
-                    a, b = left[node] - offsets[0], right[node] - offsets[0]
-                    differ = constant[a, c] != constant[b, c]
-                    varies[k, c] = varies[a, c] or varies[b, c] or differ
-                    constant[k, c] = constant[a, c]
+            if nodes.feature[node] < 0:
+                leaf[k] = node
+                for c in range(len(outputs)):
+                    varies[k, c] = False
+            else:
+                a, b = nodes.left[node] - offsets[0], nodes.right[node] - offsets[0]
+                one, two = leaf[a], leaf[b]
+                leaf[k] = one
+                for c in range(len(outputs)):
+                    differ = value[one, outputs[c]] != value[two, outputs[c]]
+                    varies[k, c] = varies[a, c] | varies[b, c] | differ
                     n += varies[k, c]
             n_varying[k] = n
             n_entries += n > 0
@@ -148,22 +171,9 @@ def _find_varying(first, last, nodes, value, offsets, outputs, varies, constant,
 
 
 @kernel(parallel=True)
-def _fill(
-    first,
-    last,
-    nodes,
-    offsets,
-    varies,
-    constant,
-    n_varying,
-    starts,
-    n_features,
-    entries,
-    terms,
-    extents,
-):
+def _fill(first, last, nodes, offsets, below, starts, n_features, entries, terms, extents):
     """Write entries and terms; most distinct features, depth and places of each tree."""
-    n_outputs, origin = varies.shape[1], offsets[0]
+    n_outputs, origin = len(below.outputs), offsets[0]
     # By output: its place among the terms of the second child; -1 for others, and between entries.
     place = np.full(n_outputs, -1)
     last_edge = np.empty(n_features, np.int64)
@@ -174,14 +184,14 @@ def _fill(
         # Node, first and second child of each entry; then its places, see `_count_places`.
         links, places = np.empty((stop - start, 3), np.int64), np.empty((stop - start, 2), np.int64)
         extents[t, 0], extents[t, 1] = _write_entries(
-            nodes, offsets[t], origin, n_varying, last_edge, start, starts[t, 1], links, entries
+            nodes, offsets[t], origin, below.n_varying, last_edge, start, starts[t, 1], links, entries
         )
         if n_outputs == 1:
-            _finish_single(entries, terms, start, constant, links, places)
+            _finish_single(entries, terms, start, below, links, places)
         else:
             for e in range(stop - 1, start - 1, -1):
                 k, a, b = links[e - start, 0], links[e - start, 1], links[e - start, 2]
-                _write_terms(entries, terms, e, varies, constant, k, a, b, place)
+                _write_terms(entries, terms, e, below, k, a, b, place)
                 _count_places(entries, e, start, places)
                 entries[e].low = _is_low(entries, e)
         extents[t, 2] = max(places[0, 0], places[0, 1])
@@ -249,23 +259,25 @@ def _write_entries(nodes, root, origin, n_varying, last, start, term, links, ent
 
 
 @kernel(inner=True)
-def _finish_single(entries, terms, start, constant, links, places):
+def _finish_single(entries, terms, start, below, links, places):
     """Do what `_write_terms`, `_count_places` and `_is_low` do, for a single output."""
+    leaf, value, output = below.leaf, below.value, below.outputs[0]
     for row in range(len(links) - 1, -1, -1):
         entry = entries[start + row]
         first, second, low = entry.first, entry.second, entry.above == 0
         term = terms[entry.terms]
-        term.first_value, term.second_value = constant[links[row, 1], 0], constant[links[row, 2], 0]
+        term.first_value = value[leaf[links[row, 1]], output]
+        term.second_value = value[leaf[links[row, 2]], output]
         term.output, term.second = 0, -1
         n_first, here, there = 0, 1, 0
         if first >= 0:
-            below = entries[first]
-            low &= below.above == 0 and below.first < 0 and below.second < 0
+            child = entries[first]
+            low &= child.above == 0 and child.first < 0 and child.second < 0
             n_first, there = 1, places[first - start, 1]
             here = places[first - start, 0]
         if second >= 0:
-            below = entries[second]
-            low &= below.above == 0 and below.first < 0 and below.second < 0
+            child = entries[second]
+            low &= child.above == 0 and child.first < 0 and child.second < 0
             term.second = 0
             here = max(here, n_first + places[second - start, 1])
             there = max(there, places[second - start, 0])
@@ -274,38 +286,35 @@ def _finish_single(entries, terms, start, constant, links, places):
 
 
 @kernel(inner=True)
-def _write_terms(entries, terms, e, varies, constant, k, a, b, place):
+def _write_terms(entries, terms, e, below, k, a, b, place):
     """Terms of one entry: the outputs of its first child in their order, then the others.
 
-    `k`, `a` and `b` are the rows of its node, and of the first and the second child, in `varies`
-    and `constant`.
+    `k`, `a` and `b` are its node, and the first and the second child, as `below` counts them.
     """
-    entry, n, c = entries[e], 0, 0
-    start, first, second = entry.terms, entry.first, entry.second
-    if second >= 0:
-        below = entries[second]
-        for i in range(below.n_terms):
-            place[terms[below.terms + i].output] = i
-    if first >= 0:
-        below = entries[first]
-        for i in range(below.n_terms):
-            _write_term(terms, start + i, terms[below.terms + i].output, constant, a, b, place)
-        n = below.n_terms
-    entry.n_first = n
-    while n < entry.n_terms:
-        if varies[k, c] and not varies[a, c]:
-            _write_term(terms, start + n, c, constant, a, b, place)
-            n += 1
+    entry, varies = entries[e], below.varies
+    start, n_terms, n_first, n, c = entry.terms, entry.n_terms, 0, 0, 0
+    if entry.first >= 0:
+        child = entries[entry.first]
+        n = n_first = child.n_terms
+        for i in range(n_first):
+            terms[start + i].output = terms[child.terms + i].output
+    # Without a jump for each output, which would be mispredicted.
+    while n < n_terms:
+        terms[start + n].output = c
+        n += varies[k, c] & (not varies[a, c])
         c += 1
-
-
-@kernel(inner=True)
-def _write_term(terms, i, c, constant, a, b, place):
-    """Write the term of output `c`, and leave its place as it was before this entry."""
-    term = terms[i]
-    term.output, term.second = c, place[c]
-    term.first_value, term.second_value = constant[a, c], constant[b, c]
-    place[c] = -1
+    if entry.second >= 0:
+        child = entries[entry.second]
+        for i in range(child.n_terms):
+            place[terms[child.terms + i].output] = i
+    value, outputs, one, two = below.value, below.outputs, below.leaf[a], below.leaf[b]
+    for i in range(start, start + n_terms):
+        term = terms[i]
+        c = term.output
+        term.second = place[c]
+        term.first_value, term.second_value = value[one, outputs[c]], value[two, outputs[c]]
+        place[c] = -1  # as it was before this entry
+    entry.n_first = n_first
 
 
 @kernel(inner=True)
