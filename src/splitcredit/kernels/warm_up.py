@@ -9,6 +9,7 @@ from multiprocessing import get_context
 import numpy as np
 
 from splitcredit.forest import Forest
+from splitcredit.kernels import leaf_means
 from splitcredit.kernels.interactions import explain as interactions
 from splitcredit.kernels.interactions import pair_blocks, pair_tables
 from splitcredit.kernels.interactions.sets import present_sets
@@ -165,6 +166,8 @@ def _walks(stump, X):
 
 
 def _predict(stump, X):
+    """And what the conversion of boosted trees calls."""
+    leaf_means.summaries(stump.left, stump.right, stump.cover, stump.value[:, 0])
     predict.predict(stump, X)
 
 

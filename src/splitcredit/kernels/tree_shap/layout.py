@@ -146,7 +146,7 @@ def layout_of(nodes, value, offsets, outputs, n_features, first=0) -> TreeLayout
 
 @kernel(parallel=True)
 def _find_varying(first, last, nodes, offsets, below, counts):
-    """Fill `below`; the numbers of entries and of terms of each tree go to `counts`, (n_trees, 2)."""
+    """Fill `below`, and `counts` with the entries and terms of each tree, int64 (n_trees, 2)."""
     varies, n_varying, leaf, value, outputs = below
     for t in range(first, last):
         n_entries, n_terms = 0, 0
@@ -184,7 +184,15 @@ def _fill(first, last, nodes, offsets, below, starts, n_features, entries, terms
         # Node, first and second child of each entry; then its places, see `_count_places`.
         links, places = np.empty((stop - start, 3), np.int64), np.empty((stop - start, 2), np.int64)
         extents[t, 0], extents[t, 1] = _write_entries(
-            nodes, offsets[t], origin, below.n_varying, last_edge, start, starts[t, 1], links, entries
+            nodes,
+            offsets[t],
+            origin,
+            below.n_varying,
+            last_edge,
+            start,
+            starts[t, 1],
+            links,
+            entries,
         )
         if n_outputs == 1:
             _finish_single(entries, terms, start, below, links, places)
