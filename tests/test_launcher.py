@@ -64,8 +64,11 @@ def started():
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_nothing_is_left_of_a_launcher_that_a_signal_ends(number):
+def test_nothing_is_left_of_a_launcher_that_a_signal_ends(number, request):
     """As the one that ends all processes of a run."""
+    # Where the tests run under nohup, the launcher would ignore it, too.
+    handler = signal.signal(number, signal.SIG_DFL)
+    request.addfinalizer(lambda: signal.signal(number, handler))
     with started() as process:
         folder = Path(os.environ[launcher.SOCKET]).parent
         os.kill(int(process), number)
