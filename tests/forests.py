@@ -31,7 +31,7 @@ def leaf(value, cover=1.0, impurity=0.0) -> dict:
     return {"value": np.atleast_1d(np.asarray(value, float)), "cover": cover, "impurity": impurity}
 
 
-def split(feature, threshold, left, right, **own) -> dict:
+def split(feature, threshold, left, right, **fields) -> dict:
     """An inner node. Cover is the sum and value the weighted mean of its children's, unless given.
 
     The impurity, unless given, is 1 more than the weighted mean of the children's.
@@ -39,10 +39,10 @@ def split(feature, threshold, left, right, **own) -> dict:
     cover = left["cover"] + right["cover"]
     node = {"feature": feature, "threshold": threshold, "left": left, "right": right}
     node |= {"cover": cover, "missing_left": False}
-    for name, more in (("value", 0.0), ("impurity", 1.0)):
+    for name, excess in (("value", 0.0), ("impurity", 1.0)):
         total = left["cover"] * left[name] + right["cover"] * right[name]
-        node[name] = total / cover + more
-    return node | own
+        node[name] = total / cover + excess
+    return node | fields
 
 
 def grow(trees, n_features, order="depth", **fields) -> Forest:
@@ -124,11 +124,11 @@ def random_forest(
     def tree(depth):
         if depth == 0 or rng.random() < 0.15:
             return leaf(draw(), float(rng.integers(1, 9)), rng.random())
-        own = {"impurity": 1.0 + rng.random(), "missing_left": bool(rng.random() < 0.5)}
+        given_fields = {"impurity": 1.0 + rng.random(), "missing_left": bool(rng.random() < 0.5)}
         if free:
-            own |= {"value": draw()}
+            given_fields |= {"value": draw()}
         feature, threshold = int(rng.integers(n_features)), rng.choice(THRESHOLDS)
-        return split(feature, threshold, tree(depth - 1), tree(depth - 1), **own)
+        return split(feature, threshold, tree(depth - 1), tree(depth - 1), **given_fields)
 
     trees = [split(t % n_features, 0.3, tree(depth - 1), tree(depth - 1)) for t in range(n_trees)]
     return grow(trees, n_features, **fields)

@@ -50,8 +50,8 @@ def snakemake_runs(output):
     with subprocess.Popen(command, text=True, **pipes) as server:
 
         def run(folder, arguments, environment):
-            asked = {"folder": str(folder), "arguments": arguments, "environment": environment}
-            print(json.dumps(asked | {"output": str(output)}), file=server.stdin, flush=True)
+            request = {"folder": str(folder), "arguments": arguments, "environment": environment}
+            print(json.dumps(request | {"output": str(output)}), file=server.stdin, flush=True)
             status = int(server.stdout.readline())
             return SimpleNamespace(returncode=status, stdout=output.read_text())
 

@@ -136,7 +136,7 @@ def test_values_never_fall_when_a_feature_matters_more(explained):
 
     Where v'(S + i) - v'(S) >= v(S + i) - v(S) for all S without i, phi_i' >= phi_i.
     """
-    n_features, found = 3, 0
+    n_features, n_pairs = 3, 0
     subsets = [S for k in range(n_features + 1) for S in combinations(range(n_features), k)]
     x = np.array([[0.4, -0.1, 0.6]])
     cases = []
@@ -146,14 +146,14 @@ def test_values_never_fall_when_a_feature_matters_more(explained):
         cases.append((worth, explained(forest, x).values[0, :, 0]))
     scale = max(np.abs(phi).max() for _, phi in cases)
     for v, phi in cases:
-        for w, more in cases:
+        for w, psi in cases:
             for i in range(n_features):
-                rest = [S for S in subsets if i not in S]
-                gains = [(tuple(sorted((*S, i))), S) for S in rest]
+                without_i = [S for S in subsets if i not in S]
+                gains = [(tuple(sorted((*S, i))), S) for S in without_i]
                 if v is not w and all(w[T] - w[S] >= v[T] - v[S] for T, S in gains):
-                    found += 1
-                    assert more[i] >= phi[i] - twins.ROUNDING * scale
-    assert found > 1000
+                    n_pairs += 1
+                    assert psi[i] >= phi[i] - twins.ROUNDING * scale
+    assert n_pairs > 1000
 
 
 def test_twin_is_the_twin_by_enumeration():

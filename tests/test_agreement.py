@@ -80,17 +80,17 @@ def test_packages_agree_to_rounding_and_one_wrong_value_is_a_finding(
 ):
     explained = run_of(tmp_path, iris, recipe)
     rows = {} if ours == "mdi" else {"n_rows": 40}
-    found = {
+    results = {
         ours: explained(ours, **our_parameters, **rows),
         peer: explained(peer, **their_parameters, **rows),
     }
-    table = compared(found, forest_of(iris, recipe), ours, peer)
+    table = compared(results, forest_of(iris, recipe), ours, peer)
     assert table["cause"].item() in ("", cause_of_single_precision(peer))
     assert (judged(table)["verdict"], table["n_rows"].item()) == ("holds", 0 if not rows else 40)
-    wrong = found[peer].values.copy()
-    wrong.flat[np.abs(wrong).argmax()] *= 1 + 1e-3
-    found[peer] = replace(found[peer], values=wrong)
-    table = compared(found, forest_of(iris, recipe), ours, peer)
+    values = results[peer].values.copy()
+    values.flat[np.abs(values).argmax()] *= 1 + 1e-3
+    results[peer] = replace(results[peer], values=values)
+    table = compared(results, forest_of(iris, recipe), ours, peer)
     assert table["cause"].item() == _agreement.UNEXPLAINED
     assert judged(table)["verdict"] == "unexplained"
 
@@ -121,8 +121,8 @@ def test_the_known_cause_of_shap_holds_for_lost_digits_and_not_for_wrong_values(
     parameters = {"package": "shap", "version": "0", "arithmetic": "float64"}
     for error, verdict in ((1e-12, "differs"), (1e-4, "unexplained")):
         theirs = replace(ours, values=ours.values * (1 + error), parameters=parameters)
-        found = {"tree_shap": ours, "tree_shap_shap": theirs}
-        table = compared(found, forest, "tree_shap", "tree_shap_shap")
+        results = {"tree_shap": ours, "tree_shap_shap": theirs}
+        table = compared(results, forest, "tree_shap", "tree_shap_shap")
         assert judged(table, rules)["verdict"] == verdict
 
 
@@ -146,18 +146,18 @@ def test_sage_importance_agrees_to_the_error_of_its_draws(tmp_path):
     for loss, exact in ours.items():
         theirs = explained("sage_importance", loss=loss, **options)
         forest = forest_of(led, FOREST)
-        found = {"sage_exact": exact, "sage_package": theirs}
-        table = compared(found, forest, "sage_exact", "sage_package")
+        results = {"sage_exact": exact, "sage_package": theirs}
+        table = compared(results, forest, "sage_exact", "sage_package")
         assert table["basis"].item() == "monte-carlo" and judged(table)["verdict"] == "holds"
         shifted = replace(theirs, values=theirs.values + 6 * theirs.standard_error)
-        table = compared(found | {"sage_package": shifted}, forest, "sage_exact", "sage_package")
+        table = compared(results | {"sage_package": shifted}, forest, "sage_exact", "sage_package")
         assert judged(table)["verdict"] == "unexplained"
 
 
 def test_a_model_that_is_not_the_saved_one_is_refused(tmp_path, iris):
     explained = run_of(tmp_path, iris, FOREST)
-    other = {**FOREST, "random_state": 1}
-    storage.write_bundle(tmp_path / "models.npz", {"d+m": forest_of(iris, other)})
+    other_recipe = {**FOREST, "random_state": 1}
+    storage.write_bundle(tmp_path / "models.npz", {"d+m": forest_of(iris, other_recipe)})
     with pytest.raises(ValueError, match=r"d\+m: the model fitted anew is not the one that was"):
         explained("mdi_sklearn")
 
@@ -172,8 +172,8 @@ def test_models_of_folds_are_refused(tmp_path, iris):
 
 def test_only_the_first_rows_are_explained(tmp_path, iris):
     explained = run_of(tmp_path, iris, FOREST)
-    whole, first = explained("local_mdi"), explained("local_mdi", n_rows=7)
-    assert first.values.tobytes() == whole.values[:7].tobytes()
+    all_rows, first_rows = explained("local_mdi"), explained("local_mdi", n_rows=7)
+    assert first_rows.values.tobytes() == all_rows.values[:7].tobytes()
 
 
 def test_different_rows_are_not_compared(iris):
@@ -203,11 +203,11 @@ def test_xgboost_adds_up_in_single_precision(iris):
     forest = to_forest(model)
     exact = twins.tree_shap_by_subsets(forest, forest.prepare(iris.X[:20]))[:, :, 0]
     theirs = peers.function_of("tree_shap_xgboost")(model, forest, iris.X[:20]).values[:, :, 0]
-    double = tree_shap_shap.explain(model, forest, iris.X[:20]).values[:, :, 0]
+    of_shap = tree_shap_shap.explain(model, forest, iris.X[:20]).values[:, :, 0]
     assert (theirs == theirs.astype(np.float32)).all()
     scale = np.abs(exact).max()
     assert 2e-9 * scale < np.abs(theirs - exact).max() < 1e-5 * scale
-    assert np.abs(double - exact).max() <= 1e-14 * scale
+    assert np.abs(of_shap - exact).max() <= 1e-14 * scale
 
 
 def test_interventional_shap_weighs_in_single_precision():
@@ -248,8 +248,8 @@ def test_shap_loses_digits_on_deep_trees_of_table4():
     tree = models.fit(recipe, data.X, data.y).estimators_[43]
     forest = to_forest(tree)
     # Whole numbers, so that fractions and floats start from the same.
-    one = {"value": np.rint(forest.value[:, [1]]), "base": None, "output_names": ("output",)}
-    forest = replace(forest, **one)
+    fields = {"value": np.rint(forest.value[:, [1]]), "base": None, "output_names": ("output",)}
+    forest = replace(forest, **fields)
     rows = forest.prepare(data.X)[[225]].astype(float)
     case = _deep.case("deep", forest, rows)
     assert case.depth > 30
@@ -286,14 +286,14 @@ def test_table4_counts_the_cells_that_the_packages_give_otherwise():
 
     def others(theirs):
         table = table4_by_peers.compute({place: cells, f"{place}_of_peers": theirs})
-        (found,) = table4_by_peers.statements(table)
-        return found["measured"], found["value"]
+        (statement,) = table4_by_peers.statements(table)
+        return statement["measured"], statement["value"]
 
     measured = "cells of 64 that the packages alone give otherwise than printed"
     assert others(theirs) == (measured, 0)
-    wrong = theirs.copy()
-    wrong.loc[wrong["data"] == "wine", "value"] += 0.01
-    assert others(wrong) == (measured, 16)
+    changed_cells = theirs.copy()
+    changed_cells.loc[changed_cells["data"] == "wine", "value"] += 0.01
+    assert others(changed_cells) == (measured, 16)
 
 
 def test_the_limit_of_a_mean_grows_with_the_root_of_the_number_of_trees():

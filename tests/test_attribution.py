@@ -59,13 +59,13 @@ def call(name, function, forest, X, y, *rows):
     A measure that fits a model of its own is given one like that of the forest.
     """
     f = get_method(name, function)
-    known = {"X": X, "X_train": X, "y_train": y, "y": y, "background": X[:20], "random_state": 0}
+    inputs = {"X": X, "X_train": X, "y_train": y, "y": y, "background": X[:20], "random_state": 0}
     parameters = list(inspect.signature(f).parameters.values())
     forest = unfitted(forest) if parameters[0].name == "estimator" else forest
     parameters = parameters[1 + len(rows) :]
     required = [p.name for p in parameters if p.default is inspect.Parameter.empty]
-    assert set(required) <= set(known), f"{name}: tell this test what to give for {required}"
-    return f(forest, *rows, **{p: known[p] for p in required})
+    assert set(required) <= set(inputs), f"{name}: tell this test what to give for {required}"
+    return f(forest, *rows, **{p: inputs[p] for p in required})
 
 
 def explained(forest, X, method, **parameters):
@@ -137,22 +137,22 @@ class TestEveryLocalMeasure:
     def test_has_the_same_bytes_with_one_thread_and_two(self, name, case):
         forest, X, y = case
         rows = np.tile(X, (4, 1))
-        found, threads = set(), numba.get_num_threads()
+        contents, threads = set(), numba.get_num_threads()
         try:
             for n in (1, 2):
                 numba.set_num_threads(n)
-                found.add(local(name, forest, X, y, rows).values.tobytes())
+                contents.add(local(name, forest, X, y, rows).values.tobytes())
         finally:
             numba.set_num_threads(threads)
-        assert len(found) == 1
+        assert len(contents) == 1
 
     def test_has_the_same_bytes_in_batches_and_in_any_order(self, name, case):
         forest, X, y = case
-        whole = local(name, forest, X, y, X).values
+        values = local(name, forest, X, y, X).values
         parts = [local(name, forest, X, y, X[a:b]).values for a, b in ((0, 1), (1, 70), (70, 120))]
-        assert np.concatenate(parts).tobytes() == whole.tobytes()
+        assert np.concatenate(parts).tobytes() == values.tobytes()
         order = np.random.default_rng(0).permutation(len(X))
-        assert local(name, forest, X, y, X[order]).values.tobytes() == whole[order].tobytes()
+        assert local(name, forest, X, y, X[order]).values.tobytes() == values[order].tobytes()
 
     def test_takes_no_rows_at_all(self, name, case):
         forest, X, y = case
@@ -184,14 +184,14 @@ class TestEveryGlobalMeasure:
 
     def test_has_the_same_bytes_again_and_with_any_number_of_threads(self, name, case):
         forest, X, y = case
-        found, threads = set(), numba.get_num_threads()
+        contents, threads = set(), numba.get_num_threads()
         try:
             for n in (1, 2, 1, 2):
                 numba.set_num_threads(n)
-                found.add(call(name, "importance", forest, X, y).values.tobytes())
+                contents.add(call(name, "importance", forest, X, y).values.tobytes())
         finally:
             numba.set_num_threads(threads)
-        assert len(found) == 1
+        assert len(contents) == 1
 
     def test_gives_nothing_where_no_tree_splits(self, name, case):
         _, X, y = case
@@ -216,25 +216,25 @@ class TestChoiceOfOutputs:
     )
     def test_one_output_is_its_column_of_all(self, name, forest):
         X = rows_on_thresholds(forest, 150)
-        every = explained(forest, X, name)
+        all_outputs = explained(forest, X, name)
         for c, label in enumerate(forest.output_names):
             for output in (c, np.int64(c), label):
-                one = explained(forest, X, name, output=output)
-                assert_same(one.values[:, :, 0], every.values[:, :, c], name)
-                assert one.baseline.tobytes() == every.baseline[c].tobytes()
-                assert one.output_names == (label,) and one.output_index is None
+                one_output = explained(forest, X, name, output=output)
+                assert_same(one_output.values[:, :, 0], all_outputs.values[:, :, c], name)
+                assert one_output.baseline.tobytes() == all_outputs.baseline[c].tobytes()
+                assert one_output.output_names == (label,) and one_output.output_index is None
 
     @pytest.mark.parametrize("leaves", ["pure", "fractions"])
     def test_predicted_is_the_column_of_the_largest_prediction(self, name, leaves):
         forest = random_forest(3, n_trees=5, n_outputs=4, leaves=leaves)
         X = rows_on_thresholds(forest, 150)
-        a, every = explained(forest, X, name, output="predicted"), explained(forest, X, name)
+        a, all_outputs = explained(forest, X, name, output="predicted"), explained(forest, X, name)
         index = forest.predict(X).argmax(axis=1)
         assert len(set(index)) > 1
         np.testing.assert_array_equal(a.output_index, index)
-        expected = every.values[np.arange(len(X)), :, index]
+        expected = all_outputs.values[np.arange(len(X)), :, index]
         assert_same(a.values[:, :, 0], expected, name)
-        np.testing.assert_array_equal(a.baseline[:, 0], every.baseline[index])
+        np.testing.assert_array_equal(a.baseline[:, 0], all_outputs.baseline[index])
         assert a.output_names == ("predicted",) and a.parameters == {"output": "predicted"}
 
     def test_predicted_is_the_first_of_equals(self, name):
@@ -341,23 +341,23 @@ def test_explain_converts_models_itself():
 
 def test_numbers_from_python_lists_and_float32_arrays_are_the_same():
     model, X, _ = fitted("tree, gini, iris")
-    found = {explain(model, x).values.tobytes() for x in (X, X.tolist(), X.astype(np.float32))}
-    assert len(found) == 1
+    contents = {explain(model, x).values.tobytes() for x in (X, X.tolist(), X.astype(np.float32))}
+    assert len(contents) == 1
 
 
 @pytest.mark.parametrize("kind", [Attribution, Importance, Forest])
 def test_arrays_of_something_else_or_with_parts_missing_are_named(kind):
     forest = stump()
-    made = {
+    examples = {
         Attribution: explain(forest, [[0.0] * 3]),
         Importance: Importance([1.0], ["x0"], "mdi"),
         Forest: forest,
     }
-    arrays = made.pop(kind).to_arrays()
-    for other in made.values():
+    arrays = examples.pop(kind).to_arrays()
+    for example in examples.values():
         message = rf"these arrays are no {kind.__name__}: missing .*, not expected \['"
         with pytest.raises(ValueError, match=message):
-            kind.from_arrays(other.to_arrays())
+            kind.from_arrays(example.to_arrays())
     arrays.pop("feature_names")
     with pytest.raises(ValueError, match=r"missing \['feature_names'\], not expected \[\]"):
         kind.from_arrays(arrays)

@@ -95,8 +95,8 @@ def test_an_interpreter_that_is_missing_or_another_is_refused(bench, monkeypatch
 
 def test_only_the_kernel_is_scaled_to_all_rows(bench):
     rounds = [{"construct": [c, c], "explain": [e, 2 * e]} for c, e in [(90, 90), (3, 1), (3, 1)]]
-    found = bench("race").medians(rounds, scale=10)
-    assert found == {"kernel": [10, 20], "end to end": [13, 23]}
+    milliseconds = bench("race").medians(rounds, scale=10)
+    assert milliseconds == {"kernel": [10, 20], "end to end": [13, 23]}
 
 
 @pytest.fixture(scope="module")
@@ -179,8 +179,8 @@ def test_peers_that_are_missing_or_fail_are_said(small, bench, take_reference, t
     from reproduction import storage
 
     storage.write_rows(tmp_path / "bench.csv", rows, bench("pairs").COLUMNS)
-    read = storage.read_rows(tmp_path / "bench.csv")
-    summary, table = take_reference.bench_summary(read), take_reference.bench_table(read)
+    stored = storage.read_rows(tmp_path / "bench.csv")
+    summary, table = take_reference.bench_summary(stored), take_reference.bench_table(stored)
     for text in (summary, table):
         assert "woodelf: not installed here: no such thing" in text
         assert len({line.count("|") for line in text.splitlines() if "|" in line}) == 1
@@ -236,22 +236,22 @@ def test_every_kernel_on_the_page_of_limits_is_counted_and_runs(bench):
     for work in works:
         work.run()
         assert work.operations > 0, work.kernel
-        least = core.least(work)
-        assert least["arithmetic"] == (work.operations + work.divisions) / 1e9
-        cells = limits.line(work, least, 2 * max(least.values())).count("|") - 1
+        limit_seconds = core.least(work)
+        assert limit_seconds["arithmetic"] == (work.operations + work.divisions) / 1e9
+        cells = limits.line(work, limit_seconds, 2 * max(limit_seconds.values())).count("|") - 1
         assert cells == len(limits.HEADS)
-        assert limits.line(work, least, 2 * max(least.values())).endswith(" 50% |")
+        assert limits.line(work, limit_seconds, 2 * max(limit_seconds.values())).endswith(" 50% |")
 
 
 def test_every_recorded_time_is_of_a_setting_that_is_drawn(bench):
     """Red if the draw of a setting changes its number of features, or one is recorded twice."""
     gaps = bench("gap_ratios")
     rows = gaps.storage.read_rows(gaps.RECORDED)
-    theirs, drawn = gaps.recorded(), {setting.key: setting for setting in gaps.settings()}
-    assert len(rows) == len(theirs) and set(theirs) < set(drawn)
+    theirs, settings = gaps.recorded(), {setting.key: setting for setting in gaps.settings()}
+    assert len(rows) == len(theirs) and set(theirs) < set(settings)
     for key in theirs:
-        assert (drawn[key].chosen.sum(axis=1) == drawn[key].size).all()
-    assert gaps.microseconds(drawn["grown10", 0.3, 1], seconds=0) > 0
+        assert (settings[key].chosen.sum(axis=1) == settings[key].size).all()
+    assert gaps.microseconds(settings["grown10", 0.3, 1], seconds=0) > 0
     text = gaps.table(dict.fromkeys(theirs, 2.0))
     assert text.count("| 2x | 2x |") == len(gaps.lines())
     names = [line.split("|")[1].strip() for line in text.split("\n")[2:]]
@@ -277,7 +277,7 @@ def test_visits_and_quadrature_of_a_tree_are_counted_as_by_hand(bench):
     # Three points; 5 operations at each of the two bottom nodes, 5 + 6 at the root.
     assert kernel_work.quadrature_work(forest)[0] == 3 * (5 + 5 + 11)
     ranking = np.array([1, 0, 2])
-    sets = [np.flatnonzero(one).tolist() for one in kernel_work.tried_sets(ranking)]
+    sets = [np.flatnonzero(mask).tolist() for mask in kernel_work.tried_sets(ranking)]
     assert sets == [[0], [1], [2], [0, 1], [1, 2], [0, 1, 2]]
 
 
@@ -295,32 +295,32 @@ def test_operations_of_gaps_are_counted_as_by_hand(bench):
 
 def test_a_table_is_written_between_its_marks(tmp_path):
     page = "before\n<!-- a -->\nold\n<!-- /a -->\nafter\n"
-    written = "before\n<!-- a -->\n| x |\n|---|\n<!-- /a -->\nafter\n"
+    expected = "before\n<!-- a -->\n| x |\n|---|\n<!-- /a -->\nafter\n"
     (tmp_path / "page.md").write_text(page)
     marked.write(tmp_path / "page.md", "a", "| x |\n|---|\n")
-    assert (tmp_path / "page.md").read_text() == written
-    assert marked.between(written, "a") == "| x |\n|---|"
+    assert (tmp_path / "page.md").read_text() == expected
+    assert marked.between(expected, "a") == "| x |\n|---|"
     with pytest.raises(ValueError, match="no text between <!-- b --> and <!-- /b -->"):
         marked.replaced(page, "b", "| x |")
 
 
 def test_worker_answers_errors_and_ends_with_its_input():
     command = [sys.executable, str(BENCHMARKS / "worker.py"), "no_such_peer"]
-    done = subprocess.run(
+    process = subprocess.run(
         command, input='{"do": "run"}\n', capture_output=True, text=True, check=True, cwd=os.sep
     )
-    assert "ModuleNotFoundError" in done.stdout and done.stdout.count("\n") == 1
+    assert "ModuleNotFoundError" in process.stdout and process.stdout.count("\n") == 1
 
 
 def test_a_family_is_drawn_by_its_seed_within_its_bounds(bench):
     family = bench("family")
     members = family.members(3)
     assert [str(m) for m in members] != [str(m) for m in family.members(4)]
-    for member, again in zip(members, family.members(3), strict=True):
+    for member, same_member in zip(members, family.members(3), strict=True):
         assert (member.title, member.rows, member.parameters) == (
-            again.title,
-            again.rows,
-            again.parameters,
+            same_member.title,
+            same_member.rows,
+            same_member.parameters,
         )
         assert 100 <= member.rows <= 100_000 and 1 <= member.n_classes <= 20
         assert 2 <= member.deep <= 16 and member.leaves * member.rows <= 2 * family.WORK
@@ -365,8 +365,10 @@ def test_a_family_replaces_its_own_rows_of_the_table_only(bench, monkeypatch, tm
 
     monkeypatch.setattr(run.family, "benchmarks", lambda seed, *numbers: [Timed()])
     monkeypatch.setattr(run, "warm_up", lambda: None)
-    old = [{"scope": name, "family": seed} for name, seed in (("W1", ""), ("old", "3"), ("x", "4"))]
-    storage.write_rows(run.TABLE, old, run.COLUMNS)
+    old_rows = [
+        {"scope": name, "family": seed} for name, seed in (("W1", ""), ("old", "3"), ("x", "4"))
+    ]
+    storage.write_rows(run.TABLE, old_rows, run.COLUMNS)
     run.main("family", "3", "0")
     assert [row["scope"] for row in run.stored()] == ["W1", "old", "x", "drawn"]
     run.main("family", "3")
@@ -380,12 +382,12 @@ def test_a_module_replaces_the_rows_of_its_own_works_only(bench, monkeypatch, tm
     monkeypatch.setattr(run, "warm_up", lambda: None)
     shared = {"mode": "kernel", "clock": "cpu", "threads": "1", "family": ""}
     works = [("SAGE", "led"), ("TreeSHAP", "W1"), ("TreeSHAP", "W1"), ("TreeSHAP", "W2")]
-    old = [shared | {"benchmark": name, "scope": scope, "ratio": "1"} for name, scope in works]
-    storage.write_rows(run.TABLE, old, run.COLUMNS)
+    old_rows = [shared | {"benchmark": name, "scope": scope, "ratio": "1"} for name, scope in works]
+    storage.write_rows(run.TABLE, old_rows, run.COLUMNS)
 
     class Timed:
         def run(self):
-            return [old[1] | {"ratio": "2", "target": "", "note": ""}]
+            return [old_rows[1] | {"ratio": "2", "target": "", "note": ""}]
 
     monkeypatch.setattr(bench("tree_shap"), "benchmarks", lambda *names: [Timed()])
     run.main("tree_shap", "W1")
@@ -444,8 +446,8 @@ def test_guides_of_kernels_give_the_ratios_of_the_reference(take_reference):
     rows = take_reference.storage.read_rows(take_reference.REFERENCE / "bench.csv")
 
     def ratios(benchmark, peer):
-        chosen = [r for r in rows if (r["benchmark"], r["peer"]) == (benchmark, peer)]
-        return sorted(f"{float(r['ratio']):.1f}" for r in chosen if r["clock"] == "cpu")
+        of_pair = [r for r in rows if (r["benchmark"], r["peer"]) == (benchmark, peer)]
+        return sorted(f"{float(r['ratio']):.1f}" for r in of_pair if r["clock"] == "cpu")
 
     walks = ratios("local MDI", "scikit-learn forest.apply")
     (sampled,) = ratios("sampled PG2, one pair, all features", "xgboost inplace_predict")

@@ -23,8 +23,8 @@ def grown(n_features, depth, n_trees=12):
     """A boosted model, and rows that it was not fitted on."""
     recipe = {"dataset": "friedman", "n_samples": 200, "n_test": 4, "n_features": n_features}
     data = datasets.load(recipe)
-    given = {"n_estimators": n_trees, "max_depth": depth, "learning_rate": 0.3, "n_jobs": 1}
-    model = XGBRegressor(**given, random_state=0).fit(data.training.X, data.training.y)
+    parameters = {"n_estimators": n_trees, "max_depth": depth, "learning_rate": 0.3, "n_jobs": 1}
+    model = XGBRegressor(**parameters, random_state=0).fit(data.training.X, data.training.y)
     return to_forest(model), data.explained.X
 
 
@@ -42,9 +42,9 @@ def test_the_bound_holds_for_every_order_by_enumeration():
 def test_the_bound_is_not_below_the_best_of_all_orders(searched, scale):
     forest, X = grown(9, 3)
     best = best_ranking(forest, X, scale=scale).pgi2
-    found = largest_pgi2(forest, X, scale=scale, searched=searched)
-    assert (found.upper >= best * (1 - 1e-12)).all()
-    assert not found.exact.any() or np.allclose(found.upper[found.exact], best[found.exact])
+    bound = largest_pgi2(forest, X, scale=scale, searched=searched)
+    assert (bound.upper >= best * (1 - 1e-12)).all()
+    assert not bound.exact.any() or np.allclose(bound.upper[bound.exact], best[bound.exact])
 
 
 @pytest.mark.parametrize(
@@ -64,10 +64,10 @@ def test_the_bound_holds_for_other_noise_and_for_means_over_trees(perturbation):
     classes = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X, y > y.mean())
     for model, output in ((regression, None), (classes, 1)):
         scale = 1.0 if isinstance(perturbation, perturbations.Marginal) else 0.8
-        given = model, X[:3], perturbation, scale, output
-        best = best_ranking(*given).pgi2
+        arguments = model, X[:3], perturbation, scale, output
+        best = best_ranking(*arguments).pgi2
         for searched in (1, 3, 5):
-            assert (largest_pgi2(*given, searched=searched).upper >= best * (1 - 1e-12)).all()
+            assert (largest_pgi2(*arguments, searched=searched).upper >= best * (1 - 1e-12)).all()
 
 
 def test_what_a_feature_adds_is_at_most_its_worth():
@@ -81,13 +81,13 @@ def test_what_a_feature_adds_is_at_most_its_worth():
     for row in range(len(X)):
         chances = bounds._Chances(problem, trees, X[row : row + 1])
         worth = chances.of_features(6)
-        for rest in masks[1:]:
-            bits = int(rest @ (1 << np.arange(6)))
-            joined = [root[row, s] - root[row, s & ~bits] for s in range(64) if s & bits]
-            assert max(joined) <= chances.of_rest(rest) * (1 + 1e-12)
+        for mask in masks[1:]:
+            bits = int(mask @ (1 << np.arange(6)))
+            rises_of_mask = [root[row, s] - root[row, s & ~bits] for s in range(64) if s & bits]
+            assert max(rises_of_mask) <= chances.of_rest(mask) * (1 + 1e-12)
         for i in range(6):
-            without = [s for s in range(64) if not masks[s, i]]
-            rises = [root[row, s | 1 << i] - root[row, s] for s in without]
+            sets_without_i = [s for s in range(64) if not masks[s, i]]
+            rises = [root[row, s | 1 << i] - root[row, s] for s in sets_without_i]
             assert np.abs(rises).max() <= worth[i] * (1 + 1e-12)
 
 
@@ -108,15 +108,15 @@ def test_one_tree_with_one_split_is_worth_its_gap():
 def test_where_few_features_have_an_effect_the_bound_is_the_optimum():
     """Twenty features, of which two trees of depth two split on six at most."""
     forest, X = grown(20, 2, n_trees=2)
-    used = np.unique(forest.feature[forest.feature >= 0])
-    found = largest_pgi2(forest, X, scale=0.5, searched=8)
-    assert found.exact.all() and len(used) <= 6
+    split_on = np.unique(forest.feature[forest.feature >= 0])
+    bound = largest_pgi2(forest, X, scale=0.5, searched=8)
+    assert bound.exact.all() and len(split_on) <= 6
     greedy = greedy_ranking(forest, X, scale=0.5).pgi2
-    assert (greedy <= found.upper * (1 + 1e-12)).all()
+    assert (greedy <= bound.upper * (1 + 1e-12)).all()
     # An order may wait with features that have no effect at its largest gap.
-    few, few_rows = grown(5, 2, n_trees=2)
-    small = best_ranking(few, few_rows, scale=0.5).pgi2
-    assert np.allclose(largest_pgi2(few, few_rows, scale=0.5).upper, small, rtol=1e-13)
+    few_features, few_rows = grown(5, 2, n_trees=2)
+    optimum = best_ranking(few_features, few_rows, scale=0.5).pgi2
+    assert np.allclose(largest_pgi2(few_features, few_rows, scale=0.5).upper, optimum, rtol=1e-13)
 
 
 def test_more_features_searched_are_tighter():

@@ -143,28 +143,28 @@ def test_interactions_against_a_background_equal_those_of_mixed_rows(name, order
     ours = interactions(forest, X, sets=sets, order=order, background=background).values
     twin = [twins_interactions.index_of_game(worth, sets) for worth in games(forest, X, background)]
     assert twins.largest_error(ours, twin) <= twins.ROUNDING
-    own = interactions(forest, X, "predicted", sets, background, order)
+    predicted = interactions(forest, X, "predicted", sets, background, order)
     index = forest.predict(X).argmax(axis=1)
-    assert (own.output_index == index).all()
-    assert twins.largest_error(own.values[..., 0], ours[range(4), :, index]) <= twins.ROUNDING
+    assert (predicted.output_index == index).all()
+    assert twins.largest_error(predicted.values[..., 0], ours[range(4), :, index]) <= twins.ROUNDING
     mean = forest.predict(background).mean(axis=0)
-    assert twins.largest_error(own.baseline[:, 0], mean[index]) <= twins.ROUNDING
+    assert twins.largest_error(predicted.baseline[:, 0], mean[index]) <= twins.ROUNDING
 
 
 def games(forest, X, background):
     """For each row the mean prediction of every mixture with the background, by known features."""
     predict, n_features = forest.predict, X.shape[1]
-    every = [S for size in range(n_features + 1) for S in combinations(range(n_features), size)]
+    all_sets = [S for size in range(n_features + 1) for S in combinations(range(n_features), size)]
     for i in range(len(X)):
         worth = {}
-        for known in every:
+        for known_features in all_sets:
             rows_of = background.copy()
-            for j in known:
+            for j in known_features:
                 if hasattr(X, "iloc"):
                     rows_of.isetitem(j, X.iloc[[i] * len(background), j].set_axis(rows_of.index))
                 else:
                     rows_of[:, j] = X[i, j]
-            worth[frozenset(known)] = predict(rows_of).mean(axis=0)
+            worth[frozenset(known_features)] = predict(rows_of).mean(axis=0)
         yield worth
 
 
@@ -204,11 +204,11 @@ def test_the_hash_of_training_rows_goes_by_codes():
 
 def test_a_forest_by_categories_survives_storage():
     forest, X, _ = example("one output")
-    again = Forest.from_arrays(forest.to_arrays())
-    np.testing.assert_array_equal(again.predict(X), forest.predict(X))
+    restored = Forest.from_arrays(forest.to_arrays())
+    np.testing.assert_array_equal(restored.predict(X), forest.predict(X))
     labeled = replace(forest, categories=replace(forest.categories, labels=[LABELS], labeled=[0]))
-    again = Forest.from_arrays(labeled.to_arrays()).categories
-    assert (again.labels, again.labeled) == ((LABELS,), (0,))
+    restored = Forest.from_arrays(labeled.to_arrays()).categories
+    assert (restored.labels, restored.labeled) == ((LABELS,), (0,))
 
 
 def test_contradictions_are_refused():
@@ -339,8 +339,8 @@ def test_interactions_of_fitted_models_equal_the_definition(name):
         twin = twins_interactions.interaction_index(forest, forest.prepare(X), sets)
         assert twins.largest_error(ours, twin) <= twins.ROUNDING
     matrix = interactions(model, X, background=background).values
-    alone = explain(model, X, "tree_shap_interventional", background=background).values
-    assert twins.largest_error(matrix.sum(axis=2), alone) <= twins.ROUNDING
+    first_order = explain(model, X, "tree_shap_interventional", background=background).values
+    assert twins.largest_error(matrix.sum(axis=2), first_order) <= twins.ROUNDING
 
 
 def test_labels_that_training_did_not_have():
@@ -393,9 +393,9 @@ def test_an_unknown_category_in_whole_numbers_is_missing(as_list):
         max_iter=5, categorical_features=["k"], min_samples_leaf=5, early_stopping=False
     ).fit(X, y)
     rows = [[5, 1], [3, 1], [0, -1]]
-    given = rows if as_list else np.array(rows)
+    codes_given = rows if as_list else np.array(rows)
     expected = model.predict(pd.DataFrame(rows, columns=["k", "x"]))
-    assert twins.largest_error(to_forest(model).predict(given)[:, 0], expected) <= 1e-12
+    assert twins.largest_error(to_forest(model).predict(codes_given)[:, 0], expected) <= 1e-12
 
 
 def test_air_refuses_categories_of_which_it_would_make_numbers():

@@ -39,15 +39,15 @@ def more(method, X):
 @pytest.mark.parametrize("method", METHODS)
 def test_chunks_together_are_the_bytes_of_the_whole(method, kind, case):
     model, X = case
-    whole = splitcredit.explain(model, X, method, **more(method, X))
+    full = splitcredit.explain(model, X, method, **more(method, X))
     rows = {"frame": X, "array": X.to_numpy(), "list": X.to_numpy().tolist()}[kind]
     if kind != "frame":
         model = to_forest(model)
     parts = splitcredit.explain_chunks(model, rows, method, chunk_rows=64, **more(method, rows))
     parts = list(parts)
     assert [len(part.values) for part in parts] == [64, 64, 22]
-    assert np.concatenate([p.values for p in parts]).tobytes() == whole.values.tobytes()
-    assert all(p.baseline.tobytes() == whole.baseline.tobytes() for p in parts)
+    assert np.concatenate([p.values for p in parts]).tobytes() == full.values.tobytes()
+    assert all(p.baseline.tobytes() == full.baseline.tobytes() for p in parts)
 
 
 @pytest.mark.parametrize("model_output", ["log_loss", "squared_error"])
@@ -67,8 +67,8 @@ def test_targets_of_a_loss_are_cut_as_the_rows_are(model_output, case, monkeypat
     )
     assert np.concatenate([p.values for p in parts]).tobytes() == direct.values.tobytes()
     monkeypatch.setattr(_chunks, "_ROWS", 16)
-    whole = splitcredit.explain(model, X, "tree_shap_interventional", y=y, **arguments)
-    assert whole.totals().tobytes() == direct.totals().tobytes()
+    in_chunks = splitcredit.explain(model, X, "tree_shap_interventional", y=y, **arguments)
+    assert in_chunks.totals().tobytes() == direct.totals().tobytes()
     with pytest.raises(ValueError, match=r"y has shape \(3,\), expected \(150,\)"):
         splitcredit.explain(model, X, "tree_shap_interventional", y=y[:3], **arguments)
 
@@ -76,14 +76,14 @@ def test_targets_of_a_loss_are_cut_as_the_rows_are(model_output, case, monkeypat
 @pytest.mark.parametrize("output", ["all", "predicted", 1])
 def test_explain_and_importance_in_chunks_are_those_of_all_rows(output, case, monkeypatch):
     model, X = case
-    whole = splitcredit.explain(model, X, output=output)
+    full = splitcredit.explain(model, X, output=output)
     summary = splitcredit.importance(model, X, method="tree_shap", output=output)
     monkeypatch.setattr(_chunks, "chunk_rows", lambda forest, method: 40)
     in_chunks = splitcredit.explain(model, X, output=output)
     for name in ("values", "baseline", "output_index"):
-        of_chunks, of_all = getattr(in_chunks, name), getattr(whole, name)
+        of_chunks, of_all = getattr(in_chunks, name), getattr(full, name)
         assert (of_chunks is None and of_all is None) or of_chunks.tobytes() == of_all.tobytes()
-    assert in_chunks.parameters == whole.parameters and in_chunks.output_names == whole.output_names
+    assert in_chunks.parameters == full.parameters and in_chunks.output_names == full.output_names
     summary_in_chunks = splitcredit.importance(model, X, method="tree_shap", output=output)
     # The sums over chunks are rounded in another order.
     assert twins.largest_error(summary_in_chunks.values, summary.values) <= twins.ROUNDING
@@ -93,36 +93,36 @@ def test_explain_and_importance_in_chunks_are_those_of_all_rows(output, case, mo
 def test_values_of_chunks_are_written_to_the_result_itself(output, case, monkeypatch):
     """A copy of a large result takes as long as much of the work: its memory is touched twice."""
     model, X = case
-    whole = splitcredit.explain(model, X, output=output)
-    written, put = [], results.Whole.put
+    full = splitcredit.explain(model, X, output=output)
+    shared, unpatched_put = [], results.Whole.put
 
     def noted(result, start, values):
-        written.append(np.shares_memory(values, result.values))
-        put(result, start, values)
+        shared.append(np.shares_memory(values, result.values))
+        unpatched_put(result, start, values)
 
     monkeypatch.setattr(_chunks, "chunk_rows", lambda forest, method: 40)
     monkeypatch.setattr(results.Whole, "put", noted)
     in_chunks = splitcredit.explain(model, X, output=output)
-    assert written == [True] * -(-len(X) // 40)
-    assert in_chunks.values.tobytes() == whole.values.tobytes()
+    assert shared == [True] * -(-len(X) // 40)
+    assert in_chunks.values.tobytes() == full.values.tobytes()
 
 
 def test_the_room_of_a_chunk_is_given_once_and_for_its_rows_only():
-    whole = results.Whole(5)
+    result = results.Whole(5)
     assert not np.shares_memory(results.zeros((2, 3)), results.zeros((2, 3)))
     for start, n_rows in ((0, 2), (2, 2), (4, 1)):
-        with whole.chunk(start, n_rows):
-            others = results.zeros((n_rows + 1, 3))
-            given = results.zeros((n_rows, 3))
-            again = results.zeros((n_rows, 3))
-        given += start + 1
-        again += 100
-        others += 100
-        whole.put(start, given)
-    assert whole.values[:, 0].tolist() == [1, 1, 3, 3, 5]
-    with whole.chunk(0, 2):
+        with result.chunk(start, n_rows):
+            other_length = results.zeros((n_rows + 1, 3))
+            room = results.zeros((n_rows, 3))
+            second_room = results.zeros((n_rows, 3))
+        room += start + 1
+        second_room += 100
+        other_length += 100
+        result.put(start, room)
+    assert result.values[:, 0].tolist() == [1, 1, 3, 3, 5]
+    with result.chunk(0, 2):
         other_shape = results.zeros((2, 4))
-    assert not np.shares_memory(other_shape, whole.values)
+    assert not np.shares_memory(other_shape, result.values)
 
 
 def test_rankings_and_gaps_in_chunks_are_those_of_all_rows(case, monkeypatch):
@@ -131,9 +131,9 @@ def test_rankings_and_gaps_in_chunks_are_those_of_all_rows(case, monkeypatch):
         lambda: splitcredit.rank(model, X[:50], scale=0.3).gaps,
         lambda: splitcredit.faithfulness(model, X[:50], ["a", "b", "c"], scale=0.3),
     )
-    whole = [call().tobytes() for call in calls]
+    of_all_rows = [call().tobytes() for call in calls]
     monkeypatch.setattr(_ranks, "_ROWS", 7)
-    assert [call().tobytes() for call in calls] == whole
+    assert [call().tobytes() for call in calls] == of_all_rows
 
 
 def test_a_bad_row_far_down_is_refused_before_the_first_chunk(case):
@@ -147,14 +147,14 @@ def test_a_bad_row_far_down_is_refused_before_the_first_chunk(case):
 
 def test_rows_of_an_array_in_chunks_are_checked_once(case, monkeypatch):
     model, X = case
-    whole, rows = to_forest(model), np.ascontiguousarray(X, np.float32)
-    expected, checked = splitcredit.explain(whole, rows).values, []
+    of_model, rows = to_forest(model), np.ascontiguousarray(X, np.float32)
+    expected, checked = splitcredit.explain(of_model, rows).values, []
     monkeypatch.setattr(_chunks, "chunk_rows", lambda *_: 40)
     numeric = forest.numeric
     monkeypatch.setattr(
         forest, "numeric", lambda X, kind: checked.append(len(X)) or numeric(X, kind)
     )
-    assert splitcredit.explain(whole, rows).values.tobytes() == expected.tobytes()
+    assert splitcredit.explain(of_model, rows).values.tobytes() == expected.tobytes()
     assert checked == [40, 40, 40, 30]
 
 
@@ -186,26 +186,26 @@ def test_no_rows_are_one_empty_attribution(case):
 
 
 def test_a_chunk_of_a_wide_or_a_large_forest_has_fewer_rows():
-    small = random_forest(0, n_trees=3, n_features=6)
-    wide = random_forest(0, n_trees=3, n_features=4000, n_outputs=3)
-    large = random_forest(0, n_trees=60, depth=12)
-    assert _chunks.chunk_rows(small, "saabas") == 1 << 16
-    assert _chunks.chunk_rows(wide, "saabas") == (1 << 23) // 12000
-    assert 1 << 10 <= _chunks.chunk_rows(large, "saabas") < 1 << 16
+    small_forest = random_forest(0, n_trees=3, n_features=6)
+    wide_forest = random_forest(0, n_trees=3, n_features=4000, n_outputs=3)
+    large_forest = random_forest(0, n_trees=60, depth=12)
+    assert _chunks.chunk_rows(small_forest, "saabas") == 1 << 16
+    assert _chunks.chunk_rows(wide_forest, "saabas") == (1 << 23) // 12000
+    assert 1 << 10 <= _chunks.chunk_rows(large_forest, "saabas") < 1 << 16
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_single_precision_is_the_rounded_result(method, case):
     model, X = case
-    double = splitcredit.explain(model, X, method, **more(method, X))
-    single = splitcredit.explain(model, X, method, dtype="float32", **more(method, X))
-    assert single.values.dtype == np.float32 and single.baseline.dtype == np.float64
-    assert single.values.tobytes() == double.values.astype(np.float32).tobytes()
-    back = from_arrays(single.to_arrays())
+    in_double = splitcredit.explain(model, X, method, **more(method, X))
+    in_single = splitcredit.explain(model, X, method, dtype="float32", **more(method, X))
+    assert in_single.values.dtype == np.float32 and in_single.baseline.dtype == np.float64
+    assert in_single.values.tobytes() == in_double.values.astype(np.float32).tobytes()
+    back = from_arrays(in_single.to_arrays())
     assert isinstance(back, Attribution) and back.values.dtype == np.float32
-    rounding = 4 * np.finfo(np.float32).eps * np.abs(double.values).sum(axis=1).max()
-    assert single.totals().dtype == np.float64
-    np.testing.assert_allclose(single.totals(), double.totals(), rtol=0, atol=rounding)
+    rounding = 4 * np.finfo(np.float32).eps * np.abs(in_double.values).sum(axis=1).max()
+    assert in_single.totals().dtype == np.float64
+    np.testing.assert_allclose(in_single.totals(), in_double.totals(), rtol=0, atol=rounding)
 
 
 class Screen(io.StringIO):
@@ -223,8 +223,8 @@ def test_a_bar_appears_on_standard_error_after_the_delay(progress, delay, case, 
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(_progress, "DELAY", delay)
     list(splitcredit.explain_chunks(model, X, chunk_rows=50, progress=progress))
-    shown = progress is True or (progress is None and delay == 0.0)
-    assert ("150/150" in screen.getvalue()) == shown
+    has_bar = progress is True or (progress is None and delay == 0.0)
+    assert ("150/150" in screen.getvalue()) == has_bar
 
 
 def test_no_bar_goes_to_a_file(case, monkeypatch, capsys):

@@ -115,16 +115,16 @@ def test_the_check_ends_with_status_1_and_names_what_is_unexplained(tmp_path):
         storage.write_rows(tmp_path / "claims.csv", rows, claims.COLUMNS)
         command = ["check", "--claims", "claims.csv", "--report", "report.html"]
         command += ["--log", "check.log", "--out", "verdict.txt"]
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "reproduction", *command],
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
             text=True,
             capture_output=True,
         )
-        assert done.returncode == status
+        assert process.returncode == status
         line = "p/t, published, name=a: printed '0.5', ours 0.7"
-        assert (line in done.stderr) == (line in (tmp_path / "check.log").read_text()) == status
+        assert (line in process.stderr) == (line in (tmp_path / "check.log").read_text()) == status
         assert (tmp_path / "verdict.txt").exists() == (status == 0)
 
 
@@ -162,9 +162,9 @@ def test_a_value_outside_its_interval_is_refused():
 RULES = {"s01": {"test": "tests/x.py::y", "cause": "why"}}
 
 
-def stated(value, limit=1e-12, rules=RULES, **more):
+def stated(value, limit=1e-12, rules=RULES, **options):
     """The row of one check of statement s01, variant "v"."""
-    check = papers.finding("s01", "v", "error", value, limit, **more)
+    check = papers.finding("s01", "v", "error", value, limit, **options)
     (row,) = claims.judge_statements("p", "t", [check], {"s01": "It is so"}, rules)
     return row
 
@@ -184,8 +184,8 @@ def test_statements_are_judged_by_the_number_that_decides_them():
 
 
 def test_a_variant_of_a_statement_may_have_a_cause_of_its_own():
-    own = {"v": {"cause": "its own", "test": "tests/x.py::z"}}
-    row = stated(1.0, rules={"s01": {**RULES["s01"], "variants": own}})
+    variants = {"v": {"cause": "its own", "test": "tests/x.py::z"}}
+    row = stated(1.0, rules={"s01": {**RULES["s01"], "variants": variants}})
     assert (row["cause"], row["test"]) == ("its own", "tests/x.py::z")
 
 
@@ -218,9 +218,9 @@ def test_a_statement_counts_once_however_many_checks_it_has(verdicts, outcome):
 
 
 def test_stand_in_data_decide_only_where_there_are_no_others():
-    alone = stated(0.0, stand_in=True)
-    assert claims.outcomes([alone]) == {("p", "s01"): ("holds", "stand-in")}
-    assert claims.outcomes([alone, stated(1.0)]) == {("p", "s01"): ("does not hold", "the paper's")}
+    claim = stated(0.0, stand_in=True)
+    assert claims.outcomes([claim]) == {("p", "s01"): ("holds", "stand-in")}
+    assert claims.outcomes([claim, stated(1.0)]) == {("p", "s01"): ("does not hold", "the paper's")}
     (row,) = judge("p", "t", PRINTED, [{"name": "a", "value": "0.5"}], [], data="stand-in")
     assert claims_summary.counts([row]) == {("p/t (stand-in)", "published"): _one("equal")}
 
@@ -255,8 +255,8 @@ def test_a_cause_stands_only_where_there_is_something_to_explain():
     """Rules belong to many cells; a value that agrees needs none of their causes."""
     rule = {"cause": "why", "test": "tests/x.py::y"}
 
-    def shown(value, **more):
-        (claim,) = judge("p", "t", PRINTED, [{"name": "a", "value": value}], [{**rule, **more}])
+    def shown(value, **fields):
+        (claim,) = judge("p", "t", PRINTED, [{"name": "a", "value": value}], [{**rule, **fields}])
         return claim["verdict"], claim["cause"], claim["test"]
 
     assert shown("0.5") == ("equal", "", "")
@@ -304,9 +304,9 @@ def evidence():
     for path in sorted(PAPERS.glob("*/claims/rules.yaml")):
         for rules in rules_of(path.parents[1].name).values():
             for rule in rules.values() if isinstance(rules, dict) else rules:
-                for own in (rule, *rule.get("variants", {}).values()):
-                    if "test" in own:
-                        yield path, own
+                for of_variant in (rule, *rule.get("variants", {}).values()):
+                    if "test" in of_variant:
+                        yield path, of_variant
 
 
 @cache
@@ -328,14 +328,14 @@ def test_a_test_of_a_cause_does_not_read_the_reference():
         if "cause" not in rule:
             continue
         file, _, name = rule["test"].partition("::")
-        known, seen, todo = functions(file), set(), [name]
+        by_name, visited, todo = functions(file), set(), [name]
         while todo:
             name = todo.pop()
-            if name in seen or name not in known:
+            if name in visited or name not in by_name:
                 continue
-            seen.add(name)
-            names = {n.id for n in ast.walk(known[name]) if isinstance(n, ast.Name)}
-            names |= {a.arg for a in known[name].args.args}
+            visited.add(name)
+            names = {n.id for n in ast.walk(by_name[name]) if isinstance(n, ast.Name)}
+            names |= {a.arg for a in by_name[name].args.args}
             assert not {n for n in names if n.lower() == "reference"}, f"{path}: {rule['test']}"
             todo += names
 
@@ -382,19 +382,19 @@ def test_reference_tolerances_follow_from_their_basis():
         if claims.number(row["printed"]) is None:
             assert row["tolerance"] == ""
             continue
-        half = 0.5 * 10.0 ** Decimal(row["printed"]).as_tuple().exponent
+        half_digit = 0.5 * 10.0 ** Decimal(row["printed"]).as_tuple().exponent
         if row["basis"] == "rounding":
-            assert float(row["tolerance"]) == pytest.approx(half)
+            assert float(row["tolerance"]) == pytest.approx(half_digit)
         elif row["basis"] == "monte-carlo":
             basis = _basis(row)
-            width = basis.k * basis.standard_error + half
+            width = basis.k * basis.standard_error + half_digit
             assert float(row["tolerance"]) == pytest.approx(width, rel=1e-5)
         else:
             assert row["basis"] == "seeds", "add the recomputation of this basis"
             low, high = map(float, row["tolerance"].split(".."))
             basis = _basis(row)
-            assert low == pytest.approx(basis.low - half, rel=1e-5)
-            assert high == pytest.approx(basis.high + half, rel=1e-5)
+            assert low == pytest.approx(basis.low - half_digit, rel=1e-5)
+            assert high == pytest.approx(basis.high + half_digit, rel=1e-5)
             assert low <= float(row["ours"]) <= high, f"ours is not among other seeds: {row}"
 
 
@@ -420,27 +420,27 @@ def test_the_claims_of_the_reference_follow_from_its_own_tables(file, folder, tm
             judged_anew(flow, name, table, tmp_path / name)
     rows = [row for name in sorted(names) for row in storage.read_json(tmp_path / name)]
     storage.write_rows(tmp_path / "claims.csv", rows, claims.COLUMNS)
-    kept = [
+    of_reference = [
         row
         for row in storage.read_rows(REFERENCE / file)
         if f"{row['paper']}/{row['artefact']}" in names
     ]
-    assert kept
-    by_name = sorted(kept, key=lambda row: f"{row['paper']}/{row['artefact']}")
+    assert of_reference
+    by_name = sorted(of_reference, key=lambda row: f"{row['paper']}/{row['artefact']}")
     assert storage.read_rows(tmp_path / "claims.csv") == by_name
 
 
 @pytest.mark.parametrize("decided", [["s20", "s21"], ["s21"]])
 def test_an_artefact_decides_the_statements_that_it_is_listed_with(decided, tmp_path, capsys):
     """Red if a statement that the code no longer judges goes by unseen."""
-    given = ["--artefact", "sutera2021/table4"]
-    given += ["--table", str(REFERENCE / "tables" / "sutera2021" / "table4.csv")]
-    given += ["--statements", str(PAPERS / "sutera2021" / "claims" / "statements.csv")]
-    given += ["--out", str(tmp_path / "judged.json"), "--decided"]
-    assert main(["judgments", *given, *decided]) == 1
+    arguments = ["--artefact", "sutera2021/table4"]
+    arguments += ["--table", str(REFERENCE / "tables" / "sutera2021" / "table4.csv")]
+    arguments += ["--statements", str(PAPERS / "sutera2021" / "claims" / "statements.csv")]
+    arguments += ["--out", str(tmp_path / "judged.json"), "--decided"]
+    assert main(["judgments", *arguments, *decided]) == 1
     assert f"sutera2021/table4 decides ['s20'], not {decided}" in capsys.readouterr().err
     assert not (tmp_path / "judged.json").exists()
-    assert main(["judgments", *given, "s20"]) == 0
+    assert main(["judgments", *arguments, "s20"]) == 0
     assert {row["cell"] for row in storage.read_json(tmp_path / "judged.json")} == {"s20"}
 
 
@@ -459,8 +459,8 @@ def judged_anew(flow, name, table, out):
         "evidence": [flow.evidence(wildcards)],
         "decided": flow.decided(wildcards),
     }
-    given = [str(x) for option, values in options.items() for x in (f"--{option}", *values)]
-    main(["judgments", *given, *([stand_in] if stand_in else [])])
+    arguments = [str(x) for option, values in options.items() for x in (f"--{option}", *values)]
+    main(["judgments", *arguments, *([stand_in] if stand_in else [])])
 
 
 def test_the_lead_that_the_cause_of_s08_names_is_that_of_its_table():

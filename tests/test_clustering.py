@@ -50,14 +50,14 @@ def groups_after(merges, n, steps):
 
 def merges_by_definition(X, linkage):
     """Agglomerative clustering by trying all pairs of groups: sets merged, and their distances."""
-    groups, found = [{i} for i in range(len(X))], []
+    groups, merges = [{i} for i in range(len(X))], []
     while len(groups) > 1:
         pairs = [(i, j) for j in range(len(groups)) for i in range(j)]
         gaps = [gap(X, sorted(groups[i]), sorted(groups[j]), linkage) for i, j in pairs]
         i, j = pairs[int(np.argmin(gaps))]
-        found.append((frozenset(groups[i] | groups[j]), min(gaps)))
+        merges.append((frozenset(groups[i] | groups[j]), min(gaps)))
         groups[i] |= groups.pop(j)
-    return found
+    return merges
 
 
 def gap(X, a, b, linkage):
@@ -72,21 +72,21 @@ def gap(X, a, b, linkage):
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_r2_of_every_number_of_groups(rows, linkage):
     merges = _dendrogram.merges(rows.X, linkage)
-    found = _dendrogram.r2_by_groups(merges, rows.y)
+    r2 = _dendrogram.r2_by_groups(merges, rows.y)
     for k in range(1, 41):
         group = hierarchy.fcluster(merges, k, "maxclust")
         assert len(set(group)) == k
-        assert found[k - 1] == pytest.approx(r2_of_groups(group, rows.y), abs=1e-12)
+        assert r2[k - 1] == pytest.approx(r2_of_groups(group, rows.y), abs=1e-12)
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_r2_where_distances_and_outcomes_tie(rows, linkage):
     X, y = np.round(rows.X), np.round(rows.y)
     merges = _dendrogram.merges(X, linkage)
-    found = _dendrogram.r2_by_groups(merges, y)
+    r2 = _dendrogram.r2_by_groups(merges, y)
     for k in range(1, 41):
         expected = r2_of_groups(groups_after(merges, 40, 40 - k), y)
-        assert found[k - 1] == pytest.approx(expected, abs=1e-12)
+        assert r2[k - 1] == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
@@ -110,10 +110,10 @@ def test_standardized_features_count_what_is_missing_as_the_mean():
 
 
 def test_the_table_holds_the_curve_at_the_chosen_groups_and_its_mean(rows):
-    found = metric("clustering_r2")({"m": attribution(rows.X**3)}, rows, groups=[1, 5, 99])
-    assert len(found) == 3 * 4 * 4
+    table = metric("clustering_r2")({"m": attribution(rows.X**3)}, rows, groups=[1, 5, 99])
+    assert len(table) == 3 * 4 * 4
     keys = ["linkage", "clustered", "outcome"]
-    for (linkage, clustered, outcome), part in found.groupby(keys, sort=False):
+    for (linkage, clustered, outcome), part in table.groupby(keys, sort=False):
         assert outcome == "label"
         assert part["n_groups"].iloc[:3].tolist() == [1, 5, 40]
         assert part["statistic"].tolist() == ["r2", "r2", "r2", "area"]
@@ -132,20 +132,20 @@ def test_random_clusterings_know_nothing_of_features_and_are_drawn_from_the_seed
     chance = ["random_features", "random_labels"]
 
     def areas(data, seed):
-        found = measure({"m": attribution(data.X)}, data, random_state=seed)
-        found = found[(found["statistic"] == "area") & (found["linkage"] == "ward")]
-        return found.set_index("clustered")["value"]
+        table = measure({"m": attribution(data.X)}, data, random_state=seed)
+        table = table[(table["statistic"] == "area") & (table["linkage"] == "ward")]
+        return table.set_index("clustered")["value"]
 
-    first, other = areas(rows, 0), areas(rows, 1)
-    assert (first[chance] == areas(rows, 0)[chance]).all()
-    assert (first[chance] != other[chance]).all()
-    assert first["unsupervised"] == other["unsupervised"]
-    moved = dataset(rows.X[::-1] ** 3, rows.y)
-    assert areas(moved, 0)["random_features"] == first["random_features"]
+    of_seed_0, of_seed_1 = areas(rows, 0), areas(rows, 1)
+    assert (of_seed_0[chance] == areas(rows, 0)[chance]).all()
+    assert (of_seed_0[chance] != of_seed_1[chance]).all()
+    assert of_seed_0["unsupervised"] == of_seed_1["unsupervised"]
+    reversed_rows = dataset(rows.X[::-1] ** 3, rows.y)
+    assert areas(reversed_rows, 0)["random_features"] == of_seed_0["random_features"]
     # Of random labels the expected R2 of k groups is (k - 1) / (n - 1), whatever the groups, whose
     # mean over k is 1 / 2. Basis: five standard errors of 200 draws.
-    many = [areas(rows, seed)["random_labels"] for seed in range(200)]
-    assert abs(np.mean(many) - 0.5) < 5 * np.std(many) / 200**0.5
+    of_random_labels = [areas(rows, seed)["random_labels"] for seed in range(200)]
+    assert abs(np.mean(of_random_labels) - 0.5) < 5 * np.std(of_random_labels) / 200**0.5
     assert set(measure({"m": attribution(rows.X)}, rows, random=[])["clustered"]) == {
         "m",
         "unsupervised",
@@ -154,8 +154,8 @@ def test_random_clusterings_know_nothing_of_features_and_are_drawn_from_the_seed
 
 def test_the_outcome_may_be_the_prediction(rows):
     shap = attribution(rows.X**3, baseline=2.0)
-    found = metric("clustering_r2")({"m": shap}, rows, outcomes=["label", "m"], random=[])
-    area = found[found["statistic"] == "area"].set_index(["linkage", "clustered", "outcome"])
+    table = metric("clustering_r2")({"m": shap}, rows, outcomes=["label", "m"], random=[])
+    area = table[table["statistic"] == "area"].set_index(["linkage", "clustered", "outcome"])
     prediction = 2 + (rows.X**3).sum(axis=1)
     curve = _dendrogram.r2_by_groups(hierarchy.linkage(rows.X**3, "ward"), prediction)
     assert area.loc[("ward", "m", "m"), "value"] == pytest.approx(curve.mean(), abs=1e-12)
@@ -172,27 +172,27 @@ def test_the_outcome_may_be_the_prediction(rows):
     ],
 )
 def test_bad_requests_are_named(rows, arguments, message):
-    many = Attribution(np.zeros((40, 6, 2)), [0, 0], [f"x{j}" for j in range(6)], "ab", "many")
+    several = Attribution(np.zeros((40, 6, 2)), [0, 0], [f"x{j}" for j in range(6)], "ab", "many")
     with pytest.raises(ValueError, match=message):
-        metric("clustering_r2")({"m": attribution(rows.X), "many": many}, rows, **arguments)
+        metric("clustering_r2")({"m": attribution(rows.X), "many": several}, rows, **arguments)
 
 
 def test_bars_add_up_and_stand_in_the_order_of_the_dendrogram(rows):
     big, small = rows.X * [1, 5, 3, 0.1, 4, 0.2], rows.X * 0.1
     attributions = {"big": attribution(big, baseline=1.0), "small": attribution(small)}
-    found = metric("cluster_bars")(attributions, rows, largest=3, decimals=12)
+    table = metric("cluster_bars")(attributions, rows, largest=3, decimals=12)
     for name, values in (("big", big), ("small", small)):
-        part = found[found["clustered"] == name]
+        part = table[table["clustered"] == name]
         bars = part[["bar_1", "bar_2", "bar_3"]].to_numpy()
         # 12 decimals are kept.
         assert bars == pytest.approx(values[:, [1, 4, 2]], abs=1e-12)
-        rest = values[:, [0, 3, 5]]
+        other_values = values[:, [0, 3, 5]]
         assert part["rest_positive"].to_numpy() == pytest.approx(
-            np.where(rest > 0, rest, 0).sum(axis=1), abs=1e-12
+            np.where(other_values > 0, other_values, 0).sum(axis=1), abs=1e-12
         )
-        shown = bars.sum(axis=1) + part["rest_positive"] + part["rest_negative"]
+        total = bars.sum(axis=1) + part["rest_positive"] + part["rest_negative"]
         baseline = attributions[name].baseline[0]
-        assert shown.to_numpy() == pytest.approx(part["value"] - baseline, abs=1e-11)
+        assert total.to_numpy() == pytest.approx(part["value"] - baseline, abs=1e-11)
         merges = hierarchy.linkage(values, "average")
         leaves = hierarchy.dendrogram(merges, no_plot=True)["leaves"]
         assert part.sort_values("position")["sample"].tolist() == leaves
@@ -204,13 +204,13 @@ def test_bars_add_up_and_stand_in_the_order_of_the_dendrogram(rows):
 
 
 def test_gene_modules_are_drawn_as_said():
-    drawn = datasets.load({"dataset": "gene_modules"})
-    assert drawn.X.shape == (518, 200)
+    data = datasets.load({"dataset": "gene_modules"})
+    assert data.X.shape == (518, 200)
     # 28, 62 and 74 % of 518 rows: 145.04, 321.16 and 383.32.
-    assert np.unique(drawn.y, return_counts=True)[1].tolist() == [145, 176, 62, 135]
-    again, other = (datasets.load({"dataset": "gene_modules"}, repeat) for repeat in (0, 1))
-    assert np.array_equal(drawn.X, again.X)
-    assert not np.array_equal(drawn.y, other.y)
+    assert np.unique(data.y, return_counts=True)[1].tolist() == [145, 176, 62, 135]
+    same, second_draw = (datasets.load({"dataset": "gene_modules"}, repeat) for repeat in (0, 1))
+    assert np.array_equal(data.X, same.X)
+    assert not np.array_equal(data.y, second_draw.y)
 
 
 @pytest.mark.parametrize("wrong", [{"n_active": 201}, {"n_active": 1}, {"n_factors": 1}])
@@ -235,11 +235,11 @@ def test_the_signal_of_gene_modules_is_a_sum_and_one_product(signal, least, most
     variance in four scores.
     """
     recipe = {"dataset": "gene_modules", "n_samples": 5000, "n_modules": 2, "n_active": 2}
-    drawn = datasets.load({**recipe, "signal": signal, "random_state": 0})
-    x = (drawn.X - drawn.X.mean(axis=0)) / drawn.X.std(axis=0)
+    data = datasets.load({**recipe, "signal": signal, "random_state": 0})
+    x = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
     terms = np.column_stack([np.ones(5000), x, x[:, 0] * x[:, 1]])
-    residual = drawn.y - terms @ np.linalg.lstsq(terms, drawn.y)[0]
-    assert least <= 1 - residual.var() / drawn.y.var() <= most
+    residual = data.y - terms @ np.linalg.lstsq(terms, data.y)[0]
+    assert least <= 1 - residual.var() / data.y.var() <= most
 
 
 def curves(values, labels="observed", dataset="gene_modules", linkage="ward", share=np.nan):
@@ -280,10 +280,10 @@ def figure4(frames):
 
 def judged(table, statement, mode=""):
     """Value, interval and verdict of the one finding, or of several that are the same."""
-    found = papers.artefact("lundberg2017/figure4").statements(table)
-    found = [f for f in found if f["statement"] == statement and f["variant"].endswith(mode)]
-    (chosen,) = {(f["value"], f["interval"], f["limit"], f["kind"]) for f in found}
-    value, interval, limit, kind = chosen
+    findings = papers.artefact("lundberg2017/figure4").statements(table)
+    findings = [f for f in findings if f["statement"] == statement and f["variant"].endswith(mode)]
+    (outcome,) = {(f["value"], f["interval"], f["limit"], f["kind"]) for f in findings}
+    value, interval, limit, kind = outcome
     return value, interval, claims.statement_verdict(value, limit, kind, interval)
 
 
@@ -335,9 +335,9 @@ def test_a_lead_of_the_control_too_is_no_lead():
     observed, permuted, flat = drawn(rng, 20), drawn(rng, 20), drawn(rng, 20)
     for values in (*observed.values(), *permuted.values()):
         values[:, 0] += 0.2
-    same = figure4([*frames_of(observed, "observed"), *frames_of(permuted, "permuted")])
-    assert judged(same, "s06", "in-sample")[2] == "holds"  # as the paper looks
-    assert judged(same, "s06", "over the control")[2] == "undecided"
+    both_lead = figure4([*frames_of(observed, "observed"), *frames_of(permuted, "permuted")])
+    assert judged(both_lead, "s06", "in-sample")[2] == "holds"  # as the paper looks
+    assert judged(both_lead, "s06", "over the control")[2] == "undecided"
     none = figure4([*frames_of(observed, "observed"), *frames_of(flat, "permuted")])
     assert judged(none, "s06", "over the control")[2] == "holds"
 
@@ -366,13 +366,13 @@ def explained(data, repeat):
     """In-sample and out-of-fold attributions of one draw, by name."""
     forest = to_forest(models.fit(BOOSTING, data.X, data.y, repeat))
     fold = models.folds({**BOOSTING, "folds": 5}, len(data.X), repeat)
-    rest = [data.take(fold != f) for f in range(5)]
-    forests = [to_forest(models.fit(BOOSTING, part.X, part.y, repeat)) for part in rest]
+    training_sets = [data.take(fold != f) for f in range(5)]
+    forests = [to_forest(models.fit(BOOSTING, part.X, part.y, repeat)) for part in training_sets]
     crossed = CrossFitted(forests, fold)
     return {
         "in_sample": {m: explain(forest, data.X, m) for m in MEASURES},
         "out_of_fold": {
-            m: crossed.explain(lambda forest, own, _, m=m: explain(forest, data.X[own], m))
+            m: crossed.explain(lambda forest, of_fold, _, m=m: explain(forest, data.X[of_fold], m))
             for m in MEASURES
         },
     }
@@ -392,9 +392,9 @@ def small():
             for labels in datasets.OUTCOMES:
                 data = datasets.load({**recipe, "outcome": labels}, repeat)
                 by_mode = explained(data, repeat)
-                for variant, found in by_mode.items():
-                    given = {"random_state": repeat, "outcomes": ["label", "tree_shap"]}
-                    frame = metric("clustering_r2")(found, data, **given)
+                for variant, attributions in by_mode.items():
+                    options = {"random_state": repeat, "outcomes": ["label", "tree_shap"]}
+                    frame = metric("clustering_r2")(attributions, data, **options)
                     axes = {"data": name, "repeat": repeat, "variant": variant}
                     axes |= {"data.outcome": labels, "data.share": recipe.get("share", np.nan)}
                     frames.append(frame.assign(**axes))
@@ -435,8 +435,8 @@ def test_s06_permuted_outcomes_give_shap_the_same_lead(small, dataset):
 def test_s07_permuted_outcomes_give_path_the_same_lead(small, dataset):
     table = small["figure4"]
     for labels in datasets.OUTCOMES:
-        path, plain = (area(table, dataset, labels, name) for name in ("saabas", "unsupervised"))
-        assert path - plain > 0.2
+        path, baseline = (area(table, dataset, labels, name) for name in ("saabas", "unsupervised"))
+        assert path - baseline > 0.2
     assert abs(area(table, dataset, "permuted", "unsupervised") - 0.5) < 0.05
     assert judged(table, "s07", f"{dataset}, in-sample, over the control")[2] != "holds"
 
@@ -446,14 +446,14 @@ def test_s08_unsupervised_clusters_beat_random_ones_unless_outcomes_are_permuted
     """Twelve repeats; no model is needed."""
     leads = {}
     for labels in datasets.OUTCOMES:
-        found = []
+        gains = []
         for repeat in range(12):
             data = datasets.load({**recipe, "outcome": labels}, repeat)
             rows = metric("clustering_r2")({}, data, random_state=repeat, random=["features"])
             areas = rows[rows["statistic"] == "area"].groupby("clustered")["value"].mean()
-            found.append(areas["unsupervised"] - areas["random_features"])
-        leads[labels] = np.mean(found)
-        error = np.std(found, ddof=1) / 12**0.5
+            gains.append(areas["unsupervised"] - areas["random_features"])
+        leads[labels] = np.mean(gains)
+        error = np.std(gains, ddof=1) / 12**0.5
     assert leads["observed"] > 0.015
     assert abs(leads["permuted"]) < 3 * error and leads["permuted"] < leads["observed"] / 2
 
@@ -461,21 +461,21 @@ def test_s08_unsupervised_clusters_beat_random_ones_unless_outcomes_are_permuted
 @pytest.mark.parametrize("dataset", [*REDUCED])
 def test_s16_clusters_of_explanations_share_predictions(small, dataset):
     for mode in ("in_sample", "out_of_fold"):
-        shap, plain = (
+        shap, baseline = (
             area(small["figure4"], dataset, "observed", name, mode, "prediction")
             for name in ("tree_shap", "unsupervised")
         )
-        assert shap > plain + 0.1
+        assert shap > baseline + 0.1
 
 
 def test_figures_are_drawn_from_their_tables_and_the_same_each_time(small, tmp_path):
     """And they say what their data stand in for."""
     for name, table in small.items():
         storage.write_table(tmp_path / "table.csv", table)
-        read = storage.read_table(tmp_path / "table.csv")
+        stored = storage.read_table(tmp_path / "table.csv")
         for copy in "ab":
             with style():
-                figure = papers.artefact(f"lundberg2017/{name}").draw(read)
+                figure = papers.artefact(f"lundberg2017/{name}").draw(stored)
                 save(figure, tmp_path / f"{copy}.svg")
         texts = [t.get_text() for t in figure.texts]
         texts += [legend.get_title().get_text() for legend in figure.legends]
@@ -484,7 +484,7 @@ def test_figures_are_drawn_from_their_tables_and_the_same_each_time(small, tmp_p
 
 
 def test_the_configuration_is_the_papers():
-    full = config.read_yaml(config.Path(__file__).parents[1] / "config" / "config.yaml")
-    model = full["models"]["xgboost_lundberg2017"]
+    content = config.read_yaml(config.Path(__file__).parents[1] / "config" / "config.yaml")
+    model = content["models"]["xgboost_lundberg2017"]
     assert (model["n_estimators"], model["max_depth"], model["learning_rate"]) == (300, 6, 0.01)
-    assert full["metrics"]["clustering_r2"]["linkages"] == [*LINKAGES]
+    assert content["metrics"]["clustering_r2"]["linkages"] == [*LINKAGES]

@@ -175,24 +175,24 @@ def recipe(section, key, **recipe):
     return {section: {"d": {key: recipe.pop("of_file"), **recipe}}}
 
 
-def drawn(**given):
-    return recipe("datasets", "dataset", of_file="led_sampled", **given)
+def drawn(**parameters):
+    return recipe("datasets", "dataset", of_file="led_sampled", **parameters)
 
 
-def measured(name, **given):
-    return recipe("importances", "importance", of_file=name, **given)
+def measured(name, **parameters):
+    return recipe("importances", "importance", of_file=name, **parameters)
 
 
-def forest(**given):
-    return recipe("models", "estimator", of_file="ExtraTreesClassifier", **given)
+def forest(**parameters):
+    return recipe("models", "estimator", of_file="ExtraTreesClassifier", **parameters)
 
 
-def boosted(**given):
-    return recipe("models", "estimator", of_file="XGBRegressor", **given)
+def boosted(**parameters):
+    return recipe("models", "estimator", of_file="XGBRegressor", **parameters)
 
 
-def correlated(**given):
-    return recipe("metrics", "metric", of_file="row_correlation", **given)
+def correlated(**parameters):
+    return recipe("metrics", "metric", of_file="row_correlation", **parameters)
 
 
 WHOLE = "a whole number of at least 1"
@@ -321,10 +321,10 @@ def test_names_follow_one_pattern(name):
 
 @pytest.mark.parametrize("section", ["experiments", "datasets", "models", "importances", "metrics"])
 def test_names_of_every_section_are_checked(section):
-    some = next(iter(load({})[section].values()))
-    load({section: {"some.other-name_1": some}})
+    entry = next(iter(load({})[section].values()))
+    load({section: {"some.other-name_1": entry}})
     with pytest.raises(config.ConfigError, match=rf"^{section}: the name '\.\./x' is not allowed"):
-        load({section: {"../x": some}})
+        load({section: {"../x": entry}})
 
 
 FUNCTIONS = {"dataset": loader, "importance": function_of, "metric": metric}
@@ -334,20 +334,20 @@ FUNCTIONS = {"dataset": loader, "importance": function_of, "metric": metric}
     ("kind", "name"), [(kind, name) for kind in FUNCTIONS for name in signatures.names(kind)]
 )
 def test_parameters_read_from_the_source_are_those_of_the_function(kind, name):
-    found = inspect.signature(FUNCTIONS[kind](name)).parameters.values()
-    plain = {
+    of_function = inspect.signature(FUNCTIONS[kind](name)).parameters.values()
+    expected = {
         p.name: (
             "" if p.annotation is p.empty else ast.unparse(ast.parse(p.annotation)),
             p.default is p.empty,
         )
-        for p in found
+        for p in of_function
         if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     }
-    read = signatures.parameters(kind, name)
-    assert {n: (p.annotation, p.required) for n, p in read.items()} == plain
-    for parameter in found:
-        if read[parameter.name].default is not None:
-            assert read[parameter.name].default == parameter.default
+    of_source = signatures.parameters(kind, name)
+    assert {n: (p.annotation, p.required) for n, p in of_source.items()} == expected
+    for parameter in of_function:
+        if of_source[parameter.name].default is not None:
+            assert of_source[parameter.name].default == parameter.default
 
 
 @pytest.mark.parametrize(
@@ -391,17 +391,15 @@ def test_choices_in_annotations_are_those_that_the_code_knows(find, name, parame
     """The constant is one of the module of the function, if it is given by its name."""
     function = find(name)
     hint = typing.get_type_hints(function)[parameter]
-    own = isinstance(constant, str)
-    known = getattr(sys.modules[function.__module__], constant) if own else constant
-    assert choices(hint) - {""} == set(known)
+    is_name = isinstance(constant, str)
+    values = getattr(sys.modules[function.__module__], constant) if is_name else constant
+    assert choices(hint) - {""} == set(values)
 
 
 def choices(hint):
     """The values of every ``Literal`` in an annotation."""
-    inside = set(typing.get_args(hint))
-    return (
-        inside if typing.get_origin(hint) is typing.Literal else set().union(*map(choices, inside))
-    )
+    parts = set(typing.get_args(hint))
+    return parts if typing.get_origin(hint) is typing.Literal else set().union(*map(choices, parts))
 
 
 def test_the_orders_of_ties_in_the_annotation_are_those_that_are_recorded():
@@ -414,16 +412,16 @@ def test_the_orders_of_ties_in_the_annotation_are_those_that_are_recorded():
 )
 def test_no_choice_is_annotated_as_any_text(kind, name):
     """Where the docstring lists choices, a misspelled one must not wait for its job."""
-    listed = re.findall(r"^ {4}(\w+) : \{\"", FUNCTIONS[kind](name).__doc__ or "", re.MULTILINE)
-    known = signatures.parameters(kind, name)
-    assert [parameter for parameter in listed if "Literal" not in known[parameter].annotation] == []
+    names = re.findall(r"^ {4}(\w+) : \{\"", FUNCTIONS[kind](name).__doc__ or "", re.MULTILINE)
+    hints = signatures.parameters(kind, name)
+    assert [parameter for parameter in names if "Literal" not in hints[parameter].annotation] == []
 
 
 def test_the_file_of_estimators_is_what_the_libraries_say():
-    read = {n: signatures.parameters("estimator", n) for n in signatures.names("estimator")}
-    texts = {n: {k: p.annotation for k, p in own.items()} for n, own in read.items()}
+    by_estimator = {n: signatures.parameters("estimator", n) for n in signatures.names("estimator")}
+    texts = {n: {k: p.annotation for k, p in hints.items()} for n, hints in by_estimator.items()}
     assert texts == make_estimators.estimators()
-    assert {n: set(own) for n, own in read.items()} == {
+    assert {n: set(hints) for n, hints in by_estimator.items()} == {
         n: models.parameters(n) for n in models.ESTIMATORS
     }
 
@@ -431,10 +429,10 @@ def test_the_file_of_estimators_is_what_the_libraries_say():
 @pytest.mark.parametrize("name", models.ESTIMATORS)
 def test_defaults_of_estimators_fit_their_annotations(name):
     defaults = models.unfitted({"estimator": name}).get_params()
-    for parameter, known in signatures.parameters("estimator", name).items():
+    for parameter, declaration in signatures.parameters("estimator", name).items():
         assert (
             parameter in ("folds", "recorded")
-            or problem(known.annotation, defaults[parameter]) == ""
+            or problem(declaration.annotation, defaults[parameter]) == ""
         )
 
 
@@ -492,12 +490,12 @@ def test_bad_yaml_is_named_with_its_file_and_line(tmp_path, text, message):
 @pytest.mark.parametrize("preset", ["tiny", "full"])
 def test_a_users_file_does_not_name_the_run_after_a_preset(tmp_path, preset):
     """The report and the reasons of verdicts name the preset, whatever was laid on it."""
-    mine, quick = tmp_path / "mine.yaml", ROOT / "config" / "presets" / "quick.yaml"
-    mine.write_text(f"preset: {preset}\nsweeps: []\n")
+    users, quick = tmp_path / "mine.yaml", ROOT / "config" / "presets" / "quick.yaml"
+    users.write_text(f"preset: {preset}\nsweeps: []\n")
     with pytest.raises(config.ConfigError) as caught:
-        config.load(config.merge(config.read_yaml(quick), config.read_yaml(mine)), [quick, mine])
+        config.load(config.merge(config.read_yaml(quick), config.read_yaml(users)), [quick, users])
     expected = (
-        f"{mine}: the key preset names a run, and this is not the file of the preset {preset}"
+        f"{users}: the key preset names a run, and this is not the file of the preset {preset}"
     )
     assert str(caught.value).startswith(expected)
     assert str(caught.value).endswith(f"choose the preset by make PRESET={preset}")
@@ -537,20 +535,20 @@ def test_every_key_of_the_schema_is_explained():
 
 def test_a_package_that_a_recipe_needs_is_named_before_the_first_job(tmp_path, monkeypatch):
     (tmp_path / "mine.parquet").write_bytes(b"")
-    mine = {"dataset": "parquet_file", "path": str(tmp_path / "mine.parquet"), "target": "y"}
+    parquet = {"dataset": "parquet_file", "path": str(tmp_path / "mine.parquet"), "target": "y"}
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(config.ConfigError, match="needs pyarrow, which is missing: pip"):
-        config.load({"datasets": {"mine": mine}})
+        config.load({"datasets": {"mine": parquet}})
     monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
-    config.load({"datasets": {"mine": mine}})
+    config.load({"datasets": {"mine": parquet}})
 
 
 def test_a_mapping_may_take_over_another_one(tmp_path):
     """By YAML's key ``<<``, which is given once; other keys may not be given twice."""
     file = tmp_path / "mine.yaml"
     file.write_text("a: &a\n  x: 1\n  y: 2\nb: &b\n  <<: *a\n  x: 3\nc:\n  <<: *b\n")
-    given = config.read_yaml(file)
-    assert given == {"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 2}, "c": {"x": 3, "y": 2}}
+    content = config.read_yaml(file)
+    assert content == {"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 2}, "c": {"x": 3, "y": 2}}
     file.write_text("a: &a {x: 1}\nb:\n  <<: *a\n  y: 1\n  y: 2\n")
     with pytest.raises(config.ConfigError, match="duplicate key 'y' in lines 4 and 5"):
         config.read_yaml(file)

@@ -85,8 +85,8 @@ def test_inner_nodes_have_mean_and_variance_of_the_leaves_below(name):
     """
     forest = to_forest(boosted(name)[0])
     scale = np.abs(forest.value).max()
-    own = forest.criterion != "leaf variance"
-    assert own == name.startswith("gradient")
+    has_own_impurity = forest.criterion != "leaf variance"
+    assert has_own_impurity == name.startswith("gradient")
     for k in range(0, forest.n_nodes, 3):
         leaves = below(forest, k)
         weights = forest.cover[leaves] / math.fsum(forest.cover[leaves])
@@ -97,7 +97,7 @@ def test_inner_nodes_have_mean_and_variance_of_the_leaves_below(name):
             math.fsum(weights * (forest.value[leaves, c] - forest.value[k, c]) ** 2)
             for c in range(forest.n_outputs)
         )
-        assert own or abs(variance - forest.impurity[k]) <= 1e-6 * scale**2
+        assert has_own_impurity or abs(variance - forest.impurity[k]) <= 1e-6 * scale**2
 
 
 def test_the_variance_of_large_equal_values_is_0():

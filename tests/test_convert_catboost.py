@@ -71,11 +71,11 @@ def test_outputs_have_the_labels_of_the_model():
 def one_tree(weights, splits=2):
     """A tree by hand: x0 > 0 is the lower bit of a leaf's number, x1 > 0 the higher."""
     features = [{"feature_id": "", "flat_feature_index": j, "borders": [0.0]} for j in range(2)]
-    asked = [{"float_feature_index": j, "border": 0.0} for j in range(splits)]
+    conditions = [{"float_feature_index": j, "border": 0.0} for j in range(splits)]
     leaves = {"leaf_values": [1.0, 2.0, 4.0, 8.0][: 2**splits], "leaf_weights": weights}
     return {
         "features_info": {"float_features": features},
-        "oblivious_trees": [{"splits": asked, **leaves}],
+        "oblivious_trees": [{"splits": conditions, **leaves}],
         "scale_and_bias": [10.0, [0.5]],
         "model_info": {},
     }
@@ -109,9 +109,9 @@ def test_what_a_Forest_cannot_hold_is_refused(tmp_path):
         model["features_info"][key] = [{"feature_index": 0}]
         with pytest.raises(ValueError, match=f"this model has {kind}.*encode them as numbers"):
             from_content(model, "model")
-    empty = {**one_tree([1]), "oblivious_trees": []}
+    no_trees = {**one_tree([1]), "oblivious_trees": []}
     with pytest.raises(ValueError, match="this model has no trees: fit at least one iteration"):
-        from_content(empty, "model")
+        from_content(no_trees, "model")
     (tmp_path / "a.json").write_text("{}")
     with pytest.raises(ValueError, match=r"a\.json is no model file known here: save an"):
         to_forest(tmp_path / "a.json")

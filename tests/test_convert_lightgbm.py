@@ -125,8 +125,8 @@ def test_a_text_may_hold_trees_with_and_without_categories():
 
 def test_a_Booster_read_from_text_gives_the_same_forest():
     booster = boosted("lightgbm, NaN, wine")[0].booster_
-    again = lightgbm.Booster(model_str=booster.model_to_string())
-    assert_equal_forests(to_forest(again), to_forest(booster))
+    restored = lightgbm.Booster(model_str=booster.model_to_string())
+    assert_equal_forests(to_forest(restored), to_forest(booster))
 
 
 def test_node_arrays_are_those_of_the_dumped_trees():
@@ -162,11 +162,11 @@ def test_labels_come_from_the_model():
     reordered = forest.predict(frame[["c", "größe", "b"]])
     assert reordered.tobytes() == forest.predict(frame).tobytes()
     assert to_forest(model.booster_).output_names == ("0", "1", "2")
-    bare = to_forest(train({}, X, X[:, 0]))
-    assert not bare.names_given and bare.feature_names == ("Column_0", "Column_1", "Column_2")
-    two = lightgbm.LGBMClassifier(n_estimators=2, n_jobs=1, verbose=-1).fit(X, y == "low")
-    assert to_forest(two).output_names == ("True",)
-    assert to_forest(two.booster_).output_names == ("1",)
+    unnamed = to_forest(train({}, X, X[:, 0]))
+    assert not unnamed.names_given and unnamed.feature_names == ("Column_0", "Column_1", "Column_2")
+    two_classes = lightgbm.LGBMClassifier(n_estimators=2, n_jobs=1, verbose=-1).fit(X, y == "low")
+    assert to_forest(two_classes).output_names == ("True",)
+    assert to_forest(two_classes.booster_).output_names == ("1",)
 
 
 def test_leaves_of_a_dart_model_are_already_weighted():
@@ -260,8 +260,8 @@ def test_names_with_blanks_mean_the_features_of_a_LightGBM_model_wherever_names_
     X, _ = drawn()
     X = pd.DataFrame(X, columns=["age y", "income k", "bmi"])
     model = train({}, X, X["age y"] - X["bmi"])
-    found = splitcredit.explain(model, X[X.columns[::-1]])
-    assert found.to_shap(X[X.columns[::-1]]).data.tolist() == X.to_numpy().tolist()
+    attribution = splitcredit.explain(model, X[X.columns[::-1]])
+    assert attribution.to_shap(X[X.columns[::-1]]).data.tolist() == X.to_numpy().tolist()
     scale = pd.Series([0.1, 0.2, 0.3], X.columns)
     rank = functools.partial(splitcredit.rank, model, X[:2])
     assert (rank(scale=scale[::-1]).gaps == rank(scale=scale.to_numpy()).gaps).all()
@@ -269,6 +269,6 @@ def test_names_with_blanks_mean_the_features_of_a_LightGBM_model_wherever_names_
     assert (gap(["age y"]) == gap([0])).all()
     mask = pd.Series([False, False, True], ["bmi", "income k", "age y"])
     assert (gap(mask) == gap([0])).all()
-    assert found.grouped({"both": ["bmi", "age y"]}).feature_names == ("both", "income_k")
+    assert attribution.grouped({"both": ["bmi", "age y"]}).feature_names == ("both", "income_k")
     pairs = splitcredit.interactions(model, X[:2], sets=[("age y", "bmi")])
     assert pairs.values.shape[0] == 2

@@ -110,8 +110,8 @@ def test_the_forest_of_stumps_has_single_nodes_too():
 
 def test_the_fits_on_NaN_have_an_infinite_threshold():
     """Scikit-learn parts rows with NaN from all others by an infinite threshold."""
-    found = [tree.threshold for tree in trees_of(fitted("tree, NaN")[0])]
-    assert np.isinf(np.concatenate(found)).any()
+    thresholds = [tree.threshold for tree in trees_of(fitted("tree, NaN")[0])]
+    assert np.isinf(np.concatenate(thresholds)).any()
 
 
 @pytest.mark.parametrize("name", [n for n in FITTED if "bagged" in n or n.startswith("forest")])
@@ -122,8 +122,8 @@ def test_inbag_counts_how_often_each_row_was_drawn(name):
         assert forest.inbag is None
         return
     assert forest.inbag.shape == (forest.n_trees, len(X)) and forest.inbag.dtype == np.uint8
-    for counts, drawn in zip(forest.inbag, model.estimators_samples_, strict=True):
-        assert sorted(drawn) == np.repeat(np.arange(len(X)), counts).tolist()
+    for counts, row_numbers in zip(forest.inbag, model.estimators_samples_, strict=True):
+        assert sorted(row_numbers) == np.repeat(np.arange(len(X)), counts).tolist()
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -260,8 +260,8 @@ def test_bagged_trees(name):
     # Scikit-learn adds the trees up in parts, so the last bit may differ.
     assert twins.largest_error(forest.predict(X), predicted(model, X)) <= 1e-15
     assert forest.n_features == 6
-    for counts, drawn in zip(forest.inbag, model.estimators_samples_, strict=True):
-        assert sorted(drawn) == np.repeat(np.arange(120), counts).tolist()
+    for counts, row_numbers in zip(forest.inbag, model.estimators_samples_, strict=True):
+        assert sorted(row_numbers) == np.repeat(np.arange(120), counts).tolist()
 
 
 def test_bagged_trees_that_have_not_seen_all_classes():

@@ -148,8 +148,8 @@ def test_leaf_values_and_thresholds_are_those_of_the_model():
     k = 0
     for tree in stored["learner"]["gradient_booster"]["model"]["trees"]:
         for left, condition in zip(tree["left_children"], tree["split_conditions"], strict=True):
-            found = forest.value[k, 0] if left == -1 else forest.threshold[k]
-            assert found == float(np.float32(condition))
+            ours = forest.value[k, 0] if left == -1 else forest.threshold[k]
+            assert ours == float(np.float32(condition))
             k += 1
     assert k == forest.n_nodes
 
@@ -161,16 +161,16 @@ def test_a_wrapper_gives_the_rounds_it_predicts_with_a_Booster_all():
         n_estimators=40, early_stopping_rounds=5, n_jobs=1, num_parallel_tree=2, subsample=0.5
     )
     model.fit(X[:80], noise[:80], eval_set=[(X[80:], noise[80:])], verbose=False)
-    used = model.best_iteration + 1
-    assert used < model.get_booster().num_boosted_rounds()
-    forest, every = to_forest(model), to_forest(model.get_booster())
-    assert (forest.n_trees, every.n_trees) == (
-        2 * used,
+    n_rounds = model.best_iteration + 1
+    assert n_rounds < model.get_booster().num_boosted_rounds()
+    forest, all_rounds = to_forest(model), to_forest(model.get_booster())
+    assert (forest.n_trees, all_rounds.n_trees) == (
+        2 * n_rounds,
         2 * model.get_booster().num_boosted_rounds(),
     )
     assert twins.largest_error(forest.predict(X), raw_score(model, X)) <= FLOAT32
     theirs = model.get_booster().predict(xgboost.DMatrix(X), output_margin=True)
-    assert twins.largest_error(every.predict(X)[:, 0], theirs) <= FLOAT32
+    assert twins.largest_error(all_rounds.predict(X)[:, 0], theirs) <= FLOAT32
 
 
 def test_labels_come_from_the_model():
@@ -184,9 +184,9 @@ def test_labels_come_from_the_model():
     assert forest.training_hash == array_hash(X)
     reordered = forest.predict(frame[["c", "größe", "a b"]])
     assert reordered.tobytes() == forest.predict(frame).tobytes()
-    bare = to_forest(train({}, X, X[:, 0]))
-    assert not bare.names_given and bare.feature_names == ("x0", "x1", "x2")
-    assert bare.output_names == ("output",)
+    unnamed = to_forest(train({}, X, X[:, 0]))
+    assert not unnamed.names_given and unnamed.feature_names == ("x0", "x1", "x2")
+    assert unnamed.output_names == ("output",)
     assert to_forest(train({"objective": "binary:logistic"}, X, y > 1)).output_names == ("1",)
 
 

@@ -81,9 +81,9 @@ def test_california_housing():
     # Income decides prices: features beside another row's price, as after rows were dropped without
     # care, have no correlation.
     assert round(np.corrcoef(column(data, "median_income"), data.y)[0, 1], 3) == 0.688
-    kept = table.drop(index=blanks)
-    assert np.array_equal(data.y, kept["median_house_value"])
-    assert np.array_equal(column(data, "households"), kept["households"])
+    complete_rows = table.drop(index=blanks)
+    assert np.array_equal(data.y, complete_rows["median_house_value"])
+    assert np.array_equal(column(data, "households"), complete_rows["households"])
 
 
 def test_parkinson():
@@ -112,15 +112,15 @@ def test_ad_data():
 
 
 def test_a_share_of_ad_data_is_drawn_by_the_seed_and_keeps_rows_together():
-    whole, half = load("ad_data"), load("ad_data", share=0.5, random_state=1)
-    rows = {row.tobytes(): (i, y) for i, (row, y) in enumerate(zip(whole.X, whole.y, strict=True))}
-    found = [rows[row.tobytes()] for row in half.X]
-    places = [i for i, _ in found]
-    assert len(set(places)) == len(half.y) == round(333 / 2)
+    full, half_data = load("ad_data"), load("ad_data", share=0.5, random_state=1)
+    rows = {row.tobytes(): (i, y) for i, (row, y) in enumerate(zip(full.X, full.y, strict=True))}
+    of_half = [rows[row.tobytes()] for row in half_data.X]
+    places = [i for i, _ in of_half]
+    assert len(set(places)) == len(half_data.y) == round(333 / 2)
     assert places == sorted(places)
-    assert [y for _, y in found] == half.y.tolist()
-    assert np.array_equal(half.X, load("ad_data", share=0.5, random_state=1).X)
-    assert not np.array_equal(half.X, load("ad_data", share=0.5, random_state=2).X)
+    assert [y for _, y in of_half] == half_data.y.tolist()
+    assert np.array_equal(half_data.X, load("ad_data", share=0.5, random_state=1).X)
+    assert not np.array_equal(half_data.X, load("ad_data", share=0.5, random_state=2).X)
 
 
 @pytest.mark.parametrize(
@@ -142,8 +142,8 @@ def test_bad_parameters_are_named(name, parameters, message):
 
 def test_arrays_come_back():
     data = load("led")
-    again = Dataset.from_arrays(data.to_arrays())
-    assert np.array_equal(again.X, data.X) and again.feature_names == data.feature_names
+    restored = Dataset.from_arrays(data.to_arrays())
+    assert np.array_equal(restored.X, data.X) and restored.feature_names == data.feature_names
 
 
 SPLITS = {"red_wine": 1279, "california_housing": 16346, "parkinson": 4700}
@@ -152,30 +152,30 @@ SPLITS = {"red_wine": 1279, "california_housing": 16346, "parkinson": 4700}
 @pytest.mark.parametrize(("name", "n_training"), SPLITS.items())
 def test_rows_of_the_authors_split_keep_features_and_target_together(name, n_training):
     """In the authors' newest files, 431 of 20433 rows of housing have a target of their own."""
-    whole = load(name)
-    split = load("standardized_split", of=name, split="authors")
-    assert split.X.shape == whole.X.shape and split.n_training == n_training
-    assert len(split.training.X) == n_training
-    assert len(split.explained.X) == len(whole.X) - n_training
-    standardized = (whole.X - whole.X.mean(axis=0)) / whole.X.std(axis=0)
-    pairs, known = (
+    full = load(name)
+    split_data = load("standardized_split", of=name, split="authors")
+    assert split_data.X.shape == full.X.shape and split_data.n_training == n_training
+    assert len(split_data.training.X) == n_training
+    assert len(split_data.explained.X) == len(full.X) - n_training
+    standardized = (full.X - full.X.mean(axis=0)) / full.X.std(axis=0)
+    pairs, expected = (
         sorted((row.tobytes(), value) for row, value in zip(X, y, strict=True))
-        for X, y in ((split.X, split.y), (standardized, whole.y))
+        for X, y in ((split_data.X, split_data.y), (standardized, full.y))
     )
-    assert pairs == known
+    assert pairs == expected
 
 
 def test_a_split_of_ones_own_is_drawn_by_the_seed():
     recipe = {"of": "wine", "test_share": 0.25}
-    split = load("standardized_split", **recipe, random_state=1)
-    assert (len(split.explained.X), len(split.training.X)) == (45, 133)
-    assert np.allclose(split.X.mean(axis=0), 0) and np.allclose(split.X.std(axis=0), 1)
-    assert np.array_equal(split.X, load("standardized_split", **recipe, random_state=1).X)
-    assert not np.array_equal(split.X, load("standardized_split", **recipe, random_state=2).X)
-    few = load("standardized_split", **recipe, random_state=1, n_test=3)
-    assert np.array_equal(few.explained.X, split.explained.X[:3])
-    assert np.array_equal(few.training.X, split.training.X)
-    assert Dataset.from_arrays(few.to_arrays()).n_training == 133
+    split_data = load("standardized_split", **recipe, random_state=1)
+    assert (len(split_data.explained.X), len(split_data.training.X)) == (45, 133)
+    assert np.allclose(split_data.X.mean(axis=0), 0) and np.allclose(split_data.X.std(axis=0), 1)
+    assert np.array_equal(split_data.X, load("standardized_split", **recipe, random_state=1).X)
+    assert not np.array_equal(split_data.X, load("standardized_split", **recipe, random_state=2).X)
+    three_rows = load("standardized_split", **recipe, random_state=1, n_test=3)
+    assert np.array_equal(three_rows.explained.X, split_data.explained.X[:3])
+    assert np.array_equal(three_rows.training.X, split_data.training.X)
+    assert Dataset.from_arrays(three_rows.to_arrays()).n_training == 133
 
 
 # Tables against their originals, and damaged ones.
@@ -257,8 +257,8 @@ def test_the_tree_of_the_authors_is_whole():
     nodes = pd.read_csv(ROOT / "data" / "gajewski2025_wine_tree.csv.gz")
     assert len(nodes) == 15 and (nodes["left"] < 0).sum() == 8
     inner = nodes[nodes["left"] >= 0]
-    below = nodes["cover"].to_numpy()[inner[["left", "right"]].to_numpy()].sum(axis=1)
-    assert np.array_equal(below, inner["cover"])
+    cover_of_children = nodes["cover"].to_numpy()[inner[["left", "right"]].to_numpy()].sum(axis=1)
+    assert np.array_equal(cover_of_children, inner["cover"])
 
 
 def test_orders_of_ties_name_every_feature_once():
@@ -401,14 +401,14 @@ def test_an_index_with_a_name_is_a_column_of_a_parquet_table(mine, tmp_path, mon
 
 
 def test_noisy_features_may_be_relevant_wherever_they_are_and_noise_of_one_cardinality():
-    plain = load("noisy_features", n_samples=400, random_state=5)
+    default_data = load("noisy_features", n_samples=400, random_state=5)
     # The first two draws of the generator, in this order, whatever parameters came later.
     random = np.random.default_rng(5)
-    assert np.array_equal(plain.X, random.integers(0, np.arange(2, 52), (400, 50)))
-    assert plain.relevant == tuple(sorted(random.choice(10, 5, replace=False)))
+    assert np.array_equal(default_data.X, random.integers(0, np.arange(2, 52), (400, 50)))
+    assert default_data.relevant == tuple(sorted(random.choice(10, 5, replace=False)))
     everywhere = {"dataset": "noisy_features", "n_samples": 400, "n_candidates": 50}
-    drawn = [datasets.load(everywhere, repeat).relevant for repeat in range(60)]
-    counts = np.bincount(np.concatenate(drawn), minlength=50)
+    relevant_sets = [datasets.load(everywhere, repeat).relevant for repeat in range(60)]
+    counts = np.bincount(np.concatenate(relevant_sets), minlength=50)
     assert counts.reshape(5, 10).sum(axis=1).min() > 0.6 * counts.sum() / 5
     seeded = {**everywhere, "random_state": 5}
     ordinary, binary = datasets.load(seeded), datasets.load({**seeded, "noise_values": 2})
@@ -420,16 +420,16 @@ def test_noisy_features_may_be_relevant_wherever_they_are_and_noise_of_one_cardi
 
 
 def test_five_features_of_friedman_tell_y_however_many_there_are():
-    few, many = (
+    five_features, twenty_features = (
         datasets.load({"dataset": "friedman", "n_features": d, "noise": 0.0, "n_samples": 300})
         for d in (5, 20)
     )
-    for data in (few, many):
+    for data in (five_features, twenty_features):
         u = data.X / np.sqrt(12) + 0.5
         y = 10 * np.sin(np.pi * u[:, 0] * u[:, 1]) + 20 * (u[:, 2] - 0.5) ** 2
         assert np.allclose(data.y, y + 10 * u[:, 3] + 5 * u[:, 4])
         assert data.relevant == (0, 1, 2, 3, 4) and len(data.training.X) == 300
-    assert np.abs(many.X.std(axis=0) - 1).max() < 0.1
+    assert np.abs(twenty_features.X.std(axis=0) - 1).max() < 0.1
     with pytest.raises(ValueError, match="n_features"):
         datasets.load({"dataset": "friedman", "n_features": 4})
 
@@ -445,16 +445,16 @@ def test_a_recorded_tree_is_read_and_not_fitted():
     names = [feature.replace(" ", "_") for feature in wine.feature_names]
     assert recorded.TREES[name][1] == tuple(names)
     nodes = pd.read_csv(ROOT / "data" / f"{name}.csv.gz").set_index("node")
-    forest, found = models.fit(recipe, wine.X, wine.y), []
+    forest, leaves = models.fit(recipe, wine.X, wine.y), []
     for row in wine.X[:200].astype(np.float32):
         k = 0
         while nodes.loc[k, "left"] >= 0:
             node = nodes.loc[k]
             left = row[names.index(node["feature"])] < np.float32(node["threshold"])
             k = node["left" if left else "right"]
-        found.append(np.float32(nodes.loc[k, "value"]))
+        leaves.append(np.float32(nodes.loc[k, "value"]))
     base = np.float32(5.6379986)
-    assert forest.predict(wine.X[:200])[:, 0].tolist() == [float(v) + float(base) for v in found]
+    assert forest.predict(wine.X[:200])[:, 0].tolist() == [float(v) + float(base) for v in leaves]
     with pytest.raises(ValueError, match="gajewski2025_wine_tree has 11 features, X 10"):
         models.fit(recipe, wine.X[:, 1:], wine.y)
     with pytest.raises(ValueError, match="no recorded tree 'other': there are gajewski2025_wine"):
@@ -465,23 +465,23 @@ def test_a_recorded_order_of_ties_is_one_of_the_features_for_every_place():
     names = ("Jitter(%)", "Jitter(Abs)", "Jitter:RAP")
     with pytest.raises(ValueError, match="no order 'single' is recorded for Jitter"):
         recorded.tie_order("single", names)
-    split = {"dataset": "standardized_split", "of": "parkinson"}
-    names = datasets.load(split).feature_names
-    single, bigger = (recorded.tie_order(kind, names) for kind in ("single", "bigger"))
-    for order in (single, bigger):
+    recipe = {"dataset": "standardized_split", "of": "parkinson"}
+    names = datasets.load(recipe).feature_names
+    of_single, of_bigger = (recorded.tie_order(kind, names) for kind in ("single", "bigger"))
+    for order in (of_single, of_bigger):
         assert (np.sort(order, axis=1) == np.arange(17)).all()
         # The program's set of names was built anew after the eighth place.
         assert (order[:8] == order[0]).all() and (order[8:] == order[8]).all()
         assert (order[7] != order[8]).any()
-    assert [names[j] for j in single[0, :3]] == ["Jitter(%)", "Jitter:PPQ5", "Shimmer:APQ5"]
-    assert [names[j] for j in bigger[16, :2]] == ["Jitter(%)", "Shimmer:DDA"]
+    assert [names[j] for j in of_single[0, :3]] == ["Jitter(%)", "Jitter:PPQ5", "Shimmer:APQ5"]
+    assert [names[j] for j in of_bigger[16, :2]] == ["Jitter(%)", "Shimmer:DDA"]
 
 
 @pytest.mark.parametrize("recipe", [{"dataset": "iris"}, {"dataset": "gene_modules"}])
 def test_permuted_outcomes_are_the_same_outcomes_beside_other_rows(recipe):
     """Same features, same outcomes, each at a row of chance, anew in each repeat."""
     observed = datasets.load({**recipe, "outcome": "observed"}, 1)
-    permuted, again, other = (
+    permuted, same_repeat, next_repeat = (
         datasets.load({**recipe, "outcome": "permuted"}, repeat) for repeat in (1, 1, 2)
     )
     assert np.array_equal(observed.X, datasets.load(recipe, 1).X)
@@ -490,8 +490,8 @@ def test_permuted_outcomes_are_the_same_outcomes_beside_other_rows(recipe):
     assert np.array_equal(np.sort(permuted.y), np.sort(observed.y))
     # Of 150 rows in three classes a third agree by chance.
     assert np.mean(permuted.y == observed.y) < 0.5
-    assert np.array_equal(permuted.y, again.y)
-    assert not np.array_equal(permuted.y, other.y)
+    assert np.array_equal(permuted.y, same_repeat.y)
+    assert not np.array_equal(permuted.y, next_repeat.y)
 
 
 def test_an_explicit_seed_permutes_anew_in_each_repeat_and_unlike_the_draw():

@@ -76,14 +76,14 @@ class Machine:
     def build(self, **environment):
         """Run environment.sh; returns exit code, standard error and the calls of the stubs."""
         self.log.write_text("")
-        done = subprocess.run(
+        process = subprocess.run(
             [str(self.bin / "bash"), str(self.project / "workflow" / "environment.sh")],
             env={**self.environment, **environment},
             cwd=self.bin,
             text=True,
             capture_output=True,
         )
-        return done.returncode, done.stderr, self.log.read_text()
+        return process.returncode, process.stderr, self.log.read_text()
 
 
 @pytest.fixture
@@ -158,8 +158,8 @@ def test_an_archive_without_git_is_built_once(machine, installer):
     assert installer == "pip" or "--compile-bytecode" in installed[0]
     assert any(call.endswith("--editable .") for call in calls)
     # A second call does nothing but look for Python; a changed lock makes it anew.
-    _, _, again = machine.build(INSTALLER=installer)
-    assert "-m venv" not in again and "install" not in again
+    _, _, second_calls = machine.build(INSTALLER=installer)
+    assert "-m venv" not in second_calls and "install" not in second_calls
     with (machine.project / "requirements.lock").open("a") as lock:
         lock.write("# changed\n")
     assert "-m venv" in machine.build(INSTALLER=installer)[2]
@@ -201,7 +201,7 @@ def test_uv_asks_the_index_that_pip_asks():
         "UV_OFFLINE": "false",
         "UV_INDEX_STRATEGY": "unsafe-best-match",
     }
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(ROOT / "workflow" / "uv_settings.py")],
         input="".join(lines),
         env={"UV_DEFAULT_INDEX": "https://mine.test/simple"},
@@ -209,8 +209,8 @@ def test_uv_asks_the_index_that_pip_asks():
         capture_output=True,
         check=True,
     )
-    assert "UV_DEFAULT_INDEX" not in done.stdout, "settings of uv stay"
-    assert "export UV_FIND_LINKS=wheels,more\n" in done.stdout
+    assert "UV_DEFAULT_INDEX" not in process.stdout, "settings of uv stay"
+    assert "export UV_FIND_LINKS=wheels,more\n" in process.stdout
 
 
 def test_environment_for_conda_is_in_step_with_the_lock():
@@ -243,9 +243,9 @@ def test_every_rule_that_runs_something_names_the_environment():
     for path in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
         for rule in rules.findall(path.read_text()):
             if "shell:" in rule:
-                found = re.search(r'conda:\s+"(.*)"', rule)
-                assert found, f"{path.name}: {rule.splitlines()[0]}"
-                assert (path.parent / found[1]).resolve() == ROOT / "environment.yml"
+                match = re.search(r'conda:\s+"(.*)"', rule)
+                assert match, f"{path.name}: {rule.splitlines()[0]}"
+                assert (path.parent / match[1]).resolve() == ROOT / "environment.yml"
 
 
 @pytest.fixture
@@ -285,8 +285,8 @@ def run_in(environment, project, *command, path=()):
 def test_jobs_find_the_package_where_it_is_not_installed(bare, tmp_path):
     project = copy_of_workflow(tmp_path / "with space {and braces}")
     assert run_in(bare, project, "-c", "import snakemake").returncode == 0
-    missing = run_in(bare, project, "-c", "import splitcredit")
-    assert "No module named 'splitcredit'" in missing.stderr
+    bare_import = run_in(bare, project, "-c", "import splitcredit")
+    assert "No module named 'splitcredit'" in bare_import.stderr
     # The job goes elsewhere first; and an unset variable still ends a job, as by default.
     (project / "probe.smk").write_text(
         'include: "Snakefile"\n'
@@ -298,12 +298,14 @@ def test_jobs_find_the_package_where_it_is_not_installed(bare, tmp_path):
         "    output: 'unset.txt'\n"
         "    shell: 'echo $nothing >{output}'\n"
     )
-    done = run_in(bare, project, "-m", "snakemake", "probe", "unset", "-s", "probe.smk", *OPTIONS)
-    assert (project / "probe.txt").exists(), done.stderr
-    found = (project / "probe.txt").read_text().strip()
-    assert found == str(project / "src" / "splitcredit" / "__init__.py")
-    assert done.returncode == 1
-    assert "nothing: unbound variable" in done.stderr
+    process = run_in(
+        bare, project, "-m", "snakemake", "probe", "unset", "-s", "probe.smk", *OPTIONS
+    )
+    assert (project / "probe.txt").exists(), process.stderr
+    package_file = (project / "probe.txt").read_text().strip()
+    assert package_file == str(project / "src" / "splitcredit" / "__init__.py")
+    assert process.returncode == 1
+    assert "nothing: unbound variable" in process.stderr
     assert not (project / "unset.txt").exists()
 
 
@@ -319,13 +321,13 @@ def test_snakemake_writes_a_container_recipe_of_the_same_packages(bare, tmp_path
     )
     (conda / "conda").chmod(0o755)
     command = ["-m", "snakemake", "experiment_sutera2021_k_led", *OPTIONS, "--containerize"]
-    done = run_in(bare, project, *command, path=[conda])
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    process = run_in(bare, project, *command, path=[conda])
+    assert process.returncode == 0, process.stderr
+    lines = process.stdout.splitlines()
     (copied,) = [line.split()[1:] for line in lines if line.startswith("COPY ")]
     assert copied[0] == "environment.yml"
     assert any(f"conda env create --prefix {Path(copied[1]).parent} " in line for line in lines)
-    assert "#         - snakemake==" in done.stdout
+    assert "#         - snakemake==" in process.stdout
 
 
 def test_recipes_of_containers_copy_what_the_script_needs():

@@ -24,10 +24,10 @@ def documented():
         objects[f"{module}.{name}"] = getattr(importlib.import_module(module), name)
     for name, members in re.findall(MODULES, text, re.M):
         module = importlib.import_module(name)
-        chosen = re.findall(r"\w+", members)
+        member_names = re.findall(r"\w+", members)
         for member, value in vars(module).items():
-            own = getattr(value, "__module__", None) == name and not member.startswith("_")
-            if own and callable(value) and (not chosen or member in chosen):
+            is_own = getattr(value, "__module__", None) == name and not member.startswith("_")
+            if is_own and callable(value) and (not member_names or member in member_names):
                 objects[f"{name}.{member}"] = value
     return objects
 
@@ -92,16 +92,16 @@ def test_docstrings_of_measures_state_units_and_source(name):
 def test_type_checkers_see_every_public_name():
     """The names are imported when first used, so a stub has to list them."""
     stub = Path(splitcredit.__file__).with_suffix(".pyi")
-    listed = set()
+    stub_names = set()
     for node in ast.parse(stub.read_text()).body:
         if isinstance(node, ast.ImportFrom) and node.module != "typing":
             for alias in node.names:
-                own = getattr(importlib.import_module(node.module), alias.name)
-                assert own is getattr(splitcredit, alias.asname), alias.asname
-                listed.add(alias.asname)
+                imported = getattr(importlib.import_module(node.module), alias.name)
+                assert imported is getattr(splitcredit, alias.asname), alias.asname
+                stub_names.add(alias.asname)
         elif isinstance(node, ast.AnnAssign):
-            listed.add(node.target.id)
-    assert listed - {"__version__"} == set(splitcredit.__all__)
+            stub_names.add(node.target.id)
+    assert stub_names - {"__version__"} == set(splitcredit.__all__)
     assert stub.with_name("py.typed").exists()
 
 

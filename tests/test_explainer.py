@@ -289,15 +289,17 @@ def test_covers_count_the_background_and_elsewhere_keep_the_models_shares():
     rows = data()[0][:3].astype(float)
     rows[0, 0] = np.nan
     rows = forest.prepare(rows)
-    counted = background.with_covers_of(forest, rows).cover
+    covers = background.with_covers_of(forest, rows).cover
     expected = np.zeros(forest.n_nodes)
     for row in rows:
         expected[[k for path in twins.paths(forest, row) for k in path]] += 1
-    assert np.array_equal(np.round(counted), expected)
-    empty = np.flatnonzero((expected == 0) & (forest.feature >= 0))
-    assert empty.size
-    share, own = (cover[forest.left[empty]] / cover[empty] for cover in (counted, forest.cover))
-    assert np.allclose(share, own, rtol=twins.ROUNDING)
+    assert np.array_equal(np.round(covers), expected)
+    unseen = np.flatnonzero((expected == 0) & (forest.feature >= 0))
+    assert unseen.size
+    share, of_model = (
+        cover[forest.left[unseen]] / cover[unseen] for cover in (covers, forest.cover)
+    )
+    assert np.allclose(share, of_model, rtol=twins.ROUNDING)
 
 
 def test_single_rows_frames_series_and_matrices_give_the_same_values():
@@ -362,10 +364,10 @@ def test_attributes_of_the_model_are_those_of_shap(name):
 def test_an_explainer_can_be_pickled():
     model, X = fitted("xgboost, classes")[0], data()[0]
     ours = TreeExplainer(model, X[:20], model_output="log_loss")
-    again = pickle.loads(pickle.dumps(ours))
+    restored = pickle.loads(pickle.dumps(ours))
     y = fitted("xgboost, classes")[1]
-    assert np.array_equal(again.shap_values(X, y), ours.shap_values(X, y))
-    assert again.expected_value(1) == ours.expected_value(1)
+    assert np.array_equal(restored.shap_values(X, y), ours.shap_values(X, y))
+    assert restored.expected_value(1) == ours.expected_value(1)
 
 
 def test_values_need_no_shap():
@@ -377,8 +379,10 @@ def test_values_need_no_shap():
         "model = DecisionTreeRegressor().fit(X, X[:, 0])\n"
         "print(splitcredit.TreeExplainer(model, X).shap_values(X).shape)"
     )
-    done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)
-    assert done.stdout == "(4, 2)\n"
+    process = subprocess.run(
+        [sys.executable, "-c", code], text=True, capture_output=True, check=True
+    )
+    assert process.stdout == "(4, 2)\n"
 
 
 @pytest.mark.parametrize("against", [None, "background"])
@@ -416,17 +420,17 @@ def test_a_conversion_that_predicts_otherwise_is_refused(monkeypatch, name):
 def test_the_model_itself_is_asked_at_the_first_call_and_ever_more_seldom(monkeypatch):
     """A check at every call would make a single row take a hundred times as long."""
     ours, X = TreeExplainer(fitted("forest")[0]), data()[0]
-    calls, asked, own = [], [], ours.model.own_prediction
+    calls, calls_with_check, own_prediction = [], [], ours.model.own_prediction
 
     def counted(rows):
-        asked.append(len(calls))
-        return own(rows)
+        calls_with_check.append(len(calls))
+        return own_prediction(rows)
 
     monkeypatch.setattr(ours.model, "own_prediction", counted)
     for call in range(1, 20):
         calls.append(call)
         ours.shap_values(X[:1])
-    assert asked == [1, 2, 4, 8, 16]
+    assert calls_with_check == [1, 2, 4, 8, 16]
 
 
 def test_the_check_allows_what_single_precision_may_lose():
@@ -509,15 +513,15 @@ def test_an_expected_value_of_one_output_is_a_number(background):
 @pytest.mark.parametrize("objective", ["reg:absoluteerror", "reg:quantileerror"])
 def test_regressors_whose_raw_output_is_the_prediction_are_explained_as_such(objective):
     X = np.random.default_rng(0).normal(size=(60, 3))
-    more = {"quantile_alpha": 0.3} if "quantile" in objective else {}
-    model = xgboost.XGBRegressor(n_estimators=3, objective=objective, **more).fit(X, X[:, 0])
+    options = {"quantile_alpha": 0.3} if "quantile" in objective else {}
+    model = xgboost.XGBRegressor(n_estimators=3, objective=objective, **options).fit(X, X[:, 0])
     explainer = TreeExplainer(model, X[:20], model_output="predict")
     total = explainer.shap_values(X[:5]).sum(axis=1) + explainer.expected_value
     # XGBoost predicts in single precision.
     np.testing.assert_allclose(total, model.predict(X[:5]), rtol=1e-5, atol=1e-6)
     rows = X[:20]
-    other = lightgbm.LGBMRegressor(n_estimators=3, objective="huber", verbose=-1).fit(X, X[:, 0])
-    values = TreeExplainer(other, rows, model_output="predict").shap_values(X[:5])
+    huber = lightgbm.LGBMRegressor(n_estimators=3, objective="huber", verbose=-1).fit(X, X[:, 0])
+    values = TreeExplainer(huber, rows, model_output="predict").shap_values(X[:5])
     assert values.shape == (5, 3)
 
 

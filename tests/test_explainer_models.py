@@ -141,8 +141,8 @@ def test_the_mean_that_forests_are_checked_against_is_their_prediction(kind, tar
     X = pd.DataFrame(X.astype(float), columns=list("abcde")).mask(X > 1.5)
     model = kind(7, random_state=0).fit(X, y[target])
     predict = model.predict_proba if hasattr(model, "predict_proba") else model.predict
-    own = TreeExplainer(model).model.own_prediction(X)
-    assert twins.largest_error(own, predict(X).reshape(own.shape)) <= twins.ROUNDING
+    prediction = TreeExplainer(model).model.own_prediction(X)
+    assert twins.largest_error(prediction, predict(X).reshape(prediction.shape)) <= twins.ROUNDING
 
 
 def test_outputs_other_than_the_raw_one_are_of_one_target():
@@ -171,11 +171,11 @@ def test_catboost_is_explained_as_by_shap():
         assert np.array_equal(ours.shap_values(catboost.Pool(X[:6])), ours.shap_values(X[:6]))
         assert np.allclose(ours.expected_value, theirs.expected_value, rtol=twins.ROUNDING)
         if target == "two":
-            both = [
+            losses = [
                 make(model, X[50:90], model_output="log_loss").shap_values(X[:6], y["two"][:6])
                 for make in (TreeExplainer, shap.TreeExplainer)
             ]
-            assert twins.largest_error(*both) <= SINGLE
+            assert twins.largest_error(*losses) <= SINGLE
 
 
 @cache
@@ -209,9 +209,9 @@ def test_labels_of_categories_are_explained_and_shown(name, perturbation):
     """In any order of the columns; the check of additivity asks the model itself."""
     frame, y = labeled()
     model = BY_LABELS[name]().fit(frame, y)
-    other = frame[["b", "color", "a"]]
+    reordered = frame[["b", "color", "a"]]
     explanations = []
-    for table in (frame, other):
+    for table in (frame, reordered):
         arguments = {"data": table[50:60], "feature_perturbation": perturbation}
         ours = TreeExplainer(model, **({} if perturbation == "none" else arguments))
         explanations.append(ours(table[:6]))

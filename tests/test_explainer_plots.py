@@ -43,11 +43,11 @@ def explanations(case):
     X, y = houses()
     model.fit(X, y if "regressor" in case else y > 0)
     data = X[: options["background"]] if "background" in options else None
-    both = [
+    by_package = [
         make(model, data, model_output=options.get("output", "raw"))(X)
         for make in (shap.TreeExplainer, TreeExplainer)
     ]
-    return [e[..., options["class"]] for e in both] if "class" in options else both
+    return [e[..., options["class"]] for e in by_package] if "class" in options else by_package
 
 
 PLOTS = {
@@ -93,9 +93,9 @@ def test_force_plots_of_many_rows_are_written_as_html(tmp_path):
     ours = explanations("regressor")[1]
     path = tmp_path / "force.html"
     shap.save_html(str(path), shap.plots.force(ours[:20]))
-    written = path.read_text()
-    assert all(column in written for column in COLUMNS)
-    assert f"{float(ours.base_values[0])}" in written
+    page = path.read_text()
+    assert all(column in page for column in COLUMNS)
+    assert f"{float(ours.base_values[0])}" in page
 
 
 def test_force_plots_take_the_expected_value_as_in_shap():

@@ -32,13 +32,13 @@ def models(X, y):
 def test_names_of_frames_are_kept_and_arrays_give_the_same(frame, method):
     X, y = frame
     for model in models(X, y):
-        found = splitcredit.explain(model, X, method=method)
-        assert found.feature_names == tuple(X.columns)
-        plain = splitcredit.explain(model, X.to_numpy(), method=method)
-        assert plain.values.tobytes() == found.values.tobytes()
-        tidy = found.to_frame()
+        of_frame = splitcredit.explain(model, X, method=method)
+        assert of_frame.feature_names == tuple(X.columns)
+        of_array = splitcredit.explain(model, X.to_numpy(), method=method)
+        assert of_array.values.tobytes() == of_frame.values.tobytes()
+        tidy = of_frame.to_frame()
         assert list(tidy.columns[2:]) == list(X.columns)
-        assert np.array_equal(tidy[X.columns[0]].to_numpy(), found.values[:, 0].ravel())
+        assert np.array_equal(tidy[X.columns[0]].to_numpy(), of_frame.values[:, 0].ravel())
 
 
 def test_columns_in_another_order_are_put_in_order(frame):
@@ -60,14 +60,14 @@ def test_columns_that_are_missing_or_not_known_are_refused(frame):
 def test_explanations_of_shap_hold_the_same(frame):
     X, y = frame
     model = next(models(X, y))
-    found = splitcredit.explain(model, X)
-    several, one = found.to_shap(X), splitcredit.explain(model, X, output=1).to_shap(X)
+    attribution = splitcredit.explain(model, X)
+    several, one_output = attribution.to_shap(X), splitcredit.explain(model, X, output=1).to_shap(X)
     assert several.values.shape == (80, 4, 2) and several.output_names == ["0", "1"]
     # The first of two classes is explained, the other has its negative: they differ by rounding.
-    assert np.allclose(several[:, :, 1].values, one.values, rtol=0, atol=1e-15)
-    assert np.array_equal(one.data, X.to_numpy())
-    assert one.feature_names == list(X.columns)
-    totals = one.values.sum(axis=1) + one.base_values
+    assert np.allclose(several[:, :, 1].values, one_output.values, rtol=0, atol=1e-15)
+    assert np.array_equal(one_output.data, X.to_numpy())
+    assert one_output.feature_names == list(X.columns)
+    totals = one_output.values.sum(axis=1) + one_output.base_values
     assert np.allclose(totals, model.predict_proba(X)[:, 1], rtol=0, atol=1e-12)
     predicted = splitcredit.explain(model, X, output="predicted").to_shap()
     assert predicted.base_values.shape == (80,)

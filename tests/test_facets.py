@@ -20,8 +20,8 @@ BASE = {"data": "noisy_features", "model": "random_forest"}
 
 def planned(*blocks, **experiment):
     """Settings of the figure of an experiment."""
-    given = {"importances": ["mdi", "air"], "metrics": ["relevance"], "sweep": list(blocks)}
-    return facets.complete({**FULL, "experiments": {"e": {**given, **experiment}}}, "e")
+    defaults = {"importances": ["mdi", "air"], "metrics": ["relevance"], "sweep": list(blocks)}
+    return facets.complete({**FULL, "experiments": {"e": {**defaults, **experiment}}}, "e")
 
 
 def grid(**axes):
@@ -86,11 +86,11 @@ def test_axes_of_another_metric_have_no_place():
 
 
 def test_no_figure_is_drawn_if_none_is_wanted_or_nobody_could_read_it():
-    many = {f"model.{p}": [1, 2] for p in ("max_depth", "min_samples_leaf", "max_features")}
-    many |= {"data.n_samples": [10, 20, 30], "data.n_features": [50, 51]}
+    five_axes = {f"model.{p}": [1, 2] for p in ("max_depth", "min_samples_leaf", "max_features")}
+    five_axes |= {"data.n_samples": [10, 20, 30], "data.n_features": [50, 51]}
     assert planned(grid(), figure=False) is None
-    assert planned(grid(**many)) is None
-    assert planned(grid(**many), figure=True)["x"] == ["data.n_samples"]
+    assert planned(grid(**five_axes)) is None
+    assert planned(grid(**five_axes), figure=True)["x"] == ["data.n_samples"]
     assert planned(grid(), metrics=["model_card"]) is None
 
 
@@ -121,17 +121,17 @@ def test_what_cannot_be_drawn_is_one_line_before_the_first_job(line, message):
 def test_a_metric_without_numbers_is_refused_and_keys_are_checked_by_the_schema():
     with pytest.raises(config.ConfigError, match="model_card has no numbers to draw"):
         planned(grid(), metrics=["model_card"], figure={"metric": "model_card"})
-    given = {"importances": ["mdi"], "metrics": ["relevance"], "sweep": [grid()]}
-    wrong = {"experiments": {"e": {**given, "figure": {"colour": "importance"}}}}
+    experiment = {"importances": ["mdi"], "metrics": ["relevance"], "sweep": [grid()]}
+    content = {"experiments": {"e": {**experiment, "figure": {"colour": "importance"}}}}
     with pytest.raises(config.ConfigError, match="unknown key colour; allowed are color, column"):
-        config.load(wrong)
+        config.load(content)
 
 
 @pytest.mark.parametrize("column", ["repeat", "data", "metric"])
 def test_a_metric_does_not_take_a_column_of_the_sweep(monkeypatch, column):
     """The table had the metric's numbers of repeats in place of the sweep's."""
-    known = signatures.constants(signatures.path_of("metric", "global_scores"))
-    edited = {**known, "KEYS": (*known["KEYS"], column)}
+    constants = signatures.constants(signatures.path_of("metric", "global_scores"))
+    edited = {**constants, "KEYS": (*constants["KEYS"], column)}
     monkeypatch.setattr(signatures, "constants", lambda path: edited)
     with pytest.raises(
         config.ConfigError, match=rf"has the column {column}, which is one of the sw"
@@ -141,10 +141,10 @@ def test_a_metric_does_not_take_a_column_of_the_sweep(monkeypatch, column):
 
 def test_every_metric_declares_its_columns():
     for name in metrics.available():
-        declared = signatures.constants(signatures.path_of("metric", name))
-        assert declared.get("KEYS") and "VALUES" in declared, name
+        constants = signatures.constants(signatures.path_of("metric", name))
+        assert constants.get("KEYS") and "VALUES" in constants, name
         text = signatures.path_of("metric", name).read_text()
-        for column in (*declared["KEYS"], *declared["VALUES"]):
+        for column in (*constants["KEYS"], *constants["VALUES"]):
             assert f'"{column}"' in text or f"{column}=" in text, (name, column)
 
 
@@ -157,10 +157,10 @@ def test_every_experiment_of_the_project_has_a_figure_or_none():
 # Drawing.
 
 
-def spec_of(**given):
+def spec_of(**changes):
     base = {"metric": "m", "x": ["n"], "y": "value", "color": "importance", "column": [], "row": []}
     base |= {"log": [], "where": {}, "labels": {}, "points": False, "own_rows": False}
-    return {**base, **given}
+    return {**base, **changes}
 
 
 def table_of(**columns):
@@ -171,9 +171,9 @@ def table_of(**columns):
     return table.assign(value=table["n"] + 5.0 * table["repeat"] + (table["importance"] == "b"))
 
 
-def drawn(table, **given):
+def drawn(table, **changes):
     with style():
-        return drawing.draw(table, spec_of(**given), "title")
+        return drawing.draw(table, spec_of(**changes), "title")
 
 
 def test_a_curve_is_the_mean_over_repeats_and_its_band_the_interval_by_students_t():
@@ -183,17 +183,17 @@ def test_a_curve_is_the_mean_over_repeats_and_its_band_the_interval_by_students_
     assert first.get_ydata().tolist() == [20, 30] and second.get_ydata().tolist() == [21, 31]
     corners = axis.collections[0].get_paths()[0].vertices
     # Repeats are 5 apart: their standard deviation is 5, and t with two degrees of freedom 4.3027.
-    half = 4.302653 * 5 / np.sqrt(3)
-    assert corners[:, 1].max() == pytest.approx(30 + half)
-    assert corners[:, 1].min() == pytest.approx(20 - half)
+    half_width = 4.302653 * 5 / np.sqrt(3)
+    assert corners[:, 1].max() == pytest.approx(30 + half_width)
+    assert corners[:, 1].min() == pytest.approx(20 - half_width)
 
 
 def test_samples_of_one_model_are_no_repeats():
     table = table_of(sample=list(range(50)))
-    few, many = (
+    band, band_with_samples = (
         drawn(t).axes[0].collections[0].get_paths()[0].vertices for t in (table_of(), table)
     )
-    assert np.allclose(few, many)
+    assert np.allclose(band, band_with_samples)
 
 
 def test_panels_stand_by_columns_and_rows_and_a_single_row_is_wrapped():
@@ -218,8 +218,8 @@ def in_sight(axis):
     """Whether all points of the curves lie at a finite place inside the frame."""
     axis.figure.draw_without_rendering()
     points = np.vstack([axis.transData.transform(line.get_xydata()) for line in axis.lines])
-    inside = axis.transAxes.inverted().transform(points)
-    return np.isfinite(points).all() and (inside >= 0).all() and (inside <= 1).all()
+    axis_points = axis.transAxes.inverted().transform(points)
+    return np.isfinite(points).all() and (axis_points >= 0).all() and (axis_points <= 1).all()
 
 
 @pytest.mark.filterwarnings("error")
@@ -246,8 +246,8 @@ def test_a_logarithmic_axis_of_zeros_is_linear_and_rows_of_panels_are_logarithmi
 
 
 def test_the_line_may_ask_for_a_logarithmic_axis_with_a_zero():
-    for named in ("x", "model.ccp_alpha"):
-        line = {"x": "model.ccp_alpha", "log": [named]}
+    for axis_name in ("x", "model.ccp_alpha"):
+        line = {"x": "model.ccp_alpha", "log": [axis_name]}
         spec = planned(grid(**{"model.ccp_alpha": [0, 0.1]}), figure=line)
         assert spec["log"] == ["model.ccp_alpha"]
 
@@ -263,9 +263,9 @@ def test_numbers_that_differ_late_have_as_many_digits_as_tell_them_apart():
     thirds = [1 / 3, 2 / 3]
     titles = [axis.get_title() for axis in drawn(table_of(depth=thirds), column=["depth"]).axes]
     assert titles == ["depth 0.333333", "depth 0.666667"]
-    near = [1 / 3, float(np.nextafter(1 / 3, 1))]
-    titles = [axis.get_title() for axis in drawn(table_of(depth=near), column=["depth"]).axes]
-    assert titles == [f"depth {value!r}" for value in near]
+    neighbors = [1 / 3, float(np.nextafter(1 / 3, 1))]
+    titles = [axis.get_title() for axis in drawn(table_of(depth=neighbors), column=["depth"]).axes]
+    assert titles == [f"depth {value!r}" for value in neighbors]
     (axis,) = drawn(table_of(n=[0.12345678, 0.12345679])).axes
     ticks = [tick.get_text() for tick in axis.get_xticklabels()]
     assert ticks == ["0.12345678", "0.12345679"]
@@ -314,8 +314,8 @@ def test_the_page_about_sweeps_plans_what_it_shows(tmp_path):
     (tmp_path / "mine.csv").write_text("age,dose,sick\n1,2,0\n3,4,1\n")
     for block in blocks:
         text = block.replace("path: mine.csv", f"path: {tmp_path / 'mine.csv'}")
-        given = yaml.safe_load(text)
-        if "experiments" not in given:
-            given = {"experiments": {"my_sweep": given}}
-        loaded = config.load(given)
-        assert facets.complete(loaded, next(iter(given["experiments"]))) is not None
+        content = yaml.safe_load(text)
+        if "experiments" not in content:
+            content = {"experiments": {"my_sweep": content}}
+        loaded = config.load(content)
+        assert facets.complete(loaded, next(iter(content["experiments"]))) is not None

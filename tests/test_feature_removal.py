@@ -26,28 +26,28 @@ def case():
 def test_randomized_predictions_equal_the_definition():
     forest, X, y, order = case()
     X, y, order, reference = X[:6], y[:6], order[:6], X[50:90]
-    found = randomizing.randomized_rmse(forest, X, y, order, [1, 3], reference, 8, random_state=3)
+    result = randomizing.randomized_rmse(forest, X, y, order, [1, 3], reference, 8, random_state=3)
     for i in range(6):
         picks = np.random.default_rng(np.random.SeedSequence(3, spawn_key=(i,)))
         picks = picks.integers(40, size=(8, 10))
         draws = reference[picks, np.arange(10)]
         for c, k in enumerate((1, 3)):
             twin = slow.randomized(forest, X[i], set(order[i, :k]), draws)
-            assert found.predictions[i, c] == pytest.approx(twin, rel=twins.ROUNDING)
-    assert found.squared_errors.tobytes() == ((found.predictions - y[:, None]) ** 2).tobytes()
-    assert found.rmse.tobytes() == np.sqrt(found.squared_errors.mean(axis=0)).tobytes()
+            assert result.predictions[i, c] == pytest.approx(twin, rel=twins.ROUNDING)
+    assert result.squared_errors.tobytes() == ((result.predictions - y[:, None]) ** 2).tobytes()
+    assert result.rmse.tobytes() == np.sqrt(result.squared_errors.mean(axis=0)).tobytes()
 
 
 def test_randomized_rows_do_not_depend_on_their_group(monkeypatch):
     forest, X, y, order = case()
-    given = forest, X, y, order, [1, 2], X
-    whole = randomizing.randomized_rmse(*given, n_draws=20)
-    chosen = np.array([400, 3, 17])
-    some = randomizing.randomized_rmse(*given, n_draws=20, rows=chosen)
-    assert some.predictions.tobytes() == whole.predictions[chosen].tobytes()
+    inputs = forest, X, y, order, [1, 2], X
+    all_rows = randomizing.randomized_rmse(*inputs, n_draws=20)
+    row_numbers = np.array([400, 3, 17])
+    of_three_rows = randomizing.randomized_rmse(*inputs, n_draws=20, rows=row_numbers)
+    assert of_three_rows.predictions.tobytes() == all_rows.predictions[row_numbers].tobytes()
     monkeypatch.setattr(randomizing, "_CHUNK", 90)
-    again = randomizing.randomized_rmse(*given, n_draws=20)
-    assert again.predictions.tobytes() == whole.predictions.tobytes()
+    in_chunks = randomizing.randomized_rmse(*inputs, n_draws=20)
+    assert in_chunks.predictions.tobytes() == all_rows.predictions.tobytes()
 
 
 def test_rankings_are_compared_on_the_same_draws():
@@ -63,15 +63,15 @@ def test_sets_of_several_rankings_have_the_predictions_of_each_alone():
     """Sets that are there twice for a row take the place of the first, and of no other."""
     forest, X, y, order = case()
     turned = np.where(np.arange(len(X))[:, None] % 2, order, order[:, ::-1])
-    given = {"reference": X[:40], "n_draws": 8, "random_state": 3}
-    alone = [
-        randomizing.randomized_rmse(forest, X, y, ranking, [1, 3], **given).predictions
+    options = {"reference": X[:40], "n_draws": 8, "random_state": 3}
+    by_ranking = [
+        randomizing.randomized_rmse(forest, X, y, ranking, [1, 3], **options).predictions
         for ranking in (order, turned)
     ]
     sets = [rankings.top_k_mask(o, k, X.shape[1]) for o in (order, turned) for k in (1, 3)]
-    both = randomizing.randomized_predictions(forest, X, np.stack(sets, axis=1), **given)
-    assert both.tobytes() == np.concatenate(alone, axis=1).tobytes()
-    assert len(np.unique(both[0])) == 4 and len(np.unique(both[1])) == 2
+    together = randomizing.randomized_predictions(forest, X, np.stack(sets, axis=1), **options)
+    assert together.tobytes() == np.concatenate(by_ranking, axis=1).tobytes()
+    assert len(np.unique(together[0])) == 4 and len(np.unique(together[1])) == 2
 
 
 def test_random_draws_have_the_distribution_of_the_reference():
@@ -79,20 +79,20 @@ def test_random_draws_have_the_distribution_of_the_reference():
     forest = forests.grow([forests.split(0, 0.0, forests.leaf(0.0), forests.leaf(1.0))], 2)
     reference = np.array([[-1.0, 5.0], [1.0, 5.0], [2.0, 5.0], [3.0, -5.0]])
     X, y = np.full((50, 2), -1.0), np.zeros(50)
-    given = [[0, 1]] * 50, [1], reference, 500
-    found = randomizing.randomized_rmse(forest, X, y, *given)
-    assert abs(found.predictions.mean() - 0.75) < 5 * np.sqrt(0.75 * 0.25 / 25_000)
-    kept = randomizing.randomized_rmse(forest, X, y, [[1, 0]] * 50, [1], reference, 500)
-    assert (kept.predictions == 0).all() and kept.rmse == 0
+    inputs = [[0, 1]] * 50, [1], reference, 500
+    by_split = randomizing.randomized_rmse(forest, X, y, *inputs)
+    assert abs(by_split.predictions.mean() - 0.75) < 5 * np.sqrt(0.75 * 0.25 / 25_000)
+    by_unused = randomizing.randomized_rmse(forest, X, y, [[1, 0]] * 50, [1], reference, 500)
+    assert (by_unused.predictions == 0).all() and by_unused.rmse == 0
 
 
 def test_rows_targets_and_rankings_are_put_together_as_given():
     """As the authors' code does it: rows of one set, targets and rankings of another."""
     forest, X, y, order = case()
     mixed = randomizing.randomized_rmse(forest, X[:9], y[9:18], order[9:18], [1], X)
-    own = randomizing.randomized_rmse(forest, X[:9], y[:9], order[9:18], [1], X)
-    assert mixed.predictions.tobytes() == own.predictions.tobytes()
-    assert mixed.rmse != own.rmse
+    unmixed = randomizing.randomized_rmse(forest, X[:9], y[:9], order[9:18], [1], X)
+    assert mixed.predictions.tobytes() == unmixed.predictions.tobytes()
+    assert mixed.rmse != unmixed.rmse
 
 
 def test_randomizing_refuses_what_does_not_fit():
@@ -146,19 +146,19 @@ def test_retrained_predictions_equal_fits_row_by_row():
 
     models = {}
     for k in (0, 1, 3):
-        given = X[train], y[train], X[test], order[test], k
-        found = retraining.removed_predictions(fit, *given, models=models)
+        inputs = X[train], y[train], X[test], order[test], k
+        predictions = retraining.removed_predictions(fit, *inputs, models=models)
         for i, row in enumerate(X[test]):
-            removed = set(order[test][i, :k])
-            twin = slow.retrained(lambda *a: LinearRegression().fit(*a), *given[:2], row, removed)
-            assert found[i] == pytest.approx(twin, rel=1e-10)
-        errors = retraining.squared_errors(found, y[test])
-        assert errors.tobytes() == ((found - y[test]) ** 2).tobytes()
+            subset = set(order[test][i, :k])
+            twin = slow.retrained(lambda *a: LinearRegression().fit(*a), *inputs[:2], row, subset)
+            assert predictions[i] == pytest.approx(twin, rel=1e-10)
+        errors = retraining.squared_errors(predictions, y[test])
+        assert errors.tobytes() == ((predictions - y[test]) ** 2).tobytes()
     subsets = {tuple(sorted(order[i, :k])) for i in range(300, 340) for k in (0, 1, 3)}
     assert set(models) == subsets and len(fits) == len(subsets)
-    retraining.removed_predictions(fit, *given, models=models)
+    retraining.removed_predictions(fit, *inputs, models=models)
     assert len(fits) == len(subsets)
-    retraining.removed_predictions(fit, *given)
+    retraining.removed_predictions(fit, *inputs)
     assert len(fits) > len(subsets)
 
 
@@ -188,21 +188,21 @@ def test_the_bootstrap_of_a_lead_equals_its_definition_and_pairs_the_rows():
     rng = np.random.default_rng(0)
     b = rng.exponential(size=80) * 100
     a = b + rng.normal(size=80) + 1.0
-    found = _rankings.lead(a, b, "rmse", 5)
+    interval = _rankings.lead(a, b, "rmse", 5)
     picks = np.random.default_rng(5).integers(80, size=(_rankings.RESAMPLES, 80))
     differences = [np.sqrt(a[p].mean()) - np.sqrt(b[p].mean()) for p in picks]
-    assert found["lead"] == pytest.approx(np.sqrt(a.mean()) - np.sqrt(b.mean()), rel=1e-12)
+    assert interval["lead"] == pytest.approx(np.sqrt(a.mean()) - np.sqrt(b.mean()), rel=1e-12)
     ends = np.quantile(differences, [0.025, 0.975])
-    np.testing.assert_allclose([found["low"], found["high"]], ends, rtol=1e-9)
+    np.testing.assert_allclose([interval["low"], interval["high"]], ends, rtol=1e-9)
     means = _rankings.lead(a, b, "mean", 0)
     assert 0.5 < means["low"] < means["lead"] < means["high"] < 1.5  # the errors vary by 100
 
 
 def test_the_interval_of_a_lead_does_not_depend_on_how_many_resamples_are_held(monkeypatch):
     a, b = np.arange(30.0), np.arange(30.0)[::-1] + 1
-    whole = _rankings.lead(a, b, "rmse", 0)
+    in_one_batch = _rankings.lead(a, b, "rmse", 0)
     monkeypatch.setattr(_rankings, "_BATCH", 7)
-    assert _rankings.lead(a, b, "rmse", 0) == whole
+    assert _rankings.lead(a, b, "rmse", 0) == in_one_batch
 
 
 def test_fits_and_predictions_get_the_other_columns_in_their_order():

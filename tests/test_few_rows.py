@@ -27,8 +27,8 @@ def test_the_short_way_gives_the_bytes_of_the_long_one(name):
     forest = DRAWN[name]() if name in DRAWN else to_forest(fitted(name)[0])
     X = rows_on_thresholds(forest, 40)
     X = X[(abs(X) < 1e29).all(axis=1)]  # and no NaN
-    some = X[:1], X[1:4], np.asfortranarray(X[:2]), X[:2].astype(np.float32)
-    for rows in (*some, X[:7]) if outcome_tables.pays(forest) else some:
+    small_tables = X[:1], X[1:4], np.asfortranarray(X[:2]), X[:2].astype(np.float32)
+    for rows in (*small_tables, X[:7]) if outcome_tables.pays(forest) else small_tables:
         if len(rows):
             values = few_rows(forest, rows)
             assert values.tobytes() == tree_shap(forest, forest.prepare(rows)).tobytes()
@@ -36,13 +36,13 @@ def test_the_short_way_gives_the_bytes_of_the_long_one(name):
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_forest_too_large_for_what_is_kept_gives_the_same_bytes(name, monkeypatch):
-    kept, large = (DRAWN[name]() for _ in range(2))
-    X = rows_on_thresholds(kept, 40)
+    small_forest, large_forest = (DRAWN[name]() for _ in range(2))
+    X = rows_on_thresholds(small_forest, 40)
     rows = X[(abs(X) < 1e29).all(axis=1)][:2]
-    values = [few_rows(kept, rows) for _ in range(2)]
+    values = [few_rows(small_forest, rows) for _ in range(2)]
     monkeypatch.setattr(explain, "_SMALL", 0)
-    values += [few_rows(large, rows) for _ in range(2)]
-    values.append(tree_shap(kept, kept.prepare(rows)))
+    values += [few_rows(large_forest, rows) for _ in range(2)]
+    values.append(tree_shap(small_forest, small_forest.prepare(rows)))
     assert len({of_call.tobytes() for of_call in values}) == 1
 
 
@@ -59,8 +59,8 @@ def test_zeros_that_count_as_missing_and_categories_go_the_long_way():
     rows = np.ones((1, 1))
     assert few_rows(Forest(**STUMP, missing_left=[True] * 3, missing_value=0.0), rows) is None
     subset = Categories([0], [[1]], [True])
-    split = {"column": [1, 0, 0], "categories": subset, "threshold": [0.5, 0, 0]}
-    assert few_rows(Forest(**{**STUMP, **split}), rows) is None
+    split_fields = {"column": [1, 0, 0], "categories": subset, "threshold": [0.5, 0, 0]}
+    assert few_rows(Forest(**{**STUMP, **split_fields}), rows) is None
 
 
 @pytest.mark.parametrize(

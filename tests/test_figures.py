@@ -47,8 +47,8 @@ def test_panels_are_named_in_the_order_in_which_one_reads():
 
 
 def test_names_at_line_ends_stay_apart_and_in_order():
-    moved = panels.apart({"high": 0.3, "low": 0.1, "close": 0.11}, 0.05)
-    assert moved == pytest.approx({"low": 0.1, "close": 0.15, "high": 0.3})
+    heights = panels.apart({"high": 0.3, "low": 0.1, "close": 0.11}, 0.05)
+    assert heights == pytest.approx({"low": 0.1, "close": 0.15, "high": 0.3})
 
 
 @pytest.mark.parametrize(

@@ -193,12 +193,12 @@ def test_a_global_that_no_digest_can_hold_is_an_error(load):
 
 
 def every_kernel():
-    for found in pkgutil.walk_packages(splitcredit.kernels.__path__, "splitcredit.kernels."):
-        module = import_module(found.name)
+    for module_info in pkgutil.walk_packages(splitcredit.kernels.__path__, "splitcredit.kernels."):
+        module = import_module(module_info.name)
         for name, value in vars(module).items():
             function = getattr(value, "py_func", None)
-            if function is not None and function.__module__ == found.name:
-                yield f"{found.name}.{name}", value
+            if function is not None and function.__module__ == module_info.name:
+                yield f"{module_info.name}.{name}", value
 
 
 def test_every_kernel_has_a_digest_of_its_own():
@@ -221,12 +221,12 @@ def test_a_damaged_file_is_compiled_anew(load, folder):
     x = np.arange(5.0)
     load().total(x)
     (file,) = folder.iterdir()
-    whole = file.read_bytes()
-    for damaged in (whole[:-100], b"", whole[:200] + b"?" + whole[201:]):
+    content = file.read_bytes()
+    for damaged in (content[:-100], b"", content[:200] + b"?" + content[201:]):
         file.write_bytes(damaged)
-        anew, again = load().total, load().total
+        anew, from_file = load().total, load().total
         assert anew(x) == 20.0 and not anew.stats.cache_hits
-        assert again(x) == 20.0 and again.stats.cache_hits
+        assert from_file(x) == 20.0 and from_file.stats.cache_hits
 
 
 def test_a_kernel_is_ready_if_it_is_compiled_in_memory_or_in_a_file(load, folder):
@@ -273,16 +273,16 @@ def test_a_literal_number_is_no_type_of_its_own(load, folder):
 def test_only_the_kernel_becomes_machine_code_and_not_what_it_uses_of_numba(
     load, folder, monkeypatch
 ):
-    made, original = [], JITCodeLibrary._finalize_specific
+    library_names, original = [], JITCodeLibrary._finalize_specific
     monkeypatch.setattr(
         JITCodeLibrary,
         "_finalize_specific",
-        lambda library: made.append(library.name) or original(library),
+        lambda library: library_names.append(library.name) or original(library),
     )
     assert load().largest(3) == 2.0
-    assert made[-1] == "largest"
+    assert library_names[-1] == "largest"
     # Numba's functions have names such as "impl_np_full.<locals>.full".
-    assert not any("<locals>" in name for name in made)
+    assert not any("<locals>" in name for name in library_names)
 
 
 def test_loops_use_the_widest_vectors_of_the_processor(load, folder):
@@ -306,8 +306,8 @@ def test_numba_looks_for_the_signature_of_an_operation_on_numbers_once(load, fol
     # What is put back after a kernel is compiled, and after this test.
     monkeypatch.setattr(BaseFunction, "get_call_type", noted)
     monkeypatch.setattr(inner, "_SIGNATURES", {})
-    twice = ("return FACTOR * x", "return FACTOR * x + FACTOR * x + x * FACTOR")
-    assert load(twice).total(np.ones(2)) == 12.0
+    replacement = ("return FACTOR * x", "return FACTOR * x + FACTOR * x + x * FACTOR")
+    assert load(replacement).total(np.ones(2)) == 12.0
     assert looked_for and len(looked_for) == len(set(looked_for))
 
 
@@ -432,10 +432,10 @@ def test_short_compilations_add_up(clock, caplog):
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("n_pieces", [0, 1, 2, 7, 100])
 def test_portions_are_all_pieces_once(n_pieces, n_threads):
-    done = []
+    pieces = []
     with threads(n_threads):
-        in_portions(lambda first, last, out: out.extend(range(first, last)), n_pieces, (done,))
-    assert sorted(done) == list(range(n_pieces))
+        in_portions(lambda first, last, out: out.extend(range(first, last)), n_pieces, (pieces,))
+    assert sorted(pieces) == list(range(n_pieces))
 
 
 def test_an_error_in_a_thread_reaches_the_caller():

@@ -18,12 +18,12 @@ from splitcredit.kernels.nodes import _step_down
 def assert_equal_forests(a, b):
     """Every field the same: arrays in type and bytes, the rest by value."""
     for name in (f.name for f in fields(Forest)):
-        ours, other = getattr(a, name), getattr(b, name)
+        ours, theirs = getattr(a, name), getattr(b, name)
         if isinstance(ours, np.ndarray):
-            assert ours.dtype == other.dtype, name
-            assert ours.tobytes() == other.tobytes(), name
+            assert ours.dtype == theirs.dtype, name
+            assert ours.tobytes() == theirs.tobytes(), name
         else:
-            assert ours == other, name
+            assert ours == theirs, name
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -64,9 +64,9 @@ def test_an_infinite_threshold_parts_NaN_from_numbers(threshold, strict):
     """Scikit-learn splits so where rows with NaN differ most from the others."""
     tree = split(0, threshold, leaf(1.0), leaf(2.0), missing_left=threshold < 0)
     forest = grow([tree], 1, missing=True, strict=strict)
-    numbers, missing = (1.0, 2.0) if threshold > 0 else (2.0, 1.0)
+    value_of_numbers, value_of_NaN = (1.0, 2.0) if threshold > 0 else (2.0, 1.0)
     X = [[-1e300], [0.0], [1e300], [np.nan]]
-    np.testing.assert_array_equal(forest.predict(X)[:, 0], [numbers] * 3 + [missing])
+    np.testing.assert_array_equal(forest.predict(X)[:, 0], [value_of_numbers] * 3 + [value_of_NaN])
 
 
 def test_the_model_decides_where_NaN_goes():
@@ -298,8 +298,8 @@ def test_a_bundle_is_read_by_key(tmp_path):
 
 def test_array_hash_goes_by_value_and_shape():
     X = np.arange(6.0).reshape(2, 3)
-    same = (X.astype(int), X.astype(np.float32), np.asfortranarray(X), X.tolist())
-    assert {array_hash(v) for v in same} == {array_hash(X)}
+    same_values = (X.astype(int), X.astype(np.float32), np.asfortranarray(X), X.tolist())
+    assert {array_hash(v) for v in same_values} == {array_hash(X)}
     assert array_hash(X.reshape(3, 2)) != array_hash(X)
     assert array_hash(X + 1e-12) != array_hash(X)
 
@@ -307,11 +307,11 @@ def test_array_hash_goes_by_value_and_shape():
 def test_a_forest_does_not_change_with_the_arrays_it_was_made_from():
     cover = np.array([2.0, 1.0, 1.0])
     forest = grow([split(0, 0.5, leaf(1.0), leaf(2.0))], 1)
-    mine = Forest.from_arrays({**forest.to_arrays(), "cover": cover})
+    of_arrays = Forest.from_arrays({**forest.to_arrays(), "cover": cover})
     cover[0] = 99.0
-    assert mine.cover[0] == 2.0
+    assert of_arrays.cover[0] == 2.0
     with pytest.raises(ValueError, match="read-only"):
-        mine.cover[0] = 99.0
+        of_arrays.cover[0] = 99.0
 
 
 def test_tables_with_missing_entries_and_other_types():
@@ -330,16 +330,16 @@ def test_tables_with_missing_entries_and_other_types():
 def test_a_threshold_that_is_too_high_becomes_the_next_lower_number(kind):
     """Of any bits: around 0, at the ends of the type, and below its normal numbers."""
     bits = np.dtype(f"i{np.dtype(kind).itemsize}")
-    drawn = np.random.default_rng(0).integers(np.iinfo(bits).min, np.iinfo(bits).max, 2000, bits)
+    draws = np.random.default_rng(0).integers(np.iinfo(bits).min, np.iinfo(bits).max, 2000, bits)
     limits = np.finfo(kind)
     ends = [0.0, -0.0, 1, -1, np.inf, -np.inf, limits.max, limits.min, limits.tiny, -limits.tiny]
-    numbers = np.concatenate([drawn.view(kind), np.array(ends, kind)])
+    numbers = np.concatenate([draws.view(kind), np.array(ends, kind)])
     numbers = numbers[~np.isnan(numbers)]
     with np.errstate(over="ignore"):
         expected = np.nextafter(numbers, kind(-np.inf))
-    chosen = np.arange(len(numbers)) % 3 > 0
-    expected[~chosen] = numbers[~chosen]
-    _step_down(numbers, chosen)
+    too_high = np.arange(len(numbers)) % 3 > 0
+    expected[~too_high] = numbers[~too_high]
+    _step_down(numbers, too_high)
     np.testing.assert_array_equal(numbers.view(bits), expected.view(bits))
 
 

@@ -38,8 +38,8 @@ def artefact(name):
 def computed(name, inputs):
     """The table, with the inputs and parameters that the job would give."""
     keys = ARTEFACTS[f"gajewski2025/{name}"]
-    some = {wanted: inputs[wanted] for wanted in keys["inputs"]}
-    return artefact(name).compute(some, **keys.get("parameters", {}))
+    tables = {key: inputs[key] for key in keys["inputs"]}
+    return artefact(name).compute(tables, **keys.get("parameters", {}))
 
 
 def findings(name, table):
@@ -72,8 +72,8 @@ def swept(model, splits=SPLITS, **axes):
     """Rows of an experiment's table: every combination of the axes."""
     names = list(axes)
     rows = [
-        {**split, "data": data, "model": model, **dict(zip(names, values, strict=True))}
-        for split, data, values in product(splits, DATASETS, list(product(*axes.values())))
+        {**split_axes, "data": data, "model": model, **dict(zip(names, values, strict=True))}
+        for split_axes, data, values in product(splits, DATASETS, list(product(*axes.values())))
     ]
     return pd.DataFrame(rows)
 
@@ -95,19 +95,19 @@ def gaps(model):
 
 def optimum():
     rows = swept("bigger", sigma_metric=list(SIGMAS), ranking=RANKINGS)
-    own = rows["ranking"] == "greedy_sigma" + rows["sigma_metric"].astype(str)
-    rows["value"], rows["first_best"] = np.where(own, 0.99, 0.8), np.where(own, 1.0, 0.5)
+    is_own = rows["ranking"] == "greedy_sigma" + rows["sigma_metric"].astype(str)
+    rows["value"], rows["first_best"] = np.where(is_own, 0.99, 0.8), np.where(is_own, 1.0, 0.5)
     rows.loc[rows["data"] == "parkinson", ["value", "first_best"]] = np.nan
     return rows
 
 
 def pgi_agreement():
-    alone = swept("bigger", sigma_metric=list(SIGMAS), quantity=["spearman"], ranking=RANKINGS)
-    pair = alone[alone["ranking"] != "shap"].assign(quantity="alike", other="shap", value=0.9)
-    named = pair["ranking"] == RANKINGS[1]
-    pair.loc[named, ["ranking", "other"]] = ["shap", RANKINGS[1]]
+    scores = swept("bigger", sigma_metric=list(SIGMAS), quantity=["spearman"], ranking=RANKINGS)
+    pair = scores[scores["ranking"] != "shap"].assign(quantity="alike", other="shap", value=0.9)
+    has_own_name = pair["ranking"] == RANKINGS[1]
+    pair.loc[has_own_name, ["ranking", "other"]] = ["shap", RANKINGS[1]]
     swapped = pair.assign(quantity="swapped", value=0.02)
-    return pd.concat([alone.assign(other="", value=0.8), pair, swapped])
+    return pd.concat([scores.assign(other="", value=0.8), pair, swapped])
 
 
 def changes(model):
@@ -134,13 +134,13 @@ def arithmetic(of):
     return pd.concat(variants)
 
 
-def errors(**more):
+def errors(**columns):
     rows = swept("bigger", ranking=RANKINGS, k=[1, 2, 3])
     greedy = rows["ranking"] != "shap"
     rows["value"] = 10.0 - rows["k"] - 0.5 * greedy + 0.1 * rows["repeat"]
     rows["lead"] = np.where(greedy, -0.5, 0.0)
     low, high = rows["lead"] - 0.2, rows["lead"] + 0.2
-    return rows.assign(low=low, high=high, standard_error=0.1, **more)
+    return rows.assign(low=low, high=high, standard_error=0.1, **columns)
 
 
 def cards(model):
@@ -175,17 +175,17 @@ def inputs():
 
 @pytest.mark.parametrize("name", ["table2", "table3", "table4", "table5", "table6"])
 def test_every_printed_cell_is_one_row_of_each_variant(name, inputs, tmp_path):
-    found = judged(name, computed(name, inputs), tmp_path)
+    claims_found = judged(name, computed(name, inputs), tmp_path)
     n = len(storage.read_rows(CLAIMS / f"{name}.csv"))
-    assert len(found) == 2 * n
+    assert len(claims_found) == 2 * n
 
 
 def test_rows_of_several_splits_are_means_with_their_range(inputs):
     table = computed("table4", inputs)
     keys = ["variant", "dataset", "ranking", "k"]
-    one = table.set_index(keys).loc[("described", "red_wine", "shap", 2)]
-    assert (one["value"], one["low"], one["high"]) == pytest.approx((8.15, 8.1, 8.2))
-    assert one["n_splits"] == 2 and one["deviation"] == pytest.approx(0.1 / 2**0.5)
+    of_shap = table.set_index(keys).loc[("described", "red_wine", "shap", 2)]
+    assert (of_shap["value"], of_shap["low"], of_shap["high"]) == pytest.approx((8.15, 8.1, 8.2))
+    assert of_shap["n_splits"] == 2 and of_shap["deviation"] == pytest.approx(0.1 / 2**0.5)
     shares = computed("table2", inputs).set_index(["variant", "dataset", "model"])
     shares = shares.loc[("described", "red_wine", "single")].query("sigma == 1 and k == 1")
     assert shares[["low", "high"]].iloc[0].tolist() == pytest.approx([0.56, 0.57])
@@ -194,9 +194,9 @@ def test_rows_of_several_splits_are_means_with_their_range(inputs):
 def test_of_several_inputs_with_a_variant_the_first_counts(inputs):
     """Table 3 takes its published rows from another experiment than the others."""
     first = inputs["gajewski2025_first_rows/pgi2"].assign(value=7.0, n_rows=3)
-    rest = inputs["gajewski2025_bigger/pgi2"].assign(n_rows=9)
-    given = {"gajewski2025_first_rows/pgi2": first, "gajewski2025_bigger/pgi2": rest}
-    table = computed("table3", inputs | given).set_index("variant")
+    bigger_rows = inputs["gajewski2025_bigger/pgi2"].assign(n_rows=9)
+    tables = {"gajewski2025_first_rows/pgi2": first, "gajewski2025_bigger/pgi2": bigger_rows}
+    table = computed("table3", inputs | tables).set_index("variant")
     assert (table.loc["published", "value"] == 7.0).all()
     assert set(table["n_rows"].groupby("variant").max().items()) == {
         ("published", 3),
@@ -221,16 +221,16 @@ def test_models_over_splits_keep_text_that_is_the_same(inputs):
     table = computed("models", inputs)
     rows = table.set_index(["variant", "dataset", "model", "quantity"]).sort_index()
     assert rows.loc[("published", "red_wine", "single", "dump_sha256"), "value"] == "ab"
-    own = rows.loc[("described", "red_wine", "single")]
-    assert own.loc["dump_sha256", "value"] is None
-    assert own.loc["n_trees", ["value", "low", "high"]].tolist() == [401.5, 401, 402]
+    described = rows.loc[("described", "red_wine", "single")]
+    assert described.loc["dump_sha256", "value"] is None
+    assert described.loc["n_trees", ["value", "low", "high"]].tolist() == [401.5, 401, 402]
 
 
 def test_statements_on_rankings_on_made_numbers(inputs):
     """Each holds where it should, and fails where the numbers are turned round."""
 
-    def found(name, **given):
-        tables = {f"gajewski2025_{key}": table for key, table in given.items()}
+    def found(name, **changed):
+        tables = {f"gajewski2025_{key}": table for key, table in changed.items()}
         return findings(name, computed(name, inputs | tables))
 
     assert set(found("table2").values()) == {"holds"}
@@ -239,7 +239,7 @@ def test_statements_on_rankings_on_made_numbers(inputs):
     sigma = bigger["ranking"].str.removeprefix("greedy_sigma").astype(float)
     bigger["value"] = 0.9 - 0.1 * sigma
     verdicts = found("table2", **{"bigger/topk_agreement": bigger, "single/topk_agreement": single})
-    assert [verdicts["s08", f"published, {what}"] for what in ("k", "sigma", "model")] == [
+    assert [verdicts["s08", f"published, {variant}"] for variant in ("k", "sigma", "model")] == [
         "holds",
         "holds",
         "differs",
@@ -255,10 +255,10 @@ def test_statements_on_rankings_on_made_numbers(inputs):
     assert set(verdicts.values()) == {"holds"}
     sure = gaps("bigger").assign(low=lambda r: r["lead"], high=lambda r: r["lead"])
     first = sure.query("variant == 'published'")
-    given = {"bigger/pgi2": sure, "first_rows/pgi2": first}
-    assert found("table3", **given)["s10", "published"] == "holds"
+    edited = {"bigger/pgi2": sure, "first_rows/pgi2": first}
+    assert found("table3", **edited)["s10", "published"] == "holds"
     behind = sure.assign(lead=-sure["lead"], low=-sure["lead"], high=-sure["lead"])
-    assert found("table3", **given | {"bigger/pgi2": behind})["s10", "described"] == "differs"
+    assert found("table3", **edited | {"bigger/pgi2": behind})["s10", "described"] == "differs"
     best = optimum().assign(value=lambda rows: rows["value"].where(rows["value"] < 0.9, 1.0))
     verdicts = found("table3", **{"bigger/pgi2_optimum": best})
     assert verdicts["s18", "described"] == "differs" and verdicts["s14", "described"] == "holds"
@@ -266,21 +266,21 @@ def test_statements_on_rankings_on_made_numbers(inputs):
     assert verdicts["s18", "described, first"] == "differs"
     verdicts = found("table3", **{"bigger/pgi2_optimum": best.assign(value=0.94)})
     assert verdicts["s14", "described"] == "differs"
-    same = pgi_agreement().assign(value=0.0)
-    assert found("table3", **{"bigger/pgi_agreement": same})["s20", "described"] == "differs"
+    zeros = pgi_agreement().assign(value=0.0)
+    assert found("table3", **{"bigger/pgi_agreement": zeros})["s20", "described"] == "differs"
 
     behind = {("s11", f"{v}, {d}"): "differs" for v in VARIANTS for d in ("red_wine", "parkinson")}
     behind |= {("s12", v): "differs" for v in VARIANTS}
     behind |= {("s19", f"{v}, greedy"): "differs" for v in VARIANTS}
     behind |= {("s19", f"{v}, SHAP"): "holds" for v in VARIANTS}
     assert found("table4") == behind
-    apart = errors(draws_error=0.02)
-    apart["lead"], apart["low"], apart["high"] = 0.1, -0.1, 0.3
-    verdicts = found("table4", **{"bigger/randomized_error": apart})
+    randomized = errors(draws_error=0.02)
+    randomized["lead"], randomized["low"], randomized["high"] = 0.1, -0.1, 0.3
+    verdicts = found("table4", **{"bigger/randomized_error": randomized})
     assert {v for (s, _), v in verdicts.items() if s == "s11"} == {"holds"}
     assert {v for (s, _), v in verdicts.items() if s == "s12"} == {"undecided"}
     assert set(found("table5").values()) == {"holds"}
-    verdicts = found("table5", **{"bigger/removed_error": apart.assign(n_fits=9)})
+    verdicts = found("table5", **{"bigger/removed_error": randomized.assign(n_fits=9)})
     assert set(verdicts.values()) == {"undecided"}
 
 
@@ -328,13 +328,13 @@ def test_the_share_of_arithmetic_in_rankings(inputs, tmp_path):
 
 def test_recipes_are_those_of_all_experiments():
     """`timings` fits its own models; `grid_search` names those of the text."""
-    full, seen = config.load({}), set()
+    plan, settings = config.load({}), set()
     for experiment in ("sampling", "single", "bigger"):
-        for point in sweep.expand(full, f"gajewski2025_{experiment}"):
+        for point in sweep.expand(plan, f"gajewski2025_{experiment}"):
             variant = point.axes["variant"].replace("saved_models", "published")
             setting = point.axes["data"], point.axes["model"], variant
             assert point.run.model.items() >= recipe_of(*setting).items()
-            seen.add(setting)
-    assert len(seen) == 12
+            settings.add(setting)
+    assert len(settings) == 12
     with pytest.raises(ValueError, match="gajewski2025_sampling has no published other model"):
         recipe_of("red_wine", "other")

@@ -48,9 +48,9 @@ def drawn(n=70, d=4, seed=0):
 
 
 def ranked(forest, X, sigmas=SIGMAS):
-    found = {"tree_shap": function_of("tree_shap")(forest, X, output="predicted")}
+    shap = {"tree_shap": function_of("tree_shap")(forest, X, output="predicted")}
     greedy = function_of("pg2_greedy")
-    return found | {f"greedy_sigma{s}": greedy(forest, X, sigma=s) for s in sigmas}
+    return shap | {f"greedy_sigma{s}": greedy(forest, X, sigma=s) for s in sigmas}
 
 
 @cache
@@ -82,79 +82,80 @@ def cell(table, **keys):
 
 
 def test_greedy_attributions_sort_into_the_ranking():
-    forest, data, found = case()
+    forest, data, attributions = case()
     X = data.explained.X
     for sigma in SIGMAS:
-        greedy = found[f"greedy_sigma{sigma}"]
+        greedy = attributions[f"greedy_sigma{sigma}"]
         order = of_attribution(greedy)
         assert sorted(greedy.values[0, :, 0]) == [1, 2, 3, 4]
         for row, features in zip(X, order, strict=True):
-            chosen = []
+            first = []
             for feature in features:
-                left = [j for j in range(4) if j not in chosen]
-                gaps = [prediction_gap.pg2(forest, [row], [*chosen, j], scale=sigma) for j in left]
-                assert feature == left[int(np.argmax(np.array(gaps) >= max(gaps) * (1 - TIE)))]
-                chosen.append(int(feature))
-    again = Attribution.from_arrays(greedy.to_arrays())
-    assert again.parameters == greedy.parameters
+                rest = [j for j in range(4) if j not in first]
+                gaps = [prediction_gap.pg2(forest, [row], [*first, j], scale=sigma) for j in rest]
+                assert feature == rest[int(np.argmax(np.array(gaps) >= max(gaps) * (1 - TIE)))]
+                first.append(int(feature))
+    restored = Attribution.from_arrays(greedy.to_arrays())
+    assert restored.parameters == greedy.parameters
     assert greedy.parameters["sigma"] == 1.0 and len(greedy.parameters["tied_by_place"]) == 4
 
 
 def test_rankings_are_by_absolute_values_equal_ones_by_index():
     values = np.array([[[-1.0], [2.0], [-2.0], [0.0]]])
-    found = Attribution(values, [0.0], list("abcd"), ["o"], "m")
-    assert of_attribution(found).tolist() == [[1, 2, 0, 3]]
-    several = Attribution(np.zeros((1, 4, 2)), [0.0, 0.0], list("abcd"), ["o", "p"], "m")
+    one_output = Attribution(values, [0.0], list("abcd"), ["o"], "m")
+    assert of_attribution(one_output).tolist() == [[1, 2, 0, 3]]
+    two_outputs = Attribution(np.zeros((1, 4, 2)), [0.0, 0.0], list("abcd"), ["o", "p"], "m")
     with pytest.raises(ValueError, match="m explains 2 outputs"):
-        of_attribution(several)
+        of_attribution(two_outputs)
 
 
 def test_an_unknown_reference_is_refused():
-    forest, data, found = case()
+    forest, data, attributions = case()
     with pytest.raises(ValueError, match="reference='shap': the run has tree_shap, greedy"):
-        metric("pgi2")(found, forest, data.explained, SIGMAS, reference="shap")
+        metric("pgi2")(attributions, forest, data.explained, SIGMAS, reference="shap")
 
 
 # Agreement.
 
 
 def test_agreement_is_that_of_the_sets_of_first_features():
-    _, data, found = tree_with_ties()
-    table = metric("topk_agreement")(found, data.explained)
-    other = of_attribution(found["tree_shap"])
+    _, data, attributions = tree_with_ties()
+    table = metric("topk_agreement")(attributions, data.explained)
+    shap_order = of_attribution(attributions["tree_shap"])
     for sigma in SIGMAS:
-        own = of_attribution(found[f"greedy_sigma{sigma}"])
-        tied = found[f"greedy_sigma{sigma}"].parameters["tied_by_place"]
+        greedy = of_attribution(attributions[f"greedy_sigma{sigma}"])
+        tied = attributions[f"greedy_sigma{sigma}"].parameters["tied_by_place"]
         for k in (1, 2, 3):
             row = cell(table, ranking=f"greedy_sigma{sigma}", k=k)
-            same = [set(a[:k]) == set(b[:k]) for a, b in zip(own, other, strict=True)]
-            assert row["value"] == pytest.approx(np.mean(same))
+            equal = [set(a[:k]) == set(b[:k]) for a, b in zip(greedy, shap_order, strict=True)]
+            assert row["value"] == pytest.approx(np.mean(equal))
             assert row["tied"] == tied[k - 1]
     # Three of five features are not tested: they tie in the third place. The last has no choice.
     assert (tied[2], tied[4]) == (1.0, 0.0)
 
 
 def test_changes_are_those_from_the_first_ranking_of_the_same_noise():
-    forest, data, found = tree_with_ties()
+    forest, data, attributions = tree_with_ties()
     order, X = np.array([4, 3, 2, 1, 0]), data.explained.X
     greedy = function_of("pg2_greedy")
-    others = {f"other{s}": greedy(forest, X, sigma=s, ties=order) for s in SIGMAS}
-    table = metric("ranking_changes")(found | others)
-    assert set(table["ranking"]) == {*(found | others)} - {"tree_shap"}
+    other_ties = {f"other{s}": greedy(forest, X, sigma=s, ties=order) for s in SIGMAS}
+    table = metric("ranking_changes")(attributions | other_ties)
+    assert set(table["ranking"]) == {*(attributions | other_ties)} - {"tree_shap"}
     for sigma in SIGMAS:
-        base, own = (
-            of_attribution((found | others)[f"{name}{sigma}"]) for name in ("greedy_sigma", "other")
+        greedy_order, other = (
+            of_attribution((attributions | other_ties)[f"{name}{sigma}"])
+            for name in ("greedy_sigma", "other")
         )
         for k in range(1, 6):
-            sets = [set(a[:k]) != set(b[:k]) for a, b in zip(own, base, strict=True)]
-            orders = [list(a[:k]) != list(b[:k]) for a, b in zip(own, base, strict=True)]
+            sets = [set(a[:k]) != set(b[:k]) for a, b in zip(other, greedy_order, strict=True)]
+            orders = [list(a[:k]) != list(b[:k]) for a, b in zip(other, greedy_order, strict=True)]
             key = {"ranking": f"other{sigma}", "k": k, "sigma": sigma}
             assert cell(table, quantity="set", **key)["value"] == np.mean(sets)
             assert cell(table, quantity="order", **key)["value"] == np.mean(orders)
-            tied = others[f"other{sigma}"].parameters["tied_by_place"][k - 1]
+            tied = other_ties[f"other{sigma}"].parameters["tied_by_place"][k - 1]
             assert cell(table, quantity="tied", **key)["value"] == tied
-    same = table[(table["ranking"] == "greedy_sigma0.3") & (table["quantity"] != "tied")]
-    assert (same["value"] == 0).all() and (table["arithmetic"] == "double").all()
+    of_first = table[(table["ranking"] == "greedy_sigma0.3") & (table["quantity"] != "tied")]
+    assert (of_first["value"] == 0).all() and (table["arithmetic"] == "double").all()
     assert table.loc[table["quantity"] == "order", "value"].max() == 1
 
 
@@ -176,11 +177,14 @@ def pgi2_by_hand(forest, X, ranking, sigma):
 
 
 def test_pgi2_is_a_mean_over_rows_and_numbers_of_features():
-    forest, data, found = case()
-    table = metric("pgi2")(found, forest, data.explained, SIGMAS, n_rows=7, random_state=2)
+    forest, data, attributions = case()
+    table = metric("pgi2")(attributions, forest, data.explained, SIGMAS, n_rows=7, random_state=2)
     X = data.explained.X[:7]
     for sigma in SIGMAS:
-        ours = {n: pgi2_by_hand(forest, X, of_attribution(a)[:7], sigma) for n, a in found.items()}
+        ours = {
+            n: pgi2_by_hand(forest, X, of_attribution(a)[:7], sigma)
+            for n, a in attributions.items()
+        }
         for name, values in ours.items():
             row = cell(table, sigma_metric=sigma, ranking=_rankings.label(name))
             base = ours["tree_shap"]
@@ -196,62 +200,65 @@ def test_pgi2_is_a_mean_over_rows_and_numbers_of_features():
 
 
 def test_rankings_share_sets_without_a_difference():
-    forest, data, found = case()
-    X, ranked_ = forest.prepare(data.explained.X), _rankings.rankings(found, len(data.explained.X))
+    forest, data, attributions = case()
+    X, ranked_ = (
+        forest.prepare(data.explained.X),
+        _rankings.rankings(attributions, len(data.explained.X)),
+    )
     for name, values in _rankings.pgi2(forest, X, ranked_, 0.3).items():
-        alone = prediction_gap.pgi2(forest, X, ranked_[name], scale=0.3)
-        assert values.tobytes() == alone.tobytes()
+        of_ranking = prediction_gap.pgi2(forest, X, ranked_[name], scale=0.3)
+        assert values.tobytes() == of_ranking.tobytes()
 
 
 def test_the_optimum_is_that_of_all_orders():
-    forest, data, found = case()
-    table = metric("pgi2_optimum")(found, forest, data.explained, [0.3], n_rows=6)
+    forest, data, attributions = case()
+    table = metric("pgi2_optimum")(attributions, forest, data.explained, [0.3], n_rows=6)
     X = data.explained.X[:6]
     orders = np.array(list(permutations(range(4))))
     values = [pgi2_by_hand(forest, np.tile(x, (24, 1)), orders, 0.3) for x in X]
     best = np.max(values, axis=1)
-    single = np.stack([prediction_gap.pg2(forest, X, [j], scale=0.3) for j in range(4)], axis=1)
-    for name, a in found.items():
-        first = single[np.arange(6), of_attribution(a)[:6, 0]]
-        own = pgi2_by_hand(forest, X, of_attribution(a)[:6], 0.3)
+    of_feature = np.stack([prediction_gap.pg2(forest, X, [j], scale=0.3) for j in range(4)], axis=1)
+    for name, a in attributions.items():
+        first = of_feature[np.arange(6), of_attribution(a)[:6, 0]]
+        ours = pgi2_by_hand(forest, X, of_attribution(a)[:6], 0.3)
         row = cell(table, ranking=_rankings.label(name))
-        assert row["value"] == pytest.approx(own.mean() / best.mean(), rel=1e-12)
-        assert row["median"] == pytest.approx(np.median(own / best), rel=1e-12)
-        assert row["quantile5"] == pytest.approx(np.quantile(own / best, 0.05), rel=1e-12)
-        assert row["optimal"] == np.mean(own >= best * (1 - 1e-9))
-        assert row["first_best"] == np.mean(first == single.max(axis=1))
+        assert row["value"] == pytest.approx(ours.mean() / best.mean(), rel=1e-12)
+        assert row["median"] == pytest.approx(np.median(ours / best), rel=1e-12)
+        assert row["quantile5"] == pytest.approx(np.quantile(ours / best, 0.05), rel=1e-12)
+        assert row["optimal"] == np.mean(ours >= best * (1 - 1e-9))
+        assert row["first_best"] == np.mean(first == of_feature.max(axis=1))
         # The first feature of a greedy ranking is the best at its own noise, not that of SHAP's.
         assert row["first_best"] == 1 or name != "greedy_sigma0.3"
         assert (row["sigma_metric"], row["n_rows"]) == (0.3, 6)
 
 
 def test_sampled_and_exact_gaps_are_compared_row_by_row():
-    forest, data, found = case()
-    table = metric("pgi_agreement")(found, forest, data.explained, [0.3], 30, random_state=5)
+    forest, data, attributions = case()
+    table = metric("pgi_agreement")(attributions, forest, data.explained, [0.3], 30, random_state=5)
     X = data.explained.X
     sampled, exact, squares = {}, {}, {}
-    for name, a in found.items():
+    for name, a in attributions.items():
         order, label = of_attribution(a), _rankings.label(name)
-        given = {"n_samples": 30, "random_state": 5}
-        sampled[label] = openxai.pgi_sampled(forest, X, order, 0.3, **given)
+        options = {"n_samples": 30, "random_state": 5}
+        sampled[label] = openxai.pgi_sampled(forest, X, order, 0.3, **options)
         exact[label] = pgi2_by_hand(forest, X, order, 0.3)
         row = cell(table, quantity="spearman", ranking=label)
         assert row["value"] == pytest.approx(spearmanr(sampled[label], exact[label])[0])
-        squares[label] = openxai.gaps_by_k(forest, X, order, 0.3, absolute=False, **given)
+        squares[label] = openxai.gaps_by_k(forest, X, order, 0.3, absolute=False, **options)
         squares[label] = squares[label].mean(axis=1)
     for a, b in combinations(exact, 2):
         by_squares = np.sign(squares[a] - squares[b])
         swapped = np.mean(by_squares * np.sign(sampled[a] - sampled[b]) < 0)
         assert cell(table, quantity="swapped", ranking=a, other=b)["value"] == swapped
-        alike, unequal = 0, []
+        n_alike, unequal = 0, []
         for i in range(12):
             gap = exact[a][i] - exact[b][i]
             ours = 0 if abs(gap) <= 1e-12 * exact[a][i] else np.sign(gap)
-            same = ours == np.sign(sampled[a][i] - sampled[b][i])
-            alike += same
-            unequal += [same] if ours else []
+            is_alike = ours == np.sign(sampled[a][i] - sampled[b][i])
+            n_alike += is_alike
+            unequal += [is_alike] if ours else []
         row = cell(table, quantity="alike", ranking=a, other=b)
-        assert (row["value"], row["n_rows"]) == (pytest.approx(alike / 12), 12)
+        assert (row["value"], row["n_rows"]) == (pytest.approx(n_alike / 12), 12)
         row = cell(table, quantity="alike_unequal", ranking=a, other=b)
         assert (row["value"], row["n_rows"]) == (pytest.approx(np.mean(unequal)), len(unequal))
 
@@ -261,13 +268,13 @@ def test_sampled_and_exact_gaps_are_compared_row_by_row():
 
 @pytest.mark.parametrize("features", ["test", "training"])
 def test_randomized_error_by_hand(features):
-    forest, data, found = case()
+    forest, data, attributions = case()
     test, training = data.explained, data.training
     table = metric("randomized_error")(
-        found, forest, test, training, (1, 3), "tree_shap", 7, features, random_state=4
+        attributions, forest, test, training, (1, 3), "tree_shap", 7, features, random_state=4
     )
     rows, marginals = (test.X, test.X) if features == "test" else (training.X, training.X)
-    for name, a in found.items():
+    for name, a in attributions.items():
         order = of_attribution(a)
         for k in (1, 3):
             errors, halves = [], []
@@ -275,14 +282,14 @@ def test_randomized_error_by_hand(features):
                 predictions = []
                 seeds = np.random.SeedSequence(4).generate_state(2)
                 for n, seed in zip((4, 3), seeds, strict=True):
-                    own = np.random.SeedSequence(int(seed), spawn_key=(i,))
-                    picks = np.random.default_rng(own).integers(len(marginals), size=(n, 4))
+                    row_seed = np.random.SeedSequence(int(seed), spawn_key=(i,))
+                    picks = np.random.default_rng(row_seed).integers(len(marginals), size=(n, 4))
                     x = np.tile(rows[i], (n, 1))
                     for j in order[i, :k]:
                         x[:, j] = marginals[picks[:, j], j]
                     predictions.append(forest.predict(x)[:, 0])
                 errors.append((np.mean(np.concatenate(predictions)) - test.y[i]) ** 2)
-                first, second = (drawn.mean() for drawn in predictions)
+                first, second = (part.mean() for part in predictions)
                 halves.append((first - second) ** 2 / 4)
             row = cell(table, ranking=_rankings.label(name), k=k)
             rmse = np.sqrt(np.mean(errors))
@@ -295,25 +302,25 @@ def test_randomized_error_by_hand(features):
 
 
 def test_the_error_of_the_draws_is_what_seeds_show():
-    forest, data, found = case()
-    given = {"tree_shap": found["tree_shap"]}, forest, data.explained, data.training
+    forest, data, attributions = case()
+    arguments = {"tree_shap": attributions["tree_shap"]}, forest, data.explained, data.training
     options = {"reference": "tree_shap", "ks": [2], "n_draws": 10}
-    tables = [metric("randomized_error")(*given, **options, random_state=s) for s in range(40)]
+    tables = [metric("randomized_error")(*arguments, **options, random_state=s) for s in range(40)]
     values, errors = np.array([t[["value", "draws_error"]].iloc[0] for t in tables]).T
     # A standard deviation of 40 values is off by 11 %, one time in three.
     assert 0.6 < np.std(values, ddof=1) / np.sqrt(np.mean(errors**2)) < 1.5
 
 
 def test_randomizing_needs_a_known_choice_and_enough_rows():
-    forest, data, found = case()
+    forest, data, attributions = case()
     measure_, test = metric("randomized_error"), data.explained
     with pytest.raises(ValueError, match="features='train': expected one of test, training"):
-        measure_(found, forest, test, data.training, [1], "tree_shap", features="train")
+        measure_(attributions, forest, test, data.training, [1], "tree_shap", features="train")
     with pytest.raises(ValueError, match="3 training rows for 12"):
-        few = data.take(range(3))
-        measure_(found, forest, test, few, [1], "tree_shap", features="training")
+        three_rows = data.take(range(3))
+        measure_(attributions, forest, test, three_rows, [1], "tree_shap", features="training")
     with pytest.raises(ValueError, match="n_draws is 0"):
-        measure_(found, forest, test, data.training, [1], "tree_shap", n_draws=0)
+        measure_(attributions, forest, test, data.training, [1], "tree_shap", n_draws=0)
 
 
 def _leads_are_differences(table):
@@ -325,7 +332,7 @@ def _leads_are_differences(table):
 
 
 def test_removed_error_by_hand(capsys):
-    _, data, found = case()
+    _, data, attributions = case()
     test, training = data.explained, data.training
     fits = []
 
@@ -333,25 +340,25 @@ def test_removed_error_by_hand(capsys):
         fits.append(X.shape)
         return DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, y)
 
-    table = metric("removed_error")(found, test, training, refit, (1, 2), "tree_shap")
-    every = set()
-    for name, a in found.items():
+    table = metric("removed_error")(attributions, test, training, refit, (1, 2), "tree_shap")
+    fitted_sets = set()
+    for name, a in attributions.items():
         order = of_attribution(a)
         for k in (1, 2):
-            errors, removed = [], set()
+            errors, sets_of_k = [], set()
             for i in range(len(test.y)):
-                left = sorted(set(range(4)) - set(order[i, :k].tolist()))
+                remaining = sorted(set(range(4)) - set(order[i, :k].tolist()))
                 model = DecisionTreeRegressor(max_depth=3, random_state=0)
-                model.fit(training.X[:, left], training.y)
-                errors.append((model.predict(test.X[i : i + 1, left])[0] - test.y[i]) ** 2)
-                removed.add(tuple(left))
-            every |= removed
+                model.fit(training.X[:, remaining], training.y)
+                errors.append((model.predict(test.X[i : i + 1, remaining])[0] - test.y[i]) ** 2)
+                sets_of_k.add(tuple(remaining))
+            fitted_sets |= sets_of_k
             row = cell(table, ranking=_rankings.label(name), k=k)
             assert row["value"] == pytest.approx(np.sqrt(np.mean(errors)), rel=1e-12)
-            assert row["n_fits"] == len(removed)
+            assert row["n_fits"] == len(sets_of_k)
     _leads_are_differences(table)
-    assert len(fits) == len(every)
-    assert f"{len(every)} models fitted up to k=2" in capsys.readouterr().out
+    assert len(fits) == len(fitted_sets)
+    assert f"{len(fitted_sets)} models fitted up to k=2" in capsys.readouterr().out
 
 
 # Models.
@@ -364,7 +371,7 @@ def hash_by_recursion(model):
     for tree in content["learner"]["gradient_booster"]["model"]["trees"]:
         level = [0]
         while level:
-            below = []
+            children = []
             for i in level:
                 number = struct.pack(">f", tree["split_conditions"][i]).hex()
                 left, right = tree["left_children"][i], tree["right_children"][i]
@@ -372,8 +379,8 @@ def hash_by_recursion(model):
                     lines.append(f"{i}:leaf:{number}")
                 else:
                     lines.append(f"{i}:{tree['split_indices'][i]}:{number}:{left}:{right}")
-                    below += [left, right]
-            level = below
+                    children += [left, right]
+            level = children
     return hashlib.sha256("\n".join(lines).encode()).hexdigest(), lines
 
 
@@ -381,24 +388,24 @@ def test_cross_validated_errors_are_those_of_a_grid_search():
     data, grid = drawn(), {"max_depth": [1, 3], "learning_rate": [0.1, 0.9]}
     recipe = {"estimator": "XGBRegressor", "n_estimators": 5, "random_state": 42}
     search = GridSearchCV(models.unfitted(recipe), grid, scoring="neg_root_mean_squared_error")
-    known = search.fit(data.training.X, data.training.y).cv_results_
-    for i, parameters in enumerate(known["params"]):
+    results = search.fit(data.training.X, data.training.y).cv_results_
+    for i, parameters in enumerate(results["params"]):
 
-        def refit(X, y, own=recipe | parameters):
-            return models.fit(own, X, y)
+        def refit(X, y, fold_recipe=recipe | parameters):
+            return models.fit(fold_recipe, X, y)
 
         rows = metric("cross_validated_error")({}, data.training, refit)
-        folds = [-known[f"split{k}_test_score"][i] for k in range(5)]
+        folds = [-results[f"split{k}_test_score"][i] for k in range(5)]
         assert rows["value"].to_numpy() == pytest.approx(folds, rel=1e-12)
 
 
 def test_shuffled_folds_hold_every_row_out_once():
-    data, seen = drawn(), []
+    data, held_out_parts = drawn(), []
 
     def refit(X, y):
         class Mean:
             def predict(self, held_out):
-                seen.append(held_out[:, 0])
+                held_out_parts.append(held_out[:, 0])
                 return np.full(len(held_out), y.mean())
 
         return Mean()
@@ -407,7 +414,7 @@ def test_shuffled_folds_hold_every_row_out_once():
     assert len(rows) == 12 and rows["shuffle"].tolist() == np.repeat(range(3), 4).tolist()
     n = len(data.training.X)
     assert (rows["n_training"] + rows["n_held_out"] == n).all()
-    shuffles = [np.concatenate(seen[4 * k : 4 * k + 4]) for k in range(3)]
+    shuffles = [np.concatenate(held_out_parts[4 * k : 4 * k + 4]) for k in range(3)]
     for held_out in shuffles:
         assert np.array_equal(np.sort(held_out), np.sort(data.training.X[:, 0]))
     assert not np.array_equal(shuffles[0], shuffles[1])
@@ -417,8 +424,8 @@ def test_a_model_card_names_the_model():
     data = drawn()
     model = XGBRegressor(n_estimators=3, max_depth=3, n_jobs=1)
     model.fit(data.training.X, data.training.y)
-    forest, found = to_forest(model), case()[2]
-    table = metric("model_card")(found, forest, data.explained, data.training)
+    forest, attributions = to_forest(model), case()[2]
+    table = metric("model_card")(attributions, forest, data.explained, data.training)
     card = dict(zip(table["quantity"], table["value"], strict=True))
     expected, lines = hash_by_recursion(model)
     assert model_card.dump(forest).split("\n") == lines and card["dump_sha256"] == expected
@@ -431,7 +438,7 @@ def test_a_model_card_names_the_model():
         rmse = np.sqrt(np.mean((model.predict(rows.X).astype(float) - rows.y) ** 2))
         assert card[f"{name}_rmse"] == f"{rmse:.6g}"
     assert card["target_sd"] == f"{data.explained.y.std():.6g}"
-    tied = found["greedy_sigma0.3"].parameters["tied_share"]
+    tied = attributions["greedy_sigma0.3"].parameters["tied_share"]
     assert float(card["tied_share greedy_sigma0.3"]) == pytest.approx(tied, rel=1e-5)
     labels = DecisionTreeClassifier(max_depth=1).fit(data.X, data.y > 0)
     with pytest.raises(ValueError, match="2 outputs"):
@@ -480,31 +487,31 @@ def test_pairs_have_all_sizes_equally_often():
 
 def test_sampling_errors_by_hand_whatever_the_chunks(monkeypatch, capsys):
     forest, data, _ = case()
-    given = {}, forest, data.explained, (0.3, 1.0), 140, (20, 300)
-    table = metric("sampling_error")(*given, random_state=6)
+    arguments = {}, forest, data.explained, (0.3, 1.0), 140, (20, 300)
+    table = metric("sampling_error")(*arguments, random_state=6)
     monkeypatch.setattr(sampling_error, "CHUNK", 33)
-    assert metric("sampling_error")(*given, random_state=6).equals(table)
+    assert metric("sampling_error")(*arguments, random_state=6).equals(table)
     assert "sigma 1.0, halton, 33 of 140 pairs" in capsys.readouterr().out
     rows, sets = sampling_error.pairs(12, 4, 140, 6)
     seeds = np.random.SeedSequence(6).generate_state(2).tolist()
     for sigma in (0.3, 1.0):
         for method in ("mc", "halton"):
             pool = noise.noise_pool(method, 4, 300, 64, seeds)
-            off, whole = np.zeros((64, 2)), np.zeros(64)
+            error_sums, exact_sums = np.zeros((64, 2)), np.zeros(64)
             for i, (r, s) in enumerate(zip(rows, sets, strict=True)):
                 x = data.explained.X[r : r + 1]
                 exact = prediction_gap.pg2(forest, x, s, scale=sigma)[0]
-                one = {"numbers": [i], "pool": pool, "scale": sigma}
-                estimates = sampling.pg2_sampled(forest, x, s, (20, 300), **one)[0]
-                off[i % 64] += np.abs(estimates - exact)
-                whole[i % 64] += exact
+                sampling_options = {"numbers": [i], "pool": pool, "scale": sigma}
+                estimates = sampling.pg2_sampled(forest, x, s, (20, 300), **sampling_options)[0]
+                error_sums[i % 64] += np.abs(estimates - exact)
+                exact_sums[i % 64] += exact
             for c, count in enumerate((20, 300)):
                 row = cell(table, sigma=sigma, method=method, iterations=count)
-                error = off[:, c].sum() / whole.sum()
+                error = error_sums[:, c].sum() / exact_sums.sum()
                 assert row["value"] == pytest.approx(error, rel=1e-9)
-                assert row["exact_mean"] == pytest.approx(whole.sum() / 140, rel=1e-12)
-                more = off[:, c] - error * whole
-                expected = np.sqrt((more**2).sum() * 64 / 63) / whole.sum()
+                assert row["exact_mean"] == pytest.approx(exact_sums.sum() / 140, rel=1e-12)
+                residual = error_sums[:, c] - error * exact_sums
+                expected = np.sqrt((residual**2).sum() * 64 / 63) / exact_sums.sum()
                 assert row["standard_error"] == pytest.approx(expected, rel=1e-9)
                 assert row["n_pairs"] == 140
     assert table["value"].max() < 0.5
@@ -515,15 +522,15 @@ def test_sampling_errors_by_hand_whatever_the_chunks(monkeypatch, capsys):
 
 def test_jobs_give_metrics_the_forest_the_refit_and_the_rows(tmp_path):
     """Of a data set with too many features for the optimum, too: its rows stay, empty."""
-    wide = drawn(d=13)
+    data = drawn(d=13)
     recipe = {"estimator": "DecisionTreeRegressor", "max_depth": 3}
-    forest = to_forest(models.fit(recipe, wide.training.X, wide.training.y))
-    found = ranked(forest, wide.explained.X, [0.3])
+    forest = to_forest(models.fit(recipe, data.training.X, data.training.y))
+    attributions = ranked(forest, data.explained.X, [0.3])
     run = {"key": "r", "data_key": "d", "model": recipe, "repeat": 0}
     storage.write_json(tmp_path / "plan.json", [run])
-    storage.write_bundle(tmp_path / "data.npz", {"d": wide})
+    storage.write_bundle(tmp_path / "data.npz", {"d": data})
     storage.write_bundle(tmp_path / "models.npz", {"r": forest})
-    for name, a in found.items():
+    for name, a in attributions.items():
         storage.write_bundle(tmp_path / f"{name}.npz", {"r": a})
     tables = {}
     for recipe in (
@@ -538,8 +545,8 @@ def test_jobs_give_metrics_the_forest_the_refit_and_the_rows(tmp_path):
                 plan=tmp_path / "plan.json",
                 data=tmp_path / "data.npz",
                 models=[tmp_path / "models.npz"],
-                names=list(found),
-                importances=[tmp_path / f"{name}.npz" for name in found],
+                names=list(attributions),
+                importances=[tmp_path / f"{name}.npz" for name in attributions],
                 recipe=recipe,
                 out=tmp_path / "b" / f"{name}.csv",
             )
@@ -547,16 +554,16 @@ def test_jobs_give_metrics_the_forest_the_refit_and_the_rows(tmp_path):
         point = {"metrics": {name: name}, "batch": "b", "run": "r", "axes": {"data": "wide"}}
         storage.write_json(tmp_path / "points.json", [point])
         out = tmp_path / f"{name}.csv"
-        given = {"points": tmp_path / "points.json", "metric": name, "directory": tmp_path}
-        experiments_stage.run(Namespace(**given, out=out))
+        inputs = {"points": tmp_path / "points.json", "metric": name, "directory": tmp_path}
+        experiments_stage.run(Namespace(**inputs, out=out))
         tables[name] = storage.read_table(out)
     assert tables["removed_error"]["value"].gt(0).all() and len(tables["removed_error"]) == 2
     assert tables["randomized_error"]["data"].tolist() == ["wide"] * 2
-    empty = tables["pgi2_optimum"]
-    assert len(empty) == 4 and empty["value"].isna().all() and (empty["n_rows"] == 0).all()
+    rows = tables["pgi2_optimum"]
+    assert len(rows) == 4 and rows["value"].isna().all() and (rows["n_rows"] == 0).all()
     card = storage.read_rows(tmp_path / "model_card.csv")
     assert {row["quantity"]: row["value"] for row in card}["n_trees"] == "1"
-    assert isinstance(attribution.from_arrays(found["tree_shap"].to_arrays()), Attribution)
+    assert isinstance(attribution.from_arrays(attributions["tree_shap"].to_arrays()), Attribution)
 
 
 def test_a_ranking_that_is_best_of_all_orders_is_optimal():
@@ -564,7 +571,7 @@ def test_a_ranking_that_is_best_of_all_orders_is_optimal():
     best = optimum.best_ranking(forest, data.explained.X, scale=1.0).rankings
     values = np.empty((*best.shape, 1))
     np.put_along_axis(values[:, :, 0], best, np.arange(4, 0, -1.0)[None], axis=1)
-    given = {"best": Attribution(values, [0.0], data.feature_names, ["o"], "m")}
-    row = metric("pgi2_optimum")(given, forest, data.explained, [1.0]).iloc[0]
+    attributions = {"best": Attribution(values, [0.0], data.feature_names, ["o"], "m")}
+    row = metric("pgi2_optimum")(attributions, forest, data.explained, [1.0]).iloc[0]
     assert row["value"] == pytest.approx(1, rel=1e-12)
     assert row["optimal"] == row["median"] == row["quantile5"] == 1

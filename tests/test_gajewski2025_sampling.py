@@ -71,7 +71,7 @@ def verdicts(name, table, statement=None):
     }
     if statement is None:
         return by_variant
-    return {variant: verdict for (own, variant), verdict in by_variant.items() if own == statement}
+    return {variant: verdict for (key, variant), verdict in by_variant.items() if key == statement}
 
 
 def judged(name, table, tmp_path):
@@ -116,9 +116,9 @@ def test_every_printed_cell_of_table1_is_one_row_of_each_variant(inputs, tmp_pat
 def test_print_has_the_error_of_its_own_pairs(inputs):
     """A tenth of the pairs makes the error of our value larger, and not that of the printed one."""
     key = "gajewski2025_sampling/sampling_error"
-    few = {key: inputs[key].assign(n_pairs=2000)}
-    for some, wider in ((inputs, 2**0.5), (few, 1.1**0.5)):
-        table = artefact("table1").compute(some).dropna(subset="own_error")
+    tenth = {key: inputs[key].assign(n_pairs=2000)}
+    for tables, wider in ((inputs, 2**0.5), (tenth, 1.1**0.5)):
+        table = artefact("table1").compute(tables).dropna(subset="own_error")
         assert (table["standard_error"] / table["own_error"]).to_numpy() == pytest.approx(wider)
 
 
@@ -145,9 +145,9 @@ def test_findings_on_curves_can_hold_differ_and_be_undecided(inputs):
     unsure = table.assign(standard_error=table["value"] * 0.2)
     assert set(verdicts("figure3", unsure, "s02").values()) == {"undecided"}
     # Of many ratios, one above the smallest that is less sure: it may be below 1.
-    last = table["iterations"] == table["iterations"].max()
-    wide = table.assign(standard_error=table["standard_error"].mask(last, table["value"]))
-    assert {verdicts("figure3", wide, "s03")[name] for name in names} == {"undecided"}
+    at_last = table["iterations"] == table["iterations"].max()
+    wide_errors = table.assign(standard_error=table["standard_error"].mask(at_last, table["value"]))
+    assert {verdicts("figure3", wide_errors, "s03")[name] for name in names} == {"undecided"}
     rising = table.assign(value=table["value"] * table["iterations"])
     assert set(verdicts("figure3", rising, "s27").values()) == {"differs"}
     never = table.assign(zero_share=0.01)
@@ -163,18 +163,18 @@ def test_a_figure_notes_that_the_printed_curves_come_from_another_tree(inputs):
     }
     assert [k for k, words in variants.items() if "published" not in words] == [6]
     with figures.style():
-        drawn = artefact("figure6").draw(curves(6, inputs))
-    assert "Print is of another tree" in drawn.get_suptitle()
-    assert not any("published" in axis.get_title() for axis in drawn.axes)
+        figure = artefact("figure6").draw(curves(6, inputs))
+    assert "Print is of another tree" in figure.get_suptitle()
+    assert not any("published" in axis.get_title() for axis in figure.axes)
 
 
 def test_first_points_and_both_scales_are_drawn(inputs, tmp_path):
     high = curves(1, inputs)
     high.loc[high["iterations"] == 100, "value"] = 0.3
     with figures.style():
-        drawn = artefact("figure1").draw(high)
-        scales = [(axis.get_yscale(), axis.get_ylim()) for axis in drawn.axes]
-        figures.save(drawn, tmp_path / "figure.svg")
+        figure = artefact("figure1").draw(high)
+        scales = [(axis.get_yscale(), axis.get_ylim()) for axis in figure.axes]
+        figures.save(figure, tmp_path / "figure.svg")
     assert [scale for scale, _ in scales] == ["linear", "log"] * 2
     assert all(limits[0] < 0.3 < limits[1] for _, limits in scales)
 
@@ -191,11 +191,11 @@ def measured():
 
 def test_errors_of_sampling_fall_as_stated(measured):
     """The ratio of the errors grows with the iterations, their difference falls."""
-    own = verdicts("figure3", measured)
+    of_figure3 = verdicts("figure3", measured)
     name = "published, red_wine, bigger"
-    assert own["s02", name] == own["s27", name] == own["s03", name] == "holds"
-    assert own["s03", f"{name}, difference"] == "holds"
-    assert own["s03", f"{name}, ratio"] == "differs"
+    assert of_figure3["s02", name] == of_figure3["s27", name] == of_figure3["s03", name] == "holds"
+    assert of_figure3["s03", f"{name}, difference"] == "holds"
+    assert of_figure3["s03", f"{name}, ratio"] == "differs"
     by = measured.pivot(index=["sigma", "iterations"], columns="method", values="value")
     ratios = (by["mc"] / by["halton"]).unstack("sigma").to_numpy()
     assert (np.diff(ratios, axis=0) > 0).all()
@@ -207,8 +207,8 @@ def test_zero_gaps_are_those_of_trees_that_split_on_few_features():
         forest, X = _ensembles.wine_like(n_trees, depth=3)
         rows, sets = sampling_error.pairs(len(X), X.shape[1], 550, 3)
         zero = pg2(forest, X[rows], sets, scale=0.3) == 0
-        used = np.isin(np.arange(X.shape[1]), forest.feature)
-        assert zero[~(sets & used).any(axis=1)].all()
+        split_on = np.isin(np.arange(X.shape[1]), forest.feature)
+        assert zero[~(sets & split_on).any(axis=1)].all()
         shares[n_trees] = zero.mean()
     assert shares[1] > 0.1 > shares[40]
 
@@ -229,17 +229,17 @@ def test_another_tree_has_another_error_at_equal_iterations():
 
 
 def seconds(exact, fresh_pair=1e-4, fresh_sample=1e-7, shared_pair=1e-5, shared_sample=2e-8):
-    every = {"exact": np.array([exact])}
+    times = {"exact": np.array([exact])}
     for method in METHODS:
-        every[_clocks.FRESH, method] = np.array([fresh_pair]), np.array([fresh_sample])
-        every[_clocks.SHARED, method] = np.array([shared_pair]), np.array([shared_sample])
-    return every
+        times[_clocks.FRESH, method] = np.array([fresh_pair]), np.array([fresh_sample])
+        times[_clocks.SHARED, method] = np.array([shared_pair]), np.array([shared_sample])
+    return times
 
 
 def test_iterations_of_equal_time():
     def iterations(exact):
-        some = seconds(exact)
-        return [int(equal_time.equal_time(c, some, "mc")[0]) for c in equal_time.COMPARISONS]
+        times = seconds(exact)
+        return [int(equal_time.equal_time(c, times, "mc")[0]) for c in equal_time.COMPARISONS]
 
     assert iterations(1e-6) == [100, 10, 1]
     assert iterations(6e-5) == [100, 600, 2500]
@@ -259,14 +259,14 @@ def test_every_finding_at_equal_time_can_hold_and_can_differ(inputs):
         )
     )
     assert set(verdicts("equal_time", table).values()) == {"holds"}
-    few = made_equal_time(
+    few_iterations = made_equal_time(
         lambda model, method, sigma: (
             (0.003 if model == "single" else 0.0033) * (1 + (method == "halton") + sigma)
         )
     )
-    few.loc[few["part"] == "iterations", ["value", "low", "high"]] = 100
-    few.loc[few["part"] == "accurate", ["value", "low", "high"]] = 0.5
-    of_few = verdicts("equal_time", few)
+    few_iterations.loc[few_iterations["part"] == "iterations", ["value", "low", "high"]] = 100
+    few_iterations.loc[few_iterations["part"] == "accurate", ["value", "low", "high"]] = 0.5
+    of_few = verdicts("equal_time", few_iterations)
     assert set(of_few.values()) == {"differs"}
     assert {statement for statement, _ in of_few} == set(
         ARTEFACTS["gajewski2025/equal_time"]["statements"]
@@ -279,11 +279,11 @@ def made_equal_time(value_of):
         key = {"dataset": dataset, "model": model, "sigma": sigma, "method": method}
         value = value_of(model, method, sigma)
         for comparison in equal_time.COMPARISONS:
-            own = {**key, "comparison": comparison}
+            axes = {**key, "comparison": comparison}
             ends = {"low": value * 0.9999, "high": value * 1.0001}
-            rows.append({"part": "nmae", **own, "value": value, **ends})
+            rows.append({"part": "nmae", **axes, "value": value, **ends})
             count = 100 if model == "single" else 5000
-            rows.append({"part": "iterations", **own, "value": count, "low": count, "high": count})
+            rows.append({"part": "iterations", **axes, "value": count, "low": count, "high": count})
         rows.append({"part": "accurate", **key, "value": 4.0, "low": 3.0, "high": 5.0})
     return pd.DataFrame(rows)
 
@@ -343,19 +343,19 @@ def test_printed_iterations_visit_more_nodes_than_the_exact_gap_has_operations(m
 
 def test_at_the_fewest_iterations_models_have_like_errors():
     """Where no time is left both models have 100 iterations, and so errors of one size."""
-    some = seconds(1e-6)
-    assert equal_time.equal_time(equal_time.CLOSEST, some, "mc").tolist() == [100]
+    times = seconds(1e-6)
+    assert equal_time.equal_time(equal_time.CLOSEST, times, "mc").tolist() == [100]
     errors = {}
     for n_trees, depth in ((1, 3), (40, 4)):
         forest, X = _ensembles.wine_like(n_trees, depth)
         data = datasets.Dataset(X=X.astype(float), y=np.zeros(len(X)), feature_names=("x",) * 11)
         rows = sampling_error.compute({}, forest, data, [0.3, 1.0], 1100, [100, 6400], 1)
         errors[n_trees] = rows.set_index(["method", "sigma", "iterations"])["value"]
-    single, bigger = (errors[n].loc["mc"].unstack().to_numpy() for n in (1, 40))
+    of_single, of_bigger = (errors[n].loc["mc"].unstack().to_numpy() for n in (1, 40))
     # Between models or sigmas a factor below 2; between 100 and 6400 iterations one of 8.
-    assert (np.maximum(single / bigger, bigger / single)[:, 0] < 2).all()
-    assert (bigger[:, 0].max() / bigger[:, 0].min()) < 2
-    assert (bigger[:, 0] / bigger[:, 1] > 5).all()
+    assert (np.maximum(of_single / of_bigger, of_bigger / of_single)[:, 0] < 2).all()
+    assert (of_bigger[:, 0].max() / of_bigger[:, 0].min()) < 2
+    assert (of_bigger[:, 0] / of_bigger[:, 1] > 5).all()
 
 
 def test_at_small_sigma_the_exact_gap_has_few_operations_for_each_node():
@@ -370,8 +370,8 @@ def test_at_small_sigma_the_exact_gap_has_few_operations_for_each_node():
         for sigma in SIGMAS
     )
     assert small < 10 and min(larger) > 5 * small
-    taken = seconds(1e-5, shared_pair=1e-5)
-    assert [equal_time.equal_time(equal_time.SHARED, taken, m).tolist() for m in METHODS] == [
+    times = seconds(1e-5, shared_pair=1e-5)
+    assert [equal_time.equal_time(equal_time.SHARED, times, m).tolist() for m in METHODS] == [
         [1]
     ] * 2
 
@@ -392,10 +392,10 @@ def sums_over_digits(sequence, n_samples, digits):
         permutations = np.repeat(np.arange(base)[None], n_digits, axis=0)
         for permutation in permutations:
             rng.shuffle(permutation)
-        rest, weight, uniform = np.arange(n_samples), 1.0 / base, np.zeros(n_samples)
+        quotients, weight, uniform = np.arange(n_samples), 1.0 / base, np.zeros(n_samples)
         for permutation in permutations:
-            uniform += weight * permutation[rest % base]
-            rest, weight = rest // base, weight / base
+            uniform += weight * permutation[quotients % base]
+            quotients, weight = quotients // base, weight / base
         columns.append(ndtri(uniform))
     return np.array(columns)
 
@@ -455,11 +455,11 @@ def test_growth_of_seconds_is_judged():
 
 
 def test_noise_of_many_iterations_outgrows_a_cache():
-    few, many = (
+    least_bytes, most_bytes = (
         noise_stream("mc", 11, count, np.random.SeedSequence(1)).nbytes
         for count in (timings.COUNTS[1], timings.COUNTS[-1])
     )
-    assert few < 64_000 and many > 2**20
+    assert least_bytes < 64_000 and most_bytes > 2**20
 
 
 def test_power_of_iterations_leaves_the_set_up_out():
@@ -474,14 +474,14 @@ def loops_of_kernel(work):
     # A step of the kernel has a loop for each of its factors, or one.
     loops = np.append(0, np.maximum(steps["factors_end"] - steps["factors"], 1).cumsum())
     of_tree = np.diff(loops[np.append(0, work.steps_end)])
-    leaves, found = work.active_end[-1], []
+    leaves, lengths = work.active_end[-1], []
     for begin in range(0, leaves, shares.BLOCK):
         end = min(begin + shares.BLOCK, leaves)
         for start, n_loops in zip(work.active_end, of_tree, strict=True):
-            own = max(0, start - begin) // shares.LANES * shares.LANES
+            n_before = max(0, start - begin) // shares.LANES * shares.LANES
             if start < end:
-                found.append((shares.whole_lanes.py_func(end - begin) - own, n_loops))
-    return np.reshape(found, (-1, 2)).T
+                lengths.append((shares.whole_lanes.py_func(end - begin) - n_before, n_loops))
+    return np.reshape(lengths, (-1, 2)).T
 
 
 def parts_of_work(forest, X, chosen):
@@ -506,11 +506,11 @@ def test_loops_over_leaves_grow_less_than_quadratically():
     rng = np.random.default_rng(4)
     assert shares.BLOCK == 256
     for size in parameters["sizes"]:
-        chosen = _ensembles.sets(rng, 10, _ensembles.FEATURES, size)
-        parts = [parts_of_work(forest, X[:10], chosen) for forest, X in ensembles]
-        operations, loops, listed, thresholds = np.transpose(parts)
+        masks = _ensembles.sets(rng, 10, _ensembles.FEATURES, size)
+        parts = [parts_of_work(forest, X[:10], masks) for forest, X in ensembles]
+        operations, loops, listed_nodes, thresholds = np.transpose(parts)
         assert _ensembles.slope(nodes, loops) < 1.8, size
-        assert _ensembles.slope(nodes, listed) < 1.2, size
+        assert _ensembles.slope(nodes, listed_nodes) < 1.2, size
         assert _ensembles.slope(nodes, thresholds) < 1.2, size
         assert (np.diff(operations / loops) > 0).all(), size
 
@@ -523,10 +523,10 @@ def test_enumeration_agrees_with_the_twin():
     for _ in range(6):
         forest, X = _ensembles.small(rng)
         x, d = X[0], X.shape[1]
-        chosen = _ensembles.sets(rng, 1, d, min(d, 2))[0]
-        expected, _ = twins.pg2(forest, x, chosen, twins.normal_below, np.full(d, 0.3))
-        below = _noises.make(_noises.NORMAL, rng, X, x, 0.3).below
-        assert _enumeration.pg2(forest, x, chosen, below) == pytest.approx(expected, rel=1e-12)
+        mask = _ensembles.sets(rng, 1, d, min(d, 2))[0]
+        expected, _ = twins.pg2(forest, x, mask, twins.normal_below, np.full(d, 0.3))
+        chances = _noises.make(_noises.NORMAL, rng, X, x, 0.3).below
+        assert _enumeration.pg2(forest, x, mask, chances) == pytest.approx(expected, rel=1e-12)
 
 
 def test_noises_are_drawn_as_their_probabilities_say():
@@ -534,10 +534,10 @@ def test_noises_are_drawn_as_their_probabilities_say():
     X = rng.normal(size=(40, 3)).astype(np.float32)
     for kind in _noises.KINDS:
         noise = _noises.make(kind, rng, X, X[0], 0.3)
-        drawn = noise.draw(rng, X[0], 4000)
+        draws = noise.draw(rng, X[0], 4000)
         for j, cut in product(range(3), (-0.4, 0.1, 0.5)):
             chance = float(noise.below[j](float(np.float32(cut))))
-            share = (drawn[:, j] < np.float32(cut)).mean()
+            share = (draws[:, j] < np.float32(cut)).mean()
             assert abs(share - chance) < 5 * np.sqrt(chance * (1 - chance) / 4000) + 1e-12, kind
 
 
@@ -548,21 +548,21 @@ def test_operations_of_stumps_are_counted_by_hand():
     recipe = {"estimator": "XGBRegressor", "n_estimators": 12, "max_depth": 1}
     forest = to_forest(fit(recipe, X, X.sum(axis=1)))
     rows = forest.prepare(X)[:5]
-    every = np.ones(rows.shape, bool)
+    all_masks = np.ones(rows.shape, bool)
     # Noise so wide that no leaf is too improbable.
-    assert (_operations.count(forest, rows, every, 3.0) == 12 + 12 * 11 // 2 + 12).all()
-    assert (_operations.count(forest, rows, ~every, 3.0) == 0).all()
-    one = every & (np.arange(3) == 1)
+    assert (_operations.count(forest, rows, all_masks, 3.0) == 12 + 12 * 11 // 2 + 12).all()
+    assert (_operations.count(forest, rows, ~all_masks, 3.0) == 0).all()
+    masks_of_one = all_masks & (np.arange(3) == 1)
     t = int((forest.feature == 1).sum())
-    assert (_operations.count(forest, rows, one, 3.0) == 2 * t + t * (t - 1) // 2).all()
+    assert (_operations.count(forest, rows, masks_of_one, 3.0) == 2 * t + t * (t - 1) // 2).all()
 
 
 def test_algorithm_1_counts_as_its_twin_does():
     forest, X = _ensembles.wine_like(2)
     for size, as_printed in product((1, 11), (True, False)):
-        chosen = np.arange(11) < size
-        twin = twins.Algorithm1(forest, X[0], chosen, 0.3, as_printed)
-        ours = _algorithm1.undefined_share(forest, X[0], chosen, 0.3, as_printed)
+        mask = np.arange(11) < size
+        twin = twins.Algorithm1(forest, X[0], mask, 0.3, as_printed)
+        ours = _algorithm1.undefined_share(forest, X[0], mask, 0.3, as_printed)
         assert ours == twin.not_a_number / twin.pairs
 
 
@@ -579,10 +579,10 @@ def test_s01_exact_and_quadratic(theorem1):
     of_s01 = verdicts("theorem1", cubic, "s01")
     assert {v for name, v in of_s01.items() if "all features" in name} == {"differs"}
     # A set of six features that took more than all eleven would not be bounded by them.
-    few = (theorem1["part"] == "operations") & (theorem1["size"] == 6)
-    more = theorem1.copy()
-    more.loc[few, "value"] *= 100
-    of_s01 = verdicts("theorem1", more, "s01")
+    of_six = (theorem1["part"] == "operations") & (theorem1["size"] == 6)
+    more_operations = theorem1.copy()
+    more_operations.loc[of_six, "value"] *= 100
+    of_s01 = verdicts("theorem1", more_operations, "s01")
     assert {v for name, v in of_s01.items() if "|S| = 6" in name} == {"differs"}
     assert {v for name, v in of_s01.items() if "|S| = 1" in name} == {"holds"}
 
@@ -633,22 +633,22 @@ def hashes():
 def test_parameters_are_known_if_the_trees_are_the_authors(inputs, hashes, tmp_path):
     recipes = {name: FULL["datasets"][name] for name in DATASETS}
 
-    def cells(known):
-        table = appendix_a.compute({**inputs, **made_cards(known)}, recipes, RECORDED)
+    def cells(hashes_of_cards):
+        table = appendix_a.compute({**inputs, **made_cards(hashes_of_cards)}, recipes, RECORDED)
         rows = judged("appendix_a", table, tmp_path)
         return {row["cell"]: (row["ours"], row["verdict"]) for row in rows}
 
-    known = cells(hashes)
-    assert len(known) == 20 + 9
+    of_authors = cells(hashes)
+    assert len(of_authors) == 20 + 9
     place = "dataset={};model={};quantity={}".format
-    assert known[place("red_wine", "bigger", "n_trees")] == ("32", "differs")
-    assert known[place("red_wine", "single", "max_depth")] == ("3", "differs")
-    assert known[place("red_wine", "single", "eta")][1] == "not comparable"
-    assert known[place("parkinson", "single", "eta")] == ("0.9", "equal")
-    assert known["dataset=california_housing;quantity=n_rows"] == ("20433", "differs")
-    assert sum(verdict == "differs" for _, verdict in known.values()) == 7
-    other = cells({**hashes, ("parkinson", "single"): "another"})
-    assert other[place("parkinson", "single", "eta")] == ("nan", "unexplained")
+    assert of_authors[place("red_wine", "bigger", "n_trees")] == ("32", "differs")
+    assert of_authors[place("red_wine", "single", "max_depth")] == ("3", "differs")
+    assert of_authors[place("red_wine", "single", "eta")][1] == "not comparable"
+    assert of_authors[place("parkinson", "single", "eta")] == ("0.9", "equal")
+    assert of_authors["dataset=california_housing;quantity=n_rows"] == ("20433", "differs")
+    assert sum(verdict == "differs" for _, verdict in of_authors.values()) == 7
+    of_another_tree = cells({**hashes, ("parkinson", "single"): "another"})
+    assert of_another_tree[place("parkinson", "single", "eta")] == ("nan", "unexplained")
 
 
 def test_stated_parameters_give_other_trees_than_those_found(hashes):
@@ -657,8 +657,8 @@ def test_stated_parameters_give_other_trees_than_those_found(hashes):
         for variant in VARIANTS:
             recipe = {**recipe_of(name, "bigger", variant), "random_state": 42}
             forest = to_forest(fit(recipe, data.X, data.y))
-            own = model_card.hashlib.sha256(model_card.dump(forest).encode("ascii")).hexdigest()
-            assert (own == hashes[name, "bigger"]) == (variant == "published"), (name, variant)
+            digest = model_card.hashlib.sha256(model_card.dump(forest).encode("ascii")).hexdigest()
+            assert (digest == hashes[name, "bigger"]) == (variant == "published"), (name, variant)
 
 
 def test_the_saved_tree_for_parkinson_has_no_split_on_two_features():
@@ -686,9 +686,9 @@ def test_pairs_of_equal_sizes_are_fewer_than_stated():
 
 def test_rows_without_bedrooms_are_dropped():
     table = datasets.loader("california_housing").__globals__["TABLE"].read()
-    blank = int(table["total_bedrooms"].isna().sum())
-    kept = len(datasets.load({"dataset": "california_housing"}).X)
-    assert (len(table), blank, kept) == (20640, 207, 20433)
+    n_blank = int(table["total_bedrooms"].isna().sum())
+    n_kept = len(datasets.load({"dataset": "california_housing"}).X)
+    assert (len(table), n_blank, n_kept) == (20640, 207, 20433)
 
 
 def test_the_table_of_models_has_the_hashes_of_the_saved_ones():
@@ -717,18 +717,18 @@ def made_grid(value_of):
 
 def test_a_grid_search_ranks_the_parameters_of_the_text_and_of_the_saved_models():
     """Made errors: the deeper, the better; then the parameters in the order of the grid."""
-    made = made_grid(lambda rows: np.arange(len(rows)) - 1e4 * rows["model.max_depth"])
-    table = grid_search.compute(made)
+    errors = made_grid(lambda rows: np.arange(len(rows)) - 1e4 * rows["model.max_depth"])
+    table = grid_search.compute(errors)
     assert len(table) == 2400 and (table.groupby(["dataset", "model"])["rank"].max() == 400).all()
     best = table[table["rank"] == 1]
     assert (best[grid_search.PARAMETERS] == [4, 0.01, 0.01]).all(axis=None)
     assert table["deviation"].to_numpy() == pytest.approx(np.std(range(5), ddof=1))
-    chosen = table[table["chosen"] != ""].set_index(["dataset", "model", "chosen"])
-    chosen = chosen.sort_index()["rank"]
+    ranks = table[table["chosen"] != ""].set_index(["dataset", "model", "chosen"])
+    ranks = ranks.sort_index()["rank"]
     # Eta 0.2 is the third of ten, subsample 0.9 the last of ten and 0.8 the one before.
-    assert chosen["red_wine", "bigger"].to_dict() == {"text": 30, "saved": 29}
-    assert chosen["california_housing", "bigger"].to_dict() == {"text": 30, "saved": 11}
-    assert chosen["parkinson", "single"].to_dict() == {"text, saved": 200}
+    assert ranks["red_wine", "bigger"].to_dict() == {"text": 30, "saved": 29}
+    assert ranks["california_housing", "bigger"].to_dict() == {"text": 30, "saved": 11}
+    assert ranks["parkinson", "single"].to_dict() == {"text, saved": 200}
 
 
 def test_the_least_error_is_the_texts_or_it_is_not():
@@ -736,9 +736,9 @@ def test_the_least_error_is_the_texts_or_it_is_not():
         recipes = {key: recipe_of(*key, DESCRIBED) for key in product(DATASETS, MODELS)}
 
         def away(rows, sign=direction, known=recipes):
-            own = [known[key] for key in zip(rows["data"], rows["model"], strict=True)]
+            stated_recipes = [known[key] for key in zip(rows["data"], rows["model"], strict=True)]
             steps = [
-                abs(rows[f"model.{p}"] - [recipe[p] for recipe in own])
+                abs(rows[f"model.{p}"] - [recipe[p] for recipe in stated_recipes])
                 for p in grid_search.PARAMETERS
             ]
             return 100 + sign * sum(steps)
@@ -753,17 +753,17 @@ def test_intervals_of_folds_allow_for_shared_rows():
     recipe = recipe_of("red_wine", "single", DESCRIBED)
     rows = []
     for data, model in product(DATASETS, MODELS):
-        own = recipe_of(data, model, DESCRIBED)
+        of_text = recipe_of(data, model, DESCRIBED)
         for other, fold in product((False, True), range(20)):
-            row = {p: own[p] for p in _folds.PARAMETERS} | ({"subsample": 0.5} if other else {})
+            row = {p: of_text[p] for p in _folds.PARAMETERS} | ({"subsample": 0.5} if other else {})
             row |= {"dataset": data, "model": model, "shuffle": fold // 5, "fold": fold % 5}
             value = 10.0 if other else 10.0 + noise[fold]
             rows.append({**row, "value": value, "n_training": 80, "n_held_out": 20})
-    one = _folds.excess(pd.DataFrame(rows)).iloc[0]
+    excess = _folds.excess(pd.DataFrame(rows)).iloc[0]
     assert recipe["subsample"] != 0.5
-    assert one["value"] == pytest.approx(noise.mean() / 10)
+    assert excess["value"] == pytest.approx(noise.mean() / 10)
     error = 2 * np.sqrt((1 / 20 + 1 / 4) * noise.var(ddof=1)) / 10
-    assert one["high"] - one["value"] == pytest.approx(error)
+    assert excess["high"] - excess["value"] == pytest.approx(error)
 
 
 def test_the_compared_parameters_are_the_texts_and_others_of_the_grid():
@@ -772,10 +772,10 @@ def test_the_compared_parameters_are_the_texts_and_others_of_the_grid():
         axes = {k: v if isinstance(v, list) else [v] * 6 for k, v in block["zip"].items()}
         for i in range(0, 6, 2):
             recipe = recipe_of(axes["data"][i], axes["model"][i], DESCRIBED)
-            text, other = ([axes[f"model.{p}"][k] for p in _folds.PARAMETERS] for k in (i, i + 1))
-            assert text == [recipe[p] for p in _folds.PARAMETERS] != other
+            text, of_grid = ([axes[f"model.{p}"][k] for p in _folds.PARAMETERS] for k in (i, i + 1))
+            assert text == [recipe[p] for p in _folds.PARAMETERS] != of_grid
             assert all(
-                v in grid()[f"model.{p}"] for v, p in zip(other, _folds.PARAMETERS, strict=True)
+                v in grid()[f"model.{p}"] for v, p in zip(of_grid, _folds.PARAMETERS, strict=True)
             )
 
 
@@ -791,28 +791,28 @@ def test_other_parameters_of_the_grid_have_smaller_errors(dataset, model, other)
     """Than those of the text: in the mean over folds, by more than its error, and in most folds."""
     recipe = {**FULL["datasets"][dataset], "split": "authors"}
     training = datasets.load(recipe).training
-    stated = {**recipe_of(dataset, model, DESCRIBED), "random_state": 42}
+    stated_recipe = {**recipe_of(dataset, model, DESCRIBED), "random_state": 42}
     of_text, of_other = (
-        cross_validated_error.compute({}, training, lambda X, y, m=own: fit(m, X, y))["value"]
-        for own in (stated, stated | other)
+        cross_validated_error.compute({}, training, lambda X, y, m=params: fit(m, X, y))["value"]
+        for params in (stated_recipe, stated_recipe | other)
     )
-    less = of_text - of_other
-    assert less.mean() > less.std(ddof=1) / len(less) ** 0.5
-    assert (less > 0).sum() > len(less) / 2
+    differences = of_text - of_other
+    assert differences.mean() > differences.std(ddof=1) / len(differences) ** 0.5
+    assert (differences > 0).sum() > len(differences) / 2
 
 
 def test_chosen_parameters_are_judged():
     columns = {"dataset": "data", **{p: f"model.{p}" for p in _folds.PARAMETERS}}
     rows = []
     for data, model, fold in product(DATASETS, MODELS, range(5)):
-        own = recipe_of(data, model, DESCRIBED)
+        of_text = recipe_of(data, model, DESCRIBED)
         for name, value in (("text", 1.1), ("grid", 1.0)):
-            row = {p: own[p] for p in _folds.PARAMETERS}
+            row = {p: of_text[p] for p in _folds.PARAMETERS}
             row |= {"subsample": 0.5} if name == "grid" else {}
             row |= {"dataset": data, "model": model, "shuffle": 0, "fold": fold}
             rows.append({**row, "value": value + 0.001 * fold, "n_training": 4, "n_held_out": 1})
-    made = pd.DataFrame(rows).rename(columns=columns)
-    table = artefact("chosen_parameters").compute({"gajewski2025_chosen/shuffled_error": made})
+    errors = pd.DataFrame(rows).rename(columns=columns)
+    table = artefact("chosen_parameters").compute({"gajewski2025_chosen/shuffled_error": errors})
     assert table["chosen"].value_counts().to_dict() == {"text": 6, "grid": 6}
     assert set(verdicts("chosen_parameters", table).values()) == {"differs"}
 

@@ -74,11 +74,11 @@ def test_a_table_is_dropped_after_its_last_point(tmp_path, monkeypatch):
 def test_an_artefact_without_an_input_that_it_is_made_from_names_it(tmp_path):
     """As in a configuration of the user's that gives it other ones."""
     storage.write_rows(tmp_path / "errors.csv", [{"value": "1"}], ["value"])
-    name, given = "gajewski2025/table5", "gajewski2025_bigger/randomized_error"
-    arguments = {"artefact": name, "names": [given], "inputs": [tmp_path / "errors.csv"]}
+    name, input_name = "gajewski2025/table5", "gajewski2025_bigger/randomized_error"
+    arguments = {"artefact": name, "names": [input_name], "inputs": [tmp_path / "errors.csv"]}
     with pytest.raises(ValueError, match=r"^artefacts\.gajewski2025/table5\.inputs: ") as caught:
         tables.run(Namespace(**arguments, parameters={}, out=tmp_path / "out.csv"))
     assert str(caught.value).partition("inputs: ")[2] == (
         "its table is made from 'gajewski2025_bigger/removed_error', which is not among them: "
-        f"add it; there are {given}"
+        f"add it; there are {input_name}"
     )

@@ -118,9 +118,9 @@ def test_dots_are_colored_by_the_values_of_the_feature():
     X = np.random.default_rng(1).normal(size=(30, 4))
     X[3, 0] = np.nan
     ax = a.plot(X=X)
-    missing, known = ax.collections[-2], ax.collections[-1]  # of "red", the feature on top
-    assert len(missing.get_offsets()) == 1 and len(known.get_offsets()) == 29
-    color = known.get_array()
+    nan_dots, known_dots = ax.collections[-2], ax.collections[-1]  # of "red", the feature on top
+    assert len(nan_dots.get_offsets()) == 1 and len(known_dots.get_offsets()) == 29
+    color = known_dots.get_array()
     order = np.argsort(np.delete(X[:, 0], 3))
     assert (np.diff(np.asarray(color)[order]) >= 0).all() and color.min() == 0 and color.max() == 1
 
@@ -165,26 +165,26 @@ def test_the_snippet_of_the_readme_runs():
 def test_rows_whose_columns_have_another_order_are_shown_by_name():
     pd = pytest.importorskip("pandas")
     pytest.importorskip("shap")
-    one = attribution(1, n=6)
+    ours = attribution(1, n=6)
     X = pd.DataFrame(np.arange(24.0).reshape(6, 4), columns=list(NAMES))
     turned = X[list(NAMES[::-1])]
-    np.testing.assert_array_equal(one.to_shap(turned).data, X.to_numpy())
+    np.testing.assert_array_equal(ours.to_shap(turned).data, X.to_numpy())
     colors = [
-        [dots.get_array() for dots in one.plot(X=rows).collections if dots.get_array() is not None]
+        [dots.get_array() for dots in ours.plot(X=rows).collections if dots.get_array() is not None]
         for rows in (X, turned)
     ]
     assert len(colors[0]) == 4
-    for given, expected in zip(*colors, strict=True):
-        np.testing.assert_array_equal(given, expected)
+    for of_turned, expected in zip(*colors, strict=True):
+        np.testing.assert_array_equal(of_turned, expected)
     # Names that are not those of the features say nothing: positions count.
-    other = X.rename(columns={"red": "crimson"})
-    np.testing.assert_array_equal(one.to_shap(other).data, X.to_numpy())
+    renamed = X.rename(columns={"red": "crimson"})
+    np.testing.assert_array_equal(ours.to_shap(renamed).data, X.to_numpy())
 
 
 def test_features_may_have_the_names_of_columns_of_the_frame():
     values = np.ones((2, 2, 1))
-    own = Attribution(values, [0.0], ["sample", "output"], ["y"], "saabas")
-    assert list(own.to_frame().columns) == ["sample", "output", "sample", "output"]
+    with_column_names = Attribution(values, [0.0], ["sample", "output"], ["y"], "saabas")
+    assert list(with_column_names.to_frame().columns) == ["sample", "output", "sample", "output"]
 
 
 @pytest.mark.parametrize("groups", [[[0, 1]], {"a": np.int64(1)}, "red"])

@@ -78,9 +78,9 @@ def test_sets_of_any_size_equal_the_enumeration_of_all_subsets(order, against_ba
     forest = random_forest(22, depth=6, n_outputs=2)
     X = rows_on_thresholds(forest, 3)
     background = rows_on_thresholds(forest, 4, seed=1) if against_background else None
-    every = list(combinations(range(forest.n_features), order))
-    ours = interactions(forest, X, sets=every, background=background, order=order)
-    twin = twins_interactions.interaction_index(forest, X, every, background)
+    all_sets = list(combinations(range(forest.n_features), order))
+    ours = interactions(forest, X, sets=all_sets, background=background, order=order)
+    twin = twins_interactions.interaction_index(forest, X, all_sets, background)
     assert twins.largest_error(ours.values, twin) <= twins.ROUNDING
 
 
@@ -112,9 +112,9 @@ def test_interactions_of_fitted_forests_are_exact(name):
     model, X, _ = fitted(name)
     forest, X = to_forest(model), X[:: len(X) // 2][:2]
     matrix, present = interactions(forest, X).values, kernel_sets.present_sets(forest, 2)[0]
-    some = present[:: max(1, len(present) // 20)]
-    exact = twins_interactions.interaction_index_by_sizes(forest, X, some)
-    assert twins.largest_error(2 * matrix[:, some[:, 0], some[:, 1]], exact) <= twins.ROUNDING
+    pairs = present[:: max(1, len(present) // 20)]
+    exact = twins_interactions.interaction_index_by_sizes(forest, X, pairs)
+    assert twins.largest_error(2 * matrix[:, pairs[:, 0], pairs[:, 1]], exact) <= twins.ROUNDING
     assert not matrix[:, [j for j in range(forest.n_features) if j not in present]].any()
 
 
@@ -154,13 +154,13 @@ def test_rows_of_the_matrix_add_up_to_the_shapley_values(background):
     forest = far_apart()
     X = rows_on_thresholds(forest, 300)
     if background is None:
-        alone = explain(forest, X)
+        shapley = explain(forest, X)
     else:
         background = rows_on_thresholds(forest, 5, seed=2)
-        alone = explain(forest, X, "tree_shap_interventional", background=background)
+        shapley = explain(forest, X, "tree_shap_interventional", background=background)
     ours = interactions(forest, X, background=background)
-    assert twins.largest_error(ours.values.sum(axis=2), alone.values) <= twins.ROUNDING
-    assert twins.largest_error(ours.baseline, alone.baseline) <= twins.ROUNDING
+    assert twins.largest_error(ours.values.sum(axis=2), shapley.values) <= twins.ROUNDING
+    assert twins.largest_error(ours.baseline, shapley.baseline) <= twins.ROUNDING
 
 
 def by_tables(forest, X):
@@ -200,11 +200,11 @@ def test_shallow_forests_are_explained_by_tables_whatever_the_rows(monkeypatch):
     X = rows_on_thresholds(forest, 300)
     assert pair_tables.pays(forest)
     monkeypatch.setattr(pair_blocks, "pair_index", None)
-    whole = interactions(forest, X).values
-    assert interactions(forest, X[7:8]).values.tobytes() == whole[7:8].tobytes()
+    of_all_rows = interactions(forest, X).values
+    assert interactions(forest, X[7:8]).values.tobytes() == of_all_rows[7:8].tobytes()
     monkeypatch.setattr(pair_tables, "_CHUNK", 1)
     monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
-    assert interactions(forest, X).values.tobytes() == whole.tobytes()
+    assert interactions(forest, X).values.tobytes() == of_all_rows.tobytes()
 
 
 def test_tables_that_are_too_large_to_keep_are_not_taken(monkeypatch):
@@ -213,22 +213,22 @@ def test_tables_that_are_too_large_to_keep_are_not_taken(monkeypatch):
     X = rows_on_thresholds(forest, 2)
     interactions(forest, X)
     size = kept.bytes_of(kept.ARRAYS.items(forest, ("pairs", 0, 1), None))
-    for most, taken in ((size // 2, False), (2 * size, True)):
-        monkeypatch.setattr(pair_tables, "_MOST", most)
-        alike = far_apart(20)
-        assert outcome_tables.pays(alike) and pair_tables.pays(alike) == taken
+    for bound, pays in ((size // 2, False), (2 * size, True)):
+        monkeypatch.setattr(pair_tables, "_MOST", bound)
+        same_forest = far_apart(20)
+        assert outcome_tables.pays(same_forest) and pair_tables.pays(same_forest) == pays
 
 
 def sets_on_paths(forest, size):
     """Sets of features that are tested on one path from a root to a leaf, in rising order."""
     sets, waiting = set(), [(int(root), frozenset()) for root in forest.tree_offsets[:-1]]
     while waiting:
-        k, above = waiting.pop()
+        k, tested_above = waiting.pop()
         if forest.feature[k] < 0:
-            sets.update(combinations(sorted(above), size))
+            sets.update(combinations(sorted(tested_above), size))
         else:
-            below = above | {int(forest.feature[k])}
-            waiting += [(int(forest.left[k]), below), (int(forest.right[k]), below)]
+            tested = tested_above | {int(forest.feature[k])}
+            waiting += [(int(forest.left[k]), tested), (int(forest.right[k]), tested)]
     return sorted(sets)
 
 
@@ -254,8 +254,8 @@ def test_one_feature_means_all_its_sets():
     assert (of_one.sets == 3).any(axis=1).all()
     j, k = of_one.sets.T
     assert twins.largest_error(of_one.values, 2 * matrix[:, j, k]) <= twins.ROUNDING
-    others = [i for i in range(12) if i not in of_one.sets]
-    assert not matrix[:, 3, others].any()
+    absent = [i for i in range(12) if i not in of_one.sets]
+    assert not matrix[:, 3, absent].any()
     assert interactions(forest, X, sets=3, order=3).sets.shape[1] == 3
 
 
@@ -271,14 +271,14 @@ def test_names_and_indices_in_any_order_mean_the_same_sets():
 def test_each_row_explains_its_own_class():
     model, X, _ = fitted("forest, weighted, wine")
     X = X[::20]
-    every, own = interactions(model, X), interactions(model, X, output="predicted")
+    all_classes, of_predicted = interactions(model, X), interactions(model, X, output="predicted")
     index = model.predict_proba(X).argmax(axis=1)
-    assert (own.output_index == index).all()
-    expected = every.values[np.arange(len(X)), :, :, index]
-    assert twins.largest_error(own.values[..., 0], expected) <= twins.ROUNDING
-    assert (own.baseline[:, 0] == every.baseline[index]).all()
+    assert (of_predicted.output_index == index).all()
+    expected = all_classes.values[np.arange(len(X)), :, :, index]
+    assert twins.largest_error(of_predicted.values[..., 0], expected) <= twins.ROUNDING
+    assert (of_predicted.baseline[:, 0] == all_classes.baseline[index]).all()
     third = interactions(model, X, output=2)
-    assert twins.largest_error(third.values, every.values[..., 2:]) <= twins.ROUNDING
+    assert twins.largest_error(third.values, all_classes.values[..., 2:]) <= twins.ROUNDING
 
 
 @pytest.mark.parametrize("order", [2, 3])
@@ -288,10 +288,10 @@ def test_rows_do_not_depend_on_their_neighbors_or_on_threads(order, against_back
     X = rows_on_thresholds(forest, 1100)
     background = X[:3] if against_background else None
     call = {"background": background, "order": order}
-    every = interactions(forest, X, **call).values
-    assert (interactions(forest, X[700:705], **call).values == every[700:705]).all()
+    of_all_rows = interactions(forest, X, **call).values
+    assert (interactions(forest, X[700:705], **call).values == of_all_rows[700:705]).all()
     with threads(1):
-        assert (interactions(forest, X, **call).values == every).all()
+        assert (interactions(forest, X, **call).values == of_all_rows).all()
 
 
 def test_a_pipeline_takes_the_rows_and_the_background_through_its_steps():
@@ -300,9 +300,9 @@ def test_a_pipeline_takes_the_rows_and_the_background_through_its_steps():
     pipeline = make_pipeline(scaled, clone(forest)).fit(X, y)
     rows, background = X[::30], X[:3]
     ours = interactions(pipeline, rows, background=background)
-    own = scaled.transform(background)
-    alone = interactions(pipeline[-1], scaled.transform(rows), background=own)
-    assert (ours.values == alone.values).all() and (ours.baseline == alone.baseline).all()
+    scaled_background = scaled.transform(background)
+    theirs = interactions(pipeline[-1], scaled.transform(rows), background=scaled_background)
+    assert (ours.values == theirs.values).all() and (ours.baseline == theirs.baseline).all()
 
 
 def test_a_frame_names_the_sets():
@@ -379,6 +379,6 @@ def test_sets_that_are_none_are_named(sets, message):
 def test_interactions_of_more_rows_than_a_block_are_those_of_each_alone():
     forest = random_forest(0, n_features=4, depth=4)
     X = np.random.default_rng(0).normal(size=(600, 4))
-    whole = interactions(forest, X, background=X[:3]).values
-    last = interactions(forest, X[590:], background=X[:3]).values
-    assert whole[590:].tobytes() == last.tobytes()
+    of_all_rows = interactions(forest, X, background=X[:3]).values
+    of_last_rows = interactions(forest, X[590:], background=X[:3]).values
+    assert of_all_rows[590:].tobytes() == of_last_rows.tobytes()

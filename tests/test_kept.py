@@ -28,49 +28,49 @@ class Maker:
 @pytest.mark.parametrize(("n_arrays", "times"), [(2, 1), (3, 4)])
 def test_only_what_fits_the_bound_is_made_once(n_arrays, times):
     """A list beyond the bound is begun once more, to see that it does not fit."""
-    kept, owner, make = Kept(160), Owner(), Maker(n_arrays)
+    store, owner, make = Kept(160), Owner(), Maker(n_arrays)
     for _ in range(3):
-        assert len(list(kept.items(owner, "a", make))) == n_arrays
+        assert len(list(store.items(owner, "a", make))) == n_arrays
     assert make.asked == times
 
 
 def test_the_oldest_list_makes_room_for_the_newest():
-    kept, one, two = Kept(160), Owner(), Owner()
+    store, owner, second_owner = Kept(160), Owner(), Owner()
     first, second, third = Maker(), Maker(), Maker()
-    kept.items(one, "first", first)
-    kept.items(two, "second", second)
-    kept.items(one, "third", third)
-    kept.items(two, "second", second)
-    kept.items(one, "third", third)
+    store.items(owner, "first", first)
+    store.items(second_owner, "second", second)
+    store.items(owner, "third", third)
+    store.items(second_owner, "second", second)
+    store.items(owner, "third", third)
     assert (first.asked, second.asked, third.asked) == (1, 1, 1)
-    kept.items(one, "first", first)
+    store.items(owner, "first", first)
     assert first.asked == 2
 
 
 def test_nothing_is_kept_longer_than_the_forest():
-    kept, owner = Kept(160), Owner()
-    array = kept.items(owner, "a", Maker())[0][0][0]
-    assert kept.items(owner, "a", Maker())[0][0][0] is array
-    assert len(kept._lists) == 1
+    store, owner = Kept(160), Owner()
+    array = store.items(owner, "a", Maker())[0][0][0]
+    assert store.items(owner, "a", Maker())[0][0][0] is array
+    assert len(store._lists) == 1
     del owner
     gc.collect()
-    assert len(kept._lists) == 0
+    assert len(store._lists) == 0
 
 
 def test_other_keys_are_other_lists():
-    kept, owner = Kept(1000), Owner()
-    assert len(kept.items(owner, "a", Maker(1))) == 1
-    assert len(kept.items(owner, "b", Maker(2))) == 2
+    store, owner = Kept(1000), Owner()
+    assert len(store.items(owner, "a", Maker(1))) == 1
+    assert len(store.items(owner, "b", Maker(2))) == 2
 
 
 def test_threads_that_keep_lists_at_once_do_not_disturb_each_other():
     """Without a lock a thread goes through what another one changes."""
-    kept, interval = Kept(800), sys.getswitchinterval()
+    store, interval = Kept(800), sys.getswitchinterval()
     owners = [Owner() for _ in range(40)]
 
     def use(number):
         key = number % 7
-        ((array,),) = kept.items(owners[number % 40], key, lambda: iter([(np.full(10, key),)]))
+        ((array,),) = store.items(owners[number % 40], key, lambda: iter([(np.full(10, key),)]))
         return (array == key).all()
 
     sys.setswitchinterval(1e-6)

@@ -88,9 +88,9 @@ def data_job(plan, out):
 def test_a_job_through_the_launcher_writes_the_same_bytes(running, plan, tmp_path, capfd):
     assert launcher.run(data_job(plan, tmp_path / "launched.npz")) == 0
     assert capfd.readouterr().out.endswith("finished\n")
-    alone = [sys.executable, "-m", "reproduction", *data_job(plan, tmp_path / "alone.npz")]
+    direct = [sys.executable, "-m", "reproduction", *data_job(plan, tmp_path / "alone.npz")]
     environment = {**os.environ, launcher.SOCKET: "", "PYTHONPATH": str(ROOT / "src")}
-    subprocess.run(alone, env=environment, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(direct, env=environment, check=True, stdout=subprocess.DEVNULL)
     assert (tmp_path / "launched.npz").read_bytes() == (tmp_path / "alone.npz").read_bytes()
 
 

@@ -69,8 +69,8 @@ def test_noisy_features_are_drawn_as_said():
     predicted = 1 / (1 + np.exp(-log_odds))
     for part in np.array_split(np.argsort(log_odds), 5):
         assert abs(data.y[part].mean() - predicted[part].mean()) < 4 * 0.5 / np.sqrt(len(part))
-    others = [datasets.load({"dataset": "noisy_features"}, repeat=r).relevant for r in range(9)]
-    assert len(set(others)) > 1
+    relevant = [datasets.load({"dataset": "noisy_features"}, repeat=r).relevant for r in range(9)]
+    assert len(set(relevant)) > 1
 
 
 @pytest.mark.parametrize(
@@ -119,8 +119,8 @@ def test_area_needs_features_of_both_kinds():
 def test_local_values_stand_beside_the_values_of_features():
     data = drawn((0,))
     values = np.random.default_rng(0).normal(size=(3, 4, 1))
-    found = Attribution(values, np.zeros(1), data.feature_names, ("1",), "m", {})
-    table = metric("local_values")({"m": found}, data)
+    of_m = Attribution(values, np.zeros(1), data.feature_names, ("1",), "m", {})
+    table = metric("local_values")({"m": of_m}, data)
     assert np.array_equal(table["value"].to_numpy().reshape(3, 4), values[:, :, 0])
     assert np.array_equal(table["x"].to_numpy().reshape(3, 4), data.X)
     assert table["sample"].tolist() == np.repeat(range(3), 4).tolist()
@@ -137,15 +137,15 @@ def test_air_is_given_the_unfitted_model_of_the_run(tmp_path):
     storage.write_json(tmp_path / "plan.json", [run])
     storage.write_bundle(tmp_path / "data.npz", {"d": data})
     files = {"plan": tmp_path / "plan.json", "data": tmp_path / "data.npz"}
-    found = []
+    results = []
     for recipe in ({"importance": "air"}, {"importance": "air", "random_state": 3}):
-        out = tmp_path / "out.npz"
-        importances_stage.run(Namespace(**files, models=tmp_path / "none", recipe=recipe, out=out))
-        found.append(storage.read_bundle(out, attribution)["k"])
+        file = tmp_path / "out.npz"
+        importances_stage.run(Namespace(**files, models=tmp_path / "none", recipe=recipe, out=file))
+        results.append(storage.read_bundle(file, attribution)["k"])
     expected = air.importance(models.unfitted(model, 7), data.X, data.y, random_state=3)
-    assert np.array_equal(found[1].values, expected.values)
-    assert found[0].parameters["random_state"] != 3
-    assert not np.array_equal(found[0].values, found[1].values)
+    assert np.array_equal(results[1].values, expected.values)
+    assert results[0].parameters["random_state"] != 3
+    assert not np.array_equal(results[0].values, results[1].values)
 
 
 # Measures of one forest, as the experiments compute them.
@@ -226,10 +226,10 @@ def test_s05_s06_and_s26_in_the_null_case(cases):
     assert set(of(verdicts, "s05", "SHAP").values()) <= {"holds", "undecided"}
     assert set(of(verdicts, "s26").values()) == {"holds"} and len(of(verdicts, "s26")) == 8
     assert not {"differs"} & set(of(verdicts, "s06").values())
-    own = means(table, "null case")
+    scores = means(table, "null case")
     # PGhat(0.5, 1) and PG(1, 2) are not unbiased: the penalty pushes down what has many values.
     for name in ("pg_hat_051", "pg_12"):
-        assert own.loc[name, ["x1", "x5"]].max() < own.loc[name, "x2"] < 0
+        assert scores.loc[name, ["x1", "x5"]].max() < scores.loc[name, "x2"] < 0
 
 
 def test_s05_what_mdi_prefers_is_a_matter_of_coding(cases):
@@ -282,7 +282,7 @@ def test_s08_and_s27_in_the_power_case(cases):
         spread[coding] = rows[rows["case"] == "power case"].groupby("feature")["deviation"].mean()
     # x5 fluctuates most among the noise if its categories are split by subsets, as in R.
     assert spread["subsets"]["x5"] > 1.3 * spread["subsets"][["x1", "x3", "x4"]].max()
-    ratio = {coding: own["x5"] / own["x4"] for coding, own in spread.items()}
+    ratio = {coding: deviations["x5"] / deviations["x4"] for coding, deviations in spread.items()}
     assert ratio["subsets"] > 1.3 * ratio["numbers"]
     assert spread["numbers"]["x5"] < spread["numbers"]["x1"]
 
@@ -293,12 +293,12 @@ def test_s09_weighting_by_y_separates_and_adds_little_to_keeping_rows_out_of_bag
     assert set(of(verdicts, "s09", "in-bag").values()) == {"holds"}
     table = cases["figure8"]
     rows = table[(table["feature"] == "x2") & table["separation"].notna()]
-    apart = rows.set_index(["variant", "importance"])["separation"]
+    separations = rows.set_index(["variant", "importance"])["separation"]
     for variant in MIXED["variants"]:
-        own = apart[variant]
-        assert own["shap"] < own["shap_oob"] < own["shap_oob_y"]
-        assert own["shap_inbag_y"] < 0
-        assert own["shap_oob_y"] - own["shap_oob"] < 0.8
+        of_variant = separations[variant]
+        assert of_variant["shap"] < of_variant["shap_oob"] < of_variant["shap_oob_y"]
+        assert of_variant["shap_inbag_y"] < 0
+        assert of_variant["shap_oob_y"] - of_variant["shap_oob"] < 0.8
 
 
 def test_intervals_of_the_simulations():
@@ -317,13 +317,13 @@ def test_figures_of_the_simulations_are_drawn_with_and_without_what_r_gives(simu
     from reproduction import figures
 
     recorded = PAPERS / "loecher2022" / "recorded" / "r.csv"
-    for name, given in (
+    for name, parameters in (
         ("figure6", {"case": "null case", "recorded": recorded}),
         ("figure7", {"case": "power case"}),
         ("figure8", {}),
     ):
         artefact = papers.artefact(f"loecher2022/{name}")
-        table = artefact.compute(simulated, **given)
+        table = artefact.compute(simulated, **parameters)
         with figures.style():
             figures.save(artefact.draw(table), tmp_path / f"{name}.svg")
         assert (tmp_path / f"{name}.svg").stat().st_size > 1000
@@ -365,8 +365,8 @@ def test_s01_s02_and_s21_on_the_titanic(titanic):
     figure3 = papers.artefact("loecher2022/figure3")
     table = figure3.compute(titanic)
     for case in (_titanic.AS_THEY_ARE, _titanic.SHUFFLED):
-        for own in _titanic.near_zero("s01", table, figure3.BIASED, case):
-            judged = own["value"], own["limit"], own["kind"], own["interval"]
+        for finding in _titanic.near_zero("s01", table, figure3.BIASED, case):
+            judged = finding["value"], finding["limit"], finding["kind"], finding["interval"]
             assert claims.statement_verdict(*judged) == "differs"
 
 
@@ -492,9 +492,9 @@ def test_s10_the_winner_pushes_noise_with_many_values_down(noisy):
     z = {}
     for name in ("pg_hat_051", "pg_hat_10"):
         gaps = [
-            v[few] - v[40:].mean()
+            v[noise_feature] - v[40:].mean()
             for v, r in zip(values[name], relevant, strict=True)
-            for few in np.flatnonzero(~r[:5])
+            for noise_feature in np.flatnonzero(~r[:5])
         ]
         z[name] = z_of(gaps)
     assert z["pg_hat_051"] > 5 and abs(z["pg_hat_10"]) < 4
@@ -505,8 +505,8 @@ def test_table1_and_s11_children_of_one_row_leave_a_bias_that_grows_with_the_val
     values, relevant = noisy
     for name, score in (("pg_10", "pg_oob(1,0)"), ("pg_hat_10", "pg_hat_oob(1,0)")):
         # What is dropped: splits with a child of fewer than two out-of-bag rows, and nothing else.
-        dropped, every = settings_of(name), settings_of(f"{name}_all_splits")
-        assert dropped == every | {"min_child_oob": 2} and every["min_child_oob"] == 0
+        some_splits, all_splits = settings_of(name), settings_of(f"{name}_all_splits")
+        assert some_splits == all_splits | {"min_child_oob": 2} and all_splits["min_child_oob"] == 0
         rise, above = {}, {}
         for kind in (name, f"{name}_all_splits"):
             pairs = list(zip(values[kind], relevant, strict=True))
@@ -537,10 +537,10 @@ def test_s11_the_lead_of_air_varies_too_much_for_200_replications_to_decide(nois
 def test_table1_what_is_printed_for_the_winner_is_another_score(noisy):
     winner = areas(noisy, "pg_hat_051")
     for name in CANDIDATES:
-        own = areas(noisy, name)
-        error = own.std(ddof=1) / np.sqrt(len(own))
-        assert abs(own.mean() - 0.92) < 3 * error + 0.005
-        assert z_of(own - winner) > 2.5
+        candidate = areas(noisy, name)
+        error = candidate.std(ddof=1) / np.sqrt(len(candidate))
+        assert abs(candidate.mean() - 0.92) < 3 * error + 0.005
+        assert z_of(candidate - winner) > 2.5
     # Every split counts as the text has it: that costs the score a little more.
     every_split = areas(noisy, "pg_hat_051_all_splits")
     assert z_of(winner - every_split) > 2.5 and (winner - every_split).mean() > 0.01
@@ -554,7 +554,7 @@ def test_statements_of_table1_follow_from_leads_and_their_errors():
     random = np.random.default_rng(0)
     inputs = {}
     for experiment in (table1.FORESTS, table1.SHAP_FORESTS, table1.MTRY_2):
-        names = {n for own in table1.PRINTED.values() for e, n in own.values() if e == experiment}
+        names = {n for part in table1.PRINTED.values() for e, n in part.values() if e == experiment}
         names |= {n for e, n in table1.EXTRA_SCORES.values() if e == experiment}
         rows = [
             {"repeat": r, "among": among, "importance": n, "value": 0.5 + 0.01 * random.normal()}
@@ -563,11 +563,11 @@ def test_statements_of_table1_follow_from_leads_and_their_errors():
             for n in sorted(names)
         ]
         inputs[experiment] = pd.DataFrame(rows)
-    own = inputs[table1.FORESTS]
-    own.loc[own["importance"].isin(["mda", "air"]), "value"] += 0.2
+    part = inputs[table1.FORESTS]
+    part.loc[part["importance"].isin(["mda", "air"]), "value"] += 0.2
     verdicts = found("table1", table1.compute(inputs))
     assert set(of(verdicts, "s11").values()) == {"differs"}
-    own.loc[own["importance"].isin(["pg_hat_10", "pg_hat_10_all_splits"]), "value"] += 0.2
+    part.loc[part["importance"].isin(["pg_hat_10", "pg_hat_10_all_splits"]), "value"] += 0.2
     verdicts = found("table1", table1.compute(inputs))
     assert set(of(verdicts, "s11").values()) == {"holds"}
     assert set(of(verdicts, "s10").values()) == {"differs"}
@@ -597,8 +597,8 @@ def test_s25_is_decided_where_one_mtry_is_far_nearer_to_print():
             for score in table1.OF_MTRY_2
             for mtry in ("", ", mtry 2")
         ]
-        own = table1._of_mtry(pd.DataFrame(rows))
-        judged = claims.statement_verdict(own["value"], own["limit"], own["kind"], own["interval"])
+        row = table1._of_mtry(pd.DataFrame(rows))
+        judged = claims.statement_verdict(row["value"], row["limit"], row["kind"], row["interval"])
         assert judged == verdict
 
 
@@ -616,5 +616,5 @@ def test_steps_are_over_the_feature_with_the_next_fewer_categories():
     score = {feature: 10.0**i for i, feature in enumerate(FEATURES)}
     summary = _simulations._summarized(pd.DataFrame([score, score]))
     steps = {row["feature"]: row["step"] for row in summary if row.get("step") is not None}
-    below = {"x1": "x3", "x3": "x2", "x4": "x3", "x5": "x4"}
-    assert steps == {feature: score[feature] - score[other] for feature, other in below.items()}
+    next_fewer = {"x1": "x3", "x3": "x2", "x4": "x3", "x5": "x4"}
+    assert steps == {feature: score[feature] - score[base] for feature, base in next_fewer.items()}

@@ -27,13 +27,13 @@ def test_the_error_of_a_share_of_sex_is_that_of_a_ratio_of_means():
     table = _titanic.summary({_titanic.SCORES: rows}, ["m"]).set_index("feature")
     assert (table["case"] == _titanic.AS_THEY_ARE).all() and (table["n"] == 30).all()
     assert table.loc["Age", ["of_sex", "of_sex_error"]].tolist() == [1.0, 0.0]
-    one = table.loc["PassengerId"]
-    assert one["of_sex"] == pytest.approx(number.mean() / sex.mean())
+    of_number = table.loc["PassengerId"]
+    assert of_number["of_sex"] == pytest.approx(number.mean() / sex.mean())
     # The jackknife, which knows no formula for a ratio.
     left_out = [np.delete(number, i).mean() / np.delete(sex, i).mean() for i in range(30)]
     expected = np.sqrt(29 / 30 * np.sum((left_out - np.mean(left_out)) ** 2))
-    assert one["of_sex_error"] == pytest.approx(expected, rel=0.05)
-    assert one["of_sex_error"] < number.std(ddof=1) / np.sqrt(30) / sex.mean() / 5
+    assert of_number["of_sex_error"] == pytest.approx(expected, rel=0.05)
+    assert of_number["of_sex_error"] < number.std(ddof=1) / np.sqrt(30) / sex.mean() / 5
 
 
 def test_the_separation_of_x2_is_in_pooled_standard_deviations():
@@ -47,14 +47,14 @@ def test_the_separation_of_x2_is_in_pooled_standard_deviations():
 
 def test_splits_near_the_root_are_those_of_the_first_two_levels():
     """And deep ones those from the fifth on: depths 2 and 3 count to neither."""
-    number = {0: 0.1, 1: 0.3, 2: 8.0, 3: 8.0, 4: 1.0, 5: 3.0}
-    others = {0: 0.9, 1: 0.7, 2: 0.0, 3: 0.0, 4: 1.0, 5: 0.0}
+    splits_of_number = {0: 0.1, 1: 0.3, 2: 8.0, 3: 8.0, 4: 1.0, 5: 3.0}
+    splits_of_sex = {0: 0.9, 1: 0.7, 2: 0.0, 3: 0.0, 4: 1.0, 5: 0.0}
     rows = pd.DataFrame(
         [
             {"repeat": repeat, "depth": depth, "feature": name, "splits": splits[depth]}
             for repeat in range(2)
-            for name, splits in (("PassengerId", number), ("Sex", others))
-            for depth in number
+            for name, splits in (("PassengerId", splits_of_number), ("Sex", splits_of_sex))
+            for depth in splits_of_number
         ]
     ).assign(value=1.0, **{"data.shuffled": "", "data.share": np.nan})
     table = papers.artefact("loecher2022/depth").compute({"loecher2022_titanic/mdi_by_depth": rows})
@@ -68,24 +68,24 @@ def test_the_multiple_of_pg_12_that_is_held_against_mdi_oob_is_that_of_least_squ
     data = breast_cancer.load()
     recipe = {"estimator": "RandomForestClassifier", "n_estimators": 5, "random_state": 0}
     model = models.fit(recipe, data.X, data.y)
-    known = {q: value for _, q, value in _identities.counter_example(model, data.X, data.y)}
+    values = {q: value for _, q, value in _identities.counter_example(model, data.X, data.y)}
     forest = to_forest(model, data.X)
     pg_12 = penalized_gini.importance(forest, data.X, data.y, "pg_12", per_row=True).values
     theirs = mdi_oob.importance(forest, data.X, data.y).values
     (factor,), *_ = np.linalg.lstsq(pg_12[:, None], theirs)
-    left = np.abs(factor * pg_12 - theirs).max()
-    assert known["best multiple of PG(1,2) - MDI-oob"] == pytest.approx(left, rel=1e-9)
-    assert left > 1e-3
+    residual = np.abs(factor * pg_12 - theirs).max()
+    assert values["best multiple of PG(1,2) - MDI-oob"] == pytest.approx(residual, rel=1e-9)
+    assert residual > 1e-3
 
 
 def test_the_error_of_what_is_left_of_contributions_is_that_of_a_mean_over_features(monkeypatch):
     """Two forests: five relevant features of ten candidates each, and forty with many values."""
-    left = np.linspace(0.2, 0.9, 50)
-    monkeypatch.setattr(identities, "_fit", lambda *given: ())
-    monkeypatch.setattr(_identities, "left_over", lambda: left)
+    left_over = np.linspace(0.2, 0.9, 50)
+    monkeypatch.setattr(identities, "_fit", lambda *arguments: ())
+    monkeypatch.setattr(_identities, "left_over", lambda: left_over)
     rows = {row["quantity"]: row for row in identities._of_canceling(2, 1, 0)}
-    many = rows[f"{_identities.LEFT}, {identities.MANY_VALUES}"]
-    twice = np.tile(left[10:], 2)
-    assert many["n"] == 80 and many["value"] == pytest.approx(twice.mean())
-    assert many["standard_error"] == pytest.approx(twice.std(ddof=1) / np.sqrt(80))
+    of_many_values = rows[f"{_identities.LEFT}, {identities.MANY_VALUES}"]
+    shares = np.tile(left_over[10:], 2)
+    assert of_many_values["n"] == 80 and of_many_values["value"] == pytest.approx(shares.mean())
+    assert of_many_values["standard_error"] == pytest.approx(shares.std(ddof=1) / np.sqrt(80))
     assert rows[f"{_identities.LEFT}, {identities.RELEVANT}"]["n"] == 10

@@ -45,8 +45,8 @@ def test_figure1_rounds_to_print(table1):
 
 def test_figure1_printed_numbers_cannot_be_unrounded(table1):
     """The terms give 12.96, not 12.95, and the nodes 5.05 for LSTAT, not 5.04."""
-    whole = table1.set_index("term")["value"]["sum of printed terms"]
-    assert whole == float(sum(Fraction(t) for t in TERMS.values())) == 12.96
+    total = table1.set_index("term")["value"]["sum of printed terms"]
+    assert total == float(sum(Fraction(t) for t in TERMS.values())) == 12.96
     assert Fraction(NODES[1]) - Fraction(NODES[2]) == Fraction("5.05")
 
 
@@ -110,10 +110,10 @@ def small(n_classes=2, seed=0):
     return model, to_forest(model, X), X, y
 
 
-def small_pg(forest, X, y, **given):
+def small_pg(forest, X, y, **changes):
     """Penalized Gini by fractions, per row."""
     settings = {"correction": "none", "min_child_inbag": 0, "min_child_oob": 0, "per_row": True}
-    return twins_oob.penalized_gini(forest, X, y, **{**settings, **given})
+    return twins_oob.penalized_gini(forest, X, y, **{**settings, **changes})
 
 
 def decrease(forest, X, y, c, node, weights):
@@ -161,14 +161,14 @@ def test_s12_mdi_is_the_covariance_of_cfc_and_y(table, n_classes):
     twin = twins_oob.restricted_products(forest, X, y, "inbag")
     assert twins.largest_error(twin, np.mean(theirs, axis=0)) <= twins.ROUNDING
     if n_classes == 2:
-        one = twins_oob.restricted_products(forest, X, y, "inbag", [1])
-        assert twins.largest_error(2 * one, twin) <= twins.ROUNDING
+        of_one_class = twins_oob.restricted_products(forest, X, y, "inbag", [1])
+        assert twins.largest_error(2 * of_one_class, twin) <= twins.ROUNDING
     for tree in _by_rows.trees(model, X, y):
-        f, drawn = _by_rows.contributions(tree), tree.times["inbag"]
+        f, counts = _by_rows.contributions(tree), tree.times["inbag"]
         for k, c in np.ndindex(f.shape[1:]):
-            covariance = np.cov(f[:, k, c], tree.targets[:, c], ddof=0, fweights=drawn.astype(int))
+            covariance = np.cov(f[:, k, c], tree.targets[:, c], ddof=0, fweights=counts.astype(int))
             assert covariance[0, 1] == pytest.approx(_by_rows.covariance(tree, f)[k, c], abs=1e-12)
-            assert np.average(f[:, k, c], weights=drawn) == pytest.approx(0, abs=1e-12)
+            assert np.average(f[:, k, c], weights=counts) == pytest.approx(0, abs=1e-12)
 
 
 def test_s13_eq_11_is_eq_10_over_the_mean_of_y_of_each_tree(table):
@@ -206,12 +206,12 @@ def test_s14_pg_12_is_eq_18_and_not_mdi_oob(table):
 def test_s14_difference_is_what_the_theory_says():
     """2 sum f y less the decrease of sum p_in^2 is Eq. 18; in-bag these two are equal."""
     _, forest, X, y = small()
-    found = {}
+    by_kind = {}
     for kind in ("inbag", "oob"):
         squares = sum(decrease(forest, X, y, c, lambda p, q: -(p**2), kind) for c in (0, 1))
-        found[kind] = squares, twins_oob.restricted_products(forest, X, y, kind)
-    assert twins.largest_error(*found["inbag"]) <= twins.ROUNDING
-    squares, products = found["oob"]
+        by_kind[kind] = squares, twins_oob.restricted_products(forest, X, y, kind)
+    assert twins.largest_error(*by_kind["inbag"]) <= twins.ROUNDING
+    squares, products = by_kind["oob"]
     error = twins.largest_error(2 * products - squares, twins_oob.squared_error(forest, X, y))
     assert error <= twins.ROUNDING < twins.largest_error(squares, products)
 
@@ -221,9 +221,9 @@ def test_s15_pg_051_is_ufi_and_with_other_weights_mdi_oob(table, n_classes):
     expected = {"in-bag weights": "holds", "MDI-oob, out-of-bag weights": "holds"}
     assert verdicts(table, "s15") == expected
     _, forest, X, y = small(n_classes)
-    half = {"alpha": 0.5, "penalty": 1}
-    inbag = small_pg(forest, X, y, **half, weights="inbag", min_child_oob=1)
-    oob = small_pg(forest, X, y, **half, weights="oob")
+    parameters = {"alpha": 0.5, "penalty": 1}
+    inbag = small_pg(forest, X, y, **parameters, weights="inbag", min_child_oob=1)
+    oob = small_pg(forest, X, y, **parameters, weights="oob")
     ufi, mdi_oob = twins_oob.ufi(forest, X, y), twins_oob.restricted_products(forest, X, y)
     assert twins.largest_error(inbag, ufi) <= twins.ROUNDING
     assert twins.largest_error(oob, mdi_oob) <= twins.ROUNDING
@@ -243,30 +243,30 @@ def test_s22_and_s23_a_forest_predicts_from_the_means_of_its_samples(table, n_cl
     cfc = [_by_rows.contributions(tree) for tree in trees]
     roots = [tree.means["inbag"][0] for tree in trees]
     predicted = twins.predict(forest, X)
-    added = np.mean(roots, axis=0) + np.mean(cfc, axis=0).sum(axis=1)
-    assert np.allclose(predicted, added, rtol=0, atol=1e-12)
+    total = np.mean(roots, axis=0) + np.mean(cfc, axis=0).sum(axis=1)
+    assert np.allclose(predicted, total, rtol=0, atol=1e-12)
     everywhere = trees[0].targets.mean(axis=0)
     assert np.abs(np.mean(roots, axis=0) - everywhere).max() > 0.001
-    both = np.abs(np.mean(cfc, axis=0)).sum(axis=0), np.mean(np.abs(cfc), axis=0).sum(axis=0)
-    assert (both[0] <= both[1] + 1e-12).all() and (both[0] < 0.99 * both[1]).any()
+    sides = np.abs(np.mean(cfc, axis=0)).sum(axis=0), np.mean(np.abs(cfc), axis=0).sum(axis=0)
+    assert (sides[0] <= sides[1] + 1e-12).all() and (sides[0] < 0.99 * sides[1]).any()
 
 
 def test_s21_contributions_of_noise_with_many_values_cancel_most(table):
     """Among features with as many values, those of noise do not cancel visibly more."""
     assert set(verdicts(table, "s21").values()) <= {"holds", "undecided"}
     means = table[table["part"] == "canceling"].set_index("quantity")["value"]
-    relevant, few, many = (
+    relevant, few_values, many_values = (
         means[f"{_identities.LEFT}, {kind}"]
         for kind in (identities.RELEVANT, identities.FEW_VALUES, identities.MANY_VALUES)
     )
-    assert many < few - 0.05 and abs(relevant - few) < few - many
+    assert many_values < few_values - 0.05 and abs(relevant - few_values) < few_values - many_values
     model, _, X, y = small()
-    left = _identities.left_over(model, X, y)
+    left_over = _identities.left_over(model, X, y)
     trees = _by_rows.trees(model, X, y)
     cfc = np.array([_by_rows.contributions(tree)[:, :, 1] for tree in trees])
-    for k, share in enumerate(left):
-        whole = np.abs(cfc[:, :, k]).sum()
-        by_hand = sum(abs(sum(row)) for row in cfc[:, :, k].T) / whole if whole else 1
+    for k, share in enumerate(left_over):
+        total = np.abs(cfc[:, :, k]).sum()
+        by_hand = sum(abs(sum(row)) for row in cfc[:, :, k].T) / total if total else 1
         assert share == pytest.approx(by_hand, rel=1e-12)
 
 
@@ -330,8 +330,8 @@ def test_s17_squares_and_products_of_fractions_are_impurities(table, n_classes):
 def test_table_holds_every_case(table):
     keys = table[table["part"] == "identity"]
     assert set(keys["data"]) == set(identities.cases(0)) and set(keys["depth"].dropna()) == {3}
-    named = {q for quantities in identities.IDENTITIES.values() for q in quantities}
-    assert named == set(keys["quantity"])
+    quantities_named = {q for quantities in identities.IDENTITIES.values() for q in quantities}
+    assert quantities_named == set(keys["quantity"])
     assert set(keys.loc[keys["data"] == "diabetes", "quantity"]) == {
         _identities.SKLEARN,
         _identities.EQ10,

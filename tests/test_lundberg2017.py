@@ -21,10 +21,10 @@ def test_s05_is_judged_by_the_seconds_of_one_row(seconds, verdict):
     rows.append({**row, "method": f"{speed.OURS}, converted before", "value": 1 / seconds})
     rows.append({**row, "method": methods[0], "rows": 1000, "value": 1 / seconds})
     rows.append({**row, "method": "shap 1.0 TreeExplainer"})
-    found = speed.statements(pd.DataFrame(rows))
+    findings = speed.statements(pd.DataFrame(rows))
     judged = [*methods, "shap 1.0 TreeExplainer"]
-    assert [f["variant"] for f in found] == [f"{m}, model of xgboost 1.0" for m in judged]
-    for f in found:
+    assert [f["variant"] for f in findings] == [f"{m}, model of xgboost 1.0" for m in judged]
+    for f in findings:
         assert f["statement"] == "s05" and f["beside"] == f["variant"].startswith("shap")
         assert claims.statement_verdict(f["value"], f["limit"], f["kind"]) == verdict
 
@@ -106,10 +106,10 @@ def test_exponents_are_of_all_points(monkeypatch):
 def test_what_is_drawn_anew_adds_to_the_error_of_a_lead():
     figure4 = papers.artefact("lundberg2017/figure4")
     chance = np.random.default_rng(0).normal(size=30)
-    given = {"dataset": "d", "mode": "m", "linkage": "l", "outcome": "label"}
-    given |= {"labels": "observed", "data.share": 0.8}
+    axes = {"dataset": "d", "mode": "m", "linkage": "l", "outcome": "label"}
+    axes |= {"labels": "observed", "data.share": 0.8}
     rows = [
-        {**given, "clustered": clustered, "repeat": repeat, "value": value}
+        {**axes, "clustered": clustered, "repeat": repeat, "value": value}
         for repeat in range(30)
         for clustered, value in (("unsupervised", 0.5), ("random_features", chance[repeat]))
     ]

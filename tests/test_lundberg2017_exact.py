@@ -69,9 +69,9 @@ def table1():
 
 
 def test_figure1_numbers(table1):
-    shown = table1[table1["part"] == "attribution"]
-    exact = shown.set_index(["tree", "task", "method", "feature"])["exact"]
-    assert len(shown) == 24
+    attributions = table1[table1["part"] == "attribution"]
+    exact = attributions.set_index(["tree", "task", "method", "feature"])["exact"]
+    assert len(attributions) == 24
     for key, values in FIGURE_1.items():
         assert (exact[(*key, "Fever")], exact[(*key, "Cough")]) == tuple(map(str, values))
 
@@ -136,24 +136,24 @@ def test_figure1_changes_for_other_leaves_follow_the_formulas(q):
 
 
 def test_s01_current_attributions_are_inconsistent_and_shap_is_not(table1):
-    found = verdicts(figure1.statements(table1), "s01")
-    assert len(found) == 7 and set(found.values()) == {"holds"}
+    of_s01 = verdicts(figure1.statements(table1), "s01")
+    assert len(of_s01) == 7 and set(of_s01.values()) == {"holds"}
 
 
 def cube_tree(f, order, known=()):
     """A tree of `_consistency` in fractions: nodes in preorder, every node with its cover."""
     rows = []
 
-    def lay(order, known):
-        here = len(rows)
+    def lay(order, fixed):
+        index = len(rows)
         rows.append(None)
-        cover = Fraction(2 ** (f.ndim - len(known)))
+        cover = Fraction(2 ** (f.ndim - len(fixed)))
         if order is None:
-            rows[here] = (Fraction(f[tuple(known[j] for j in range(f.ndim))]), -1, -1, cover, -1)
+            rows[index] = (Fraction(f[tuple(fixed[j] for j in range(f.ndim))]), -1, -1, cover, -1)
         else:
-            a, b = (lay(order.below[v], {**known, order.feature: v}) for v in (0, 1))
-            rows[here] = (None, a, b, cover, order.feature)
-        return here
+            a, b = (lay(order.below[v], {**fixed, order.feature: v}) for v in (0, 1))
+            rows[index] = (None, a, b, cover, order.feature)
+        return index
 
     lay(order, dict(known))
     v, a, b, r, d = map(list, zip(*rows, strict=True))
@@ -164,16 +164,16 @@ def cube_tree(f, order, known=()):
 def test_pairs_are_judged_as_by_the_algorithms(M):
     rng = np.random.default_rng(M)
     f = rng.integers(-8, 9, (6, *[2] * M)).astype(float)
-    one, rows = (1,) * M, list(product((0, 1), repeat=M))
+    ones, rows = (1,) * M, list(product((0, 1), repeat=M))
     shap = _consistency.shapley(_consistency.output_game(f), M)
     gain = _consistency.shapley(_consistency.gain_game(f), M)
     for n, values in enumerate(f):
         order = _consistency.Orders.draw(rng, M)
         tree = cube_tree(values, order)
         factorial = {2: 2, 3: 6}[M]
-        assert shap[n] == factorial * _attributions.shap_output(one, tree)[0]
+        assert shap[n] == factorial * _attributions.shap_output(ones, tree)[0]
         assert gain[n] == factorial * _attributions.shap_gain(rows, tree)[0]
-        assert _consistency.path_output(values, order) == _attributions.path_output(one, tree)[0]
+        assert _consistency.path_output(values, order) == _attributions.path_output(ones, tree)[0]
         assert _consistency.path_gain(values, order) == _attributions.path_gain(M, tree)[0]
 
 
@@ -199,16 +199,16 @@ def test_figure2_shap_is_the_average_over_orders(table2):
     assert steps["order"].nunique() == 24 and len(steps) == 96
     exact = {part: rows for part, rows in table2.groupby("part")}
     for feature in figure2.FEATURES:
-        own = steps.loc[steps["feature"] == feature, "exact"].map(Fraction)
+        steps_of_feature = steps.loc[steps["feature"] == feature, "exact"].map(Fraction)
         shap = exact["shap"].set_index("feature")["exact"][feature]
-        assert sum(own) / 24 == Fraction(shap)
+        assert sum(steps_of_feature) / 24 == Fraction(shap)
 
 
 def test_figure2_path_method_is_one_of_the_orders(table2):
     path = table2[table2["part"] == "path"]
-    same = table2[(table2["part"] == "order") & (table2["order"] == path["order"].iloc[0])]
-    assert path["exact"].tolist() == same["exact"].tolist()
-    assert path["feature"].tolist() == same["feature"].tolist()
+    same_order = table2[(table2["part"] == "order") & (table2["order"] == path["order"].iloc[0])]
+    assert path["exact"].tolist() == same_order["exact"].tolist()
+    assert path["feature"].tolist() == same_order["feature"].tolist()
     assert set(path["value"] > 0) == {True, False}
 
 
@@ -250,11 +250,11 @@ def small_trees(n=6, n_features=4):
 def test_algorithms_and_the_reference_are_the_same_fractions():
     for forest, tree, x in small_trees():
         steps = Counter()
-        found = _algorithms.shapley_by_subsets(x, tree, steps)
-        assert found == _algorithms.tree_shap(x, tree, steps) == _exact.tree_shap(x, tree)
-        assert found == twins.tree_shap_exact(forest, np.array([x]))[0, :, 0].tolist()
-        assert all(isinstance(phi, (Fraction, int)) for phi in found)
-        assert twins_tree_shap.printed_tree_shap(x, tree) == found
+        values = _algorithms.shapley_by_subsets(x, tree, steps)
+        assert values == _algorithms.tree_shap(x, tree, steps) == _exact.tree_shap(x, tree)
+        assert values == twins.tree_shap_exact(forest, np.array([x]))[0, :, 0].tolist()
+        assert all(isinstance(phi, (Fraction, int)) for phi in values)
+        assert twins_tree_shap.printed_tree_shap(x, tree) == values
 
 
 @pytest.mark.parametrize(("depth", "n_features"), [(30, 30), (40, 13)])
@@ -267,12 +267,12 @@ def test_reference_is_the_twin_on_deep_trees(depth, n_features):
 
 
 def test_misprint_of_algorithm_1_gives_other_values():
-    wrong = 0
+    n_wrong = 0
     for _, tree, x in small_trees():
         for S in ((), (0,), (0, 1)):
             right = _algorithms.expvalue(x, S, tree, Counter())
-            wrong += twins_tree_shap.printed_expvalue(x, S, tree) != right
-    assert wrong > 0
+            n_wrong += twins_tree_shap.printed_expvalue(x, S, tree) != right
+    assert n_wrong > 0
 
 
 def test_misprint_of_eq_2_gives_other_values_or_no_factorial():
@@ -303,10 +303,10 @@ def test_misprints_of_algorithm_2(left_in, outcome):
     """Each alone, as printed, and the two of EXTEND together, makes Algorithm 2 go wrong."""
     outcomes = []
     for _, tree, x in small_trees():
-        right = _algorithms.tree_shap(x, tree, Counter())
+        expected = _algorithms.tree_shap(x, tree, Counter())
         try:
-            same = twins_tree_shap.printed_tree_shap(x, tree, left_in) == right
-            outcomes.append("" if same else "other values")
+            is_same = twins_tree_shap.printed_tree_shap(x, tree, left_in) == expected
+            outcomes.append("" if is_same else "other values")
         except (ZeroDivisionError, KeyError) as error:
             outcomes.append(type(error))
     assert outcome in outcomes
@@ -341,8 +341,8 @@ def loops_of_broom(handle: int, height: int) -> int:
     else:
         leaves = [*leaves[:-1], 2]
     return sum(
-        n * k + many * (k * k + k * (k - 1) // 2)
-        for k, (n, many) in enumerate(zip(nodes, leaves, strict=True), 1)
+        n * k + n_leaves * (k * k + k * (k - 1) // 2)
+        for k, (n, n_leaves) in enumerate(zip(nodes, leaves, strict=True), 1)
     )
 
 
@@ -364,9 +364,9 @@ def test_counted_quadrature_is_what_the_kernel_computes():
     """Basis: rounding. Features repeat, and rows leave the tree at all depths."""
     for forest, _, x in small_trees():
         (tree,) = _algorithms.trees_of(forest)
-        found = _quadrature.tree_shap(x, tree, Counter())
+        values = _quadrature.tree_shap(x, tree, Counter())
         ours = explain(forest, np.array([x])).values[0, :, 0]
-        assert np.abs(found - ours).max() <= twins.ROUNDING * max(1, np.abs(ours).max())
+        assert np.abs(values - ours).max() <= twins.ROUNDING * max(1, np.abs(ours).max())
 
 
 def test_steps_stay_below_their_bounds_where_features_repeat():
@@ -380,9 +380,9 @@ def test_steps_stay_below_their_bounds_where_features_repeat():
 
 
 def test_exponents_are_those_of_the_formulas(steps):
-    found = _steps.exponents(steps)
+    exponents = _steps.exponents(steps)
     brooms = [(h, loops_of_broom(0, h) / 2**h) for h in _steps.HEIGHTS]
-    assert found["log2 L", _steps.ALGORITHM_2] == pytest.approx(_steps.slope(brooms), abs=1e-9)
+    assert exponents["log2 L", _steps.ALGORITHM_2] == pytest.approx(_steps.slope(brooms), abs=1e-9)
 
 
 @pytest.mark.parametrize("method", [_steps.ALGORITHM_2, _steps.OURS])
@@ -410,30 +410,30 @@ def table3(steps):
 
 
 def test_s02_local_accuracy_and_missingness(table3):
-    found = verdicts(algorithms.statements(table3), "s02")
-    assert len(found) == 3 and set(found.values()) == {"holds"}
+    of_s02 = verdicts(algorithms.statements(table3), "s02")
+    assert len(of_s02) == 3 and set(of_s02.values()) == {"holds"}
 
 
 def test_s03_eq_2_costs_t_l_2_to_the_m(table3):
-    found = verdicts(algorithms.statements(table3), "s03")
-    assert len(found) == 3 and set(found.values()) == {"holds"}
+    of_s03 = verdicts(algorithms.statements(table3), "s03")
+    assert len(of_s03) == 3 and set(of_s03.values()) == {"holds"}
 
 
 def test_s04_algorithm_2_is_equal_and_polynomial_but_loses_digits(table3):
     """The numbers are the same in fractions; in float64 they are not on trees of depth 60, and the
     more of the chain a row takes the less they are.
     """
-    found = verdicts(algorithms.statements(table3), "s04")
-    deep = [name for name in found if "depth 60" in name]
-    assert len(deep) == 3 and {found.pop(name) for name in deep} == {"differs"}
-    assert len(found) == 6 and set(found.values()) == {"holds"}
+    of_s04 = verdicts(algorithms.statements(table3), "s04")
+    deep = [name for name in of_s04 if "depth 60" in name]
+    assert len(deep) == 3 and {of_s04.pop(name) for name in deep} == {"differs"}
+    assert len(of_s04) == 6 and set(of_s04.values()) == {"holds"}
     error = table3[table3["part"] == "error"].set_index(["method", "tree", "depth", "rows"])
     deep = error["value"].xs(("caterpillar", 60), level=("tree", "depth"))
     assert deep["splitcredit"].max() < twins.ROUNDING
     for method in ("shap", "Algorithm 2, float64"):
-        whole, most, half = (deep[method][kind] for kind in _trees.ROWS)
-        assert 1e-4 < whole < 0.1 and 1e-7 < most < 1e-3 and half < 1e-8
-        assert half < most < whole
+        of_whole_chain, of_most_tests, of_half = (deep[method][kind] for kind in _trees.ROWS)
+        assert 1e-4 < of_whole_chain < 0.1 and 1e-7 < of_most_tests < 1e-3 and of_half < 1e-8
+        assert of_half < of_most_tests < of_whole_chain
     recorded = deep["shapiq"]
     assert (recorded < twins.ROUNDING).all()
 
@@ -442,11 +442,11 @@ def test_unwind_loses_what_extend_had_and_fractions_keep_it():
     """The cause: on a path of 60 features UNWIND does not give back what EXTEND was given."""
 
     def there_and_back(number):
-        steps, m, one = Counter(), [], number(1)
+        steps, m, unit = Counter(), [], number(1)
         for i in range(60):
-            m = _algorithms.extend(m, one / 2, one, i, steps)
+            m = _algorithms.extend(m, unit / 2, unit, i, steps)
         before = [element.w for element in m]
-        extended = _algorithms.extend(m, one / 2, one, 60, steps)
+        extended = _algorithms.extend(m, unit / 2, unit, 60, steps)
         after = [element.w for element in _algorithms.unwind(extended, 2, steps)]
         return float(max(abs(a - b) / b for a, b in zip(after, before, strict=True)))
 
@@ -480,8 +480,8 @@ def test_peers_are_exact_on_shallow_trees():
 def test_errors_are_of_the_worst_row_of_a_kind_over_its_own_largest_value():
     exact = np.array([[4.0, -8.0], [1.0, 0.5], [10.0, 10.0]])
     case = _deep.Case("drawn", 2, None, None, ["a", "b", "a"], exact)
-    found = case.errors(exact + np.array([[0.0, 0.8], [0.01, 0.0], [0.5, 0.0]]))
-    assert found == {"a": pytest.approx(0.1), "b": pytest.approx(0.01)}
+    errors = case.errors(exact + np.array([[0.0, 0.8], [0.01, 0.0], [0.5, 0.0]]))
+    assert errors == {"a": pytest.approx(0.1), "b": pytest.approx(0.01)}
     assert case.errors(np.full((3, 2), np.nan))["a"] == np.inf
 
 
@@ -508,8 +508,8 @@ def test_recorded_errors_are_of_the_same_trees_and_rows():
     rows = storage.read_rows(RECORDED)
     places = {(r["tree"], int(r["depth"]), r["rows"]) for r in rows}
     chains = {("caterpillar", depth, kind) for depth in _deep.DEPTHS for kind in _trees.ROWS}
-    real = {(case.name, case.depth, "data") for case in _deep.real_cases()}
-    assert places == chains | real
+    fitted_trees = {(case.name, case.depth, "data") for case in _deep.real_cases()}
+    assert places == chains | fitted_trees
     for method in ("shapiq", "xgboost"):
         assert len([r for r in rows if r["method"] == method]) == len(places)
 
@@ -518,8 +518,8 @@ def test_algorithms_draws_errors_and_four_sweeps(table3):
     with style():
         figure = papers.artefact("lundberg2017/algorithms").draw(table3)
     left, right = figure.subfigs
-    shown = " ".join(text.get_text() for text in left.axes[0].texts)
+    words = " ".join(text.get_text() for text in left.axes[0].texts)
     for name in ("splitcredit", "shap 0", "shapiq 1.8.0", "xgboost 3.4.1", "Algorithm 2"):
-        assert name in shown
+        assert name in words
     assert "whole chain / 9 of 10 tests" in left.axes[0].get_legend().get_title().get_text()
     assert [len(axis.lines) for axis in right.axes] == [3, 2, 2, 2]

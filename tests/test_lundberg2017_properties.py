@@ -57,8 +57,8 @@ def test_s09_a_fixed_order_has_all_three_properties_and_is_not_shap(verdicts):
         assert in_order(grown)[1] >= in_order(v)[1]
     assert in_order(v) != shapley(3, lambda S: v[S])
     # What it lacks: features that do the same get different values.
-    alike = {S: Fraction(len(S) ** 2) for S in v}
-    assert in_order(alike) == [1, 3, 5] and shapley(3, lambda S: alike[S]) == [3, 3, 3]
+    symmetric = {S: Fraction(len(S) ** 2) for S in v}
+    assert in_order(symmetric) == [1, 3, 5] and shapley(3, lambda S: symmetric[S]) == [3, 3, 3]
 
 
 def test_s10_covers_of_dependent_features_make_shap_depend_on_the_order(verdicts):
@@ -96,9 +96,9 @@ def test_s11_path_methods_add_up_and_obey_missingness(verdicts):
     rng = np.random.default_rng(0)
     forest = _trees.random_forest(rng, 3, 4, n_unused=1)
     X = _trees.random_rows(rng, 20, 4)
-    found = explain(forest, X, "saabas")
-    assert found.totals()[:, 0] == pytest.approx(twins.predict(forest, X)[:, 0])
-    assert (found.values[:, 3] == 0).all() and mdi.importance(forest).values[3] == 0
+    attribution = explain(forest, X, "saabas")
+    assert attribution.totals()[:, 0] == pytest.approx(twins.predict(forest, X)[:, 0])
+    assert (attribution.values[:, 3] == 0).all() and mdi.importance(forest).values[3] == 0
 
 
 def test_s12_path_is_one_order_unless_features_come_again(verdicts):
@@ -115,22 +115,22 @@ def test_s12_path_is_one_order_unless_features_come_again(verdicts):
     path = _attributions.path_output(x, tree)
     orders = []
     for order in permutations(range(2)):
-        known = [expvalue(x, order[:k], tree, Counter()) for k in range(3)]
-        steps = dict(zip(order, np.diff(np.array(known, dtype=object)), strict=True))
+        expectations = [expvalue(x, order[:k], tree, Counter()) for k in range(3)]
+        steps = dict(zip(order, np.diff(np.array(expectations, dtype=object)), strict=True))
         orders.append([steps[0], steps[1]])
     assert path == orders[1] and path != orders[0]
-    again = _trees.split(0, _trees.split(1, low, high), _trees.leaf(2.0), 2.0)
-    (tree,) = trees_of(_trees.forest_of([again], 2), 0, Fraction)
+    repeated = _trees.split(0, _trees.split(1, low, high), _trees.leaf(2.0), 2.0)
+    (tree,) = trees_of(_trees.forest_of([repeated], 2), 0, Fraction)
     path = _attributions.path_output(x, tree)
     for order in permutations(range(2)):
-        known = [expvalue(x, order[:k], tree, Counter()) for k in range(3)]
-        steps = dict(zip(order, np.diff(np.array(known, dtype=object)), strict=True))
+        expectations = [expvalue(x, order[:k], tree, Counter()) for k in range(3)]
+        steps = dict(zip(order, np.diff(np.array(expectations, dtype=object)), strict=True))
         assert path != [steps[0], steps[1]]
 
 
 def test_s13_importances_of_the_packages_fall(verdicts, table):
-    found = of(verdicts, "s13")
-    assert len(found) == 6 and set(found.values()) == {"holds"}
+    of_s13 = of(verdicts, "s13")
+    assert len(of_s13) == 6 and set(of_s13.values()) == {"holds"}
     rows = table[table["property"] == "packages"]
     shap = rows[rows["quantity"] == "contribution by SHAP"]
     assert len(shap) == 2 and (shap["value"] == 0).all() and (shap["n"] > 5).all()
@@ -143,10 +143,10 @@ def test_packages_say_of_a_known_tree_what_can_be_counted():
     predicted, sklearn = _packages._sklearn(X, y)
     assert predicted == pytest.approx(y) and sklearn == {"gain": pytest.approx(4.0)}
     for fit in (_packages._xgboost, _packages._lightgbm):
-        predicted, found = fit(X, y)
+        predicted, importances = fit(X, y)
         assert predicted == pytest.approx(y, abs=1e-5)
-        assert found["split count"] == 1
-        assert found["contribution by SHAP"] == pytest.approx(2.0, abs=1e-5)
+        assert importances["split count"] == 1
+        assert importances["contribution by SHAP"] == pytest.approx(2.0, abs=1e-5)
     _, xgboost = _packages._xgboost(X, y)
     assert xgboost["contribution by the path"] == pytest.approx(2.0, abs=1e-5)
 

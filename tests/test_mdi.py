@@ -60,8 +60,8 @@ def test_mdi_by_trees_is_feature_importances_of_gradient_boosting(name):
 def test_the_two_forms_differ_by_more_than_a_factor():
     """Otherwise the tests above could not tell them apart."""
     forest = to_forest(fitted("extra-trees, shallow, wine")[0])
-    plain = importance(forest)
-    assert twins.largest_error(plain / plain.sum(), importance(forest, "trees")) > 0.01
+    by_forest = importance(forest)
+    assert twins.largest_error(by_forest / by_forest.sum(), importance(forest, "trees")) > 0.01
 
 
 def test_example_2_of_sutera2021():

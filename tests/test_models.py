@@ -50,8 +50,10 @@ def test_libraries_are_loaded_when_a_recipe_asks_for_them():
         "models.parameters('DecisionTreeClassifier');"
         "print([n for n in ('xgboost', 'lightgbm') if n in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split("\n")[:2] == ["[]", "[]"]
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout.split("\n")[:2] == ["[]", "[]"]
 
 
 def test_folds_are_of_equal_size_and_depend_on_recipe_and_repeat_only():
@@ -78,9 +80,9 @@ def fitted(tmp_path, data, recipe):
     fit.run(Namespace(**files, out=tmp_path / "models.npz"))
 
     def explained(**recipe):
-        out = tmp_path / "explained.npz"
-        explain.run(Namespace(**files, models=tmp_path / "models.npz", recipe=recipe, out=out))
-        return storage.read_bundle(out, attribution)["d+m"]
+        file = tmp_path / "explained.npz"
+        explain.run(Namespace(**files, models=tmp_path / "models.npz", recipe=recipe, out=file))
+        return storage.read_bundle(file, attribution)["d+m"]
 
     return explained
 
@@ -97,31 +99,31 @@ def fitted(tmp_path, data, recipe):
 )
 def test_a_row_is_explained_by_the_model_fitted_without_its_fold(tmp_path, iris, measure):
     """The same bits: also the baseline, the explained output and the background of the rest."""
-    found = fitted(tmp_path, iris, RECIPE)(**measure)
+    crossed = fitted(tmp_path, iris, RECIPE)(**measure)
     compute = function_of(measure["importance"])
     options = {k: v for k, v in measure.items() if k != "importance"}
     fold = models.folds(RECIPE, len(iris.X))
     for f in range(3):
-        rest, own = fold != f, np.flatnonzero(fold == f)
-        forest = to_forest(models.fit(RECIPE, iris.X[rest], iris.y[rest]))
+        in_training, fold_rows = fold != f, np.flatnonzero(fold == f)
+        forest = to_forest(models.fit(RECIPE, iris.X[in_training], iris.y[in_training]))
         if "interventional" in measure["importance"]:
-            options["background"] = iris.X[rest]
-        expected = compute(forest, iris.X[own], **options)
-        assert np.array_equal(found.values[own], expected.values)
-        baseline = np.broadcast_to(expected.baseline, found.baseline[own].shape)
-        assert np.array_equal(found.baseline[own], baseline)
+            options["background"] = iris.X[in_training]
+        expected = compute(forest, iris.X[fold_rows], **options)
+        assert np.array_equal(crossed.values[fold_rows], expected.values)
+        baseline = np.broadcast_to(expected.baseline, crossed.baseline[fold_rows].shape)
+        assert np.array_equal(crossed.baseline[fold_rows], baseline)
         if expected.output_index is not None:
-            assert np.array_equal(found.output_index[own], expected.output_index)
-    assert found.output_names == expected.output_names
-    assert found.parameters["folds"] == 3
+            assert np.array_equal(crossed.output_index[fold_rows], expected.output_index)
+    assert crossed.output_names == expected.output_names
+    assert crossed.parameters["folds"] == 3
 
 
 def test_without_folds_the_model_explains_the_rows_it_was_fitted_on(tmp_path, iris):
     recipe = {k: v for k, v in RECIPE.items() if k != "folds"}
-    found = fitted(tmp_path, iris, recipe)(importance="saabas")
+    result = fitted(tmp_path, iris, recipe)(importance="saabas")
     forest = to_forest(models.fit(recipe, iris.X, iris.y))
-    assert np.array_equal(found.values, function_of("saabas")(forest, iris.X).values)
-    assert found.baseline.shape == (3,)
+    assert np.array_equal(result.values, function_of("saabas")(forest, iris.X).values)
+    assert result.baseline.shape == (3,)
 
 
 def test_a_global_measure_has_nothing_to_do_with_folds(tmp_path, iris):
@@ -137,16 +139,16 @@ def test_folds_that_lose_a_class_are_refused(tmp_path, iris):
 
 def test_a_bundle_holds_forests_and_cross_fitted_ones(tmp_path, iris):
     forest = to_forest(models.fit({"estimator": "DecisionTreeClassifier"}, iris.X, iris.y))
-    both = {"one": forest, "two": CrossFitted((forest, forest), np.arange(150) % 2)}
-    storage.write_bundle(tmp_path / "models.npz", both)
-    read = storage.read_bundle(tmp_path / "models.npz", cross_fitted)
-    assert isinstance(read["one"], Forest)
-    assert isinstance(read["two"], CrossFitted)
-    assert np.array_equal(read["two"].fold, both["two"].fold)
-    for found in (read["one"], *read["two"].forests):
-        assert found.to_arrays().keys() == forest.to_arrays().keys()
+    bundle = {"one": forest, "two": CrossFitted((forest, forest), np.arange(150) % 2)}
+    storage.write_bundle(tmp_path / "models.npz", bundle)
+    stored = storage.read_bundle(tmp_path / "models.npz", cross_fitted)
+    assert isinstance(stored["one"], Forest)
+    assert isinstance(stored["two"], CrossFitted)
+    assert np.array_equal(stored["two"].fold, bundle["two"].fold)
+    for restored in (stored["one"], *stored["two"].forests):
+        assert restored.to_arrays().keys() == forest.to_arrays().keys()
         for name, array in forest.to_arrays().items():
-            assert np.array_equal(found.to_arrays()[name], array), name
+            assert np.array_equal(restored.to_arrays()[name], array), name
 
 
 def test_a_fold_without_a_forest_is_refused(iris):

@@ -96,10 +96,10 @@ def test_counts_in_words_are_those_of_the_tables():
     rows = table("gajewski2025/table2").query("variant == 'described' and k == 1")
     (percent,) = said("gajewski2025", r"another one in (\d+) % of the rows or more")
     assert round(100 * (1 - rows["value"].max())) == percent
-    least = table("sutera2021/table4").query("statistic == 'mean'").groupby("correlation")["value"]
+    groups = table("sutera2021/table4").query("statistic == 'mean'").groupby("correlation")["value"]
     pearson, spearman = said("sutera2021", r"above (0\.\d+), .*above (0\.\d+) by Spearman")
-    for found, limit in ((least.min()["pearson"], pearson), (least.min()["spearman"], spearman)):
-        assert limit < found < limit + 0.01
+    for low, limit in ((groups.min()["pearson"], pearson), (groups.min()["spearman"], spearman)):
+        assert limit < low < limit + 0.01
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
@@ -108,8 +108,8 @@ def test_no_notebook_names_a_path_of_a_machine(path):
     for output in stored(notebook):
         output.get("data", {}).pop("image/png", None)
     text = json.dumps(notebook)
-    found = re.findall(r"[A-Z]:\\\\\w+|/(?:home|root|tmp|work|Users|mnt|opt|usr|var)/\w*", text)
-    assert not found
+    paths = re.findall(r"[A-Z]:\\\\\w+|/(?:home|root|tmp|work|Users|mnt|opt|usr|var)/\w*", text)
+    assert not paths
 
 
 def test_notebooks_stay_small():
@@ -142,9 +142,9 @@ def test_outputs_are_what_is_printed_the_last_value_and_the_open_figures(execute
     assert "<td>1</td>" in "".join(first[1]["data"]["text/html"])
     assert list(picture[0]["data"]) == ["image/png", "text/plain"]
     assert nothing == [] and last[0]["data"] == {"text/plain": ["3"]}
-    again = json.loads(json.dumps(notebook))
-    execute.execute(again, tmp_path / "small.ipynb")
-    assert again == notebook
+    same_notebook = json.loads(json.dumps(notebook))
+    execute.execute(same_notebook, tmp_path / "small.ipynb")
+    assert same_notebook == notebook
 
 
 def test_a_cell_that_fails_ends_the_run_and_is_named(execute, tmp_path):
@@ -154,6 +154,6 @@ def test_a_cell_that_fails_ends_the_run_and_is_named(execute, tmp_path):
 
 
 def test_changed_code_has_another_digest_and_changed_outputs_have_not(execute):
-    one, other = small("1"), small("1")
-    other["cells"][0]["outputs"] = [{"output_type": "stream"}]
-    assert execute.of_code(one) == execute.of_code(other) != execute.of_code(small("2"))
+    bare, filled = small("1"), small("1")
+    filled["cells"][0]["outputs"] = [{"output_type": "stream"}]
+    assert execute.of_code(bare) == execute.of_code(filled) != execute.of_code(small("2"))

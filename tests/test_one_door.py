@@ -61,8 +61,8 @@ def regression(data):
 
 def more(method, X):
     """What a method needs beside model, X and y."""
-    known = {"tree_shap_interventional": {"background": X[:9]}, "sage": {"n_permutations": 8}}
-    return known.get(method, {"scale": 0.3} if method in ("pg2_greedy", "pgi2_optimum") else {})
+    by_method = {"tree_shap_interventional": {"background": X[:9]}, "sage": {"n_permutations": 8}}
+    return by_method.get(method, {"scale": 0.3} if method in ("pg2_greedy", "pgi2_optimum") else {})
 
 
 def with_function(name):
@@ -109,9 +109,9 @@ def test_importance_takes_every_method_but_rankings(method, case):
 def test_importance_warns_of_data_that_the_method_does_not_take(given, named, case):
     model, X, y = case
     data = {name: value for name, value in (("X", X), ("y", y)) if name in given}
-    with pytest.warns(UserWarning, match=f"method 'mdi' takes no data.*: {named} did not") as found:
+    with pytest.warns(UserWarning, match=f"method 'mdi' takes no data.*: {named} did not") as notes:
         result = sc.importance(model, **data)
-    assert found[0].filename == __file__
+    assert notes[0].filename == __file__
     assert result.values.tobytes() == sc.importance(model).values.tobytes()
 
 
@@ -183,14 +183,14 @@ def test_whatever_stands_for_a_ranking_gives_the_same_faithfulness(regression, d
     expected = prediction_gap.pgi2(regression, X, of_attribution(attribution), scale=0.3)
     ranked = sc.rank(regression, X, "tree_shap")
     stand_ins = (attribution, ranked, ranked.rankings, ranked.rankings.tolist(), "tree_shap")
-    named = [[NAMES[j] for j in row] for row in ranked.rankings]
-    for ranking in (*stand_ins, named):
+    by_name = [[NAMES[j] for j in row] for row in ranked.rankings]
+    for ranking in (*stand_ins, by_name):
         gaps = sc.faithfulness(regression, X, ranking, scale=0.3)
         assert gaps.tobytes() == expected.tobytes()
     importance = sc.importance(regression, data[0], y, method="ufi")
     order = np.argsort(-importance.values)
-    same = np.tile(order, (12, 1))
-    expected = prediction_gap.pgi2(regression, X, same, scale=0.3)
+    same_order = np.tile(order, (12, 1))
+    expected = prediction_gap.pgi2(regression, X, same_order, scale=0.3)
     for ranking in (importance, order, [NAMES[j] for j in order]):
         gaps = sc.faithfulness(regression, X, ranking, scale=0.3)
         assert gaps.tobytes() == expected.tobytes()
@@ -243,12 +243,12 @@ def test_noise_has_the_same_meaning_by_name_by_object_and_by_scale(regression, d
         assert (
             gap(noise(0.25)) == gap(noise(), scale=0.25) == gap(noise(0.5), scale=0.5) == expected
         )
-        named = pd.Series(0.25, index=NAMES[::-1])
-        assert gap(name, scale=named) == gap(name, scale=dict(named)) == expected
+        by_name = pd.Series(0.25, index=NAMES[::-1])
+        assert gap(name, scale=by_name) == gap(name, scale=dict(by_name)) == expected
         assert prediction_gap.pg2(regression, X, [0, 1], noise(0.25)).tobytes() == expected
     assert len(results) == 3
-    drawn = perturbations.Laplace(3.0).draw(np.random.default_rng(0), 5)
-    np.testing.assert_array_equal(drawn, 3 * np.random.default_rng(0).laplace(size=5))
+    draws = perturbations.Laplace(3.0).draw(np.random.default_rng(0), 5)
+    np.testing.assert_array_equal(draws, 3 * np.random.default_rng(0).laplace(size=5))
     marginal = gap("marginal", background=data[0])
     assert marginal == gap(perturbations.Marginal(data[0]))
 
@@ -276,8 +276,8 @@ def test_scales_masks_and_values_of_a_table_go_to_features_by_name_in_every_meas
 
     def results(rows):
         scale, marginal = rows.std(), perturbations.Marginal(rows)
-        first = pd.Series([name == NAMES[0] for name in rows.columns], index=rows.columns)
-        each = pd.DataFrame(np.tile(first, (5, 1)), columns=rows.columns)
+        first_feature = pd.Series([name == NAMES[0] for name in rows.columns], index=rows.columns)
+        mask_of_rows = pd.DataFrame(np.tile(first_feature, (5, 1)), columns=rows.columns)
         yield prediction_gap.pg2(regression, rows, [0], scale=scale)
         yield prediction_gap.pgi2(regression, rows, ranks, scale=dict(scale))
         yield sampling.pg2_sampled(regression, rows, [0], [10], scale=scale)
@@ -285,9 +285,9 @@ def test_scales_masks_and_values_of_a_table_go_to_features_by_name_in_every_meas
         yield prediction_gap.pg2(regression, rows, [0], marginal)
         yield greedy.greedy_ranking(regression, rows, marginal).gaps
         yield sc.faithfulness(regression, rows, [0], "pg2", noise=marginal)
-        yield prediction_gap.pg2(regression, rows, first)
-        yield prediction_gap.pg2(regression, rows, each)
-        yield sc.faithfulness(regression, rows, first, "pg2", scale=1.0)
+        yield prediction_gap.pg2(regression, rows, first_feature)
+        yield prediction_gap.pg2(regression, rows, mask_of_rows)
+        yield sc.faithfulness(regression, rows, first_feature, "pg2", scale=1.0)
 
     for ours, expected in zip(results(turned), results(X), strict=True):
         assert ours.tobytes() == expected.tobytes()
@@ -296,15 +296,15 @@ def test_scales_masks_and_values_of_a_table_go_to_features_by_name_in_every_meas
 @pytest.mark.parametrize("kind", [dict, pd.Series])
 def test_noises_by_name_go_to_their_features(kind, regression, data):
     noises = [perturbations.Normal(), perturbations.Laplace(), "uniform", "normal"]
-    named = dict(zip(NAMES[::-1], noises, strict=True))
-    listed = perturbations.FeatureWise(noises[::-1])
-    named = perturbations.FeatureWise(kind(named))
-    expected = sc.rank(regression, data[0][:3], noise=listed, scale=0.3)
-    assert (sc.rank(regression, data[0][:3], noise=named, scale=0.3).gaps == expected.gaps).all()
+    by_name = dict(zip(NAMES[::-1], noises, strict=True))
+    by_order = perturbations.FeatureWise(noises[::-1])
+    by_name = perturbations.FeatureWise(kind(by_name))
+    expected = sc.rank(regression, data[0][:3], noise=by_order, scale=0.3)
+    assert (sc.rank(regression, data[0][:3], noise=by_name, scale=0.3).gaps == expected.gaps).all()
     array = RandomForestRegressor(3, random_state=0).fit(data[0].to_numpy(), data[1])
     if kind is pd.Series:
         by_place = perturbations.FeatureWise(noises)
-        gaps = [sc.rank(array, data[0][:3], noise=n, scale=0.3).gaps for n in (named, by_place)]
+        gaps = [sc.rank(array, data[0][:3], noise=n, scale=0.3).gaps for n in (by_name, by_place)]
         assert (gaps[0] == gaps[1]).all()
     with pytest.raises(ValueError, match=r"FeatureWise has no entry for \['dose'"):
         sc.rank(regression, data[0], noise=perturbations.FeatureWise({"age": "normal"}), scale=1)
@@ -326,17 +326,17 @@ def test_what_is_no_noise_of_a_feature_is_named(noises, error, message):
 
 
 def test_numbers_of_other_features_are_refused_and_go_by_position_without_names(regression, data):
-    X, other = data[0][:5], data[0][:5].set_axis(["a", "b", "c", "d"], axis=1)
+    X, renamed = data[0][:5], data[0][:5].set_axis(["a", "b", "c", "d"], axis=1)
     for arguments, message in (
-        (([0], "normal", other.std()), r"scale has no entry for \['"),
-        ((other.std() > 0,), r"the mask has no entry for \['"),
-        (([0], perturbations.Marginal(other)), "rows of the Marginal: .* missing"),
+        (([0], "normal", renamed.std()), r"scale has no entry for \['"),
+        ((renamed.std() > 0,), r"the mask has no entry for \['"),
+        (([0], perturbations.Marginal(renamed)), "rows of the Marginal: .* missing"),
     ):
         with pytest.raises(ValueError, match=message):
             prediction_gap.pg2(regression, X, *arguments)
     unnamed = DecisionTreeRegressor(max_depth=3).fit(X.to_numpy(), data[1][:5])
-    gaps = prediction_gap.pg2(unnamed, other, [0], scale=other.std())
-    expected = prediction_gap.pg2(unnamed, other, [0], scale=other.std().to_numpy())
+    gaps = prediction_gap.pg2(unnamed, renamed, [0], scale=renamed.std())
+    expected = prediction_gap.pg2(unnamed, renamed, [0], scale=renamed.std().to_numpy())
     assert gaps.tobytes() == expected.tobytes()
 
 
@@ -485,9 +485,9 @@ def test_the_package_faithfulness_can_be_called_before_and_after_its_modules_are
 
 def test_the_command_shows_the_version_and_the_methods():
     command = [sys.executable, "-m", "splitcredit"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith(f"splitcredit {sc.__version__}: ")
-    assert "tree_shap" in done.stdout and "help(splitcredit.explain)" in done.stdout
+    process = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert process.stdout.startswith(f"splitcredit {sc.__version__}: ")
+    assert "tree_shap" in process.stdout and "help(splitcredit.explain)" in process.stdout
 
 
 def test_every_public_function_has_an_example():
@@ -523,9 +523,9 @@ def test_several_targets_are_ranked_and_measured_by_the_one_that_is_chosen(kind,
 
 def test_a_method_in_the_place_of_rows_or_targets_is_refused(regression, data):
     """It would be dropped, and MDI returned."""
-    for given in (("ufi",), (data[0], "ufi")):
+    for arguments in (("ufi",), (data[0], "ufi")):
         with pytest.raises(TypeError, match="is the text 'ufi': name a method by method='ufi'"):
-            sc.importance(regression, *given)
+            sc.importance(regression, *arguments)
 
 
 def test_a_ranking_by_a_method_with_a_background_is_measured(regression, data):
@@ -533,11 +533,11 @@ def test_a_ranking_by_a_method_with_a_background_is_measured(regression, data):
     method = "tree_shap_interventional"
     ranking = sc.rank(regression, X, method, background=background)
     expected = sc.faithfulness(regression, X, ranking, scale=0.3)
-    found = sc.faithfulness(regression, X, method, scale=0.3, background=background)
-    assert found.tobytes() == expected.tobytes()
+    gaps = sc.faithfulness(regression, X, method, scale=0.3, background=background)
+    assert gaps.tobytes() == expected.tobytes()
     expected = sc.faithfulness(regression, X, ranking, noise="marginal", background=background)
-    found = sc.faithfulness(regression, X, method, noise="marginal", background=background)
-    assert found.tobytes() == expected.tobytes()
+    gaps = sc.faithfulness(regression, X, method, noise="marginal", background=background)
+    assert gaps.tobytes() == expected.tobytes()
     with pytest.raises(ValueError, match="background= is for noise='marginal'"):
         sc.faithfulness(regression, X, "tree_shap", scale=0.3, background=background)
 
@@ -568,16 +568,16 @@ def test_classes_may_be_called_y0_and_y1(kind, data):
         numbered = kind(**size, random_state=0).fit(X, [label[1:] for label in y])
         expected = sc.importance(numbered, X, [label[1:] for label in y], method="ufi")
         assert (sc.importance(model, X, y, method="ufi").values == expected.values).all()
-        both = kind(**size, random_state=0).fit(X, np.c_[y, y])
+        two_targets = kind(**size, random_state=0).fit(X, np.c_[y, y])
         with pytest.raises(ValueError, match="several targets: choose one"):
-            sc.explain(both, X[:2], output="predicted")
+            sc.explain(two_targets, X[:2], output="predicted")
 
 
 def test_rankings_by_a_global_method_check_the_rows_and_show_progress(case, capsys):
     model, X, y = case
-    for wrong in (X.to_numpy()[0], X.to_numpy()[:, :2]):
+    for wrong_shape in (X.to_numpy()[0], X.to_numpy()[:, :2]):
         with pytest.raises(ValueError, match="X has"):
-            sc.rank(model, wrong, "mdi")
+            sc.rank(model, wrong_shape, "mdi")
     sc.rank(model, X, "mda", y=y, progress=True)
     assert "trees" in capsys.readouterr().err
     sc.rank(model, X, "mda", y=y, progress=False)
@@ -626,9 +626,9 @@ def test_numbers_by_feature_are_no_order(regression, data, ranking, message):
     """A dict of scores was ranked by the order in which it was written."""
     with pytest.raises(ValueError, match=message):
         sc.faithfulness(regression, data[0][:2], ranking, scale=0.3)
-    listed = pd.Series([1, 0, 2, 3])
+    series = pd.Series([1, 0, 2, 3])
     by_list = sc.faithfulness(regression, data[0][:2], [1, 0, 2, 3], scale=0.3)
-    assert (sc.faithfulness(regression, data[0][:2], listed, scale=0.3) == by_list).all()
+    assert (sc.faithfulness(regression, data[0][:2], series, scale=0.3) == by_list).all()
 
 
 INDEXES = {
@@ -668,19 +668,20 @@ def test_frames_have_the_index_of_the_rows_that_were_explained(index, case):
 def test_frames_of_training_rows_have_their_index(case):
     model, X, _ = case
     turned = X.set_axis(X.index[::-1])
-    found = sc.explain(model, turned, "oob_attributions", output=0).to_frame()
-    assert_same_index(found.index, turned.index)
+    frame = sc.explain(model, turned, "oob_attributions", output=0).to_frame()
+    assert_same_index(frame.index, turned.index)
 
 
 def test_frames_of_arrays_have_positions_and_an_index_is_pickled_and_not_stored(case):
     model, X, _ = case
-    plain = sc.explain(model, X.to_numpy())
-    assert_same_index(plain.to_frame().index, pd.RangeIndex(plain.values[:, 0].size))
+    of_array = sc.explain(model, X.to_numpy())
+    assert_same_index(of_array.to_frame().index, pd.RangeIndex(of_array.values[:, 0].size))
     labeled = sc.explain(model, X.set_axis(X.index + 7))
     assert pickle.loads(pickle.dumps(labeled)).index.equals(labeled.index)
     stored = labeled.to_arrays()
     assert (
-        set(stored) == set(plain.to_arrays()) and sc.Attribution.from_arrays(stored).index is None
+        set(stored) == set(of_array.to_arrays())
+        and sc.Attribution.from_arrays(stored).index is None
     )
     with pytest.raises(ValueError, match="index has 60 labels, expected 2: one for each row"):
         replace(labeled, values=labeled.values[:2])

@@ -64,14 +64,14 @@ def case(name):
 @pytest.mark.parametrize("name", CASES)
 def test_all_presets_at_once_equal_the_twin(name):
     forest, X, y = case(name)
-    found = penalized_gini.importances(forest, X, y)
-    assert list(found) == list(PRESETS)
+    importances = penalized_gini.importances(forest, X, y)
+    assert list(importances) == list(PRESETS)
     for preset, settings in PRESETS.items():
         twin = twins_oob.penalized_gini(forest, X, y, **settings)
-        assert twins.largest_error(found[preset].values, twin) <= twins.ROUNDING, preset
-        alone = penalized_gini.importance(forest, X, y, preset)
-        assert alone.values.tobytes() == found[preset].values.tobytes()
-        assert alone.parameters == {"preset": preset, **settings}
+        assert twins.largest_error(importances[preset].values, twin) <= twins.ROUNDING, preset
+        importance = penalized_gini.importance(forest, X, y, preset)
+        assert importance.values.tobytes() == importances[preset].values.tobytes()
+        assert importance.parameters == {"preset": preset, **settings}
 
 
 SETTINGS = [
@@ -86,17 +86,17 @@ SETTINGS = [
 def test_other_settings_equal_the_twin(name, given):
     forest, X, y = case(name)
     settings = PRESETS["pg_10"] | given
-    found = penalized_gini.importance(forest, X, y, "pg_10", **given)
+    importance = penalized_gini.importance(forest, X, y, "pg_10", **given)
     twin = twins_oob.penalized_gini(forest, X, y, **settings)
-    assert twins.largest_error(found.values, twin) <= twins.ROUNDING
-    assert found.parameters == {"preset": "pg_10", **settings}
+    assert twins.largest_error(importance.values, twin) <= twins.ROUNDING
+    assert importance.parameters == {"preset": "pg_10", **settings}
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_ufi_equals_its_twin(name):
     forest, X, y = case(name)
-    found = ufi.importance(forest, X, y).values
-    assert twins.largest_error(found, twins_oob.ufi(forest, X, y)) <= twins.ROUNDING
+    values = ufi.importance(forest, X, y).values
+    assert twins.largest_error(values, twins_oob.ufi(forest, X, y)) <= twins.ROUNDING
 
 
 @pytest.mark.parametrize("divide_by", ["rows", "targets"])
@@ -104,12 +104,12 @@ def test_ufi_equals_its_twin(name):
 @pytest.mark.parametrize("name", CASES)
 def test_mdi_oob_equals_its_twin(name, rows, divide_by):
     forest, X, y = case(name)
-    given = {"rows": rows, "divide_by": divide_by}
+    options = {"rows": rows, "divide_by": divide_by}
     for output in ("all", forest.n_outputs - 1, forest.output_names[0]):
         columns = {"all": None, forest.output_names[0]: [0]}.get(output, [forest.n_outputs - 1])
-        found = mdi_oob.importance(forest, X, y, output=output, **given)
-        twin = twins_oob.restricted_products(forest, X, y, columns=columns, **given)
-        assert twins.largest_error(found.values, twin) <= twins.ROUNDING
+        importance = mdi_oob.importance(forest, X, y, output=output, **options)
+        twin = twins_oob.restricted_products(forest, X, y, columns=columns, **options)
+        assert twins.largest_error(importance.values, twin) <= twins.ROUNDING
 
 
 BAGGED = ["forest, gini, cancer", "forest, NaN", "forest, entropy, digits"]
@@ -147,28 +147,28 @@ def test_pg_12_is_not_mdi_oob():
 def test_pg_12_is_the_decrease_of_the_squared_error_about_in_bag_means(name):
     """loecher2022, Eq. 18 to 21, for one-hot y; for a single column of two classes it is half."""
     forest, X, y = case(name)
-    found = penalized_gini.importance(forest, X, y, "pg_12", per_row=True).values
-    assert twins.largest_error(found, twins_oob.squared_error(forest, X, y)) <= twins.ROUNDING
+    values = penalized_gini.importance(forest, X, y, "pg_12", per_row=True).values
+    assert twins.largest_error(values, twins_oob.squared_error(forest, X, y)) <= twins.ROUNDING
 
 
 @pytest.mark.parametrize("name", BAGGED)
 def test_eq_10_over_in_bag_rows_is_mdi(name):
     """Gini MDI for all classes, half of it for one of two; whatever the criterion of the fit."""
     forest, X, y = bagged(name)
-    found = mdi_oob.importance(forest, X, y, rows="inbag").values
+    values = mdi_oob.importance(forest, X, y, rows="inbag").values
     gini = penalized_gini.importance(forest, X, y, "mdi_inbag").values
-    np.testing.assert_allclose(found, gini, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(values, gini, rtol=0, atol=1e-12)
     if forest.criterion == "gini":
-        np.testing.assert_allclose(found, mdi.importance(forest).values, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(values, mdi.importance(forest).values, rtol=0, atol=1e-12)
     if forest.n_outputs == 2:
-        one = mdi_oob.importance(forest, X, y, rows="inbag", output=1).values
-        np.testing.assert_allclose(2 * one, found, rtol=0, atol=1e-12)
+        of_one_class = mdi_oob.importance(forest, X, y, rows="inbag", output=1).values
+        np.testing.assert_allclose(2 * of_one_class, values, rtol=0, atol=1e-12)
 
 
 def test_eq_10_of_a_regressor_is_variance_mdi():
     forest, X, y = case("values")
-    found = mdi_oob.importance(forest, X, y, rows="inbag").values
-    assert twins.largest_error(found, mdi.importance(forest).values) <= twins.ROUNDING
+    values = mdi_oob.importance(forest, X, y, rows="inbag").values
+    assert twins.largest_error(values, mdi.importance(forest).values) <= twins.ROUNDING
 
 
 def test_eq_11_is_eq_10_over_the_in_bag_share_of_the_class():
@@ -196,22 +196,22 @@ def test_fits_with_weights_count_rows_without_them():
     """Their node values are no means of y, which is not held against y."""
     model, X, y = fitted("extra-trees, bagged, cancer")  # with class weights
     forest = to_forest(model, X)
-    found = penalized_gini.importance(forest, X, y, "ufi").values
-    plain = replace(forest, value=np.zeros_like(forest.value), cover=2 * forest.cover)
-    assert found.tobytes() == penalized_gini.importance(plain, X, y, "ufi").values.tobytes()
+    values = penalized_gini.importance(forest, X, y, "ufi").values
+    no_values = replace(forest, value=np.zeros_like(forest.value), cover=2 * forest.cover)
+    assert values.tobytes() == penalized_gini.importance(no_values, X, y, "ufi").values.tobytes()
 
 
 def test_one_thread_and_two_give_the_same_bytes():
     forest, X, y = bagged("forest, entropy, digits")
-    found, threads = set(), numba.get_num_threads()
+    contents, threads = set(), numba.get_num_threads()
     try:
         for n in (1, 2):
             numba.set_num_threads(n)
             scores = penalized_gini.importances(forest, X, y)
-            found.add(b"".join(s.values.tobytes() for s in scores.values()))
+            contents.add(b"".join(s.values.tobytes() for s in scores.values()))
     finally:
         numba.set_num_threads(threads)
-    assert len(found) == 1
+    assert len(contents) == 1
 
 
 @pytest.mark.parametrize("function", NEED_TRAINING_DATA)
@@ -247,9 +247,9 @@ def test_settings_that_there_are_not_are_refused(given, message):
 
 
 def test_choices_of_mdi_oob_that_there_are_not_are_refused():
-    for given in ({"rows": "all"}, {"divide_by": "n"}, {"output": 2}, {"output": True}):
-        with pytest.raises(ValueError, match=next(iter(given))):
-            mdi_oob.importance(*case("two classes"), **given)
+    for choice in ({"rows": "all"}, {"divide_by": "n"}, {"output": 2}, {"output": True}):
+        with pytest.raises(ValueError, match=next(iter(choice))):
+            mdi_oob.importance(*case("two classes"), **choice)
 
 
 @pytest.mark.parametrize("name", ["values", "two classes"])
@@ -269,8 +269,8 @@ def test_values_that_are_no_means_are_not_held_against_the_targets():
     X, y = whole_numbers("values", 60, 5)
     model = RandomForestRegressor(2, criterion="absolute_error", max_depth=3, random_state=0)
     forest = to_forest(model.fit(X, y), X)
-    found = ufi.importance(forest, X, y).values
-    assert twins.largest_error(found, twins_oob.ufi(forest, X, y)) <= twins.ROUNDING
+    values = ufi.importance(forest, X, y).values
+    assert twins.largest_error(values, twins_oob.ufi(forest, X, y)) <= twins.ROUNDING
 
 
 @pytest.mark.parametrize("label", [0, 1, "a", True])

@@ -14,11 +14,11 @@ from splitcredit.importances import mdi_oob, penalized_gini
 def one_split(inbag, oob):
     """A split of one feature with (rows, ones) in-bag and out-of-bag on the left and the right."""
     X, y, counts = [], [], []
-    for side, drawn in ((inbag, 1), (oob, 0)):
+    for side, times_drawn in ((inbag, 1), (oob, 0)):
         for place, (n, ones) in enumerate(side):
             X += n * [[float(place)]]
             y += ones * [1] + (n - ones) * [0]
-            counts += n * [drawn]
+            counts += n * [times_drawn]
     tree = split(0, 0.5, *(leaf([1 - s / n, s / n], float(n)) for n, s in inbag))
     forest = grow([tree], 1, inbag=np.array([counts], np.uint8), output_names=("0", "1"))
     return forest, np.array(X), np.array(y)
@@ -39,8 +39,8 @@ def one_split(inbag, oob):
 )
 def test_one_split_by_hand(preset, given, expected):
     forest, X, y = one_split([(6, 5), (4, 0)], [(3, 3), (4, 1)])
-    found = penalized_gini.importance(forest, X, y, preset, **given).values
-    assert found[0] == pytest.approx(expected, abs=1e-11)
+    values = penalized_gini.importance(forest, X, y, preset, **given).values
+    assert values[0] == pytest.approx(expected, abs=1e-11)
     assert 7 * mdi_oob.importance(forest, X, y, output=1).values[0] == pytest.approx(0.5)
 
 
@@ -116,10 +116,10 @@ IN, IN_ON = {"weights": "inbag", **OFF}, {"weights": "inbag", **OFF, "min_child_
 def test_two_trees_as_in_r(preset, given, expected):
     """Scores of the author's package, which rounds the gain of every node to three decimals."""
     forest, X, y = two_trees()
-    found = penalized_gini.importance(forest, X, y, preset, **given).values
+    values = penalized_gini.importance(forest, X, y, preset, **given).values
     splits = np.bincount(forest.feature[forest.feature >= 0], minlength=3)
     rounding = 0.0005 * splits / forest.n_trees + 1e-12
-    assert (np.abs(found - expected) <= rounding).all()
+    assert (np.abs(values - expected) <= rounding).all()
 
 
 @pytest.mark.parametrize(
@@ -129,12 +129,12 @@ def test_two_trees_as_in_r(preset, given, expected):
 def test_two_trees_as_in_r_half_of_pg_12(given, expected):
     """p_oob (1 - 2 p_in) + p_in^2, the package's fifth score, is half of PG(1, 2)."""
     forest, X, y = two_trees()
-    found = penalized_gini.importance(forest, X, y, "pg_12", **given).values / 2
+    values = penalized_gini.importance(forest, X, y, "pg_12", **given).values / 2
     splits = np.bincount(forest.feature[forest.feature >= 0], minlength=3)
-    assert (np.abs(found - expected) <= 0.0005 * splits / forest.n_trees + 1e-12).all()
+    assert (np.abs(values - expected) <= 0.0005 * splits / forest.n_trees + 1e-12).all()
 
 
 def test_two_trees_as_in_r_mdi():
     forest, X, y = two_trees()
-    found = penalized_gini.importance(forest, X, y, "mdi_inbag", per_row=False).values
-    np.testing.assert_allclose(found, [4.0149351, 4.3607060, 2.2910256], rtol=0, atol=5e-8)
+    values = penalized_gini.importance(forest, X, y, "mdi_inbag", per_row=False).values
+    np.testing.assert_allclose(values, [4.0149351, 4.3607060, 2.2910256], rtol=0, atol=5e-8)

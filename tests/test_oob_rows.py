@@ -53,10 +53,10 @@ CASES = ["two classes", "three classes", "values", "a tree without out-of-bag ro
 @pytest.mark.parametrize("name", CASES)
 def test_oob_attributions_equal_the_twin(name, method, rows):
     forest, X, _ = case(name)
-    found = oob_attributions.attribute(forest, X, method, rows)
+    attribution = oob_attributions.attribute(forest, X, method, rows)
     twin = twins_oob.oob_attributions(forest, X, rows, METHODS[method])
-    assert twins.largest_error(found.values, twin) <= twins.ROUNDING
-    assert found.method == "oob_attributions" and not found.baseline.any()
+    assert twins.largest_error(attribution.values, twin) <= twins.ROUNDING
+    assert attribution.method == "oob_attributions" and not attribution.baseline.any()
 
 
 @pytest.mark.parametrize("rows", ["inbag", "oob"])
@@ -70,9 +70,9 @@ def test_out_of_bag_tree_shap_has_the_same_bytes_before_its_kernel_is_compiled(
     arguments = forest, forest.prepare(X), np.arange(forest.n_outputs), rows == "inbag"
     compiled = oob.oob_tree_shap(*arguments, hurry=False)
 
-    def noted(*given):
-        calls.append(given)
-        take_one_by_one(*given)
+    def noted(*call):
+        calls.append(call)
+        take_one_by_one(*call)
 
     monkeypatch.setattr(oob, "take_one_by_one", noted)
     monkeypatch.setattr(oob, "rows_come_first", lambda *given: True)
@@ -95,12 +95,12 @@ def test_in_bag_and_out_of_bag_add_up_to_the_forest(name, method):
 @pytest.mark.parametrize("method", METHODS)
 def test_one_output_is_its_column_of_all(method):
     forest, X, _ = case("three classes")
-    every = oob_attributions.attribute(forest, X, method)
+    all_outputs = oob_attributions.attribute(forest, X, method)
     for c, label in enumerate(forest.output_names):
         for output in (c, label):
-            one = oob_attributions.attribute(forest, X, method, output=output)
-            assert one.output_names == (label,)
-            error = twins.largest_error(one.values[:, :, 0], every.values[:, :, c])
+            one_output = oob_attributions.attribute(forest, X, method, output=output)
+            assert one_output.output_names == (label,)
+            error = twins.largest_error(one_output.values[:, :, 0], all_outputs.values[:, :, c])
             assert error <= twins.ROUNDING
 
 
@@ -121,10 +121,10 @@ def test_importances_are_means_over_rows(name, output, weigh_by):
                     weigh_by, target - target.mean()
                 )
                 expected[k] += (phi * weight).sum() / len(X)
-        found = oob_attributions.importance(forest, X, y, method, "oob", output, weigh_by)
-        assert twins.largest_error(found.values, expected) <= twins.ROUNDING
+        importance = oob_attributions.importance(forest, X, y, method, "oob", output, weigh_by)
+        assert twins.largest_error(importance.values, expected) <= twins.ROUNDING
         parameters = {"attribution": method, "rows": "oob", "output": output, "weigh_by": weigh_by}
-        assert found.parameters == parameters
+        assert importance.parameters == parameters
 
 
 def test_weighted_contributions_tell_a_useless_feature_from_a_useful_one():
@@ -135,9 +135,9 @@ def test_weighted_contributions_tell_a_useless_feature_from_a_useful_one():
     model = RandomForestRegressor(50, random_state=0, max_features=1).fit(X, y.astype(float))
     forest = to_forest(model, X)
     score = partial(oob_attributions.importance, forest, X, y.astype(float), weigh_by="y")
-    inside, outside = score(rows="inbag").values, score(rows="oob").values
-    assert inside[1] > inside[0]
-    assert abs(outside[1]) < 0.2 * outside[0]
+    in_bag, out_of_bag = score(rows="inbag").values, score(rows="oob").values
+    assert in_bag[1] > in_bag[0]
+    assert abs(out_of_bag[1]) < 0.2 * out_of_bag[0]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -160,8 +160,8 @@ def test_mda_with_nan_equals_the_twin():
     model, X, y = fitted("forest, NaN")
     forest = to_forest(model, X)
     by_tree = twins_oob.loss_increases(forest, X, y, mda.permutations(forest.n_features, 0))
-    found = mda.importance(forest, X, y).values
-    assert twins.largest_error(found, by_tree.mean(axis=0)) <= twins.ROUNDING
+    values = mda.importance(forest, X, y).values
+    assert twins.largest_error(values, by_tree.mean(axis=0)) <= twins.ROUNDING
 
 
 def test_mda_without_any_out_of_bag_row_is_refused():
@@ -193,16 +193,16 @@ def test_choices_that_there_are_not_are_refused(given):
 def test_one_thread_and_two_give_the_same_bytes():
     model, X, y = fitted("forest, gini, cancer")
     forest = to_forest(model, X)
-    found, threads = set(), numba.get_num_threads()
+    contents, threads = set(), numba.get_num_threads()
     try:
         for n in (1, 2):
             numba.set_num_threads(n)
             values = [oob_attributions.attribute(forest, X, method).values for method in METHODS]
             values.append(mda.importance(forest, X, y).values)
-            found.add(b"".join(v.tobytes() for v in values))
+            contents.add(b"".join(v.tobytes() for v in values))
     finally:
         numba.set_num_threads(threads)
-    assert len(found) == 1
+    assert len(contents) == 1
 
 
 @pytest.mark.parametrize("kind", ["classes", "values"])
@@ -210,22 +210,22 @@ def test_air_is_mdi_minus_that_of_the_shadows(kind):
     X, y = whole_numbers(kind, 80, 4)
     model = RandomForestClassifier if kind == "classes" else RandomForestRegressor
     model = model(5, max_features=3, random_state=1)
-    found = air.importance(model, X, y, random_state=2)
+    importance = air.importance(model, X, y, random_state=2)
     order = np.random.default_rng(2).permutation(80)
-    own = model.fit(np.hstack([X, X[order]]), y)
-    trees = [e.tree_.compute_feature_importances(normalize=False) for e in own.estimators_]
+    with_shadows = model.fit(np.hstack([X, X[order]]), y)
+    trees = [e.tree_.compute_feature_importances(normalize=False) for e in with_shadows.estimators_]
     mean = 80 * np.mean(trees, axis=0)
-    assert twins.largest_error(found.values, mean[:4] - mean[4:]) <= twins.ROUNDING
-    assert found.values[-1] == 0.0 and found.feature_names == ("x0", "x1", "x2", "x3")
+    assert twins.largest_error(importance.values, mean[:4] - mean[4:]) <= twins.ROUNDING
+    assert importance.values[-1] == 0.0 and importance.feature_names == ("x0", "x1", "x2", "x3")
 
 
 def test_air_leaves_the_estimator_alone_and_takes_names():
     X, y = whole_numbers("classes", 80, 3)
     model = RandomForestClassifier(3, random_state=0)
-    found = air.importance(model, pd.DataFrame(X, columns=list("abc")), y)
-    assert not hasattr(model, "estimators_") and found.feature_names == ("a", "b", "c")
-    assert found.values.tobytes() == air.importance(model, X, y).values.tobytes()
-    assert found.parameters == {"random_state": 0} and found.method == "air"
+    importance = air.importance(model, pd.DataFrame(X, columns=list("abc")), y)
+    assert not hasattr(model, "estimators_") and importance.feature_names == ("a", "b", "c")
+    assert importance.values.tobytes() == air.importance(model, X, y).values.tobytes()
+    assert importance.parameters == {"random_state": 0} and importance.method == "air"
 
 
 def test_air_refuses_what_it_cannot_fit():
@@ -251,8 +251,8 @@ def test_air_refuses_settings_for_single_features(model, name):
     X, y = whole_numbers("values", 80, 3)
     with pytest.raises(ValueError, match=f"{name}=.* is for single features, and AIR adds a shad"):
         air.importance(model, X, y)
-    alike = HistGradientBoostingRegressor(interaction_cst="no_interactions", max_iter=2)
-    assert len(air.importance(alike, X, y).values) == 3
+    for_all_features = HistGradientBoostingRegressor(interaction_cst="no_interactions", max_iter=2)
+    assert len(air.importance(for_all_features, X, y).values) == 3
 
 
 def test_air_takes_missing_values_of_pandas_and_names_sparse_rows():
@@ -261,8 +261,8 @@ def test_air_takes_missing_values_of_pandas_and_names_sparse_rows():
         air.importance(RandomForestRegressor(3), sparse.csr_matrix(X), y)
     X[::7, 0] = np.nan
     model = RandomForestRegressor(3, random_state=0)
-    found = air.importance(model, pd.DataFrame(X).astype("Float64"), y)
-    assert found.values.tobytes() == air.importance(model, X, y).values.tobytes()
+    importance = air.importance(model, pd.DataFrame(X).astype("Float64"), y)
+    assert importance.values.tobytes() == air.importance(model, X, y).values.tobytes()
 
 
 @pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
@@ -281,9 +281,9 @@ def test_forests_with_monotonic_constraints_know_their_training_rows(kind):
 def test_rows_or_targets_that_the_forest_did_not_see_are_refused(method, wrong):
     X, y = whole_numbers("values", 90, 4, 6)
     model = RandomForestRegressor(6, random_state=0).fit(X, y)
-    given = (X[::-1], y) if wrong == "X" else (X, y[::-1])
+    training_data = (X[::-1], y) if wrong == "X" else (X, y[::-1])
     with pytest.raises(ValueError, match=f"{wrong} is not what the forest was grown on"):
-        method.importance(model, *given)
+        method.importance(model, *training_data)
 
 
 def test_attributions_of_rows_that_the_forest_did_not_see_are_refused():
@@ -315,8 +315,8 @@ def test_settings_of_penalized_gini_are_checked(name, value):
 def test_mda_has_other_orders_for_another_seed_and_for_another_tree():
     """The twin takes its orders from the measure, so it would agree with any."""
     forest, X, y = case("values")
-    one, other = (mda.importance(forest, X, y, random_state=seed).values for seed in (0, 1))
-    assert not np.array_equal(one, other)
+    seed_0, seed_1 = (mda.importance(forest, X, y, random_state=seed).values for seed in (0, 1))
+    assert not np.array_equal(seed_0, seed_1)
     orders = mda.permutations(4, 3)
     assert not np.array_equal(orders(0, 50), orders(1, 50))
     assert (np.sort(orders(0, 50), axis=1) == np.arange(50)).all()
@@ -325,17 +325,17 @@ def test_mda_has_other_orders_for_another_seed_and_for_another_tree():
 
 def test_mda_does_not_depend_on_how_many_orders_are_held_at_once(monkeypatch):
     forest, X, y = case("values")
-    whole = mda.importance(forest, X, y).values
+    values = mda.importance(forest, X, y).values
     monkeypatch.setattr(mda_kernel, "ORDERS", 1)
-    assert mda.importance(forest, X, y).values.tobytes() == whole.tobytes()
+    assert mda.importance(forest, X, y).values.tobytes() == values.tobytes()
 
 
 @pytest.mark.parametrize("rows", ["inbag", "oob"])
 def test_tree_shap_of_bags_does_not_depend_on_chunks_of_trees(monkeypatch, rows):
     """Trees behind the first chunk have bags of their own."""
     forest, X, _ = case("three classes")
-    whole = oob_attributions.attribute(forest, X, "tree_shap", rows).values
+    values = oob_attributions.attribute(forest, X, "tree_shap", rows).values
     monkeypatch.setattr(layout, "CHUNK", 1)
     monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
-    again = oob_attributions.attribute(forest, X, "tree_shap", rows).values
-    assert again.tobytes() == whole.tobytes()
+    in_chunks = oob_attributions.attribute(forest, X, "tree_shap", rows).values
+    assert in_chunks.tobytes() == values.tobytes()

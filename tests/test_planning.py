@@ -74,11 +74,11 @@ def snakemake_jobs(folder):
     profile = ROOT / "workflow" / "profiles" / "default"
     command = ["snakemake", "--snakefile", str(ROOT / "Snakefile"), "--dry-run", "--configfile"]
     command += [str(ROOT / "config" / "presets" / "tiny.yaml"), "--workflow-profile", str(profile)]
-    done = subprocess.run(
+    process = subprocess.run(
         command, cwd=folder, env={**os.environ, "PATH": path}, text=True, capture_output=True
     )
-    assert done.returncode == 0, done.stderr
-    table = done.stdout.partition("Job stats:")[2].partition("total")[0]
+    assert process.returncode == 0, process.stderr
+    table = process.stdout.partition("Job stats:")[2].partition("total")[0]
     return {name: int(n) for name, n in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
 
 
@@ -91,41 +91,41 @@ def test_the_plan_has_the_jobs_that_snakemake_has(tiny, tmp_path):
 
 
 def test_every_job_comes_after_those_that_it_needs(tiny):
-    made = {}
+    makers = {}
     for number, job in enumerate(tiny):
         for file in job.outputs:
-            assert made.setdefault(file, number) == number, f"two jobs make {file}"
+            assert makers.setdefault(file, number) == number, f"two jobs make {file}"
     for number, job in enumerate(tiny):
-        assert all(made[file] < number for file in job.inputs if file in made), job
-        missing = [f for f in job.inputs if f.startswith("results/") and f not in made]
-        assert not missing, f"nobody makes {missing}"
+        assert all(makers[file] < number for file in job.inputs if file in makers), job
+        without_maker = [f for f in job.inputs if f.startswith("results/") and f not in makers]
+        assert not without_maker, f"nobody makes {without_maker}"
 
 
 def test_rates_come_back_from_logs(tmp_path, monkeypatch):
     """Red if seconds of runs and jobs are swapped, or work is counted in other units."""
     monkeypatch.chdir(tmp_path)
-    made = [
+    logged_jobs = [
         logged(tmp_path, f"b{i}", [run(10 * i + r, rows, trees) for r in range(4)])
         for i, (rows, trees) in enumerate([(100, 10), (400, 10), (100, 300), (1000, 50)])
     ]
-    rows = cost_model.fit(cost_model.observations(job for job, _ in made))
-    found = costs.Costs(rows)
-    for job, seconds in made:
-        assert found.seconds(job) == pytest.approx(seconds, rel=0.1)
-        assert found.megabytes(job) == pytest.approx(200, rel=0.1)
-        assert found.start(job) == pytest.approx(START, rel=0.1)
+    rows = cost_model.fit(cost_model.observations(job for job, _ in logged_jobs))
+    fitted = costs.Costs(rows)
+    for job, seconds in logged_jobs:
+        assert fitted.seconds(job) == pytest.approx(seconds, rel=0.1)
+        assert fitted.megabytes(job) == pytest.approx(200, rel=0.1)
+        assert fitted.start(job) == pytest.approx(START, rel=0.1)
     # Ten times as many trees, and as many rows, as were measured.
     large, seconds = logged(tmp_path, "large", [run(99, 10_000, 3000)])
-    assert found.seconds(large) == pytest.approx(seconds, rel=0.2)
+    assert fitted.seconds(large) == pytest.approx(seconds, rel=0.2)
 
 
 def test_a_kind_that_was_never_measured_costs_what_is_typical_of_its_rule(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     job, _ = logged(tmp_path, "one", [run(r) for r in range(3)])
-    found = costs.Costs(cost_model.fit(cost_model.observations([job])))
-    other = jobs.of_importance("other", job.batch, {"importance": "mine"})
-    assert found.measured(job) and not found.measured(other)
-    assert found.seconds(other) == pytest.approx(found.seconds(job), rel=0.2)
+    fitted = costs.Costs(cost_model.fit(cost_model.observations([job])))
+    unmeasured = jobs.of_importance("other", job.batch, {"importance": "mine"})
+    assert fitted.measured(job) and not fitted.measured(unmeasured)
+    assert fitted.seconds(unmeasured) == pytest.approx(fitted.seconds(job), rel=0.2)
 
 
 def test_a_log_without_its_last_lines_says_nothing(tmp_path):
@@ -135,11 +135,11 @@ def test_a_log_without_its_last_lines_says_nothing(tmp_path):
 
 
 def test_a_job_logs_what_it_used(capsys, tmp_path):
-    out = tmp_path / "plan.json"
-    assert main(["plans", "--runs", *pack([]), "--out", str(out)]) == 0
+    plan_file = tmp_path / "plan.json"
+    assert main(["plans", "--runs", *pack([]), "--out", str(plan_file)]) == 0
     (tmp_path / "log").write_text(capsys.readouterr().out)
-    used = usage.read(tmp_path / "log")
-    assert used.seconds > 0 and used.megabytes > 1 and used.runs == {}
+    logged_usage = usage.read(tmp_path / "log")
+    assert logged_usage.seconds > 0 and logged_usage.megabytes > 1 and logged_usage.runs == {}
 
 
 def test_twice_the_repeats_are_twice_the_work():
@@ -219,33 +219,33 @@ def test_folds_are_fits_without_a_part_of_the_rows():
 
 def test_jobs_run_side_by_side_when_their_inputs_are_there():
     """By hand: 1 and 2 in parallel, 3 after 1, and one that takes all cores at the end."""
-    made = [
+    four_jobs = [
         Job("data", "1", "", [], ["a"]),
         Job("data", "2", "", [], ["b"]),
         Job("models", "3", "", ["a"], ["c"]),
         Job("tables", "4", "", ["there"], ["d"], timed=True),
     ]
     seconds, megabytes = [1.0, 3.0, 1.0, 5.0], [10.0, 20.0, 40.0, 5.0]
-    two = schedule.simulate(made, seconds, megabytes, 2)
-    assert (two.wall, two.chain, two.megabytes) == (8.0, 5.0, 60.0)
+    on_two_cores = schedule.simulate(four_jobs, seconds, megabytes, 2)
+    assert (on_two_cores.wall, on_two_cores.chain, on_two_cores.megabytes) == (8.0, 5.0, 60.0)
     # Two, then one are ready, then the third and the last.
-    assert two.looks == 5
-    one = schedule.simulate(made, seconds, megabytes, 1)
-    assert (one.wall, one.megabytes) == (10.0, 40.0)
+    assert on_two_cores.looks == 5
+    on_one_core = schedule.simulate(four_jobs, seconds, megabytes, 1)
+    assert (on_one_core.wall, on_one_core.megabytes) == (10.0, 40.0)
 
 
 def test_models_are_not_wanted_once_what_reads_them_is_there(plan, tmp_path, monkeypatch):
     """They are deleted after their last use."""
     monkeypatch.chdir(tmp_path)
-    made = [
+    three_jobs = [
         Job("models", "b", "", [], ["m"]),
         Job("importances", "b/1", "", ["m"], ["x"]),
         Job("importances", "b/2", "", ["m"], ["y"]),
     ]
     Path("x").touch()
-    assert plan.finished(made) == [False, True, False]
+    assert plan.finished(three_jobs) == [False, True, False]
     Path("y").touch()
-    assert plan.finished(made) == [True, True, True]
+    assert plan.finished(three_jobs) == [True, True, True]
 
 
 def test_make_plan_prints_totals_and_writes_nothing(tmp_path):
@@ -253,14 +253,14 @@ def test_make_plan_prints_totals_and_writes_nothing(tmp_path):
     command += ["--configfile", str(ROOT / "config" / "presets" / "tiny.yaml")]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
 
-    def planned(*more):
+    def planned(*options):
         return subprocess.run(
-            [*command, *more], cwd=tmp_path, env=environment, text=True, capture_output=True
+            [*command, *options], cwd=tmp_path, env=environment, text=True, capture_output=True
         )
 
-    done = planned()
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"^wall .* on 4 cores", done.stdout, re.MULTILINE), done.stdout
+    process = planned()
+    assert process.returncode == 0, process.stderr
+    assert re.search(r"^wall .* on 4 cores", process.stdout, re.MULTILINE), process.stdout
     assert not list(tmp_path.iterdir())
     refused = planned("--experiment", "sutera")
     assert refused.returncode == 1
@@ -270,8 +270,8 @@ def test_make_plan_prints_totals_and_writes_nothing(tmp_path):
 
 def test_the_costs_of_the_project_cover_what_it_runs(tiny):
     """Red if an importance or metric was added and its costs were not measured."""
-    known, measured = costs.reference(), ("models", "importances", "metrics")
-    unknown = {job.kind for job in tiny if job.rule in measured and not known.measured(job)}
+    project_costs, measured = costs.reference(), ("models", "importances", "metrics")
+    unknown = {job.kind for job in tiny if job.rule in measured and not project_costs.measured(job)}
     assert unknown == set()
 
 

@@ -29,29 +29,29 @@ TABLE = [
 
 
 def test_costs_are_start_and_runs_and_rates_times_work():
-    known, work = costs.Costs(TABLE), {"rows": 5.0, "unit without a rate": 7.0}
-    job, other = (Job("r", "1", kind, [], [], work, {"rows": 6.0}) for kind in ("k", "new"))
-    assert known.start(job) == 2
-    assert known.run(job, "", work) == 1 + 3 * 5
-    assert known.run(job, "data+model", work) == 1 + 4 * (3 * 5)
-    assert known.seconds(job) == 2 + 1 + 3 * 5
-    assert known.megabytes(job) == 20
+    table, work = costs.Costs(TABLE), {"rows": 5.0, "unit without a rate": 7.0}
+    job, new_kind = (Job("r", "1", kind, [], [], work, {"rows": 6.0}) for kind in ("k", "new"))
+    assert table.start(job) == 2
+    assert table.run(job, "", work) == 1 + 3 * 5
+    assert table.run(job, "data+model", work) == 1 + 4 * (3 * 5)
+    assert table.seconds(job) == 2 + 1 + 3 * 5
+    assert table.megabytes(job) == 20
     # A kind that was never measured is as the typical one of its rule.
-    assert known.seconds(other) == 1 + 0.5 + 0.25 * 5
-    assert known.megabytes(other) == 10 + 2 * 6
+    assert table.seconds(new_kind) == 1 + 0.5 + 0.25 * 5
+    assert table.megabytes(new_kind) == 10 + 2 * 6
     unknown = Job("another rule", "1", "k", [], [], work)
-    assert (known.seconds(unknown), known.megabytes(unknown)) == (costs.START, costs.SIZE)
+    assert (table.seconds(unknown), table.megabytes(unknown)) == (costs.START, costs.SIZE)
 
 
 def test_a_job_is_measured_if_its_kind_was_or_its_rule_has_none():
-    known = costs.Costs(TABLE)
+    table = costs.Costs(TABLE)
     kinds = {kind: Job("r", "1", kind, [], []) for kind in ("", "k", "new")}
-    assert {kind: known.measured(job) for kind, job in kinds.items()} == {
+    assert {kind: table.measured(job) for kind, job in kinds.items()} == {
         "": True,
         "k": True,
         "new": False,
     }
-    assert known.measured(Job("another rule", "1", "", [], []))
+    assert table.measured(Job("another rule", "1", "", [], []))
 
 
 def test_own_rates_take_the_place_of_those_of_the_project_kind_by_kind(tmp_path):
@@ -59,40 +59,40 @@ def test_own_rates_take_the_place_of_those_of_the_project_kind_by_kind(tmp_path)
         writer = csv.DictWriter(file, costs.COLUMNS, restval="1")
         writer.writeheader()
         writer.writerows(rates("data", start=99))
-    own, project = costs.read(tmp_path / "costs.csv").table, costs.reference().table
-    assert own["data", "", ""] == {"start": 99.0}
-    del own["data", "", ""]
-    assert own == {key: value for key, value in project.items() if key != ("data", "", "")}
+    rates_read, project = costs.read(tmp_path / "costs.csv").table, costs.reference().table
+    assert rates_read["data", "", ""] == {"start": 99.0}
+    del rates_read["data", "", ""]
+    assert rates_read == {key: value for key, value in project.items() if key != ("data", "", "")}
 
 
 def test_the_jobs_that_most_work_waits_for_run_first():
     """Three jobs on two cores: the long one beside the two short ones."""
-    made = [Job("data", str(i), "", [], [f"f{i}"]) for i in range(3)]
-    assert schedule.simulate(made, [1.0, 1.0, 2.0], [1.0] * 3, 2).wall == 2.0
+    three_jobs = [Job("data", str(i), "", [], [f"f{i}"]) for i in range(3)]
+    assert schedule.simulate(three_jobs, [1.0, 1.0, 2.0], [1.0] * 3, 2).wall == 2.0
 
 
 def test_the_chain_goes_by_the_longest_of_the_jobs_that_wait():
-    made = [
+    four_jobs = [
         Job("data", "1", "", [], ["a"]),
         Job("data", "2", "", ["a"], ["b"]),
         Job("data", "3", "", ["a"], ["c"]),
         Job("data", "4", "", [], ["d"]),
     ]
-    plan = schedule.simulate(made, [1.0, 1.0, 3.0, 3.5], [1.0] * 4, 2)
+    plan = schedule.simulate(four_jobs, [1.0, 1.0, 3.0, 3.5], [1.0] * 4, 2)
     assert (plan.chain, plan.wall) == (4.0, 4.5)
-    assert schedule.simulate(made, [1.0, 1.0, 3.0, 3.5], [1.0] * 4, 9).wall == 4.0
+    assert schedule.simulate(four_jobs, [1.0, 1.0, 3.0, 3.5], [1.0] * 4, 9).wall == 4.0
     nothing = schedule.simulate([], [], [], 2)
     assert (nothing.wall, nothing.chain, nothing.megabytes, nothing.looks) == (0, 0, 0, 0)
 
 
 def test_a_job_that_takes_all_cores_runs_by_itself():
     """It is ready at once, and waits for what runs, also where a core is free."""
-    made = [
+    three_jobs = [
         Job("tables", "1", "", [], ["a"], timed=True),
         Job("data", "2", "", [], ["b"]),
         Job("data", "3", "", [], ["c"]),
     ]
-    plan = schedule.simulate(made, [4.0, 2.0, 1.0], [100.0, 10.0, 10.0], 2)
+    plan = schedule.simulate(three_jobs, [4.0, 2.0, 1.0], [100.0, 10.0, 10.0], 2)
     assert (plan.wall, plan.megabytes, plan.looks) == (6.0, 100.0, 2 + 1 + 1)
 
 
@@ -153,7 +153,7 @@ def _tiny():
 def test_small_presets_compare_all_artefacts_but_those_that_they_scale():
     workflow, places = _tiny()
     left_out = {name for name, place in places.items() if workflow.incomparable(place)}
-    assert left_out == {name for name, given in workflow.artefacts.items() if given.get("scaled")}
+    assert left_out == {name for name, keys in workflow.artefacts.items() if keys.get("scaled")}
 
 
 def test_recorded_tables_are_inputs_of_the_artefacts_that_read_them():

@@ -52,9 +52,9 @@ def random_case(seed):
     def tree(depth):
         if depth == 0 or rng.random() < 0.1:
             return leaf(value(), float(rng.integers(1, 9)))
-        own = {"missing_left": bool(rng.random() < 0.5)}
+        side_of_missing = {"missing_left": bool(rng.random() < 0.5)}
         children = tree(depth - 1), tree(depth - 1)
-        return split(int(rng.integers(d)), rng.choice(GRID), *children, **own)
+        return split(int(rng.integers(d)), rng.choice(GRID), *children, **side_of_missing)
 
     fields = {"strict": bool(rng.random() < 0.5), "aggregate": str(rng.choice(["mean", "sum"]))}
     fields |= {"x_dtype": str(rng.choice(["float32", "float64"])), "missing": rng.random() < 0.5}
@@ -62,15 +62,15 @@ def random_case(seed):
     has_nan = fields["missing"]
     forest = grow([tree(depth) for _ in range(n_trees)], d, **fields)
     x = np.where(rng.random(d) < 0.5, rng.choice(GRID, d), rng.normal(size=d))
-    chosen = rng.random(d) < 0.7
-    if np.flatnonzero(chosen).size > 3:  # so few that all cells can be listed
-        chosen[np.flatnonzero(chosen)[3:]] = False
+    mask = rng.random(d) < 0.7
+    if np.flatnonzero(mask).size > 3:  # so few that all cells can be listed
+        mask[np.flatnonzero(mask)[3:]] = False
     if has_nan:
-        x[~chosen & (rng.random(d) < 0.3)] = np.nan
+        x[~mask & (rng.random(d) < 0.3)] = np.nan
     scales = rng.choice([0.05, 0.1, 0.3, 1.0, 3.0], d)
     if rng.random() < 0.3:  # far from all thresholds
         x, scales = x + 2.0, scales * 0.5
-    return forest, x, chosen, scales, int(rng.integers(n_outputs))
+    return forest, x, mask, scales, int(rng.integers(n_outputs))
 
 
 def assert_gap(ours, exact, size, absolute=0.0):
@@ -83,11 +83,11 @@ def assert_gap(ours, exact, size, absolute=0.0):
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("block", range(10))
 def test_random_ensembles_by_enumeration(noise, block):
-    perturbation, below = NOISES[noise]
+    perturbation, probability_below = NOISES[noise]
     for seed in range(25 * block, 25 * block + 25):
-        forest, x, chosen, scales, output = random_case(seed)
-        ours = pg2(forest, x[None], chosen, perturbation, scales, output)[0]
-        exact = slow.pg2(forest, x, chosen, below, scales, output)
+        forest, x, mask, scales, output = random_case(seed)
+        ours = pg2(forest, x[None], mask, perturbation, scales, output)[0]
+        exact = slow.pg2(forest, x, mask, probability_below, scales, output)
         assert_gap(ours, *exact)
 
 
@@ -100,9 +100,9 @@ def test_uniform_noise_at_its_edge(strict):
             for steps in (-4, -1, 0, 1, 2, 1000, 10**6):
                 threshold = edge - side * steps * np.spacing(edge)
                 stump = grow([split(0, threshold, leaf(0.0), leaf(1.0))], 1, strict=strict)
-                given = stump, np.array([x]), np.array([True])
+                arguments = stump, np.array([x]), np.array([True])
                 ours = pg2(stump, [[x]], [0], Uniform(half_width), scale)[0]
-                exact = slow.pg2(*given, slow.uniform_below(half_width), np.array([scale]))
+                exact = slow.pg2(*arguments, slow.uniform_below(half_width), np.array([scale]))
                 assert_gap(ours, *exact)
 
 
@@ -113,8 +113,8 @@ def test_trees_that_cancel_but_for_a_leaf_that_cannot_matter_otherwise(sigma):
     trees = [split(0, 0.0, leaf(0.0), leaf(1.0)), split(0, 0.0, leaf(0.0), beyond)]
     forest, x = grow(trees, 1, aggregate="sum"), np.array([-0.01])
     ours = pg2(forest, x[None], [0], scale=sigma)[0]
-    chosen, scales = np.array([True]), np.array([sigma])
-    exact = slow.pg2(forest, x, chosen, slow.normal_below, scales)
+    mask, scales = np.array([True]), np.array([sigma])
+    exact = slow.pg2(forest, x, mask, slow.normal_below, scales)
     assert exact[0] == pytest.approx(16 * stats.norm.sf(1.01 / sigma), rel=1e-6, abs=0)
     assert abs(ours - exact[0]) <= ACCURACY * exact[0]
 
@@ -123,20 +123,20 @@ def test_trees_that_cancel_but_for_a_leaf_that_cannot_matter_otherwise(sigma):
 def test_values_from_a_sample_by_enumeration(block):
     """Noise and replacement with atoms, many of them on thresholds; 0.1 + 0.2 is not 0.3."""
     for seed in range(20 * block, 20 * block + 20):
-        forest, x, chosen, _, output = random_case(1000 + seed)
+        forest, x, mask, _, output = random_case(1000 + seed)
         rng = np.random.default_rng(seed)
         d = forest.n_features
         sample, scales = (
             rng.choice([-0.4, -0.2, 0.0, 0.2, 0.2, 0.25, 0.6], 5),
             rng.choice([1, 2], d),
         )
-        ours = pg2(forest, x[None], chosen, Empirical(sample), scales, output)[0]
+        ours = pg2(forest, x[None], mask, Empirical(sample), scales, output)[0]
         x_cast = x.astype(forest.x_dtype).astype(float)
         values = [x_cast[j] + scales[j] * sample for j in range(d)]
-        assert_gap(ours, *slow.pg2_of_values(forest, x, chosen, values, output), OF_ONE)
+        assert_gap(ours, *slow.pg2_of_values(forest, x, mask, values, output), OF_ONE)
         rows = rng.choice(GRID, (6, d))
-        ours = pg2(forest, x[None], chosen, Marginal(rows), output=output)[0]
-        assert_gap(ours, *slow.pg2_of_values(forest, x, chosen, list(rows.T), output), OF_ONE)
+        ours = pg2(forest, x[None], mask, Marginal(rows), output=output)[0]
+        assert_gap(ours, *slow.pg2_of_values(forest, x, mask, list(rows.T), output), OF_ONE)
 
 
 @cache
@@ -166,11 +166,11 @@ def test_a_missing_value_that_no_tree_tests_changes_no_byte(sigma):
     names = (*forest.feature_names, "untested")
     forest = replace(forest, feature_names=names)
     masks = np.column_stack([masks, np.zeros(60, np.bool_)])
-    known, missing = (np.column_stack([X, np.full(60, own)]) for own in (0.0, np.nan))
+    without_gap, with_gap = (np.column_stack([X, np.full(60, entry)]) for entry in (0.0, np.nan))
     assert (masks.sum(axis=1) * ONE_IN >= forest.n_features).any()
     assert len(forest.value) <= 2 * FEW * forest.n_trees
-    gaps = pg2(forest, missing, masks, scale=sigma)
-    assert gaps.any() and gaps.tobytes() == pg2(forest, known, masks, scale=sigma).tobytes()
+    gaps = pg2(forest, with_gap, masks, scale=sigma)
+    assert gaps.any() and gaps.tobytes() == pg2(forest, without_gap, masks, scale=sigma).tobytes()
 
 
 @pytest.mark.parametrize("noise", [Normal(), Laplace(), Uniform(1.5), "empirical", "marginal"])
@@ -186,10 +186,10 @@ def test_sampling_agrees(noise):
     random = np.random.default_rng(2)
     z = []
     for x, mask, gap in zip(X, masks, exact, strict=True):
-        drawn = noise.draw(random, (4000, len(x)))
-        moved = drawn if isinstance(noise, Marginal) else x + scale * drawn
-        moved = np.where(mask, moved, x)
-        squares = (forest.predict(moved)[:, 0] - forest.predict(x[None])[0, 0]) ** 2
+        draws = noise.draw(random, (4000, len(x)))
+        perturbed = draws if isinstance(noise, Marginal) else x + scale * draws
+        perturbed = np.where(mask, perturbed, x)
+        squares = (forest.predict(perturbed)[:, 0] - forest.predict(x[None])[0, 0]) ** 2
         z.append((squares.mean() - gap) / (squares.std() / np.sqrt(4000) or 1.0))
     assert np.mean(np.square(z)) < stats.chi2.ppf(1 - 1e-6, 20) / 20
 
@@ -202,12 +202,12 @@ def test_another_noise_for_every_feature():
     noises = [kinds[j % len(kinds)] for j in range(forest.n_features)]
     mixed, scale = FeatureWise(noises), np.linspace(0.1, 0.6, forest.n_features)
     for j, noise in enumerate(noises):
-        alone = pg2(forest, X, [j], noise, scale[j])
-        assert pg2(forest, X, [j], mixed, scale).tobytes() == alone.tobytes()
+        by_own_noise = pg2(forest, X, [j], noise, scale[j])
+        assert pg2(forest, X, [j], mixed, scale).tobytes() == by_own_noise.tobytes()
     random, z = np.random.default_rng(2), []
     for x, mask, gap in zip(X, masks, pg2(forest, X, masks, mixed, scale), strict=True):
-        moved = np.where(mask, x + scale * mixed.draw(random, (4000, len(x))), x)
-        squares = (forest.predict(moved)[:, 0] - forest.predict(x[None])[0, 0]) ** 2
+        perturbed = np.where(mask, x + scale * mixed.draw(random, (4000, len(x))), x)
+        squares = (forest.predict(perturbed)[:, 0] - forest.predict(x[None])[0, 0]) ** 2
         z.append((squares.mean() - gap) / (squares.std() / np.sqrt(4000) or 1.0))
     assert np.mean(np.square(z)) < stats.chi2.ppf(1 - 1e-6, 20) / 20
     with pytest.raises(ValueError, match="FeatureWise has 2 noises"):
@@ -223,12 +223,12 @@ def test_one_feature_of_a_fitted_model_by_its_cells():
     forest, X, _ = pairs(10)
     for j in range(forest.n_features):
         cuts = np.unique(forest.threshold[forest.feature == j])
-        below = np.nextafter(cuts.astype(np.float32), np.float32(-np.inf))
-        places = np.concatenate([below, [cuts[-1] + 1]])
+        just_below = np.nextafter(cuts.astype(np.float32), np.float32(-np.inf))
+        places = np.concatenate([just_below, [cuts[-1] + 1]])
         for x in X:
-            moved = np.tile(x, (len(places), 1))
-            moved[:, j] = places
-            squares = (forest.predict(moved)[:, 0] - forest.predict(x[None])[0, 0]) ** 2
+            perturbed = np.tile(x, (len(places), 1))
+            perturbed[:, j] = places
+            squares = (forest.predict(perturbed)[:, 0] - forest.predict(x[None])[0, 0]) ** 2
             z = (np.concatenate([[-np.inf], cuts, [np.inf]]) - np.float32(x[j])) / 0.3
             mass = np.where(z[:-1] > 0, -np.diff(stats.norm.sf(z)), np.diff(stats.norm.cdf(z)))
             ours = pg2(forest, x[None], [j], scale=0.3)[0]
@@ -238,21 +238,21 @@ def test_one_feature_of_a_fitted_model_by_its_cells():
 def test_same_bytes_for_any_threads_order_and_grouping():
     forest, X, masks = pairs(101)
     with threads(1):
-        one = pg2(forest, X, masks, scale=0.3)
+        serial = pg2(forest, X, masks, scale=0.3)
     with threads(2):
-        assert pg2(forest, X, masks, scale=0.3).tobytes() == one.tobytes()
+        assert pg2(forest, X, masks, scale=0.3).tobytes() == serial.tobytes()
     order = np.random.default_rng(5).permutation(len(X))
-    assert pg2(forest, X[order], masks[order], scale=0.3).tobytes() == one[order].tobytes()
+    assert pg2(forest, X[order], masks[order], scale=0.3).tobytes() == serial[order].tobytes()
     for noise in (None, Laplace(), Uniform()):
-        whole = pg2(forest, X, masks, noise)
-        alone = [pg2(forest, X[i : i + 1], masks[i], noise)[0] for i in range(len(X))]
-        assert np.array(alone).tobytes() == whole.tobytes()
+        of_all_pairs = pg2(forest, X, masks, noise)
+        one_by_one = [pg2(forest, X[i : i + 1], masks[i], noise)[0] for i in range(len(X))]
+        assert np.array(one_by_one).tobytes() == of_all_pairs.tobytes()
     with threads(1):
         ranking = greedy_ranking(forest, X)
     with threads(2):
-        again = greedy_ranking(forest, X[order])
-    assert again.gaps.tobytes() == ranking.gaps[order].tobytes()
-    assert np.array_equal(again.rankings, ranking.rankings[order])
+        reordered = greedy_ranking(forest, X[order])
+    assert reordered.gaps.tobytes() == ranking.gaps[order].tobytes()
+    assert np.array_equal(reordered.rankings, ranking.rankings[order])
 
 
 @pytest.mark.parametrize("far", [6.0, 8.0, 11.0])
@@ -261,10 +261,10 @@ def test_trees_that_cancel_keep_their_digits(far):
 
     Numbers of twice the digits are off by 2**-106 of what cancels, at 11 by more than the bar.
     """
-    near = split(0, 0.5, leaf(0.0), leaf(3.0))
-    back = split(0, 0.5, leaf(0.0), split(0, far, leaf(-3.0), leaf(-2.0)))
+    near_tree = split(0, 0.5, leaf(0.0), leaf(3.0))
+    canceling_tree = split(0, 0.5, leaf(0.0), split(0, far, leaf(-3.0), leaf(-2.0)))
     for x_dtype in ("float32", "float64"):
-        forest = grow([near, back], 2, aggregate="sum", x_dtype=x_dtype)
+        forest = grow([near_tree, canceling_tree], 2, aggregate="sum", x_dtype=x_dtype)
         gap, size = slow.pg2(forest, np.zeros(2), np.ones(2, bool), slow.normal_below, [1.0, 1.0])
         # Float64 would leave too few digits for the bar.
         assert size > {6.0: 1e9, 8.0: 1e15, 11.0: 1e24}[far] * gap
@@ -274,21 +274,21 @@ def test_trees_that_cancel_keep_their_digits(far):
 
 def test_more_features_than_bits_in_a_word():
     rng = np.random.default_rng(0)
-    far = (3, 64, 65, 99, 128)
+    tested = (3, 64, 65, 99, 128)
 
     def tree(depth):
         if depth == 0:
             return leaf(rng.normal())
-        return split(int(rng.choice(far)), rng.choice(GRID), tree(depth - 1), tree(depth - 1))
+        return split(int(rng.choice(tested)), rng.choice(GRID), tree(depth - 1), tree(depth - 1))
 
     forest = grow([tree(4) for _ in range(4)], 130)
     x, scales = rng.normal(size=130), np.full(130, 0.5)
-    for chosen in ([64], [64, 128], [65, 99, 128], [3, 64, 65]):
-        mask = np.isin(np.arange(130), chosen)
+    for features in ([64], [64, 128], [65, 99, 128], [3, 64, 65]):
+        mask = np.isin(np.arange(130), features)
         exact = slow.pg2(forest, x, mask, slow.normal_below, scales)
-        assert_gap(pg2(forest, x[None], chosen, scale=0.5)[0], *exact)
-        others = np.isin(np.arange(130), chosen) | ~np.isin(np.arange(130), far)
-        assert_gap(pg2(forest, x[None], others, scale=0.5)[0], *exact)
+        assert_gap(pg2(forest, x[None], features, scale=0.5)[0], *exact)
+        with_untested = np.isin(np.arange(130), features) | ~np.isin(np.arange(130), tested)
+        assert_gap(pg2(forest, x[None], with_untested, scale=0.5)[0], *exact)
 
 
 def test_deep_paths_and_many_leaves():
@@ -303,10 +303,10 @@ def test_deep_paths_and_many_leaves():
 def test_forms_of_features():
     forest, X, _ = pairs(4)
     mask = np.isin(np.arange(7), [1, 4])
-    found = pg2(forest, X, mask)
+    by_mask = pg2(forest, X, mask)
     names = [forest.feature_names[j] for j in (4, 1)]
-    for same in ([1, 4], [4, 1], np.array([1, 4]), np.tile(mask, (4, 1)), names):
-        assert pg2(forest, X, same).tobytes() == found.tobytes()
+    for features in ([1, 4], [4, 1], np.array([1, 4]), np.tile(mask, (4, 1)), names):
+        assert pg2(forest, X, features).tobytes() == by_mask.tobytes()
     assert (pg2(forest, X, []) == 0).all()
     assert (pg2(forest, X, mask, scale=0.0) == 0).all()
     stays = np.where(np.arange(7) == 4, 0.0, 1.0)
@@ -333,53 +333,53 @@ def test_classifiers_have_a_gap_for_each_output():
     three = RandomForestClassifier(5, random_state=0).fit(X, np.arange(200) % 3)
     with pytest.raises(ValueError, match="3 outputs: choose one"):
         pg2(three, X, [0])
-    for wrong in (7, "all", "predicted"):
-        with pytest.raises(ValueError, match=f"output={wrong!r}"):
-            pg2(model, X, [0], output=wrong)
+    for bad_output in (7, "all", "predicted"):
+        with pytest.raises(ValueError, match=f"output={bad_output!r}"):
+            pg2(model, X, [0], output=bad_output)
 
 
 def test_curves_are_gaps_of_the_first_and_the_last():
     forest, X, _ = pairs(5)
     rankings = np.random.default_rng(0).permuted(np.tile(np.arange(7), (5, 1)), axis=1)
-    important, rest = (curve(forest, X, rankings, scale=0.3) for curve in (pgi2_curve, pgu2_curve))
+    important, least = (curve(forest, X, rankings, scale=0.3) for curve in (pgi2_curve, pgu2_curve))
     for i in range(5):
         for k in range(1, 8):
-            first, others = list(rankings[i, :k]), list(rankings[i, k:])
+            first, last = list(rankings[i, :k]), list(rankings[i, k:])
             assert important[i, k - 1] == pg2(forest, X[i : i + 1], first, scale=0.3)[0]
-            assert rest[i, k - 1] == pg2(forest, X[i : i + 1], others, scale=0.3)[0]
+            assert least[i, k - 1] == pg2(forest, X[i : i + 1], last, scale=0.3)[0]
     assert np.array_equal(pgi2(forest, X, rankings, scale=0.3), important.mean(axis=1))
-    assert np.array_equal(pgu2(forest, X, rankings, scale=0.3), rest.mean(axis=1))
+    assert np.array_equal(pgu2(forest, X, rankings, scale=0.3), least.mean(axis=1))
 
 
 def test_pgi_and_pgu_are_not_the_same():
     """One feature matters. Ranked first, it moves every PGI set and no PGU set; last, PGU's all."""
     forest = grow([split(0, 0.5, leaf(0.0), leaf(1.0))], 3)
-    x, one = np.zeros((1, 3)), pg2(forest, np.zeros((1, 3)), [0])[0]
-    assert one == pytest.approx(stats.norm.sf(0.5), rel=1e-14)
-    assert pgi2(forest, x, [[0, 1, 2]]) == pytest.approx(one, rel=1e-14)
+    x, gap = np.zeros((1, 3)), pg2(forest, np.zeros((1, 3)), [0])[0]
+    assert gap == pytest.approx(stats.norm.sf(0.5), rel=1e-14)
+    assert pgi2(forest, x, [[0, 1, 2]]) == pytest.approx(gap, rel=1e-14)
     assert pgu2(forest, x, [[0, 1, 2]]) == 0
-    assert pgi2(forest, x, [[1, 2, 0]]) == pytest.approx(one / 3, rel=1e-14)
-    assert pgu2(forest, x, [[1, 2, 0]]) == pytest.approx(2 * one / 3, rel=1e-14)
+    assert pgi2(forest, x, [[1, 2, 0]]) == pytest.approx(gap / 3, rel=1e-14)
+    assert pgu2(forest, x, [[1, 2, 0]]) == pytest.approx(2 * gap / 3, rel=1e-14)
 
 
 def test_greedy_takes_the_largest_gap_and_the_lowest_index():
     forest, X, _ = pairs(6)
-    found = greedy_ranking(forest, X, scale=0.3)
-    for i, ranking in enumerate(found.rankings):
-        for k, chosen in enumerate(ranking):
-            left = [j for j in range(7) if j not in ranking[:k]]
-            gaps = [pg2(forest, X[i : i + 1], [*ranking[:k], j], scale=0.3)[0] for j in left]
-            assert chosen == left[int(np.argmax(gaps))] and found.gaps[i, k] == max(gaps)
-    assert np.array_equal(found.pgi2, pgi2(forest, X, found.rankings, scale=0.3))
+    greedy = greedy_ranking(forest, X, scale=0.3)
+    for i, ranking in enumerate(greedy.rankings):
+        for k, feature in enumerate(ranking):
+            candidates = [j for j in range(7) if j not in ranking[:k]]
+            gaps = [pg2(forest, X[i : i + 1], [*ranking[:k], j], scale=0.3)[0] for j in candidates]
+            assert feature == candidates[int(np.argmax(gaps))] and greedy.gaps[i, k] == max(gaps)
+    assert np.array_equal(greedy.pgi2, pgi2(forest, X, greedy.rankings, scale=0.3))
 
 
 def test_greedy_reports_ties():
     trees = [split(j, 0.5, leaf(0.0), leaf(1.0)) for j in (2, 3, 4)]
     trees[2] = split(4, 0.25, leaf(0.0), leaf(1.0))
-    found = greedy_ranking(grow(trees, 6), np.zeros((2, 6)))
-    assert found.rankings.tolist() == [[4, 2, 3, 0, 1, 5]] * 2
-    assert found.tied.tolist() == [[False, True, False, True, True, False]] * 2
-    assert found.tied_share == 1.0
+    greedy = greedy_ranking(grow(trees, 6), np.zeros((2, 6)))
+    assert greedy.rankings.tolist() == [[4, 2, 3, 0, 1, 5]] * 2
+    assert greedy.tied.tolist() == [[False, True, False, True, True, False]] * 2
+    assert greedy.tied_share == 1.0
 
 
 def test_optimum_is_the_best_of_all_orders():
@@ -391,11 +391,11 @@ def test_optimum_is_the_best_of_all_orders():
     X = rng.normal(size=(12, 5)) / 4
     best = best_ranking(forest, X, scale=0.4)
     orders = list(permutations(range(5)))
-    every = np.stack([pgi2(forest, X, np.tile(o, (12, 1)), scale=0.4) for o in orders])
+    of_orders = np.stack([pgi2(forest, X, np.tile(o, (12, 1)), scale=0.4) for o in orders])
     for i in range(12):
-        largest = every[:, i].max()
+        largest = of_orders[:, i].max()
         first = next(
-            o for o, v in zip(orders, every[:, i], strict=True) if v > largest * (1 - 1e-14)
+            o for o, v in zip(orders, of_orders[:, i], strict=True) if v > largest * (1 - 1e-14)
         )
         assert tuple(best.rankings[i]) == first
     assert np.array_equal(best.pgi2, pgi2(forest, X, best.rankings, scale=0.4))
@@ -472,12 +472,12 @@ def test_rankings_are_checked(rankings, message):
 )
 def test_noises_have_their_probabilities_in_both_tails(noise, known):
     t = np.linspace(-12, 12, 49)
-    for below in (noise.probability_below, noise.probability_at_most):
-        np.testing.assert_allclose(below(t), known.cdf(t), rtol=1e-13)
-    for above in (noise.probability_above, noise.probability_at_least):
-        np.testing.assert_allclose(above(t), known.sf(t), rtol=1e-13)
-    drawn = noise.draw(np.random.default_rng(0), (100, 50))
-    assert stats.kstest(drawn.ravel(), known.cdf).pvalue > 1e-4
+    for lower_tail in (noise.probability_below, noise.probability_at_most):
+        np.testing.assert_allclose(lower_tail(t), known.cdf(t), rtol=1e-13)
+    for upper_tail in (noise.probability_above, noise.probability_at_least):
+        np.testing.assert_allclose(upper_tail(t), known.sf(t), rtol=1e-13)
+    draws = noise.draw(np.random.default_rng(0), (100, 50))
+    assert stats.kstest(draws.ravel(), known.cdf).pvalue > 1e-4
 
 
 def test_a_sample_is_counted():
@@ -489,8 +489,8 @@ def test_a_sample_is_counted():
     assert noise.probability_at_least(t).tolist() == [1, 1, 0.5, 0.25, 0.25, 0]
     assert set(noise.draw(np.random.default_rng(0), 100)) == {1.0, 2.0, 4.0}
     rows = np.arange(6.0).reshape(3, 2)
-    drawn = Marginal(rows).draw(np.random.default_rng(0), (50, 2))
-    assert set(drawn[:, 0]) == {0.0, 2.0, 4.0} and set(drawn[:, 1]) == {1.0, 3.0, 5.0}
+    draws = Marginal(rows).draw(np.random.default_rng(0), (50, 2))
+    assert set(draws[:, 0]) == {0.0, 2.0, 4.0} and set(draws[:, 1]) == {1.0, 3.0, 5.0}
     assert checked_scale(noise, 0.5, pairs(3)[0]).tolist() == [0.5] * 7
 
 
@@ -516,8 +516,8 @@ def test_algorithm_1_divides_0_by_0(as_printed):
     """gajewski2025, line 17; ours is finite for the same row and sets."""
     forest, X = boosted()
     small = to_forest(_first_trees(forest, 4))
-    for chosen in ([0], [0, 1, 2, 3, 4, 5, 6]):
-        mask = np.isin(np.arange(7), chosen)
+    for features in ([0], [0, 1, 2, 3, 4, 5, 6]):
+        mask = np.isin(np.arange(7), features)
         paper = slow.Algorithm1(small, X[0], mask, 0.3, as_printed)
         assert paper.pairs == np.count_nonzero(small.feature < 0) ** 2
         assert paper.not_a_number > 0.02 * paper.pairs
@@ -530,5 +530,5 @@ def _first_trees(forest, n):
 
     end = forest.tree_offsets[n]
     arrays = ("feature", "threshold", "left", "right", "value", "cover", "impurity", "missing_left")
-    own = {k: getattr(forest, k)[:end] for k in arrays if getattr(forest, k) is not None}
-    return replace(forest, **own, tree_offsets=forest.tree_offsets[: n + 1])
+    first_nodes = {k: getattr(forest, k)[:end] for k in arrays if getattr(forest, k) is not None}
+    return replace(forest, **first_nodes, tree_offsets=forest.tree_offsets[: n + 1])

@@ -109,10 +109,10 @@ class Coin:
 def test_noise_of_ones_own_may_have_its_atoms_on_thresholds(x, strict):
     """Both sides of the threshold, and the threshold itself."""
     forest = grow([step(0, 1.0, 1.0)], 1, strict=strict)
-    there = [forest.predict([[x + z]])[0, 0] for z in Coin.values]
-    exact = np.mean((np.array(there) - forest.predict([[x]])[0, 0]) ** 2)
-    for own in (Coin(), Empirical(Coin.values)):
-        assert pg2(forest, [[x]], [0], own).tolist() == [exact]
+    predictions = [forest.predict([[x + z]])[0, 0] for z in Coin.values]
+    exact = np.mean((np.array(predictions) - forest.predict([[x]])[0, 0]) ** 2)
+    for perturbation in (Coin(), Empirical(Coin.values)):
+        assert pg2(forest, [[x]], [0], perturbation).tolist() == [exact]
 
 
 def around(height, half_width):
@@ -142,11 +142,11 @@ def test_a_leaf_that_changes_the_last_digits_is_not_left_out():
     """Two trees that nearly cancel make one of 2**-55 times the probability count 54 times."""
     trees = [step(0, 1.0, -0.5), step(0, -27 / 32, -0.5), step(0, 1.0, -(2.0**-56))]
     forest = grow(trees, 1, aggregate="sum", x_dtype="float64")
-    near, far = Fraction(1, 4), Fraction(1, 2**57)
-    exact = (near - far) * Fraction(5, 32) ** 2 + far * Fraction(37, 32) ** 2
+    near_chance, far_chance = Fraction(1, 4), Fraction(1, 2**57)
+    exact = (near_chance - far_chance) * Fraction(5, 32) ** 2 + far_chance * Fraction(37, 32) ** 2
     gap = pg2(forest, [[-1.0]], [0], Uniform(1.0))[0]
     assert gap == pytest.approx(float(exact), rel=2 * EPS, abs=0)
-    assert float(exact) > (1 + 6 * EPS) * float(near * Fraction(5, 32) ** 2)
+    assert float(exact) > (1 + 6 * EPS) * float(near_chance * Fraction(5, 32) ** 2)
 
 
 def test_noise_is_finite_at_the_ends_of_the_unit_interval(monkeypatch):
@@ -168,8 +168,8 @@ def test_a_row_on_the_upper_end_of_its_interval_is_inside():
     """One value in four of the first feature stays at or below 1, three in four step up."""
     inner = split(1, 0.5, leaf(0.0), leaf(1.0))
     forest = grow([split(0, 1.0, inner, leaf(0.0))], 2)
-    for own in (Coin(), Empirical(Coin.values)):
-        assert pg2(forest, [[1.0, 0.0]], [0, 1], own).tolist() == [0.25 * 0.75]
+    for perturbation in (Coin(), Empirical(Coin.values)):
+        assert pg2(forest, [[1.0, 0.0]], [0, 1], perturbation).tolist() == [0.25 * 0.75]
 
 
 def test_tails_of_normal_noise_are_those_of_its_distribution():
@@ -186,9 +186,9 @@ def test_tails_of_normal_noise_are_those_of_its_distribution():
     _, tails = problem.with_tails(X, np.array([[True, False]] * 4))
     z = (thresholds - X[:, :1]) / scales[0] / 2.0
     np.testing.assert_allclose(tails[:, :-2], ndtr(-np.abs(z)), rtol=2e-15, atol=1e-307)
-    near = np.abs(z) < 37  # beyond, values are below the normal numbers
-    z, tails_near = z[near], tails[:, :-2][near]
-    half_erfc = np.array([math.erfc(abs(own) / math.sqrt(2)) / 2 for own in z])
+    is_near = np.abs(z) < 37  # beyond, values are below the normal numbers
+    z, tails_near = z[is_near], tails[:, :-2][is_near]
+    half_erfc = np.array([math.erfc(abs(quantile) / math.sqrt(2)) / 2 for quantile in z])
     assert (np.abs(tails_near - half_erfc) <= (2 * (z**2 + 1) + 4) * EPS * half_erfc).all()
     assert tails[:2].any(axis=1).all() and not tails[2:].any()
 
@@ -218,12 +218,12 @@ def test_tails_are_the_same_bytes_however_cuts_are_taken_together(monkeypatch, p
     rng = np.random.default_rng(2)
     trees = [step(j, 1.0, t) for j in (0, 1) for t in rng.normal(size=5 - 2 * j).tolist()]
     problem = GapProblem(grow(trees, 3, aggregate="sum"), perturbation, 1.0, None)
-    X, wanted = rng.normal(size=(9, 3)), rng.random((9, 3)) < 0.6
-    _, whole = problem.with_tails(X, wanted)
-    moved = wanted[:, problem.gap_forest.cuts.feature]
-    assert (whole[:, :-2][~moved] == 0).all() and whole[:, :-2][moved].any()
-    for apart in (1, 1 << 30):
+    X, masks = rng.normal(size=(9, 3)), rng.random((9, 3)) < 0.6
+    _, tails = problem.with_tails(X, masks)
+    is_perturbed = masks[:, problem.gap_forest.cuts.feature]
+    assert (tails[:, :-2][~is_perturbed] == 0).all() and tails[:, :-2][is_perturbed].any()
+    for most_apart in (1, 1 << 30):
         for at_once in (1, 7, 1 << 14):
-            monkeypatch.setattr(_tails, "APART", apart)
+            monkeypatch.setattr(_tails, "APART", most_apart)
             monkeypatch.setattr(_tails, "AT_ONCE", at_once)
-            assert problem.with_tails(X, wanted)[1].tobytes() == whole.tobytes()
+            assert problem.with_tails(X, masks)[1].tobytes() == tails.tobytes()

@@ -65,15 +65,15 @@ def test_means_equal_the_twin(name, absolute):
     counts = [1, 7, 16, n_samples]
     pairs = sampling.checked_pairs(forest, X, masks, scale, None)
     streams = np.arange(n_pairs) % 5
-    found = sampling.sampled_gaps(*pairs, pool, streams, np.array(counts), absolute)
+    gaps = sampling.sampled_gaps(*pairs, pool, streams, np.array(counts), absolute)
     for pair in range(n_pairs):
         features = np.flatnonzero(masks[pair])
         for c, count in enumerate(counts):
-            own = pool[pair % 5, :, :count]
-            twin = slow.mean_gap(forest, X[pair], features, scale, own, absolute)
-            assert found[pair, c] == pytest.approx(twin, rel=1e-12, abs=1e-30)
+            draws = pool[pair % 5, :, :count]
+            twin = slow.mean_gap(forest, X[pair], features, scale, draws, absolute)
+            assert gaps[pair, c] == pytest.approx(twin, rel=1e-12, abs=1e-30)
     squares = sampling.pg2_sampled(forest, X, masks, counts, scale, pool=pool)
-    assert absolute or squares.tobytes() == found.tobytes()
+    assert absolute or squares.tobytes() == gaps.tobytes()
 
 
 @pytest.mark.parametrize("noise_of", [(0.02, 0.03), (0.5, 0.9), (-0.9, -0.5), (-0.1, 0.2)])
@@ -82,12 +82,12 @@ def test_splits_that_no_sample_crosses_change_no_mean(noise_of):
     forest, X = boosted()
     masks = sets(40, X.shape[1], 4)
     pool = np.random.default_rng(2).uniform(*noise_of, (3, X.shape[1], 20)).astype(np.float32)
-    found = sampling.pg2_sampled(forest, X[:40], masks, [20], pool=pool)
+    gaps = sampling.pg2_sampled(forest, X[:40], masks, [20], pool=pool)
     for pair, mask in enumerate(masks):
         features = np.flatnonzero(mask)
         row = forest.prepare(X[pair : pair + 1])[0]
         twin = slow.mean_gap(forest, row, features, np.ones(X.shape[1]), pool[pair % 3])
-        assert found[pair, 0] == pytest.approx(twin, rel=1e-9, abs=1e-24)
+        assert gaps[pair, 0] == pytest.approx(twin, rel=1e-9, abs=1e-24)
 
 
 def test_noise_that_is_nan_goes_where_a_value_that_is_no_number_goes():
@@ -96,8 +96,8 @@ def test_noise_that_is_nan_goes_where_a_value_that_is_no_number_goes():
     forest = forests.grow([tree], 1)
     pool = np.full((1, 1, 4), np.nan, np.float32)
     pool[0, 0, 2:] = -1.0
-    found = sampling.pg2_sampled(forest, [[-0.5]], [0], [2, 4], pool=pool)
-    assert found.tolist() == [[1.0, 0.5]]
+    gaps = sampling.pg2_sampled(forest, [[-0.5]], [0], [2, 4], pool=pool)
+    assert gaps.tolist() == [[1.0, 0.5]]
 
 
 def test_thresholds_decide_as_the_model_does():
@@ -106,33 +106,33 @@ def test_thresholds_decide_as_the_model_does():
         for x_dtype in ("float32", "float64"):
             tree = forests.split(0, 0.1, forests.leaf(0.0), forests.leaf(1.0))
             forest = forests.grow([tree], 1, strict=strict, x_dtype=x_dtype)
-            below = forest.predict([[0.0]])[0, 0]
+            at_zero = forest.predict([[0.0]])[0, 0]
             for target in (0.1, np.float32(0.1), np.nextafter(0.1, 1), np.nextafter(0.1, 0)):
                 step = float(target)
                 pool = np.full((1, 1, 1), 1.0, np.float32)
-                found = sampling.pg2_sampled(forest, [[0.0]], [0], [1], step, pool=pool)
-                assert found[0, 0] == (forest.predict([[step]])[0, 0] - below) ** 2
+                gaps = sampling.pg2_sampled(forest, [[0.0]], [0], [1], step, pool=pool)
+                assert gaps[0, 0] == (forest.predict([[step]])[0, 0] - at_zero) ** 2
 
 
 def test_means_agree_with_predictions_of_the_samples():
     forest, X = boosted()
     masks, scale = sets(16, X.shape[1], 3), 0.3
     pool = noise.noise_pool("mc", X.shape[1], 1500, 4, 5)
-    found = sampling.pg2_sampled(forest, X[:16], masks, [1000, 1500], scale, pool=pool)
+    gaps = sampling.pg2_sampled(forest, X[:16], masks, [1000, 1500], scale, pool=pool)
     for pair, mask in enumerate(masks):
-        moved = np.repeat(forest.prepare(X[pair : pair + 1]).astype(float), 1500, axis=0)
-        moved[:, mask] += scale * pool[pair % 4, : mask.sum()].T
-        squares = (forest.predict(moved) - forest.predict(X[pair : pair + 1]))[:, 0] ** 2
+        perturbed = np.repeat(forest.prepare(X[pair : pair + 1]).astype(float), 1500, axis=0)
+        perturbed[:, mask] += scale * pool[pair % 4, : mask.sum()].T
+        squares = (forest.predict(perturbed) - forest.predict(X[pair : pair + 1]))[:, 0] ** 2
         means = [squares[:1000].mean(), squares.mean()]
-        np.testing.assert_allclose(found[pair], means, rtol=1e-9, atol=1e-24)
+        np.testing.assert_allclose(gaps[pair], means, rtol=1e-9, atol=1e-24)
 
 
 def test_a_stump_has_the_gap_that_follows_from_the_normal_distribution():
     forest = forests.grow([forests.split(1, 0.3, forests.leaf(0.0), forests.leaf(2.0))], 2)
     exact = 4.0 * ndtr((0.1 - 0.3) / 0.5)
-    given = dict(X=[[9.0, 0.1]] * 64, features=[1], counts=[100, 20_000], scale=0.5)
-    mc = sampling.pg2_sampled(forest, kind="mc", **given)
-    halton = sampling.pg2_sampled(forest, kind="halton", **given)
+    arguments = dict(X=[[9.0, 0.1]] * 64, features=[1], counts=[100, 20_000], scale=0.5)
+    mc = sampling.pg2_sampled(forest, kind="mc", **arguments)
+    halton = sampling.pg2_sampled(forest, kind="halton", **arguments)
     spread = np.sqrt(exact * (4.0 - exact) / 20_000)
     assert np.abs(mc[:, 1] - exact).max() < 5 * spread
     assert np.abs(halton[:, 1] - exact).max() < 0.2 * spread
@@ -144,31 +144,31 @@ def test_a_stump_has_the_gap_that_follows_from_the_normal_distribution():
 def test_pairs_depend_on_their_number_and_not_on_counts_groups_or_threads(kind, draws):
     forest, X = boosted()
     X, masks, counts = X[:20], sets(20, X.shape[1], 3), [100, 513, 1024]
-    given = dict(scale=0.3, kind=kind, draws=draws, random_state=7, n_streams=8)
-    whole = sampling.pg2_sampled(forest, X, masks, counts, **given)
-    for chosen in ([100], [513], [100, 1024]):
-        some = sampling.pg2_sampled(forest, X, masks, chosen, **given)
-        assert some.tobytes() == whole[:, np.isin(counts, chosen)].tobytes()
+    options = dict(scale=0.3, kind=kind, draws=draws, random_state=7, n_streams=8)
+    all_gaps = sampling.pg2_sampled(forest, X, masks, counts, **options)
+    for some_counts in ([100], [513], [100, 1024]):
+        gaps = sampling.pg2_sampled(forest, X, masks, some_counts, **options)
+        assert gaps.tobytes() == all_gaps[:, np.isin(counts, some_counts)].tobytes()
     numbers = np.random.default_rng(0).permutation(20)
     for group in np.split(numbers, [1, 9]):
-        own = X[group], masks[group], counts
-        some = sampling.pg2_sampled(forest, *own, numbers=group, **given)
-        assert some.tobytes() == whole[group].tobytes()
+        pairs_of_group = X[group], masks[group], counts
+        gaps = sampling.pg2_sampled(forest, *pairs_of_group, numbers=group, **options)
+        assert gaps.tobytes() == all_gaps[group].tobytes()
     threads = numba.get_num_threads()
     try:
         for n in (1, 2):
             numba.set_num_threads(n)
-            again = sampling.pg2_sampled(forest, X, masks, counts, **given)
-            assert again.tobytes() == whole.tobytes()
+            by_threads = sampling.pg2_sampled(forest, X, masks, counts, **options)
+            assert by_threads.tobytes() == all_gaps.tobytes()
     finally:
         numba.set_num_threads(threads)
 
 
 def test_literal_draws_are_fresh_for_every_count():
     forest, X = boosted()
-    given = dict(features=np.ones((1, 7), bool), scale=0.3)
-    nested = sampling.pg2_sampled(forest, X[:1], counts=[100, 101], **given)
-    fresh = sampling.pg2_sampled(forest, X[:1], counts=[100, 101], draws="literal", **given)
+    options = dict(features=np.ones((1, 7), bool), scale=0.3)
+    nested = sampling.pg2_sampled(forest, X[:1], counts=[100, 101], **options)
+    fresh = sampling.pg2_sampled(forest, X[:1], counts=[100, 101], draws="literal", **options)
     largest = 101 * nested[0, 1] - 100 * nested[0, 0]  # the one sample more
     assert largest >= 0
     assert abs(nested[0, 1] - nested[0, 0]) < abs(fresh[0, 1] - fresh[0, 0])
@@ -238,9 +238,9 @@ def test_what_does_not_fit_is_refused(given, message):
 def test_one_of_several_outputs_is_chosen():
     forest = forests.DRAWN["sum with a base"]()
     X, features = forests.rows_on_thresholds(forest, 4), [0, 2, 3]
-    found = sampling.pg2_sampled(forest, X, features, [20], 0.5, output="class 2")
-    alone = replace(forest, value=forest.value[:, 2:], base=[0.0], output_names=["class 2"])
-    assert found.tobytes() == sampling.pg2_sampled(alone, X, features, [20], 0.5).tobytes()
+    gaps = sampling.pg2_sampled(forest, X, features, [20], 0.5, output="class 2")
+    one_output = replace(forest, value=forest.value[:, 2:], base=[0.0], output_names=["class 2"])
+    assert gaps.tobytes() == sampling.pg2_sampled(one_output, X, features, [20], 0.5).tobytes()
     with pytest.raises(ValueError, match="the model has 3 outputs"):
         sampling.pg2_sampled(forest, X, features, [20])
 
@@ -263,45 +263,45 @@ def rankings_of(n, d, seed=0):
 def test_pgi_perturbs_what_is_important_and_pgu_the_rest():
     """OpenXAI's issue 28: with one feature that matters, each is 0 just where the other is not."""
     forest = forests.grow([forests.split(2, 0.0, forests.leaf(0.0), forests.leaf(1.0))], 4)
-    X, named, other = np.zeros((5, 4)), [[2, 0, 1, 3]] * 5, [[0, 1, 3, 2]] * 5
+    X, with_it_first, with_it_last = np.zeros((5, 4)), [[2, 0, 1, 3]] * 5, [[0, 1, 3, 2]] * 5
     gaps = {
-        (which, first): openxai.gaps_by_k(forest, X, ranking, 1.0, 200, which)
-        for which in ("important", "unimportant")
-        for first, ranking in (("named", named), ("other", other))
+        (perturbed, first): openxai.gaps_by_k(forest, X, ranking, 1.0, 200, perturbed)
+        for perturbed in ("important", "unimportant")
+        for first, ranking in (("named", with_it_first), ("other", with_it_last))
     }
     assert (gaps["important", "named"] > 0.3).all()
     assert (gaps["unimportant", "named"] == 0).all()
     assert (gaps["important", "other"] > 0).all(axis=0).tolist() == [False, False, False, True]
     assert (gaps["unimportant", "other"] > 0).all(axis=0).tolist() == [True, True, True, False]
-    assert (openxai.pgi_sampled(forest, X, named, 1.0) > 0.3).all()
-    assert (openxai.pgu_sampled(forest, X, named, 1.0) == 0).all()
+    assert (openxai.pgi_sampled(forest, X, with_it_first, 1.0) > 0.3).all()
+    assert (openxai.pgu_sampled(forest, X, with_it_first, 1.0) == 0).all()
 
 
 def test_pgi_and_pgu_equal_the_definition():
     forest, X = boosted()
     X, d, n = X[:6], 7, 40
     rankings, pool = rankings_of(6, d), noise.noise_pool("mc", d, n)
-    for function, kept in ((openxai.pgi_sampled, False), (openxai.pgu_sampled, True)):
-        found = function(forest, X, rankings, 0.5, n)
+    for function, keeps_first in ((openxai.pgi_sampled, False), (openxai.pgu_sampled, True)):
+        gaps = function(forest, X, rankings, 0.5, n)
         for i, ranking in enumerate(rankings):
             total = 0.0
             for k in range(1, d + 1):
-                chosen = ranking[k:] if kept else ranking[:k]
-                own = pool[(i * d + k - 1) % 64]
-                total += slow.mean_gap(forest, X[i], chosen, np.full(d, 0.5), own, absolute=True)
-            assert found[i] == pytest.approx(total / d, rel=twins.ROUNDING)
+                subset = ranking[k:] if keeps_first else ranking[:k]
+                draws = pool[(i * d + k - 1) % 64]
+                total += slow.mean_gap(forest, X[i], subset, np.full(d, 0.5), draws, absolute=True)
+            assert gaps[i] == pytest.approx(total / d, rel=twins.ROUNDING)
 
 
 def test_gaps_by_k_take_squares_some_k_and_halton():
     forest, X = boosted()
     rankings = rankings_of(6, 7)
-    found = openxai.gaps_by_k(
+    gaps = openxai.gaps_by_k(
         forest, X[:6], rankings, 0.3, 64, ks=[2, 5], absolute=False, kind="halton", random_state=4
     )
     features = [np.isin(range(7), rankings[i, :k]) for i in range(6) for k in (2, 5)]
-    twice = np.repeat(X[:6], 2, axis=0)
-    same = sampling.pg2_sampled(forest, twice, features, [64], 0.3, "halton", 4)
-    assert found.tobytes() == same.tobytes()
+    each_row_twice = np.repeat(X[:6], 2, axis=0)
+    by_pairs = sampling.pg2_sampled(forest, each_row_twice, features, [64], 0.3, "halton", 4)
+    assert gaps.tobytes() == by_pairs.tobytes()
     with pytest.raises(ValueError, match="perturbed='top': available are"):
         openxai.gaps_by_k(forest, X[:6], rankings, 0.3, 64, "top")
     with pytest.raises(ValueError, match=r"k=8 is not in 1\.\.7"):
@@ -310,24 +310,24 @@ def test_gaps_by_k_take_squares_some_k_and_halton():
 
 def test_literal_draws_are_fresh_for_every_pair():
     forest, X = boosted()
-    twice, all_features = np.repeat(X[:1], 2, axis=0), np.ones((2, 7), bool)
-    one, other = sampling.pg2_sampled(forest, twice, all_features, [100], 0.3, draws="literal")
-    assert one != other
+    rows, all_features = np.repeat(X[:1], 2, axis=0), np.ones((2, 7), bool)
+    first, second = sampling.pg2_sampled(forest, rows, all_features, [100], 0.3, draws="literal")
+    assert first != second
 
 
 def test_literal_draws_do_not_depend_on_how_many_pairs_are_drawn_at_once(monkeypatch):
     forest, X = boosted()
-    given = forest, X[:9], np.ones((9, 7), bool), [50], 0.3
-    whole = sampling.pg2_sampled(*given, draws="literal")
+    arguments = forest, X[:9], np.ones((9, 7), bool), [50], 0.3
+    at_once = sampling.pg2_sampled(*arguments, draws="literal")
     monkeypatch.setattr(sampling, "_CHUNK", 800)
-    assert sampling.pg2_sampled(*given, draws="literal").tobytes() == whole.tobytes()
+    assert sampling.pg2_sampled(*arguments, draws="literal").tobytes() == at_once.tobytes()
 
 
 def test_exact_gaps_do_not_depend_on_chunks_of_rows(monkeypatch):
     forest, X = boosted()
     X = X[:7]
-    whole = prediction_gap.pg2(forest, X, [0, 1]), optimum.best_ranking(forest, X).gaps
+    at_once = prediction_gap.pg2(forest, X, [0, 1]), optimum.best_ranking(forest, X).gaps
     monkeypatch.setattr(prediction_gap, "CHUNK", 1)
     monkeypatch.setattr(optimum, "CHUNK", 1)
-    again = prediction_gap.pg2(forest, X, [0, 1]), optimum.best_ranking(forest, X).gaps
-    assert [a.tobytes() for a in again] == [a.tobytes() for a in whole]
+    row_by_row = prediction_gap.pg2(forest, X, [0, 1]), optimum.best_ranking(forest, X).gaps
+    assert [a.tobytes() for a in row_by_row] == [a.tobytes() for a in at_once]

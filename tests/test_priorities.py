@@ -25,22 +25,22 @@ class Wildcards(dict):
 def planned(monkeypatch):
     """Two batches, one of which has the longer chain, and how long each job takes."""
     chain = ("plans", "data", "models", "importances", "metrics")
-    made, seconds = [], {}
+    planned_jobs, seconds = [], {}
     for batch, importance in (("short", 2.0), ("long", 9.0)):
         before: list[str] = []
         for rule in chain:
             name = f"e/{batch}" + {"importances": "/i", "metrics": "/m"}.get(rule, "")
             output = f"{rule}/{name}"
-            made.append(jobs.Job(rule, name, "", before, [output]))
-            seconds[made[-1].log] = importance if rule == "importances" else 1.0
+            planned_jobs.append(jobs.Job(rule, name, "", before, [output]))
+            seconds[planned_jobs[-1].log] = importance if rule == "importances" else 1.0
             before = [output]
-    made.append(jobs.Job("importances", "e/long/quick", "", ["models/e/long"], ["quick"]))
-    seconds[made[-1].log] = 0.5
-    monkeypatch.setattr(jobs, "of_workflow", lambda flow: made)
-    known = SimpleNamespace(seconds=lambda job: seconds.get(job.log, 1.0))
-    monkeypatch.setattr(costs, "reference", lambda: known)
-    monkeypatch.setattr(costs, "read", lambda path: known)
-    return made
+    planned_jobs.append(jobs.Job("importances", "e/long/quick", "", ["models/e/long"], ["quick"]))
+    seconds[planned_jobs[-1].log] = 0.5
+    monkeypatch.setattr(jobs, "of_workflow", lambda flow: planned_jobs)
+    predicted = SimpleNamespace(seconds=lambda job: seconds.get(job.log, 1.0))
+    monkeypatch.setattr(costs, "reference", lambda: predicted)
+    monkeypatch.setattr(costs, "read", lambda path: predicted)
+    return planned_jobs
 
 
 def priority(rule, flow="a workflow", **wildcards):
@@ -49,10 +49,10 @@ def priority(rule, flow="a workflow", **wildcards):
 
 
 def test_jobs_of_the_longest_chain_come_first_and_keep_its_priority_to_its_end(planned):
-    given = {"experiment": "e", "importance": "i", "metric": "m"}
-    long = [priority(rule, batch="long", **given) for rule in PLACES]
-    short = [priority(rule, batch="short", **given) for rule in PLACES]
-    assert long == [13.0] * 5 and short == [6.0] * 5
+    names = {"experiment": "e", "importance": "i", "metric": "m"}
+    of_long = [priority(rule, batch="long", **names) for rule in PLACES]
+    of_short = [priority(rule, batch="short", **names) for rule in PLACES]
+    assert of_long == [13.0] * 5 and of_short == [6.0] * 5
 
 
 def test_a_short_job_beside_the_chain_waits_until_the_chain_has_ended(planned):
@@ -63,8 +63,8 @@ def test_a_short_job_beside_the_chain_waits_until_the_chain_has_ended(planned):
 
 def test_a_job_that_takes_all_cores_starts_before_the_others(planned):
     planned.append(jobs.Job("tables", "p/a", "", [], ["table"], timed=True))
-    alone = priorities.Priorities("a workflow").of("results/logs/timing/tables/p/a.log")
-    assert alone(Wildcards()) > priority("models", experiment="e", batch="long")
+    priority_of_timed = priorities.Priorities("a workflow").of("results/logs/timing/tables/p/a.log")
+    assert priority_of_timed(Wildcards()) > priority("models", experiment="e", batch="long")
 
 
 def test_a_job_that_a_run_of_everything_does_not_have_comes_last(planned):
@@ -84,8 +84,8 @@ LARGEST = {"models": (1200, 2100), "importances": (790, 1300), "metrics": (391, 
 
 
 def request(monkeypatch, predicted, attempt=1, flow="a workflow", batch="b"):
-    one = jobs.Job("models", "e/b", "", [], [])
-    monkeypatch.setattr(jobs, "of_workflow", lambda flow, experiment: [one])
+    only_job = jobs.Job("models", "e/b", "", [], [])
+    monkeypatch.setattr(jobs, "of_workflow", lambda flow, experiment: [only_job])
     monkeypatch.setattr(costs.Costs, "megabytes", lambda self, job: predicted)
     pattern = "results/logs/models/{experiment}/{batch}.log"
     wildcards = Named(experiment="e", batch=batch)

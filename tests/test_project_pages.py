@@ -90,14 +90,14 @@ def test_hooks_of_pre_commit_are_checks_of_make_lint():
 
 def test_every_paper_is_among_the_references_of_the_citation():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())["references"]
-    named = {f"{r['authors'][0]['family-names'].lower()}{r['year']}": r for r in cited}
+    by_paper = {f"{r['authors'][0]['family-names'].lower()}{r['year']}": r for r in cited}
     accounts = {p.parent.name: yaml.safe_load(p.read_text()) for p in PAPERS.glob("*/account.yaml")}
-    assert named.keys() == accounts.keys()
+    assert by_paper.keys() == accounts.keys()
     for paper, account in accounts.items():
         citation = " ".join(account["citation"].lower().split())
-        assert named[paper]["url"] == account["url"]
-        assert named[paper]["title"].lower() in citation
-        for author in named[paper]["authors"]:
+        assert by_paper[paper]["url"] == account["url"]
+        assert by_paper[paper]["title"].lower() in citation
+        for author in by_paper[paper]["authors"]:
             assert f"{author['given-names']} {author['family-names']}".lower() in citation
 
 
@@ -143,10 +143,10 @@ def test_attributes_of_git_leave_every_file_as_it_is():
     """Line ends that are normalized would change the SHA-256 of tables and models."""
     if not (ROOT / ".git").exists():
         pytest.skip("This folder is no repository of git; run the test in a clone of it.")
-    listed = subprocess.run(
+    process = subprocess.run(
         ["git", "ls-files", "--eol"], cwd=ROOT, text=True, capture_output=True, check=True
     )
-    lines = [line.split() for line in listed.stdout.splitlines()]
+    lines = [line.split() for line in process.stdout.splitlines()]
     assert {line[0] for line in lines} <= {"i/lf", "i/-text", "i/none"}
     assert {line[2] for line in lines if line[0] == "i/-text"} <= {"attr/-text"}
 

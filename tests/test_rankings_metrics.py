@@ -18,11 +18,11 @@ def test_sets_are_the_same_if_all_features_are(d):
     ends = rng.random((3, 8, d)) < 0.5
     # Sets that differ in one feature only, and copies.
     for j in (0, d // 2, d - 1, max(0, d - 32)):
-        other = ends[:, -1:].copy()
-        other[:, :, j] ^= True
-        ends = np.concatenate([ends, other, ends[:, :1]], axis=1)
-    same = first_of_same(ends)
-    for row, firsts in zip(ends, same, strict=True):
+        changed_set = ends[:, -1:].copy()
+        changed_set[:, :, j] ^= True
+        ends = np.concatenate([ends, changed_set, ends[:, :1]], axis=1)
+    first_equal = first_of_same(ends)
+    for row, firsts in zip(ends, first_equal, strict=True):
         for a, first in zip(row, firsts, strict=True):
             assert (row[first] == a).all()
             if d <= 62:  # without sharing every set is its own first

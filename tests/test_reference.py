@@ -64,8 +64,8 @@ def take(project, monkeypatch):
 
 def test_the_reference_keeps_claims_small_tables_and_the_pictures_of_pages(project, take):
     take.main()
-    kept = project / "docs" / "reference"
-    assert {p.relative_to(kept).as_posix() for p in kept.rglob("*") if p.is_file()} == {
+    reference = project / "docs" / "reference"
+    assert {p.relative_to(reference).as_posix() for p in reference.rglob("*") if p.is_file()} == {
         "claims.csv",
         "claims_timing.csv",
         "tables.sha256",
@@ -76,7 +76,7 @@ def test_the_reference_keeps_claims_small_tables_and_the_pictures_of_pages(proje
     }
     large = (project / "results" / "tables" / "p" / "large.csv").read_bytes()
     line = f"{hashlib.sha256(large).hexdigest()}  tables/p/large.csv\n"
-    assert (kept / "tables.sha256").read_text() == line
+    assert (reference / "tables.sha256").read_text() == line
     assert "| p/t | v | 2 | 2 |" in (project / "docs" / "results.md").read_text()
 
 
@@ -128,6 +128,6 @@ def test_a_run_that_is_not_finished_is_not_archived(project):
 
 def test_every_picture_of_the_reference_is_shown_by_a_page():
     """Others make every clone larger and belong in the archive."""
-    kept = {p.relative_to(REFERENCE).as_posix() for p in REFERENCE.rglob("*.png")}
-    assert kept == set(script("take_reference").shown())
+    pictures = {p.relative_to(REFERENCE).as_posix() for p in REFERENCE.rglob("*.png")}
+    assert pictures == set(script("take_reference").shown())
     assert {p.suffix for p in REFERENCE.rglob("*") if p.is_file()} == {".csv", ".png", ".sha256"}

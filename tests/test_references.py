@@ -72,8 +72,8 @@ def test_all_memory_is_given_back(counted):
     for _ in range(10):
         total_of_rows(X)
     after = counted()
-    made, given_back = after.alloc - before.alloc, after.free - before.free
-    assert made == given_back >= 10 * len(X)
+    n_allocated, n_freed = after.alloc - before.alloc, after.free - before.free
+    assert n_allocated == n_freed >= 10 * len(X)
 
 
 ROOM = Pair(np.ones(2), np.ones((2, 2)))
@@ -86,13 +86,13 @@ ROOM = Pair(np.ones(2), np.ones((2, 2)))
 def test_a_function_that_makes_no_arrays_counts_no_references(
     inner, arguments, counts, monkeypatch
 ):
-    seen, run_pass = {}, NativeLowering.run_pass
+    counting, run_pass = {}, NativeLowering.run_pass
 
     def noted(lowering, state):
-        seen[state.func_id.func_name] = state.targetctx.enable_nrt
+        counting[state.func_id.func_name] = state.targetctx.enable_nrt
         return run_pass(lowering, state)
 
     monkeypatch.setattr(NativeLowering, "run_pass", noted)
-    again = kernel(inner=True)(inner.py_func)
-    again.dispatcher.compile(tuple(map(numba.typeof, arguments)))
-    assert seen[inner.py_func.__name__] == counts
+    recompiled = kernel(inner=True)(inner.py_func)
+    recompiled.dispatcher.compile(tuple(map(numba.typeof, arguments)))
+    assert counting[inner.py_func.__name__] == counts

@@ -26,12 +26,12 @@ FIGURE, TABLE, TIMED = "sutera2021/figure7", "sutera2021/table4", "sutera2021/co
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 400"><path d="M0 0h800v400"/></svg>'
 
 
-def claim(name, cell, **others):
+def claim(name, cell, **columns):
     """A row of the claims table."""
     paper, _, artefact = name.partition("/")
     row = dict.fromkeys(COLUMNS, "") | {"data": "the paper's", "basis": "rounding"}
     row |= {"paper": paper, "artefact": artefact, "variant": "published", "cell": cell}
-    return row | {"printed": "0.5", "ours": "0.7", "verdict": "differs"} | others
+    return row | {"printed": "0.5", "ours": "0.7", "verdict": "differs"} | columns
 
 
 CLAIMS = [
@@ -64,7 +64,7 @@ def results(tmp_path_factory):
     return tmp_path
 
 
-def rendered(results, config, claims=CLAIMS, **others):
+def rendered(results, config, claims=CLAIMS, **sections):
     """The report of these files."""
     return page.render(
         claims,
@@ -74,7 +74,7 @@ def rendered(results, config, claims=CLAIMS, **others):
         manifest=manifest.of_run(config, 2),
         versions=manifest.versions(),
         seconds=manifest.seconds_by_rule(results),
-        **others,
+        **sections,
     )
 
 
@@ -128,9 +128,9 @@ def test_every_judged_value_is_shown_with_its_artefact(report):
         section = report.partition(f'<section class="card" id="{name}"')[2].partition("</section>")[
             0
         ]
-        own = [c for c in CLAIMS if f"{c['paper']}/{c['artefact']}" == name]
-        assert section.count('<span class="badge') >= len(own)
-        assert all(c["printed"] in section for c in own)
+        of_artefact = [c for c in CLAIMS if f"{c['paper']}/{c['artefact']}" == name]
+        assert section.count('<span class="badge') >= len(of_artefact)
+        assert all(c["printed"] in section for c in of_artefact)
     assert "the cause &amp; its &lt;test&gt;" in report and "tests/x.py::y" in report
 
 
@@ -157,8 +157,8 @@ def test_the_report_refers_to_no_other_file(report):
 def test_every_link_inside_the_report_leads_to_an_element(report):
     elements = Elements(report)
     references = {attributes.get("href", "") for _, attributes in elements.tags}
-    inside = {reference[1:] for reference in references if reference.startswith("#")}
-    assert {TABLE, FIGURE, TIMED} <= inside <= elements.ids.keys()
+    targets = {reference[1:] for reference in references if reference.startswith("#")}
+    assert {TABLE, FIGURE, TIMED} <= targets <= elements.ids.keys()
 
 
 def test_the_report_names_no_user_no_host_and_no_folder(results, config, monkeypatch):
@@ -170,16 +170,16 @@ def test_the_report_names_no_user_no_host_and_no_folder(results, config, monkeyp
     for place in (str(ROOT), str(results), str(Path.home()) + "/", "the-host", "the-user"):
         assert place not in text
     message = f"fit: '{ROOT}/data/x.csv' of {Path.home()}/y: no such file: {ROOT}"
-    shown = manifest.without_places(message)
-    assert str(ROOT) not in shown and str(Path.home()) + "/" not in shown
-    assert "./data/x.csv" in shown and "no such file" in shown
+    cleaned = manifest.without_places(message)
+    assert str(ROOT) not in cleaned and str(Path.home()) + "/" not in cleaned
+    assert "./data/x.csv" in cleaned and "no such file" in cleaned
 
 
 def test_an_incomplete_run_names_what_is_missing_and_why(results, config, report):
     lost = [{"artefact": TABLE, "log": "results/logs/fit.log", "reason": "fit: ValueError: <no>"}]
     text = rendered(results, config, CLAIMS[3:], incomplete=lost)
-    shown = len([a for a in config["artefacts"].values() if not a.get("optional")])
-    assert f"incomplete: 1 of {shown} artefacts were not made" in text
+    n_artefacts = len([a for a in config["artefacts"].values() if not a.get("optional")])
+    assert f"incomplete: 1 of {n_artefacts} artefacts were not made" in text
     assert "fit: ValueError: &lt;no&gt;" in text and "results/logs/fit.log" in text
     assert "without a known cause</h2>" not in text
     assert 'id="incomplete"' not in report and "1 of the values differ without a known" in report
@@ -214,24 +214,24 @@ def test_letters_of_a_drawn_figure_have_their_own_size_on_the_page(tmp_path):
         figure.subplots()
         for kind in ("svg", "png"):
             save(figure, tmp_path / f"a.{kind}")
-            shown = pictures.embed([tmp_path / f"a.{kind}"])
+            picture = pictures.embed([tmp_path / f"a.{kind}"])
             # An inch has 96 pixels on a page.
-            assert (shown["width"], shown["height"]) == (480, 240), kind
+            assert (picture["width"], picture["height"]) == (480, 240), kind
 
 
 def test_every_artefact_has_a_caption_and_every_caption_an_artefact():
-    drawn = set(Workflow({}).figures)
-    named = set()
+    with_figure = set(Workflow({}).figures)
+    with_caption = set()
     for name in configuration.artefacts():
         paper, _, artefact = name.partition("/")
         caption = texts.captions(paper).get(artefact)
         assert caption, f"{name} has no caption: add it to papers/{paper}/captions.yaml"
-        needed = {"seen", "data", "whose"} | ({"alt", "marks"} if name in drawn else set())
+        needed = {"seen", "data", "whose"} | ({"alt", "marks"} if name in with_figure else set())
         assert needed <= caption.keys() <= {*texts.PARTS, "alt"}, name
         assert all(text.strip().endswith(".") for text in caption.values()), name
-        named.add(name)
-    papers = {name.partition("/")[0] for name in named}
-    assert named == {f"{paper}/{key}" for paper in papers for key in texts.captions(paper)}
+        with_caption.add(name)
+    papers = {name.partition("/")[0] for name in with_caption}
+    assert with_caption == {f"{paper}/{key}" for paper in papers for key in texts.captions(paper)}
 
 
 @pytest.fixture(scope="module")
@@ -268,8 +268,8 @@ def test_the_account_of_a_paper_counts_every_finding_once(reference):
     """Red if it leaves out those that are undecided, or counts an outcome that none has."""
     for paper in {name.partition("/")[0] for name in configuration.artefacts()}:
         text = reference.fill(texts.account(paper)["found"])
-        (total, listed) = re.search(r"Of its (\d+) findings in words ([^.:]+)", text).groups()
-        counts = [int(number) for number in re.findall(r"\d+", listed)]
+        (total, outcomes) = re.search(r"Of its (\d+) findings in words ([^.:]+)", text).groups()
+        counts = [int(number) for number in re.findall(r"\d+", outcomes)]
         assert sum(counts) == int(total) and 0 not in counts, text
 
 
@@ -286,16 +286,16 @@ def test_captions_say_what_the_tables_of_the_reference_show(reference, config):
         for row in rows
         if (row["quantity"], row["feature"]) == ("MDI over Sex", "PassengerId")
     }
-    passed = min(depth for depth, share in down_to.items() if share > 1)
-    assert said("loecher2022", "depth", "alt", r"passes sex at depth (\d+)") == [passed]
+    depth_of_passing = min(depth for depth, share in down_to.items() if share > 1)
+    assert said("loecher2022", "depth", "alt", r"passes sex at depth (\d+)") == [depth_of_passing]
     rows = storage.read_rows(REFERENCE / "timing" / "tables" / "gajewski2025" / "timings.csv")
     growth = [
         round(float(row["value"]), 1)
         for row in rows
         if (row["part"], row["method"]) == ("exponent", "mc")
     ]
-    found = said("gajewski2025", "timings", "seen", r"iteration with one of ([\d.]+) to ([\d.]+),")
-    assert found == [min(growth), max(growth)]
+    ends = said("gajewski2025", "timings", "seen", r"iteration with one of ([\d.]+) to ([\d.]+),")
+    assert ends == [min(growth), max(growth)]
     rows = storage.read_rows(REFERENCE / "timing" / "tables" / "sutera2021" / "costs.csv")
     seconds = {}
     for row in rows:
@@ -316,8 +316,8 @@ def test_captions_say_what_the_tables_of_the_reference_show(reference, config):
     ]
     rows = storage.read_rows(REFERENCE / "tables" / "sutera2021" / "figure2.csv")
     means = [round(float(row["value"]), 2) for row in rows if row["statistic"] == "mean"]
-    found = said("sutera2021", "figure2", "seen", r"between ([\d.]+) and ([\d.]+) for all pairs")
-    assert found == [min(means), max(means)]
+    ends = said("sutera2021", "figure2", "seen", r"between ([\d.]+) and ([\d.]+) for all pairs")
+    assert ends == [min(means), max(means)]
 
 
 def test_numbers_come_from_the_rows_that_are_named(tmp_path):
@@ -381,13 +381,13 @@ def test_every_finding_on_a_worked_sweep_has_its_numbers(worked_sweeps):
 
 def test_the_report_shows_the_sweeps_of_the_configuration(results, config, worked_sweeps, report):
     assert '<section id="sweeps">' not in report
-    shown = Elements(rendered(results, config, sweeps=worked_sweeps))
-    text = " ".join(shown.text)
+    elements = Elements(rendered(results, config, sweeps=worked_sweeps))
+    text = " ".join(elements.text)
     for section in worked_sweeps:
-        assert shown.ids[section["name"]] == "section"
+        assert elements.ids[section["name"]] == "section"
         assert all(finding["text"] in text for finding in section["findings"])
         assert f"make sweep EXPERIMENT={section['name']}" in text
-    assert len([a for tag, a in shown.tags if tag == "img" and len(a["alt"]) > 40]) == 4
+    assert len([a for tag, a in elements.tags if tag == "img" and len(a["alt"]) > 40]) == 4
 
 
 def test_sweeps_of_the_configuration_are_part_of_a_run():

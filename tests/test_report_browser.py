@@ -132,10 +132,10 @@ def test_the_report_is_whole_in_a_browser(opened, tmp_path, dark):
     command += [f"--user-data-dir={tmp_path}", "--window-size=1500,2000"]
     command += ["--blink-settings=preferredColorScheme=" + ("0" if dark else "1")]
     command += ["--virtual-time-budget=20000", "--dump-dom", opened.as_uri()]
-    done = subprocess.run(command, text=True, capture_output=True, timeout=120)
-    written = re.search(r"<pre>(.+?)</pre>", done.stdout, re.S)
-    assert written, done.stderr[-2000:]
-    results = json.loads(html.unescape(written[1]))
+    process = subprocess.run(command, text=True, capture_output=True, timeout=120)
+    match = re.search(r"<pre>(.+?)</pre>", process.stdout, re.S)
+    assert match, process.stderr[-2000:]
+    results = json.loads(html.unescape(match[1]))
     assert sorted(result["inner"] for result in results) == list(WIDTHS)
     for result in results:
         assert result["errors"] == [] and result["missing"] == 0

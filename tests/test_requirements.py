@@ -13,9 +13,9 @@ GRID = {"data": "led_sampled", "model": "extra_trees"}
 
 def planned(importance, **axes):
     """The points of a sweep of one importance; a model may be given by its recipe."""
-    given = axes.pop("model", None)
-    models = {"mine": given} if given else {}
-    grid = {**GRID, **axes, **({"model": "mine"} if given else {})}
+    recipe = axes.pop("model", None)
+    models = {"mine": recipe} if recipe else {}
+    grid = {**GRID, **axes, **({"model": "mine"} if recipe else {})}
     experiment = {
         "importances": [importance],
         "metrics": ["scores"],

@@ -60,8 +60,8 @@ def test_patterns_and_pairs_lead_to_the_same_values(name, features):
     X, background = (forest.prepare(rows) for rows in drawn(forest))
     factors = np.random.default_rng(0).normal(size=(4, 5))
     ours = kernel.tree_shap_rescaled(forest, X, background, factors, features)
-    alone = [twins_interventional.leaf_by_leaf(forest, X, z[None])[:, :, 0] for z in background]
-    twin = np.einsum("xz,zxj->xj", factors, alone) / 5
+    by_row = [twins_interventional.leaf_by_leaf(forest, X, z[None])[:, :, 0] for z in background]
+    twin = np.einsum("xz,zxj->xj", factors, by_row) / 5
     assert twins.largest_error(ours, twin) <= twins.ROUNDING
 
 

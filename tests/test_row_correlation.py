@@ -54,7 +54,7 @@ def test_summary_counts_at_the_threshold_and_uses_population_spread(pair):
     attributions = {"m": attribution(a, "m"), "n": attribution(b, "n")}
     summary = metric("row_correlation_summary")(attributions, [["m", "n"]], thresholds=[0.5])
     pearson, _ = row_correlations(a, b)
-    found = summary[summary["correlation"] == "pearson"].set_index("statistic")["value"]
+    statistics = summary[summary["correlation"] == "pearson"].set_index("statistic")["value"]
     defined = np.delete(pearson, 3)
     expected = {
         "mean": defined.mean(),
@@ -65,7 +65,7 @@ def test_summary_counts_at_the_threshold_and_uses_population_spread(pair):
         "undefined": 1,
     }
     pd.testing.assert_series_equal(
-        found, pd.Series(expected, name="value"), check_names=False, rtol=1e-13
+        statistics, pd.Series(expected, name="value"), check_names=False, rtol=1e-13
     )
 
 
@@ -79,10 +79,10 @@ def test_summary_counts_at_the_threshold_and_uses_population_spread(pair):
 )
 def test_bad_requests_are_named(pair, arguments, message):
     a, b = pair
-    many = Attribution(
+    two_outputs = Attribution(
         np.zeros((40, 6, 2)), [0, 0], [f"x{j}" for j in range(6)], ["a", "b"], "many"
     )
-    attributions = {"m": attribution(a, "m"), "n": attribution(b, "n"), "many": many}
+    attributions = {"m": attribution(a, "m"), "n": attribution(b, "n"), "many": two_outputs}
     with pytest.raises(ValueError, match=message):
         metric("row_correlation")(attributions, **arguments)
 

@@ -54,9 +54,9 @@ def run_forked(forked, monkeypatch, capfd):
 
     def replaced(file, command):
         assert file == command[0] == "snakemake"
-        done = forked(Path.cwd(), command[1:], dict(os.environ))
-        print(done.stdout)
-        sys.exit(done.returncode)
+        process = forked(Path.cwd(), command[1:], dict(os.environ))
+        print(process.stdout)
+        sys.exit(process.returncode)
 
     # Of the module alone: the forked runs are started by subprocess too.
     monkeypatch.setattr(front, "subprocess", SimpleNamespace(run=list_of))
@@ -67,10 +67,10 @@ def run_forked(forked, monkeypatch, capfd):
         with pytest.raises(SystemExit) as end:
             front.main(list(arguments))
         # A text is what Python prints on standard error before it ends with status 1.
-        said = f"{end.value.code}\n" if isinstance(end.value.code, str) else ""
+        message = f"{end.value.code}\n" if isinstance(end.value.code, str) else ""
         printed, errors = capfd.readouterr()
-        status = 1 if said else end.value.code
-        return SimpleNamespace(returncode=status, stdout=printed, stderr=errors + said)
+        status = 1 if message else end.value.code
+        return SimpleNamespace(returncode=status, stdout=printed, stderr=errors + message)
 
     return call
 
@@ -87,16 +87,16 @@ def lock(tmp_path):
 
 @LINUX
 def test_the_lock_of_a_run_that_was_killed_is_removed(tmp_path, lock):
-    done = run(tmp_path, "--version")
-    assert done.returncode == 0 and not lock.exists()
-    assert "removed the lock of a run that was killed" in done.stderr
+    process = run(tmp_path, "--version")
+    assert process.returncode == 0 and not lock.exists()
+    assert "removed the lock of a run that was killed" in process.stderr
 
 
 def test_the_lock_of_a_run_on_another_machine_stays(tmp_path, lock):
     (tmp_path / ".snakemake" / "host_of_last_run").write_text("another")
-    done = run(tmp_path, "--version")
-    assert done.returncode == 1 and lock.exists()
-    assert "remove its lock with: snakemake --unlock" in done.stderr
+    process = run(tmp_path, "--version")
+    assert process.returncode == 1 and lock.exists()
+    assert "remove its lock with: snakemake --unlock" in process.stderr
 
 
 @LINUX
@@ -105,15 +105,15 @@ def test_the_lock_of_a_run_on_another_machine_stays(tmp_path, lock):
 )
 def test_the_lock_of_a_run_that_is_alive_stays(tmp_path, lock, file, options):
     (tmp_path / file).write_text("import time; time.sleep(60)\n")
-    other = subprocess.Popen([sys.executable, *options], cwd=tmp_path)
+    other_run = subprocess.Popen([sys.executable, *options], cwd=tmp_path)
     try:
-        done = run(tmp_path, "--version")
+        process = run(tmp_path, "--version")
     finally:
-        other.kill()
-        other.wait()
-    assert done.returncode == 1 and lock.exists()
-    assert done.stderr == (
-        f"another run of Snakemake works in this directory: process {other.pid}\n"
+        other_run.kill()
+        other_run.wait()
+    assert process.returncode == 1 and lock.exists()
+    assert process.stderr == (
+        f"another run of Snakemake works in this directory: process {other_run.pid}\n"
     )
 
 
@@ -128,8 +128,8 @@ def test_the_lock_of_a_run_that_is_alive_stays(tmp_path, lock, file, options):
 def test_a_configuration_file_that_cannot_be_read_is_one_line(tmp_path, content, message):
     if content is not None:
         (tmp_path / "mine.yaml").write_bytes(content)
-    done = run(tmp_path, "--configfile", "mine.yaml", "--version")
-    assert (done.returncode, done.stderr) == (1, message)
+    process = run(tmp_path, "--configfile", "mine.yaml", "--version")
+    assert (process.returncode, process.stderr) == (1, message)
 
 
 def test_all_files_reach_snakemake_and_the_target_is_no_file(tmp_path):
@@ -139,8 +139,8 @@ def test_all_files_reach_snakemake_and_the_target_is_no_file(tmp_path):
         (tmp_path / f"{name}.yaml").write_text(f"{name}: {name}.txt\n")
     (tmp_path / "a.txtb.txt").touch()
     files = ["--configfile", "a.yaml", "--configfile", "b.yaml"]
-    done = run(tmp_path, *files, "-n", "--cores", "1", "all")
-    assert done.returncode == 0, done.stderr
+    process = run(tmp_path, *files, "-n", "--cores", "1", "all")
+    assert process.returncode == 0, process.stderr
 
 
 @pytest.mark.parametrize(
@@ -174,10 +174,10 @@ def test_what_does_not_exist_is_one_line_with_what_there_is(
     (tmp_path / "mine.yaml").write_text("experiments: {mine: {}}\n")
     shutil.copy(RUN.parents[1] / "Makefile", tmp_path)
     (tmp_path / "Snakefile").write_text("rule claims:\n")
-    done = run_forked(tmp_path, *arguments)
-    assert done.returncode == 1
-    assert done.stderr.startswith(message) and done.stderr.count("\n") == 1
-    assert ("mine, " in done.stderr) == ("mine.yaml" in arguments)
+    process = run_forked(tmp_path, *arguments)
+    assert process.returncode == 1
+    assert process.stderr.startswith(message) and process.stderr.count("\n") == 1
+    assert ("mine, " in process.stderr) == ("mine.yaml" in arguments)
 
 
 @pytest.mark.parametrize(
@@ -197,9 +197,9 @@ def test_a_target_stands_behind_all_options(run_forked, tmp_path, arguments, tar
     (tmp_path / "Snakefile").write_text("\n\n".join(rules))
     # The one that lists the rules first, and so starts Snakemake twice, does so in truth.
     how = run if target == "claims" else run_forked
-    done = how(tmp_path, *arguments, "-n", "--cores", "1")
-    assert done.returncode == 0, done.stderr
-    assert f"\nrule {target}:" in done.stdout + done.stderr
+    process = how(tmp_path, *arguments, "-n", "--cores", "1")
+    assert process.returncode == 0, process.stderr
+    assert f"\nrule {target}:" in process.stdout + process.stderr
 
 
 def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -231,9 +231,9 @@ def test_what_a_killed_write_leaves_is_no_plan(tmp_path):
 @pytest.mark.parametrize("cores", ["0", "-1", "two", "1.5"])
 def test_a_number_of_cores_that_nothing_can_run_on_is_one_line(tmp_path, cores):
     """Snakemake would wait for a core forever."""
-    done = run(tmp_path, "--version", "--cores", cores)
-    assert done.returncode == 1
-    assert done.stderr == f"cores: {cores!r} is neither a whole number above 0 nor all\n"
+    process = run(tmp_path, "--version", "--cores", cores)
+    assert process.returncode == 1
+    assert process.stderr == f"cores: {cores!r} is neither a whole number above 0 nor all\n"
 
 
 @pytest.mark.parametrize("given", ["", "here b/.venv"])
@@ -242,12 +242,12 @@ def test_a_blank_in_the_path_of_the_environment_splits_no_command_of_make(tmp_pa
     folder.mkdir(parents=True)
     makefile = shutil.copy(RUN.parents[1] / "Makefile", folder)
     targets = re.findall(r"^([a-z-]+): .*##", Path(makefile).read_text(), re.MULTILINE)
-    more = [f"VENV={tmp_path}/{given}"] if given else []
+    settings = [f"VENV={tmp_path}/{given}"] if given else []
     runnable = [t for t in targets if t not in ("help", "quick", "clean")]
-    command = ["make", "-n", *runnable, "EXPERIMENT=e", *more]
-    done = subprocess.run(command, cwd=folder, text=True, capture_output=True)
-    assert done.returncode == 0, done.stderr
-    words = shlex.split(done.stdout.replace("\\\n", ""))
+    command = ["make", "-n", *runnable, "EXPERIMENT=e", *settings]
+    process = subprocess.run(command, cwd=folder, text=True, capture_output=True)
+    assert process.returncode == 0, process.stderr
+    words = shlex.split(process.stdout.replace("\\\n", ""))
     environment = f"{tmp_path}/{given}" if given else f"{folder}/.venv"
     assert len([word for word in words if word.startswith(f"{environment}/bin/")]) > 12
     assert [word for word in words if word.endswith(("/folder", "/here"))] == []

@@ -81,16 +81,16 @@ def test_a_run_waits_for_a_job_of_an_earlier_one_and_says_so(tmp_path):
     with started(tmp_path, job) as first:
         assert first.stdout.readline() == "started\n"
         first.kill()
-        answer = first.stdout.readline()
-        assert answer == "SIGTERM\n", answer or first.stderr.read()
+        line = first.stdout.readline()
+        assert line == "SIGTERM\n", line or first.stderr.read()
         command = [sys.executable, "-c", RUN, "pass"]
         environment = {**os.environ, "PYTHONPATH": str(SRC)}
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         with subprocess.Popen(command, cwd=tmp_path, env=environment, **pipes) as second:
-            said = second.stderr.readline()
+            message = second.stderr.readline()
             (tmp_path / "e").touch()
             assert second.stdout.readline() == "held\n"
-    assert said == "waiting until the jobs of an earlier run have ended\n"
+    assert message == "waiting until the jobs of an earlier run have ended\n"
 
 
 def test_a_run_that_ends_leaves_the_next_one_nothing_to_wait_for(tmp_path):

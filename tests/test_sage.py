@@ -185,8 +185,8 @@ def test_correlated_features_share_with_the_conditional_imputer():
 @pytest.mark.parametrize("algorithm", ["exact", "sampled"])
 def test_threads_chunks_and_tables_leave_the_bytes_alone(run, imputer, algorithm, monkeypatch):
     def bytes_now():
-        found = run(imputer=imputer, algorithm=algorithm, threshold=0.1)
-        return found.values.tobytes() + found.standard_error.tobytes()
+        scores = run(imputer=imputer, algorithm=algorithm, threshold=0.1)
+        return scores.values.tobytes() + scores.standard_error.tobytes()
 
     before, threads = bytes_now(), numba.get_num_threads()
     try:
@@ -205,12 +205,12 @@ def test_threads_chunks_and_tables_leave_the_bytes_alone(run, imputer, algorithm
 
 
 def test_a_given_number_of_permutations_are_those_that_sampling_would_draw():
-    until = of_led(random_state=3)
-    n = until.parameters["n_permutations"]
-    given = of_led(random_state=3, n_permutations=n)
-    assert given.values.tobytes() == until.values.tobytes()
-    assert given.standard_error.tobytes() == until.standard_error.tobytes()
-    assert of_led(random_state=4, n_permutations=n).values.tobytes() != until.values.tobytes()
+    converged = of_led(random_state=3)
+    n = converged.parameters["n_permutations"]
+    by_number = of_led(random_state=3, n_permutations=n)
+    assert by_number.values.tobytes() == converged.values.tobytes()
+    assert by_number.standard_error.tobytes() == converged.standard_error.tobytes()
+    assert of_led(random_state=4, n_permutations=n).values.tobytes() != converged.values.tobytes()
 
 
 def test_smaller_thresholds_take_more_permutations():
@@ -235,10 +235,10 @@ def test_the_loss_follows_the_outputs():
 
 
 def test_labels_and_parameters():
-    found = of_led(n_permutations=np.int64(1000), random_state=np.int32(0))
-    assert isinstance(found, Importance) and found.method == "sage"
-    assert found.feature_names == led_forest()[1].feature_names
-    assert found.parameters == {
+    scores = of_led(n_permutations=np.int64(1000), random_state=np.int32(0))
+    assert isinstance(scores, Importance) and scores.method == "sage"
+    assert scores.feature_names == led_forest()[1].feature_names
+    assert scores.parameters == {
         "loss": "cross_entropy",
         "imputer": "marginal",
         "algorithm": "sampled",
@@ -246,7 +246,7 @@ def test_labels_and_parameters():
         "random_state": 0,
         "n_permutations": 1000,
     }
-    assert json.loads(json.dumps(found.parameters)) == found.parameters
+    assert json.loads(json.dumps(scores.parameters)) == scores.parameters
 
 
 def test_features_of_equal_importance_end_in_a_warning(monkeypatch):
@@ -273,8 +273,8 @@ def test_values_agree_with_sage_importance(k, loss):
     exact = importance(forest, LED.X, LED.y, **options, algorithm="exact").values
     ours = importance(forest, LED.X, LED.y, **options)
     assert (np.abs(theirs.values - exact) <= 4 * theirs.std).all()
-    both = np.hypot(theirs.std, ours.standard_error)
-    assert (np.abs(theirs.values - ours.values) <= 4 * both).all()
+    error_of_difference = np.hypot(theirs.std, ours.standard_error)
+    assert (np.abs(theirs.values - ours.values) <= 4 * error_of_difference).all()
 
 
 @pytest.mark.parametrize("loss", ["cross entropy", "mse"])
@@ -326,9 +326,9 @@ BAD = [
 
 @pytest.mark.parametrize(("change", "message"), BAD)
 def test_bad_input_is_refused(change, message):
-    given = {"X": np.zeros((2, 3)), "y": ["class 0", "class 1"]} | change
+    data = {"X": np.zeros((2, 3)), "y": ["class 0", "class 1"]} | change
     with pytest.raises(ValueError, match=message):
-        importance(stump(), **given)
+        importance(stump(), **data)
 
 
 @pytest.mark.parametrize(
@@ -359,18 +359,18 @@ def test_exact_values_of_many_features_are_refused():
 @pytest.mark.parametrize("n_permutations", [2, 511, 1300])
 def test_means_and_errors_of_rounds_are_those_of_all_permutations(n_permutations, monkeypatch):
     """Rounds are pooled one by one; here all gains are kept."""
-    kept, gains = [], sage_method._gains
+    rounds, gains = [], sage_method._gains
 
-    def keeping(*given):
-        kept.append(gains(*given))
-        return kept[-1]
+    def keeping(*arguments):
+        rounds.append(gains(*arguments))
+        return rounds[-1]
 
     monkeypatch.setattr(sage_method, "_gains", keeping)
     sampled = of_regression(n_permutations=n_permutations)
-    every = np.concatenate(kept)
-    assert len(every) == n_permutations == sampled.parameters["n_permutations"]
-    assert twins.largest_error(sampled.values, every.mean(axis=0)) <= twins.ROUNDING
-    error = every.std(axis=0, ddof=1) / np.sqrt(n_permutations)
+    all_gains = np.concatenate(rounds)
+    assert len(all_gains) == n_permutations == sampled.parameters["n_permutations"]
+    assert twins.largest_error(sampled.values, all_gains.mean(axis=0)) <= twins.ROUNDING
+    error = all_gains.std(axis=0, ddof=1) / np.sqrt(n_permutations)
     assert twins.largest_error(sampled.standard_error, error) <= twins.ROUNDING
 
 

@@ -36,15 +36,15 @@ def test_errors_of_global_shares_are_shares_of_the_same_sum():
     table = metric("global_scores")({"sage": scores}, data())
     assert table["value"].tolist() == [0.25, -0.5, 0.25]
     assert table["standard_error"].tolist() == [0.1, 0.05, 0.0]
-    whole = metric("global_scores")({"sage": scores}, data(), normalize=False)
-    assert whole["standard_error"].tolist() == [0.4, 0.2, 0.0]
+    unscaled = metric("global_scores")({"sage": scores}, data(), normalize=False)
+    assert unscaled["standard_error"].tolist() == [0.4, 0.2, 0.0]
 
 
 def test_splits_and_decreases_by_depth_are_means_over_the_trees():
     """Two trees: a at both roots, c below one of them."""
-    below = split(2, 0.0, leaf(0.0, 3.0, 0.0), leaf(1.0, 1.0, 0.0), impurity=0.5)
+    of_depth_1 = split(2, 0.0, leaf(0.0, 3.0, 0.0), leaf(1.0, 1.0, 0.0), impurity=0.5)
     trees = [
-        split(0, 0.0, below, leaf(1.0, 4.0, 0.25), impurity=1.0),
+        split(0, 0.0, of_depth_1, leaf(1.0, 4.0, 0.25), impurity=1.0),
         split(0, 0.0, leaf(0.0, 4.0, 0.0), leaf(1.0, 4.0, 0.5), impurity=0.75),
     ]
     table = metric("mdi_by_depth")({}, grow(trees, 3), data())
@@ -62,14 +62,14 @@ def test_a_share_of_the_bound_is_of_means_and_not_a_mean_of_shares():
     places = Attribution(np.tile([1.0, 3.0, 2.0], (3, 1))[:, :, None], [0.0], NAMES, ["o"], "m")
     rows = Dataset(X, np.zeros(3), NAMES)
     table = metric("pgi2_bound")({"m": places}, forest, rows, [1.0])
-    own = pgi2(forest, X, of_attribution(places), scale=1.0)
+    ours = pgi2(forest, X, of_attribution(places), scale=1.0)
     upper = largest_pgi2(forest, X, scale=1.0).upper
     (row,) = table.to_dict("records")
-    assert row["value"] == pytest.approx(own.sum() / upper.sum(), rel=1e-12)
-    assert abs(row["value"] - (own / upper).mean()) > 0.1
-    assert row["median"] == pytest.approx(np.median(own / upper), rel=1e-12)
-    assert row["quantile5"] == pytest.approx(np.quantile(own / upper, 0.05), rel=1e-12)
-    assert (row["pgi2"], row["largest"]) == pytest.approx((own.mean(), upper.mean()), rel=1e-12)
+    assert row["value"] == pytest.approx(ours.sum() / upper.sum(), rel=1e-12)
+    assert abs(row["value"] - (ours / upper).mean()) > 0.1
+    assert row["median"] == pytest.approx(np.median(ours / upper), rel=1e-12)
+    assert row["quantile5"] == pytest.approx(np.quantile(ours / upper, 0.05), rel=1e-12)
+    assert (row["pgi2"], row["largest"]) == pytest.approx((ours.mean(), upper.mean()), rel=1e-12)
 
 
 def test_the_limit_of_a_sum_counts_the_additions_of_all_trees():

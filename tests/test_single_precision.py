@@ -80,21 +80,21 @@ def test_gaps_are_those_of_the_twin_to_the_last_bit(seed):
     random, trees = np.random.default_rng(seed), single_precision.single_forest(forest, 0)
     rows = X[:10]
     for sigma in SIGMAS:
-        chosen = random.random(rows.shape) < 0.6
-        found = single_precision.gaps(trees, rows, np.full(4, sigma), chosen)
-        expected = [twin.pg2(forest, x, c, sigma) for x, c in zip(rows, chosen, strict=True)]
-        assert found.tobytes() == np.array(expected, np.float32).tobytes()
+        masks = random.random(rows.shape) < 0.6
+        gaps = single_precision.gaps(trees, rows, np.full(4, sigma), masks)
+        expected = [twin.pg2(forest, x, c, sigma) for x, c in zip(rows, masks, strict=True)]
+        assert gaps.tobytes() == np.array(expected, np.float32).tobytes()
 
 
 def test_gaps_are_the_exact_ones_up_to_the_rounding_of_the_squared_prediction():
     forest, X = boosted(3)
-    trees, chosen = single_precision.single_forest(forest, 0), np.array([True, False, True, True])
-    masks = np.tile(chosen, (len(X), 1))
+    trees, mask = single_precision.single_forest(forest, 0), np.array([True, False, True, True])
+    masks = np.tile(mask, (len(X), 1))
     for sigma in SIGMAS:
-        found = single_precision.gaps(trees, X, np.full(4, sigma), masks)
+        gaps = single_precision.gaps(trees, X, np.full(4, sigma), masks)
         center = forest.predict(X)[:, 0] - forest.base[0]
-        off = np.abs(found - pg2(forest, X, chosen, scale=sigma))
-        assert (off <= 40 * 2.0**-24 * (center**2 + found)).all() and off.max() > 0
+        off = np.abs(gaps - pg2(forest, X, mask, scale=sigma))
+        assert (off <= 40 * 2.0**-24 * (center**2 + gaps)).all() and off.max() > 0
 
 
 @pytest.mark.parametrize("seed", [0, 2])
@@ -103,28 +103,28 @@ def test_rankings_and_ties_are_those_of_the_twin(seed):
     orders = [np.arange(4), np.array([[3, 1, 0, 2]] * 2 + [[2, 3, 1, 0]] * 2)]
     for order in orders:
         places = np.broadcast_to(order, (4, 4))
-        found = greedy_ranking(forest, X[:8], scale=0.1, arithmetic="single", ties=order)
+        greedy = greedy_ranking(forest, X[:8], scale=0.1, arithmetic="single", ties=order)
         for i, x in enumerate(X[:8]):
             ranking, tied = twin.greedy(forest, x, 0.1, places)
-            assert found.rankings[i].tolist() == ranking
-            assert found.tied[i].tolist() == tied
-    assert found.tied.any()
+            assert greedy.rankings[i].tolist() == ranking
+            assert greedy.tied[i].tolist() == tied
+    assert greedy.tied.any()
 
 
 def test_equal_features_are_taken_in_the_order_that_is_given_in_double_precision_too():
     forest, X = boosted(0)
     by_index = greedy_ranking(forest, X, scale=0.1)
     order = np.array([2, 3, 0, 1])
-    found = greedy_ranking(forest, X, scale=0.1, ties=order)
-    assert (found.rankings != by_index.rankings).any()
-    for x, ranking, tied in zip(X[:20], found.rankings, found.tied, strict=False):
+    by_order = greedy_ranking(forest, X, scale=0.1, ties=order)
+    assert (by_order.rankings != by_index.rankings).any()
+    for x, ranking, tied in zip(X[:20], by_order.rankings, by_order.tied, strict=False):
         for place in range(4):
-            left = [j for j in order if j not in ranking[:place]]
+            free = [j for j in order if j not in ranking[:place]]
             gaps = [
-                pg2(forest, x[None], [*map(int, ranking[:place]), int(j)], scale=0.1) for j in left
+                pg2(forest, x[None], [*map(int, ranking[:place]), int(j)], scale=0.1) for j in free
             ]
             equal = np.array(gaps)[:, 0] >= max(gaps) * (1 - greedy_module.TIE)
-            assert ranking[place] == left[int(equal.argmax())]
+            assert ranking[place] == free[int(equal.argmax())]
             assert tied[place] == (equal.sum() > 1)
 
 
@@ -153,12 +153,12 @@ def rankings(dataset, model, arithmetic, kind, n_rows=None):
     """SHAP's and greedy rankings by their printed names; ties by index, or as recorded."""
     forest, rows = authors_model(dataset, model), data(dataset).explained
     X = rows.X[:n_rows]
-    found = {SHAP: of_attribution(function_of("tree_shap")(forest, X, output="predicted"))}
+    by_name = {SHAP: of_attribution(function_of("tree_shap")(forest, X, output="predicted"))}
     ties = None if kind == "index" else recorded.tie_order(model, rows.feature_names)
     for sigma, name in GREEDY.items():
         how = {"arithmetic": arithmetic, "ties": ties}
-        found[name] = greedy_ranking(forest, X, scale=sigma, **how).rankings
-    return found
+        by_name[name] = greedy_ranking(forest, X, scale=sigma, **how).rankings
+    return by_name
 
 
 def shares_as_printed(dataset, arithmetic):
@@ -167,8 +167,8 @@ def shares_as_printed(dataset, arithmetic):
     for cell, text in printed("table2", dataset=dataset, model="single"):
         k, d = int(cell["k"]), ranked[SHAP].shape[1]
         greedy = ranked[GREEDY[float(cell["sigma"])]]
-        same = top_k_mask(greedy, k, d) == top_k_mask(ranked[SHAP], k, d)
-        yield is_print(text, same.all(axis=1).mean())
+        is_same = top_k_mask(greedy, k, d) == top_k_mask(ranked[SHAP], k, d)
+        yield is_print(text, is_same.all(axis=1).mean())
 
 
 def gaps_as_printed(table, dataset, model, ranked, n_rows):
@@ -183,27 +183,27 @@ def gaps_as_printed(table, dataset, model, ranked, n_rows):
 
 
 def test_table2_single_precision_gives_the_printed_shares_and_double_precision_others():
-    single = {d: sum(shares_as_printed(d, "single")) for d in DATASETS}
-    double = {d: sum(shares_as_printed(d, "double")) for d in DATASETS}
-    assert set(single.values()) == {9}
-    assert double == {"red_wine": 3, "california_housing": 1, "parkinson": 3}
+    in_single = {d: sum(shares_as_printed(d, "single")) for d in DATASETS}
+    in_double = {d: sum(shares_as_printed(d, "double")) for d in DATASETS}
+    assert set(in_single.values()) == {9}
+    assert in_double == {"red_wine": 3, "california_housing": 1, "parkinson": 3}
 
 
 def test_double_precision_ranks_as_exact_arithmetic_does():
     """Choices of 160 digits, on the authors' tree for red wine; single precision has others."""
     forest, X = authors_model("red_wine", "single"), data("red_wine").explained.X[:4]
-    double = greedy_ranking(forest, X, scale=0.1)
-    single = greedy_ranking(forest, X, scale=0.1, arithmetic="single")
-    d, scales, others = forest.n_features, np.full(forest.n_features, 0.1), 0
-    for x, ranking, other in zip(X, double.rankings, single.rankings, strict=True):
+    in_double = greedy_ranking(forest, X, scale=0.1)
+    in_single = greedy_ranking(forest, X, scale=0.1, arithmetic="single")
+    d, scales, n_other = forest.n_features, np.full(forest.n_features, 0.1), 0
+    for x, ranking, single_ranking in zip(X, in_double.rankings, in_single.rankings, strict=True):
         for place in range(3):
             gaps = np.full(d, -1.0)
             for j in set(range(d)) - set(ranking[:place].tolist()):
-                chosen = np.isin(np.arange(d), [*ranking[:place], j])
-                gaps[j] = exact.pg2(forest, x, chosen, exact.normal_below, scales)[0]
+                mask = np.isin(np.arange(d), [*ranking[:place], j])
+                gaps[j] = exact.pg2(forest, x, mask, exact.normal_below, scales)[0]
             assert ranking[place] == (gaps >= gaps.max() * (1 - greedy_module.TIE)).argmax()
-        others += (ranking[:3] != other[:3]).any()
-    assert others > 0
+        n_other += (ranking[:3] != single_ranking[:3]).any()
+    assert n_other > 0
 
 
 @pytest.mark.parametrize(
@@ -218,10 +218,10 @@ def test_double_precision_ranks_as_exact_arithmetic_does():
 def test_three_rows_in_single_precision_and_in_the_order_of_the_authors_are_print(
     table, dataset, model, by_index
 ):
-    given = dataset, model, "single"
-    as_recorded = gaps_as_printed(table, dataset, model, rankings(*given, "recorded", 3), 3)
+    arguments = dataset, model, "single"
+    as_recorded = gaps_as_printed(table, dataset, model, rankings(*arguments, "recorded", 3), 3)
     assert sum(as_recorded) == 12
-    other_order = gaps_as_printed(table, dataset, model, rankings(*given, "index", 3), 3)
+    other_order = gaps_as_printed(table, dataset, model, rankings(*arguments, "index", 3), 3)
     assert sum(other_order) == by_index
 
 
@@ -251,15 +251,15 @@ def test_print_is_a_mean_over_three_rows_and_not_over_all(table, model, dataset)
 
 def test_table2_described_single_trees_are_others_by_their_split_and_precision():
     """The recipes are the same, so are the printed shares on the authors' rows."""
-    for dataset, other in (("california_housing", 0.592), ("parkinson", 0.454)):
+    for dataset, expected in (("california_housing", 0.592), ("parkinson", 0.454)):
         recipe = recipe_of(dataset, "single", DESCRIBED)
         published = recipe_of(dataset, "single")
         assert recipe == {k: v for k, v in published.items() if k != "random_state"}
-        own = datasets.load({"dataset": "standardized_split", "of": dataset, "random_state": 0})
-        forest = to_forest(models.fit(published, own.training.X, own.training.y))
+        split = datasets.load({"dataset": "standardized_split", "of": dataset, "random_state": 0})
+        forest = to_forest(models.fit(published, split.training.X, split.training.y))
         saved = authors_model(dataset, "single")
         assert forest.threshold.tolist() != saved.threshold.tolist()
-        found, X = {}, own.explained.X
+        shares, X = {}, split.explained.X
         shap = of_attribution(function_of("tree_shap")(forest, X, output="predicted"))
         for sigma, arithmetic in (
             (0.1, "single"),
@@ -268,31 +268,31 @@ def test_table2_described_single_trees_are_others_by_their_split_and_precision()
             (1.0, "double"),
         ):
             ranking = greedy_ranking(forest, X, scale=sigma, arithmetic=arithmetic).rankings
-            found[sigma, arithmetic] = (ranking[:, 0] == shap[:, 0]).mean()
+            shares[sigma, arithmetic] = (ranking[:, 0] == shap[:, 0]).mean()
         # At sigma 1 the split alone makes the difference from print, at 0.1 so does the precision.
         ((_, text),) = printed("table2", dataset=dataset, model="single", sigma="1.0", k="1")
-        assert found[1.0, "single"] == found[1.0, "double"] == pytest.approx(other, abs=5e-4)
-        assert found[1.0, "single"] < float(text) - 0.1
-        assert found[0.1, "double"] > found[0.1, "single"] + 0.05
+        assert shares[1.0, "single"] == shares[1.0, "double"] == pytest.approx(expected, abs=5e-4)
+        assert shares[1.0, "single"] < float(text) - 0.1
+        assert shares[0.1, "double"] > shares[0.1, "single"] + 0.05
 
 
 def test_stated_parameters_give_other_bigger_models_on_the_authors_rows():
     """Mean PGI2 of the same rows by models of appendix A: half as large again, or a fifth."""
     for dataset, X in (("california_housing", 60), ("parkinson", 40)):
         rows = data(dataset)
-        stated = recipe_of(dataset, "bigger", DESCRIBED) | {"random_state": 42}
+        stated_recipe = recipe_of(dataset, "bigger", DESCRIBED) | {"random_state": 42}
         means = []
-        for recipe in (recipe_of(dataset, "bigger"), stated):
+        for recipe in (recipe_of(dataset, "bigger"), stated_recipe):
             forest = to_forest(models.fit(recipe, rows.training.X, rows.training.y))
-            some = forest.prepare(rows.explained.X[:X])
-            shap = of_attribution(function_of("tree_shap")(forest, some, output="predicted"))
-            means.append(_rankings.pgi2(forest, some, {SHAP: shap}, 0.1)[SHAP].mean())
+            first_rows = forest.prepare(rows.explained.X[:X])
+            shap = of_attribution(function_of("tree_shap")(forest, first_rows, output="predicted"))
+            means.append(_rankings.pgi2(forest, first_rows, {SHAP: shap}, 0.1)[SHAP].mean())
         assert means[1] > 1.5 * means[0]
     # Of red wine, where they are nearer, by noise of one deviation, and by the share of table 2.
     rows, shares, means = data("red_wine"), [], []
-    stated = recipe_of("red_wine", "bigger", DESCRIBED) | {"random_state": 42}
+    stated_recipe = recipe_of("red_wine", "bigger", DESCRIBED) | {"random_state": 42}
     ((_, text),) = printed("table2", dataset="red_wine", model="bigger", sigma="0.3", k="3")
-    for recipe in (recipe_of("red_wine", "bigger"), stated):
+    for recipe in (recipe_of("red_wine", "bigger"), stated_recipe):
         forest = to_forest(models.fit(recipe, rows.training.X, rows.training.y))
         X, d = forest.prepare(rows.explained.X), forest.n_features
         shap = of_attribution(function_of("tree_shap")(forest, X, output="predicted"))
@@ -313,8 +313,8 @@ def test_table4_rows_of_the_training_part_give_the_printed_error_and_those_of_th
     ((_, text),) = printed("table4", dataset=dataset, k="1", ranking=SHAP)
     errors = {}
     for features in randomized_error.FEATURES:
-        given = attributions, forest, rows.explained, rows.training
-        table = randomized_error.compute(*given, ks=[1], n_draws=20, features=features)
+        arguments = attributions, forest, rows.explained, rows.training
+        table = randomized_error.compute(*arguments, ks=[1], n_draws=20, features=features)
         (row,) = table.to_dict("records")
         errors[features] = row["value"] - float(text), row["draws_error"]
     off, error = errors["training"]
@@ -324,12 +324,12 @@ def test_table4_rows_of_the_training_part_give_the_printed_error_and_those_of_th
     assert float(text) > np.std(rows.explained.y)
     # Done as the text says, SHAP's error is larger than those of sigma 0.1 and 0.3, by more than
     # the interval over 300 rows; with the rows of the training part it is not.
-    some = replace(rows.explained, X=rows.explained.X[:300], y=rows.explained.y[:300])
-    ranked = {"tree_shap": function_of("tree_shap")(forest, some.X, output="predicted")}
-    ranked |= {GREEDY[s]: pg2_greedy.rank(forest, some.X, sigma=s) for s in (0.1, 0.3)}
+    first_rows = replace(rows.explained, X=rows.explained.X[:300], y=rows.explained.y[:300])
+    ranked = {"tree_shap": function_of("tree_shap")(forest, first_rows.X, output="predicted")}
+    ranked |= {GREEDY[s]: pg2_greedy.rank(forest, first_rows.X, sigma=s) for s in (0.1, 0.3)}
     for features, beyond in (("test", True), ("training", False)):
-        given = ranked, forest, some, rows.training
-        table = randomized_error.compute(*given, ks=[1], n_draws=20, features=features)
+        arguments = ranked, forest, first_rows, rows.training
+        table = randomized_error.compute(*arguments, ks=[1], n_draws=20, features=features)
         greedy = table[table["ranking"] != SHAP]
         assert len(greedy) == 2 and ((greedy["high"] < 0) == beyond).all()
 
@@ -370,10 +370,10 @@ def test_table5_fits_that_stop_early_give_the_printed_errors_without_one_feature
     """On housing, in the authors' run of sigma 0.1; print of SHAP is the mean of three runs."""
     rows = data("california_housing")
     train, test = rows.training, rows.explained
-    found = function_of("tree_shap")(
+    attribution = function_of("tree_shap")(
         authors_model("california_housing", "bigger"), test.X, output="predicted"
     )
-    first = {SHAP: of_attribution(found)[:, 0], GREEDY[0.1]: greedy_on_housing()[:, 0]}
+    first = {SHAP: of_attribution(attribution)[:, 0], GREEDY[0.1]: greedy_on_housing()[:, 0]}
     errors, fewer = {}, 0
     for rounds in (None, 1):
         predictions = np.full((8, len(test.X)), np.nan)
@@ -381,9 +381,9 @@ def test_table5_fits_that_stop_early_give_the_printed_errors_without_one_feature
             X, X_test = np.delete(train.X, j, axis=1), np.delete(test.X, j, axis=1)
             predictions[j], n_trees = stopped_early(X, train.y, X_test, test.y, rounds)
             fewer += n_trees < 40
-        for name, removed in first.items():
-            own = predictions[removed, np.arange(len(test.X))]
-            errors[name, rounds] = np.sqrt(((own - test.y) ** 2).mean())
+        for name, first_feature in first.items():
+            of_rows = predictions[first_feature, np.arange(len(test.X))]
+            errors[name, rounds] = np.sqrt(((of_rows - test.y) ** 2).mean())
     assert fewer == 4
     text = {
         cell["ranking"]: text
@@ -401,14 +401,14 @@ def near_ties(forest, X, sigma, ranking, places):
     X = forest.prepare(X)
     problem, d = GapProblem(forest, None, sigma, None), forest.n_features
     squares = (forest.predict(X)[:, 0] - forest.base[0]) ** 2
-    near = np.zeros(len(X), np.bool_)
+    may_tie = np.zeros(len(X), np.bool_)
     for place in range(places):
-        before = top_k_mask(ranking, place, d) if place else np.zeros(X.shape, np.bool_)
-        gaps = problem.gaps(X, before[:, None] | np.eye(d, dtype=np.bool_))
-        gaps[before] = -1.0
+        taken_before = top_k_mask(ranking, place, d) if place else np.zeros(X.shape, np.bool_)
+        gaps = problem.gaps(X, taken_before[:, None] | np.eye(d, dtype=np.bool_))
+        gaps[taken_before] = -1.0
         second, first = np.sort(gaps, axis=1)[:, -2:].T
-        near |= first - second < 64 * 2.0**-24 * (squares + first)
-    return np.flatnonzero(near)
+        may_tie |= first - second < 64 * 2.0**-24 * (squares + first)
+    return np.flatnonzero(may_tie)
 
 
 def every_order(d):
@@ -418,8 +418,8 @@ def every_order(d):
 
 def squares_without(rows, recipe, fits, ranking, of, k):
     """Squared errors of some rows of the test without the first k features of their ranking."""
-    given = rows.training.X, rows.training.y, rows.explained.X[of], ranking, k, fits
-    predicted = removed_predictions(lambda X, y: models.fit(recipe, X, y), *given)
+    arguments = rows.training.X, rows.training.y, rows.explained.X[of], ranking, k, fits
+    predicted = removed_predictions(lambda X, y: models.fit(recipe, X, y), *arguments)
     return (predicted - rows.explained.y[of]) ** 2
 
 
@@ -430,15 +430,15 @@ def some_order_prints(dataset, sigma, in_double, fits):
     """
     rows, forest = data(dataset), authors_model(dataset, "bigger")
     X, recipe = rows.explained.X, recipe_of(dataset, "bigger")
-    double = greedy_ranking(forest, X, scale=sigma).rankings
-    near = near_ties(forest, X, sigma, double, 3)
-    before = squares_without(rows, recipe, fits, double[near], near, 3).sum()
+    in_double_precision = greedy_ranking(forest, X, scale=sigma).rankings
+    tied_rows = near_ties(forest, X, sigma, in_double_precision, 3)
+    before = squares_without(rows, recipe, fits, in_double_precision[tied_rows], tied_rows, 3).sum()
     ((_, text),) = printed("table5", dataset=dataset, k="3", ranking=GREEDY[sigma])
     errors = []
     for order in every_order(X.shape[1]):
         how = {"scale": sigma, "arithmetic": "single", "ties": order}
-        ranking = greedy_ranking(forest, X[near], **how).rankings
-        after = squares_without(rows, recipe, fits, ranking, near, 3).sum()
+        ranking = greedy_ranking(forest, X[tied_rows], **how).rankings
+        after = squares_without(rows, recipe, fits, ranking, tied_rows, 3).sum()
         errors.append(np.sqrt(in_double**2 + (after - before) / len(X)))
     return not is_print(text, in_double) and any(is_print(text, error) for error in errors)
 
@@ -451,24 +451,24 @@ def test_table5_single_precision_and_its_ties_give_the_other_printed_errors():
     rows, forest = data("california_housing"), authors_model("california_housing", "bigger")
     X, d = rows.explained.X, rows.X.shape[1]
     recipe, fits = recipe_of("california_housing", "bigger"), {}
-    double = greedy_on_housing()
-    near = near_ties(forest, X, 0.1, double, 3)
-    assert 0 < len(near) < 100
+    in_double = greedy_on_housing()
+    tied_rows = near_ties(forest, X, 0.1, in_double, 3)
+    assert 0 < len(tied_rows) < 100
 
     def squares(ranking, of, k):
         return squares_without(rows, recipe, fits, ranking, of, k)
 
-    single = [
-        greedy_ranking(forest, X[near], scale=0.1, arithmetic="single", ties=order)
+    in_single = [
+        greedy_ranking(forest, X[tied_rows], scale=0.1, arithmetic="single", ties=order)
         for order in every_order(d)
     ]
     ends = {}
     for k in (2, 3):
-        errors = squares(double, slice(None), k)
-        of_orders = np.array([squares(found.rankings, near, k) for found in single])
+        errors = squares(in_double, slice(None), k)
+        of_orders = np.array([squares(ranked.rankings, tied_rows, k) for ranked in in_single])
         ends[k] = [np.sqrt(errors.mean())]
         for of_rows in (of_orders[0], of_orders.min(axis=0), of_orders.max(axis=0)):
-            errors[near] = of_rows
+            errors[tied_rows] = of_rows
             ends[k].append(np.sqrt(errors.mean()))
     text = {}
     for k in (2, 3):

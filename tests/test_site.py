@@ -47,8 +47,8 @@ def no_figure_stays():
 def test_every_method_has_a_page_and_every_page_is_of_a_method():
     pages = {path.stem for path in (DOCS / "measures").glob("*.md")} - {"index"}
     assert pages == set(PAGES)
-    listed = re.search(r"```{toctree}\n:hidden:\n\n(.*?)\n```", _text("measures/index.md"), re.S)
-    assert sorted(listed[1].split()) == sorted(PAGES)
+    toctree = re.search(r"```{toctree}\n:hidden:\n\n(.*?)\n```", _text("measures/index.md"), re.S)
+    assert sorted(toctree[1].split()) == sorted(PAGES)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -71,10 +71,10 @@ def test_the_code_of_a_page_runs_and_gives_what_its_pictures_show(page, example)
     pictures = list(PICTURES.drawn(page, example))
     assert pictures
     for picture, ax in pictures:
-        shown, stored = PICTURES.numbers(ax), PICTURES.stored_numbers(picture)
+        computed, stored = PICTURES.numbers(ax), PICTURES.stored_numbers(picture)
         assert len(stored) >= 5, "the picture shows something"
         largest = np.abs(stored).max()
-        np.testing.assert_allclose(shown, stored, rtol=1e-5, atol=1e-5 * largest)
+        np.testing.assert_allclose(computed, stored, rtol=1e-5, atol=1e-5 * largest)
 
 
 def test_what_the_pages_say_of_the_noise_in_the_example_holds(example):
@@ -86,8 +86,8 @@ def test_what_the_pages_say_of_the_noise_in_the_example_holds(example):
     of_mdi = values("mdi")
     assert of_mdi["id"] > of_mdi["dose"]
     for name in ("ufi", "mdi_oob", "penalized_gini", "air", "mda", "oob_attributions"):
-        own = values(name)
-        assert max(abs(own["coin"]), abs(own["id"])) < own["sex"] < own["dose"], name
+        scores = values(name)
+        assert max(abs(scores["coin"]), abs(scores["id"])) < scores["sex"] < scores["dose"], name
 
 
 def test_what_the_page_says_of_local_mdi_by_sex_holds(example):
@@ -113,8 +113,8 @@ def test_the_reference_has_every_public_name_and_every_module_of_measures():
 def test_the_package_of_faithfulness_lists_all_of_its_modules():
     import splitcredit.faithfulness as package
 
-    listed = re.findall(r"^- ((?:`\w+`(?:, )?)+):", package.__doc__, re.M)
-    assert sorted(re.findall(r"\w+", " ".join(listed))) == registry.names(
+    entries = re.findall(r"^- ((?:`\w+`(?:, )?)+):", package.__doc__, re.M)
+    assert sorted(re.findall(r"\w+", " ".join(entries))) == registry.names(
         "splitcredit.faithfulness"
     )
 

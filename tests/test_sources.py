@@ -93,9 +93,9 @@ def loaded(tmp_path_factory):
         def run(*words):
             print(json.dumps(words), file=runner.stdin, flush=True)
             lines = list(iter(runner.stdout.readline, "ENDED\n"))
-            done = [line.split(" ", 2) for line in lines if line.startswith("LOADED ")]
-            assert [status for _, status, _ in done] == ["0"], "".join(lines)
-            return {Path(file).resolve() for file in json.loads(done[0][2])}
+            reports = [line.split(" ", 2) for line in lines if line.startswith("LOADED ")]
+            assert [status for _, status, _ in reports] == ["0"], "".join(lines)
+            return {Path(file).resolve() for file in json.loads(reports[0][2])}
 
         run.folder = folder
         yield run
@@ -105,37 +105,37 @@ def loaded(tmp_path_factory):
 @pytest.fixture(scope="module")
 def jobs(workflow, loaded):
     """By kind of job: the modules named in its key, and the files that it loaded."""
-    found = {}
+    by_kind = {}
     for experiment in TINY["experiments"]:
         planned = workflow.plan(experiment)
         (batch,) = planned.batches
         wildcards = SimpleNamespace(experiment=experiment, batch=batch)
         plan = f"plans/{experiment}/{batch}.json"
-        ran = loaded("plans", "--runs", *workflow.runs(wildcards), "--out", plan)
-        found["plans", experiment] = ("reproduction.stages.plans",), ran
+        paths = loaded("plans", "--runs", *workflow.runs(wildcards), "--out", plan)
+        by_kind["plans", experiment] = ("reproduction.stages.plans",), paths
         words = ["--experiment", experiment, "--definition", *workflow.definition(wildcards)]
         words += ["--plans", f"plans/{experiment}", "--out", "points.json"]
-        ran = loaded("points", *words)
-        found["points", experiment] = ("reproduction.stages.points",), ran
+        paths = loaded("points", *words)
+        by_kind["points", experiment] = ("reproduction.stages.points",), paths
         place = ["--plan", plan]
-        ran = loaded("data", *place, "--out", "data.npz")
-        found["data", experiment] = workflow.data_modules(wildcards), ran
+        paths = loaded("data", *place, "--out", "data.npz")
+        by_kind["data", experiment] = workflow.data_modules(wildcards), paths
         files = ["--data", "data.npz"]
-        ran = loaded("models", *place, *files, "--out", "models.npz")
-        found["models", experiment] = ("reproduction.stages.models",), ran
+        paths = loaded("models", *place, *files, "--out", "models.npz")
+        by_kind["models", experiment] = ("reproduction.stages.models",), paths
         for importance in planned.importances:
             wildcards.importance = importance
             words = ["--models", "models.npz", "--recipe", workflow.importance_recipe(wildcards)]
-            ran = loaded("importances", *place, *files, *words, "--out", f"{importance}.npz")
-            found["importances", importance] = workflow.importance_modules(wildcards), ran
+            paths = loaded("importances", *place, *files, *words, "--out", f"{importance}.npz")
+            by_kind["importances", importance] = workflow.importance_modules(wildcards), paths
         for metric in planned.metrics:
             wildcards.metric = metric
             names = workflow.metric_names(wildcards)
             words = ["--models", "models.npz", "--recipe", workflow.metric_recipe(wildcards)]
             words += ["--names", *names, "--importances", *(f"{name}.npz" for name in names)]
             (loaded.folder / batch).mkdir(exist_ok=True)
-            ran = loaded("metrics", *place, *files, *words, "--out", f"{batch}/{metric}.csv")
-            found["metrics", metric] = workflow.metric_modules(wildcards), ran
+            paths = loaded("metrics", *place, *files, *words, "--out", f"{batch}/{metric}.csv")
+            by_kind["metrics", metric] = workflow.metric_modules(wildcards), paths
             words = [
                 "--points",
                 "points.json",
@@ -146,51 +146,51 @@ def jobs(workflow, loaded):
                 "--out",
                 "e.csv",
             ]
-            ran = loaded("experiments", *words)
-            found["experiments", metric] = ("reproduction.stages.experiments",), ran
+            paths = loaded("experiments", *words)
+            by_kind["experiments", metric] = ("reproduction.stages.experiments",), paths
     for artefact in ("sutera2021/table3", "gajewski2025/theorem1", "loecher2022/figure1"):
         paper, name = artefact.split("/")
         wildcards = SimpleNamespace(paper=paper, artefact=name)
         small = {"cases": 2, "draws": 20, "trees": [2, 3]} if name == "theorem1" else {}
-        given = json.loads(workflow.artefact_parameters(wildcards)) | small
-        words = ["--artefact", artefact, "--parameters", json.dumps(given), "--out", "table.csv"]
-        found["tables", artefact] = (
+        options = json.loads(workflow.artefact_parameters(wildcards)) | small
+        words = ["--artefact", artefact, "--parameters", json.dumps(options), "--out", "table.csv"]
+        by_kind["tables", artefact] = (
             workflow.table_modules(wildcards),
             loaded("tables", *words),
         )
         if artefact in workflow.figures:
             words = ["--artefact", artefact, "--table", "table.csv"]
-            ran = loaded("figures", *words, "--out", "f.svg", "f.png", "f.pdf")
-            found["figures", artefact] = workflow.figure_modules(wildcards), ran
+            paths = loaded("figures", *words, "--out", "f.svg", "f.png", "f.pdf")
+            by_kind["figures", artefact] = workflow.figure_modules(wildcards), paths
         words = ["--artefact", artefact, "--table", "table.csv", "--out", "judged.json"]
         words += ["--rules", workflow.claim_rules(wildcards)]
         words += ["--evidence", workflow.evidence(wildcards)]
         words += ["--incomparable", "a test"]
-        printed, stated = workflow.printed(wildcards), workflow.stated(wildcards)
+        printed, statements = workflow.printed(wildcards), workflow.stated(wildcards)
         words += ["--printed", str(ROOT / printed[0])] if printed else []
-        words += ["--statements", str(ROOT / stated[0])] if stated else []
+        words += ["--statements", str(ROOT / statements[0])] if statements else []
         words += ["--decided", *workflow.decided(wildcards)]
         if small:  # Its statements need the full table.
             continue
-        if printed or stated:
-            ran = loaded("judgments", *words)
-            found["judgments", artefact] = workflow.judgment_modules(wildcards), ran
+        if printed or statements:
+            paths = loaded("judgments", *words)
+            by_kind["judgments", artefact] = workflow.judgment_modules(wildcards), paths
     words = ["--judged", "judged.json", "--table", "c.csv", "--summary", "c.md"]
-    found["claims", ""] = ("reproduction.stages.claims",), loaded("claims", *words)
+    by_kind["claims", ""] = ("reproduction.stages.claims",), loaded("claims", *words)
     words = ["--configuration", *storage.pack(workflow.config), "--claims", "c.csv"]
     words += ["--out", "r.html"]
-    found["report", ""] = ("reproduction.stages.report",), loaded("report", *words)
+    by_kind["report", ""] = ("reproduction.stages.report",), loaded("report", *words)
     words = ["--judged", "judged.json", "--out", "t.csv"]
-    found["timings", ""] = ("reproduction.stages.timings",), loaded("timings", *words)
+    by_kind["timings", ""] = ("reproduction.stages.timings",), loaded("timings", *words)
     words = ["--claims", "c.csv", "--report", "r.html", "--log", "check.log", "--out", "v.txt"]
-    found["check", ""] = ("reproduction.stages.check",), loaded("check", *words)
-    return found
+    by_kind["check", ""] = ("reproduction.stages.check",), loaded("check", *words)
+    return by_kind
 
 
 def test_the_key_of_every_kind_of_job_covers_what_the_job_loads(jobs):
-    for kind, (modules, ran) in jobs.items():
-        missing = ran - sources.sources("reproduction.__main__", *modules)
-        assert not missing, f"{kind}: {sorted(str(p.relative_to(SRC)) for p in missing)}"
+    for kind, (modules, paths) in jobs.items():
+        uncovered = paths - sources.sources("reproduction.__main__", *modules)
+        assert not uncovered, f"{kind}: {sorted(str(p.relative_to(SRC)) for p in uncovered)}"
 
 
 def changed(text):
@@ -240,10 +240,10 @@ def keys(jobs, monkeypatch, paths=(), edit=None):
 def test_an_edit_of_any_module_moves_the_keys_of_the_jobs_that_load_it(jobs, monkeypatch):
     before = keys(jobs, monkeypatch)
     for path in sorted(SRC.rglob("*.py")):
-        users = {kind for kind, (_, ran) in jobs.items() if path in ran}
+        users = {kind for kind, (_, paths) in jobs.items() if path in paths}
         after = keys(jobs, monkeypatch, {path}, changed)
-        moved = {kind for kind in jobs if after[kind] != before[kind]}
-        assert users <= moved, f"{path.relative_to(SRC)}: {sorted(users - moved)}"
+        kinds_moved = {kind for kind in jobs if after[kind] != before[kind]}
+        assert users <= kinds_moved, f"{path.relative_to(SRC)}: {sorted(users - kinds_moved)}"
 
 
 def test_an_edit_moves_every_key_behind_it(workflow, monkeypatch):
@@ -281,16 +281,16 @@ def test_a_file_of_the_users_that_is_replaced_by_an_older_one_moves_every_key(tm
     """Snakemake compares dates; as for sources, the content must reach every key behind it."""
     path = tmp_path / "mine.csv"
     path.write_text("a,y\n1,2\n")
-    mine = {"dataset": "csv_file", "path": str(path), "target": "y"}
+    recipe = {"dataset": "csv_file", "path": str(path), "target": "y"}
     metrics = ["global_scores"]
     sweep = [{"grid": {"data": "mine", "model": "extra_trees"}}]
-    own = {"importances": ["saabas"], "metrics": metrics, "sweep": sweep}
+    spec = {"importances": ["saabas"], "metrics": metrics, "sweep": sweep}
     artefacts = {
         "gajewski2025/appendix_a": {"datasets": ["mine"]},
         "loecher2022/figure2": {"inputs": ["of_mine/global_scores"]},
     }
     flow = Workflow(
-        {"datasets": {"mine": mine}, "experiments": {"of_mine": own}, "artefacts": artefacts}
+        {"datasets": {"mine": recipe}, "experiments": {"of_mine": spec}, "artefacts": artefacts}
     )
     plan = flow.plan("of_mine")
     (batch,), (importance,), (metric,) = plan.batches, plan.importances, plan.metrics
@@ -350,7 +350,7 @@ def test_a_file_of_the_project_that_is_replaced_by_an_older_one_moves_its_key(
 
 def test_a_comment_moves_no_key(jobs, monkeypatch):
     before = keys(jobs, monkeypatch)
-    paths = set().union(*(ran for _, ran in jobs.values()))
+    paths = set().union(*(of_job for _, of_job in jobs.values()))
     assert keys(jobs, monkeypatch, paths, commented) == before
 
 
@@ -412,21 +412,21 @@ def test_hidden_files_of_editors_are_no_converters(monkeypatch, tmp_path):
     (tmp_path / "lightgbm.py").write_text("")
     (tmp_path / ".#lightgbm.py").symlink_to("user@host.1")
     monkeypatch.setattr(sources, "_CONVERTERS", tmp_path)
-    found = sources._imported.__wrapped__(tmp_path / "__init__.py")
-    assert sorted(path.name for path in found) == ["__init__.py", "lightgbm.py"]
+    paths = sources._imported.__wrapped__(tmp_path / "__init__.py")
+    assert sorted(path.name for path in paths) == ["__init__.py", "lightgbm.py"]
 
 
 def test_the_folder_of_a_new_paper_needs_no_init(monkeypatch, tmp_path):
     """As docs/extend.md has it: reading the workflow ended with a traceback."""
     paper = tmp_path / "reproduction" / "new2027"
     paper.mkdir(parents=True)
-    own = [tmp_path / "reproduction" / "__init__.py", paper / "table1.py"]
-    for path in own:
+    files = [tmp_path / "reproduction" / "__init__.py", paper / "table1.py"]
+    for path in files:
         path.write_text("")
     monkeypatch.setattr(sources, "SRC", tmp_path)
     sources._find.cache_clear()
     try:
-        assert sources.sources("reproduction.new2027.table1") == set(own)
+        assert sources.sources("reproduction.new2027.table1") == set(files)
     finally:
         sources._find.cache_clear()
 

@@ -73,17 +73,17 @@ def imports(house):
 
 @pytest.mark.parametrize("house", ORDER)
 def test_imports_go_one_way(house):
-    for path, room, wanted_house, wanted in imports(house):
+    for path, room, wanted_house, wanted_room in imports(house):
         if wanted_house != house:
             assert house == "reproduction", f"{path}: the library imports the reproduction"
             continue
-        if wanted not in LEVEL[house]:
+        if wanted_room not in LEVEL[house]:
             # A name of the package itself, which it takes from a room.
             names = "to_forest", "explain", "Attribution", "Forest", "Importance", "__version__"
-            assert wanted in names, path
+            assert wanted_room in names, path
             continue
-        allowed = LEVEL[house][wanted] <= LEVEL[house][room] or (room, wanted) in ALLOWED
-        assert allowed, f"{path} imports {wanted}, which comes after {room}"
+        allowed = LEVEL[house][wanted_room] <= LEVEL[house][room] or (room, wanted_room) in ALLOWED
+        assert allowed, f"{path} imports {wanted_room}, which comes after {room}"
 
 
 def test_only_kernels_know_numba():
@@ -95,9 +95,9 @@ def test_only_kernels_know_numba():
 def test_every_kernel_that_is_called_is_of_one_part_and_every_part_is_compiled():
     kernels = LIBRARY / "kernels"
     parallel = {p for p in kernels.rglob("*.py") if "@kernel(parallel=True" in p.read_text()}
-    named = [file for own in PARTS.values() for file in own]
-    reached = sources(*(f"splitcredit.kernels.{file.replace('/', '.')}" for file in named))
-    assert len(named) == len(set(named)) and parallel <= reached
+    files = [file for part in PARTS.values() for file in part]
+    reached = sources(*(f"splitcredit.kernels.{file.replace('/', '.')}" for file in files))
+    assert len(files) == len(set(files)) and parallel <= reached
     assert list(warm_up.CALLS) == list(PARTS)
     with pytest.raises(ValueError, match="no part 'all': there are tables"):
         warm_up.compile_part("all")
@@ -113,11 +113,11 @@ def test_guides_of_kernels_hold_no_code():
 def test_every_artefact_has_code_and_every_code_an_artefact():
     configured = configuration.artefacts()
     assert sorted(configured) == papers.available()
-    drawn = {n for n in configured if hasattr(papers.artefact(n), "draw")}
-    assert drawn == set(Workflow({}).figures)
+    with_figure = {n for n in configured if hasattr(papers.artefact(n), "draw")}
+    assert with_figure == set(Workflow({}).figures)
     for paper in {name.partition("/")[0] for name in configured}:
-        used = {papers.module_of(name) for name in configured if name.startswith(f"{paper}/")}
-        assert set(registry.names(f"reproduction.papers.{paper}")) == used, paper
+        modules = {papers.module_of(name) for name in configured if name.startswith(f"{paper}/")}
+        assert set(registry.names(f"reproduction.papers.{paper}")) == modules, paper
 
 
 def test_a_module_that_does_not_exist_is_one_clear_line(monkeypatch):
@@ -133,9 +133,9 @@ def test_a_module_that_does_not_exist_is_one_clear_line(monkeypatch):
 
 
 def test_a_configuration_does_not_change_the_code_of_an_artefact():
-    changed = {"artefacts": {"gajewski2025/figure1": {"module": "table1"}}}
+    content = {"artefacts": {"gajewski2025/figure1": {"module": "table1"}}}
     with pytest.raises(configuration.ConfigError, match=r"1\.module: only artefacts.yaml sets it$"):
-        Workflow(changed)
+        Workflow(content)
 
 
 def test_locks_hold_what_the_project_pins_and_name_no_host():
@@ -179,5 +179,5 @@ def test_no_public_name_is_without_a_docstring():
 def test_make_gives_the_target_to_snakemake_and_not_to_an_option(preset):
     """``--configfile`` and ``--quiet`` take several values, a target behind them included."""
     command = ["make", "-n", "sutera2021/table4", f"PRESET={preset}", "ARGUMENTS=--quiet all"]
-    done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=True)
-    assert "workflow/run.py --target sutera2021/table4 " in done.stdout
+    process = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=True)
+    assert "workflow/run.py --target sutera2021/table4 " in process.stdout

@@ -41,8 +41,8 @@ def test_every_split_is_the_best_of_all_subsets():
                 continue
             column = forest.feature[k]
             left = [int(grown.rows[i, column] <= forest.threshold[k]) for i in rows]
-            taken = grown.feature_of[column]
-            candidates = range(4) if mtry == 4 else [taken]
+            feature = grown.feature_of[column]
+            candidates = range(4) if mtry == 4 else [feature]
             best = [
                 twin.largest_decrease([X[i, j] for i in rows], labels, j > 0) for j in candidates
             ]
@@ -55,13 +55,13 @@ def test_nodes_are_split_until_one_class_is_left_or_no_drawn_feature_has_two_val
     X, y = drawn()
     grown = _subset_forest.grow(X, y, n_trees=5, mtry=4, seed=1)
     for k, rows in enumerate(rows_of(grown, grown.rows)):
-        apart = len({tuple(X[i]) for i in rows}) > 1 and len({int(y[i]) for i in rows}) > 1
-        assert apart == (grown.forest.feature[k] != LEAF)
+        can_be_split = len({tuple(X[i]) for i in rows}) > 1 and len({int(y[i]) for i in rows}) > 1
+        assert can_be_split == (grown.forest.feature[k] != LEAF)
     # As in R and not in scikit-learn: a node that draws a feature of one value is not split.
-    same = np.column_stack([np.ones(60), X[:, 0]])
-    roots = _subset_forest.grow(same, y, n_trees=400, mtry=1, seed=0)
-    alone = (np.diff(roots.forest.tree_offsets) == 1).mean()
-    assert abs(alone - 0.5) < 4 * 0.5 / np.sqrt(400)
+    with_constant = np.column_stack([np.ones(60), X[:, 0]])
+    roots = _subset_forest.grow(with_constant, y, n_trees=400, mtry=1, seed=0)
+    share_unsplit = (np.diff(roots.forest.tree_offsets) == 1).mean()
+    assert abs(share_unsplit - 0.5) < 4 * 0.5 / np.sqrt(400)
 
 
 def test_nodes_hold_what_the_bootstrap_sample_puts_there():
@@ -85,9 +85,9 @@ def test_a_category_without_rows_goes_either_way():
     for k in np.flatnonzero(forest.feature != LEAF):
         column = forest.feature[k]
         if grown.feature_of[column] == 3:
-            known = {X[i, 3] for i in inbag[k]}
-            new = {X[i, 3]: grown.rows[i, column] for i in oob[k] if X[i, 3] not in known}
-            sides += new.values()
+            in_bag = {X[i, 3] for i in inbag[k]}
+            sides_of_new = {X[i, 3]: grown.rows[i, column] for i in oob[k] if X[i, 3] not in in_bag}
+            sides += sides_of_new.values()
     assert len(sides) > 100
     assert abs(np.mean(sides) - 0.5) < 4 * 0.5 / np.sqrt(len(sides))
 
@@ -110,14 +110,14 @@ def test_same_seed_same_forest():
 
 def test_impossible_forests_are_refused():
     X, y = drawn()
-    for given, message in (
+    for arguments, message in (
         ((X, y + 1, 2, 2, 0), "y must be 0 and 1"),
         ((X, np.zeros(60), 2, 2, 0), "y must be 0 and 1"),
         ((X, y, 2, 5, 0), r"mtry=5 is not in 1\.\.4"),
         ((np.arange(64.0)[:, None], np.arange(64) % 2, 2, 1, 0), "64 categories"),
     ):
         with pytest.raises(ValueError, match=message):
-            _subset_forest.grow(*given)
+            _subset_forest.grow(*arguments)
 
 
 def test_scores_are_sums_over_the_columns_of_a_feature():
@@ -129,8 +129,8 @@ def test_scores_are_sums_over_the_columns_of_a_feature():
     values = values[list(data.feature_names)]
     seed = [estimator.random_state, *b"forest"]
     grown = _subset_forest.grow(data.X, data.y, 8, 2, seed)
-    own = len(data.y) * mdi.importance(grown.forest).values
-    by_hand = [own[grown.feature_of == j].sum() for j in range(5)]
+    of_columns = len(data.y) * mdi.importance(grown.forest).values
+    by_hand = [of_columns[grown.feature_of == j].sum() for j in range(5)]
     assert values.loc["mdi_rows"].to_numpy() == pytest.approx(by_hand)
     pg = penalized_gini.importance(grown.forest, grown.rows, data.y, "ufi", per_row=False).values
     by_hand = [pg[grown.feature_of == j].sum() for j in range(5)]
@@ -149,8 +149,8 @@ def test_a_feature_that_tells_all_has_no_shadow():
     with pytest.raises(ValueError, match="mtry=4"):
         metric("subset_scores")({}, data, air)
     table = metric("subset_scores")({}, data, air.set_params(max_features=2))
-    found = table[table["importance"] == "air"]["value"].to_numpy()
-    assert found[0] > 10 and abs(found[1]) < found[0] / 10
+    scores = table[table["importance"] == "air"]["value"].to_numpy()
+    assert scores[0] > 10 and abs(scores[1]) < scores[0] / 10
 
 
 def test_the_job_gives_the_estimator_of_the_run(tmp_path):
@@ -160,11 +160,11 @@ def test_the_job_gives_the_estimator_of_the_run(tmp_path):
     run = {"key": "r", "data_key": "d", "model": model, "repeat": 5}
     storage.write_json(tmp_path / "plan.json", [run])
     storage.write_bundle(tmp_path / "data.npz", {"d": data})
-    recipe, out = {"metric": "subset_scores"}, tmp_path / "out.csv"
+    recipe, file = {"metric": "subset_scores"}, tmp_path / "out.csv"
     files = {"plan": tmp_path / "plan.json", "data": tmp_path / "data.npz", "models": []}
-    metrics_stage.run(Namespace(**files, names=[], importances=[], recipe=recipe, out=out))
+    metrics_stage.run(Namespace(**files, names=[], importances=[], recipe=recipe, out=file))
     seed = seeds.derive(recipe, 5, "metric")
     expected = metric("subset_scores")({}, data, models.unfitted(model, 5), seed)
-    assert np.array_equal(storage.read_table(out)["value"], expected["value"])
-    other = metric("subset_scores")({}, data, models.unfitted(model, 6), seed)
-    assert not np.array_equal(other["value"], expected["value"])
+    assert np.array_equal(storage.read_table(file)["value"], expected["value"])
+    of_other_repeat = metric("subset_scores")({}, data, models.unfitted(model, 6), seed)
+    assert not np.array_equal(of_other_repeat["value"], expected["value"])

@@ -37,8 +37,8 @@ def as_text(frame):
 
 @pytest.mark.parametrize(("table", "cells"), [("table1", 12), ("table2", 6)])
 def test_examples_equal_print(table, cells):
-    found = papers.artefact(f"sutera2021/{table}").compute({})
-    judged = claims.judge("sutera2021", table, printed(table), as_text(found), [])
+    values = papers.artefact(f"sutera2021/{table}").compute({})
+    judged = claims.judge("sutera2021", table, printed(table), as_text(values), [])
     assert [c["verdict"] for c in judged] == ["equal"] * cells
 
 
@@ -57,8 +57,8 @@ def test_table3_equals_print():
         name: FULL["datasets"][name]
         for name in configuration.artefacts()["sutera2021/table3"]["datasets"]
     }
-    found = papers.artefact("sutera2021/table3").compute({}, recipes=recipes)
-    judged = claims.judge("sutera2021", "table3", printed("table3"), as_text(found), [])
+    values = papers.artefact("sutera2021/table3").compute({}, recipes=recipes)
+    judged = claims.judge("sutera2021", "table3", printed("table3"), as_text(values), [])
     assert [c["verdict"] for c in judged] == ["equal"] * 18
 
 
@@ -66,11 +66,11 @@ def test_table3_equals_print():
 def small():
     """Data, forest and attributions of table 4 (seed 0) on the small data sets."""
     recipe = {**FULL["models"]["extra_trees"], "random_state": 0}
-    out = {}
+    by_name = {}
     for name in SMALL:
         data = datasets.load({"dataset": name})
-        out[name] = data, *attributed(recipe, data)
-    return out
+        by_name[name] = data, *attributed(recipe, data)
+    return by_name
 
 
 def attributed(recipe, data):
@@ -110,15 +110,15 @@ def test_table4_equals_print_with_signed_scores_of_seed_0(correlations):
 
 
 def test_table4_described_is_not_what_was_printed(correlations):
-    found = verdicts(correlations, "absolute")
-    assert found.count("differs") > len(found) / 2
+    outcomes = verdicts(correlations, "absolute")
+    assert outcomes.count("differs") > len(outcomes) / 2
 
 
 def draws(n_trees, n_draws):
     """Summaries of led (sampled), by draw, of small forests; a row a cell."""
     recipe = {**FULL["models"]["extra_trees"], "n_estimators": n_trees}
     summary = FULL["metrics"]["row_correlation_summary"]
-    found = []
+    summaries = []
     for repeat in range(1, n_draws + 1):
         data = datasets.load(FULL["datasets"]["led_sampled"], repeat)
         forest = to_forest(models.fit(recipe, data.X, data.y, repeat))
@@ -129,10 +129,10 @@ def draws(n_trees, n_draws):
             "saabas": explain(forest, X, "saabas", output="predicted"),
             "tree_shap": explain(forest, X, "tree_shap", output="predicted"),
         }
-        every = {k: replace(v, **rows_of(v, at.ravel())) for k, v in once.items()}
-        frame = metric("row_correlation_summary")(every, summary["pairs"])
-        found.append(frame.set_index(["versus", "correlation", "statistic"])["value"])
-    return pd.concat(found, axis=1)
+        attributions = {k: replace(v, **rows_of(v, at.ravel())) for k, v in once.items()}
+        frame = metric("row_correlation_summary")(attributions, summary["pairs"])
+        summaries.append(frame.set_index(["versus", "correlation", "statistic"])["value"])
+    return pd.concat(summaries, axis=1)
 
 
 def rows_of(attribution, at):
@@ -158,9 +158,9 @@ def test_table4_swapped_shares(drawn):
     assert float(at_90) > float(at_75)
     # Un-swapped, both are whole numbers of the 200 rows, and draws reach them.
     assert float(at_75) * 2 % 1 == 0
-    found = drawn.loc["saabas", "pearson"]
-    assert found.loc["frac>=0.75"].median() == float(at_90)
-    assert found.loc["frac>=0.9"].min() <= float(at_75) + 2.5
+    by_statistic = drawn.loc["saabas", "pearson"]
+    assert by_statistic.loc["frac>=0.75"].median() == float(at_90)
+    assert by_statistic.loc["frac>=0.9"].min() <= float(at_75) + 2.5
     rules = config.read_yaml(CLAIMS / "rules.yaml")["table4"]
     for statistic in ("frac>=0.9", "frac>=0.75"):
         rule = claims.rules_for(rules, "published", f"{place}{statistic}")
@@ -172,16 +172,16 @@ def test_table4_cells_of_one_draw_vary_as_much_as_the_bands(drawn):
 
     100 trees in place of 1000 widen the spread; the cells are few, so two may lie outside.
     """
-    outside = 0
+    n_outside = 0
     for cell in printed("table4"):
         keys = claims.parse_cell(cell["cell"])
         place = keys["versus"], keys["correlation"], keys["statistic"]
         swapped = place[:2] == ("saabas", "pearson") and place[2].startswith("frac")
         if keys["dataset"] == "led_sampled" and not swapped:
-            half = claims.half_unit(cell["printed"])
-            low, high = drawn.loc[place].min() - half, drawn.loc[place].max() + half
-            outside += not low <= float(cell["printed"]) <= high
-    assert outside <= 2
+            half_unit = claims.half_unit(cell["printed"])
+            low, high = drawn.loc[place].min() - half_unit, drawn.loc[place].max() + half_unit
+            n_outside += not low <= float(cell["printed"]) <= high
+    assert n_outside <= 2
     spread = drawn.loc["saabas", "pearson"]
     assert np.ptp(spread.loc["mean"]) > 0.01 and np.ptp(spread.loc["frac>=0.9"]) > 4
 
@@ -195,8 +195,8 @@ def test_table4_takes_the_median_where_rows_are_drawn():
         ("iris", "pearson"): 2,
         ("led_sampled", "spearman"): 3,
     }
-    more = {"variant": "published", "versus": "saabas", "statistic": "mean"}
-    rows = [{**more, "data": d, "correlation": c, "value": 0.9} for d, c in cells]
+    shared_columns = {"variant": "published", "versus": "saabas", "statistic": "mean"}
+    rows = [{**shared_columns, "data": d, "correlation": c, "value": 0.9} for d, c in cells]
     seeds = [{**row, "value": cells[row["data"], row["correlation"]]} for row in rows]
     seeds = [{**row, "value": row["value"] + v / 100} for v in range(101) for row in seeds]
     table = table4.compute(
@@ -206,22 +206,22 @@ def test_table4_takes_the_median_where_rows_are_drawn():
         }
     ).set_index(["dataset", "correlation"])
     for (data, correlation), first in cells.items():
-        found = table.loc[(data, correlation), ["value", "seed_0", "low", "high"]].tolist()
-        drawn = [first + 0.5, 0.9, first + 0.025, first + 0.975]
-        expected = drawn if data == "led_sampled" else [0.9, 0.9, first, first + 1.0]
-        assert found == pytest.approx(expected), (data, correlation)
+        numbers = table.loc[(data, correlation), ["value", "seed_0", "low", "high"]].tolist()
+        of_seeds = [first + 0.5, 0.9, first + 0.025, first + 0.975]
+        expected = of_seeds if data == "led_sampled" else [0.9, 0.9, first, first + 1.0]
+        assert numbers == pytest.approx(expected), (data, correlation)
 
 
 def test_further_seeds_stay_near_print(correlations):
     """Means of another seed differ from seed 0 by luck only: by less than one printed spread."""
     recipe = {**FULL["models"]["extra_trees"], "random_state": 1}
     for name in ("led", "iris"):
-        _, other = attributed(recipe, datasets.load({"dataset": name}))
-        found = metric("row_correlation_summary")(
-            other, FULL["metrics"]["row_correlation_summary"]["pairs"]
+        _, attributions = attributed(recipe, datasets.load({"dataset": name}))
+        summary = metric("row_correlation_summary")(
+            attributions, FULL["metrics"]["row_correlation_summary"]["pairs"]
         )
-        means = found["statistic"] == "mean"
-        differ = found[means]["value"] - correlations["signed", name][means]["value"]
+        means = summary["statistic"] == "mean"
+        differ = summary[means]["value"] - correlations["signed", name][means]["value"]
         assert 0 < differ.abs().max() < 0.03
 
 
@@ -265,30 +265,30 @@ def limits():
 
 
 def test_s15_mdi_and_sage_are_close_on_led(limits):
-    gaps = [np.abs(found["mdi"] - found["sage"]).max() for found in limits.values()]
+    gaps = [np.abs(shares["mdi"] - shares["sage"]).max() for shares in limits.values()]
     assert max(gaps) < 0.1 / 7
     assert 2 < max(gaps) / gaps[0] < 3
 
 
 def test_s15_is_judged_by_one_yardstick(limits):
     table = led_table(limits)
-    found = {f["variant"]: f for f in led_shares.statements(table) if f["statement"] == "s15"}
-    assert {f["limit"] for f in found.values()} == {0.1 / 7}
+    by_variant = {f["variant"]: f for f in led_shares.statements(table) if f["statement"] == "s15"}
+    assert {f["limit"] for f in by_variant.values()} == {0.1 / 7}
     wider = table.copy()
     wider.loc[
         (wider["source"] == "forest") & (wider["k"] == 5) & (wider["feature"] == 0), "value"
     ] += 0.05 * (wider["measure"] == "mdi")
-    found = {
+    by_variant = {
         f["variant"]: f["value"] for f in led_shares.statements(wider) if f["statement"] == "s15"
     }
-    assert found["the forests, K > 1"] > 0.03 > found["infinitely many trees, K > 1"]
+    assert by_variant["the forests, K > 1"] > 0.03 > by_variant["infinitely many trees, K > 1"]
 
 
 def led_table(limits):
     """A table of figure 1 whose forests are the limits."""
     rows = [
-        {"measure": m, "k": k, "feature": j, "source": source, "value": found[m][j]}
-        for k, found in limits.items()
+        {"measure": m, "k": k, "feature": j, "source": source, "value": shares[m][j]}
+        for k, shares in limits.items()
         for m in ("mdi", "sage")
         for source in ("limit", "forest")
         for j in range(7)
@@ -298,7 +298,7 @@ def led_table(limits):
 
 def test_s16_masking_favors_segments_1_and_4(limits):
     for name in limits[1]:
-        shares = [found[name][list(led_shares.FAVORED)].sum() for found in limits.values()]
+        shares = [of_k[name][list(led_shares.FAVORED)].sum() for of_k in limits.values()]
         assert min(np.diff(shares)) >= 0, name
         # Those who pay are not all the others: segment 6 keeps its share or gains.
         change = limits[7][name] - limits[1][name]
@@ -336,14 +336,14 @@ def test_s17_and_s18_on_led(led_by_k):
     recipe = {**FULL["metrics"]["pair_correlation_summary"]}
     summarize = metric(recipe.pop("metric"))
     frames = [summarize(a, **recipe).assign(k=k) for k, a in led_by_k.items()]
-    found = papers.artefact("sutera2021/figure6").statements(pd.concat(frames))
+    findings = papers.artefact("sutera2021/figure6").statements(pd.concat(frames))
     verdict = {
         (f["statement"], f["variant"]): claims.statement_verdict(f["value"], f["limit"], f["kind"])
-        for f in found
+        for f in findings
     }
     expected = {"s17": "holds", "s18": "holds", "s19": "differs"}
-    both = ("led, Pearson", "led, Spearman")
-    assert verdict == {(s, v): found for s, found in expected.items() for v in both}
+    variants = ("led, Pearson", "led, Spearman")
+    assert verdict == {(s, v): findings for s, findings in expected.items() for v in variants}
 
 
 def test_s19_saabas_is_the_outlier_on_led():
@@ -367,21 +367,21 @@ def test_s20_shares_of_the_small_data_sets(correlations):
     """Of Spearman correlations, over 90 % in four data sets, of which led and digits are two."""
     shares = {}
     for name in SMALL:
-        found = correlations["signed", name]
-        found = found[(found["statistic"] == "frac>=0.75") & (found["correlation"] == "spearman")]
-        shares[name] = found["value"].min()
+        rows = correlations["signed", name]
+        rows = rows[(rows["statistic"] == "frac>=0.75") & (rows["correlation"] == "spearman")]
+        shares[name] = rows["value"].min()
     assert shares["led"] > 90 and shares["iris"] > 90
     assert all(80 < shares[name] < 90 for name in ("wine", "breast_cancer"))
 
 
 def test_s21_no_display_disagrees(small):
     """On led the loss of the class is the entropy over all classes, as all leaves are alike."""
-    data, forest, found = small["led"]
+    data, forest, attributions = small["led"]
     saved = class_correlation.log_loss_saved(forest, data.X, data.y)
-    assert saved == pytest.approx(found["local_mdi"].values[:, :, 0], abs=1e-12)
+    assert saved == pytest.approx(attributions["local_mdi"].values[:, :, 0], abs=1e-12)
     for versus in ("saabas", "tree_shap"):
         pearson, _ = row_correlations(
-            found["local_mdi"].values[:, :, 0], found[versus].values[:, :, 0]
+            attributions["local_mdi"].values[:, :, 0], attributions[versus].values[:, :, 0]
         )
         assert pearson.min() > 0.75
 
@@ -394,15 +394,15 @@ def test_s21_is_judged_on_both_sides():
         for x in [0.1] * low + [0.95] * (100 - low)
     ]
     table = pd.DataFrame(rows)
-    found = papers.artefact("sutera2021/figure7").statements(table[table["dataset"] != "none"])
-    wrong = {
+    findings = papers.artefact("sutera2021/figure7").statements(table[table["dataset"] != "none"])
+    failing = {
         f["variant"]
-        for f in found
+        for f in findings
         if f["statement"] == "s21"
         and f["value"] == f["value"]
         and claims.statement_verdict(f["value"], f["limit"], f["kind"]) == "differs"
     }
-    assert wrong == {"led, at least 0.5 %", "iris, at most 10.5 %"}
+    assert failing == {"led, at least 0.5 %", "iris, at most 10.5 %"}
 
 
 @pytest.mark.parametrize(
@@ -417,15 +417,15 @@ def test_s22_local_mdi_adds_a_number_a_node_and_a_prediction_one_a_class(name, k
     local, predicted = explain(forest, rows, "local_mdi").values[:, :, 0], forest.predict(rows)
     classes = len(np.unique(data.y))
     for row, phi, mean in zip(rows, local, predicted, strict=True):
-        own, leaves, added = np.zeros(forest.n_features), [], 0
+        decreases, leaves, n_additions = np.zeros(forest.n_features), [], 0
         for path in twins.paths(forest, row):
             for node, child in itertools.pairwise(path):
-                own[forest.feature[node]] += forest.impurity[node] - forest.impurity[child]
-                added += 1
+                decreases[forest.feature[node]] += forest.impurity[node] - forest.impurity[child]
+                n_additions += 1
             leaves.append(forest.value[path[-1]])
-        assert np.allclose(own / forest.n_trees, phi, rtol=0, atol=1e-12)
+        assert np.allclose(decreases / forest.n_trees, phi, rtol=0, atol=1e-12)
         assert np.allclose(np.mean(leaves, axis=0), mean, rtol=0, atol=1e-12)
-        assert np.shape(leaves) == (forest.n_trees, classes) and added > 2 * forest.n_trees
+        assert np.shape(leaves) == (forest.n_trees, classes) and n_additions > 2 * forest.n_trees
 
 
 def test_s22_and_s38_costs_are_judged_by_ratios():
@@ -439,12 +439,12 @@ def test_s22_and_s38_costs_are_judged_by_ratios():
         for m, values in seconds.items()
         for r, v in enumerate(values)
     ]
-    found = {f["variant"]: f for f in costs.statements(pd.DataFrame(rows))}
+    by_variant = {f["variant"]: f for f in costs.statements(pd.DataFrame(rows))}
     verdict = {
         (f["statement"], v): claims.statement_verdict(
             f["value"], f["limit"], f["kind"], f["interval"]
         )
-        for v, f in found.items()
+        for v, f in by_variant.items()
     }
     assert verdict == {
         ("s22", "digits: local MDI over prediction"): "undecided",
@@ -455,9 +455,9 @@ def test_s22_and_s38_costs_are_judged_by_ratios():
         ("s38", "digits: TreeSHAP (shap) over local MDI"): "undecided",
         ("s38", "digits: TreeSHAP (shap) over Saabas"): "undecided",
     }
-    beside = {variant for variant, f in found.items() if f["beside"]}
+    beside = {variant for variant, f in by_variant.items() if f["beside"]}
     assert beside == {"digits: TreeSHAP over local MDI", "digits: TreeSHAP over Saabas"}
-    assert found["digits: local MDI over prediction"]["value"] == 0.5
+    assert by_variant["digits: local MDI over prediction"]["value"] == 0.5
 
 
 @pytest.mark.parametrize("k", [1, 8, 64])
@@ -487,10 +487,10 @@ def test_s42_scores_of_the_displays_shown(led_by_k, k):
 
 
 def test_s43_iris_and_digits(correlations):
-    found = correlations["signed", "iris"].set_index(["correlation", "versus", "statistic"])[
+    statistics = correlations["signed", "iris"].set_index(["correlation", "versus", "statistic"])[
         "value"
     ]
-    assert found["pearson", "tree_shap", "frac>=0.9"] > 80
+    assert statistics["pearson", "tree_shap", "frac>=0.9"] > 80
     # Digits with a tenth of the trees and rows: against TreeSHAP fewer than half.
     data = datasets.load({"dataset": "digits"})
     recipe = {**FULL["models"]["extra_trees"], "random_state": 0, "n_estimators": 100}
@@ -516,23 +516,23 @@ def test_s44_disagreement_goes_with_the_entropy_of_all_classes(small):
     """
     low = {}
     for name in ("iris", "wine", "breast_cancer"):
-        data, forest, found = small[name]
-        rows = metric("class_correlation")(found, forest, data, ["saabas", "tree_shap"])
+        data, forest, attributions = small[name]
+        rows = metric("class_correlation")(attributions, forest, data, ["saabas", "tree_shap"])
         rows = rows[rows["correlation"] == "pearson"]
         low[name] = (rows["value"] < 0.75).groupby([rows["versus"], rows["reference"]]).sum()
         if name == "breast_cancer":
-            own = rows[(rows["reference"] == "local_mdi") & (rows["versus"] == "tree_shap")]
-            share = (own["value"] < 0.75).groupby(own["predicted"]).mean()
-            prior = own.groupby("predicted")["prior"].first()
+            of_shap = rows[(rows["reference"] == "local_mdi") & (rows["versus"] == "tree_shap")]
+            share = (of_shap["value"] < 0.75).groupby(of_shap["predicted"]).mean()
+            prior = of_shap.groupby("predicted")["prior"].first()
             assert prior[0] < 0.5 < prior[1] and share[0] > 4 * share[1]
     for name in ("wine", "breast_cancer"):
         assert low[name][:, "local_mdi"].min() >= 15 and low[name][:, "log_loss"].max() == 0
     # Iris: none against Saabas, three against TreeSHAP; Saabas and TreeSHAP disagree there too.
     assert low["iris"]["saabas", "local_mdi"] == 7 and low["iris"]["saabas", "log_loss"] == 0
     assert low["iris"]["tree_shap", "local_mdi"] == 5 and low["iris"]["tree_shap", "log_loss"] == 3
-    _, _, found = small["iris"]
+    _, _, attributions = small["iris"]
     between, _ = row_correlations(
-        found["saabas"].values[:, :, 0], found["tree_shap"].values[:, :, 0]
+        attributions["saabas"].values[:, :, 0], attributions["tree_shap"].values[:, :, 0]
     )
     assert (between < 0.75).sum() >= 1
 
@@ -540,9 +540,9 @@ def test_s44_disagreement_goes_with_the_entropy_of_all_classes(small):
 def test_s44_balanced_classes_disagree_alike():
     data = datasets.load({"dataset": "breast_cancer"})
     recipe = {**FULL["models"]["extra_trees"], "random_state": 0, "n_estimators": 300}
-    _, found = attributed({**recipe, "class_weight": "balanced"}, data)
+    _, attributions = attributed({**recipe, "class_weight": "balanced"}, data)
     pearson, _ = row_correlations(
-        found["local_mdi"].values[:, :, 0], found["saabas"].values[:, :, 0]
+        attributions["local_mdi"].values[:, :, 0], attributions["saabas"].values[:, :, 0]
     )
     share = [(pearson[data.y == c] < 0.75).mean() for c in (0, 1)]
     assert max(share) < 1.5 * min(share)
@@ -551,28 +551,28 @@ def test_s44_balanced_classes_disagree_alike():
 def test_log_loss_saved_equals_its_definition_and_averages_to_mdi(small):
     data, forest, _ = small["iris"]
     rows = [0, 70, 149]
-    found = class_correlation.log_loss_saved(forest, data.X, data.y)
+    saved = class_correlation.log_loss_saved(forest, data.X, data.y)
     for i in rows:
         expected = np.zeros(4)
         for path in twins.paths(forest, data.X[i]):
             for t, child in itertools.pairwise(path):
                 p, q = forest.value[t, data.y[i]], forest.value[child, data.y[i]]
                 expected[forest.feature[t]] += (math.log2(q) - math.log2(p)) / forest.n_trees
-        assert found[i] == pytest.approx(expected, abs=1e-12)
+        assert saved[i] == pytest.approx(expected, abs=1e-12)
     mdi = get_method("mdi", "importance")(forest).values
-    assert found.mean(axis=0) == pytest.approx(mdi, abs=1e-12)
+    assert saved.mean(axis=0) == pytest.approx(mdi, abs=1e-12)
     # A class that is not there any more has lost all that can be lost.
-    other = class_correlation.log_loss_saved(forest, data.X[:1], np.array([2]))
-    assert other.sum() == pytest.approx(math.log2(3 * 1e-12), rel=1e-9)
+    of_absent_class = class_correlation.log_loss_saved(forest, data.X[:1], np.array([2]))
+    assert of_absent_class.sum() == pytest.approx(math.log2(3 * 1e-12), rel=1e-9)
 
 
 def test_s46_forests_come_near_the_limit():
     convergence = papers.artefact("sutera2021/convergence")
     table = convergence.compute({}, [5, 50, 500], 6, [50, 800], 10, 0.1)
-    found = {f["variant"]: f for f in convergence.statements(table)}
+    by_variant = {f["variant"]: f for f in convergence.statements(table)}
     verdict = {
         v: claims.statement_verdict(f["value"], f["limit"], f["kind"], f["interval"])
-        for v, f in found.items()
+        for v, f in by_variant.items()
     }
     assert verdict["global MDI, Eq. 4: bias"] == "holds"
     # In standard errors of a mean over the repeats, by the variance of one tree over all forests.
@@ -580,11 +580,11 @@ def test_s46_forests_come_near_the_limit():
     off = cells.pivot(index=["size", "repeat"], columns="feature", values="value")
     of_tree = sum(n * off.loc[n].var(ddof=1) for n in (5, 50, 500)) / 3
     z = off.loc[500].mean() / np.sqrt(of_tree / 500 / 6)
-    assert found["global MDI, Eq. 4: bias"]["value"] == pytest.approx(z.abs().max(), rel=1e-9)
-    assert found["global MDI, Eq. 4: trees"]["value"] == pytest.approx(-0.5, abs=0.15)
-    assert found["local MDI, Eq. 10: trees"]["value"] == pytest.approx(-0.5, abs=0.15)
+    assert by_variant["global MDI, Eq. 4: bias"]["value"] == pytest.approx(z.abs().max(), rel=1e-9)
+    assert by_variant["global MDI, Eq. 4: trees"]["value"] == pytest.approx(-0.5, abs=0.15)
+    assert by_variant["local MDI, Eq. 10: trees"]["value"] == pytest.approx(-0.5, abs=0.15)
     # Few trees have some of the local terms, whose means are skew: four standard errors are few.
-    assert found["local MDI, Eq. 10: bias"]["value"] < 8
+    assert by_variant["local MDI, Eq. 10: bias"]["value"] < 8
     joint = convergence.noisy_led(0.1)
     assert joint.probability.sum() == pytest.approx(1)
     # One display, one segment wrong.

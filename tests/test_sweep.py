@@ -37,20 +37,20 @@ def planned(configuration, folder):
 
 
 def configured(*blocks, **experiment):
-    given = {
+    settings = {
         "importances": ["local_mdi", "saabas", "tree_shap"],
         "metrics": ["row_correlation_summary"],
         "sweep": list(blocks),
         **experiment,
     }
-    return {**FULL, "experiments": {"e": given}}
+    return {**FULL, "experiments": {"e": settings}}
 
 
 def test_grid_is_every_combination_in_order():
     block = {"grid": {**BASE, "model.max_features": [1, 2], "repeat": {"first": 3, "last": 5}}}
     points = sweep.expand(configured(block), "e")
-    found = [(p.axes["model.max_features"], p.axes["repeat"]) for p in points]
-    assert found == [(1, 3), (1, 4), (1, 5), (2, 3), (2, 4), (2, 5)]
+    combinations = [(p.axes["model.max_features"], p.axes["repeat"]) for p in points]
+    assert combinations == [(1, 3), (1, 4), (1, 5), (2, 3), (2, 4), (2, 5)]
     assert points[0].run.model["max_features"] == 1
     assert points[0].run.model["n_estimators"] == 1000
 
@@ -58,8 +58,8 @@ def test_grid_is_every_combination_in_order():
 def test_zip_goes_side_by_side():
     block = {"zip": {**BASE, "model.max_features": [1, 2], "data.n_samples": [10, 20]}}
     points = sweep.expand(configured(block), "e")
-    found = [(p.run.model["max_features"], p.run.data["n_samples"]) for p in points]
-    assert found == [(1, 10), (2, 20)]
+    combinations = [(p.run.model["max_features"], p.run.data["n_samples"]) for p in points]
+    assert combinations == [(1, 10), (2, 20)]
 
 
 def test_a_preset_keeps_the_first_repeats_of_every_block():
@@ -82,13 +82,13 @@ def test_more_random_draws_keep_the_first_ones():
         "model.min_weight_fraction_leaf": {"uniform": [0, 0.1]},
         "model.criterion": ["entropy", "gini"],
     }
-    few, more = (
+    three_draws, six_draws = (
         [p.axes for p in sweep.expand(configured({"random": {"draws": n, "axes": axes}}), "e")]
         for n in (3, 6)
     )
-    assert more[:3] == few
-    assert all(1e-6 <= a["model.min_impurity_decrease"] <= 1e-2 for a in more)
-    assert len({a["model.min_impurity_decrease"] for a in more}) == 6
+    assert six_draws[:3] == three_draws
+    assert all(1e-6 <= a["model.min_impurity_decrease"] <= 1e-2 for a in six_draws)
+    assert len({a["model.min_impurity_decrease"] for a in six_draws}) == 6
 
 
 def test_settings_of_measures_and_metrics_share_the_fitted_model():
@@ -245,10 +245,10 @@ BAD_VALUES = [
 
 @pytest.mark.parametrize(("block", "message"), BAD_VALUES)
 def test_bad_values_in_a_sweep_are_one_line_before_any_plan_is_made(block, message):
-    given = configured(block)["experiments"]
+    experiments = configured(block)["experiments"]
     for attempt in (
         lambda: sweep.expand(configured(block), "e"),
-        lambda: config.load(under(given)),
+        lambda: config.load(under(experiments)),
     ):
         with pytest.raises(config.ConfigError) as caught:
             attempt()
@@ -260,9 +260,9 @@ def test_bad_values_in_a_sweep_are_one_line_before_any_plan_is_made(block, messa
 def test_the_blocks_of_a_sweep_count_together_and_as_many_points_as_allowed_are_planned():
     ends = ((0, 499_999), (500_000, 999_999))
     blocks = [grid_block(repeat={"first": first, "last": last}) for first, last in ends]
-    full = configured(*blocks)
-    sweep.check(full, "e")
-    assert facets.swept(full["experiments"]["e"])["repeat"] == list(range(1_000_000))
+    content = configured(*blocks)
+    sweep.check(content, "e")
+    assert facets.swept(content["experiments"]["e"])["repeat"] == list(range(1_000_000))
     with pytest.raises(config.ConfigError, match=r"^experiments.e.sweep.2: .* 1000001 points, and"):
         sweep.check(configured(*blocks, grid_block()), "e")
 
@@ -303,9 +303,9 @@ def test_a_metric_that_needs_an_importance_that_is_not_computed(
     metric, given, importances, message
 ):
     axes = {f"metric.{metric}.{parameter}": [value] for parameter, value in given.items()}
-    full = configured(grid_block(**axes), importances=importances, metrics=[metric])
+    content = configured(grid_block(**axes), importances=importances, metrics=[metric])
     with pytest.raises(config.ConfigError) as caught:
-        sweep.expand(full, "e")
+        sweep.expand(content, "e")
     assert message in str(caught.value)
     everything = [*importances, "local_mdi", "saabas", "tree_shap", "mdi"]
     sweep.expand(
@@ -325,14 +325,14 @@ def test_a_metric_that_needs_an_importance_that_is_not_computed(
 def test_a_metric_without_the_importances_that_it_needs_is_refused_in_planning(
     metric, importances, message
 ):
-    full = configured(grid_block(), importances=importances, metrics=[metric])
-    full["metrics"] = full["metrics"] | {"correlations": {"metric": "row_correlation"}}
+    content = configured(grid_block(), importances=importances, metrics=[metric])
+    content["metrics"] = content["metrics"] | {"correlations": {"metric": "row_correlation"}}
     with pytest.raises(config.ConfigError) as caught:
-        sweep.check(full, "e")
+        sweep.check(content, "e")
     assert f"experiments.e.sweep.0: metric.{metric}: {message}" in str(caught.value)
     assert str(caught.value).endswith(": add to them, or leave the metric out")
     enough = configured(grid_block(), importances=["saabas", "mdi"], metrics=[metric])
-    sweep.check({**full, "experiments": enough["experiments"]}, "e")
+    sweep.check({**content, "experiments": enough["experiments"]}, "e")
 
 
 def _given_to_metrics():
@@ -357,22 +357,22 @@ def _given_to_metrics():
 
 @pytest.mark.parametrize("name", metrics.available())
 def test_a_metric_declares_that_it_needs_importances_if_it_has_no_rows_without(name):
-    compute, given = metrics.metric(name), _given_to_metrics()
-    taken = inspect.signature(compute).parameters
+    compute, data = metrics.metric(name), _given_to_metrics()
+    parameters = inspect.signature(compute).parameters
     try:
-        n_rows = len(compute({}, **{k: v for k, v in given.items() if k in taken}))
+        n_rows = len(compute({}, **{k: v for k, v in data.items() if k in parameters}))
     except (ValueError, KeyError) as error:
         n_rows = 0
         assert re.search("importance|local_mdi|to concatenate", str(error)), error
-    declared = signatures.constants(signatures.path_of("metric", name)).get("IMPORTANCES", 0)
-    assert (declared == 0) == (n_rows > 0)
+    least = signatures.constants(signatures.path_of("metric", name)).get("IMPORTANCES", 0)
+    assert (least == 0) == (n_rows > 0)
 
 
 def test_defaults_name_importances_too():
-    bare = configured(grid_block(), importances=["saabas"], metrics=["class_correlation"])
-    bare["metrics"] = {"class_correlation": {"metric": "class_correlation"}}
+    content = configured(grid_block(), importances=["saabas"], metrics=["class_correlation"])
+    content["metrics"] = {"class_correlation": {"metric": "class_correlation"}}
     with pytest.raises(config.ConfigError, match=r"correlation.reference: 'local_mdi' is not amo"):
-        sweep.expand(bare, "e")
+        sweep.expand(content, "e")
 
 
 @pytest.mark.parametrize(
@@ -399,28 +399,28 @@ def test_a_sweep_may_replace_what_the_recipe_names():
 
 
 def test_what_has_no_default_must_be_given_by_recipe_or_sweep():
-    bare = configured(grid_block())
-    bare["experiments"]["e"]["metrics"] = ["local_scores"]
-    bare["metrics"] = {"local_scores": {"metric": "local_scores"}}
+    content = configured(grid_block())
+    content["experiments"]["e"]["metrics"] = ["local_scores"]
+    content["metrics"] = {"local_scores": {"metric": "local_scores"}}
     with pytest.raises(config.ConfigError, match=r"local_scores needs samples$"):
-        sweep.expand(bare, "e")
+        sweep.expand(content, "e")
     axes = {"metric.local_scores.samples": [[0, 1]]}
-    bare["experiments"] = configured(grid_block(**axes), metrics=["local_scores"])["experiments"]
-    sweep.expand(bare, "e")
+    content["experiments"] = configured(grid_block(**axes), metrics=["local_scores"])["experiments"]
+    sweep.expand(content, "e")
 
 
 def test_a_dot_in_a_name_does_not_make_it_another():
     """`greedy_sigma0` is the beginning of `greedy_sigma0.1`, and no setting of it."""
     axes = {"importance.greedy_sigma0.1.sigma": 0.5}
-    full = configured(
+    content = configured(
         grid_block(**axes),
         importances=["greedy_sigma0", "greedy_sigma0.1"],
         metrics=["global_scores"],
     )
-    named = {
-        n: full["importances"]["greedy_sigma0.1"] for n in ("greedy_sigma0", "greedy_sigma0.1")
+    same_recipe = {
+        n: content["importances"]["greedy_sigma0.1"] for n in ("greedy_sigma0", "greedy_sigma0.1")
     }
-    (point,) = sweep.expand({**full, "importances": named}, "e")
+    (point,) = sweep.expand({**content, "importances": same_recipe}, "e")
     assert {n: recipe["sigma"] for n, (_, recipe) in point.importances.items()} == {
         "greedy_sigma0": 0.1,
         "greedy_sigma0.1": 0.5,
@@ -460,13 +460,13 @@ def test_adding_a_value_anywhere_adds_batches_and_changes_none(tmp_path, axis):
     }
     block = {"grid": axes, "batch_size": 3}
     before = planned(configured(block), tmp_path)
-    more = {"grid": {**axes, axis: [*axes[axis], 7]}, "batch_size": 3}
-    after = plans.make(configured(more), "e", tmp_path)
+    longer_block = {"grid": {**axes, axis: [*axes[axis], 7]}, "batch_size": 3}
+    after = plans.make(configured(longer_block), "e", tmp_path)
     assert before.batches.items() <= after.batches.items()
-    old = {run.key for runs in before.batches.values() for run in runs}
-    new = [run.key for b, runs in after.batches.items() if b not in before.batches for run in runs]
-    assert len(new) == len(set(new)) == 8
-    assert not old & set(new)
+    old_keys = {run.key for runs in before.batches.values() for run in runs}
+    keys = [run.key for b, runs in after.batches.items() if b not in before.batches for run in runs]
+    assert len(keys) == len(set(keys)) == 8
+    assert not old_keys & set(keys)
 
 
 def two_runs(results):
@@ -519,13 +519,13 @@ def test_a_run_that_is_not_wanted_is_not_in_the_way_of_a_new_measure(tmp_path, m
     """It may be what makes the measure fail, while others of its batch were made before."""
     folder, batch = two_runs(tmp_path)
     make_all(tmp_path, batch)
-    given = {"importances": [*IMPORTANCES], "metrics": ["row_correlation_summary"]}
-    given = {key: [*names, *more.get(key, [])] for key, names in given.items()}
-    whole, first = ({"grid": {**BASE, "repeat": repeats}} for repeats in ([0, 1], [0]))
-    after = plans.make(configured(first, **given), "e", folder)
+    measures = {"importances": [*IMPORTANCES], "metrics": ["row_correlation_summary"]}
+    measures = {key: [*names, *more.get(key, [])] for key, names in measures.items()}
+    both_runs, first_run = ({"grid": {**BASE, "repeat": repeats}} for repeats in ([0, 1], [0]))
+    after = plans.make(configured(first_run, **measures), "e", folder)
     assert [[run.repeat for run in runs] for runs in after.batches.values()] == [[0]]
     # Where both are wanted, both are in the batch that they were given to.
-    assert list(plans.make(configured(whole, **given), "e", folder).batches) == [batch]
+    assert list(plans.make(configured(both_runs, **measures), "e", folder).batches) == [batch]
 
 
 def test_a_batch_that_holds_a_data_set_that_is_gone_is_planned_anew(tmp_path):
@@ -542,9 +542,9 @@ def test_a_sweep_of_many_values_fits_into_the_arguments_of_its_jobs():
     """Linux takes 128 kB an argument: with 8000 values the job of the points could not start."""
     values = [i / 1e7 for i in range(1, 20_000)]
     axes = {**BASE, "model.min_impurity_decrease": values}
-    own = {"importances": ["mdi"], "metrics": ["scores"]}
-    own["sweep"] = [{"zip": axes, "batch_size": len(values)}]
-    flow = Workflow({"experiments": {"e": own}})
+    experiment = {"importances": ["mdi"], "metrics": ["scores"]}
+    experiment["sweep"] = [{"zip": axes, "batch_size": len(values)}]
+    flow = Workflow({"experiments": {"e": experiment}})
     (batch,) = flow.plan("e").batches
     place = SimpleNamespace(experiment="e", batch=batch)
     for arguments in (flow.definition(place), flow.runs(place), flow.packed()):
@@ -619,11 +619,11 @@ def test_a_recipe_keeps_the_seeds_of_its_first_name(recipe, first):
 
 def test_seeds_depend_on_recipe_repeat_and_purpose_only():
     recipe = {"estimator": "ExtraTreesClassifier", "n_estimators": 10}
-    same = dict(reversed(recipe.items()))
-    assert derive(recipe, 3, "model") == derive(same, 3, "model")
-    others = [derive(recipe, 4, "model"), derive(recipe, 3, "data"), derive({}, 3, "model")]
-    assert derive(recipe, 3, "model") not in others
-    assert len(set(others)) == 3
+    reordered = dict(reversed(recipe.items()))
+    assert derive(recipe, 3, "model") == derive(reordered, 3, "model")
+    other_seeds = [derive(recipe, 4, "model"), derive(recipe, 3, "data"), derive({}, 3, "model")]
+    assert derive(recipe, 3, "model") not in other_seeds
+    assert len(set(other_seeds)) == 3
     assert derive({**recipe, "random_state": 0}, 3, "model") == 0
 
 
@@ -642,8 +642,8 @@ def test_a_submitted_job_finds_its_file_again():
 def test_another_seed_of_a_random_block_gives_other_draws():
     axes = {"model.max_features": {"uniform": [0, 1]}}
     blocks = [{"draws": 3, "axes": axes, "seed": seed} for seed in (0, 1)]
-    one, other = (list(sweep._draws(block, "e")) for block in blocks)
-    assert one != other
+    of_seed_0, of_seed_1 = (list(sweep._draws(block, "e")) for block in blocks)
+    assert of_seed_0 != of_seed_1
 
 
 def test_each_repeat_of_a_sampled_measure_has_a_seed_of_its_own():

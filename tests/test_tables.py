@@ -70,8 +70,8 @@ class Other:
 @pytest.mark.parametrize("names", ["columns", "column_names"])
 def test_tables_of_other_libraries_may_have_their_columns_in_any_order(names):
     expected = splitcredit.explain(FOREST, TABLE).values
-    found = splitcredit.explain(FOREST, Other(TABLE[["c", "a", "b"]], names)).values
-    assert found.tobytes() == expected.tobytes()
+    values = splitcredit.explain(FOREST, Other(TABLE[["c", "a", "b"]], names)).values
+    assert values.tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("name", ["column_names", "columns", "select"])
@@ -90,8 +90,8 @@ def test_tables_of_pyarrow_have_the_names_of_their_columns_and_not_the_columns_a
     """Their `columns` are the data, as text the names of importances were columns of numbers."""
     table = Other(TABLE, "column_names")
     table.columns = list(TABLE.to_numpy().T)
-    found = splitcredit.importance(FOREST, table, CLASSES, method="air")
-    assert found.feature_names == ("a", "b", "c") and names_of(table) == ["a", "b", "c"]
+    importance = splitcredit.importance(FOREST, table, CLASSES, method="air")
+    assert importance.feature_names == ("a", "b", "c") and names_of(table) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("when", [pd.Timestamp("2020-01-01"), pd.Timedelta("3 days")])
@@ -198,9 +198,9 @@ def test_steps_that_only_draw_training_rows_are_passed_over():
     pipeline = Pipeline([("scale", scaled), ("draw", Sampler()), ("forest", model)])
     expected = splitcredit.explain(model, scaled.transform(TABLE)).values
     assert splitcredit.explain(pipeline, TABLE).values.tobytes() == expected.tobytes()
-    alone = Pipeline([("draw", Sampler()), ("forest", FOREST)])
+    without_scaling = Pipeline([("draw", Sampler()), ("forest", FOREST)])
     assert (
-        splitcredit.explain(alone, TABLE).values.tobytes()
+        splitcredit.explain(without_scaling, TABLE).values.tobytes()
         == splitcredit.explain(FOREST, TABLE).values.tobytes()
     )
 

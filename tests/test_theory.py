@@ -95,8 +95,8 @@ def test_local_limit_is_the_shapley_value_of_the_local_game(seed):
         return entropy_of(joint.given({})) - entropy_of(joint.given({j: x[j] for j in known}))
 
     expected = shapley(joint.n_features, value)
-    found = theory.local_mdi_totally_randomized(joint, x)
-    assert found == pytest.approx(expected, abs=1e-14)
+    mdi = theory.local_mdi_totally_randomized(joint, x)
+    assert mdi == pytest.approx(expected, abs=1e-14)
 
 
 def test_best_split_tree_shares_out_all_information():
@@ -169,8 +169,8 @@ def test_families_are_what_they_say():
 
 
 def test_fewer_distributions_are_the_first_of_more():
-    few, many = theory.random_distributions(7, seed=1), theory.random_distributions(30, seed=1)
-    for a, b in zip(few, many, strict=False):
+    seven, thirty = theory.random_distributions(7, seed=1), theory.random_distributions(30, seed=1)
+    for a, b in zip(seven, thirty, strict=False):
         np.testing.assert_array_equal(a.probability, b.probability)
         np.testing.assert_array_equal(a.values, b.values)
 
@@ -179,12 +179,12 @@ def test_relevance_is_conditional_information():
     for joint in theory.random_distributions(50):
         p = joint.n_features
         for m in range(p):
-            others = [j for j in range(p) if j != m]
-            subsets = [b for k in range(p) for b in itertools.combinations(others, k)]
-            found = [theory.information(joint, m, b) for b in subsets]
+            other_inputs = [j for j in range(p) if j != m]
+            subsets = [b for k in range(p) for b in itertools.combinations(other_inputs, k)]
+            informations = [theory.information(joint, m, b) for b in subsets]
             # The least information of a relevant input is some 1e-5 bits, see s11.
-            assert theory.relevant(joint)[m] == (max(found) > 1e-9)
-            assert theory.strongly_relevant(joint)[m] == (found[-1] > 1e-9)
+            assert theory.relevant(joint)[m] == (max(informations) > 1e-9)
+            assert theory.strongly_relevant(joint)[m] == (informations[-1] > 1e-9)
 
 
 # The statements
@@ -225,8 +225,8 @@ def test_s01_global_mdi_is_the_shapley_value_of_information(table, kind):
             return p_x[key]
 
         expected = shapley(joint.n_features, value)
-        found = theory.mdi_totally_randomized(joint, kind)
-        assert found == pytest.approx(expected, abs=ROUNDING)
+        mdi = theory.mdi_totally_randomized(joint, kind)
+        assert mdi == pytest.approx(expected, abs=ROUNDING)
 
 
 def test_s02_importances_sum_to_the_information(table):
@@ -244,8 +244,8 @@ def test_s03_local_mdi_is_the_shapley_value_of_the_local_game(table, kind):
                 return -twin_impurity(kind, joint, joint.given({j: x[j] for j in known}))
 
             expected = shapley(joint.n_features, value)
-            found = theory.local_mdi_totally_randomized(joint, x, kind)
-            assert found == pytest.approx(expected, abs=ROUNDING)
+            mdi = theory.local_mdi_totally_randomized(joint, x, kind)
+            assert mdi == pytest.approx(expected, abs=ROUNDING)
 
 
 def test_s03_needs_subsets_of_one_size():
@@ -258,21 +258,21 @@ def test_s03_needs_subsets_of_one_size():
     }
 
     def eq10(m, subsets):
-        others = [j for j in range(3) if j != m]
+        other_inputs = [j for j in range(3) if j != m]
         return sum(
             (h[b] - h[tuple(sorted((*b, m)))]) / (comb(3, k) * (3 - k))
             for k in range(3)
-            for b in subsets(others, k)
+            for b in subsets(other_inputs, k)
         )
 
     def of_any_size(others, _):
         return [b for k in range(3) for b in itertools.combinations(others, k)]
 
-    found = theory.local_mdi_totally_randomized(joint, x)
+    mdi = theory.local_mdi_totally_randomized(joint, x)
     meant = [eq10(m, itertools.combinations) for m in range(3)]
     printed = [eq10(m, of_any_size) for m in range(3)]
     total = h[()] - h[0, 1, 2]
-    assert found == pytest.approx(meant, abs=ROUNDING)
+    assert mdi == pytest.approx(meant, abs=ROUNDING)
     assert sum(meant) == pytest.approx(total, abs=ROUNDING)
     assert abs(sum(printed) - total) > 0.1
 
@@ -353,10 +353,10 @@ def test_s12_local_mdi_can_be_negative(table):
     assert (shares["n"] >= 4000).all() and (shares["value"] > 0.1).all()
     # What is 0, as of inputs that say nothing, is not negative.
     nothing = theory.JointDistribution(np.full((2, 3, 2), 1 / 12))
-    found = [
+    shares_of_nothing = [
         v for s, q, _, v in theory.cases(nothing) if (s, q) == ("s12", "share of negative cells")
     ]
-    assert len(found) == 3 and not np.any(found)
+    assert len(shares_of_nothing) == 3 and not np.any(shares_of_nothing)
 
 
 def test_s13_sage_of_the_bayes_classifier_is_mdi(table):
@@ -421,8 +421,8 @@ def test_s27_and_s28_symmetric_inputs_get_the_same(table):
     check_errors(table, "s28", "local MDI of symmetric inputs", 400, ["entropy"])
     # Not of exchangeable inputs alone; and K = 2 keeps those, too, so that they prove little.
     joint = theory.symmetric_inputs()
-    one, two = (theory.MultiwayForest(joint, k).mdi() for k in (1, 2))
-    assert one[0] == pytest.approx(one[1], abs=ROUNDING) and abs(two[0] - two[1]) > 0.1
+    mdi_1, mdi_2 = (theory.MultiwayForest(joint, k).mdi() for k in (1, 2))
+    assert mdi_1[0] == pytest.approx(mdi_1[1], abs=ROUNDING) and abs(mdi_2[0] - mdi_2[1]) > 0.1
 
 
 def test_s29_and_s30_who_tells_more_gets_more(table):
@@ -438,15 +438,15 @@ def test_s31_and_s32_one_game_has_two_importances(table):
     for joint, x in ((theory.symmetric_inputs(), None), (theory.locally_alike_inputs(), (0, 0))):
         mirror = theory.JointDistribution(joint.probability.swapaxes(0, 1))
         p = joint.n_features
-        games, found = [], []
-        for one in (joint, mirror):
-            games.append(theory.information_game(one) if x is None else theory.local_game(one, x))
-            forest = theory.MultiwayForest(one, 2)
-            found.append(forest.mdi() if x is None else forest.local_mdi(x))
+        games, importances = [], []
+        for case in (joint, mirror):
+            games.append(theory.information_game(case) if x is None else theory.local_game(case, x))
+            forest = theory.MultiwayForest(case, 2)
+            importances.append(forest.mdi() if x is None else forest.local_mdi(x))
         for k in range(p + 1):
             for s in itertools.combinations(range(p), k):
                 assert games[0](s) == pytest.approx(games[1](s), abs=ROUNDING)
-        assert np.abs(found[0] - found[1]).max() > 0.1
+        assert np.abs(importances[0] - importances[1]).max() > 0.1
     # By hand, at (0, 0): X2 comes first, where P(Y = 1) goes from 21/32 to 3/8, and X1 to 0.
     by_hand = [entropy_of([3, 5]), entropy_of([21, 11]) - entropy_of([3, 5])]
     forest = theory.MultiwayForest(theory.locally_alike_inputs(), 2)
@@ -480,13 +480,13 @@ def test_s35_binary_trees_estimate_something_else(table):
     check_errors(table, "s35", "binary trees: sum - I(Y;V)", 100)
     check_errors(table, "s35", "binary trees - Eq. 4, two values", 50)
     joint = random_joint(0, shape=(4, 2, 3, 2))
-    found, eq4 = theory.BinaryForest(joint).mdi(), theory.mdi_totally_randomized(joint)
-    assert np.abs(found - eq4).max() > 1e-3 and found.sum() == pytest.approx(eq4.sum())
+    limit, eq4 = theory.BinaryForest(joint).mdi(), theory.mdi_totally_randomized(joint)
+    assert np.abs(limit - eq4).max() > 1e-3 and limit.sum() == pytest.approx(eq4.sum())
     X, y, weights = rows_of(joint)
     model = ExtraTreesClassifier(1000, max_features=1, criterion="entropy", random_state=0)
     trees = model.fit(X, y, sample_weight=weights).estimators_
     mdi = [t.tree_.compute_feature_importances(normalize=False) for t in trees]
-    assert largest_z(mdi, found) < 4 < largest_z(mdi, eq4)
+    assert largest_z(mdi, limit) < 4 < largest_z(mdi, eq4)
     with pytest.raises(ValueError, match="must have a positive probability"):
         theory.BinaryForest(theory.JointDistribution([[0.5, 0.5], [0.0, 0.0]]))
 
@@ -501,14 +501,14 @@ def test_s37_local_mdi_and_the_scale_of_the_output(table):
     assert classes <= ROUNDING
     joint = random_joint(1)
     doubled = theory.JointDistribution(joint.probability, 2 * joint.values)
-    once, twice = (
+    of_joint, of_doubled = (
         theory.MultiwayForest(j, 1, "variance").local_mdi((0, 0, 0)) for j in (joint, doubled)
     )
-    assert twice == pytest.approx(4 * once, abs=ROUNDING) and np.abs(once).max() > 1e-3
+    assert of_doubled == pytest.approx(4 * of_joint, abs=ROUNDING) and np.abs(of_joint).max() > 1e-3
     for quantity, expected in (("local MDI", 3.0), ("TreeSHAP", 1.0)):
         name = f"output doubled: change of {quantity}, relative"
-        (found,) = values(table, "s37", name)["value"]
-        assert found == pytest.approx(expected, abs=1e-9)
+        (change,) = values(table, "s37", name)["value"]
+        assert change == pytest.approx(expected, abs=1e-9)
 
 
 def test_s40_k_and_pruning_bias_tree_shap(table, led_forests):
@@ -522,8 +522,8 @@ def test_s40_k_and_pruning_bias_tree_shap(table, led_forests):
         "K > 1: the same, more than for K = 1",
         "two splits deep: the same, more than for fully grown",
     ):
-        (found,) = values(table, "s40", quantity)["value"]
-        assert found > 0.1
+        (excess,) = values(table, "s40", quantity)["value"]
+        assert excess > 0.1
 
 
 def test_s45_theorem_3_by_cumulative_events():
@@ -531,8 +531,8 @@ def test_s45_theorem_3_by_cumulative_events():
     hidden = theory.hidden_dependence()
     assert theory.relevant(hidden).tolist() == [False, True]
     # By hand: given X2 <= 1, P(Y = 1) is .625, and .7 * .2 + ... where X1 = 0 besides.
-    given, at_0 = (0.55 + 0.7) / 2, (0.8 * 0.55 + 0.3 * 0.7) / 1.1
-    assert theory.cumulative_change(hidden, True)[0] == pytest.approx(given - at_0, abs=ROUNDING)
+    at_most, at_0 = (0.55 + 0.7) / 2, (0.8 * 0.55 + 0.3 * 0.7) / 1.1
+    assert theory.cumulative_change(hidden, True)[0] == pytest.approx(at_most - at_0, abs=ROUNDING)
     assert theory.cumulative_change(hidden, False)[0] <= ROUNDING
     unseen = 0
     for joint in theory.random_distributions(50):
@@ -543,13 +543,13 @@ def test_s45_theorem_3_by_cumulative_events():
 
 
 def test_statements_hold_but_for_asides(table):
-    found = theorems.statements(table)
-    assert len({(f["statement"], f["variant"]) for f in found}) == len(found)
+    findings = theorems.statements(table)
+    assert len({(f["statement"], f["variant"]) for f in findings}) == len(findings)
     decided = configuration.artefacts()["sutera2021/theorems"]["statements"]
-    assert {f["statement"] for f in found} == set(decided)
+    assert {f["statement"] for f in findings} == set(decided)
     failing = {
         (f["statement"], f["variant"])
-        for f in found
+        for f in findings
         if claims.statement_verdict(f["value"], f["limit"], f["kind"]) != "holds"
     }
     assert failing == {
@@ -573,12 +573,12 @@ def test_every_quantity_with_a_limit_decides_a_finding():
 @pytest.mark.parametrize("gains", [[0.1, 0.5, 0.3], [0.2, 0.2, 0.5, 0.2, 0.0], [0.0, 0.0], [1.0]])
 def test_chances_of_best_by_enumeration(gains):
     for k in range(1, len(gains) + 1):
-        drawn = list(itertools.combinations(range(len(gains)), k))
+        draws = list(itertools.combinations(range(len(gains)), k))
         expected = np.zeros(len(gains))
-        for candidates in drawn:
+        for candidates in draws:
             top = max(gains[j] for j in candidates)
             best = [j for j in candidates if gains[j] == top]
-            expected[best] += 1 / len(best) / len(drawn)
+            expected[best] += 1 / len(best) / len(draws)
         assert theory.chances_of_best(gains, k) == pytest.approx(expected, abs=1e-15)
 
 
@@ -607,9 +607,9 @@ def test_the_two_kinds_of_infinite_forest_agree_on_binary_inputs(kind):
             rows = theory.InfiniteForest(X, joint.values[y], k, kind, weights)
             multiway = theory.MultiwayForest(joint, k, kind)
             assert rows.mdi() == pytest.approx(multiway.mdi(), abs=ROUNDING)
-            seen, _ = joint.support()
-            local = [multiway.local_mdi(x) for x in seen]
-            assert rows.local_mdi(seen) == pytest.approx(np.array(local), abs=ROUNDING)
+            support, _ = joint.support()
+            local = [multiway.local_mdi(x) for x in support]
+            assert rows.local_mdi(support) == pytest.approx(np.array(local), abs=ROUNDING)
 
 
 def test_the_two_meanings_of_k_differ_between_1_and_p():
@@ -639,8 +639,8 @@ def test_with_k_equal_p_it_is_one_tree_of_scikit_learn(kind, seed):
     mdi = tree.tree_.compute_feature_importances(normalize=False)
     assert forest.mdi() == pytest.approx(mdi, abs=ROUNDING)
     for method in ("saabas", "tree_shap"):
-        found = explain(tree, X, method).values
-        assert getattr(forest, method)(X) == pytest.approx(found, abs=ROUNDING)
+        phi = explain(tree, X, method).values
+        assert getattr(forest, method)(X) == pytest.approx(phi, abs=ROUNDING)
     local = explain(tree, X, "local_mdi").values[:, :, 0]
     assert forest.local_mdi(X) == pytest.approx(local, abs=ROUNDING)
 
@@ -653,8 +653,8 @@ def test_with_k_equal_p_it_is_one_tree_of_scikit_learn(kind, seed):
         mixed = [[x[j] if j in known else b[j] for j in range(3)] for b in background]
         return np.mean([f[4 * a + 2 * b + c, 0] for a, b, c in mixed])
 
-    found = forest.tree_shap_interventional([x], background)[0, :, 0]
-    assert found == pytest.approx(shapley(3, v), abs=ROUNDING)
+    phi = forest.tree_shap_interventional([x], background)[0, :, 0]
+    assert phi == pytest.approx(shapley(3, v), abs=ROUNDING)
 
 
 @pytest.fixture(scope="module")
@@ -682,10 +682,10 @@ def test_led_adds_up_for_every_k(led_forests, k):
     f = forest.predict()
     assert f.sum(axis=1) == pytest.approx(np.ones(128), abs=ROUNDING)
     assert forest.predict(SEGMENTS) == pytest.approx(np.eye(10), abs=ROUNDING)
-    for found in (forest.saabas(grid), forest.tree_shap(grid)):
-        assert found.sum(axis=1) == pytest.approx(f - 0.1, abs=ROUNDING)
-    found = forest.tree_shap_interventional(grid, SEGMENTS)
-    assert found.sum(axis=1) == pytest.approx(f - np.eye(10).mean(axis=0), abs=ROUNDING)
+    for attributions in (forest.saabas(grid), forest.tree_shap(grid)):
+        assert attributions.sum(axis=1) == pytest.approx(f - 0.1, abs=ROUNDING)
+    attributions = forest.tree_shap_interventional(grid, SEGMENTS)
+    assert attributions.sum(axis=1) == pytest.approx(f - np.eye(10).mean(axis=0), abs=ROUNDING)
 
 
 def test_limit_of_the_led_row_of_table_4(led_forests):
@@ -695,9 +695,9 @@ def test_limit_of_the_led_row_of_table_4(led_forests):
     saabas = forest.saabas(SEGMENTS)[DIGITS, :, DIGITS]
     tree_shap = forest.tree_shap(SEGMENTS)[DIGITS, :, DIGITS]
 
-    def correlations(method, other):
+    def correlations(method, attributions):
         # Ties are exact in theory; rounding must not break them.
-        pairs = zip(local.round(12), other.round(12), strict=True)
+        pairs = zip(local.round(12), attributions.round(12), strict=True)
         return np.array([method(a, b)[0] for a, b in pairs])
 
     pearson = correlations(stats.pearsonr, saabas)
@@ -734,19 +734,19 @@ def test_finite_forests_of_scikit_learn_agree(led_forests, k):
 
     # All leaves are pure, so that a tree predicts 0 or 1, as often as the limit says. Where fewer
     # than 20 trees are expected to predict either, the count is too skew for a z-test.
-    found, limit = model.predict_proba(list(np.ndindex((2,) * 7))), forest.predict()
-    assert not found[limit == 0].any()
+    estimates, limit = model.predict_proba(list(np.ndindex((2,) * 7))), forest.predict()
+    assert not estimates[limit == 0].any()
     usual = n * np.minimum(limit, 1 - limit) >= 20
     error = np.sqrt(limit * (1 - limit) / n)[usual]
     assert usual.sum() > 100
-    assert (np.abs(found - limit)[usual] / error).max() < 4
+    assert (np.abs(estimates - limit)[usual] / error).max() < 4
 
     local = [explain(t, SEGMENTS, "local_mdi").values[:, :, 0] for t in trees]
     assert largest_z(local, forest.local_mdi(SEGMENTS)) < 4
     for method in ("saabas", "tree_shap"):
-        found = [explain(t, SEGMENTS, method).values[DIGITS, :, DIGITS] for t in trees]
+        estimates = [explain(t, SEGMENTS, method).values[DIGITS, :, DIGITS] for t in trees]
         limit = getattr(forest, method)(SEGMENTS)[DIGITS, :, DIGITS]
-        assert largest_z(found, limit) < 4
+        assert largest_z(estimates, limit) < 4
 
 
 def test_wrong_arguments_of_infinite_forests_are_refused():

@@ -43,9 +43,9 @@ def test_jobs_that_run_side_by_side_have_lanes_of_their_own(results):
 
 
 def test_times_count_from_the_first_job_and_shares_are_of_all_cores(results):
-    made = timeline.bars(results)
-    assert [(bar.began, bar.ended) for bar in made] == [(0, 10), (0.5, 30), (10, 20), (30, 40)]
-    assert timeline.shares(made, 2) == pytest.approx((59.5 / 80.0, 56.0 / 80.0))
+    bars = timeline.bars(results)
+    assert [(bar.began, bar.ended) for bar in bars] == [(0, 10), (0.5, 30), (10, 20), (30, 40)]
+    assert timeline.shares(bars, 2) == pytest.approx((59.5 / 80.0, 56.0 / 80.0))
 
 
 def test_a_job_logs_when_it_ran_and_old_logs_are_read_without(tmp_path):
@@ -53,8 +53,8 @@ def test_a_job_logs_when_it_ran_and_old_logs_are_read_without(tmp_path):
     storage.write_text(path, f"{usage.spent()}\n")
     assert usage.read(path).began is None
     storage.write_text(path, f"{usage.spent()}\n{usage.clock(12.5)}\nfinished\n")
-    read = usage.read(path)
-    assert read.began == 12.5 and read.ended > 1e9
+    logged = usage.read(path)
+    assert logged.began == 12.5 and logged.ended > 1e9
     with pytest.raises(ValueError, match=r"no log below .* says when its job ran"):
         timeline.bars(tmp_path)
 
@@ -63,9 +63,9 @@ def test_a_job_logs_when_it_ran_and_old_logs_are_read_without(tmp_path):
 @pytest.mark.parametrize("cores", ["0", "two", "1.5"])
 def test_a_number_of_cores_that_is_none_is_one_line(script, cores):
     command = [sys.executable, ROOT / "workflow" / f"{script}.py", "--cores", cores]
-    done = subprocess.run(command, text=True, capture_output=True)
-    assert done.returncode == 1
-    assert done.stderr == f"CORES={cores}: expected a number of cores, or all\n"
+    process = subprocess.run(command, text=True, capture_output=True)
+    assert process.returncode == 1
+    assert process.stderr == f"CORES={cores}: expected a number of cores, or all\n"
 
 
 def test_the_script_writes_the_picture_and_the_seconds_of_every_rule(results):

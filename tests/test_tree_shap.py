@@ -73,8 +73,8 @@ def test_covers_kept_in_single_precision_add_up_nearly():
     rng = np.random.default_rng(0)
     covers = rng.uniform(1, 2, 3)
     inner = float(np.float32(covers[1] + covers[2]))
-    below = split(1, 0.0, leaf(2.0, covers[1]), leaf(4.0, covers[2]), cover=inner)
-    tree = split(0, 0.0, leaf(1.0, covers[0]), below, cover=float(np.float32(covers.sum())))
+    child = split(1, 0.0, leaf(2.0, covers[1]), leaf(4.0, covers[2]), cover=inner)
+    tree = split(0, 0.0, leaf(1.0, covers[0]), child, cover=float(np.float32(covers.sum())))
     forest, X = grow([tree], 2), np.array([[-1.0, -1.0], [1.0, 1.0]])
     ours = explain(forest, X)
     assert twins.largest_error(ours.values, twins.tree_shap_by_subsets(forest, X)) <= 4 * 6e-8
@@ -226,15 +226,15 @@ def test_other_rows_and_threads_leave_the_bytes_of_a_row_alone(name, algorithm):
     if algorithm == "tables" and name == "deep":
         return
     X = rows_on_thresholds(forest, 600)
-    whole = explain(forest, X, algorithm=algorithm).values
+    values = explain(forest, X, algorithm=algorithm).values
     for rows in (np.arange(len(X))[::-1], np.arange(3, 400, 7), np.array([599])):
         assert explain(forest, X[rows], algorithm=algorithm).values.tobytes() == (
-            np.ascontiguousarray(whole[rows]).tobytes()
+            np.ascontiguousarray(values[rows]).tobytes()
         )
     before = numba.get_num_threads()
     numba.set_num_threads(1)
     try:
-        assert explain(forest, X, algorithm=algorithm).values.tobytes() == whole.tobytes()
+        assert explain(forest, X, algorithm=algorithm).values.tobytes() == values.tobytes()
     finally:
         numba.set_num_threads(before)
 
@@ -270,12 +270,12 @@ def test_tables_have_the_same_bytes_before_their_kernel_is_compiled(monkeypatch,
     compiled = explain(forest, X, algorithm="tables").values
     calls = []
     monkeypatch.setattr(
-        outcome_tables, "take_one_by_one", lambda *given: calls.append(1) or take_one_by_one(*given)
+        outcome_tables, "take_one_by_one", lambda *args: calls.append(1) or take_one_by_one(*args)
     )
     monkeypatch.setattr(outcome_tables, "_PORTION", portion)
     monkeypatch.setattr(outcome_tables, "_filled", [0])
-    monkeypatch.setattr(type(outcome_tables._fill_tables), "is_ready", lambda *given: False)
-    monkeypatch.setattr(kernel, "_choose", lambda *given: "tables")
+    monkeypatch.setattr(type(outcome_tables._fill_tables), "is_ready", lambda *args: False)
+    monkeypatch.setattr(kernel, "_choose", lambda *args: "tables")
     monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
     assert explain(forest, X).values.tobytes() == compiled.tobytes()
     assert calls or not compiled.any()
@@ -308,11 +308,11 @@ def test_rows_are_looked_up_without_the_kernel_until_it_pays(monkeypatch):
     X = rows_on_thresholds(forest, 20)
     explain(forest, X, algorithm="tables")
     by_numpy = group_tables._look_up_by_numpy
-    monkeypatch.setattr(type(group_tables.look_up), "is_ready", lambda *given: False)
+    monkeypatch.setattr(type(group_tables.look_up), "is_ready", lambda *args: False)
     monkeypatch.setattr(group_tables, "_looked_up", [0])
     monkeypatch.setattr(group_tables, "PATIENCE", 3 * group_tables._GROUP * forest.n_trees)
     monkeypatch.setattr(
-        group_tables, "_look_up_by_numpy", lambda *given: calls.append(1) or by_numpy(*given)
+        group_tables, "_look_up_by_numpy", lambda *args: calls.append(1) or by_numpy(*args)
     )
     values = [explain(forest, X, algorithm="tables").values.tobytes() for _ in range(5)]
     assert 0 < len(calls) < 4 and len(set(values)) == 1
@@ -326,10 +326,10 @@ def test_tables_are_filled_by_rows_until_the_kernel_that_fills_them_pays(monkeyp
     monkeypatch.setattr(outcome_tables, "_FEW", 2 * room)
     monkeypatch.setattr(outcome_tables, "_filled", [0])
     monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
-    monkeypatch.setattr(type(outcome_tables._fill_tables), "is_ready", lambda *given: False)
+    monkeypatch.setattr(type(outcome_tables._fill_tables), "is_ready", lambda *args: False)
     by_rows = outcome_tables._fill_by_rows
     monkeypatch.setattr(
-        outcome_tables, "_fill_by_rows", lambda *given: calls.append(1) or by_rows(*given)
+        outcome_tables, "_fill_by_rows", lambda *args: calls.append(1) or by_rows(*args)
     )
     values = [explain(forest, X, output=0).values.tobytes() for _ in range(4)]
     assert len(calls) == 2 and len(set(values)) == 1
@@ -342,10 +342,10 @@ def test_rows_are_taken_one_by_one_until_the_kernel_for_blocks_pays(monkeypatch)
     monkeypatch.setattr(kernel, "PATIENCE", 2 * len(X) * np.count_nonzero(forest.feature >= 0))
     monkeypatch.setattr(kernel, "_visits", [0])
     for name in ("blocks", "rows"):
-        monkeypatch.setitem(kernel._ATTRIBUTE, name, lambda *given, name=name: calls.append(name))
-    monkeypatch.setattr(blocks, "is_ready", lambda *given: True)
+        monkeypatch.setitem(kernel._ATTRIBUTE, name, lambda *args, name=name: calls.append(name))
+    monkeypatch.setattr(blocks, "is_ready", lambda *args: True)
     explain(forest, X, output=0)
-    monkeypatch.setattr(blocks, "is_ready", lambda *given: False)
+    monkeypatch.setattr(blocks, "is_ready", lambda *args: False)
     for _ in range(3):
         explain(forest, X, output=0)
     assert calls == ["blocks", "rows", "rows", "blocks"]
@@ -358,9 +358,9 @@ def test_a_call_of_many_chunks_does_not_begin_with_rows_one_by_one(monkeypatch):
     monkeypatch.setattr(kernel, "PATIENCE", 30 * np.count_nonzero(forest.feature >= 0))
     monkeypatch.setattr(kernel, "_visits", [0])
     monkeypatch.setattr(_chunks, "chunk_rows", lambda forest, method: 10)
-    monkeypatch.setattr(blocks, "is_ready", lambda *given: False)
+    monkeypatch.setattr(blocks, "is_ready", lambda *args: False)
     for name in ("blocks", "rows"):
-        monkeypatch.setitem(kernel._ATTRIBUTE, name, lambda *given, name=name: calls.append(name))
+        monkeypatch.setitem(kernel._ATTRIBUTE, name, lambda *args, name=name: calls.append(name))
     explain(forest, X[:20], output=0)
     explain(forest, X, output=0)
     assert calls == ["rows"] * 2 + ["blocks"] * 5
@@ -397,13 +397,13 @@ def test_features_of_a_group_become_known_together(name, algorithm):
 def test_importances_and_rankings_of_groups_are_those_of_their_attributions():
     forest = DRAWN["NaN, float32"]()
     X, groups = rows_on_thresholds(forest, 20), {"some": [2, 0]}
-    each = explain(forest, X, groups=groups)
+    phi = explain(forest, X, groups=groups)
     ours = importance(forest, X, method="tree_shap", groups=groups)
-    np.testing.assert_allclose(ours.values, np.abs(each.values).mean(axis=0)[:, 0], rtol=1e-15)
-    assert ours.feature_names == each.feature_names
+    np.testing.assert_allclose(ours.values, np.abs(phi.values).mean(axis=0)[:, 0], rtol=1e-15)
+    assert ours.feature_names == phi.feature_names
     ranked = rank(forest, X, "tree_shap", groups=groups)
-    assert ranked.feature_names == each.feature_names
-    np.testing.assert_array_equal(ranked.rankings[:, 0], np.abs(each.values[..., 0]).argmax(axis=1))
+    assert ranked.feature_names == phi.feature_names
+    np.testing.assert_array_equal(ranked.rankings[:, 0], np.abs(phi.values[..., 0]).argmax(axis=1))
     with pytest.raises(ValueError, match="rank the features of this model"):
         faithfulness(forest, X, ranked, scale=0.3)
 
@@ -413,9 +413,9 @@ def test_groups_of_one_feature_each_leave_the_bytes_alone():
     X = rows_on_thresholds(forest, 50)
     groups = {f"group {name}": [name] for name in forest.feature_names}
     for output in ("all", "predicted"):
-        alone = explain(forest, X, output=output)
+        ungrouped = explain(forest, X, output=output)
         grouped = explain(forest, X, output=output, groups=groups)
-        assert grouped.values.tobytes() == alone.values.tobytes()
+        assert grouped.values.tobytes() == ungrouped.values.tobytes()
 
 
 def test_a_feature_in_two_groups_is_refused():
@@ -435,9 +435,9 @@ def test_outputs_that_nearly_add_up_are_all_explained(algorithm):
     """Only if leaves add up to the same is the last output minus the sum of the others."""
     tree = split(0, 0.5, leaf([0.25, 0.75], 2.0), leaf([1.0, 1e-10], 1.0))
     forest, X = grow([tree], 1), np.array([[0.0], [1.0]])
-    found = kernel.tree_shap(forest, forest.prepare(X), algorithm=algorithm)
-    assert twins.largest_error(found, twins.tree_shap_exact(forest, X)) <= twins.ROUNDING
-    assert found[0, 0, 0] + found[0, 0, 1] == pytest.approx(-1e-10 / 3, rel=1e-5, abs=0)
+    values = kernel.tree_shap(forest, forest.prepare(X), algorithm=algorithm)
+    assert twins.largest_error(values, twins.tree_shap_exact(forest, X)) <= twins.ROUNDING
+    assert values[0, 0, 0] + values[0, 0, 1] == pytest.approx(-1e-10 / 3, rel=1e-5, abs=0)
 
 
 def test_outputs_that_add_up_in_the_first_leaves_only_are_all_explained():
@@ -448,8 +448,8 @@ def test_outputs_that_add_up_in_the_first_leaves_only_are_all_explained():
             return leaf(value)
         return split(depth % 3, 0.0, full(depth - 1, value), full(depth - 1, value))
 
-    other = split(2, 0.0, leaf([5.0, 1.0], 2.0), leaf([1.0, 3.0], 2.0))
-    forest = grow([full(6, [0.25, 0.75]), other], 3)
+    other_tree = split(2, 0.0, leaf([5.0, 1.0], 2.0), leaf([1.0, 3.0], 2.0))
+    forest = grow([full(6, [0.25, 0.75]), other_tree], 3)
     X = rows_on_thresholds(forest, 4)
     twin = twins.tree_shap_by_subsets(forest, X).astype(float)
     assert twins.largest_error(explain(forest, X).values, twin) <= twins.ROUNDING
@@ -458,8 +458,8 @@ def test_outputs_that_add_up_in_the_first_leaves_only_are_all_explained():
 def test_each_row_of_a_forest_of_two_classes_explains_its_own_class():
     forest = random_forest(1, n_outputs=2, leaves="fractions")
     X = rows_on_thresholds(forest, 9)
-    own = explain(forest, X, output="predicted").values[:, :, 0]
+    of_predicted = explain(forest, X, output="predicted").values[:, :, 0]
     class_index = forest.predict(X).argmax(axis=1)
     assert len(set(class_index.tolist())) == 2
     expected = explain(forest, X).values[np.arange(len(X)), :, class_index]
-    assert twins.largest_error(own, expected) <= twins.ROUNDING
+    assert twins.largest_error(of_predicted, expected) <= twins.ROUNDING

@@ -38,8 +38,8 @@ WAYS["tables, patterns and pairs"] = (2, 3)
 
 def rows(forest, n, n_background):
     """Rows to explain and a background, which share some rows."""
-    drawn = rows_on_thresholds(forest, n + n_background - 1)
-    return drawn[:n], drawn[n - 1 :]
+    all_rows = rows_on_thresholds(forest, n + n_background - 1)
+    return all_rows[:n], all_rows[n - 1 :]
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -66,9 +66,9 @@ def test_all_ways_lead_to_the_values_in_fractions(name, way):
 @pytest.mark.parametrize("name", ["float32, <=", "NaN, float64, <", "ten classes"])
 def test_the_two_twins_agree(name):
     forest = DRAWN[name]()
-    given = forest, *rows(forest, 3, 3)
-    twin = twins_interventional.tree_shap_interventional(*given)
-    assert twins.largest_error(twins_interventional.leaf_by_leaf(*given), twin) <= twins.ROUNDING
+    case = forest, *rows(forest, 3, 3)
+    twin = twins_interventional.tree_shap_interventional(*case)
+    assert twins.largest_error(twins_interventional.leaf_by_leaf(*case), twin) <= twins.ROUNDING
 
 
 @pytest.mark.parametrize("name", FITTED)
@@ -79,22 +79,22 @@ def test_all_ways_agree_on_fitted_forests(name):
     X = forest.prepare(X)
     background, X = X[:: max(1, len(X) // 90)], X[3 :: len(X) // 10]
     outputs = np.arange(forest.n_outputs)
-    one, *others = (
+    one_way, *other_ways = (
         kernel.tree_shap_interventional(forest, X, outputs, background, limits)
         for limits in WAYS.values()
     )
-    for other in others:
-        assert twins.largest_error(other, one) <= twins.ROUNDING
+    for other_way in other_ways:
+        assert twins.largest_error(other_way, one_way) <= twins.ROUNDING
 
 
 def test_each_leaf_goes_the_way_that_its_path_says():
     deep = caterpillar(70, 70)
-    _, (decisions, _, starts, leaves), rest, long, most = kernel.leaf_routes(deep, 8, 64)
+    _, (decisions, _, starts, leaves), middle, long, longest = kernel.leaf_routes(deep, 8, 64)
     depth = {leaf: len(path) for leaf, path in twins_interventional._ways(deep)}
-    for some, least, largest in ((leaves, 1, 8), (rest, 9, 64), (long, 65, 70)):
-        assert sorted(depth[k] for k in some)[:: max(1, len(some) - 1)] == [least, largest]
-    assert most == 70 and starts[-1] == len(leaves)
-    assert sorted([*leaves, *rest, *long]) == np.flatnonzero(deep.feature < 0).tolist()
+    for group, shortest, largest in ((leaves, 1, 8), (middle, 9, 64), (long, 65, 70)):
+        assert sorted(depth[k] for k in group)[:: max(1, len(group) - 1)] == [shortest, largest]
+    assert longest == 70 and starts[-1] == len(leaves)
+    assert sorted([*leaves, *middle, *long]) == np.flatnonzero(deep.feature < 0).tolist()
     assert (decisions >= 0).sum(axis=1).max() == 8
 
 
@@ -178,8 +178,8 @@ def test_swapping_row_and_background_changes_the_sign():
     """phi(x, z) = -phi(z, x): the game backwards."""
     forest = random_forest(3, n_outputs=2)
     x, z = rows_on_thresholds(forest, 2)
-    there, back = explain(forest, [x], [z]).values, explain(forest, [z], [x]).values
-    assert there.any() and twins.largest_error(there, -back) <= twins.ROUNDING
+    forth, back = explain(forest, [x], [z]).values, explain(forest, [z], [x]).values
+    assert forth.any() and twins.largest_error(forth, -back) <= twins.ROUNDING
 
 
 @pytest.mark.parametrize(("depth", "n_features"), [(60, 60), (150, 150), (60, 7)])
@@ -241,10 +241,10 @@ def test_threads_blocks_and_neighbors_leave_the_bytes_alone(monkeypatch, output,
     X, background = rows(forest, 60, 9)
     X[:30] = np.nan_to_num(X[:30])
     X[40:50] = X[:10]
-    whole = explain(forest, X, background, output).values
+    values = explain(forest, X, background, output).values
     for cuts in ([0, 30, 60], range(61)):
         parts = [explain(forest, X[a:b], background, output).values for a, b in pairwise(cuts)]
-        assert np.concatenate(parts).tobytes() == whole.tobytes()
+        assert np.concatenate(parts).tobytes() == values.tobytes()
     monkeypatch.setattr(kernel, "BLOCK", 7)
     for module in (decision_tables, failed_conditions, leaf_pairs):
         monkeypatch.setattr(module, "CHUNK", 1)
@@ -252,7 +252,7 @@ def test_threads_blocks_and_neighbors_leave_the_bytes_alone(monkeypatch, output,
     try:
         for n in {1, threads}:
             numba.set_num_threads(n)
-            assert explain(forest, X, background, output).values.tobytes() == whole.tobytes()
+            assert explain(forest, X, background, output).values.tobytes() == values.tobytes()
     finally:
         numba.set_num_threads(threads)
 
@@ -266,14 +266,14 @@ def test_no_rows_have_no_values():
 def test_one_output_is_its_column_of_all(leaves):
     forest = random_forest(3, n_trees=5, n_outputs=4, leaves=leaves)
     X, background = rows(forest, 40, 6)
-    every = explain(forest, X, background)
+    all_outputs = explain(forest, X, background)
     for c, label in enumerate(forest.output_names):
-        one = explain(forest, X, background, output=label)
-        assert one.values[:, :, 0].tobytes() == every.values[:, :, c].tobytes()
+        one_output = explain(forest, X, background, output=label)
+        assert one_output.values[:, :, 0].tobytes() == all_outputs.values[:, :, c].tobytes()
     a = explain(forest, X, background, output="predicted")
-    expected = every.values[np.arange(len(X)), :, a.output_index]
+    expected = all_outputs.values[np.arange(len(X)), :, a.output_index]
     assert a.values[:, :, 0].tobytes() == expected.tobytes()
-    assert a.baseline[:, 0].tobytes() == every.baseline[a.output_index].tobytes()
+    assert a.baseline[:, 0].tobytes() == all_outputs.baseline[a.output_index].tobytes()
 
 
 def test_it_is_registered_under_its_file_name():

@@ -96,12 +96,12 @@ def saved(model, folder):
 def test_the_file_of_a_model_is_refused_where_the_model_is(model, tmp_path):
     """Their sum of trees would be taken for the prediction, or for log-odds."""
     path = saved(model.fit(X, TARGETS), tmp_path)
-    named = f"this model in {path.name}"
-    with pytest.raises(ValueError, match=f"{named} predicts a function of"):
+    named_by = f"this model in {path.name}"
+    with pytest.raises(ValueError, match=f"{named_by} predicts a function of"):
         splitcredit.importance(path, X, TARGETS, method="sage", algorithm="exact")
     for name in ("probability", "squared_error"):
         options = {"background": X[:9], "model_output": name, "y": TARGETS[:4]}
-        with pytest.raises(ValueError, match=f"{named} is another one"):
+        with pytest.raises(ValueError, match=f"{named_by} is another one"):
             splitcredit.explain(str(path), X[:4], "tree_shap_interventional", **options)
 
 
@@ -109,14 +109,14 @@ def test_the_file_of_a_model_is_refused_where_the_model_is(model, tmp_path):
 def test_the_file_of_a_model_is_measured_as_the_model(model, tmp_path):
     path = saved(model.fit(X, TARGETS), tmp_path)
     options = {"background": X[:9], "model_output": "squared_error", "y": TARGETS[:4]}
-    for one, other in (
+    for of_model, of_file in (
         [splitcredit.importance(m, X, TARGETS, "sage", n_permutations=9) for m in (model, path)],
         [
             splitcredit.explain(m, X[:4], "tree_shap_interventional", **options)
             for m in (model, path)
         ],
     ):
-        assert one.values.tobytes() == other.values.tobytes()
+        assert of_model.values.tobytes() == of_file.values.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -149,10 +149,10 @@ def test_files_of_catboost_name_their_loss(loss, expected, is_linked, tmp_path):
 def test_sage_adds_up_to_what_the_features_save_of_the_models_own_loss(model):
     """The loss is a square, so its relative error is twice that of the prediction."""
     model.fit(X, TARGETS)
-    found = splitcredit.importance(model, X, TARGETS, method="sage", algorithm="exact")
+    scores = splitcredit.importance(model, X, TARGETS, method="sage", algorithm="exact")
     predicted = model.predict(X)
     saved = ((predicted.mean() - TARGETS) ** 2).mean() - ((predicted - TARGETS) ** 2).mean()
-    assert found.values.sum() == pytest.approx(saved, rel=2 * SINGLE)
+    assert scores.values.sum() == pytest.approx(saved, rel=2 * SINGLE)
 
 
 def test_a_booster_with_an_objective_of_its_users_own_has_no_units_and_no_link():

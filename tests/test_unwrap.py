@@ -137,8 +137,8 @@ def test_a_frozen_model_is_the_model(data):
     model = forest_model().fit(numbers, y)
     expected = splitcredit.explain(model, numbers).values.tobytes()
     search = GridSearchCV(forest_model(), {"max_depth": [4]}, cv=2).fit(numbers, y)
-    for held in (FrozenEstimator(model), FrozenEstimator(FrozenEstimator(model)), search):
-        frozen = FrozenEstimator(held)
+    for inner in (FrozenEstimator(model), FrozenEstimator(FrozenEstimator(model)), search):
+        frozen = FrozenEstimator(inner)
         assert splitcredit.explain(frozen, numbers).values.tobytes() == expected
     explainer = TreeExplainer(FrozenEstimator(model))
     assert explainer.shap_values(numbers).tobytes() == expected
@@ -155,7 +155,7 @@ def wrapped(data):
     X, y = data[0][["age", "dose"]].to_numpy(), data[1].to_numpy()
     two, targets = y > 8, np.column_stack([y, -y])
     values, classes = forest_model(), RandomForestClassifier(3, max_depth=2, random_state=0)
-    each = [("a", classes), ("b", classes)]
+    two_models = [("a", classes), ("b", classes)]
     return {
         "calibrated_classifiers_[0].estimator": [CalibratedClassifierCV(classes, cv=2).fit(X, two)],
         "regressor_": [TransformedTargetRegressor(values, transformer=StandardScaler()).fit(X, y)],
@@ -174,9 +174,9 @@ def wrapped(data):
             OneVsRestClassifier(classes).fit(X, np.digitize(y, [7, 9])),
             OneVsOneClassifier(classes).fit(X, np.digitize(y, [7, 9])),
             OutputCodeClassifier(classes, random_state=0).fit(X, np.digitize(y, [7, 9])),
-            VotingClassifier(each, voting="soft").fit(X, two),
+            VotingClassifier(two_models, voting="soft").fit(X, two),
             VotingRegressor([("a", values)]).fit(X, y),
-            StackingClassifier(each, cv=2).fit(X, two),
+            StackingClassifier(two_models, cv=2).fit(X, two),
             StackingRegressor([("a", values)], cv=2).fit(X, y),
         ],
     }
@@ -187,9 +187,9 @@ PLACES = ("calibrated_classifiers_[0].estimator", "regressor_", "estimator_", "e
 
 @pytest.mark.parametrize("place", PLACES)
 def test_models_that_change_the_prediction_are_refused_with_the_inner_model(place, wrapped):
-    named = re.escape(f"explain model.{place.replace('0', 'i')}")
+    remedy = re.escape(f"explain model.{place.replace('0', 'i')}")
     for model in wrapped[place]:
-        message = f"cannot convert {type(model).__name__} to a Forest, because .*: {named}"
+        message = f"cannot convert {type(model).__name__} to a Forest, because .*: {remedy}"
         for call in (to_forest, TreeExplainer):
             with pytest.raises(TypeError, match=message):
                 call(model)
@@ -240,9 +240,9 @@ def test_measures_of_training_rows_refuse_steps_that_made_other_rows_in_training
     X = {"alone": X[["color"]], "nested": X, "sampler": X[["age", "dose"]]}[kind]
     step = "'draw' (Sampler)" if kind == "sampler" else "'step' (TargetEncoder)"
     message = re.escape(f"the step {step} gave the model other training rows than transform gives")
-    named = [m.name for m in splitcredit.methods() if {"bootstrap", "refit"} & set(m.needs)]
-    assert len(named) == 6
-    for name in named:
+    method_names = [m.name for m in splitcredit.methods() if {"bootstrap", "refit"} & set(m.needs)]
+    assert len(method_names) == 6
+    for name in method_names:
         with pytest.raises(ValueError, match=message):
             splitcredit.importance(model, X, y, method=name)
     with pytest.raises(ValueError, match=message):
@@ -278,8 +278,8 @@ def test_the_background_goes_through_the_pipeline_too(pipeline, data):
     rows = pipeline[:-1].transform(X)
     theirs = splitcredit.explain(pipeline[-1], rows[:9], method, background=rows[:20])
     assert ours.values.tobytes() == theirs.values.tobytes()
-    inside = splitcredit.importances.get_method(method)(pipeline, X[:9], X[:20])
-    assert inside.values.tobytes() == theirs.values.tobytes()
+    by_method = splitcredit.importances.get_method(method)(pipeline, X[:9], X[:20])
+    assert by_method.values.tobytes() == theirs.values.tobytes()
 
 
 def test_measures_of_faithfulness_take_pipelines(pipeline, data):
@@ -353,8 +353,8 @@ def test_measures_take_models(data):
         assert measure(model, X, y).values.tobytes() == measure(forest, X, y).values.tobytes()
     for name in splitcredit.importances.available("explain"):
         measure = splitcredit.importances.get_method(name)
-        more = {"background": X} if name == "tree_shap_interventional" else {}
-        ours, theirs = measure(model, X, **more), measure(forest, X, **more)
+        options = {"background": X} if name == "tree_shap_interventional" else {}
+        ours, theirs = measure(model, X, **options), measure(forest, X, **options)
         assert ours.values.tobytes() == theirs.values.tobytes()
 
 

@@ -105,8 +105,8 @@ def test_a_verdict_that_differs_is_never_rounding(verify):
 
 
 def test_claims_come_first_and_verdicts_before_their_other_columns(verify, folders, capsys):
-    changed = [CLAIMS[0] | {"ours": "0.9"}, CLAIMS[1] | {"ours": "0.5", "verdict": "equal"}]
-    write(folders[0], changed, [TABLE[0] | {"value": "1"}, *TABLE[1:]])
+    changed_claims = [CLAIMS[0] | {"ours": "0.9"}, CLAIMS[1] | {"ours": "0.5", "verdict": "equal"}]
+    write(folders[0], changed_claims, [TABLE[0] | {"value": "1"}, *TABLE[1:]])
     assert verify.main(*folders) == 1
     assert [(row[0], row[2]) for row in listed(folders[0])] == [
         ("claims.csv", "verdict"),

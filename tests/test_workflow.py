@@ -94,12 +94,12 @@ def snakemake(tmp_path_factory):
 
     def run(project, *arguments, check=True, profile=True):
         # Not the variables that conftest sets, or no job would be for the launcher.
-        kept = {k: v for k, v in os.environ.items() if k not in launcher.ONE_THREAD}
+        environment = {k: v for k, v in os.environ.items() if k not in launcher.ONE_THREAD}
         options = ["--workflow-profile", "workflow/profiles/default"] if profile else []
         cores = [] if "--cores" in arguments else ["--cores", "1"]
-        done = fork(project, [*options, *cores, *arguments], kept | {"PATH": path})
-        assert not check or done.returncode == 0, done.stdout
-        return done
+        process = fork(project, [*options, *cores, *arguments], environment | {"PATH": path})
+        assert not check or process.returncode == 0, process.stdout
+        return process
 
     with snakemake_runs(tmp_path_factory.mktemp("printed") / "output.txt") as fork:
         yield run
@@ -124,22 +124,22 @@ def files_below(folder):
 def readings(snakemake, tmp_path_factory):
     """By arguments that only read the workflow: what is printed, and the files that are written."""
     project = copy_to(tmp_path_factory.mktemp("project"))
-    found = {}
+    by_flag = {}
     tiny = ("--configfile", "config/presets/tiny.yaml")
     for argument in ("--list", "-n", "--lint"):
         before = files_below(project)
         printed = snakemake(project, argument, *tiny, check=argument != "--lint").stdout
         after = files_below(project)
-        found[argument] = printed, {p for p in after if before.get(p) != after[p] and p.is_file()}
-    whole = snakemake(project, "-n", "-s", "workflow/Snakefile", *tiny).stdout
-    return found | {"-n without front": (whole, set())}
+        by_flag[argument] = printed, {p for p in after if before.get(p) != after[p] and p.is_file()}
+    without_front = snakemake(project, "-n", "-s", "workflow/Snakefile", *tiny).stdout
+    return by_flag | {"-n without front": (without_front, set())}
 
 
 def test_front_and_workflow_have_a_default_target_that_makes_everything(readings):
-    front, whole = (jobs_of(readings[name][0]) for name in ("-n", "-n without front"))
+    front, without_front = (jobs_of(readings[name][0]) for name in ("-n", "-n without front"))
     assert front.pop("reproduce") == 1
-    assert whole.pop("all") == 1
-    assert front == whole
+    assert without_front.pop("all") == 1
+    assert front == without_front
     assert STAGES <= set(front)
     assert front["claims"] == 1
 
@@ -154,9 +154,9 @@ def test_everything_has_a_named_target(readings):
 
 @pytest.mark.parametrize("argument", ["--list", "-n", "--lint"])
 def test_reading_the_workflow_writes_nothing(readings, argument):
-    _, written = readings[argument]
+    _, files_written = readings[argument]
     # Python's own cache of byte code is no output.
-    assert {p for p in written if p.parent.name != "__pycache__"} == set()
+    assert {p for p in files_written if p.parent.name != "__pycache__"} == set()
 
 
 def test_the_workflow_runs_from_any_directory(snakemake, tmp_path):
@@ -164,8 +164,8 @@ def test_the_workflow_runs_from_any_directory(snakemake, tmp_path):
     arguments = ["-s", str(ROOT / "workflow" / "Snakefile"), "--directory", str(tmp_path / "here")]
     snakemake(tmp_path, *arguments, "sutera2021_table2", profile=False)
     assert (tmp_path / "here" / "results" / "judgments" / "sutera2021" / "table2.json").exists()
-    done = snakemake(tmp_path, *arguments, "sutera2021_table2", profile=False)
-    assert "Nothing to be done" in done.stdout
+    process = snakemake(tmp_path, *arguments, "sutera2021_table2", profile=False)
+    assert "Nothing to be done" in process.stdout
 
 
 def test_on_one_machine_the_scheduler_has_no_limit_that_wakes_it_for_every_job(snakemake, tmp_path):
@@ -177,8 +177,8 @@ onsuccess:
     print("limit:", workflow.scheduler.job_rate_limiter)
 """
     )
-    done = snakemake(tmp_path, "results/kernels/predict.txt", profile=False)
-    assert "limit: None" in done.stdout
+    process = snakemake(tmp_path, "results/kernels/predict.txt", profile=False)
+    assert "limit: None" in process.stdout
 
 
 def test_the_workflow_can_be_a_module_of_another(snakemake, tmp_path):
@@ -213,19 +213,19 @@ def test_bad_configuration_is_one_readable_line(snakemake, project, arguments, t
     if text:
         (project / "mine.yaml").write_text(text)
         arguments = ["--configfile", "mine.yaml"]
-    done = snakemake(project, "-n", *arguments, check=False)
-    assert done.returncode == 1
-    assert message in done.stdout
-    assert "Traceback" not in done.stdout
+    process = snakemake(project, "-n", *arguments, check=False)
+    assert process.returncode == 1
+    assert message in process.stdout
+    assert "Traceback" not in process.stdout
 
 
 def test_a_missing_file_of_ones_own_is_one_line_before_the_first_job(snakemake, project):
     text = "datasets: {mine: {dataset: csv_file, path: mine.csv, target: y}}\n"
     (project / "mine.yaml").write_text(text)
     arguments = ("-n", "sutera2021_table2", "--configfile", "mine.yaml")
-    done = snakemake(project, *arguments, check=False)
-    assert done.returncode == 1
-    assert "configuration: datasets.mine.path: mine.csv: no such file" in done.stdout
+    process = snakemake(project, *arguments, check=False)
+    assert process.returncode == 1
+    assert "configuration: datasets.mine.path: mine.csv: no such file" in process.stdout
     (project / "mine.csv").write_text("a,y\n1,2\n")
     snakemake(project, *arguments)
 
@@ -234,11 +234,11 @@ def test_the_home_in_the_path_of_a_users_file_is_expanded(monkeypatch, tmp_path)
     """The file that the rule waits for is the one that the loader reads."""
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "mine.csv").write_text("a,y\n1,2\n")
-    mine = {"dataset": "csv_file", "path": "~/mine.csv", "target": "y"}
+    recipe = {"dataset": "csv_file", "path": "~/mine.csv", "target": "y"}
     sweep = [{"grid": {"data": "mine", "model": "extra_trees"}}]
     metrics = ["global_scores"]
     experiment = {"importances": ["saabas"], "metrics": metrics, "sweep": sweep}
-    jobs = Workflow({"datasets": {"mine": mine}, "experiments": {"of_mine": experiment}})
+    jobs = Workflow({"datasets": {"mine": recipe}, "experiments": {"of_mine": experiment}})
     (batch,) = jobs.plan("of_mine").batches
     wildcards = SimpleNamespace(experiment="of_mine", batch=batch)
     assert jobs.data_files(wildcards) == [str(tmp_path / "mine.csv")]
@@ -250,8 +250,8 @@ def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(snakemake, 
     table.write_bytes(table.read_bytes()[:5000])
     targets = ("gajewski2025_models", "sutera2021_table2")
     overlay = ("--configfile", "config/presets/tiny.yaml")
-    done = snakemake(project, *targets, *overlay, check=False)
-    assert done.returncode == 1
+    process = snakemake(project, *targets, *overlay, check=False)
+    assert process.returncode == 1
     page = (project / "results" / "report.html").read_text()
     assert "red_wine.csv.gz cannot be read" in page and "restore the file" in page
     # What does not depend on it was made, and is judged on the page.
@@ -269,9 +269,9 @@ def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(snakemake, 
 
 def test_another_number_of_cores_reruns_nothing(snakemake, project):
     """The report names the number, and results depend on the configuration alone."""
-    others = {name: {"optional": True} for name in configuration.artefacts()}
-    del others["sutera2021/table2"]
-    (project / "mine.yaml").write_text(yaml.safe_dump({"artefacts": others}))
+    optional = {name: {"optional": True} for name in configuration.artefacts()}
+    del optional["sutera2021/table2"]
+    (project / "mine.yaml").write_text(yaml.safe_dump({"artefacts": optional}))
     overlay = ("check", "--configfile", "mine.yaml")
     snakemake(project, *overlay, "--cores", "1")
     page = (project / "results" / "report.html").read_text()
@@ -319,7 +319,7 @@ def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(snak
     random = np.random.default_rng(0)
     rows = [f"{a:.3f},{b:.3f},{int(a + b > 0)}" for a, b in random.normal(size=(40, 2))]
     (project / "mine.csv").write_text("\n".join(["age,dose,sick", *rows]) + "\n")
-    mine = {"dataset": "csv_file", "path": "mine.csv", "target": "sick", "classes": True}
+    recipe = {"dataset": "csv_file", "path": "mine.csv", "target": "sick", "classes": True}
     experiment = {
         "importances": ["saabas", "mdi"],
         "metrics": ["scores", "model_size"],
@@ -327,28 +327,28 @@ def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(snak
             {"grid": {"data": "mine", "model": "extra_trees", "model.n_estimators": [2, 5]}},
         ],
     }
-    given = {
-        "datasets": {"mine": mine},
+    content = {
+        "datasets": {"mine": recipe},
         "metrics": {"model_size": {"metric": "mdi_by_depth"}},
         "experiments": {"of_mine": experiment},
     }
-    (project / "mine.yaml").write_text(yaml.safe_dump(given))
+    (project / "mine.yaml").write_text(yaml.safe_dump(content))
     overlay = ("--configfile", "mine.yaml")
-    done = jobs_of(snakemake(project, "experiment_of_mine", *overlay).stdout)
-    assert [done[name] for name in sorted(SWEEP_STAGES)] == [1, 1]
+    jobs_run = jobs_of(snakemake(project, "experiment_of_mine", *overlay).stdout)
+    assert [jobs_run[name] for name in sorted(SWEEP_STAGES)] == [1, 1]
     folder = project / "results" / "experiments"
-    own = storage.read_rows(folder / "of_mine" / "scores.csv")
-    assert {row["feature"] for row in own} == {"age", "dose"}
-    assert {row["model.n_estimators"] for row in own} == {"2", "5"}
+    tidy = storage.read_rows(folder / "of_mine" / "scores.csv")
+    assert {row["feature"] for row in tidy} == {"age", "dose"}
+    assert {row["model.n_estimators"] for row in tidy} == {"2", "5"}
     everything = storage.read_rows(folder / "of_mine.csv")
     assert {row["metric"] for row in everything} == {"scores", "model_size"}
-    assert [r["value"] for r in everything if r["metric"] == "scores"] == [r["value"] for r in own]
+    assert [r["value"] for r in everything if r["metric"] == "scores"] == [r["value"] for r in tidy]
     assert (folder / "of_mine" / "figure.png").stat().st_size > 5000
     # Another figure is only drawn, and another row of the table reruns what reads it.
     experiment["figure"] = {"x": "feature", "column": "model.n_estimators"}
-    (project / "mine.yaml").write_text(yaml.safe_dump(given))
-    again = jobs_of(snakemake(project, "-n", "experiment_of_mine", *overlay).stdout)
-    assert set(again) == {"sweep_figures", "experiment_of_mine", "total"}
+    (project / "mine.yaml").write_text(yaml.safe_dump(content))
+    planned_jobs = jobs_of(snakemake(project, "-n", "experiment_of_mine", *overlay).stdout)
+    assert set(planned_jobs) == {"sweep_figures", "experiment_of_mine", "total"}
     with (project / "mine.csv").open("a") as file:
         file.write("0.5,0.5,1\n")
     assert "models" in jobs_of(snakemake(project, "-n", "experiment_of_mine", *overlay).stdout)

@@ -42,25 +42,25 @@ def goes_left(forest, k, row) -> bool:
 
 def paths(forest, row) -> list[list[int]]:
     """Nodes that a row visits in each tree, from the root to the leaf."""
-    found = []
+    visited = []
     for root in forest.tree_offsets[:-1]:
         path = [int(root)]
         while forest.feature[path[-1]] >= 0:
             k = path[-1]
             path.append(int(forest.left[k] if goes_left(forest, k, row) else forest.right[k]))
-        found.append(path)
-    return found
+        visited.append(path)
+    return visited
 
 
 def predict(forest, X) -> np.ndarray:
     """Values of the leaves that each row reaches, averaged or summed, plus the base."""
-    out = np.zeros((len(X), forest.n_outputs))
+    predictions = np.zeros((len(X), forest.n_outputs))
     for i, row in enumerate(X):
         leaves = [path[-1] for path in paths(forest, row)]
         for c in range(forest.n_outputs):
             total = math.fsum(forest.value[leaf, c] for leaf in leaves)
-            out[i, c] = _aggregate(forest, total) + forest.base[c]
-    return out
+            predictions[i, c] = _aggregate(forest, total) + forest.base[c]
+    return predictions
 
 
 def mdi_of_tree(forest, t) -> list[Fraction]:
@@ -109,14 +109,14 @@ def local_mdi(forest, X) -> np.ndarray:
 
     Both sums run over the whole difference i(t) - i(t_{x_m}); the parentheses are not printed.
     """
-    out = np.zeros((len(X), forest.n_features))
+    values = np.zeros((len(X), forest.n_features))
     for i, row in enumerate(X):
         terms = [[] for _ in range(forest.n_features)]
         for path in paths(forest, row):
             for t, child in pairwise(path):
                 terms[forest.feature[t]] += [forest.impurity[t], -forest.impurity[child]]
-        out[i] = [math.fsum(part) / forest.n_trees for part in terms]
-    return out
+        values[i] = [math.fsum(part) / forest.n_trees for part in terms]
+    return values
 
 
 def saabas(forest, X) -> np.ndarray:
@@ -125,7 +125,7 @@ def saabas(forest, X) -> np.ndarray:
     The "path" method of lundberg2017, section 2, after Saabas (2014): the change of the node's
     prediction goes to the feature that the parent tests. No equation is printed.
     """
-    out = np.zeros((len(X), forest.n_features, forest.n_outputs))
+    values = np.zeros((len(X), forest.n_features, forest.n_outputs))
     for i, row in enumerate(X):
         visited = paths(forest, row)
         for c in range(forest.n_outputs):
@@ -133,8 +133,8 @@ def saabas(forest, X) -> np.ndarray:
             for path in visited:
                 for t, child in pairwise(path):
                     terms[forest.feature[t]] += [forest.value[child, c], -forest.value[t, c]]
-            out[i, :, c] = [_aggregate(forest, math.fsum(part)) for part in terms]
-    return out
+            values[i, :, c] = [_aggregate(forest, math.fsum(part)) for part in terms]
+    return values
 
 
 def expvalue(forest, row, known, number=float) -> list:
@@ -171,7 +171,7 @@ def tree_shap_by_subsets(forest, X, number=float, players=None) -> np.ndarray:
     """
     players = players or [[j] for j in range(forest.n_features)]
     M = len(players)
-    out = np.zeros((len(X), M, forest.n_outputs), dtype=object)
+    values = np.zeros((len(X), M, forest.n_outputs), dtype=object)
     everything = range(M)
     for n, row in enumerate(X):
         f = {
@@ -179,15 +179,15 @@ def tree_shap_by_subsets(forest, X, number=float, players=None) -> np.ndarray:
             for size in range(M + 1)
             for S in combinations(everything, size)
         }
-        for S, without in f.items():
+        for S, without_i in f.items():
             for i in set(everything) - set(S):
                 weight = Fraction(
                     math.factorial(len(S)) * math.factorial(M - len(S) - 1), math.factorial(M)
                 )
                 with_i = f[tuple(sorted((*S, i)))]
                 for c in range(forest.n_outputs):
-                    out[n, i, c] += number(weight) * (with_i[c] - without[c])
-    return out
+                    values[n, i, c] += number(weight) * (with_i[c] - without_i[c])
+    return values
 
 
 def tree_shap_exact(forest, X) -> np.ndarray:
@@ -200,29 +200,29 @@ def tree_shap_exact(forest, X) -> np.ndarray:
     in prod_{j != i} (z_j + o_j y). Features that are not on the path are dummies, so M is the
     number of features on the path.
     """
-    out = np.zeros((len(X), forest.n_features, forest.n_outputs), dtype=object)
+    values = np.zeros((len(X), forest.n_features, forest.n_outputs), dtype=object)
 
     def visit(n, row, k, z, o):
         if forest.feature[k] < 0:
             for i, gain in _gains(z, o).items():
                 for c in range(forest.n_outputs):
-                    out[n, i, c] += gain * Fraction(forest.value[k, c])
+                    values[n, i, c] += gain * Fraction(forest.value[k, c])
             return
         i, left = int(forest.feature[k]), goes_left(forest, k, row)
-        for child, taken in ((forest.left[k], left), (forest.right[k], not left)):
+        for child, x_goes_here in ((forest.left[k], left), (forest.right[k], not left)):
             ratio = Fraction(forest.cover[child]) / Fraction(forest.cover[k])
             visit(
                 n,
                 row,
                 child,
                 {**z, i: z.get(i, 1) * ratio},
-                {**o, i: o.get(i, 1) * int(taken)},
+                {**o, i: o.get(i, 1) * int(x_goes_here)},
             )
 
     for n, row in enumerate(X):
         for root in forest.tree_offsets[:-1]:
             visit(n, row, root, {}, {})
-    return out / Fraction(forest.n_trees) if forest.aggregate == "mean" else out
+    return values / Fraction(forest.n_trees) if forest.aggregate == "mean" else values
 
 
 @cache

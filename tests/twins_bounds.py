@@ -63,15 +63,15 @@ class Row:
 
     def worth(self, i):
         """c_i, by features."""
-        others = [j for j in range(self.forest.n_features) if j != i]
+        other_features = [j for j in range(self.forest.n_features) if j != i]
         total = 0.0
         for leaves in self.trees:
             squares = []
             for u in leaves:
                 for w in leaves:
                     if self.inside(u, i) and not self.inside(w, i):
-                        both = math.prod(self.shared(j, u, w) for j in others)
-                        squares.append((u[0] - w[0]) ** 2 * self.chance(i, w) * both)
+                        reached_together = math.prod(self.shared(j, u, w) for j in other_features)
+                        squares.append((u[0] - w[0]) ** 2 * self.chance(i, w) * reached_together)
             total += math.sqrt(math.fsum(squares))
         return total
 
@@ -83,11 +83,11 @@ class Row:
             squares = []
             for u in leaves:
                 for w in leaves:
-                    left = [j for j in rest if not self.inside(w, j)]
-                    if left and all(self.inside(u, j) for j in rest):
-                        reached = math.prod(self.chance(j, w) for j in left)
-                        both = math.prod(self.shared(j, u, w) for j in searched)
-                        squares.append((u[0] - w[0]) ** 2 * reached * both)
+                    left_interval = [j for j in rest if not self.inside(w, j)]
+                    if left_interval and all(self.inside(u, j) for j in rest):
+                        reached = math.prod(self.chance(j, w) for j in left_interval)
+                        reached_together = math.prod(self.shared(j, u, w) for j in searched)
+                        squares.append((u[0] - w[0]) ** 2 * reached * reached_together)
             total += math.sqrt(math.fsum(squares))
         return total
 
@@ -105,19 +105,19 @@ def largest_pgi2(forest, x, scale, searched):
     row, gaps, d = Row(forest, x, scale), gaps_of_all_sets(forest, x, scale), forest.n_features
     worth = [row.worth(j) for j in range(d)]
     by_worth = sorted(range(d), key=lambda j: (-worth[j], j))
-    chosen, rest = frozenset(by_worth[:searched]), by_worth[searched:]
+    searched_features, rest = frozenset(by_worth[:searched]), by_worth[searched:]
     together = row.worth_together(rest)
-    added = [min(sum(worth[j] for j in rest[:k]), together) for k in range(len(rest) + 1)]
+    worth_of_more = [min(sum(worth[j] for j in rest[:k]), together) for k in range(len(rest) + 1)]
     limit = [INF] * (d + 1)
     for k in range(1, d + 1):
-        if math.comb(d, k) <= 2 ** min(searched, d) and any(added):
-            limit[k] = max(gaps[frozenset(some)] for some in combinations(range(d), k))
+        if math.comb(d, k) <= 2 ** min(searched, d) and any(worth_of_more):
+            limit[k] = max(gaps[frozenset(features)] for features in combinations(range(d), k))
     best = 0.0
     for order in permutations(range(d)):
         values = []
         for k in range(1, d + 1):
-            first = chosen.intersection(order[:k])
-            value = (math.sqrt(gaps[first]) + added[k - len(first)]) ** 2
+            first = searched_features.intersection(order[:k])
+            value = (math.sqrt(gaps[first]) + worth_of_more[k - len(first)]) ** 2
             values.append(min(value, limit[k]))
         best = max(best, math.fsum(values) / d)
     return best

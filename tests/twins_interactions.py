@@ -17,45 +17,45 @@ def interaction_index(forest, X, sets, background=None, number=float) -> np.ndar
     The sum over the sets S of other features of (n - s - t)! s! / (n - t + 1)! times the sum over
     the subsets L of T of (-1)^(t - l) v(S and L).
     """
-    out = np.zeros((len(X), len(sets), forest.n_outputs), dtype=object)
+    values = np.zeros((len(X), len(sets), forest.n_outputs), dtype=object)
     for i, row in enumerate(X):
-        out[i] = index_of_game(_worth(forest, row, background, number), sets, number)
-    return out
+        values[i] = index_of_game(_worth(forest, row, background, number), sets, number)
+    return values
 
 
 def index_of_game(worth, sets, number=float) -> np.ndarray:
     """The index of sets of players, from the worth of every coalition, (n_sets, n_outputs)."""
     n = max(len(S) for S in worth)
-    out = np.zeros((len(sets), len(worth[frozenset()])), dtype=object)
+    index = np.zeros((len(sets), len(worth[frozenset()])), dtype=object)
     for at, T in enumerate(sets):
         T = [int(j) for j in T]
-        others = [j for j in range(n) if j not in T]
-        for size in range(len(others) + 1):
+        other_players = [j for j in range(n) if j not in T]
+        for size in range(len(other_players) + 1):
             weight = Fraction(
                 math.factorial(n - size - len(T)) * math.factorial(size),
                 math.factorial(n - len(T) + 1),
             )
-            for S in combinations(others, size):
+            for S in combinations(other_players, size):
                 for length in range(len(T) + 1):
                     for L in combinations(T, length):
                         sign = (-1) ** (len(T) - length)
-                        out[at] += sign * number(weight) * worth[frozenset(S + L)]
-    return out
+                        index[at] += sign * number(weight) * worth[frozenset(S + L)]
+    return index
 
 
 def _worth(forest, row, background, number):
     """Value v of each set of known features, (n_outputs,)."""
     worth = {}
     for size in range(forest.n_features + 1):
-        for known in combinations(range(forest.n_features), size):
+        for known_features in combinations(range(forest.n_features), size):
             if background is None:
-                value = twins.expvalue(forest, row, set(known), number)
+                value = twins.expvalue(forest, row, set(known_features), number)
             else:
                 mixed = np.array(background, dtype=float)
-                mixed[:, known] = row[list(known)]
+                mixed[:, known_features] = row[list(known_features)]
                 predicted = twins.predict(forest, mixed)
                 value = [math.fsum(column) / len(mixed) for column in predicted.T]
-            worth[frozenset(known)] = np.array(value, dtype=object)
+            worth[frozenset(known_features)] = np.array(value, dtype=object)
     return worth
 
 
@@ -63,13 +63,13 @@ def interaction_matrix(forest, X, background=None) -> np.ndarray:
     """Half the index of each pair, and what that leaves of the Shapley value on the diagonal."""
     p = forest.n_features
     pairs = list(combinations(range(p), 2))
-    single = interaction_index(forest, X, [(j,) for j in range(p)], background)
+    shapley = interaction_index(forest, X, [(j,) for j in range(p)], background)
     index = interaction_index(forest, X, pairs, background)
     matrix = np.zeros((len(X), p, p, forest.n_outputs), dtype=object)
     for at, (j, k) in enumerate(pairs):
         matrix[:, j, k] = matrix[:, k, j] = index[:, at] / 2
     for j in range(p):
-        matrix[:, j, j] = single[:, j] - matrix[:, j].sum(axis=1)
+        matrix[:, j, j] = shapley[:, j] - matrix[:, j].sum(axis=1)
     return matrix
 
 
@@ -80,7 +80,7 @@ def interaction_index_by_sizes(forest, X, sets) -> np.ndarray:
     weight e_k together, the coefficient of y^k in the product of z_i + (o_i - z_i) y with
     probability y of being known, integrated over y.
     """
-    out = np.zeros((len(X), len(sets), forest.n_outputs), dtype=object)
+    values = np.zeros((len(X), len(sets), forest.n_outputs), dtype=object)
     for i, row in enumerate(X):
         for root in forest.tree_offsets[:-1]:
             for leaf, path in _leaves(forest, row, int(root), {}):
@@ -88,8 +88,8 @@ def interaction_index_by_sizes(forest, X, sets) -> np.ndarray:
                     if all(j in path for j in T):
                         index = _index_of_leaf(path, T)
                         for c in range(forest.n_outputs):
-                            out[i, at, c] += index * Fraction(forest.value[leaf, c])
-    return out / Fraction(forest.n_trees) if forest.aggregate == "mean" else out
+                            values[i, at, c] += index * Fraction(forest.value[leaf, c])
+    return values / Fraction(forest.n_trees) if forest.aggregate == "mean" else values
 
 
 def _leaves(forest, row, k, path):
@@ -99,9 +99,9 @@ def _leaves(forest, row, k, path):
         return
     j, left = int(forest.feature[k]), twins.goes_left(forest, k, row)
     z, o = path.get(j, (Fraction(1), 1))
-    for child, taken in ((forest.left[k], left), (forest.right[k], not left)):
+    for child, x_goes_here in ((forest.left[k], left), (forest.right[k], not left)):
         share = Fraction(forest.cover[child]) / Fraction(forest.cover[k])
-        yield from _leaves(forest, row, int(child), {**path, j: (z * share, o * int(taken))})
+        yield from _leaves(forest, row, int(child), {**path, j: (z * share, o * int(x_goes_here))})
 
 
 def _index_of_leaf(path, T):

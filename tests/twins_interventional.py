@@ -26,7 +26,7 @@ def tree_shap_interventional(forest, X, background) -> np.ndarray:
     """
     M = forest.n_features
     coalitions = [S for size in range(M + 1) for S in combinations(range(M), size)]
-    out = np.zeros((len(X), M, forest.n_outputs))
+    values = np.zeros((len(X), M, forest.n_outputs))
     for n, x in enumerate(X):
         rows = [mixed(x, z, S, forest) for S in coalitions for z in background]
         f = twins.predict(forest, rows).reshape(len(coalitions), len(background), -1)
@@ -34,8 +34,8 @@ def tree_shap_interventional(forest, X, background) -> np.ndarray:
             sums = (math.fsum(column) for column in f[:, :, c])
             v = {S: total / len(background) for S, total in zip(coalitions, sums, strict=True)}
             for i in range(M):
-                out[n, i, c] = math.fsum(_gains(v, i, M))
-    return out
+                values[n, i, c] = math.fsum(_gains(v, i, M))
+    return values
 
 
 def _gains(v, i, M):
@@ -54,7 +54,7 @@ def leaf_by_leaf(forest, X, background) -> np.ndarray:
     all of b others from z, gives v (a - 1)! b! / (a + b)! to each of the a, and takes
     v a! (b - 1)! / (a + b)! from each of the b.
     """
-    out = np.zeros((len(X), forest.n_features, forest.n_outputs))
+    values = np.zeros((len(X), forest.n_features, forest.n_outputs))
     for n, x in enumerate(X):
         shares = {}
         for z in background:
@@ -66,8 +66,8 @@ def leaf_by_leaf(forest, X, background) -> np.ndarray:
             for (leaf, j), share in shares.items():
                 sums[j] += share * Fraction(forest.value[leaf, c])
             trees = forest.n_trees if forest.aggregate == "mean" else 1
-            out[n, :, c] = [float(total / (len(background) * trees)) for total in sums]
-    return out
+            values[n, :, c] = [float(total / (len(background) * trees)) for total in sums]
+    return values
 
 
 def _ways(forest):
@@ -105,7 +105,7 @@ def rescaled(forest, X, background, curve) -> np.ndarray:
     margin_x, margin_z = (
         [Decimal(float(m)) for m in twins.predict(forest, rows)[:, 0]] for rows in (X, background)
     )
-    out = np.zeros((len(X), forest.n_features))
+    means = np.zeros((len(X), forest.n_features))
     with localcontext(prec=60):
         for n in range(len(X)):
             parts = []
@@ -115,5 +115,5 @@ def rescaled(forest, X, background, curve) -> np.ndarray:
                 pair = X[n : n + 1], background[z : z + 1]
                 values = tree_shap_interventional(forest, *pair)[0, :, 0]
                 parts.append(values * (float(rise / run) if run else 1.0))
-            out[n] = [math.fsum(column) / len(background) for column in np.transpose(parts)]
-    return out
+            means[n] = [math.fsum(column) / len(background) for column in np.transpose(parts)]
+    return means

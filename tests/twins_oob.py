@@ -49,12 +49,12 @@ def _factor(n):
 def impurity(targets, inbag, oob, alpha, penalty, correction) -> Fraction:
     """PG of one node: loecher2022, Eq. 1, 2 and 5. The penalty of two classes is half the sum."""
     alpha, penalty = Fraction(alpha), Fraction(penalty)
-    inside = _mean(targets, inbag)
-    outside = _mean(targets, oob) if oob else inside
-    own = {"none": (0, 0), "own": (len(oob), len(inbag)), "oob": (len(oob), len(oob))}[correction]
-    v_oob = _spread(targets, oob, outside) * _factor(own[0]) if oob else Fraction(0)
-    v_in = _spread(targets, inbag, inside) * _factor(own[1])
-    distance = sum((a - b) ** 2 for a, b in zip(outside, inside, strict=True))
+    mean_inbag = _mean(targets, inbag)
+    mean_oob = _mean(targets, oob) if oob else mean_inbag
+    sizes = {"none": (0, 0), "own": (len(oob), len(inbag)), "oob": (len(oob), len(oob))}[correction]
+    v_oob = _spread(targets, oob, mean_oob) * _factor(sizes[0]) if oob else Fraction(0)
+    v_in = _spread(targets, inbag, mean_inbag) * _factor(sizes[1])
+    distance = sum((a - b) ** 2 for a, b in zip(mean_oob, mean_inbag, strict=True))
     return alpha * v_oob + (1 - alpha) * v_in + penalty / 2 * distance
 
 
@@ -122,20 +122,20 @@ def restricted_products(forest, X, y, rows="oob", columns=None, divide_by="rows"
     """loecher2022, Eq. 8 with 10 or 11: row by row, the mean of f_{T,k}(x_i) y_i; trees' mean."""
     targets = one_hot(forest, y)
     inbag, oob = rows_at_nodes(forest, X)
-    chosen = oob if rows == "oob" else inbag
+    rows_at = oob if rows == "oob" else inbag
     total = [Fraction(0)] * forest.n_features
     for t, root in enumerate(forest.tree_offsets[:-1]):
         end = forest.tree_offsets[t + 1]
         means = {k: _mean(targets, inbag[k]) for k in range(root, end)}
         for c in columns if columns is not None else range(forest.n_outputs):
-            n = len(chosen[root])
+            n = len(rows_at[root])
             if divide_by == "targets":
-                n = sum(targets[i][c] for i in chosen[root])
+                n = sum(targets[i][c] for i in rows_at[root])
             for k in range(root, end):
                 if forest.feature[k] >= 0 and n:
                     for child in (forest.left[k], forest.right[k]):
                         rise = means[child][c] - means[k][c]
-                        summed = sum(rise * targets[i][c] for i in chosen[child])
+                        summed = sum(rise * targets[i][c] for i in rows_at[child])
                         total[forest.feature[k]] += summed / n
     return np.array([float(v / forest.n_trees) for v in total])
 
@@ -144,38 +144,38 @@ def trees(forest):
     """Each tree as a forest of its own."""
     for t, root in enumerate(forest.tree_offsets[:-1]):
         nodes = slice(root, forest.tree_offsets[t + 1])
-        own = {k: getattr(forest, k)[nodes] for k in ("feature", "threshold", "value", "cover")}
-        own |= {k: np.where(forest.feature[nodes] < 0, -1, getattr(forest, k)[nodes] - root)
+        fields = {k: getattr(forest, k)[nodes] for k in ("feature", "threshold", "value", "cover")}
+        fields |= {k: np.where(forest.feature[nodes] < 0, -1, getattr(forest, k)[nodes] - root)
                 for k in ("left", "right")}  # fmt: skip
         for k in ("impurity", "missing_left"):
-            own[k] = None if getattr(forest, k) is None else getattr(forest, k)[nodes]
-        offsets = [0, len(own["feature"])]
-        yield replace(forest, **own, tree_offsets=offsets, inbag=forest.inbag[t : t + 1])
+            fields[k] = None if getattr(forest, k) is None else getattr(forest, k)[nodes]
+        offsets = [0, len(fields["feature"])]
+        yield replace(forest, **fields, tree_offsets=offsets, inbag=forest.inbag[t : t + 1])
 
 
 def oob_attributions(forest, X, rows, explained) -> np.ndarray:
     """Attributions of each tree for its rows of the kind, summed and divided by all trees."""
     total = np.zeros((len(X), forest.n_features, forest.n_outputs))
     for tree in trees(forest):
-        mine = np.flatnonzero((tree.inbag[0] > 0) == (rows == "inbag"))
-        total[mine] += np.asarray(explained(tree, X[mine]), float)
+        rows_of_tree = np.flatnonzero((tree.inbag[0] > 0) == (rows == "inbag"))
+        total[rows_of_tree] += np.asarray(explained(tree, X[rows_of_tree]), float)
     return total / forest.n_trees
 
 
 def loss_increases(forest, X, y, permutations) -> np.ndarray:
     """MDA tree by tree, Breiman (2001): loss with a feature permuted, minus loss without."""
-    out = np.full((forest.n_trees, forest.n_features), np.nan)
+    increases = np.full((forest.n_trees, forest.n_features), np.nan)
     for t, tree in enumerate(trees(forest)):
-        mine = np.flatnonzero(tree.inbag[0] == 0)
-        if len(mine) == 0:
+        oob_rows = np.flatnonzero(tree.inbag[0] == 0)
+        if len(oob_rows) == 0:
             continue
-        orders = permutations(t, len(mine))
-        before = _loss(tree, X[mine], y[mine])
+        orders = permutations(t, len(oob_rows))
+        before = _loss(tree, X[oob_rows], y[oob_rows])
         for j in range(forest.n_features):
-            permuted = X[mine].copy()
+            permuted = X[oob_rows].copy()
             permuted[:, j] = permuted[orders[j], j]
-            out[t, j] = _loss(tree, permuted, y[mine]) - before
-    return out
+            increases[t, j] = _loss(tree, permuted, y[oob_rows]) - before
+    return increases
 
 
 def _loss(tree, X, y):

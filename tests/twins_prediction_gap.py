@@ -96,8 +96,8 @@ def from_outcomes(forest, x, output, outcomes, goes_left) -> tuple[float, float]
     with localcontext() as context:
         context.prec = DIGITS
         for outcome, chance in outcomes:
-            there = trees_at(forest, outcome, output, goes_left)
-            steps = [a - b for a, b in zip(there, at_x, strict=True)]
+            at_outcome = trees_at(forest, outcome, output, goes_left)
+            steps = [a - b for a, b in zip(at_outcome, at_x, strict=True)]
             gap += _decimal(sum(steps) ** 2) * chance
             size += _decimal(sum(abs(s) for s in steps) ** 2) * chance
     return float(gap), float(size)
@@ -155,9 +155,9 @@ def pg2_of_values(forest, x, chosen, values, output=0) -> tuple[float, float]:
     chance = Decimal(1) / math.prod(len(values[j]) for j in features)
 
     def outcomes():
-        for taken in product(*(values[j] for j in features)):
+        for replacements in product(*(values[j] for j in features)):
             row = np.array(x, float)
-            row[features] = taken
+            row[features] = replacements
             yield row, chance
 
     return from_outcomes(
@@ -221,5 +221,5 @@ class Algorithm1:
         x, low, high = float(self.x[q]), self.low[q], self.high[q]
         if self.chosen[q]:
             return self.cdf(high - x) - self.cdf(low - x)
-        inside = low <= x <= high if self.as_printed else low <= x < high
-        return np.float64(inside)
+        row_is_inside = low <= x <= high if self.as_printed else low <= x < high
+        return np.float64(row_is_inside)

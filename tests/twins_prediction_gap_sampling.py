@@ -16,23 +16,23 @@ def gaps(forest, row, features, scale, noise) -> list[float]:
     is what the model sees, cast, and so are the samples (by `twins.goes_left`).
     """
     row = [float(v) for v in forest.prepare([row])[0]]
-    own = [path[-1] for path in twins.paths(forest, row)]
-    found = []
+    leaves_of_row = [path[-1] for path in twins.paths(forest, row)]
+    differences = []
     for i in range(noise.shape[1]):
-        moved = list(row)
+        perturbed = list(row)
         for c, j in enumerate(sorted(features)):
-            moved[j] = row[j] + float(scale[j]) * float(noise[c, i])
-        leaves = [path[-1] for path in twins.paths(forest, moved)]
-        pairs = zip(leaves, own, strict=True)
+            perturbed[j] = row[j] + float(scale[j]) * float(noise[c, i])
+        leaves = [path[-1] for path in twins.paths(forest, perturbed)]
+        pairs = zip(leaves, leaves_of_row, strict=True)
         total = math.fsum(forest.value[a, 0] - forest.value[b, 0] for a, b in pairs)
-        found.append(total / forest.n_trees if forest.aggregate == "mean" else total)
-    return found
+        differences.append(total / forest.n_trees if forest.aggregate == "mean" else total)
+    return differences
 
 
 def mean_gap(forest, row, features, scale, noise, absolute=False) -> float:
     """Mean of the squared or absolute gaps."""
-    found = gaps(forest, row, features, scale, noise)
-    return math.fsum(abs(g) if absolute else g * g for g in found) / len(found)
+    differences = gaps(forest, row, features, scale, noise)
+    return math.fsum(abs(g) if absolute else g * g for g in differences) / len(differences)
 
 
 def randomized(forest, row, removed, draws) -> float:

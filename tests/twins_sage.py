@@ -22,7 +22,7 @@ def sage(forest, X, y, background, loss, imputer="marginal") -> np.ndarray:
     for S in (S for size in range(p + 1) for S in combinations(range(p), size)):
         f = [_restricted(forest, predict, x, background, S, imputer) for x in X]
         v[S] = -math.fsum(_loss(loss, f_x, y_x) for f_x, y_x in zip(f, y, strict=True)) / len(X)
-    out = np.zeros(p)
+    shapley = np.zeros(p)
     for i in range(p):
         terms = []
         for S in v:
@@ -30,19 +30,19 @@ def sage(forest, X, y, background, loss, imputer="marginal") -> np.ndarray:
                 ways = math.factorial(len(S)) * math.factorial(p - len(S) - 1)
                 gain = v[tuple(sorted((*S, i)))] - v[S]
                 terms.append(float(Fraction(ways, math.factorial(p))) * gain)
-        out[i] = math.fsum(terms)
-    return out
+        shapley[i] = math.fsum(terms)
+    return shapley
 
 
 def _remembered(forest):
     """Prediction for one row; the twin asks for the same rows again and again."""
-    known = {}
+    predictions = {}
 
     def predict(row):
         key = row.tobytes()
-        if key not in known:
-            known[key] = twins.predict(forest, [row])[0]
-        return known[key]
+        if key not in predictions:
+            predictions[key] = twins.predict(forest, [row])[0]
+        return predictions[key]
 
     return predict
 

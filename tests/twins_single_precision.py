@@ -36,10 +36,10 @@ def descend(forest, k, state, worth, x, sigma, chosen):
         return worth(k, state)
     j, t = int(forest.feature[k]), float(forest.threshold[k])
     low, high = state[j]
-    here = mass((low, high), x[j], sigma, chosen[j])
-    if here == 0:
+    mass_here = mass((low, high), x[j], sigma, chosen[j])
+    if mass_here == 0:
         return F(0)
-    share = F(mass((low, min(high, t)), x[j], sigma, chosen[j]) / here)
+    share = F(mass((low, min(high, t)), x[j], sigma, chosen[j]) / mass_here)
     total = F(0)
     if share > 1e-12:
         left = {**state, j: (low, min(high, t))}
@@ -55,7 +55,7 @@ def descend(forest, k, state, worth, x, sigma, chosen):
 def pg2(forest, x, chosen, sigma):
     """PG^2 of one row and set."""
     x = np.asarray(x, F)
-    whole = dict.fromkeys(range(forest.n_features), (-math.inf, math.inf))
+    unrestricted = dict.fromkeys(range(forest.n_features), (-math.inf, math.inf))
     roots = forest.tree_offsets[:-1].tolist()
 
     def value(k, state=None):
@@ -72,14 +72,14 @@ def pg2(forest, x, chosen, sigma):
     center = F(F(center + base) - base)
 
     def with_all_trees(k, state):
-        inside = F(0)
+        prediction = F(0)
         for root in roots:
-            inside = F(inside + descend(forest, root, state, value, x, sigma, chosen))
-        return F(value(k) * F(float(inside) - 2.0 * float(center)))
+            prediction = F(prediction + descend(forest, root, state, value, x, sigma, chosen))
+        return F(value(k) * F(float(prediction) - 2.0 * float(center)))
 
     result = F(center * center)
     for root in roots:
-        result = F(result + descend(forest, root, whole, with_all_trees, x, sigma, chosen))
+        result = F(result + descend(forest, root, unrestricted, with_all_trees, x, sigma, chosen))
     return result
 
 
@@ -93,8 +93,8 @@ def greedy(forest, x, sigma, order):
         gaps = {}
         for j in order[place]:
             if j not in ranking:
-                chosen = np.isin(np.arange(d), [*ranking, j])
-                gaps[int(j)] = pg2(forest, x, chosen, sigma)
+                mask = np.isin(np.arange(d), [*ranking, j])
+                gaps[int(j)] = pg2(forest, x, mask, sigma)
         best = max(gaps, key=gaps.get)
         tied.append(sum(gap == gaps[best] for gap in gaps.values()) > 1)
         ranking.append(best)

@@ -14,7 +14,7 @@ def gini(labels) -> Fraction:
 
 def decrease(labels, left) -> Fraction:
     """Rows times impurity of a node less those of its children; `left` says who goes there."""
-    parts = [[y for y, here in zip(labels, left, strict=True) if here is side] for side in (1, 0)]
+    parts = [[y for y, place in zip(labels, left, strict=True) if place is side] for side in (1, 0)]
     return gini(labels) - sum(gini(part) for part in parts)
 
 
@@ -31,8 +31,8 @@ def largest_decrease(values, labels, is_category) -> Fraction | None:
     levels = sorted(set(values))
     if is_category:
         sizes = range(1, len(levels))
-        subsets = [set(chosen) for n in sizes for chosen in combinations(levels, n)]
+        subsets = [set(subset) for n in sizes for subset in combinations(levels, n)]
     else:
         subsets = [set(levels[:n]) for n in range(1, len(levels))]
-    gains = [decrease(labels, [int(v in chosen) for v in values]) for chosen in subsets]
+    gains = [decrease(labels, [int(v in subset) for v in values]) for subset in subsets]
     return max(gains, default=None)

@@ -20,11 +20,11 @@ def tree_shap_by_sizes(forest, X) -> np.ndarray:
     known. For feature i its own factor is divided out again, which is exact in whole numbers. This
     takes O(D^2) steps a leaf, so that depth 150 is within reach.
     """
-    out = np.zeros((len(X), forest.n_features, forest.n_outputs), dtype=object)
+    values = np.zeros((len(X), forest.n_features, forest.n_outputs), dtype=object)
     for n, row in enumerate(X):
         for root in forest.tree_offsets[:-1]:
-            _visit(forest, row, int(root), {}, [1], out[n])
-    return out / Fraction(forest.n_trees) if forest.aggregate == "mean" else out
+            _visit(forest, row, int(root), {}, [1], values[n])
+    return values / Fraction(forest.n_trees) if forest.aggregate == "mean" else values
 
 
 def _visit(forest, row, k, path, product, out):
@@ -32,8 +32,8 @@ def _visit(forest, row, k, path, product, out):
     if forest.feature[k] < 0:
         m, denominator = len(path), math.prod(d for _, d, _ in path.values())
         for i, (n, d, o) in path.items():
-            rest = _divided(product, n, d * o)
-            weighted = sum(w * e for w, e in zip(orders(m), rest, strict=True))
+            quotient = _divided(product, n, d * o)
+            weighted = sum(w * e for w, e in zip(orders(m), quotient, strict=True))
             gain = Fraction((o * d - n) * weighted, denominator * math.factorial(m))
             for c in np.flatnonzero(forest.value[k]):
                 out[i, c] += gain * Fraction(forest.value[k, c])
@@ -41,13 +41,13 @@ def _visit(forest, row, k, path, product, out):
     i, left = int(forest.feature[k]), goes_left(forest, k, row)
     before = path.get(i, (1, 1, 1))
     above = _divided(product, before[0], before[1] * before[2]) if i in path else product
-    for child, taken in ((forest.left[k], left), (forest.right[k], not left)):
+    for child, x_goes_here in ((forest.left[k], left), (forest.right[k], not left)):
         share = Fraction(before[0], before[1])
         share *= Fraction(forest.cover[child]) / Fraction(forest.cover[k])
-        factor = (share.numerator, share.denominator, before[2] * int(taken))
+        factor = (share.numerator, share.denominator, before[2] * int(x_goes_here))
         if factor[0] or factor[2]:
-            here = _multiplied(above, factor[0], factor[1] * factor[2])
-            _visit(forest, row, int(child), {**path, i: factor}, here, out)
+            product_here = _multiplied(above, factor[0], factor[1] * factor[2])
+            _visit(forest, row, int(child), {**path, i: factor}, product_here, out)
 
 
 def _multiplied(product, constant, slope):
@@ -95,9 +95,9 @@ def printed_shapley(M, f_x):
     """Eq. 2 as printed, with the factorial (M - |S|! - 1)!."""
     phi = [Fraction(0)] * M
     for i in range(M):
-        others = [j for j in range(M) if j != i]
+        other_players = [j for j in range(M) if j != i]
         for size in range(M):
-            for S in combinations(others, size):
+            for S in combinations(other_players, size):
                 last = math.factorial(M - math.factorial(size) - 1)
                 weight = Fraction(math.factorial(size) * last, math.factorial(M))
                 phi[i] += weight * (f_x(tuple(sorted((*S, i)))) - f_x(S))
@@ -110,18 +110,18 @@ def printed_tree_shap(x, tree, left_in=()):
     A path is a dict of place -> [d, z, o, w]; a place that nothing was written to is empty, all 0.
     """
     phi = [Fraction(0)] * len(x)
-    wrong = {name: name in left_in for name in MISPRINTS}
+    is_printed = {name: name in left_in for name in MISPRINTS}
 
     def extend(m, z, o, d):
         length = len(m) + 1
         m = {place: list(element) for place, element in m.items()}
-        first = 0 if wrong["EXTEND: w is 1 if l = 0"] else 1
-        new = [d, z, o, Fraction(length == first)]
-        if wrong["EXTEND: new element at l + 1"]:
+        first = 0 if is_printed["EXTEND: w is 1 if l = 0"] else 1
+        last = [d, z, o, Fraction(length == first)]
+        if is_printed["EXTEND: new element at l + 1"]:
             m[length] = [None, Fraction(0), Fraction(0), Fraction(0)]
-            m[length + 1] = new
+            m[length + 1] = last
         else:
-            m[length] = new
+            m[length] = last
         for i in range(length - 1, 0, -1):
             m[i + 1][3] += o * m[i][3] * Fraction(i, length)
             m[i][3] = z * m[i][3] * Fraction(length - i, length)
@@ -131,8 +131,8 @@ def printed_tree_shap(x, tree, left_in=()):
         length = len(uncut)
         n = uncut[length][3]
         m = {place: list(uncut[place]) for place in range(1, length)}
-        own = (m if wrong["UNWIND: m_i of the cut m"] else uncut)[i]
-        z, o = own[1], own[2]
+        cut_out = (m if is_printed["UNWIND: m_i of the cut m"] else uncut)[i]
+        z, o = cut_out[1], cut_out[2]
         for j in range(length - 1, 0, -1):
             if o != 0:
                 t = m[j][3]
@@ -140,7 +140,7 @@ def printed_tree_shap(x, tree, left_in=()):
                 n = t - m[j][3] * z * Fraction(length - j, length)
             else:
                 m[j][3] = m[j][3] * length / (z * (length - j))
-        source = m if wrong["UNWIND: m_{j+1} of the cut m"] else uncut
+        source = m if is_printed["UNWIND: m_{j+1} of the cut m"] else uncut
         for j in range(i, length):
             m[j][:3] = source[j + 1][:3]
         return m
@@ -163,6 +163,6 @@ def printed_tree_shap(x, tree, left_in=()):
         recurse(hot, m, z * tree.r[hot] / tree.r[j], o, feature)
         recurse(cold, m, z * tree.r[cold] / tree.r[j], Fraction(0), feature)
 
-    nothing = 0 if wrong["RECURSE: first feature 0"] else -1
+    nothing = 0 if is_printed["RECURSE: first feature 0"] else -1
     recurse(0, {}, Fraction(1), Fraction(1), nothing)
     return phi

@@ -56,15 +56,15 @@ def main():
             path = Path(folder) / "model.json"
             model.save_model(str(path), format="json")
             content = json.loads(path.read_text())
-        borders = [b for one in model.get_borders().values() for b in one]
+        borders = [b for of_feature in model.get_borders().values() for b in of_feature]
         values = np.concatenate([[b, np.nextafter(np.float32(b), np.float32(9))] for b in borders])
         rows = np.concatenate([rng.choice(values, (20, 3)), X[:20]]).astype(np.float32)
         raw = model.predict(rows, prediction_type="RawFormulaVal")
         shap = model.get_feature_importance(catboost.Pool(X[:10]), type="ShapValues")
         labels = content["model_info"].get("class_params", {}).get("class_names", [])
-        kept = {key: content[key] for key in KEPT if key in content}
+        content_kept = {key: content[key] for key in KEPT if key in content}
         models[kind] = {
-            "model": {**kept, "model_info": {"class_params": {"class_names": labels}}},
+            "model": {**content_kept, "model_info": {"class_params": {"class_names": labels}}},
             "rows": _plain(rows),
             "raw": np.asarray(raw).reshape(len(rows), -1).tolist(),
             "explained": _plain(X[:10]),
