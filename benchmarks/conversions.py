@@ -76,16 +76,16 @@ class Kind:
     def difference(self, seed, number) -> float:
         """Relative difference of one model."""
         random = np.random.default_rng([seed, number, *self.name.encode()])
-        drawn = draw(random)
-        model, predict, training = self.fit(drawn)
-        forest = self._converted(model, drawn)
+        data = draw(random)
+        model, predict, training = self.fit(data)
+        forest = self._converted(model, data)
         rows = rows_of(forest, training, random, self.unseen)
         theirs = np.asarray(predict(rows), float).reshape(len(rows), -1)
         ours = forest.predict(rows)
         if ours.shape != theirs.shape or not np.isfinite(theirs).all():
             return np.inf
-        least = 1.0 if self.bound == SINGLE else np.finfo(float).tiny
-        return float(np.abs(ours - theirs).max() / max(np.abs(theirs).max(), least))
+        smallest_scale = 1.0 if self.bound == SINGLE else np.finfo(float).tiny
+        return float(np.abs(ours - theirs).max() / max(np.abs(theirs).max(), smallest_scale))
 
     def _converted(self, model, drawn):
         if not self.files:
@@ -157,7 +157,7 @@ def rows_of(forest, training, random, unseen=False):
 
 
 def _numbers(training, j, forest, random):
-    new = random.normal(size=60)
+    values = random.normal(size=60)
     thresholds = forest.threshold[forest.feature == j].astype(forest.x_dtype)
     # A threshold of infinity, or of the largest number, is one between NaN and all else.
     thresholds = thresholds[np.abs(thresholds) < 1e30]
@@ -165,21 +165,21 @@ def _numbers(training, j, forest, random):
         beside = [
             np.nextafter(thresholds, thresholds.dtype.type(side)) for side in (-np.inf, np.inf)
         ]
-        new[20:] = random.choice(np.concatenate([thresholds, *beside]), 40)
-    new[random.random(60) < 0.1] = 0.0
+        values[20:] = random.choice(np.concatenate([thresholds, *beside]), 40)
+    values[random.random(60) < 0.1] = 0.0
     if np.isnan(training).any():
-        new[random.random(60) < 0.2] = np.nan
-    return np.concatenate([training, new])
+        values[random.random(60) < 0.2] = np.nan
+    return np.concatenate([training, values])
 
 
 def _labels(training, random, unseen):
     labels = list(training.cat.categories)
-    new = random.choice(np.array(labels, object), 60)
+    added = random.choice(np.array(labels, object), 60)
     if unseen:
         labels.append("never seen" if isinstance(labels[0], str) else 12345)
-        new[random.random(60) < 0.1] = labels[-1]
-    new[random.random(60) < 0.1] = None
-    return pd.Categorical([*training.to_numpy(object), *new], categories=labels)
+        added[random.random(60) < 0.1] = labels[-1]
+    added[random.random(60) < 0.1] = None
+    return pd.Categorical([*training.to_numpy(object), *added], categories=labels)
 
 
 def line(kind, differences) -> str:
@@ -216,18 +216,18 @@ def main(arguments=None) -> int:
     parser.add_argument("--only", metavar="KIND", choices=names, help="one kind of the table")
     parser.add_argument("--number", type=int, help="one model of each kind")
     parser.add_argument("--write", action="store_true", help="put the table into docs/models.md")
-    given = parser.parse_args(arguments)
-    if given.write and (given.only or given.number is not None):
+    options = parser.parse_args(arguments)
+    if options.write and (options.only or options.number is not None):
         parser.error("--write needs all kinds and models")
     warnings.simplefilter("ignore")  # of the libraries, on models without a split
-    kinds = [kind for kind in KINDS if given.only in (None, kind.name)]
-    numbers = range(given.models) if given.number is None else [given.number]
+    kinds = [kind for kind in KINDS if options.only in (None, kind.name)]
+    numbers = range(options.models) if options.number is None else [options.number]
     # Threads of OpenMP wait in a loop: where other work shares the processor, one is faster.
     with threadpool_limits(1):
-        lines, above = compare(kinds, numbers, given.seed)
+        lines, above = compare(kinds, numbers, options.seed)
     for text in above:
         print(f"above its bound: {text}")
-    if given.write:
+    if options.write:
         marked.write(DOCS / "models.md", "checks", "\n".join([*HEAD, *lines]))
     return 1 if above else 0
 

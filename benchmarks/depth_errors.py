@@ -35,9 +35,9 @@ def main(peers):
         release = version(packages_distributions()[peer][0])
         rows = [r for r in rows if (r["method"], r["version"]) != (peer, release)]
         for case in cases:
-            found = case.errors(getattr(_peers, peer)(case.forest, case.X))
+            errors = case.errors(getattr(_peers, peer)(case.forest, case.X))
             place = {"tree": case.name, "depth": case.depth, "method": peer, "version": release}
-            for kind, error in found.items():
+            for kind, error in errors.items():
                 rows.append({**place, "rows": kind, "error": error})
                 line = "{tree}, depth {depth}, {rows}: {method} {version} {error:.1e}"
                 print(line.format(**rows[-1]))

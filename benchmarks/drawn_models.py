@@ -48,17 +48,17 @@ def _grown(d):
 def sklearn_trees(d):
     """Decision trees, random forests and extra-trees."""
     grown = _grown(d)
-    many = {**grown, "n_estimators": d.number(1, 5)}
+    of_forests = {**grown, "n_estimators": d.number(1, 5)}
     balance = {"class_weight": d.one_of((None, "balanced"))}
     regressors = (
         tree.DecisionTreeRegressor(**grown),
-        ensemble.RandomForestRegressor(**many),
-        ensemble.ExtraTreesRegressor(**many),
+        ensemble.RandomForestRegressor(**of_forests),
+        ensemble.ExtraTreesRegressor(**of_forests),
     )
     classifiers = (
         tree.DecisionTreeClassifier(**grown, **balance),
-        ensemble.RandomForestClassifier(**many, **balance),
-        ensemble.ExtraTreesClassifier(**many, **balance),
+        ensemble.RandomForestClassifier(**of_forests, **balance),
+        ensemble.ExtraTreesClassifier(**of_forests, **balance),
     )
     if d.random.random() < 0.5:
         return _sklearn(d.one_of(regressors), d.gaps, d.numbers, "predict", d.weights)
@@ -67,43 +67,43 @@ def sklearn_trees(d):
 
 def sklearn_targets(d):
     """Forests of two targets, numbers or classes."""
-    many = {**_grown(d), "n_estimators": d.number(1, 5)}
+    settings = {**_grown(d), "n_estimators": d.number(1, 5)}
     if d.random.random() < 0.5:
-        model = ensemble.RandomForestRegressor(**many)
+        model = ensemble.RandomForestRegressor(**settings)
         return _sklearn(model, d.gaps, d.pairs, "predict", d.weights)
     labels = np.column_stack([d.classes, d.two + 5])
-    model = ensemble.RandomForestClassifier(**many)
+    model = ensemble.RandomForestClassifier(**settings)
     return _sklearn(model, d.gaps, labels, "predict_proba", d.weights)
 
 
 def sklearn_bagging(d):
     """Bagged trees, also on some of the features."""
     features = d.one_of((1.0, 0.5, 0.2, 1))
-    many = {"max_features": features, "n_estimators": d.number(1, 5), "random_state": d.seed()}
+    settings = {"max_features": features, "n_estimators": d.number(1, 5), "random_state": d.seed()}
     if d.random.random() < 0.5:
-        return _sklearn(ensemble.BaggingRegressor(**many), d.gaps, d.numbers, "predict", None)
-    model = ensemble.BaggingClassifier(**many)
+        return _sklearn(ensemble.BaggingRegressor(**settings), d.gaps, d.numbers, "predict", None)
+    model = ensemble.BaggingClassifier(**settings)
     return _sklearn(model, d.gaps, d.classes, "predict_proba", None)
 
 
 def sklearn_gradient(d):
     """GradientBoosting, which takes no missing values."""
-    many = {**_grown(d), "n_estimators": d.number(1, 5), "subsample": d.one_of((1.0, 0.7))}
+    settings = {**_grown(d), "n_estimators": d.number(1, 5), "subsample": d.one_of((1.0, 0.7))}
     if d.random.random() < 0.5:
         loss = d.one_of(("squared_error", "absolute_error", "huber", "quantile"))
-        model = ensemble.GradientBoostingRegressor(loss=loss, **many)
+        model = ensemble.GradientBoostingRegressor(loss=loss, **settings)
         return _sklearn(model, d.complete, d.numbers, "predict", d.weights)
-    model = ensemble.GradientBoostingClassifier(init=d.one_of((None, "zero")), **many)
+    model = ensemble.GradientBoostingClassifier(init=d.one_of((None, "zero")), **settings)
     return _sklearn(model, d.complete, d.classes, "decision_function", d.weights)
 
 
 def sklearn_histogram(d):
     """HistGradientBoosting of numbers."""
-    many = _histogram(d)
+    settings = _histogram(d)
     if d.random.random() < 0.5:
-        model = ensemble.HistGradientBoostingRegressor(**many)
+        model = ensemble.HistGradientBoostingRegressor(**settings)
         return _sklearn(model, d.gaps, d.numbers, "predict", d.weights)
-    model = ensemble.HistGradientBoostingClassifier(**many)
+    model = ensemble.HistGradientBoostingClassifier(**settings)
     return _sklearn(model, d.gaps, d.classes, "decision_function", d.weights)
 
 
@@ -165,15 +165,15 @@ def _xgboost_targets(d):
 
 def xgboost_trees(d):
     """Booster gbtree, also with several trees in a round and numbers for missing values."""
-    missing = d.one_of((np.nan, np.nan, 0.0, -1.0))
-    several = {"num_parallel_tree": d.number(1, 3), "subsample": d.one_of((1.0, 0.7))}
-    return _xgboost(d, d.gaps, *_xgboost_targets(d), missing=missing, **several)
+    missing_value = d.one_of((np.nan, np.nan, 0.0, -1.0))
+    settings = {"num_parallel_tree": d.number(1, 3), "subsample": d.one_of((1.0, 0.7))}
+    return _xgboost(d, d.gaps, *_xgboost_targets(d), missing=missing_value, **settings)
 
 
 def xgboost_dart(d):
     """Booster dart."""
-    dropped = {"rate_drop": 0.5, "normalize_type": d.one_of(("tree", "forest"))}
-    return _xgboost(d, d.gaps, *_xgboost_targets(d), booster="dart", **dropped)
+    settings = {"rate_drop": 0.5, "normalize_type": d.one_of(("tree", "forest"))}
+    return _xgboost(d, d.gaps, *_xgboost_targets(d), booster="dart", **settings)
 
 
 def xgboost_targets(d):
@@ -238,11 +238,11 @@ def lightgbm_files(d):
 def sklearn_categories(d):
     """HistGradientBoosting of columns of labels."""
     table = with_categories(d)
-    many = {**_histogram(d), "categorical_features": "from_dtype"}
+    settings = {**_histogram(d), "categorical_features": "from_dtype"}
     if d.random.random() < 0.5:
-        model = ensemble.HistGradientBoostingRegressor(**many)
+        model = ensemble.HistGradientBoostingRegressor(**settings)
         return _sklearn(model, table, d.numbers, "predict", d.weights)
-    model = ensemble.HistGradientBoostingClassifier(**many)
+    model = ensemble.HistGradientBoostingClassifier(**settings)
     return _sklearn(model, table, d.classes, "decision_function", d.weights)
 
 

@@ -53,8 +53,10 @@ def find_interpreter(version) -> str:
     if candidate is None:
         raise NotInstalledError(f"no python{version} found: name one with {variable}")
     question = "import sys; print('%d.%d' % sys.version_info[:2])"
-    done = subprocess.run([candidate, "-c", question], capture_output=True, text=True, check=False)
-    if done.stdout.strip() != version:
+    process = subprocess.run(
+        [candidate, "-c", question], capture_output=True, text=True, check=False
+    )
+    if process.stdout.strip() != version:
         raise NotInstalledError(f"{candidate} is no Python {version}: name one with {variable}")
     return candidate
 
@@ -76,10 +78,10 @@ def install(interpreter, folder, requirements) -> list[list[str]]:
 
 
 def _run(command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        said = done.stderr.strip().splitlines() or ["no message"]
-        raise NotInstalledError(f"{Path(command[0]).name} failed: {said[-1]}")
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    if process.returncode:
+        lines = process.stderr.strip().splitlines() or ["no message"]
+        raise NotInstalledError(f"{Path(command[0]).name} failed: {lines[-1]}")
 
 
 def main():

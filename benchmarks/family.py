@@ -164,23 +164,23 @@ def entrants(member) -> tuple[Entrant, ...]:
     Left out for several classes: FastTreeSHAP's fork, which fails or takes all trees for those of
     one output, and so does shap's C code with LightGBM. Shap hands these models over to LightGBM.
     """
-    few = int(np.clip(PEER_WORK / member.leaves, min(FEWEST, member.rows), member.rows))
+    n_rows = int(np.clip(PEER_WORK / member.leaves, min(FEWEST, member.rows), member.rows))
     histograms = member.parameters.get("estimator", "").startswith("Hist")
     several = member.n_classes > 2
     entered = [
-        Entrant("shapiq", rows=few, label="shapiq explain_X", variant="public"),
-        Entrant("shapiq", rows=few, label="shapiq, its C++ kernel", variant="kernel"),
+        Entrant("shapiq", rows=n_rows, label="shapiq explain_X", variant="public"),
+        Entrant("shapiq", rows=n_rows, label="shapiq, its C++ kernel", variant="kernel"),
     ]
     if not (several and member.library == "lightgbm"):
-        entered.append(Entrant("shap", rows=few, label="shap, its C code"))
-    own = {"xgboost": "pred_contribs", "lightgbm": "pred_contrib"}
-    if member.library in own:
-        label = f"{member.library} {own[member.library]}"
-        entered.append(Entrant(member.library, rows=few, label=label))
+        entered.append(Entrant("shap", rows=n_rows, label="shap, its C code"))
+    own_method = {"xgboost": "pred_contribs", "lightgbm": "pred_contrib"}
+    if member.library in own_method:
+        label = f"{member.library} {own_method[member.library]}"
+        entered.append(Entrant(member.library, rows=n_rows, label=label))
     elif not histograms:
-        entered.append(Entrant("fasttreeshap", "fasttreeshap", few, "v1", "fasttreeshap v1"))
-    if member.library in own and not several:
-        entered += _boosters_only(member, few)
+        entered.append(Entrant("fasttreeshap", "fasttreeshap", n_rows, "v1", "fasttreeshap v1"))
+    if member.library in own_method and not several:
+        entered += _boosters_only(member, n_rows)
     return tuple(entered)
 
 
@@ -216,26 +216,26 @@ class FamilyRace(Race):
 
 def benchmarks(seed, *numbers):
     """The races of a seed, or some of them by number; the peers stay from one to the next."""
-    drawn = members(int(seed))
-    chosen = [int(number) for number in numbers] or range(len(drawn))
+    models = members(int(seed))
+    wanted = [int(number) for number in numbers] or range(len(models))
     races = []
-    for number in chosen:
+    for number in wanted:
         name = f"family {seed}, {number}"
-        WORKLOADS[name] = drawn[number]
+        WORKLOADS[name] = models[number]
         targets = {"kernel": 15, "end to end": 15}
         races.append(
-            FamilyRace(name, entrants(drawn[number]), targets, rounds=2, threads=(1,), seed=seed)
+            FamilyRace(name, entrants(models[number]), targets, rounds=2, threads=(1,), seed=seed)
         )
     return races
 
 
 def worst(rows, most=10) -> list[dict]:
     """For each model the fastest peer that is right, end to end; the lowest ratios first."""
-    least = {}
+    lowest = {}
     for row in rows:
         timed = row.get("ratio") and (row["mode"], row["clock"]) == ("end to end", "cpu")
         if not timed or "not right" in row["note"]:
             continue
-        before = least.setdefault(row["scope"], row)
-        least[row["scope"]] = min(before, row, key=lambda one: float(one["ratio"]))
-    return sorted(least.values(), key=lambda row: float(row["ratio"]))[:most]
+        before = lowest.setdefault(row["scope"], row)
+        lowest[row["scope"]] = min(before, row, key=lambda candidate: float(candidate["ratio"]))
+    return sorted(lowest.values(), key=lambda row: float(row["ratio"]))[:most]

@@ -101,8 +101,8 @@ def write_forests(folder) -> None:
         to_forest(RandomForestClassifier(5, max_depth=depth, random_state=0).fit(X, y), X)
         for depth in (8, 3)
     )
-    added = dataclasses.replace(shallow, aggregate="sum", strict=True)
-    for name, forest in {"deep": deep, "shallow": shallow, "added": added}.items():
+    of_sum = dataclasses.replace(shallow, aggregate="sum", strict=True)
+    for name, forest in {"deep": deep, "shallow": shallow, "added": of_sum}.items():
         np.savez(Path(folder) / f"{name}.npz", **forest.to_arrays())
 
 
@@ -110,19 +110,21 @@ def seconds(code, folder, cache) -> float:
     """Processor time that a new process prints, with machine code in a given folder."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(SRC)}
     command = [sys.executable, "-c", code, str(folder)]
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    return float(done.stdout)
+    process = subprocess.run(
+        command, env=environment, stdout=subprocess.PIPE, text=True, check=True
+    )
+    return float(process.stdout)
 
 
 def measured(call, folder, repeats) -> tuple[float, float]:
     """Median seconds of a call with an empty folder of machine code, and with what is kept."""
     code = CALL % (WARM_UP if call == "warm_up()" else call)
-    empty, kept = [], []
+    without_code, with_code = [], []
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as cache:
-            empty.append(seconds(code, folder, cache))
-            kept.append(seconds(code, folder, cache))
-    return statistics.median(empty), statistics.median(kept)
+            without_code.append(seconds(code, folder, cache))
+            with_code.append(seconds(code, folder, cache))
+    return statistics.median(without_code), statistics.median(with_code)
 
 
 def table(repeats, only="") -> list[str]:
@@ -135,8 +137,8 @@ def table(repeats, only="") -> list[str]:
             lines.append(f"| `import {package}` | | {statistics.median(times):.2f} |")
             print(lines[-1], flush=True)
         for call in (call for call in CALLS if only in call):
-            empty, kept = measured(call, folder, repeats)
-            lines.append(f"| `{call}` | {empty:.1f} | {kept:.2f} |")
+            without_code, with_code = measured(call, folder, repeats)
+            lines.append(f"| `{call}` | {without_code:.1f} | {with_code:.2f} |")
             print(lines[-1], flush=True)
     return lines
 
@@ -147,11 +149,11 @@ def main(arguments=None) -> None:
     parser.add_argument("--repeats", type=int, default=1, help="the median of so many is taken")
     parser.add_argument("--write", action="store_true", help="put the table into the page")
     parser.add_argument("--only", metavar="TEXT", default="", help="calls that contain this text")
-    given = parser.parse_args(arguments)
-    if given.write and given.only:
+    options = parser.parse_args(arguments)
+    if options.write and options.only:
         parser.error("--write needs all calls")
-    lines = table(given.repeats, given.only)
-    if given.write:
+    lines = table(options.repeats, options.only)
+    if options.write:
         marked.write(DOCS / "first_call.md", "costs", "\n".join(lines))
 
 

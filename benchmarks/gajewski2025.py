@@ -66,19 +66,19 @@ def benchmarks():
     booster = boosted(X, y, max(TREES))
     forest = to_forest(booster[:40])
     scope = f"XGBoost, 40 trees, depth 4, {FEATURES} features, {forest.n_nodes} nodes"
-    drawn, masks = pairs(X, TIMED_PAIRS)
+    pair_rows, masks = pairs(X, TIMED_PAIRS)
     for sigma in SIGMAS:
         yield Target(
             f"exact PG2, {N_PAIRS} pairs of all sizes",
             f"{scope}, sigma {sigma:g}",
-            lambda sigma=sigma: N_PAIRS / len(drawn) * exact(forest, drawn, masks, sigma),
+            lambda sigma=sigma: N_PAIRS / len(pair_rows) * exact(forest, pair_rows, masks, sigma),
             4.0,
-            f"seconds; {len(drawn)} pairs timed",
+            f"seconds; {len(pair_rows)} pairs timed",
         )
         yield Target(
             f"exact PG2, {N_PAIRS} pairs of all sizes",
             f"{scope}, sigma {sigma:g}",
-            lambda sigma=sigma: N_PAIRS / len(drawn) * exact(forest, drawn, masks, sigma),
+            lambda sigma=sigma: N_PAIRS / len(pair_rows) * exact(forest, pair_rows, masks, sigma),
             N_PAIRS * RECORDED[sigma],
             f"seconds; recorded, {RECORDED_PAIRS} pairs timed",
             "the authors' algorithm in C++",
@@ -142,15 +142,15 @@ def samples(booster, forest, X, scope):
     """Evaluations of trees a second, and the same samples predicted by XGBoost."""
     import xgboost
 
-    drawn, masks = pairs(X, TIMED_SAMPLED)
+    pair_rows, masks = pairs(X, TIMED_SAMPLED)
     pool = noise.noise_pool("mc", FEATURES, N_SAMPLES, 8, 0)
 
     def ours(rows=slice(None)):
-        given = {"counts": [N_SAMPLES], "scale": 0.3, "pool": pool}
-        return sampling.pg2_sampled(forest, drawn[rows], masks[rows], **given)
+        options = {"counts": [N_SAMPLES], "scale": 0.3, "pool": pool}
+        return sampling.pg2_sampled(forest, pair_rows[rows], masks[rows], **options)
 
     ours()
-    evaluations = len(drawn) * N_SAMPLES * forest.n_trees
+    evaluations = len(pair_rows) * N_SAMPLES * forest.n_trees
     yield Target(
         "sampled PG2, pairs of all sizes",
         f"{scope}, {N_SAMPLES} samples",
@@ -160,11 +160,11 @@ def samples(booster, forest, X, scope):
     )
 
     # The first pair in which all features are perturbed.
-    whole = slice(FEATURES - 1, FEATURES)
+    pair = slice(FEATURES - 1, FEATURES)
 
     def theirs():
-        x = drawn[whole] + 0.3 * pool[0, :FEATURES].T
-        at_x = booster.inplace_predict(drawn[whole].astype(np.float32))
+        x = pair_rows[pair] + 0.3 * pool[0, :FEATURES].T
+        at_x = booster.inplace_predict(pair_rows[pair].astype(np.float32))
         return np.mean((booster.inplace_predict(x.astype(np.float32)) - at_x) ** 2)
 
     yield Pair(
@@ -172,7 +172,7 @@ def samples(booster, forest, X, scope):
         f"{scope}, {N_SAMPLES} samples",
         "xgboost inplace_predict",
         xgboost.__version__,
-        lambda: ours(whole),
+        lambda: ours(pair),
         theirs,
         target=1,
     )

@@ -134,19 +134,19 @@ def trained(data, eta, subsample, n_trees, depth=4):
     """An XGBoost model of the rows for training."""
     import xgboost
 
-    given = {"eta": eta, "subsample": subsample, "max_depth": depth, "seed": 42}
+    parameters = {"eta": eta, "subsample": subsample, "max_depth": depth, "seed": 42}
     rows = xgboost.DMatrix(data.training.X, data.training.y)
-    return xgboost.train({**given, "tree_method": "hist", "nthread": 1}, rows, n_trees)
+    return xgboost.train({**parameters, "tree_method": "hist", "nthread": 1}, rows, n_trees)
 
 
 def drawn(model, sigma, size, forest, data, random, n_pairs) -> Setting:
     """A setting with pairs drawn by the generator."""
     X = data.explained.X
     rows = X[random.integers(len(X), size=n_pairs)]
-    chosen = np.zeros((n_pairs, X.shape[1]), np.bool_)
-    for own in chosen:
-        own[random.permutation(X.shape[1])[:size]] = True
-    return Setting(model, sigma, size, forest, forest.prepare(rows), chosen)
+    masks = np.zeros((n_pairs, X.shape[1]), np.bool_)
+    for mask in masks:
+        mask[random.permutation(X.shape[1])[:size]] = True
+    return Setting(model, sigma, size, forest, forest.prepare(rows), masks)
 
 
 def microseconds(setting, seconds=SECONDS) -> float:
@@ -164,8 +164,8 @@ def table(ratios) -> str:
     """Markdown table of the geometric mean and the least of some ratios, by setting."""
     rows = ["| models | settings | ratio | least |", "|---|--:|--:|--:|"]
     for line in lines():
-        own = [ratio for key, ratio in ratios.items() if line.holds(key)]
-        rows.append(f"| {line.name} | {len(own)} | {gmean(own):.0f}x | {min(own):.0f}x |")
+        group = [ratio for key, ratio in ratios.items() if line.holds(key)]
+        rows.append(f"| {line.name} | {len(group)} | {gmean(group):.0f}x | {min(group):.0f}x |")
     return "\n".join(rows)
 
 

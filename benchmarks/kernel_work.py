@@ -162,14 +162,14 @@ def path_dependent(scale):
         bytes=size * len(X),
         streamed=1 << 18,
     )
-    some, outputs = X[: _part(200, scale)], np.zeros(1, np.int64)
+    first_rows, outputs = X[: _part(200, scale)], np.zeros(1, np.int64)
     operations, size = pair_work(forest)
     yield Work(
         "interactions of all pairs",
-        scope.format(len(some)),
-        lambda: interactions.interaction_matrix(forest, some, outputs),
-        operations=operations * len(some),
-        bytes=size * len(some),
+        scope.format(len(first_rows)),
+        lambda: interactions.interaction_matrix(forest, first_rows, outputs),
+        operations=operations * len(first_rows),
+        bytes=size * len(first_rows),
         streamed=1 << 18,
     )
     forest, X = boosted(_part(40, scale), 4, _part(20_000, scale), 11)
@@ -248,32 +248,32 @@ def gaps(scale):
     n_trees = _part(40, scale)
     forest = to_forest(gajewski2025.boosted(X, y, n_trees))
     scope = f"XGBoost, {forest.n_trees} trees, depth 4, {X.shape[1]} features, sigma {SIGMA:g}"
-    drawn, masks = gajewski2025.pairs(X, _part(220, scale))
+    pair_rows, masks = gajewski2025.pairs(X, _part(220, scale))
     yield Work(
         "exact PG2",
-        f"{scope}, {len(drawn)} pairs",
-        lambda: prediction_gap.pg2(forest, drawn, masks, scale=SIGMA),
-        **gap_work(forest, forest.prepare(drawn), masks),
+        f"{scope}, {len(pair_rows)} pairs",
+        lambda: prediction_gap.pg2(forest, pair_rows, masks, scale=SIGMA),
+        **gap_work(forest, forest.prepare(pair_rows), masks),
     )
-    rows = drawn[: _part(11, scale)]
-    found = greedy.greedy_ranking(forest, rows, scale=SIGMA).rankings
-    tried = [(row, *tried_sets(ranking)) for row, ranking in zip(rows, found, strict=True)]
+    rows = pair_rows[: _part(11, scale)]
+    rankings = greedy.greedy_ranking(forest, rows, scale=SIGMA).rankings
+    tried = [(row, *tried_sets(ranking)) for row, ranking in zip(rows, rankings, strict=True)]
     of_rows = np.repeat(rows, [len(sets) for _, *sets in tried], axis=0)
-    sets = np.array([one for _, *sets in tried for one in sets])
+    sets = np.array([mask for _, *sets in tried for mask in sets])
     yield Work(
         "greedy rankings by PG2",
         f"{scope}, {len(rows)} rows",
         lambda: greedy.greedy_ranking(forest, rows, scale=SIGMA),
         **gap_work(forest, forest.prepare(of_rows), sets),
     )
-    some, n_samples = slice(_part(22, scale)), _part(SAMPLES, scale)
+    part, n_samples = slice(_part(22, scale)), _part(SAMPLES, scale)
     pool = noise.noise_pool("mc", X.shape[1], n_samples, 8, 0)
-    given = {"counts": [n_samples], "scale": SIGMA, "pool": pool}
-    operations, size = samples_work(forest, forest.prepare(drawn[some]), masks[some], pool)
+    options = {"counts": [n_samples], "scale": SIGMA, "pool": pool}
+    operations, size = samples_work(forest, forest.prepare(pair_rows[part]), masks[part], pool)
     yield Work(
         "sampled PG2",
-        f"{scope}, {len(drawn[some])} pairs, {n_samples} samples",
-        lambda: sampling.pg2_sampled(forest, drawn[some], masks[some], **given),
+        f"{scope}, {len(pair_rows[part])} pairs, {n_samples} samples",
+        lambda: sampling.pg2_sampled(forest, pair_rows[part], masks[part], **options),
         operations=operations * n_samples,
         bytes=size * n_samples,
         streamed=1 << 15,
@@ -282,11 +282,11 @@ def gaps(scale):
 
 def tried_sets(ranking):
     """Sets of features whose gaps a greedy ranking compares."""
-    chosen = np.zeros(len(ranking), np.bool_)
+    mask = np.zeros(len(ranking), np.bool_)
     for best in ranking:
-        for j in np.flatnonzero(~chosen):
-            yield chosen | (np.arange(len(ranking)) == j)
-        chosen[best] = True
+        for j in np.flatnonzero(~mask):
+            yield mask | (np.arange(len(ranking)) == j)
+        mask[best] = True
 
 
 def gap_work(forest, X, masks) -> dict:
@@ -301,13 +301,13 @@ def gap_work(forest, X, masks) -> dict:
         later = work.active_end[-1] - work.active_end
         steps, first = work.steps, 0
         for last, leaves in zip(work.steps_end.tolist(), later.tolist(), strict=True):
-            own = steps[first:last]
-            factors = work.factors[np.concatenate([_range(s) for s in own] or [[]]).astype(int)]
-            around = np.count_nonzero(work.kind[factors["side"]] == AROUND)
-            plain = np.count_nonzero(own["factors"] == own["factors_end"])
-            one_side = len(factors) - around
-            operations += leaves * (10 * around + 7 * one_side + plain)
-            size += 8 * leaves * (6 * around + 4 * one_side + plain)
+            of_tree = steps[first:last]
+            factors = work.factors[np.concatenate([_range(s) for s in of_tree] or [[]]).astype(int)]
+            n_around = np.count_nonzero(work.kind[factors["side"]] == AROUND)
+            n_plain = np.count_nonzero(of_tree["factors"] == of_tree["factors_end"])
+            one_side = len(factors) - n_around
+            operations += leaves * (10 * n_around + 7 * one_side + n_plain)
+            size += 8 * leaves * (6 * n_around + 4 * one_side + n_plain)
             first = last
     return {"operations": operations, "bytes": size, "streamed": 1 << 17}
 

@@ -86,12 +86,12 @@ def number(value) -> str:
 def seconds(run) -> float:
     """Least CPU seconds of some calls, as the processor is measured; the first is not counted."""
     run()
-    taken = []
+    times = []
     for _ in range(REPEATS):
         start = time.process_time()
         run()
-        taken.append(time.process_time() - start)
-    return min(taken)
+        times.append(time.process_time() - start)
+    return min(times)
 
 
 if __name__ == "__main__":

@@ -74,9 +74,9 @@ def by_trees(model, forest, X, scope):
 def ufi(model, X, y):
     """Unbiased feature importance (Zhou and Hooker 2019) in Python: each row down each tree."""
 
-    def sums(tree, X32, out):
+    def sums(tree, X32, oob):
         rows, ones = np.zeros(tree.node_count), np.zeros(tree.node_count)
-        for i in out:
+        for i in oob:
             node = 0
             while node >= 0:
                 rows[node] += 1
@@ -91,9 +91,9 @@ def ufi(model, X, y):
 def ufi_sparse(model, X, y):
     """The same, with the rows and ones of all nodes from two sparse products a tree."""
 
-    def sums(tree, X32, out):
-        path = tree.decision_path(X32[out]).T
-        return path @ np.ones(len(out)), path @ y[out]
+    def sums(tree, X32, oob):
+        path = tree.decision_path(X32[oob]).T
+        return path @ np.ones(len(oob)), path @ y[oob]
 
     return _ufi(model, X, sums)
 
@@ -101,11 +101,11 @@ def ufi_sparse(model, X, y):
 def _ufi(model, X, sums):
     X32 = X.astype(np.float32)
     total = np.zeros(X.shape[1])
-    for drawn, estimator in zip(model.estimators_samples_, model.estimators_, strict=True):
+    for inbag, estimator in zip(model.estimators_samples_, model.estimators_, strict=True):
         tree = estimator.tree_
-        out = np.setdiff1d(np.arange(len(X)), drawn)
-        rows, ones = sums(tree, X32, out)
-        inside, weight = tree.value[:, 0, 1], tree.weighted_n_node_samples
+        oob = np.setdiff1d(np.arange(len(X)), inbag)
+        rows, ones = sums(tree, X32, oob)
+        share_inbag, weight = tree.value[:, 0, 1], tree.weighted_n_node_samples
         for node in range(tree.node_count):
             left, right = tree.children_left[node], tree.children_right[node]
             if left < 0 or rows[left] == 0 or rows[right] == 0:
@@ -113,6 +113,6 @@ def _ufi(model, X, sums):
             decrease = 0.0
             for k, sign in ((node, 1), (left, -1), (right, -1)):
                 share = ones[k] / rows[k]
-                decrease += sign * weight[k] * (inside[k] + share - 2 * inside[k] * share)
+                decrease += sign * weight[k] * (share_inbag[k] + share - 2 * share_inbag[k] * share)
             total[tree.feature[node]] += decrease / weight[0]
     return total / len(model.estimators_)

@@ -67,7 +67,7 @@ class Processor:
 
 def place_of(size) -> str:
     """The place of `SIZES` where so many bytes lie: caches hold twice what is measured there."""
-    return next((name for name, most in SIZES.items() if size <= 2 * most), "memory")
+    return next((name for name, capacity in SIZES.items() if size <= 2 * capacity), "memory")
 
 
 def _reads(size):

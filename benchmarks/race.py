@@ -116,25 +116,25 @@ class Race:
                 training = np.load(Path(folder) / "data.npz")["X"]
                 np.save(Path(folder) / "background.npy", training[: self.background])
             ours = Ours(folder, self.measure, self.loops)
-            sides, missing = self._start(peers)
+            sides, not_installed = self._start(peers)
             for side in sides:
                 side.load(folder, self.measure)
             for side in sides:
                 side.loaded()
             rows = [row for n in self._possible() for row in self._on(n, ours, sides)]
-        return rows + [self._row(e, note=f"not installed here: {why}") for e, why in missing]
+        return rows + [self._row(e, note=f"not installed here: {why}") for e, why in not_installed]
 
     def _possible(self):
         return [n for n in self.threads if n <= numba.config.NUMBA_NUM_THREADS]
 
     def _start(self, peers):
-        sides, missing = [], []
+        sides, not_installed = [], []
         for entrant in self.entrants:
             try:
                 sides.append(peers.enter(entrant))
             except environments.NotInstalledError as reason:
-                missing.append((entrant, reason))
-        return sides, missing
+                not_installed.append((entrant, reason))
+        return sides, not_installed
 
     def _on(self, threads, ours, sides):
         """Rows for one number of threads."""
@@ -162,12 +162,12 @@ class Race:
             "difference": f"{difference(ours.values, side.values()):.1e}",
             "note": side.note(ours.model),
         }
-        for mode, both in ours_median.items():
+        for mode, pair in ours_median.items():
             target = {**self.targets, **side.entrant.targets}.get(mode)
             for clock, name in enumerate(("cpu", "wall")):
                 clocked = {"mode": mode, "clock": name}
                 clocked["target"] = f"{target:g}" if target else ""
-                yield self._row(side.entrant, both[clock], theirs[mode][clock], **clocked, **shared)
+                yield self._row(side.entrant, pair[clock], theirs[mode][clock], **clocked, **shared)
 
     def _row(self, entrant, ours=None, theirs=None, **columns):
         """One row of the table."""
@@ -238,8 +238,8 @@ def medians(times, scale=1.0):
     if "construct" not in parts:
         return parts
     kernel = [seconds * scale for seconds in parts["explain"]]
-    whole = [a + b for a, b in zip(parts["construct"], kernel, strict=True)]
-    return {"kernel": kernel, "end to end": whole}
+    end_to_end = [a + b for a, b in zip(parts["construct"], kernel, strict=True)]
+    return {"kernel": kernel, "end to end": end_to_end}
 
 
 def difference(ours, theirs) -> float:

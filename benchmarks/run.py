@@ -34,8 +34,8 @@ def main(*arguments):
     )
     parser.add_argument("module", nargs="?", choices=(*MODULES, "family"))
     parser.add_argument("names", nargs="*", metavar="RACE")
-    given = parser.parse_args(arguments)
-    module, names = given.module, given.names
+    options = parser.parse_args(arguments)
+    module, names = options.module, options.names
     if module == "family" and not (names and names[0].isdigit()):
         parser.error("family needs a seed, a whole number, such as: family 7")
     warm_up()  # small jobs would go on without the fast kernels, see docs/first_call.md
@@ -55,8 +55,8 @@ def replace(rows):
     """Write rows into the table in the place of those of the same works; the others stay."""
     works, before = {_work(row) for row in rows}, stored()
     place = next((i for i, row in enumerate(before) if _work(row) in works), len(before))
-    others = [row for row in before[place:] if _work(row) not in works]
-    storage.write_rows(TABLE, before[:place] + rows + others, COLUMNS)
+    rest = [row for row in before[place:] if _work(row) not in works]
+    storage.write_rows(TABLE, before[:place] + rows + rest, COLUMNS)
 
 
 def _work(row):
@@ -69,13 +69,13 @@ def run_family(seed, *numbers):
     with Peers() as peers:
         for race in family.benchmarks(seed, *numbers):
             rows += printed(race.run(peers))
-    ran = {row["scope"] for row in rows}
-    others = [
+    scopes = {row["scope"] for row in rows}
+    kept_rows = [
         row
         for row in stored()
-        if row.get("family") != seed or (numbers and row["scope"] not in ran)
+        if row.get("family") != seed or (numbers and row["scope"] not in scopes)
     ]
-    storage.write_rows(TABLE, others + rows, COLUMNS)
+    storage.write_rows(TABLE, kept_rows + rows, COLUMNS)
     print(f"\nThe lowest ratios of family {seed}, end to end on one thread:")
     for row in family.worst(rows):
         print(line(row))

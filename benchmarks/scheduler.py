@@ -64,8 +64,8 @@ def main(way, *numbers) -> None:
     for number in map(int, numbers):
         with tempfile.TemporaryDirectory() as folder:
             seconds, megabytes = {"plan": plan, "run": run}[way](number, Path(folder))
-        each = 1000 * seconds / number
-        print(f"{way} {number} jobs: {seconds:.1f} s, {each:.2f} ms a job, {megabytes:.0f} MB")
+        per_job = 1000 * seconds / number
+        print(f"{way} {number} jobs: {seconds:.1f} s, {per_job:.2f} ms a job, {megabytes:.0f} MB")
 
 
 def plan(number, folder):

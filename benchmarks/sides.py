@@ -104,8 +104,8 @@ class Peer:
     def load(self, folder, measure):
         """Tell it to read or grow the model; `loaded` waits for the answer."""
         e = self.entrant
-        given = {"folder": str(folder), "measure": measure, "variant": e.variant, "rows": e.rows}
-        self._tell(do="load", **given)
+        command = {"folder": str(folder), "measure": measure, "variant": e.variant, "rows": e.rows}
+        self._tell(do="load", **command)
 
     def loaded(self):
         """Wait until it is ready, and note what it said about itself."""
@@ -188,5 +188,5 @@ class Peers:
 
 def environment():
     """Variables of a worker. XGBoost never takes more threads than OMP_NUM_THREADS allows."""
-    kept = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    return kept | {"OMP_NUM_THREADS": str(numba.config.NUMBA_NUM_THREADS)}
+    variables = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    return variables | {"OMP_NUM_THREADS": str(numba.config.NUMBA_NUM_THREADS)}

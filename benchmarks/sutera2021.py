@@ -53,18 +53,18 @@ def digits_forest(k, shap_target, rows):
     )
     # treeinterpreter takes the trees one by one, with much work a tree before the first row: it is
     # given all rows and fewer trees. And it writes into the model.
-    few = 50
+    n_trees = 50
     clone = copy.deepcopy(model)
-    clone.estimators_ = clone.estimators_[:few]
+    clone.estimators_ = clone.estimators_[:n_trees]
     yield Pair(
         "Saabas, one class",
-        f"{scope}, 1797 rows, peer {few} trees",
+        f"{scope}, 1797 rows, peer {n_trees} trees",
         "treeinterpreter",
         version("treeinterpreter"),
         lambda: saabas.saabas_one(forest, X, predicted),
         lambda: treeinterpreter.predict(clone, X32),
         target=70,
-        scale=few / forest.n_trees,
+        scale=n_trees / forest.n_trees,
         repeats=3,
     )
     explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")

@@ -90,12 +90,12 @@ def main(peer):
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     warnings.simplefilter("ignore")
-    made = []
+    sides = []
 
     def side():
-        if not made:
-            made.append(Side(peer))
-        return made[0]
+        if not sides:
+            sides.append(Side(peer))
+        return sides[0]
 
     serve(side, sys.stdin, answers)
 

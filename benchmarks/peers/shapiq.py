@@ -32,22 +32,22 @@ def explain(explainer, X):
 
 
 def _rows(quadrature, X):
-    used = quadrature._relevant_features
-    out = np.zeros(X.shape)
+    features = quadrature._relevant_features
+    values = np.zeros(X.shape)
     for i, row in enumerate(quadrature._trees[0].cast_input(np.asarray(X, np.float64))):
-        out[i, used] = quadrature._explain_cpp(row[used])
-    return out
+        values[i, features] = quadrature._explain_cpp(row[features])
+    return values
 
 
 def arranged(raw):
     """Batches hold one array a feature, for the features used."""
     (n_samples, n_features), results = raw
-    out = np.zeros((n_samples, n_features, len(results)))
+    attributions = np.zeros((n_samples, n_features, len(results)))
     for c, result in enumerate(results):
         if isinstance(result, np.ndarray):
-            out[:, :, c] = result
+            attributions[:, :, c] = result
         else:
             for key, values in result.values.items():
                 if len(key) == 1:
-                    out[:, key[0], c] = values
-    return out
+                    attributions[:, key[0], c] = values
+    return attributions
