@@ -49,18 +49,18 @@ def needed(results: Path) -> dict[str, list[tuple[float, float]]]:
     for file in sorted(folder.rglob("*.tsv")):
         name = file.relative_to(folder)
         rule = name.with_suffix("").parts[1 if name.parts[0] == "timing" else 0]
-        used = usage.read(results / "logs" / name.with_suffix(".log"))
+        logged = usage.read(results / "logs" / name.with_suffix(".log"))
         with open(file, encoding="utf-8", newline="") as text:
             for row in csv.DictReader(text, delimiter="\t"):
                 memory = 0.0 if row["max_rss"] == "NA" else float(row["max_rss"])
-                memory = max(memory, used.megabytes if used else 0)
+                memory = max(memory, logged.megabytes if logged else 0)
                 jobs[rule].append((memory, float(row["s"])))
     return jobs
 
 
 def main(results: Path) -> int:
     """Print the table; returns the exit status."""
-    measured, short = needed(results), []
+    measured, exceeded = needed(results), []
     if not measured:
         sys.exit(f"{results} holds no timing/jobs: name the folder of results of a run")
     print(f"{'rule':12} {'jobs':>5} {'MB':>7} {'request':>7} {'s':>7} {'request':>7}")
@@ -72,10 +72,10 @@ def main(results: Path) -> int:
         row = f"{rule:12} {len(measured[rule]):5} {memory:7.0f} {limit:7} {seconds:7.0f} {time:7}"
         print(row)
         if memory > limit or seconds > time:
-            short.append(rule)
-    if short:
-        print(f"too little: {', '.join(short)}")
-    return 1 if short else 0
+            exceeded.append(rule)
+    if exceeded:
+        print(f"too little: {', '.join(exceeded)}")
+    return 1 if exceeded else 0
 
 
 if __name__ == "__main__":

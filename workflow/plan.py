@@ -28,48 +28,48 @@ def main(arguments) -> None:
     parser.add_argument("--configfile", action="append", default=[])
     parser.add_argument("--experiment", help="only this one; default everything")
     parser.add_argument("--cores", default="all", help="default all of this machine")
-    given = parser.parse_args(arguments)
-    cores = schedule.number_of_cores(given.cores)
+    options = parser.parse_args(arguments)
+    cores = schedule.number_of_cores(options.cores)
     config: dict = {}
     try:
-        for file in given.configfile:
+        for file in options.configfile:
             config = merge(config, read_yaml(file))
-        flow = Workflow(config, given.configfile)
-        if given.experiment and given.experiment not in flow.config["experiments"]:
-            known = ", ".join(flow.config["experiments"])
-            raise ConfigError(f"no experiment {given.experiment!r}; there are {known}")
+        flow = Workflow(config, options.configfile)
+        if options.experiment and options.experiment not in flow.config["experiments"]:
+            names = ", ".join(flow.config["experiments"])
+            raise ConfigError(f"no experiment {options.experiment!r}; there are {names}")
     except ConfigError as error:
         sys.exit(f"configuration: {error}")
-    planned = list(jobs.of_workflow(flow, given.experiment))
-    own = costs.MEASURED.is_file()
-    known = costs.read(costs.MEASURED) if own else costs.reference()
-    source = str(costs.MEASURED) if own else "those of the project (make costs measures yours)"
-    what = given.experiment or "everything"
-    print(f"{what}, preset {flow.config['preset']}; costs: {source}\n")
-    report(planned, known, cores)
+    planned = list(jobs.of_workflow(flow, options.experiment))
+    measured = costs.MEASURED.is_file()
+    rates = costs.read(costs.MEASURED) if measured else costs.reference()
+    source = str(costs.MEASURED) if measured else "those of the project (make costs measures yours)"
+    scope = options.experiment or "everything"
+    print(f"{scope}, preset {flow.config['preset']}; costs: {source}\n")
+    report(planned, rates, cores)
 
 
 def report(planned, known, cores) -> None:
     """Print the jobs by rule, and the totals of those that are left to do."""
     seconds = [known.seconds(job) for job in planned]
     memory = [known.megabytes(job) for job in planned]
-    used = [usage.read(job.log) for job in planned]
-    left = [i for i, made in enumerate(finished(planned)) if not made]
-    compared = [i for i, one in enumerate(used) if one is not None]
-    wanted = set(left)
+    usages = [usage.read(job.log) for job in planned]
+    left = [i for i, is_made in enumerate(finished(planned)) if not is_made]
+    compared = [i for i, usage_of_job in enumerate(usages) if usage_of_job is not None]
+    left_set = set(left)
     head = f"{'rule':12}{'jobs':>7}{'to do':>7}{'CPU':>10}{'longest':>10}{'memory':>10}"
     print(head + (f"{'predicted':>11}{'measured':>10}{'ratio':>7}" if compared else ""))
     rules = dict.fromkeys(job.rule for job in planned)
     for rule in [*rules, "all"]:
-        own = [i for i, job in enumerate(planned) if rule in (job.rule, "all")]
-        line = f"{rule:12}{len(own):7}{len(wanted.intersection(own)):7}"
-        line += f"{duration(sum(seconds[i] for i in own)):>10}"
-        line += f"{duration(max(seconds[i] for i in own)):>10}"
-        line += f"{size(max(memory[i] for i in own)):>10}"
-        ran = [i for i in own if used[i] is not None]
-        if ran:
-            predicted = sum(seconds[i] for i in ran)
-            measured = sum(used[i].seconds for i in ran)
+        of_rule = [i for i, job in enumerate(planned) if rule in (job.rule, "all")]
+        line = f"{rule:12}{len(of_rule):7}{len(left_set.intersection(of_rule)):7}"
+        line += f"{duration(sum(seconds[i] for i in of_rule)):>10}"
+        line += f"{duration(max(seconds[i] for i in of_rule)):>10}"
+        line += f"{size(max(memory[i] for i in of_rule)):>10}"
+        measured_jobs = [i for i in of_rule if usages[i] is not None]
+        if measured_jobs:
+            predicted = sum(seconds[i] for i in measured_jobs)
+            measured = sum(usages[i].seconds for i in measured_jobs)
             line += f"{duration(predicted):>11}{duration(measured):>10}"
             line += f"{predicted / measured:7.2f}"
         print(line)
@@ -84,13 +84,13 @@ def report(planned, known, cores) -> None:
     )
     before = START + PLANNED * len(planned)
     scheduling = STARTED * len(left) + LOOKED_AT * simulated.looks
-    own = before + scheduling
+    extra = before + scheduling
     # The scheduler is one process: it starts no more jobs than it gets through.
     wall = before + max(simulated.wall, scheduling)
     print(f"\nto do       {len(left)} of {len(planned)} jobs")
     print(
-        f"CPU         {duration(total + own)}: {share(starts, total + own)} starting jobs, "
-        f"{share(own, total + own)} Snakemake"
+        f"CPU         {duration(total + extra)}: {share(starts, total + extra)} starting jobs, "
+        f"{share(extra, total + extra)} Snakemake"
     )
     print(
         f"wall        {duration(wall)} on {cores} cores, {share(total, wall * cores)} of them "
@@ -104,13 +104,16 @@ def report(planned, known, cores) -> None:
 
 def finished(planned) -> list[bool]:
     """Whether the results of each job are there; models are deleted after their last use."""
-    made = [all(Path(file).exists() for file in job.outputs) for job in planned]
-    wanted = {
-        file for job, done in zip(planned, made, strict=True) if not done for file in job.inputs
+    are_made = [all(Path(file).exists() for file in job.outputs) for job in planned]
+    inputs_needed = {
+        file
+        for job, is_made in zip(planned, are_made, strict=True)
+        if not is_made
+        for file in job.inputs
     }
     return [
-        done or (job.rule == "models" and wanted.isdisjoint(job.outputs))
-        for job, done in zip(planned, made, strict=True)
+        is_made or (job.rule == "models" and inputs_needed.isdisjoint(job.outputs))
+        for job, is_made in zip(planned, are_made, strict=True)
     ]
 
 

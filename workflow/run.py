@@ -29,11 +29,11 @@ HOST = Path(".snakemake/host_of_last_run")
 
 def main(arguments) -> None:
     """Replace this process by Snakemake, or say in one line why not."""
-    given: dict[str, list[str]] = {"--target": [], "--experiment": [], "--configfile": []}
-    while arguments and arguments[0] in given:
-        given[arguments[0]].append(arguments[1])
+    options: dict[str, list[str]] = {"--target": [], "--experiment": [], "--configfile": []}
+    while arguments and arguments[0] in options:
+        options[arguments[0]].append(arguments[1])
         arguments = arguments[2:]
-    files = given["--configfile"]
+    files = options["--configfile"]
     overlay = ["--configfile", *files] if files else []
     try:
         contents = [read_yaml(file) for file in files]
@@ -41,12 +41,12 @@ def main(arguments) -> None:
         sys.exit(f"configuration: {error}")
     _check_cores(arguments)
     _check_profile(arguments)
-    for name in given["--experiment"]:
+    for name in options["--experiment"]:
         _check_experiment(name, contents)
-    for name in given["--target"]:
+    for name in options["--target"]:
         _check_target(name, contents, overlay)
-    targets = [name.replace("/", "_") for name in given["--target"]]
-    targets += [f"experiment_{name}" for name in given["--experiment"]]
+    targets = [name.replace("/", "_") for name in options["--target"]]
+    targets += [f"experiment_{name}" for name in options["--experiment"]]
     if LOCKS.is_dir() and any(LOCKS.iterdir()):
         unlock()
     HOST.parent.mkdir(exist_ok=True)
@@ -68,55 +68,57 @@ def _check_profile(arguments):
     if "--workflow-profile" in arguments[:-1]:
         profile = Path(arguments[arguments.index("--workflow-profile") + 1])
         if not profile.is_dir():
-            there = ", ".join(sorted(path.name for path in PROFILES.iterdir()))
-            sys.exit(f"PROFILE={profile.name}: no such profile; there are {there}")
+            names = ", ".join(sorted(path.name for path in PROFILES.iterdir()))
+            sys.exit(f"PROFILE={profile.name}: no such profile; there are {names}")
 
 
 def _check_experiment(name, contents):
     """Refuse an experiment that neither the project nor a file of the user's has."""
-    known = _known(
+    names = _known(
         "experiments", [path.stem for path in CONFIG.glob("experiments/[!.]*.yaml")], contents
     )
-    if name not in known:
-        what = f"no experiment {name!r}" if name else "no experiment is named"
-        sys.exit(f"{what}: make sweep EXPERIMENT=NAME takes one of {', '.join(known)}")
+    if name not in names:
+        problem = f"no experiment {name!r}" if name else "no experiment is named"
+        sys.exit(f"{problem}: make sweep EXPERIMENT=NAME takes one of {', '.join(names)}")
 
 
 def _check_target(name, contents, overlay):
     """Refuse a target that is neither an artefact, a paper nor a rule of Snakemake's list."""
-    known = _known("artefacts", artefacts(), contents)
-    papers = sorted({artefact.partition("/")[0] for artefact in known})
-    if name in (*known, *papers):
+    names = _known("artefacts", artefacts(), contents)
+    papers = sorted({artefact.partition("/")[0] for artefact in names})
+    if name in (*names, *papers):
         return
     # Reading the workflow takes seconds: only for what is not known by then.
     listing = ["snakemake", *overlay, "--list-target-rules"]
-    listed = subprocess.run(listing, text=True, capture_output=True)
-    if listed.returncode or name.replace("/", "_") in listed.stdout.split():
+    process = subprocess.run(listing, text=True, capture_output=True)
+    if process.returncode or name.replace("/", "_") in process.stdout.split():
         return  # Where the workflow cannot be read, Snakemake says why.
-    own = [artefact for artefact in known if artefact.partition("/")[0] == name.partition("/")[0]]
-    near = difflib.get_close_matches(name, [*known, *papers, *listed.stdout.split()], 1)
-    hint = f"did you mean {near[0]}? " if near else ""
-    there = f"there are {', '.join(own or papers)}; make help lists the other targets"
-    sys.exit(f"no target {name!r}: {hint}{there}")
+    of_paper = [
+        artefact for artefact in names if artefact.partition("/")[0] == name.partition("/")[0]
+    ]
+    closest = difflib.get_close_matches(name, [*names, *papers, *process.stdout.split()], 1)
+    hint = f"did you mean {closest[0]}? " if closest else ""
+    remedy = f"there are {', '.join(of_paper or papers)}; make help lists the other targets"
+    sys.exit(f"no target {name!r}: {hint}{remedy}")
 
 
 def _known(section, names, contents):
     """Names of a section of the configuration: those of the project and of the user's files."""
-    given = [content.get(section) for content in contents]
+    sections = [content.get(section) for content in contents]
     # What is no mapping is refused with all else that the workflow checks.
-    return sorted({*names, *(name for own in given if isinstance(own, dict) for name in own)})
+    return sorted({*names, *(name for part in sections if isinstance(part, dict) for name in part)})
 
 
 def unlock() -> None:
     """Remove the locks of a run that was killed; end with one line if a run may be alive."""
-    others = running()
-    if others is None:
+    processes = running()
+    if processes is None:
         sys.exit(
             "this directory is locked by another run of Snakemake. If none is running, it was "
             "killed: remove its lock with: snakemake --unlock"
         )
-    if others:
-        sys.exit(f"another run of Snakemake works in this directory: process {others[0]}")
+    if processes:
+        sys.exit(f"another run of Snakemake works in this directory: process {processes[0]}")
     for lock in LOCKS.iterdir():
         lock.unlink()
     print("removed the lock of a run that was killed", file=sys.stderr)
@@ -130,18 +132,18 @@ def running() -> list[int] | None:
     here_last = HOST.is_file() and HOST.read_text(encoding="utf-8") == platform.node()
     if not here_last or not Path("/proc/self/cwd").exists():
         return None
-    here = Path.cwd()
-    others = []
+    folder = Path.cwd()
+    processes = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             line = (process / "cmdline").read_bytes()
-            in_use = (process / "cwd").resolve() == here
+            in_use = (process / "cwd").resolve() == folder
         except OSError:
             continue  # It has ended, or is another user's.
         by_file = any(word.endswith(b"snakemake") for word in line.split(b"\0")[:2])
         if in_use and (by_file or b"\0-m\0snakemake\0" in line):
-            others.append(int(process.name))
-    return others
+            processes.append(int(process.name))
+    return processes
 
 
 if __name__ == "__main__":

@@ -24,19 +24,19 @@ def main(arguments) -> None:
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("results", nargs="?", default="results", type=Path)
     parser.add_argument("--cores", default="all", help="that the run was given; default all")
-    given = parser.parse_args(arguments)
-    cores = number_of_cores(given.cores)
+    options = parser.parse_args(arguments)
+    cores = number_of_cores(options.cores)
     try:
-        made = timeline.bars(given.results)
+        bars = timeline.bars(options.results)
     except ValueError as error:
         sys.exit(str(error))
-    rows = timeline.seconds_by_rule(given.results)
-    storage.write_rows(given.results / "timing" / "rules.csv", rows, list(rows[0]))
+    rows = timeline.seconds_by_rule(options.results)
+    storage.write_rows(options.results / "timing" / "rules.csv", rows, list(rows[0]))
     with style():
-        figure = timeline.draw(made, cores)
+        figure = timeline.draw(bars, cores)
         for suffix in ("svg", "png"):
-            save(figure, given.results / "timing" / f"timeline.{suffix}")
-    print(f"{given.results}/timing/timeline.png, {given.results}/timing/rules.csv")
+            save(figure, options.results / "timing" / f"timeline.{suffix}")
+    print(f"{options.results}/timing/timeline.png, {options.results}/timing/rules.csv")
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ def main(results: Path = RESULTS, reference: Path = REFERENCE) -> int:
     files = [CLAIMS, *sorted(p.relative_to(reference).as_posix() for p in tables(reference))]
     differences = [d for name in files for d in of_file(name, results, reference)]
     digests = of_digests(results, reference)
-    differences += [difference for own in digests.values() for difference in own]
+    differences += [difference for in_file in digests.values() for difference in in_file]
     compared = {*files, *digests}
     for name in sorted({p.relative_to(results).as_posix() for p in tables(results)} - compared):
         print(f"{name}: not compared, because the reference has no such table")
@@ -125,25 +125,25 @@ def of_file(name: str, results: Path, reference: Path) -> list[Difference]:
         return [Difference(name, "", "", "", "missing: this run did not make it")]
     columns = [storage.read_header(folder / name) for folder in (reference, results)]
     if columns[0] != columns[1]:
-        changed = " ".join(sorted(set(columns[0]) ^ set(columns[1]))) or "their order"
-        return [Difference(name, "", "", "", f"the columns differ: {changed}")]
-    expected, own = storage.read_rows(reference / name), storage.read_rows(results / name)
+        columns_changed = " ".join(sorted(set(columns[0]) ^ set(columns[1]))) or "their order"
+        return [Difference(name, "", "", "", f"the columns differ: {columns_changed}")]
+    expected, ours = storage.read_rows(reference / name), storage.read_rows(results / name)
     keys = key_columns(columns[0], expected)
-    expected, own = by_key(expected, keys), by_key(own, keys)
+    expected, ours = by_key(expected, keys), by_key(ours, keys)
     differences = [
-        Difference(name, key, column, row[column], own[key][column])
+        Difference(name, key, column, row[column], ours[key][column])
         for key, row in expected.items()
-        if key in own
+        if key in ours
         for column in row
-        if row[column] != own[key][column]
+        if row[column] != ours[key][column]
     ]
     differences.sort(key=lambda difference: difference.column != "verdict")
-    for rows, others, words in (
-        (expected, own, "this row is missing"),
-        (own, expected, "the reference has no such row"),
+    for rows, present, words in (
+        (expected, ours, "this row is missing"),
+        (ours, expected, "the reference has no such row"),
     ):
-        differences += [Difference(name, key, "", "", words) for key in rows if key not in others]
-    if not differences and list(expected) != list(own):
+        differences += [Difference(name, key, "", "", words) for key in rows if key not in present]
+    if not differences and list(expected) != list(ours):
         differences.append(Difference(name, "", "", "", "the rows are in another order"))
     return differences
 
@@ -159,18 +159,18 @@ def key_columns(columns: list[str], rows: list[dict[str, str]]) -> list[str]:
 
 def by_key(rows: list[dict[str, str]], columns: list[str]) -> dict[str, dict[str, str]]:
     """Rows of a table by the text of their key; rows of equal keys are numbered."""
-    seen, keyed = Counter(), {}
+    counts, keyed = Counter(), {}
     for row in rows:
         key = ", ".join(f"{name}={row[name]}" for name in columns if row[name])
-        seen[key] += 1
-        keyed[f"{key} (row {seen[key]} of these)" if seen[key] > 1 else key] = row
+        counts[key] += 1
+        keyed[f"{key} (row {counts[key]} of these)" if counts[key] > 1 else key] = row
     return keyed
 
 
 def of_digests(results: Path, reference: Path) -> dict[str, list[Difference]]:
     """Differences of each table of which the reference holds only the SHA-256."""
-    listed = reference / DIGESTS
-    lines = listed.read_text(encoding="utf-8").splitlines() if listed.exists() else []
+    listing = reference / DIGESTS
+    lines = listing.read_text(encoding="utf-8").splitlines() if listing.exists() else []
     differences = {}
     for digest, name in (line.split("  ") for line in lines):
         path, words = results / name, ""
@@ -187,14 +187,14 @@ def show(differences: list[Difference], listing: Path) -> None:
     by_file: dict[str, list[Difference]] = {}
     for difference in differences:
         by_file.setdefault(difference.file, []).append(difference)
-    for name, own in by_file.items():
-        print(*own[:PRINTED], sep="\n")
-        if len(own) > PRINTED:
-            print(f"{name}: and {len(own) - PRINTED} more")
-    missing = sum(difference.own.startswith("missing") for difference in differences)
-    if missing:
+    for name, in_file in by_file.items():
+        print(*in_file[:PRINTED], sep="\n")
+        if len(in_file) > PRINTED:
+            print(f"{name}: and {len(in_file) - PRINTED} more")
+    n_missing = sum(difference.own.startswith("missing") for difference in differences)
+    if n_missing:
         print(
-            f"\nThe run is not finished: {missing} tables are missing. The report says why; "
+            f"\nThe run is not finished: {n_missing} tables are missing. The report says why; "
             "make reproduce makes what is left"
         )
     verdicts = sum(difference.column == "verdict" for difference in differences)
