@@ -37,17 +37,17 @@ class _StrictLoader(_LOADER):
     """YAML that refuses duplicate keys; plain YAML lets the last one win without a word."""
 
     def construct_mapping(self, node, deep=False):
-        seen = {}
+        lines = {}
         for key_node, _ in node.value:
             if key_node.tag == _MERGE:  # Keys of the other mapping may be given anew here.
                 continue
             key = self.construct_object(key_node, deep=True)
             line = key_node.start_mark.line + 1
-            if key in seen:
+            if key in lines:
                 raise ConfigError(
-                    f"duplicate key {key!r} in lines {seen[key]} and {line}: keep one of them"
+                    f"duplicate key {key!r} in lines {lines[key]} and {line}: keep one of them"
                 )
-            seen[key] = line
+            lines[key] = line
         return super().construct_mapping(node, deep)
 
 
@@ -172,18 +172,18 @@ def check_schema(config: dict, schema: dict) -> None:
 
 
 def _line(error) -> str:
-    chosen = error
-    while chosen.validator in ("anyOf", "oneOf") and (inner := _meant(chosen)):
-        chosen = inner
-    place = ".".join(str(p) for p in chosen.absolute_path)
-    return f"{place}: {_reason(chosen)}" if place else _reason(chosen)
+    innermost = error
+    while innermost.validator in ("anyOf", "oneOf") and (inner := _meant(innermost)):
+        innermost = inner
+    place = ".".join(str(p) for p in innermost.absolute_path)
+    return f"{place}: {_reason(innermost)}" if place else _reason(innermost)
 
 
 def _meant(error):
     """Of several ways to be valid, the error in the one of the value's type, if there is one."""
-    inside = [e for e in error.context if e.validator != "type" or e.relative_path]
-    inside.sort(key=lambda e: e.validator != "additionalProperties")
-    return inside[0] if error.validator == "anyOf" and inside else None
+    errors = [e for e in error.context if e.validator != "type" or e.relative_path]
+    errors.sort(key=lambda e: e.validator != "additionalProperties")
+    return errors[0] if error.validator == "anyOf" and errors else None
 
 
 # Types of JSON Schema, in words.
@@ -199,30 +199,30 @@ _TYPES = {
 
 
 def _reason(error) -> str:
-    given, wanted = error.instance, error.validator_value
+    value, rule = error.instance, error.validator_value
     if error.validator == "additionalProperties":
         allowed = error.schema.get("properties", {})
-        unknown = sorted(k for k in given if k not in allowed)
+        unknown = sorted(k for k in value if k not in allowed)
         return f"unknown key {', '.join(unknown)}; allowed are {', '.join(sorted(allowed))}"
     if error.validator == "required":
-        missing = [key for key in wanted if key not in given]
-        return f"{missing[0]} is missing; allowed are {', '.join(error.schema['properties'])}"
+        missing_keys = [key for key in rule if key not in value]
+        return f"{missing_keys[0]} is missing; allowed are {', '.join(error.schema['properties'])}"
     if error.validator == "oneOf":
-        ways = [name for way in wanted for name in way["required"]]
-        return f"expected one of {', '.join(ways)}; there are {', '.join(given) or 'none'}"
+        ways = [name for way in rule for name in way["required"]]
+        return f"expected one of {', '.join(ways)}; there are {', '.join(value) or 'none'}"
     if error.validator == "enum":
-        return f"{written(given)} is not allowed; allowed are {', '.join(map(str, wanted))}"
+        return f"{written(value)} is not allowed; allowed are {', '.join(map(str, rule))}"
     if error.validator == "type":
-        types = [wanted] if isinstance(wanted, str) else wanted
-        return f"{written(given)} is not allowed; expected {' or '.join(map(_TYPES.get, types))}"
+        types = [rule] if isinstance(rule, str) else rule
+        return f"{written(value)} is not allowed; expected {' or '.join(map(_TYPES.get, types))}"
     expected = {
-        "minimum": f"at least {wanted}",
-        "maximum": f"at most {wanted}",
+        "minimum": f"at least {rule}",
+        "maximum": f"at most {rule}",
         "pattern": error.schema.get("description"),
         "anyOf": "one value, a list, or keys and values",
     }
     if expected.get(error.validator):
-        return f"{written(given)} is not allowed; expected {expected[error.validator]}"
+        return f"{written(value)} is not allowed; expected {expected[error.validator]}"
     return error.message
 
 
@@ -258,32 +258,32 @@ def _check_artefact(name, artefact):
     _check_parameters(f"artefacts.{name}.parameters", artefact.get("parameters", {}), takes)
     recorded, files = artefact.get("recorded"), sorted(p.name for p in folder.glob("recorded/*"))
     if recorded and recorded not in files:
-        there = ", ".join(files) or "none"
-        raise ConfigError(f"artefacts.{name}.recorded: no file {recorded!r}; there are {there}")
-    stated, place = artefact.get("statements", []), f"artefacts.{name}.statements"
-    if stated and not signatures.has_function(code, "statements"):
+        choices = ", ".join(files) or "none"
+        raise ConfigError(f"artefacts.{name}.recorded: no file {recorded!r}; there are {choices}")
+    decided, place = artefact.get("statements", []), f"artefacts.{name}.statements"
+    if decided and not signatures.has_function(code, "statements"):
         raise ConfigError(f"{place}: {code.name} decides none")
-    known = storage.read_rows(folder / "claims" / "statements.csv") if stated else []
-    ids = [row["id"] for row in known]
-    for statement in stated:
+    rows = storage.read_rows(folder / "claims" / "statements.csv") if decided else []
+    ids = [row["id"] for row in rows]
+    for statement in decided:
         if statement not in ids:
-            there = ", ".join(ids) or "none"
-            raise ConfigError(f"{place}: {paper} has no {statement!r}; there are {there}")
+            choices = ", ".join(ids) or "none"
+            raise ConfigError(f"{place}: {paper} has no {statement!r}; there are {choices}")
 
 
 def _check_parameters(place, given, takes):
     # The first parameter is the tables that the artefact is made from.
-    known = {n: p for n, p in list(takes.items())[1:] if n not in _OF_THE_JOB.values()}
+    allowed = {n: p for n, p in list(takes.items())[1:] if n not in _OF_THE_JOB.values()}
     for name, value in given.items():
-        if name not in known:
-            there = ", ".join(sorted(known)) or "none"
-            raise ConfigError(f"{place}.{name}: no such parameter; allowed are {there}")
-        wrong = values.problem(known[name].annotation, value)
-        if wrong:
-            raise ConfigError(f"{place}.{name}: {wrong}")
-    missing = [name for name, p in known.items() if p.required and name not in given]
-    if missing:
-        raise ConfigError(f"{place}: {', '.join(missing)} must be given")
+        if name not in allowed:
+            names = ", ".join(sorted(allowed)) or "none"
+            raise ConfigError(f"{place}.{name}: no such parameter; allowed are {names}")
+        reason = values.problem(allowed[name].annotation, value)
+        if reason:
+            raise ConfigError(f"{place}.{name}: {reason}")
+    ungiven = [name for name, p in allowed.items() if p.required and name not in given]
+    if ungiven:
+        raise ConfigError(f"{place}: {', '.join(ungiven)} must be given")
 
 
 def check_names(config: dict) -> None:
@@ -314,8 +314,8 @@ def check_names(config: dict) -> None:
         for dataset in datasets:
             recipe = config["datasets"][dataset]
             check_required("data", recipe["dataset"], recipe, f"datasets.{dataset}")
-        for wanted in artefact.get("inputs", []):
-            experiment, _, metric = wanted.partition("/")
+        for input_name in artefact.get("inputs", []):
+            experiment, _, metric = input_name.partition("/")
             place = f"artefacts.{name}.inputs"
             known_name(config, "experiments", [experiment], place)
             known_name(config["experiments"][experiment], "metrics", [metric], place)

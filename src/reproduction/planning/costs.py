@@ -86,10 +86,10 @@ class Costs:
 
 def read(path) -> Costs:
     """Read a table of rates; kinds that it does not have keep those of the project."""
-    own = _rows(path)
-    measured = {(row["rule"], row["kind"]) for row in own}
-    rest = [row for row in _rows(REFERENCE) if (row["rule"], row["kind"]) not in measured]
-    return Costs([*rest, *own])
+    own_rows = _rows(path)
+    measured = {(row["rule"], row["kind"]) for row in own_rows}
+    other_rows = [row for row in _rows(REFERENCE) if (row["rule"], row["kind"]) not in measured]
+    return Costs([*other_rows, *own_rows])
 
 
 @cache

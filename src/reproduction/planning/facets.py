@@ -45,11 +45,11 @@ def complete(config: dict, name: str) -> dict | None:
         If a name is not one of the sweep or of the metric, or has two places.
     """
     experiment, place = config["experiments"][name], f"experiments.{name}.figure"
-    given = experiment.get("figure", True)
-    if given is False:
+    figure = experiment.get("figure", True)
+    if figure is False:
         return None
-    given = {} if given is True else given
-    metric = _metric(config, experiment, given, place)
+    figure = {} if figure is True else figure
+    metric = _metric(config, experiment, figure, place)
     if metric is None:
         return None
     keys, values = (columns(config["metrics"][metric]["metric"], kind) for kind in _KINDS)
@@ -58,31 +58,31 @@ def complete(config: dict, name: str) -> dict | None:
         for axis, values_of_axis in swept(experiment).items()
         if not axis.startswith("metric.") or axis.rpartition(".")[0] == f"metric.{metric}"
     }
-    _check(given, axes, keys, values, metric, place)
-    varied = _varied(experiment, axes, given.get("where", {}))
-    x = _listed(given["x"]) if "x" in given else _default_x(experiment, axes, varied, keys)
+    _check(figure, axes, keys, values, metric, place)
+    varied = _varied(experiment, axes, figure.get("where", {}))
+    x = _listed(figure["x"]) if "x" in figure else _default_x(experiment, axes, varied, keys)
     left = [*(a for a in varied if a not in REPEATED), *(k for k in keys if k not in REPEATED)]
-    fixed = {c for c, value in given.get("where", {}).items() if not isinstance(value, list)}
-    taken = [*x, *_listed(given.get("column", [])), *_listed(given.get("row", []))]
-    free = [c for c in left if c not in (*taken, *fixed)]
-    color = given.get("color", next((c for c in (*keys, *free) if c in free), None))
+    fixed = {c for c, value in figure.get("where", {}).items() if not isinstance(value, list)}
+    placed = [*x, *_listed(figure.get("column", [])), *_listed(figure.get("row", []))]
+    free = [c for c in left if c not in (*placed, *fixed)]
+    color = figure.get("color", next((c for c in (*keys, *free) if c in free), None))
     free = [c for c in free if c != color]
-    first = 0 if "column" in given or len(x) > 1 else 1
-    column = _listed(given.get("column", free[:first]))
-    rest = [c for c in free if c not in column]
-    row = [*_listed(given.get("row", [])), *rest]
+    first = 0 if "column" in figure or len(x) > 1 else 1
+    column = _listed(figure.get("column", free[:first]))
+    of_rows = [c for c in free if c not in column]
+    row = [*_listed(figure.get("row", [])), *of_rows]
     if "figure" not in experiment and len(row) > _MOST_IN_ROWS:
         return None
     return {
         "metric": metric,
         "x": x,
-        "y": given.get("y", values[0]),
+        "y": figure.get("y", values[0]),
         "color": color,
         "column": column,
         "row": row,
-        "log": _log(given, x, axes),
-        "where": {c: _listed(v) for c, v in given.get("where", {}).items()},
-        "labels": given.get("labels", {}),
+        "log": _log(figure, x, axes),
+        "where": {c: _listed(v) for c, v in figure.get("where", {}).items()},
+        "labels": figure.get("labels", {}),
         "points": any(_is_interval(axes.get(axis)) for axis in x),
         "own_rows": any(c in keys for c in row),
     }
@@ -96,11 +96,11 @@ def check_columns(config: dict, name: str) -> None:
     ConfigError
     """
     metric = config["metrics"][name]["metric"]
-    own = [column for kind in _KINDS for column in columns(metric, kind)]
-    taken = [column for column in own if column in _OF_SWEEPS]
-    if taken:
+    names = [column for kind in _KINDS for column in columns(metric, kind)]
+    clashes = [column for column in names if column in _OF_SWEEPS]
+    if clashes:
         raise ConfigError(
-            f"metrics.{name}: {metric} has the column {taken[0]}, which is one of the sweep: "
+            f"metrics.{name}: {metric} has the column {clashes[0]}, which is one of the sweep: "
             "give it another name in its KEYS, VALUES and table"
         )
 
@@ -129,17 +129,17 @@ def _united(known, values):
     """Values of two lists, each once; those that can be hashed are not looked for one by one."""
     if not known:
         return list(values)
-    seen = {value for value in known if not isinstance(value, (list, dict))}
-    new = [v for v in values if v not in (known if isinstance(v, (list, dict)) else seen)]
-    return [*known, *new]
+    hashable = {value for value in known if not isinstance(value, (list, dict))}
+    added = [v for v in values if v not in (known if isinstance(v, (list, dict)) else hashable)]
+    return [*known, *added]
 
 
 def _metric(config, experiment, given, place):
     """The metric that is drawn: without a choice the first that has numbers."""
     names = experiment["metrics"]
     if "metric" not in given:
-        drawn = [n for n in names if columns(config["metrics"][n]["metric"], "VALUES")]
-        return drawn[0] if drawn else None
+        with_numbers = [n for n in names if columns(config["metrics"][n]["metric"], "VALUES")]
+        return with_numbers[0] if with_numbers else None
     name = given["metric"]
     if name not in names:
         raise ConfigError(
@@ -152,24 +152,24 @@ def _metric(config, experiment, given, place):
 
 
 def _check(given, axes, keys, values, metric, place):
-    known, seen = [*axes, *keys], set()
+    names, placed = [*axes, *keys], set()
     for part in ("x", "color", "column", "row", "where"):
         for column in _listed(given.get(part, [])) if part != "where" else given.get(part, {}):
-            if column not in known:
+            if column not in names:
                 raise ConfigError(
                     f"{place}.{part}: {column!r} is neither swept nor a column of {metric}; "
-                    f"there are {', '.join(known)}"
+                    f"there are {', '.join(names)}"
                 )
-            if part != "where" and column in seen:
+            if part != "where" and column in placed:
                 raise ConfigError(f"{place}.{part}: {column!r} has a place already; give it one")
-            seen |= {column} if part != "where" else set()
-    for column, chosen in given.get("where", {}).items():
-        there = axes.get(column)
-        wrong = [v for v in _listed(chosen) if isinstance(there, list) and v not in there]
-        if wrong:
+            placed |= {column} if part != "where" else set()
+    for column, wanted in given.get("where", {}).items():
+        axis = axes.get(column)
+        unswept = [v for v in _listed(wanted) if isinstance(axis, list) and v not in axis]
+        if unswept:
             raise ConfigError(
-                f"{place}.where.{column}: {wrong[0]!r} is not swept; "
-                f"there are {', '.join(map(str, there))}"
+                f"{place}.where.{column}: {unswept[0]!r} is not swept; "
+                f"there are {', '.join(map(str, axis))}"
             )
     if len(_listed(given.get("x", []))) > 1 and "column" in given:
         raise ConfigError(f"{place}.column: the parameters of x take the columns; use row")
@@ -182,8 +182,8 @@ def _check(given, axes, keys, values, metric, place):
             raise ConfigError(
                 f"{place}.log: {column!r} is not allowed; expected x, y or what stands along x"
             )
-        there = axes.get(column)
-        if isinstance(there, list) and not _numeric(there):
+        axis = axes.get(column)
+        if isinstance(axis, list) and not _numeric(axis):
             raise ConfigError(
                 f"{place}.log: {column} has values that are not numbers: leave it out"
             )
@@ -202,14 +202,14 @@ def _varied(experiment, axes, where):
 
 def _default_x(experiment, axes, varied, keys):
     """The numeric axis with the most values; if blocks vary one axis each, all of these."""
-    own = [
+    axes_of_blocks = [
         [a for a in varied if a not in REPEATED and len(sweep.axes_of(block).get(a, ())) > 1]
         for block in experiment["sweep"]
     ]
-    if len({tuple(axes_varied) for axes_varied in own}) > 1 and all(
-        len(axes_varied) == 1 for axes_varied in own
+    if len({tuple(axes_varied) for axes_varied in axes_of_blocks}) > 1 and all(
+        len(axes_varied) == 1 for axes_varied in axes_of_blocks
     ):
-        return list(dict.fromkeys(axes_varied[0] for axes_varied in own))
+        return list(dict.fromkeys(axes_varied[0] for axes_varied in axes_of_blocks))
     blocks = [sweep.axes_of(block) for block in experiment["sweep"]]
     everywhere = [axis for axis in varied if all(axis in block for block in blocks)]
     free = [axis for axis in everywhere if axis not in REPEATED]
@@ -219,7 +219,7 @@ def _default_x(experiment, axes, varied, keys):
 
 def _log(given, x, axes):
     if "log" in given:
-        return [c for one in given["log"] for c in (x if one == "x" else [one])]
+        return [c for entry in given["log"] for c in (x if entry == "x" else [entry])]
     return [axis for axis in x if axis in axes and _is_wide(axes[axis])]
 
 

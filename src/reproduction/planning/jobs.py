@@ -111,11 +111,11 @@ class Batch:
 
     def largest(self, amount: Callable) -> dict[str, float]:
         """What the largest run holds in memory."""
-        most: dict[str, float] = {}
+        maxima: dict[str, float] = {}
         for _, size in self.groups:
             for unit, value in amount(size).items():
-                most[unit] = max(most.get(unit, 0), value)
-        return most
+                maxima[unit] = max(maxima.get(unit, 0), value)
+        return maxima
 
 
 def names(run: str) -> str:
@@ -138,13 +138,13 @@ def of_workflow(flow, experiment: str | None = None) -> Iterator[Job]:
         yield from _with_kernels(flow, _experiment(flow, experiment, metrics))
         return
     experiments = flow.config["experiments"]
-    wanted = {name: list(experiments[name]["metrics"]) for name in flow.config["sweeps"]}
+    metrics_of = {name: list(experiments[name]["metrics"]) for name in flow.config["sweeps"]}
     for name in flow.required:
-        for one in flow.artefacts[name].get("inputs", []):
-            experiment, _, metric = one.partition("/")
-            if metric not in wanted.setdefault(experiment, []):
-                wanted[experiment].append(metric)
-    planned = [job for e, metrics in wanted.items() for job in _experiment(flow, e, metrics)]
+        for input_name in flow.artefacts[name].get("inputs", []):
+            experiment, _, metric = input_name.partition("/")
+            if metric not in metrics_of.setdefault(experiment, []):
+                metrics_of[experiment].append(metric)
+    planned = [job for e, metrics in metrics_of.items() for job in _experiment(flow, e, metrics)]
     planned += [job for name in flow.required for job in _artefact(flow, name)]
     yield from _with_kernels(flow, planned)
     judgments = {timed: flow.judgments(timed) for timed in (True, False)}
@@ -219,8 +219,8 @@ def _experiment(flow, experiment, metrics) -> Iterator[Job]:
     size = {"points": float(len(plan.points))}
     yield Job("points", experiment, "", plans, [points], size)
     files = {metric: plan.metric_files(metric) for metric in metrics}
-    pairs = dict.fromkeys(pair for own in files.values() for pair in own)
-    seen: set = set()
+    pairs = dict.fromkeys(pair for files_of in files.values() for pair in files_of)
+    made: set = set()
     kernels: dict[tuple[str, str], list[str]] = {}
 
     def compiled(stage, file):
@@ -237,29 +237,29 @@ def _experiment(flow, experiment, metrics) -> Iterator[Job]:
         data, models = f"{folder['data']}/{name}.npz", f"{folder['models']}/{name}.npz"
         wildcards = SimpleNamespace(experiment=experiment, batch=name, metric=file)
         takes_forest = bool(flow.metric_models(wildcards))
-        if name not in seen:
-            seen.add(name)
+        if name not in made:
+            made.add(name)
             plan_file = [f"{folder['plans']}/{name}.json"]
             values = {"values": float(sum(batch.data.values()))}
             kind = _only({run.data["dataset"] for run in plan.batches[name]})
             yield Job("data", place, kind, plan_file, [data], values, values)
-        if (computed or takes_forest) and models not in seen:
-            seen.add(models)
+        if (computed or takes_forest) and models not in made:
+            made.add(models)
             yield of_models(place, batch, plan.batches[name], [data], [models])
         inputs = [data, *([models] if takes_forest else [])]
-        for own in computed.values():
-            output = f"{folder['importances']}/{name}/{own}.npz"
+        for importance in computed.values():
+            output = f"{folder['importances']}/{name}/{importance}.npz"
             inputs.append(output)
-            if output in seen:
+            if output in made:
                 continue
-            seen.add(output)
-            needed = [*compiled("importance", own), models, data]
-            given = plan.importances[own]
-            yield of_importance(f"{place}/{own}", batch, given, needed, [output])
+            made.add(output)
+            needed = [*compiled("importance", importance), models, data]
+            measure = plan.importances[importance]
+            yield of_importance(f"{place}/{importance}", batch, measure, needed, [output])
         needed, output = [*compiled("metric", file), *inputs], f"results/metrics/{place}/{file}.csv"
         yield of_metric(f"{place}/{file}", batch, recipe, n, needed, [output])
-    for metric, own in files.items():
-        tables = [f"results/metrics/{experiment}/{name}/{file}.csv" for name, file in own]
+    for metric, files_of in files.items():
+        tables = [f"results/metrics/{experiment}/{name}/{file}.csv" for name, file in files_of]
         output = f"results/experiments/{experiment}/{metric}.csv"
         place = f"{experiment}/{metric}"
         yield Job(

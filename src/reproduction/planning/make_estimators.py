@@ -77,12 +77,12 @@ def estimators() -> dict[str, dict[str, str]]:
 
 def _annotations(name):
     module = models.ESTIMATORS[name]
-    known = {"xgboost": _XGBOOST, "lightgbm": _LIGHTGBM}.get(module)
-    if known is None:
+    texts = {"xgboost": _XGBOOST, "lightgbm": _LIGHTGBM}.get(module)
+    if texts is None:
         constraints_of = getattr(importlib.import_module(module), name)._parameter_constraints
-        known = {parameter: _text(constraints) for parameter, constraints in constraints_of.items()}
-    known = known | _OURS
-    return {parameter: known.get(parameter, "") for parameter in sorted(models.parameters(name))}
+        texts = {parameter: _text(constraints) for parameter, constraints in constraints_of.items()}
+    texts = texts | _OURS
+    return {parameter: texts.get(parameter, "") for parameter in sorted(models.parameters(name))}
 
 
 def _text(constraints):

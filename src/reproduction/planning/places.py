@@ -17,5 +17,5 @@ SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 
 def relative(path: Path) -> str:
     """A path as Snakemake shows it: relative if it lies below the working directory."""
-    path, here = path.absolute(), Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+    path, folder = path.absolute(), Path.cwd()
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)

@@ -82,20 +82,20 @@ def make(config: dict, name: str, folder) -> Plan:
         or a metric of the batch was never made, or the data set or the model of that run is gone.
     """
     points = sweep.expand(config, name)
-    wanted: dict[str, list[sweep.Point]] = {}
+    by_run: dict[str, list[sweep.Point]] = {}
     for point in points:
-        wanted.setdefault(point.run.key, []).append(point)
+        by_run.setdefault(point.run.key, []).append(point)
     batches = {}
     for path in sorted(Path(folder).glob("*.json")):
         runs = [sweep.Run(**run) for run in storage.read_json(path)]
         keys = {run.key for run in runs}
-        own = [point for key in keys for point in wanted.get(key, [])]
-        kept = keys <= wanted.keys() or (_was_made(path, own) and _can_be_made(runs, wanted))
-        if own and kept:
+        points_of = [point for key in keys for point in by_run.get(key, [])]
+        stays = keys <= by_run.keys() or (_was_made(path, points_of) and _can_be_made(runs, by_run))
+        if points_of and stays:
             batches[path.stem] = runs
-    known = {run.key for runs in batches.values() for run in runs}
-    new = [p for p in points if p.run.key not in known]
-    for runs in sweep.batches(new):
+    old_keys = {run.key for runs in batches.values() for run in runs}
+    new_points = [p for p in points if p.run.key not in old_keys]
+    for runs in sweep.batches(new_points):
         batches[storage.digest(sorted(run.key for run in runs))] = runs
     return Plan(points=points, batches=batches)
 
@@ -108,15 +108,15 @@ def _was_made(plan, points):
     again by the jobs of that run.
     """
     results = plan.parents[2]
-    made = {("importances", f"{file}.npz") for p in points for file, _ in p.importances.values()}
-    made |= {("metrics", f"{file}.csv") for p in points for file, _ in p.metrics.values()}
+    files = {("importances", f"{file}.npz") for p in points for file, _ in p.importances.values()}
+    files |= {("metrics", f"{file}.csv") for p in points for file, _ in p.metrics.values()}
 
     def is_there(stage, file):
         place = Path(stage, plan.parent.name, plan.stem, file)
         times = results / "timing" / "jobs" / place.with_name(f"{file[:-4]}.tsv")
         return (results / place).is_file() or times.is_file()
 
-    return all(is_there(stage, file) for stage, file in made)
+    return all(is_there(stage, file) for stage, file in files)
 
 
 def _can_be_made(runs, wanted):

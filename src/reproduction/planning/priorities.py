@@ -35,8 +35,8 @@ class Priorities:
         """Predicted seconds of the longest chain that holds each job, by its log."""
         planned = list(jobs.of_workflow(self._flow))
         measured = costs.MEASURED.is_file()
-        known = costs.read(costs.MEASURED) if measured else costs.reference()
-        chains = schedule.chains(planned, [known.seconds(job) for job in planned])
+        rates = costs.read(costs.MEASURED) if measured else costs.reference()
+        chains = schedule.chains(planned, [rates.seconds(job) for job in planned])
         longest = max(chains, default=0.0)
         return {
             job.log: seconds + (longest if job.alone else 0.0)

@@ -53,8 +53,8 @@ def known_name(config: dict, section: str, names, place: str) -> None:
     """Raise ConfigError unless `names` all stand in a section of the configuration."""
     for name in names:
         if not isinstance(name, str) or name not in config[section]:
-            known = ", ".join(sorted(config[section]))
-            raise ConfigError(f"{place}: {name!r} is not in {section}; there are {known}")
+            choices = ", ".join(sorted(config[section]))
+            raise ConfigError(f"{place}: {name!r} is not in {section}; there are {choices}")
 
 
 def parameters(kind: str, name: str, place: str) -> dict[str, signatures.Parameter]:
@@ -86,12 +86,12 @@ def parameters(kind: str, name: str, place: str) -> dict[str, signatures.Paramet
 # A sweep asks for every value of every axis.
 @cache
 def _allowed(kind, name):
-    known = signatures.parameters(KINDS[kind][1], name)
-    allowed = {n: p for n, p in known.items() if n not in _GIVEN.get(kind, ())}
+    declared = signatures.parameters(KINDS[kind][1], name)
+    allowed = {n: p for n, p in declared.items() if n not in _GIVEN.get(kind, ())}
     allowed |= _COMMON.get(kind, {})
-    if kind == "importance" and "X" in known and "y" not in known:
+    if kind == "importance" and "X" in declared and "y" not in declared:
         allowed["n_rows"] = signatures.Parameter("Count | None", required=False)
-    if kind == "importance" and "ties" in known:
+    if kind == "importance" and "ties" in declared:
         # The job takes the name of a recorded order as well, which the library does not know.
         allowed["ties"] = signatures.Parameter("TieOrder", required=False)
     return allowed
@@ -143,20 +143,20 @@ def check_value(kind: str, name: str, parameter: str, value, place: str) -> None
     ------
     ConfigError
     """
-    known = parameters(kind, name, place.removesuffix(f".{parameter}"))
-    if parameter not in known:
+    allowed = parameters(kind, name, place.removesuffix(f".{parameter}"))
+    if parameter not in allowed:
         raise ConfigError(
             f"{place}: {name} has no such parameter; "
-            f"allowed are {', '.join(sorted(known)) or 'none'}"
+            f"allowed are {', '.join(sorted(allowed)) or 'none'}"
         )
-    annotation = known[parameter].annotation
-    wrong = values.problem(annotation, value)
-    if wrong:
-        raise ConfigError(f"{place}: {wrong}")
+    annotation = allowed[parameter].annotation
+    reason = values.problem(annotation, value)
+    if reason:
+        raise ConfigError(f"{place}: {reason}")
     for dataset in values.named(annotation, value, "DatasetName"):
         if dataset not in signatures.names("dataset"):
-            there = ", ".join(signatures.names("dataset"))
-            raise ConfigError(f"{place}: {dataset!r} is not a data set; there are {there}")
+            choices = ", ".join(signatures.names("dataset"))
+            raise ConfigError(f"{place}: {dataset!r} is not a data set; there are {choices}")
     if parameter == "path" and not _is_file(value):
         raise ConfigError(f"{place}: {value}: no such file (working directory {Path.cwd()})")
 
@@ -176,9 +176,9 @@ def check_required(kind: str, name: str, given, place: str) -> None:
     ConfigError
     """
     required = [n for n, p in parameters(kind, name, place).items() if p.required]
-    missing = [parameter for parameter in required if parameter not in given]
-    if missing:
-        raise ConfigError(f"{place}: {name} needs {', '.join(missing)}")
+    ungiven = [parameter for parameter in required if parameter not in given]
+    if ungiven:
+        raise ConfigError(f"{place}: {name} needs {', '.join(ungiven)}")
 
 
 def check_importances(name: str, parameter: str, value, computed, place: str) -> None:
@@ -226,8 +226,8 @@ def check_number(name: str, computed, place: str) -> None:
     """
     needed = signatures.constants(signatures.path_of("metric", name)).get("IMPORTANCES", 0)
     if len(computed) < needed:
-        there = f"{len(computed)} ({', '.join(computed)})" if computed else "none"
+        count = f"{len(computed)} ({', '.join(computed)})" if computed else "none"
         raise ConfigError(
             f"{place}: {name} needs at least {needed} of the experiment's importances, and there "
-            f"are {there}: add to them, or leave the metric out"
+            f"are {count}: add to them, or leave the metric out"
         )

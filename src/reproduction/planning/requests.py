@@ -33,9 +33,9 @@ class Requests:
     def _planned(self, experiment):
         """Predicted megabytes of the jobs of an experiment, by their logs."""
         measured = costs.MEASURED.is_file()
-        known = costs.read(costs.MEASURED) if measured else costs.reference()
+        rates = costs.read(costs.MEASURED) if measured else costs.reference()
         planned = jobs.of_workflow(self._flow, experiment)
-        return {job.log: known.megabytes(job) for job in planned}
+        return {job.log: rates.megabytes(job) for job in planned}
 
     def memory(self, least: int, log: str):
         """Megabytes that jobs of a rule request, given the pattern of their logs.

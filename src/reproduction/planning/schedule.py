@@ -60,7 +60,7 @@ def chains(jobs: list, seconds: list[float]) -> list[float]:
     for i, later in enumerate(waiting):
         for k in later:
             before[k] = max(before[k], before[i] + seconds[i])
-    return [b + rest for b, rest in zip(before, _behind(waiting, seconds), strict=True)]
+    return [b + after for b, after in zip(before, _behind(waiting, seconds), strict=True)]
 
 
 def _waiting(jobs):
@@ -94,39 +94,39 @@ def simulate(jobs: list, seconds: list[float], megabytes: list[float], cores: in
     """
     waiting = _waiting(jobs)
     behind = _behind(waiting, seconds)
-    missing = [0] * len(jobs)
+    n_missing = [0] * len(jobs)
     for later in waiting:
         for k in later:
-            missing[k] += 1
+            n_missing[k] += 1
     ready: list[tuple[float, int]] = []
-    alone: list[int] = []
+    exclusive: list[int] = []
 
     def offer(i):
         if jobs[i].alone:
-            alone.append(i)
+            exclusive.append(i)
         else:
             heapq.heappush(ready, (-behind[i], i))
 
-    for i, count in enumerate(missing):
+    for i, count in enumerate(n_missing):
         if not count:
             offer(i)
     running: list[tuple[float, int]] = []
-    now = used = most = 0.0
+    clock = memory = peak = 0.0
     looks = 0
-    while ready or running or alone:
+    while ready or running or exclusive:
         # A job that takes all cores waits until nothing else can run.
-        if alone and not ready and not running:
-            heapq.heappush(ready, (0.0, alone.pop()))
+        if exclusive and not ready and not running:
+            heapq.heappush(ready, (0.0, exclusive.pop()))
         while ready and len(running) < cores:
             looks += len(ready)
             _, i = heapq.heappop(ready)
-            heapq.heappush(running, (now + seconds[i], i))
-            used += megabytes[i]
-        most = max(most, used)
-        now, i = heapq.heappop(running)
-        used -= megabytes[i]
+            heapq.heappush(running, (clock + seconds[i], i))
+            memory += megabytes[i]
+        peak = max(peak, memory)
+        clock, i = heapq.heappop(running)
+        memory -= megabytes[i]
         for k in waiting[i]:
-            missing[k] -= 1
-            if not missing[k]:
+            n_missing[k] -= 1
+            if not n_missing[k]:
                 offer(k)
-    return Schedule(now, max(behind, default=0.0), most, looks)
+    return Schedule(clock, max(behind, default=0.0), peak, looks)

@@ -102,10 +102,10 @@ def parameters_of(path: Path, name: str) -> dict[str, Parameter] | None:
         return _parameters(ast.parse(f"{head[0]} pass").body[0].args)
     for node in ast.parse(text).body:
         if isinstance(node, ast.ImportFrom) and node.module:
-            named = {alias.asname or alias.name: alias.name for alias in node.names}
+            originals = {alias.asname or alias.name: alias.name for alias in node.names}
             file = SRC.joinpath(*node.module.split(".")).with_suffix(".py")
-            if name in named and file.is_file():
-                return parameters_of(file, named[name])
+            if name in originals and file.is_file():
+                return parameters_of(file, originals[name])
     return None
 
 
@@ -134,10 +134,10 @@ def has_function(path: Path, name: str) -> bool:
 
 
 def _parameters(arguments):
-    plain = [*arguments.posonlyargs, *arguments.args]
-    no_default = [None] * (len(plain) - len(arguments.defaults))
+    positional = [*arguments.posonlyargs, *arguments.args]
+    no_default = [None] * (len(positional) - len(arguments.defaults))
     pairs = [
-        *zip(plain, [*no_default, *arguments.defaults], strict=True),
+        *zip(positional, [*no_default, *arguments.defaults], strict=True),
         *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
     ]
     return {

@@ -102,7 +102,7 @@ def named(recipe) -> list[str]:
 @cache
 def _modules() -> list[tuple[str, str]]:
     """(stem, dotted name) of every data set, importance and metric."""
-    folders = [folder for own, _ in MODULES.values() for folder in own]
+    folders = [folder for of_kind, _ in MODULES.values() for folder in of_kind]
     paths = sorted(path for folder in folders for path in folder.glob("*.py"))
     return [(p.stem, ".".join(p.relative_to(SRC).with_suffix("").parts)) for p in paths]
 
@@ -123,9 +123,9 @@ def _files(module: str) -> list[Path]:
     if _find(module) is None:
         raise ModuleNotFoundError(f"no module {module} in {SRC}")
     names = module.split(".")
-    found = [_find(".".join(names[: i + 1])) for i in range(len(names))]
+    files = [_find(".".join(names[: i + 1])) for i in range(len(names))]
     # A folder without an __init__.py, as that of a new paper may be, is a package, too.
-    return [file for file in found if file]
+    return [file for file in files if file]
 
 
 @cache
@@ -142,10 +142,10 @@ def _closure(path: Path) -> frozenset[Path]:
     closure: set[Path] = set()
     waiting = [path]
     while waiting:
-        one = waiting.pop()
-        if one not in closure:
-            closure.add(one)
-            waiting += _imported(one)
+        file = waiting.pop()
+        if file not in closure:
+            closure.add(file)
+            waiting += _imported(file)
     return frozenset(closure)
 
 
@@ -158,9 +158,9 @@ def text_of(path: Path) -> str:
 @cache
 def _imported(path: Path) -> tuple[Path, ...]:
     modules = set()
-    for base, bracketed, plain, modules_alone in _IMPORT.findall(text_of(path)):
+    for base, bracketed, names_listed, modules_alone in _IMPORT.findall(text_of(path)):
         if base:
-            names = re.findall(r"(\w+)(?:[ \t]+as[ \t]+\w+)?", bracketed or plain)
+            names = re.findall(r"(\w+)(?:[ \t]+as[ \t]+\w+)?", bracketed or names_listed)
             modules |= {base, *(f"{base}.{name}" for name in names)}
         else:
             modules |= {part.split()[0] for part in modules_alone.split(",") if part.strip()}

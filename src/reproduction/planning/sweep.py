@@ -90,14 +90,14 @@ def expand(config: dict, name: str) -> list[Point]:
     """
     check(config, name)
     experiment = config["experiments"][name]
-    points, seen, known = [], set(), {}
+    points, texts, computed = [], set(), {}
     for block in experiment["sweep"]:
         for axes in _combinations(block, name, experiment.get("most_repeats")):
             text = canonical(axes)
-            if text not in seen:
-                seen.add(text)
+            if text not in texts:
+                texts.add(text)
                 size = block.get("batch_size")
-                points.append(_point(config, experiment, axes, size, known))
+                points.append(_point(config, experiment, axes, size, computed))
     return points
 
 
@@ -123,10 +123,10 @@ def check(config: dict, name: str) -> None:
 
 def axes_of(block: dict) -> dict[str, list | dict]:
     """Values of each axis of a block: a list, or in a ``random`` block an interval."""
-    given = block["random"]["axes"] if "random" in block else _axes(block)
+    axes = block["random"]["axes"] if "random" in block else _axes(block)
     return {
         axis: values if "random" in block and isinstance(values, dict) else _values(values)
-        for axis, values in given.items()
+        for axis, values in axes.items()
     }
 
 
@@ -138,14 +138,14 @@ def batches(points: list[Point]) -> list[list[Run]]:
     """
     settings: dict[str, set] = {}
     first: dict[str, Point] = {}
-    known: dict[int, tuple] = {}
+    files_of: dict[int, tuple] = {}
     for point in points:
         # Points share what they compute.
-        if id(point.importances) not in known:
+        if id(point.importances) not in files_of:
             files = (*sorted(f for f, _ in point.importances.values()),)
             files += (*sorted(f for f, _ in point.metrics.values()),)
-            known[id(point.importances)] = files
-        settings.setdefault(point.run.key, set()).add(known[id(point.importances)])
+            files_of[id(point.importances)] = files
+        settings.setdefault(point.run.key, set()).add(files_of[id(point.importances)])
         first.setdefault(point.run.key, point)
     groups: dict[tuple, list[Point]] = {}
     for key, point in first.items():
@@ -173,22 +173,22 @@ def runs_per_job(point: Point, runs: list[Run]) -> int:
     """
     if len(runs) == 1:
         return 1
-    known, n = costs.reference(), min(len(runs), _LOOKED_AT)
+    rates, n = costs.reference(), min(len(runs), _LOOKED_AT)
     looked_at = [runs[i * len(runs) // n] for i in range(n)]
-    lasting, one = _jobs_of(point, looked_at), _jobs_of(point, looked_at[:1])
-    seconds = [known.runs(job) / n for job in lasting]
-    megabytes = list(map(known.megabytes, one))
+    lasting, of_one = _jobs_of(point, looked_at), _jobs_of(point, looked_at[:1])
+    seconds = [rates.runs(job) / n for job in lasting]
+    megabytes = list(map(rates.megabytes, of_one))
     growth = [
-        (known.megabytes(job) - first) / (n - 1)
+        (rates.megabytes(job) - first) / (n - 1)
         for job, first in zip(lasting, megabytes, strict=True)
     ]
-    wanted = min(
+    n_runs = min(
         MEAN * len(seconds) / max(sum(seconds), 1e-9),
         LONGEST / max(*seconds, 1e-9),
         1 + (LARGEST - max(megabytes)) / max(*growth, 1e-9),
         len(runs),
     )
-    return max(1, math.ceil(len(runs) / MOST_BATCHES), math.floor(wanted))
+    return max(1, math.ceil(len(runs) / MOST_BATCHES), math.floor(n_runs))
 
 
 def _jobs_of(point, runs):
@@ -207,9 +207,9 @@ def _combinations(block, name, most_repeats):
     Draws of a ``random`` block are no repeats.
     """
     repeats = dict.fromkeys(_values(_axes(block).get("repeat", 0)))
-    kept = set(itertools.islice(repeats, most_repeats))
+    first_repeats = set(itertools.islice(repeats, most_repeats))
     for axes in _all_combinations(block, name):
-        if "random" in block or axes.get("repeat", 0) in kept:
+        if "random" in block or axes.get("repeat", 0) in first_repeats:
             yield axes
 
 
@@ -271,16 +271,16 @@ def _point(config, experiment, axes, batch_size, known):
     variants = experiment.get("variants", {})
     settings = {**variants[axes["variant"]]} if "variant" in axes else {}
     settings |= {k: v for k, v in axes.items() if k != "variant"}
-    laid = _by_owner(settings)
+    by_owner = _by_owner(settings)
 
     def recipe(kind, name):
-        over = laid.get(_owner(kind, name), {})
+        over = by_owner.get(_owner(kind, name), {})
         return {**config[KINDS[kind][0]][name], **over}, over
 
     run = _run(settings, *(recipe(kind, settings[kind]) for kind in ("data", "model")))
     # Points that set the same of importances and metrics share what is computed.
-    own = {owner: over for owner, over in laid.items() if "." in owner}
-    text = canonical(own) if own else ""
+    of_measures = {owner: over for owner, over in by_owner.items() if "." in owner}
+    text = canonical(of_measures) if of_measures else ""
     if text not in known:
         known[text] = _computed(experiment, recipe)
     return Point(axes, run, *known[text], batch_size)
@@ -304,8 +304,8 @@ def _run(settings, data, model):
     (data, data_over), (model, model_over) = data, model
     repeat = settings.get("repeat", 0)
     takes_seed = "random_state" in parameters("dataset", data["dataset"])
-    drawn = takes_seed and "random_state" not in data
-    if drawn or data.get("outcome") == "permuted":
+    is_drawn = takes_seed and "random_state" not in data
+    if is_drawn or data.get("outcome") == "permuted":
         data_over = {**data_over, "repeat": repeat}
     data_key = _file(settings["data"], data_over)
     recipes = [data, model, repeat]
@@ -340,10 +340,10 @@ def _check_number_of_points(experiment, place):
     total = 0
     for number, block in enumerate(experiment["sweep"]):
         way, axes, where = _parts(block, f"{place}.{number}")
-        for axis, given in axes.items():
-            if isinstance(given, dict):
-                (_check_interval if way == "random" else _check_range)(given, f"{where}.{axis}")
-        sizes = {axis: _n_values(given) for axis, given in axes.items()}
+        for axis, spec in axes.items():
+            if isinstance(spec, dict):
+                (_check_interval if way == "random" else _check_range)(spec, f"{where}.{axis}")
+        sizes = {axis: _n_values(spec) for axis, spec in axes.items()}
         if way == "random":
             sizes = {"draws": block["random"]["draws"]}
         total += math.prod(sizes.values()) if way == "grid" else max(sizes.values(), default=0)
@@ -378,11 +378,11 @@ def _alternatives(block, place):
     """
     way, axes, where = _parts(block, place)
     if way == "random":
-        yield {axis: _possible(given) for axis, given in axes.items()}
+        yield {axis: _possible(spec) for axis, spec in axes.items()}
     elif way == "grid":
-        yield {axis: _values(given) for axis, given in axes.items()}
+        yield {axis: _values(spec) for axis, spec in axes.items()}
     else:
-        lengths = {axis: len(_values(given)) for axis, given in axes.items()}
+        lengths = {axis: len(_values(spec)) for axis, spec in axes.items()}
         longest = max(lengths.values())
         for axis, length in lengths.items():
             if length not in (1, longest):
@@ -396,9 +396,9 @@ def _alternatives(block, place):
 
 def _check_range(given, place):
     for key in ("first", "last", "step"):
-        wrong = problem("int", given.get(key, 1))
-        if wrong:
-            raise ConfigError(f"{place}.{key}: {wrong}")
+        reason = problem("int", given.get(key, 1))
+        if reason:
+            raise ConfigError(f"{place}.{key}: {reason}")
     if given.get("step", 1) < 1:
         raise ConfigError(f"{place}.step: {given['step']} is not allowed; expected at least 1")
     if given["last"] < given["first"]:
@@ -411,9 +411,9 @@ def _check_range(given, place):
 def _check_interval(given, place):
     ((way, ends),) = given.items()
     kind = {"integers": "int", "uniform": "float", "log_uniform": "Positive"}[way]
-    wrong = problem(f"tuple[{kind}, {kind}]", ends)
-    if wrong:
-        raise ConfigError(f"{place}.{way}: {wrong}")
+    reason = problem(f"tuple[{kind}, {kind}]", ends)
+    if reason:
+        raise ConfigError(f"{place}.{way}: {reason}")
     if way == "integers" and max(map(abs, ends)) >= 2**63 - 1:
         raise ConfigError(f"{place}.{way}: {ends} is not allowed; expected numbers below 2**63 - 1")
     if ends[0] > ends[1]:
@@ -444,13 +444,13 @@ def _settings(experiment, axes, place):
     variants, axes = experiment.get("variants", {}), dict(axes)
     for name in axes.pop("variant"):
         if not isinstance(name, str) or name not in variants:
-            known = ", ".join(variants) or "none"
-            raise ConfigError(f"{place}: variant {name!r} is not defined; there are {known}")
-        own = {axis: [value] for axis, value in variants[name].items()}
-        twice = ", ".join(sorted(own.keys() & axes.keys()))
-        if twice:
-            raise ConfigError(f"{place}: {twice} is set by the variant {name!r}, too; leave it out")
-        yield own | axes
+            defined = ", ".join(variants) or "none"
+            raise ConfigError(f"{place}: variant {name!r} is not defined; there are {defined}")
+        of_variant = {axis: [value] for axis, value in variants[name].items()}
+        names = ", ".join(sorted(of_variant.keys() & axes.keys()))
+        if names:
+            raise ConfigError(f"{place}: {names} is set by the variant {name!r}, too; leave it out")
+        yield of_variant | axes
 
 
 def _check_settings(config, experiment, settings, place):
@@ -460,9 +460,9 @@ def _check_settings(config, experiment, settings, place):
             raise ConfigError(f"{place}: axis {needed} is missing; name a recipe of {needed}")
         known_name(config, KINDS[needed][0], settings[needed], f"{place}.{needed}")
     for repeat in settings.get("repeat", []):
-        wrong = problem("Natural", repeat)
-        if wrong:
-            raise ConfigError(f"{place}.repeat: {wrong}")
+        reason = problem("Natural", repeat)
+        if reason:
+            raise ConfigError(f"{place}.repeat: {reason}")
     for kind in ("data", "model"):
         for name in settings[kind]:
             _check_over(config, experiment, settings, (kind, name), place)
@@ -484,13 +484,13 @@ def _check_requirements(config, experiment, settings, place):
             for values in itertools.product(*decisive.values())
         ]
         for name in experiment["importances"]:
-            given, owner = config["importances"][name], _owner("importance", name)
-            own = {"n_rows": [given.get("n_rows")], "importance": [given["importance"]]}
-            own |= {p: v for p, v in over.get(owner, {}).items() if p in own}
-            for values in itertools.product(*own.values()):
+            base, owner = config["importances"][name], _owner("importance", name)
+            options = {"n_rows": [base.get("n_rows")], "importance": [base["importance"]]}
+            options |= {p: v for p, v in over.get(owner, {}).items() if p in options}
+            for values in itertools.product(*options.values()):
                 for recipe in recipes:
                     at = f"{place}: {owner} of {model}"
-                    requirements.check(dict(zip(own, values, strict=True)), recipe, at)
+                    requirements.check(dict(zip(options, values, strict=True)), recipe, at)
 
 
 def _check_over(config, experiment, settings, of, place):
@@ -501,13 +501,13 @@ def _check_over(config, experiment, settings, of, place):
     place = f"{place}: {_owner(kind, name)}"
     for target in over.pop(key, [recipe[key]]):
         check_recipe(kind, {**recipe, key: target}, place)
-        for parameter, given in over.items():
-            for value in given:
+        for parameter, parameter_values in over.items():
+            for value in parameter_values:
                 check_value(kind, target, parameter, value, f"{place}.{parameter}")
         check_required(kind, target, {*recipe, *over}, place)
-        for parameter, known in parameters(key, target).items():
-            if "ImportanceName" in known.annotation:
-                for value in over.get(parameter, [recipe.get(parameter, known.default)]):
+        for parameter, declared in parameters(key, target).items():
+            if "ImportanceName" in declared.annotation:
+                for value in over.get(parameter, [recipe.get(parameter, declared.default)]):
                     computed = experiment["importances"]
                     check_importances(target, parameter, value, computed, f"{place}.{parameter}")
         if kind == "metric":
@@ -516,11 +516,11 @@ def _check_over(config, experiment, settings, of, place):
 
 def _by_owner(settings):
     """Settings by the recipe that they are laid on, and by parameter."""
-    laid: dict[str, dict] = {}
-    for axis, given in settings.items():
+    by_owner: dict[str, dict] = {}
+    for axis, setting in settings.items():
         owner, _, parameter = axis.rpartition(".")
-        laid.setdefault(owner, {})[parameter] = given
-    return laid
+        by_owner.setdefault(owner, {})[parameter] = setting
+    return by_owner
 
 
 def _owner(kind, name):
@@ -532,16 +532,16 @@ def _check_axes(experiment, settings, place):
     for axis in settings:
         if axis in ("data", "model", "repeat"):
             continue
-        kind, _, rest = axis.partition(".")
-        name, _, parameter = rest.rpartition(".")
-        known = {"importance": experiment["importances"], "metric": experiment["metrics"]}
-        if kind not in KINDS or not parameter or (kind in known) != bool(name):
+        kind, _, target = axis.partition(".")
+        name, _, parameter = target.rpartition(".")
+        choices = {"importance": experiment["importances"], "metric": experiment["metrics"]}
+        if kind not in KINDS or not parameter or (kind in choices) != bool(name):
             raise ConfigError(
                 f"{place}: axis {axis!r} is not known; allowed are data, model, repeat, variant, "
                 "data.P, model.P, importance.NAME.P and metric.NAME.P"
             )
-        if kind in known and name not in known[kind]:
+        if kind in choices and name not in choices[kind]:
             raise ConfigError(
                 f"{place}: axis {axis!r}: this experiment has no {kind} {name!r}; "
-                f"there are {', '.join(known[kind])}"
+                f"there are {', '.join(choices[kind])}"
             )

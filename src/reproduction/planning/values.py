@@ -147,8 +147,8 @@ def _of(node) -> _Kind:
         return _subscript(node.value.id, node.slice)
     if isinstance(node, ast.Name) and node.id in _aliases():
         return _alias(node.id)
-    plain = ast.unparse(node)
-    return _sequence("list", [_ANYTHING]) if plain in _SEQUENCES else _PLAIN.get(plain, _ANYTHING)
+    text = ast.unparse(node)
+    return _sequence("list", [_ANYTHING]) if text in _SEQUENCES else _PLAIN.get(text, _ANYTHING)
 
 
 def _alias(name):
@@ -181,7 +181,7 @@ def _subscript(name, inside) -> _Kind:
 
 def _literal(allowed):
     def takes(value):
-        return any(type(value) is type(one) and value == one for one in allowed)
+        return any(type(value) is type(choice) and value == choice for choice in allowed)
 
     return _Kind(takes, " or ".join(map(written, allowed)))
 
@@ -195,7 +195,7 @@ def _annotated(meant, text) -> _Kind:
     def takes(value):
         return meant.takes(value) and all(holds(value, limit) for holds, _, limit, _ in bounds)
 
-    words = " and ".join(f"{word} {written}" for _, word, _, written in bounds)
+    words = " and ".join(f"{word} {limit_text}" for _, word, _, limit_text in bounds)
     joint = " of " if words.startswith("at") else " "
     return _Kind(takes, f"{meant.words}{joint}{words}", meant.base)
 
@@ -204,12 +204,12 @@ def _union(nodes) -> _Kind:
     kinds = [_of(node) for node in nodes]
     if _ANYTHING in kinds:
         return _ANYTHING
-    whole = any(kind.base == "int" for kind in kinds)
+    has_int = any(kind.base == "int" for kind in kinds)
 
     def first(value):
         """The first kind that takes the value, if any."""
         for kind in kinds:
-            if not (whole and kind.base == "float" and _is_int(value)) and kind.takes(value):
+            if not (has_int and kind.base == "float" and _is_int(value)) and kind.takes(value):
                 return kind
         return None
 
@@ -231,11 +231,11 @@ def _sequence(name, kinds) -> _Kind:
     def takes(value):
         if not isinstance(value, (list, tuple)) or (is_tuple and len(value) != len(kinds)):
             return False
-        return all(kind.takes(one) for one, kind in pairs(value))
+        return all(kind.takes(element) for element, kind in pairs(value))
 
     def names(value, wanted):
-        return [name for one, kind in pairs(value) for name in kind.names(one, wanted)]
+        return [name for element, kind in pairs(value) for name in kind.names(element, wanted)]
 
-    each = ", ".join(kind.words for kind in kinds)
-    words = f"a list of {len(kinds)}: {each}" if is_tuple else f"a list, each {each}"
+    kind_words = ", ".join(kind.words for kind in kinds)
+    words = f"a list of {len(kinds)}: {kind_words}" if is_tuple else f"a list, each {kind_words}"
     return _Kind(takes, "a list" if kinds == [_ANYTHING] else words, names=names)

@@ -106,8 +106,8 @@ def _shape(name, recipe):
     if name == "csv_file":
         return _lines(recipe["path"], recipe.get("separator", ","))
     rows, features = (
-        recipe.get(one, _default(name, one)) if isinstance(one, str) else one
-        for one in SHAPES.get(name, UNKNOWN_SHAPE)
+        recipe.get(entry, _default(name, entry)) if isinstance(entry, str) else entry
+        for entry in SHAPES.get(name, UNKNOWN_SHAPE)
     )
     return rows, features
 
@@ -130,10 +130,10 @@ def size(data: dict, model: dict) -> Size:
     rows = rows if folds == 1 else max(1, rows * (folds - 1) // folds)
     name = model["estimator"]
     trees = 1 if name.startswith("DecisionTree") else model.get("n_estimators") or 100
-    used = max(1, rows * (model.get("subsample") or 1))
+    rows_used = max(1, rows * (model.get("subsample") or 1))
     if data["dataset"] == "led_sampled":
-        used = min(used, _DISPLAYS[data.get("noise", 0) > 0])
-    leaves = min(_most_leaves(name, model), used)
+        rows_used = min(rows_used, _DISPLAYS[data.get("noise", 0) > 0])
+    leaves = min(_most_leaves(name, model), rows_used)
     boosted = name.startswith(("XGB", "LGBM"))
     tried = features if boosted else _tried(name, model, features)
     return Size(rows, explained, features, trees * folds, trees, leaves, tried, boosted)
@@ -144,19 +144,19 @@ def _most_leaves(name, model):
     if depth is None and name.startswith("XGB"):
         depth = 6
     by_depth = 2**depth if depth is not None and 0 < depth < 60 else math.inf
-    named = "num_leaves" if name.startswith("LGBM") else "max_leaf_nodes"
-    own = model.get(named) or (31 if name.startswith("LGBM") else math.inf)
-    return min(by_depth, own)
+    parameter = "num_leaves" if name.startswith("LGBM") else "max_leaf_nodes"
+    limit = model.get(parameter) or (31 if name.startswith("LGBM") else math.inf)
+    return min(by_depth, limit)
 
 
 def _tried(name, model, features):
     forest = name in ("RandomForestClassifier", "ExtraTreesClassifier")
-    given = model.get("max_features", "sqrt" if forest else None)
-    if isinstance(given, bool) or given is None:
+    setting = model.get("max_features", "sqrt" if forest else None)
+    if isinstance(setting, bool) or setting is None:
         return features
-    if isinstance(given, str):
-        return max(1, (math.log2 if given == "log2" else math.sqrt)(features))
-    return given if isinstance(given, int) else max(1, given * features)
+    if isinstance(setting, str):
+        return max(1, (math.log2 if setting == "log2" else math.sqrt)(features))
+    return setting if isinstance(setting, int) else max(1, setting * features)
 
 
 def _fit(s, times=1):
@@ -297,9 +297,9 @@ def of_model(s: Size) -> dict[str, float]:
 def of_importance(recipe: dict, s: Size) -> dict[str, float]:
     """Work of one importance of a run; other packages are given a model that is fitted anew."""
     name = recipe["importance"]
-    own = _IMPORTANCES.get(name, _leaves)(recipe, s)
-    again = _fit(s) if name in _peers() else {}
-    return own | {f"fitted {unit}": amount for unit, amount in again.items()}
+    work = _IMPORTANCES.get(name, _leaves)(recipe, s)
+    refit = _fit(s) if name in _peers() else {}
+    return work | {f"fitted {unit}": amount for unit, amount in refit.items()}
 
 
 @cache

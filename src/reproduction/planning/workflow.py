@@ -78,8 +78,8 @@ class Workflow:
         `files` are those that it reads and no job makes, of which Snakemake sees the dates alone: a
         file may be replaced by an older one.
         """
-        own = digest("reproduction.__main__", *modules)
-        return f"{own} {digest_of_files(files)}" if files else own
+        of_sources = digest("reproduction.__main__", *modules)
+        return f"{of_sources} {digest_of_files(files)}" if files else of_sources
 
     def _models_before(self, wildcards):
         return *self.data_modules(wildcards), "reproduction.stages.models"
@@ -108,7 +108,7 @@ class Workflow:
         home = LIBRARY / "kernels"
         files = {p.relative_to(home) for p in sources(*modules) if home in p.parents}
         kernels = {file.with_suffix("").as_posix() for file in files}
-        parts = [part for part, own in PARTS.items() if not kernels.isdisjoint(own)]
+        parts = [part for part, of_part in PARTS.items() if not kernels.isdisjoint(of_part)]
         return [f"results/kernels/{part}.txt" for part in parts]
 
     # Plans
@@ -242,8 +242,8 @@ class Workflow:
 
     def sweep_table_key(self, wildcards):
         """Key of the table of all metrics."""
-        own = self.key("reproduction.stages.sweep_tables")
-        return f"{own} {self.experiment_key(wildcards)}"
+        key = self.key("reproduction.stages.sweep_tables")
+        return f"{key} {self.experiment_key(wildcards)}"
 
     def _figure(self, wildcards):
         return facets.complete(self.config, wildcards.experiment)
@@ -259,8 +259,8 @@ class Workflow:
 
     def sweep_figure_key(self, wildcards):
         """Key of the figure of an experiment."""
-        own = self.key("reproduction.stages.sweep_figures", files=[self.style()])
-        return f"{own} {self.experiment_key(wildcards)}"
+        key = self.key("reproduction.stages.sweep_figures", files=[self.style()])
+        return f"{key} {self.experiment_key(wildcards)}"
 
     # Artefacts
 
@@ -274,12 +274,12 @@ class Workflow:
 
     def artefact_parameters(self, wildcards):
         """Parameters of an artefact's ``compute``, as JSON."""
-        given = dict(self._artefact(wildcards).get("parameters", {}))
+        options = dict(self._artefact(wildcards).get("parameters", {}))
         recipes = self._datasets(wildcards)
-        given |= {"recipes": recipes} if recipes else {}
+        options |= {"recipes": recipes} if recipes else {}
         recorded = self.recorded(wildcards)
-        given |= {"recorded": recorded[0]} if recorded else {}
-        return json.dumps(given)
+        options |= {"recorded": recorded[0]} if recorded else {}
+        return json.dumps(options)
 
     def recorded(self, wildcards):
         """The recorded table that an artefact reads, if any."""
@@ -310,8 +310,8 @@ class Workflow:
 
     def figure_key(self, wildcards):
         """Key of an artefact's picture."""
-        own = self.key(*self.figure_modules(wildcards), files=[self.style()])
-        return f"{own} {self.table_key(wildcards)}"
+        key = self.key(*self.figure_modules(wildcards), files=[self.style()])
+        return f"{key} {self.table_key(wildcards)}"
 
     def figure_modules(self, wildcards):
         """Modules behind the picture of an artefact."""
@@ -327,8 +327,8 @@ class Workflow:
     def judgment_key(self, wildcards):
         """Key of an artefact's judgment."""
         files = [*self.printed(wildcards), *self.stated(wildcards)]
-        own = self.key(*self.judgment_modules(wildcards), files=files)
-        return f"{own} {self.table_key(wildcards)}"
+        key = self.key(*self.judgment_modules(wildcards), files=files)
+        return f"{key} {self.table_key(wildcards)}"
 
     def judgment_modules(self, wildcards):
         """Modules behind a judgment: that of the artefact only if it decides statements."""
@@ -355,8 +355,8 @@ class Workflow:
 
     def evidence(self, wildcards):
         """Tests and causes of the statements that an artefact decides, as JSON."""
-        known = _rules(wildcards.paper).get("statements", {})
-        return json.dumps({s: known[s] for s in self.decided(wildcards) if s in known})
+        rules = _rules(wildcards.paper).get("statements", {})
+        return json.dumps({s: rules[s] for s in self.decided(wildcards) if s in rules})
 
     def incomparable(self, wildcards):
         """Why the values of an artefact cannot be held against print, or nothing."""
@@ -386,8 +386,8 @@ class Workflow:
     def pictures(self, names=None):
         """Pictures of artefacts for the report, by default of all that a run makes."""
         names = self.required if names is None else names
-        drawn = [name for name in names if name in self.figures]
-        return [self.path("figures", name, kind) for name in drawn for kind in ON_PAGES]
+        with_picture = [name for name in names if name in self.figures]
+        return [self.path("figures", name, kind) for name in with_picture for kind in ON_PAGES]
 
     def tables(self, names=None):
         """Tables of artefacts for the report, by default of all that a run makes."""
@@ -403,13 +403,13 @@ class Workflow:
         return [file for name in names for file in self._pictures_of_sweep(name, ON_PAGES)]
 
     def _pictures_of_sweep(self, name, kinds):
-        drawn = facets.complete(self.config, name) is not None
-        return [f"results/experiments/{name}/figure.{k}" for k in kinds] if drawn else []
+        has_picture = facets.complete(self.config, name) is not None
+        return [f"results/experiments/{name}/figure.{k}" for k in kinds] if has_picture else []
 
     def labels(self, wildcards):
         """What Snakemake's own report shows beside a figure."""
-        shown = self._artefact(wildcards)["title"]
-        return {"artefact": wildcards.artefact, "what it shows": shown}
+        title = self._artefact(wildcards)["title"]
+        return {"artefact": wildcards.artefact, "what it shows": title}
 
     @staticmethod
     def report_texts():
@@ -430,14 +430,14 @@ class Workflow:
         """
         incomplete = self.incomplete()
         unfinished = {row["artefact"] for row in incomplete}
-        made = [name for name in self.required if name not in unfinished]
-        judged = [n for n in made if n in self.judged and not self.timed(n)]
+        finished = [name for name in self.required if name not in unfinished]
+        judged = [n for n in finished if n in self.judged and not self.timed(n)]
         gather = ["python", "-m", "reproduction", "claims", "--judged"]
         gather += [self.path("judgments", name, "json") for name in judged]
         gather += ["--table", table, "--summary", summary]
         write = ["python", "-m", "reproduction", "report", "--configuration", *self.packed()]
         write += ["--claims", table, *([timings] if Path(timings).exists() else [])]
-        write += ["--figures", *self.pictures(made), "--tables", *self.tables(made)]
+        write += ["--figures", *self.pictures(finished), "--tables", *self.tables(finished)]
         write += ["--incomplete", json.dumps(incomplete), "--cores", str(cores), "--out", report]
         command = f"{shlex.join(gather)} && rm {shlex.quote(summary)} && {shlex.join(write)}"
         # Snakemake formats the command.
@@ -458,8 +458,8 @@ class Workflow:
         """(output, log) of every job behind an artefact, in the order of the flow; no output for
         fits, whose models are temporary.
         """
-        for wanted in self.artefacts[name].get("inputs", []):
-            experiment, _, metric = wanted.partition("/")
+        for input_name in self.artefacts[name].get("inputs", []):
+            experiment, _, metric = input_name.partition("/")
             plan = self.plan(experiment)
             for batch, file in plan.metric_files(metric):
                 place = f"{experiment}/{batch}"
@@ -468,7 +468,7 @@ class Workflow:
                 for importance in plan.metrics[file][1].values():
                     yield _step("importances", f"{place}/{importance}", "npz")
                 yield _step("metrics", f"{place}/{file}", "csv")
-            yield _step("experiments", wanted, "csv")
+            yield _step("experiments", input_name, "csv")
         stages = {"tables": "csv"}
         stages |= {"figures": "svg"} if name in self.figures else {}
         stages |= {"judgments": "json"} if name in self.judged else {}
@@ -510,8 +510,8 @@ class Workflow:
                 files[paper] = [*files.get(paper, []), *self.outputs(name)]
         for name, experiment in self.config["experiments"].items():
             tables = [f"results/experiments/{name}/{m}.csv" for m in experiment["metrics"]]
-            one = f"results/experiments/{name}.csv"
-            files[f"experiment_{name}"] = [*tables, one, *self._pictures_of_sweep(name, PICTURES)]
+            table = f"results/experiments/{name}.csv"
+            files[f"experiment_{name}"] = [*tables, table, *self._pictures_of_sweep(name, PICTURES)]
         return files
 
     def _datasets(self, wildcards):
