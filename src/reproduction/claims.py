@@ -78,12 +78,12 @@ def tolerance(printed: str, basis: Basis) -> str:
     """The tolerance as the claims table shows it: a width, or ``low..high``."""
     if number(printed) is None:
         return ""
-    half = half_unit(printed)
+    half_digit = half_unit(printed)
     if basis.kind == "rounding":
-        return f"{half:g}"
+        return f"{half_digit:g}"
     if basis.kind == "monte-carlo":
-        return f"{basis.k * basis.standard_error + half:.6g}"
-    return f"{basis.low - half:.6g}..{basis.high + half:.6g}"
+        return f"{basis.k * basis.standard_error + half_digit:.6g}"
+    return f"{basis.low - half_digit:.6g}..{basis.high + half_digit:.6g}"
 
 
 def verdict(printed: str, ours, basis: Basis) -> str:
@@ -113,11 +113,11 @@ def verdict(printed: str, ours, basis: Basis) -> str:
         return "differs"
     if _rounded(ours, expected.as_tuple().exponent) == expected:
         return "equal"
-    half = half_unit(printed)
+    half_digit = half_unit(printed)
     if basis.kind == "monte-carlo":
-        is_within = abs(ours - float(expected)) <= basis.k * basis.standard_error + half
+        is_within = abs(ours - float(expected)) <= basis.k * basis.standard_error + half_digit
     elif basis.kind == "seeds":
-        is_within = basis.low - half <= float(expected) <= basis.high + half
+        is_within = basis.low - half_digit <= float(expected) <= basis.high + half_digit
     else:
         is_within = False
     return "within" if is_within else "differs"

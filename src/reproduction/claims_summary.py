@@ -9,29 +9,29 @@ VALUE_VERDICTS = tuple(v for v in VERDICTS if v not in ("holds", "undecided"))
 
 def counts(claims) -> dict[tuple[str, str], dict[str, int]]:
     """Number of printed values of each verdict, by artefact and variant in order of appearance."""
-    counted: dict = {}
+    rows: dict = {}
     for claim in claims:
         if not is_statement(claim):
             name = f"{claim['paper']}/{claim['artefact']}"
             name += "" if claim["data"] == PAPERS_DATA else f" ({STAND_IN})"
-            row = counted.setdefault((name, claim["variant"]), dict.fromkeys(VALUE_VERDICTS, 0))
+            row = rows.setdefault((name, claim["variant"]), dict.fromkeys(VALUE_VERDICTS, 0))
             row[claim["verdict"]] += 1
-    return counted
+    return rows
 
 
 def statement_counts(claims) -> dict[tuple[str, str], dict[str, int]]:
     """Number of statements of each outcome, by paper and by whose data decided."""
-    counted: dict = {}
+    rows: dict = {}
     for (paper, _), (outcome, data) in outcomes(claims).items():
-        counted.setdefault((paper, data), dict.fromkeys(OUTCOMES, 0))[outcome] += 1
-    return counted
+        rows.setdefault((paper, data), dict.fromkeys(OUTCOMES, 0))[outcome] += 1
+    return rows
 
 
 def summary(claims) -> str:
     """Markdown tables: printed values by verdict, and statements by outcome, each counted once."""
     values = _markdown("artefact | variant | values", VALUE_VERDICTS, counts(claims))
-    stated = _markdown("paper | data | statements", OUTCOMES, statement_counts(claims))
-    return f"{values}\n{stated}"
+    statements = _markdown("paper | data | statements", OUTCOMES, statement_counts(claims))
+    return f"{values}\n{statements}"
 
 
 def _markdown(head, names, counted):

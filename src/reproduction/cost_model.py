@@ -116,12 +116,12 @@ def _of_runs(jobs):
     factors = {}
     for names in dict.fromkeys(run["of"] for _, run in runs):
         # A first run counts only if there is no other.
-        chosen = np.array([run["of"] == names for _, run in runs])
-        later = chosen & ~fixed[:, 1].astype(bool)
-        chosen = later if later.any() else chosen
-        growing_seconds = np.maximum(seconds[chosen] - per_run, 0)
-        if growing_seconds.sum() > _SHORT and growing[chosen].sum() > 0:
-            factors[names] = growing_seconds.sum() / growing[chosen].sum(), int(chosen.sum())
+        of_names = np.array([run["of"] == names for _, run in runs])
+        later = of_names & ~fixed[:, 1].astype(bool)
+        of_names = later if later.any() else of_names
+        growing_seconds = np.maximum(seconds[of_names] - per_run, 0)
+        if growing_seconds.sum() > _SHORT and growing[of_names].sum() > 0:
+            factors[names] = growing_seconds.sum() / growing[of_names].sum(), int(of_names.sum())
     factor = np.array([factors.get(run["of"], (1.0,))[0] for _, run in runs])
     predicted, start, k = per_run + factor * growing, [], 0
     for job in jobs:
@@ -146,8 +146,8 @@ def _of_jobs(jobs, fastest):
         return {"start": float(np.median(seconds))}
     design = np.hstack([np.ones((len(jobs), 1)), amounts])
     # Jobs of one size cannot separate the start from the seconds that grow with the work.
-    held = [fastest] if len(np.unique(amounts, axis=0)) == 1 else []
-    start, *per = _least_squares(design, seconds, held)
+    fixed_rates = [fastest] if len(np.unique(amounts, axis=0)) == 1 else []
+    start, *per = _least_squares(design, seconds, fixed_rates)
     return {"start": start} | _named("per", units, per)
 
 

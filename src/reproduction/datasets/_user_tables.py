@@ -97,19 +97,19 @@ def _check_names_differ(table, columns, target, file):
 
 
 def _check_numeric(table, names, file):
-    wrong = [n for n in names if table[n].dtype.kind not in "biuf"]
-    if wrong:
+    not_numeric = [n for n in names if table[n].dtype.kind not in "biuf"]
+    if not_numeric:
         raise ValueError(
-            f"{file}: not numeric: {', '.join(wrong)}; turn them into numbers, leave "
+            f"{file}: not numeric: {', '.join(not_numeric)}; turn them into numbers, leave "
             "them out of features, or set classes: true if it is the outcome"
         )
 
 
 def _check_no_blanks(table, names, file):
     blank = {name: int(table[name].isna().sum()) for name in names}
-    listed = ", ".join(f"{name} ({count})" for name, count in blank.items() if count)
-    if listed:
-        raise ValueError(f"{file}: blanks in {listed}; fill them or drop those rows")
+    columns = ", ".join(f"{name} ({count})" for name, count in blank.items() if count)
+    if columns:
+        raise ValueError(f"{file}: blanks in {columns}; fill them or drop those rows")
 
 
 def _check_finite(table, names, file):

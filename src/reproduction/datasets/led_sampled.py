@@ -25,8 +25,8 @@ def load(n_samples: Count = 200, noise: Probability = 0.0, random_state: Seed = 
     random_state : int
     """
     random = np.random.RandomState(random_state)
-    drawn = from_digits(random.randint(0, 10, size=n_samples))
+    displays = from_digits(random.randint(0, 10, size=n_samples))
     if noise == 0:
-        return drawn
-    flipped = random.random_sample(drawn.X.shape) < noise
-    return replace(drawn, X=np.where(flipped, 1 - drawn.X, drawn.X))
+        return displays
+    flipped = random.random_sample(displays.X.shape) < noise
+    return replace(displays, X=np.where(flipped, 1 - displays.X, displays.X))

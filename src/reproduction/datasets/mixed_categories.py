@@ -42,8 +42,8 @@ def load(
     if not 0 <= effect <= 0.5:
         raise ValueError(f"mixed_categories: effect={effect} is not in [0, 0.5]")
     random = np.random.default_rng(random_state)
-    drawn = [random.integers(1, k + 1, n_samples) for k in CATEGORIES]
-    X = np.column_stack([random.standard_normal(n_samples), *drawn]).astype(np.float64)
+    columns = [random.integers(1, k + 1, n_samples) for k in CATEGORIES]
+    X = np.column_stack([random.standard_normal(n_samples), *columns]).astype(np.float64)
     probability = np.where(X[:, 1] == 1, 0.5 - effect, 0.5 + effect)
     return Dataset(
         X=X,

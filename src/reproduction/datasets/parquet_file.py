@@ -49,10 +49,10 @@ def load(
 
 def _with_index(table, name):
     """The table with what has a name in its index as columns: pandas hides them from the table."""
-    named = [level for level in table.index.names if level is not None]
-    twice = [level for level in named if level in table.columns]
-    if twice:
+    level_names = [level for level in table.index.names if level is not None]
+    taken_names = [level for level in level_names if level in table.columns]
+    if taken_names:
         raise ValueError(
-            f"{name}: {twice[0]} is a column and the name of the index; give one a new name"
+            f"{name}: {taken_names[0]} is a column and the name of the index; give one a new name"
         )
-    return table.reset_index(level=named) if named else table
+    return table.reset_index(level=level_names) if level_names else table

@@ -60,7 +60,7 @@ def draw(table: pd.DataFrame, spec: dict, title: str):
         n_columns = math.ceil(n_columns / math.ceil(n_columns / _WRAPPED))
     n_rows = math.ceil(len(panels) / n_columns)
     names = [None] if spec["color"] is None else _values(table[spec["color"]])
-    shown = {c: _shown(table[c]) for c in {*spec["column"], *spec["row"], spec["color"]} - {None}}
+    texts = {c: _shown(table[c]) for c in {*spec["column"], *spec["row"], spec["color"]} - {None}}
     figure, axes = plt.subplots(
         n_rows,
         n_columns,
@@ -86,10 +86,10 @@ def draw(table: pd.DataFrame, spec: dict, title: str):
         scale.finish(axis)
         axis.set_xlabel(spec["labels"].get(x, x))
         if wrapped or place < n_columns:
-            _name(axis, _special(spec["column"], column, table, spec, shown), above=True)
+            _name(axis, _special(spec["column"], column, table, spec, texts), above=True)
         if not wrapped and place % n_columns == n_columns - 1:
-            _name(axis, _special(spec["row"], row, table, spec, shown), above=False)
-    _finish(figure, axes, len(panels), spec, lines, shown)
+            _name(axis, _special(spec["row"], row, table, spec, texts), above=False)
+    _finish(figure, axes, len(panels), spec, lines, texts)
     # As wide as the panels, so that it does not run into the legend on their right.
     lines_of_title = textwrap.wrap(f"{title}{_about(counts, spec)}{note}", 30 * n_columns)
     figure.suptitle("\n".join(lines_of_title), fontsize=9, x=0.01, ha="left")
@@ -149,16 +149,16 @@ def _shown(series):
     numbers = [v for v in series.dropna().unique() if not isinstance(v, (str, bool, np.bool_))]
     exact = [_written(number) for number in numbers]
     for digits in range(_DIGITS, 16):
-        short = [f"{number:.{digits}g}" for number in numbers]
-        if len(set(short)) == len(set(exact)):
-            return dict(zip(exact, short, strict=True))
+        texts = [f"{number:.{digits}g}" for number in numbers]
+        if len(set(texts)) == len(set(exact)):
+            return dict(zip(exact, texts, strict=True))
     return dict(zip(exact, exact, strict=True))
 
 
 def _label(value, shown, labels):
     """The text of a value: what its labels say, or the value itself."""
-    short = shown.get(value, value)
-    return labels.get(value, labels.get(short, short))
+    text = shown.get(value, value)
+    return labels.get(value, labels.get(text, text))
 
 
 def _logarithmic(values):
@@ -184,8 +184,8 @@ class _Scale:
         """`log` holds what `Axes.set_xscale` takes, or is None for a linear axis."""
         self.numeric = pd.api.types.is_numeric_dtype(series) and series.dtype != bool
         self.values = _values(series)
-        shown = _shown(series)
-        self.texts = [shown.get(value, value) for value in self.values]
+        texts_of = _shown(series)
+        self.texts = [texts_of.get(value, value) for value in self.values]
         self.log = log if self.numeric else None
 
     def places(self, series):
@@ -223,13 +223,13 @@ def _curve(axis, rows, x, spec, scale, place_among_curves, counts):
     grouped = rows.groupby("x")["y"]
     mean, n = grouped.mean(), grouped.count()
     counts |= set(n.tolist())
-    half = _t(n) * grouped.std() / np.sqrt(n)
+    half_width = _t(n) * grouped.std() / np.sqrt(n)
     # Texts have no order along x: points, those of each measure beside the others.
     x_places = mean.index + (0.0 if scale.numeric else 0.6 * ((number + 0.5) / n_curves - 0.5))
     style = {"linestyle": line if scale.numeric else "none", "marker": marker, "ms": 3}
     handle = axis.plot(x_places, mean, color=color, **style)[0]
     if (n > 1).any():
-        low, high = mean - half, mean + half
+        low, high = mean - half_width, mean + half_width
         if scale.numeric:
             axis.fill_between(x_places, low, high, color=color, alpha=_ALPHA, lw=0)
         else:
@@ -259,8 +259,8 @@ def _special(names, key, table, spec, shown):
     labels, texts = spec["labels"], []
     for name, value in zip(names, key, strict=False):
         if table[name].nunique(dropna=False) > 1:
-            short = name.rpartition(".")[2]
-            of = labels.get(name, labels.get(short, short))
+            parameter = name.rpartition(".")[2]
+            of = labels.get(name, labels.get(parameter, parameter))
             texts.append(f"{of} {_label(value, shown[name], labels)}")
     return ", ".join(texts)
 
@@ -283,8 +283,8 @@ def _finish(figure, axes, n_panels, spec, lines, shown):
         for above in axes[:-1].flat[: max(n_panels - axes.shape[1], 0)]:
             above.set_xlabel("")
     if "y" in spec["log"]:
-        drawn = [line.get_ydata() for axis in axes.flat[:n_panels] for line in axis.lines]
-        scale = _logarithmic(np.concatenate(drawn)) if drawn else None
+        y_values = [line.get_ydata() for axis in axes.flat[:n_panels] for line in axis.lines]
+        scale = _logarithmic(np.concatenate(y_values)) if y_values else None
         for axis in axes.flat if scale else ():
             axis.set_yscale(**scale)
     if None not in lines:

@@ -26,10 +26,10 @@ def letter(axes) -> None:
 
 def apart(places: dict, least: float) -> dict:
     """Move labels up, from the lowest on, so that no two are closer than `least`."""
-    moved, last = {}, -np.inf
+    heights, last = {}, -np.inf
     for name, place in sorted(places.items(), key=lambda item: item[1]):
-        last = moved[name] = max(place, last + least)
-    return moved
+        last = heights[name] = max(place, last + least)
+    return heights
 
 
 def seconds(value: float) -> str:

@@ -77,8 +77,8 @@ def grow(X, y, n_trees: int, mtry: int, seed) -> SubsetForest:
         raise ValueError(f"mtry={mtry} is not in 1..{n_features}, the number of features")
     features = [_Feature(column) for column in X.T]
     random = np.random.default_rng(seed)
-    drawn = random.integers(0, n_samples, (n_trees, n_samples))
-    inbag = np.stack([np.bincount(rows, minlength=n_samples) for rows in drawn])
+    bootstraps = random.integers(0, n_samples, (n_trees, n_samples))
+    inbag = np.stack([np.bincount(rows, minlength=n_samples) for rows in bootstraps])
     nodes = _Nodes(n_trees)
     tree, row = np.nonzero(inbag)
     weight = inbag[tree, row].astype(float)
@@ -129,18 +129,18 @@ def _split_level(nodes, rows, features, mtry, random):
     )
     if not len(level):
         return rows
-    drawn = np.zeros((len(level), len(features)), bool)
-    order = random.random(drawn.shape).argsort(axis=1)[:, :mtry]
-    np.put_along_axis(drawn, order, True, axis=1)
-    best = np.full(drawn.shape, -np.inf)
+    is_candidate = np.zeros((len(level), len(features)), bool)
+    order = random.random(is_candidate.shape).argsort(axis=1)[:, :mtry]
+    np.put_along_axis(is_candidate, order, True, axis=1)
+    best = np.full(is_candidate.shape, -np.inf)
     left_codes = []
     for j, feature in enumerate(features):
-        drawing_nodes = np.flatnonzero(drawn[:, j])
+        drawing_nodes = np.flatnonzero(is_candidate[:, j])
         best[drawing_nodes, j], left = _best_cuts(feature, j, drawing_nodes, node, rows, random)
         left_codes.append((np.searchsorted(drawing_nodes, np.arange(len(level))), left))
-    chosen = _argmax(best, random)
-    split = np.isfinite(best[np.arange(len(level)), chosen])
-    return _children(nodes, rows, features, node, level, chosen, split, left_codes)
+    split_feature = _argmax(best, random)
+    is_split = np.isfinite(best[np.arange(len(level)), split_feature])
+    return _children(nodes, rows, features, node, level, split_feature, is_split, left_codes)
 
 
 def _best_cuts(feature, j, drawing_nodes, node, rows, random):
@@ -249,23 +249,23 @@ def _as_forest(nodes, features, X, inbag) -> SubsetForest:
     """The nodes tree by tree, on one column a continuous feature or subset of categories."""
     tree = np.concatenate(nodes.tree)
     order = np.argsort(tree, kind="stable")  # parents stay before their children
-    new = np.empty(nodes.n, np.int64)
-    new[order] = np.arange(nodes.n)
-    counted, total, ones = (np.concatenate(arrays) for arrays in zip(*nodes.counts, strict=True))
+    place_of = np.empty(nodes.n, np.int64)
+    place_of[order] = np.arange(nodes.n)
+    numbers, total, ones = (np.concatenate(arrays) for arrays in zip(*nodes.counts, strict=True))
     rows_of, ones_of = np.zeros(nodes.n), np.zeros(nodes.n)
-    rows_of[counted], ones_of[counted] = total, ones
+    rows_of[numbers], ones_of[numbers] = total, ones
     share = (ones_of / rows_of)[order]
-    split = {name: np.concatenate(arrays) for name, arrays in nodes.split.items()}
+    splits = {name: np.concatenate(arrays) for name, arrays in nodes.split.items()}
     keys, column = np.unique(
-        np.column_stack([split["feature"], split["subset"]]), axis=0, return_inverse=True
+        np.column_stack([splits["feature"], splits["subset"]]), axis=0, return_inverse=True
     )
     column = column.reshape(-1)
     rows = [_column(features[j], X[:, j], subset) for j, subset in keys]
     feature, threshold = np.full(nodes.n, LEAF), np.zeros(nodes.n)
     left, right = np.full(nodes.n, LEAF), np.full(nodes.n, LEAF)
-    split_nodes = new[split["node"]]
-    feature[split_nodes], threshold[split_nodes] = column, split["threshold"]
-    left[split_nodes], right[split_nodes] = new[split["left"]], new[split["left"] + 1]
+    split_nodes = place_of[splits["node"]]
+    feature[split_nodes], threshold[split_nodes] = column, splits["threshold"]
+    left[split_nodes], right[split_nodes] = place_of[splits["left"]], place_of[splits["left"] + 1]
     rows = np.column_stack(rows)
     forest = Forest(
         feature=feature,

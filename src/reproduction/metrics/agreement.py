@@ -111,12 +111,12 @@ def _compared(ours, theirs, forest):
 
 def depths(forest) -> np.ndarray:
     """Splits on the longest path of each tree, int64 (n_trees,)."""
-    below = np.zeros(forest.n_trees, np.int64)
+    n_levels = np.zeros(forest.n_trees, np.int64)
     tree, nodes = np.arange(forest.n_trees), forest.tree_offsets[:-1]
     while len(nodes):
         inner = forest.feature[nodes] != LEAF
         tree, nodes = tree[inner], nodes[inner]
-        below[np.unique(tree)] += 1
+        n_levels[np.unique(tree)] += 1
         tree = np.concatenate([tree, tree])
         nodes = np.concatenate([forest.left[nodes], forest.right[nodes]])
-    return below
+    return n_levels

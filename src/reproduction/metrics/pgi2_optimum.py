@@ -47,13 +47,13 @@ def compute(
         if small:
             best = optimum.best_ranking(forest, X, scale=sigma).pgi2
             pgi2 = _rankings.pgi2(forest, X, ranked, sigma)
-            single = _single_gaps(forest, X, sigma)
+            gaps_of_one = _single_gaps(forest, X, sigma)
         for name, ranking in ranked.items():
             row = {"sigma_metric": float(sigma), "ranking": name}
             row |= dict.fromkeys(VALUES, np.nan) | {"n_rows": 0}
             if small:
-                first = np.take_along_axis(single, ranking[: len(X), :1], axis=1)[:, 0]
-                is_best = first >= single.max(axis=1) * (1 - _NEAR)
+                first = np.take_along_axis(gaps_of_one, ranking[: len(X), :1], axis=1)[:, 0]
+                is_best = first >= gaps_of_one.max(axis=1) * (1 - _NEAR)
                 row |= _shares(pgi2[name], best, is_best) | {"n_rows": len(X)}
             rows.append(row)
     return pd.DataFrame(rows)

@@ -71,9 +71,9 @@ def compute(
         quantities = [("spearman", a, "", _spearman(sampled[a], exact[a]), len(X)) for a in ranked]
         for a, b in combinations(ranked, 2):
             ours, theirs = _order(exact[a], exact[b]), _order(sampled[a], sampled[b])
-            alike, unequal = ours == theirs, ours != 0
-            quantities.append(("alike", a, b, alike.mean(), len(X)))
-            share = alike[unequal].mean() if unequal.any() else np.nan
+            same_order, unequal = ours == theirs, ours != 0
+            quantities.append(("alike", a, b, same_order.mean(), len(X)))
+            share = same_order[unequal].mean() if unequal.any() else np.nan
             quantities.append(("alike_unequal", a, b, share, unequal.sum()))
             swapped = theirs * _order(squared[a], squared[b]) < 0
             quantities.append(("swapped", a, b, swapped.mean(), len(X)))

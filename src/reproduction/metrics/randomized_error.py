@@ -73,10 +73,10 @@ def compute(
     sets = np.stack(sets, axis=1)
     y, halves = np.asarray(data.y, float), _halves(n_draws, random_state)
     # Rankings often begin with the same features: all are measured at once.
-    drawn = [randomized_predictions(forest, X, sets, source, n, seed) for n, seed in halves]
-    drawn = np.split(np.stack(drawn), len(ranked), axis=2)
+    predicted = [randomized_predictions(forest, X, sets, source, n, seed) for n, seed in halves]
+    predicted = np.split(np.stack(predicted), len(ranked), axis=2)
     errors, noise = {}, {}
-    for name, means in zip(ranked, drawn, strict=True):
+    for name, means in zip(ranked, predicted, strict=True):
         predictions = np.average(means, axis=0, weights=[n for n, _ in halves])
         errors[name] = (predictions - y[:, None]) ** 2
         spread = (means[0] - means[-1]) / 2 if len(halves) > 1 else np.nan

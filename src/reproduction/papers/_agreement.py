@@ -82,8 +82,8 @@ def _cause(row):
     if row["arithmetic"] == "float32" and row["value"] <= row["limit"]:
         return f"{row['package']} works in single precision"
     # Half of the digits must be left: one wrong term of the sum would be far above.
-    half = 2.0**-26 * row["scale"]
-    if (row["measure"], row["package"]) == ("TreeSHAP", "shap") and row["value"] <= half:
+    half_of_digits = 2.0**-26 * row["scale"]
+    if (row["measure"], row["package"]) == ("TreeSHAP", "shap") and row["value"] <= half_of_digits:
         return "shap unwinds paths, which loses digits with depth"
     return UNEXPLAINED
 

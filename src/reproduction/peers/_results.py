@@ -32,12 +32,12 @@ def attribution(values, forest, method, output, package, arithmetic, model=None,
     index = None
     if output == "predicted" and values.shape[2] > 1:
         index = model.predict_proba(X).argmax(axis=1)
-        chosen = np.take_along_axis(values, index[:, None, None], axis=2)
+        of_output = np.take_along_axis(values, index[:, None, None], axis=2)
     else:
         column = 0 if output == "predicted" else output
-        chosen = values[:, :, [column]]
+        of_output = values[:, :, [column]]
     return Attribution(
-        values=chosen,
+        values=of_output,
         baseline=np.zeros(1),
         feature_names=forest.feature_names,
         output_names=("predicted" if output == "predicted" else forest.output_names[output],),

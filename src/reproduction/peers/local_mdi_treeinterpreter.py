@@ -29,15 +29,15 @@ def explain(model, forest, X):
     """
     from treeinterpreter import treeinterpreter
 
-    changed = copy.deepcopy(model)
-    largest = max(tree.tree_.impurity.max() for tree in changed.estimators_)
-    for tree in changed.estimators_:
+    copied = copy.deepcopy(model)
+    largest = max(tree.tree_.impurity.max() for tree in copied.estimators_)
+    for tree in copied.estimators_:
         # treeinterpreter divides the values of a node by their sum, so they must add up to 1.
         share = tree.tree_.impurity / largest
         tree.tree_.value[...] = 0
         tree.tree_.value[:, 0, 0] = share
         tree.tree_.value[:, 0, 1] = 1 - share
-    _, _, values = treeinterpreter.predict(changed, np.asarray(X, np.float32))
+    _, _, values = treeinterpreter.predict(copied, np.asarray(X, np.float32))
     decreases = -largest * values[:, :, :1]
     return _results.attribution(
         decreases, forest, "local_mdi_treeinterpreter", 0, "treeinterpreter", "float64"

@@ -58,10 +58,10 @@ def _remembered(model):
 
     def predict(X):
         keys = [row.tobytes() for row in np.ascontiguousarray(X)]
-        new = {key: row for key, row in zip(keys, X, strict=True) if key not in prediction_of}
-        if new:
-            predictions = model.predict_proba(np.array(list(new.values())))
-            prediction_of.update(zip(new, predictions, strict=True))
+        unseen = {key: row for key, row in zip(keys, X, strict=True) if key not in prediction_of}
+        if unseen:
+            predictions = model.predict_proba(np.array(list(unseen.values())))
+            prediction_of.update(zip(unseen, predictions, strict=True))
         return np.array([prediction_of[key] for key in keys])
 
     return predict

@@ -44,17 +44,17 @@ def explain(forest, X, output: Natural = 0):
 
 def _spread(values, output, n_outputs):
     """The one output at its place among all."""
-    every = np.zeros((*values.shape[:2], n_outputs))
-    every[:, :, output] = values[:, :, 0]
-    return every
+    all_outputs = np.zeros((*values.shape[:2], n_outputs))
+    all_outputs[:, :, output] = values[:, :, 0]
+    return all_outputs
 
 
 def _text(forest, output):
     """A model file of LightGBM, a regression that adds up the trees."""
     share = 1 / forest.n_trees if forest.aggregate == "mean" else 1.0
-    below = np.nextafter(forest.threshold, -np.inf) if forest.strict else forest.threshold
+    thresholds = np.nextafter(forest.threshold, -np.inf) if forest.strict else forest.threshold
     pairs = zip(forest.tree_offsets[:-1], forest.tree_offsets[1:], strict=True)
-    trees = [_tree(forest, first, end, below, share, output) for first, end in pairs]
+    trees = [_tree(forest, first, end, thresholds, share, output) for first, end in pairs]
     blocks = [f"Tree={t}\n{tree}\n\n" for t, tree in enumerate(trees)]
     names = " ".join(f"f{j}" for j in range(forest.n_features))
     head = [

@@ -42,7 +42,7 @@ def explain(model, forest, X, output: Literal["predicted"] | Natural = "predicte
 
 def _trees(forest):
     """Trees that go left on <=, as shap takes them; a sum of trees, without the base score."""
-    below = np.nextafter(forest.threshold, -np.inf) if forest.strict else forest.threshold
+    thresholds = np.nextafter(forest.threshold, -np.inf) if forest.strict else forest.threshold
     trees = []
     for first, end in zip(forest.tree_offsets[:-1], forest.tree_offsets[1:], strict=True):
         nodes = slice(first, end)
@@ -56,7 +56,7 @@ def _trees(forest):
                 "children_right": right,
                 "children_default": left,
                 "features": np.where(left < 0, -2, forest.feature[nodes]),
-                "thresholds": below[nodes],
+                "thresholds": thresholds[nodes],
                 "values": forest.value[nodes],
                 # A copy: with a background shap counts its rows in place.
                 "node_sample_weight": forest.cover[nodes].copy(),

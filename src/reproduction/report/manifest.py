@@ -88,8 +88,8 @@ def seconds_by_rule(folder="results") -> list[dict]:
     for path in sorted(benchmarks.rglob("*.tsv")):
         place = path.relative_to(benchmarks).with_suffix("")
         names = [name for name in place.parts if name != "timing"]
-        empty = {"rule": names[0], "jobs": 0, "wall": 0.0, "cpu": 0.0, "megabytes": 0}
-        row = rules.setdefault(names[0], empty)
+        no_jobs = {"rule": names[0], "jobs": 0, "wall": 0.0, "cpu": 0.0, "megabytes": 0}
+        row = rules.setdefault(names[0], no_jobs)
         spent = usage.read(Path(folder) / "logs" / f"{place}.log")
         row["jobs"] += 1
         row["wall"] += _wall(path)
@@ -100,10 +100,10 @@ def seconds_by_rule(folder="results") -> list[dict]:
 
 def without_places(text: str) -> str:
     """A message without the folders of this machine: the project is ``.``, the home is ``~``."""
-    for folder, short in ((str(Path.cwd()), "."), (str(_ROOT), "."), (str(Path.home()), "~")):
+    for folder, sign in ((str(Path.cwd()), "."), (str(_ROOT), "."), (str(Path.home()), "~")):
         # A home such as / is part of every path.
         if len(folder) > 1:
-            text = re.sub(re.escape(folder) + r"(?=[/\s:'\"]|$)", short, text)
+            text = re.sub(re.escape(folder) + r"(?=[/\s:'\"]|$)", sign, text)
     return text
 
 
@@ -123,16 +123,16 @@ def _commit():
         return ""
     try:
         commit = _git("rev-parse", "HEAD")
-        changed = _git("status", "--porcelain", "--untracked-files=no")
+        changes = _git("status", "--porcelain", "--untracked-files=no")
     except (OSError, subprocess.SubprocessError):
         return ""
-    return commit + (", with changes" if changed else "")
+    return commit + (", with changes" if changes else "")
 
 
 def _git(*words):
     command = ["git", "-C", str(_ROOT), *words]
-    done = subprocess.run(command, text=True, capture_output=True, check=True, timeout=20)
-    return done.stdout.strip()
+    process = subprocess.run(command, text=True, capture_output=True, check=True, timeout=20)
+    return process.stdout.strip()
 
 
 def _processor():

@@ -118,8 +118,8 @@ class Numbers:
             raise MissingNumber(f"{table}: an interval takes two repeats, there are {len(means)}")
         from scipy import stats
 
-        half = stats.t.ppf(0.975, len(means) - 1) * statistics.stdev(means) / len(means) ** 0.5
-        return f"{digits(statistics.fmean(means), 2)} ± {digits(half, 2)}"
+        margin = stats.t.ppf(0.975, len(means) - 1) * statistics.stdev(means) / len(means) ** 0.5
+        return f"{digits(statistics.fmean(means), 2)} ± {digits(margin, 2)}"
 
     def printed(self, name: str, cell: str) -> str:
         """The text that the paper prints in a cell."""

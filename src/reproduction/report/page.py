@@ -73,7 +73,7 @@ def render(
     own_tables = {f"{Path(t).parent.name}/{Path(t).stem}": Path(t) for t in tables}
     judged = _by_artefact(claims)
     reasons = {row["artefact"]: row for row in incomplete}
-    shown = [
+    names = [
         name
         for name in texts.in_order(config["artefacts"])
         if not config["artefacts"][name].get("optional") or name in own_tables
@@ -88,9 +88,9 @@ def render(
             paper_scale=config["paper_scale"],
             incomplete=incomplete,
             unexplained=[claim for claim in claims if claim["verdict"] == "unexplained"],
-            n_artefacts=len(shown),
-            n_figures=sum(name in images for name in shown),
-            n_tables=sum(name in own_tables for name in shown),
+            n_artefacts=len(names),
+            n_figures=sum(name in images for name in names),
+            n_tables=sum(name in own_tables for name in names),
             meanings=MEANINGS,
             outcome_meanings=OUTCOME_MEANINGS,
             totals=_totals(claims),
@@ -98,7 +98,7 @@ def render(
             counts=counts(claims),
             outcomes=OUTCOMES,
             statement_counts=statement_counts(claims),
-            papers=[context.paper(paper, shown) for paper in _papers(shown)],
+            papers=[context.paper(paper, names) for paper in _papers(names)],
             claims=claims,
             verdicts=[v for v in VERDICTS if any(c["verdict"] == v for c in claims)],
             manifest=manifest or {},
@@ -128,10 +128,10 @@ def _totals(claims):
     for claim in claims:
         if not is_statement(claim) and claim["variant"] == "published":
             values[claim["verdict"]] += 1
-    stated = dict.fromkeys(OUTCOMES, 0)
+    outcome_counts = dict.fromkeys(OUTCOMES, 0)
     for outcome, _ in outcomes(claims).values():
-        stated[outcome] += 1
-    return {"values": values, "statements": stated}
+        outcome_counts[outcome] += 1
+    return {"values": values, "statements": outcome_counts}
 
 
 class _Context:

@@ -14,10 +14,10 @@ _KINDS = {".svg": "image/svg+xml", ".png": "image/png"}
 
 def by_artefact(files) -> dict[str, list[Path]]:
     """Files ``.../PAPER/ARTEFACT.svg`` and ``.png``, by PAPER/ARTEFACT."""
-    named: dict[str, list[Path]] = {}
+    pictures: dict[str, list[Path]] = {}
     for path in map(Path, files):
-        named.setdefault(f"{path.parent.name}/{path.stem}", []).append(path)
-    return named
+        pictures.setdefault(f"{path.parent.name}/{path.stem}", []).append(path)
+    return pictures
 
 
 def embed(paths) -> dict:

@@ -47,8 +47,8 @@ def in_order(names) -> list[str]:
     paths = sorted(
         _PAPERS.glob("*/artefacts.yaml"), key=lambda path: re.sub(r"\D", "", path.parent.name)
     )
-    listed = [f"{path.parent.name}/{name}" for path in paths for name in _read(path)]
-    places = {name: place for place, name in enumerate(listed)}
+    in_files = [f"{path.parent.name}/{name}" for path in paths for name in _read(path)]
+    places = {name: place for place, name in enumerate(in_files)}
     return sorted(names, key=lambda name: places.get(name, len(places)))
 
 

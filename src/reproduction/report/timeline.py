@@ -65,20 +65,20 @@ def bars(folder="results") -> list[Bar]:
         If no log says when its job ran.
     """
     logs = Path(folder) / "logs"
-    ran = []
+    jobs = []
     for path in sorted(logs.rglob("*.log")):
         job_usage = usage.read(path)
         if job_usage is not None and job_usage.began is not None:
             names = path.relative_to(logs).with_suffix("").parts
             names = names[1:] if names[0] == "timing" else names
-            ran.append(
+            jobs.append(
                 (job_usage.began, job_usage.ended, names[0], "/".join(names[1:]), job_usage.seconds)
             )
-    if not ran:
+    if not jobs:
         raise ValueError(f"no log below {logs} says when its job ran: a run must be there")
-    ran.sort()
-    start, free, placed = ran[0][0], [], []
-    for began, ended, rule, name, cpu in ran:
+    jobs.sort()
+    start, free, placed = jobs[0][0], [], []
+    for began, ended, rule, name, cpu in jobs:
         lanes = [lane for lane, end in enumerate(free) if end <= began]
         lane = lanes[0] if lanes else len(free)
         free[lane : lane + 1] = [ended]

@@ -28,11 +28,11 @@ def run(arguments):
             f"{arguments.report}, find out why, and add cause and test to claims/rules.yaml"
         )
     storage.write_text(arguments.log, "".join(f"{line}\n" for line in lines))
-    counted = {v: sum(row["verdict"] == v for row in rows) for v in claims.VERDICTS}
+    counts = {v: sum(row["verdict"] == v for row in rows) for v in claims.VERDICTS}
     if lines:
-        red, plain = (_RED, _PLAIN) if _colored(sys.stderr) else ("", "")
-        sys.exit("\n".join(f"{red}{line}{plain}" for line in lines))
-    storage.write_text(arguments.out, "".join(f"{v}: {n}\n" for v, n in counted.items()))
+        red, reset = (_RED, _PLAIN) if _colored(sys.stderr) else ("", "")
+        sys.exit("\n".join(f"{red}{line}{reset}" for line in lines))
+    storage.write_text(arguments.out, "".join(f"{v}: {n}\n" for v, n in counts.items()))
 
 
 def _colored(stream):

@@ -33,10 +33,10 @@ def run(arguments):
         judged += claims.judge(*name, printed, table, arguments.rules, arguments.incomparable, data)
     if arguments.decided:
         rows = storage.read_rows(arguments.statements)
-        stated = {row["id"]: row["statement"] for row in rows}
+        statements = {row["id"]: row["statement"] for row in rows}
         findings = _findings(arguments)
         judged += claims.judge_statements(
-            *name, findings, stated, arguments.evidence, arguments.incomparable, data
+            *name, findings, statements, arguments.evidence, arguments.incomparable, data
         )
     storage.write_json(arguments.out, judged)
 

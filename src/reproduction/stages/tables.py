@@ -24,10 +24,10 @@ class _Inputs(dict):
         self.artefact = artefact
 
     def __missing__(self, name):
-        declared = ", ".join(self) or "none"
+        names = ", ".join(self) or "none"
         raise ValueError(
             f"artefacts.{self.artefact}.inputs: its table is made from {name!r}, which is not "
-            f"among them: add it; there are {declared}"
+            f"among them: add it; there are {names}"
         )
 
 

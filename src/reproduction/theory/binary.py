@@ -42,22 +42,22 @@ class BinaryForest:
 
         @cache
         def below(box):
-            out = np.zeros(self.joint.n_features)
+            decreases = np.zeros(self.joint.n_features)
             weight, impurity = self._look(box)
-            wide = [j for j, (low, high) in enumerate(box) if low < high]
-            if not wide or impurity == 0:
-                return out
-            for j in wide:
+            can_split = [j for j, (low, high) in enumerate(box) if low < high]
+            if not can_split or impurity == 0:
+                return decreases
+            for j in can_split:
                 low, high = box[j]
-                chance = 1 / len(wide) / (high - low)
+                chance = 1 / len(can_split) / (high - low)
                 for cut in range(low, high):
                     sides = [
                         (*box[:j], ends, *box[j + 1 :]) for ends in ((low, cut), (cut + 1, high))
                     ]
                     child_impurity = sum(w * i for w, i in map(self._look, sides))
-                    out[j] += chance * (weight * impurity - child_impurity)
-                    out += chance * (below(sides[0]) + below(sides[1]))
-            return out
+                    decreases[j] += chance * (weight * impurity - child_impurity)
+                    decreases += chance * (below(sides[0]) + below(sides[1]))
+            return decreases
 
         return below(tuple((0, size - 1) for size in self.joint.cardinalities))
 

@@ -136,14 +136,14 @@ def mdi_totally_randomized(joint: JointDistribution, impurity="entropy") -> np.n
     float64 array (p,), in units of the impurity
     """
     p = joint.n_features
-    out = np.zeros(p)
+    mdi = np.zeros(p)
     for m in range(p):
         other_inputs = [j for j in range(p) if j != m]
         for k in range(p):
             weight = 1 / (comb(p, k) * (p - k))
             terms = (information(joint, m, b, impurity) for b in combinations(other_inputs, k))
-            out[m] += weight * sum(terms)
-    return out
+            mdi[m] += weight * sum(terms)
+    return mdi
 
 
 def local_mdi_totally_randomized(joint: JointDistribution, x, impurity="entropy") -> np.ndarray:
@@ -164,7 +164,7 @@ def local_mdi_totally_randomized(joint: JointDistribution, x, impurity="entropy"
     float64 array (p,), in units of the impurity (bits for entropy); may be negative
     """
     p = joint.n_features
-    out = np.zeros(p)
+    mdi = np.zeros(p)
     for m in range(p):
         other_inputs = [j for j in range(p) if j != m]
         for k in range(p):
@@ -172,5 +172,5 @@ def local_mdi_totally_randomized(joint: JointDistribution, x, impurity="entropy"
             for b in combinations(other_inputs, k):
                 known = {j: x[j] for j in b}
                 before = joint.impurity(known, impurity)
-                out[m] += weight * (before - joint.impurity({**known, m: x[m]}, impurity))
-    return out
+                mdi[m] += weight * (before - joint.impurity({**known, m: x[m]}, impurity))
+    return mdi

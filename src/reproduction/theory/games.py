@@ -28,13 +28,13 @@ def shapley_values(p: int, v) -> np.ndarray:
     float64 array (p, ...), one value of v's shape a player
     """
     worth = {s: np.asarray(v(s), float) for k in range(p + 1) for s in combinations(range(p), k)}
-    out = np.zeros((p, *worth[()].shape))
-    for s, without in worth.items():
+    phi = np.zeros((p, *worth[()].shape))
+    for s, worth_without in worth.items():
         # |S|! (p - |S| - 1)! / p!, by Eq. 17.
         weight = 1 / (comb(p, len(s)) * (p - len(s))) if len(s) < p else 0.0
         for m in set(range(p)).difference(s):
-            out[m] += weight * (worth[tuple(sorted((*s, m)))] - without)
-    return out
+            phi[m] += weight * (worth[tuple(sorted((*s, m)))] - worth_without)
+    return phi
 
 
 def information_game(joint: JointDistribution, impurity="entropy"):

@@ -29,16 +29,16 @@ def chances_of_best(gains, k: int) -> np.ndarray:
     gains = np.asarray(gains, dtype=np.float64)
     order = np.argsort(-gains, kind="stable")
     n = len(gains)
-    out = np.zeros(n)
+    chances = np.zeros(n)
     start = 0
     while start < n:
         end = start + 1
         while end < n and gains[order[end - 1]] - gains[order[end]] <= TIE:
             end += 1
         ways = comb(n - start, k) - comb(n - end, k)
-        out[order[start:end]] = ways / comb(n, k) / (end - start)
+        chances[order[start:end]] = ways / comb(n, k) / (end - start)
         start = end
-    return out
+    return chances
 
 
 def chances_of_split(gains, p: int, k: int) -> np.ndarray:
@@ -55,11 +55,11 @@ def chances_of_split(gains, p: int, k: int) -> np.ndarray:
     p, k : int
     """
     n = len(gains)
-    out = np.zeros(n)
-    for drawn in range(max(0, k - (p - n)), min(n, k) + 1):
-        chance = comb(n, drawn) * comb(p - n, k - drawn) / comb(p, k)
-        out += chance * chances_of_best(gains, max(drawn, 1))
-    return out
+    chances = np.zeros(n)
+    for n_drawn in range(max(0, k - (p - n)), min(n, k) + 1):
+        chance = comb(n, n_drawn) * comb(p - n, k - n_drawn) / comb(p, k)
+        chances += chance * chances_of_best(gains, max(n_drawn, 1))
+    return chances
 
 
 @dataclass(frozen=True)
@@ -131,11 +131,11 @@ class InfiniteForest:
 
         @cache
         def below(rows):
-            out, node = np.zeros(self.n_features), self._node(rows)
+            decreases, node = np.zeros(self.n_features), self._node(rows)
             for s in self._splits(rows):
-                out[s.feature] += s.chance * node.weight * self._gain(rows, s)
-                out += s.chance * (below(s.children[0]) + below(s.children[1]))
-            return out
+                decreases[s.feature] += s.chance * node.weight * self._gain(rows, s)
+                decreases += s.chance * (below(s.children[0]) + below(s.children[1]))
+            return decreases
 
         return below(self._all)
 
@@ -198,12 +198,12 @@ class InfiniteForest:
             splits = self._splits(rows)
             if not splits:
                 return self._value(rows).reshape((1,) * self.n_features + (-1,))
-            out = 0.0
+            means = 0.0
             for s in splits:
                 zero, one = map(table, s.children)
                 unknown = s.shares[0] * zero + s.shares[1] * one
-                out = out + s.chance * _along(s.feature, zero, one, unknown)
-            return out
+                means = means + s.chance * _along(s.feature, zero, one, unknown)
+            return means
 
         return table(self._all)
 
@@ -215,13 +215,13 @@ class InfiniteForest:
             splits, node_value = self._splits(rows), quantity(rows)
             if not splits:
                 return np.zeros((1,) * self.n_features + (self.n_features, len(node_value)))
-            out = 0.0
+            credit = 0.0
             for s in splits:
                 sides = [table(child).copy() for child in s.children]
                 for side, child in zip(sides, s.children, strict=True):
                     side[..., s.feature, :] += quantity(child) - node_value
-                out = out + s.chance * _along(s.feature, *sides)
-            return out
+                credit = credit + s.chance * _along(s.feature, *sides)
+            return credit
 
         return _look_up(table(self._all), _binary(X))
 
@@ -249,9 +249,9 @@ class InfiniteForest:
         return tuple(replace(s, chance=c) for s, c in zip(splits, chances, strict=True) if c > 0)
 
     def _gain(self, rows, split):
-        below = [self._node(c).impurity for c in split.children]
+        impurities = [self._node(c).impurity for c in split.children]
         return self._node(rows).impurity - sum(
-            w * i for w, i in zip(split.shares, below, strict=True)
+            w * i for w, i in zip(split.shares, impurities, strict=True)
         )
 
     def _value(self, rows):
@@ -278,10 +278,10 @@ def _along(axis, *tables):
     """The tables, one after the other along an axis of length 1, broadcast along the other axes."""
     shape = list(np.broadcast(*tables).shape)
     shape[axis] = len(tables)
-    out = np.empty(shape)
+    joined = np.empty(shape)
     for place, table in enumerate(tables):
-        out[(slice(None),) * axis + (slice(place, place + 1),)] = table
-    return out
+        joined[(slice(None),) * axis + (slice(place, place + 1),)] = table
+    return joined
 
 
 def _look_up(table, X):

@@ -47,29 +47,29 @@ class MultiwayForest:
 
     def mdi(self) -> np.ndarray:
         """Global MDI, Eq. 2 and 3 of sutera2021 in the limit, (p,), in units of the impurity."""
-        out = np.zeros(self.joint.n_features)
+        decreases = np.zeros(self.joint.n_features)
         for chance, node, j in self._splits():
             children = [self._child(node, j, v) for v in range(self.joint.cardinalities[j])]
-            below = sum(self._look(c)[0].sum() * self._look(c)[1] for c in children)
+            impurity_below = sum(self._look(c)[0].sum() * self._look(c)[1] for c in children)
             weights, impurity = self._look(node)
-            out[j] += chance * (weights.sum() * impurity - below)
-        return out
+            decreases[j] += chance * (weights.sum() * impurity - impurity_below)
+        return decreases
 
     def local_mdi(self, x) -> np.ndarray:
         """Local MDI at `x`, Eq. 8 of sutera2021 in the limit, (p,), in units of the impurity."""
-        out = np.zeros(self.joint.n_features)
+        decreases = np.zeros(self.joint.n_features)
         for chance, node, j in self._splits(x):
             child = self._child(node, j, x[j])
-            out[j] += chance * (self._look(node)[1] - self._look(child)[1])
-        return out
+            decreases[j] += chance * (self._look(node)[1] - self._look(child)[1])
+        return decreases
 
     def saabas(self, x) -> np.ndarray:
         """Saabas' attributions of P(Y | x), (p, |Y|)."""
-        out = np.zeros((self.joint.n_features, self.joint.probability.shape[-1]))
+        steps = np.zeros((self.joint.n_features, self.joint.probability.shape[-1]))
         for chance, node, j in self._splits(x):
             before, after = self._look(node)[0], self._look(self._child(node, j, x[j]))[0]
-            out[j] += chance * (after / after.sum() - before / before.sum())
-        return out
+            steps[j] += chance * (after / after.sum() - before / before.sum())
+        return steps
 
     def _splits(self, x=None):
         """All (share of the trees, node, input): the trees that split this node on this input.
@@ -97,10 +97,10 @@ class MultiwayForest:
             return []
         gains = []
         for j in unused:
-            below = [
+            children = [
                 self._look(self._child(node, j, v)) for v in range(self.joint.cardinalities[j])
             ]
-            gains.append(impurity - sum(w.sum() * i for w, i in below) / weights.sum())
+            gains.append(impurity - sum(w.sum() * i for w, i in children) / weights.sum())
         return list(zip(unused, chances_of_best(gains, min(self.k, len(unused))), strict=True))
 
     def _make_node(self, node):

@@ -57,13 +57,13 @@ def local_change(joint: JointDistribution, x, impurity=None) -> np.ndarray:
         probabilities = joint.given(known)
         return probabilities / probabilities.sum()
 
-    out = np.zeros(joint.n_features)
+    changes = np.zeros(joint.n_features)
     for m in range(joint.n_features):
         for b in _subsets(joint.n_features, m):
             known = {j: x[j] for j in b}
             change = about_y({**known, m: x[m]}) - about_y(known)
-            out[m] = max(out[m], np.abs(change).max())
-    return out
+            changes[m] = max(changes[m], np.abs(change).max())
+    return changes
 
 
 def cumulative_change(joint: JointDistribution, others: bool) -> np.ndarray:
@@ -83,7 +83,7 @@ def cumulative_change(joint: JointDistribution, others: bool) -> np.ndarray:
     -------
     float64 array (p,): 0, up to rounding, where the input is locally irrelevant at every x
     """
-    p, out = joint.n_features, np.zeros(joint.n_features)
+    p, changes = joint.n_features, np.zeros(joint.n_features)
     for m in range(p):
         for b in _subsets(p, m):
             inputs = sorted({*b, m})
@@ -97,8 +97,8 @@ def cumulative_change(joint: JointDistribution, others: bool) -> np.ndarray:
             change = _conditional(table) - _conditional(table[-1:])
             # Values that never occur have no conditional distribution.
             change = change[table.sum(axis=-1) > 0]
-            out[m] = max(out[m], np.abs(change).max(initial=0.0))
-    return out
+            changes[m] = max(changes[m], np.abs(change).max(initial=0.0))
+    return changes
 
 
 def _conditional(table):

@@ -165,9 +165,9 @@ def _without_impurity(joint, X, globally, locally):
     if strongly_relevant(joint).all():
         # One split fewer than it takes: on each path there is an input left that tells more.
         total = information_game(joint)(range(p))
-        short = [MultiwayForest(joint, k, depth=p - 1).mdi().sum() for k in range(2, p + 1)]
+        sums = [MultiwayForest(joint, k, depth=p - 1).mdi().sum() for k in range(2, p + 1)]
         quantity = "I(Y;V) - sum, one split short of fully grown, K > 1"
-        quantities.append(("s34", quantity, "entropy", total - np.array(short)))
+        quantities.append(("s34", quantity, "entropy", total - np.array(sums)))
     return quantities
 
 

@@ -21,20 +21,20 @@ def undefined_share(forest, x, chosen, sigma, as_printed) -> float:
     """
     low = np.full(forest.n_features, math.inf if as_printed else -math.inf)
     state = low, np.full(forest.n_features, math.inf), np.ones(forest.n_features)
-    counted = [0, 0]
+    pair_counts = [0, 0]
 
     def factor(q):
         if chosen[q]:
-            below = [_normal((end[q] - float(x[q])) / sigma) for end in state[:2]]
-            return below[1] - below[0]
+            probabilities = [_normal((end[q] - float(x[q])) / sigma) for end in state[:2]]
+            return probabilities[1] - probabilities[0]
         return float(state[0][q] <= x[q] < state[1][q])
 
     def visit(k, prod, is_inner):
         q = forest.feature[k]
         if q < 0:
             if is_inner:
-                counted[0] += 1
-                counted[1] += math.isnan(prod)
+                pair_counts[0] += 1
+                pair_counts[1] += math.isnan(prod)
             else:
                 visit_all(prod, True)
             return
@@ -54,7 +54,7 @@ def undefined_share(forest, x, chosen, sigma, as_printed) -> float:
 
     with np.errstate(all="ignore"):
         visit_all(1.0, False)
-    return counted[1] / counted[0]
+    return pair_counts[1] / pair_counts[0]
 
 
 def _normal(z):

@@ -44,18 +44,18 @@ def of_setting(forest, X, sigma, n_pairs, repeats) -> dict:
     rng = np.random.default_rng(0)
     d = X.shape[1]
     n_sets_per_size = -(-n_pairs // d)
-    chosen = np.concatenate([_ensembles.sets(rng, n_sets_per_size, d, m) for m in range(1, d + 1)])
-    x = X[rng.integers(len(X), size=len(chosen))]
+    masks = np.concatenate([_ensembles.sets(rng, n_sets_per_size, d, m) for m in range(1, d + 1)])
+    x = X[rng.integers(len(X), size=len(masks))]
     fresh_rows = np.unique(np.linspace(0, len(x) - 1, min(len(x), PAIRS_OF_FRESH)).astype(int))
     setting = Setting(forest, None, sigma, None)
 
     def sampled(noise, kind, count):
         rows = fresh_rows if noise == FRESH else slice(None)
         options = {"draws": "literal"} if noise == FRESH else {"pool": pools[kind]}
-        return lambda: pg2_sampled(forest, x[rows], chosen[rows], [count], sigma, kind, **options)
+        return lambda: pg2_sampled(forest, x[rows], masks[rows], [count], sigma, kind, **options)
 
     pools = {kind: noise_pool(kind, d, MANY, _STREAMS) for kind in METHODS}
-    jobs = {("exact",): lambda: setting.gaps(x, chosen[:, None])}
+    jobs = {("exact",): lambda: setting.gaps(x, masks[:, None])}
     cases = [(noise, kind) for noise in (FRESH, SHARED) for kind in METHODS]
     jobs |= {(*case, n): sampled(*case, n) for case in cases for n in (FEW, MANY)}
     seconds = turns(jobs, repeats, [name for name in jobs if MANY not in name])
@@ -88,10 +88,10 @@ def growth(trees, sizes, n_pairs, n_sampled, repeats):
         pool = noise_pool("mc", X.shape[1], MANY, _STREAMS)
         jobs = {}
         for size in sizes:
-            chosen = sets[size]
-            jobs["exact", size] = _exact(setting, x[:n_pairs], chosen[:n_pairs])
+            masks = sets[size]
+            jobs["exact", size] = _exact(setting, x[:n_pairs], masks[:n_pairs])
             for count in (FEW, MANY):
-                pairs = x[:n_sampled], chosen[:n_sampled]
+                pairs = x[:n_sampled], masks[:n_sampled]
                 jobs[count, size] = _sampling(forest, *pairs, count, "mc", {"pool": pool})
         key = {"n_trees": n_trees, "nodes": forest.n_nodes}
         seconds = turns(jobs, repeats, [name for name in jobs if MANY not in name])
@@ -115,13 +115,13 @@ def by_iterations(counts, n_fresh, n_shared, repeats, n_trees=40):
     forest, X = _ensembles.wine_like(n_trees)
     n_pairs = {FRESH: n_fresh, SHARED: n_shared}
     x, d = X[: max(n_pairs.values())], X.shape[1]
-    chosen = np.arange(d) < (np.arange(len(x)) % d + 1)[:, None]
+    masks = np.arange(d) < (np.arange(len(x)) % d + 1)[:, None]
     pools = {kind: noise_pool(kind, d, max(counts), _STREAMS) for kind in METHODS}
     jobs = {}
     for kind in METHODS:
         for noise, options in ((FRESH, {"draws": "literal"}), (SHARED, {"pool": pools[kind]})):
             for count in counts:
-                pairs = x[: n_pairs[noise]], chosen[: n_pairs[noise]]
+                pairs = x[: n_pairs[noise]], masks[: n_pairs[noise]]
                 jobs[kind, noise, count] = _sampling(forest, *pairs, count, kind, options)
     loads = [name for name in jobs if min(counts) in name]
     for (kind, noise, count), seconds in turns(jobs, repeats, loads).items():

@@ -48,15 +48,15 @@ def pg2(forest, x, chosen, below) -> float:
 
 def values(forest, X) -> np.ndarray:
     """The value that each tree adds, float64 (n_rows, n_trees)."""
-    out = np.empty((len(X), forest.n_trees))
+    of_trees = np.empty((len(X), forest.n_trees))
     rows = np.arange(len(X))
     for t, root in enumerate(forest.tree_offsets[:-1]):
         k = np.full(len(X), root)
         while (inner := forest.feature[k] >= 0).any():
             left = X[rows, forest.feature[k]] < forest.threshold[k]
             k = np.where(inner, np.where(left, forest.left[k], forest.right[k]), k)
-        out[:, t] = forest.value[k, 0]
-    return out
+        of_trees[:, t] = forest.value[k, 0]
+    return of_trees
 
 
 def _masses(cuts, below):

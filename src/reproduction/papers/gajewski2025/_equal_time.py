@@ -44,17 +44,17 @@ def findings(rows, comparison, interval) -> list[dict]:
 
 
 def _typical(rows, comparison, words):
-    for (model, method), (stated, half) in STATED.items():
+    for (model, method), (claimed, half_digit) in STATED.items():
         rows_of_method = rows[(rows["model"] == model) & (rows["method"] == method)]
         median, low, high = (rows_of_method[name].median() for name in ("value", "low", "high"))
-        nearest = 0.0 if low <= stated <= high else min(abs(low - stated), abs(high - stated))
-        interval = nearest, max(abs(low - stated), abs(high - stated))
+        nearest = 0.0 if low <= claimed <= high else min(abs(low - claimed), abs(high - claimed))
+        interval = nearest, max(abs(low - claimed), abs(high - claimed))
         yield finding(
             "s05",
             f"{comparison}, {model}, {PRINTED_METHODS[method]}",
-            f"|median NMAE over data sets and sigmas - {stated}|",
-            abs(median - stated),
-            half,
+            f"|median NMAE over data sets and sigmas - {claimed}|",
+            abs(median - claimed),
+            half_digit,
             basis="rounding",
             reason=f"half a unit of the last stated digit; {words}",
             interval=interval,
@@ -62,13 +62,13 @@ def _typical(rows, comparison, words):
 
 
 def _smaller_for_bigger(rows, comparison, words):
-    wide = rows.pivot(index=["dataset", "sigma", "method"], columns="model")
+    by_model = rows.pivot(index=["dataset", "sigma", "method"], columns="model")
     return exceptions(
         "s06",
         comparison,
         "settings in which the bigger model's NMAE is not the smaller one",
         words,
-        *((wide[a, "bigger"] >= wide[b, "single"]) for a, b in _COMPARED),
+        *((by_model[a, "bigger"] >= by_model[b, "single"]) for a, b in _COMPARED),
     )
 
 
@@ -126,16 +126,16 @@ def _noticeable(rows, comparison, words):
 
 
 def _edge(rows, comparison, words):
-    wide = rows.pivot(index=["dataset", "model", "sigma"], columns="method")
-    certain, counted, possible = (
-        (wide[a, "halton"] < wide[b, "mc"]).mean()
+    by_method = rows.pivot(index=["dataset", "model", "sigma"], columns="method")
+    certain, share, possible = (
+        (by_method[a, "halton"] < by_method[b, "mc"]).mean()
         for a, b in (("high", "low"), ("value", "value"), ("low", "high"))
     )
     return finding(
         "s32",
         comparison,
-        f"share of {len(wide)} settings in which quasi-Monte Carlo has the smaller NMAE",
-        counted,
+        f"share of {len(by_method)} settings in which quasi-Monte Carlo has the smaller NMAE",
+        share,
         0.5,
         "at least",
         basis="chosen",

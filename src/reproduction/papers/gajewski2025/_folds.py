@@ -49,8 +49,8 @@ def excess(rows) -> pd.DataFrame:
                 index=["shuffle", "fold"], columns=PARAMETERS, values="value"
             )
             best = other_errors.mean().idxmin()
-            stated = rows_of_model[is_text].set_index(["shuffle", "fold"])["value"]
-            differences = (stated - other_errors[best]).to_numpy() / other_errors[best].mean()
+            text_errors = rows_of_model[is_text].set_index(["shuffle", "fold"])["value"]
+            differences = (text_errors - other_errors[best]).to_numpy() / other_errors[best].mean()
             share = (
                 1 / len(differences)
                 + rows_of_model["n_held_out"].sum() / rows_of_model["n_training"].sum()

@@ -35,10 +35,10 @@ class Noise(NamedTuple):
 
     def draw(self, rng, x, n) -> np.ndarray:
         """Perturbed rows, float32 (n, n_features); all features move."""
-        drawn = self.perturbation.draw(rng, (n, len(x)))
+        draws = self.perturbation.draw(rng, (n, len(x)))
         if not isinstance(self.perturbation, Marginal):
-            drawn = x.astype(np.float64) + self.scale * drawn
-        return drawn.astype(np.float32)
+            draws = x.astype(np.float64) + self.scale * draws
+        return draws.astype(np.float32)
 
 
 def make(kind, rng, X, x, sigma) -> Noise:
@@ -49,8 +49,8 @@ def make(kind, rng, X, x, sigma) -> Noise:
     d = len(x)
     if kind == "marginal":
         rows = X.astype(np.float64)
-        below = [_among(rows[:, j].astype(np.float32)) for j in range(d)]
-        return Noise(Marginal(rows), np.ones(d), below)
+        probabilities = [_among(rows[:, j].astype(np.float32)) for j in range(d)]
+        return Noise(Marginal(rows), np.ones(d), probabilities)
     sample = rng.normal(size=VALUES).round(1)
     perturbations = {
         NORMAL: Normal(),
@@ -90,5 +90,5 @@ def _laplace_below(z: Decimal) -> Decimal:
 
 
 def _uniform_below(z: Decimal) -> Decimal:
-    half = Decimal(HALF_WIDTH)
-    return (min(max(z, -half), half) + half) / (2 * half)
+    half_width = Decimal(HALF_WIDTH)
+    return (min(max(z, -half_width), half_width) + half_width) / (2 * half_width)

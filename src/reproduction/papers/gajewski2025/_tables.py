@@ -41,11 +41,11 @@ def over_splits(frames, keys) -> pd.DataFrame:
 
 def _first_of_each(frames):
     """Rows of all frames; of a setting that several have, those of the first."""
-    setting, first_rows, seen = ["variant", "data", "model"], [], set()
+    setting, first_rows, settings_so_far = ["variant", "data", "model"], [], set()
     for frame in frames:
         settings = frame[setting].apply(tuple, axis=1)
-        first_rows.append(frame[~settings.isin(seen)])
-        seen |= set(settings)
+        first_rows.append(frame[~settings.isin(settings_so_far)])
+        settings_so_far |= set(settings)
     return pd.concat(first_rows, ignore_index=True)
 
 

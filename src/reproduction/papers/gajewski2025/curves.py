@@ -182,9 +182,9 @@ def statements(table) -> list[dict]:
 
 def _wide(rows, name):
     """One column of the table, float64 (n_methods, n_iterations, n_sigmas)."""
-    wide = rows.pivot(index="iterations", columns=["sigma", "method"], values=name).sort_index()
+    pivoted = rows.pivot(index="iterations", columns=["sigma", "method"], values=name).sort_index()
     sigmas = sorted(rows["sigma"].unique())
-    return np.stack([wide[[(s, method) for s in sigmas]].to_numpy() for method in METHODS])
+    return np.stack([pivoted[[(s, method) for s in sigmas]].to_numpy() for method in METHODS])
 
 
 def _shared(rows):

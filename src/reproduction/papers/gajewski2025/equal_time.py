@@ -164,11 +164,11 @@ def _median(values, as_integer=False):
 
 def _errors(forest, X, sets, exact, sigma, method, counts):
     """NMAE of each comparison, with its interval."""
-    every = sorted({int(c) for count in counts.values() for c in count.values()})
-    pool = noise_pool(method, X.shape[1], every[-1], N_STREAMS, 1)
-    estimates = pg2_sampled(forest, X, sets, every, scale=sigma, pool=pool)
-    values = dict(zip(every, nmae(estimates, exact), strict=True))
-    errors = dict(zip(every, _equal_time.K * standard_errors(estimates, exact), strict=True))
+    all_counts = sorted({int(c) for count in counts.values() for c in count.values()})
+    pool = noise_pool(method, X.shape[1], all_counts[-1], N_STREAMS, 1)
+    estimates = pg2_sampled(forest, X, sets, all_counts, scale=sigma, pool=pool)
+    values = dict(zip(all_counts, nmae(estimates, exact), strict=True))
+    errors = dict(zip(all_counts, _equal_time.K * standard_errors(estimates, exact), strict=True))
     intervals = {}
     for comparison, count in counts.items():
         ends = [int(count[name]) for name in ("low", "value", "high")]
@@ -184,8 +184,8 @@ def _printed(errors, count):
     if count not in errors.index:
         return {"value": np.nan, "low": np.nan, "high": np.nan}
     value, error = errors.loc[count, ["value", "standard_error"]]
-    wide = _equal_time.K * error
-    return {"value": value, "low": value - wide, "high": value + wide}
+    half_width = _equal_time.K * error
+    return {"value": value, "low": value - half_width, "high": value + half_width}
 
 
 def _accurate(errors, seconds, method):
@@ -247,15 +247,15 @@ def _draw_seconds(axis, table):
     exact = table[(table["part"] == "a pair") & (table["method"] == "exact")]
     axis.semilogy(exact["place"], exact["value"], "D", color=COLORS["black"], ms=4, label="exact")
     for method, noise in product(METHODS, (_clocks.FRESH, _clocks.SHARED)):
-        chosen = table[(table["method"] == method) & (table["noise"] == noise)]
-        wide = chosen.pivot(index=["place", *_KEY], columns="part", values="value").reset_index()
+        rows = table[(table["method"] == method) & (table["noise"] == noise)]
+        by_part = rows.pivot(index=["place", *_KEY], columns="part", values="value").reset_index()
         counts = [
-            printed_iterations()[(*key, method)] for key in wide[_KEY].itertuples(index=False)
+            printed_iterations()[(*key, method)] for key in by_part[_KEY].itertuples(index=False)
         ]
-        seconds = wide["a pair"] + wide["a sample"] * np.array(counts)
+        seconds = by_part["a pair"] + by_part["a sample"] * np.array(counts)
         filled = {} if noise == _clocks.FRESH else {"markerfacecolor": "none"}
         style = {"color": _METHOD_COLORS[method], "ms": 4.5, "label": f"{METHODS[method]}, {noise}"}
-        axis.semilogy(wide["place"] + _SHIFTS[method], seconds, "o", **style, **filled)
+        axis.semilogy(by_part["place"] + _SHIFTS[method], seconds, "o", **style, **filled)
     axis.set_ylabel("CPU seconds a pair, one thread")
     axis.set_title("Our seconds at the printed iterations")
     axis.legend(loc="upper left", ncols=2)
@@ -289,9 +289,9 @@ def _name_settings(axis, places):
     starts = [k for k, key in enumerate(keys) if k == 0 or key[:2] != keys[k - 1][:2]]
     for start, end in zip(starts, [*starts[1:], len(keys)], strict=True):
         dataset, model, _ = keys[start]
-        below = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
-        below |= {"xytext": (0, -17), "ha": "center", "va": "top", "fontsize": 7.5}
-        axis.annotate(f"{DATASETS[dataset]},\n{MODELS[model]}", ((start + end - 1) / 2, 0), **below)
+        style = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+        style |= {"xytext": (0, -17), "ha": "center", "va": "top", "fontsize": 7.5}
+        axis.annotate(f"{DATASETS[dataset]},\n{MODELS[model]}", ((start + end - 1) / 2, 0), **style)
         if start:
             axis.axvline(start - 0.5, color="0.8", lw=0.8)
     axis.grid(False, axis="x")
@@ -325,13 +325,13 @@ def statements(table) -> list[dict]:
 
 
 def _more_iterations(rows, comparison):
-    wide = rows.pivot(index=["dataset", "sigma", "method"], columns="model")
+    by_model = rows.pivot(index=["dataset", "sigma", "method"], columns="model")
     return _equal_time.exceptions(
         "s34",
         comparison,
         "settings in which the bigger model has no more iterations",
         "the interval is the range over the turns of the clock",
-        wide["high", "bigger"] <= wide["low", "single"],
-        wide["value", "bigger"] <= wide["value", "single"],
-        wide["low", "bigger"] <= wide["high", "single"],
+        by_model["high", "bigger"] <= by_model["low", "single"],
+        by_model["value", "bigger"] <= by_model["value", "single"],
+        by_model["low", "bigger"] <= by_model["high", "single"],
     )

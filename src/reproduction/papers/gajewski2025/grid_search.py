@@ -59,5 +59,5 @@ def compute(inputs) -> pd.DataFrame:
 
 def statements(table) -> list[dict]:
     """s25: the parameters minimize the squared error, in the whole grid and on its own folds."""
-    stated = table[table["excess"].notna()]
-    return _folds.findings(stated.assign(value=stated["excess"]), "whole grid, folds in order")
+    rows = table[table["excess"].notna()]
+    return _folds.findings(rows.assign(value=rows["excess"]), "whole grid, folds in order")

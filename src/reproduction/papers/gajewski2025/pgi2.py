@@ -105,9 +105,11 @@ def statements(table) -> list[dict]:
 
 def _nearness(variant, rows):
     """s14: little is lost to the optimum at the ranking's own noise, less than by SHAP; s18."""
-    wide = rows.pivot(index=["dataset", "sigma_metric"], columns="ranking", values="of_optimum")
-    at_own_noise = pd.concat([wide.xs(s, level="sigma_metric")[name] for s, name in GREEDY.items()])
-    shap = pd.concat([wide.xs(s, level="sigma_metric")[SHAP] for s in GREEDY])
+    shares = rows.pivot(index=["dataset", "sigma_metric"], columns="ranking", values="of_optimum")
+    at_own_noise = pd.concat(
+        [shares.xs(s, level="sigma_metric")[name] for s, name in GREEDY.items()]
+    )
+    shap = pd.concat([shares.xs(s, level="sigma_metric")[SHAP] for s in GREEDY])
     measured = "smallest share of the largest PGI2 that the greedy ranking has, at its own noise"
     options = {"basis": "chosen", "reason": REASONABLY}
     yield finding("s14", variant, measured, at_own_noise.min(), 0.95, "at least", **options)
@@ -118,7 +120,7 @@ def _nearness(variant, rows):
     )
     measured = "smallest share of the largest PGI2 that the greedy ranking has, at its own noise"
     yield finding("s18", variant, measured, at_own_noise.min(), 1 - ROUNDING, "at most", **options)
-    wide = rows.pivot(index=["dataset", "sigma_metric"], columns="ranking", values="first_best")
-    first = pd.concat([wide.xs(s, level="sigma_metric")[name] for s, name in GREEDY.items()])
+    shares = rows.pivot(index=["dataset", "sigma_metric"], columns="ranking", values="first_best")
+    first = pd.concat([shares.xs(s, level="sigma_metric")[name] for s, name in GREEDY.items()])
     measured = "smallest share of rows whose first feature has the largest gap, at its own noise"
     yield finding("s18", f"{variant}, first", measured, first.min(), 1.0, "at least")

@@ -59,10 +59,10 @@ def compute(inputs) -> pd.DataFrame:
 def statements(table) -> list[dict]:
     """s05 to s07, s31, s32 at the printed numbers of iterations, that is by the authors' clock."""
     rows = table[table["quantity"].str.endswith("_nmae")]
-    named = {f"{printed}_nmae": method for method, printed in PRINTED_METHODS.items()}
+    methods = {f"{printed}_nmae": method for method, printed in PRINTED_METHODS.items()}
     error = _equal_time.K * rows["own_error"]
     rows = rows.assign(low=rows["value"] - error, high=rows["value"] + error)
-    rows["method"] = rows["quantity"].map(named)
+    rows["method"] = rows["quantity"].map(methods)
     words = f"the interval is {_equal_time.K} standard errors of each NMAE, over streams of noise"
     return [
         row

@@ -51,13 +51,13 @@ def statements(table) -> list[dict]:
     """s08: how the shares change; s09: the single trees' top feature; s17: the two differ."""
     findings = []
     for variant, rows in table.groupby("variant", sort=False):
-        wide = rows.pivot(index=["dataset", "sigma", "k"], columns="model", values="value")
+        by_model = rows.pivot(index=["dataset", "sigma", "k"], columns="model", values="value")
         falls = np.diff(_cube(rows, "k"), axis=1).ravel() < 0
         rises = np.diff(_cube(rows, "sigma"), axis=1).ravel() > 0
         for varied, measured, holds in (
             ("k", "steps of k at which the share falls", falls),
             ("sigma", "steps of sigma at which the share rises", rises),
-            ("model", "settings in which it is lower for the bigger model", _lower(wide)),
+            ("model", "settings in which it is lower for the bigger model", _lower(by_model)),
         ):
             options = {"basis": "chosen", "reason": USUALLY}
             findings.append(

@@ -61,8 +61,8 @@ def statements(table) -> list[dict]:
             findings.append(
                 counted("s11", name, measured, excludes_zero, BY_CHANCE, "at most", **options)
             )
-        named = greedy["ranking"].isin([GREEDY[0.1], GREEDY[0.3]])
-        settings = greedy[(greedy["dataset"] == BETTER) & named]
+        of_small_sigma = greedy["ranking"].isin([GREEDY[0.1], GREEDY[0.3]])
+        settings = greedy[(greedy["dataset"] == BETTER) & of_small_sigma]
         shap = rows[(rows["dataset"] == BETTER) & (rows["ranking"] == SHAP)].set_index("k")
         shap = shap["value"].reindex(settings["k"]).to_numpy()
         smallest, low, high = (

@@ -84,16 +84,16 @@ def _case(rng, kind, draws):
     """Relative error, and the z-score of sampling, for one ensemble, row, set and noise."""
     forest, X = _ensembles.small(rng)
     x, d = X[rng.integers(len(X))], X.shape[1]
-    chosen = _ensembles.sets(rng, 1, d, int(rng.integers(1, d + 1)))[0]
+    mask = _ensembles.sets(rng, 1, d, int(rng.integers(1, d + 1)))[0]
     sigma = SIGMAS[int(rng.integers(len(SIGMAS)))]
     noise = _noises.make(kind, rng, X, x, sigma)
-    ours = pg2(forest, x[None], chosen, noise.perturbation, noise.scale)[0]
-    exact = _enumeration.pg2(forest, x, chosen, noise.below)
+    ours = pg2(forest, x[None], mask, noise.perturbation, noise.scale)[0]
+    exact = _enumeration.pg2(forest, x, mask, noise.below)
     key = {"noise": kind, "sigma": sigma, "gap": exact}
     error = abs(ours - exact) / exact if exact > SMALLEST else float(ours > SMALLEST)
-    moved = np.where(chosen, noise.draw(rng, x, draws), x)
+    perturbed = np.where(mask, noise.draw(rng, x, draws), x)
     at_x = _enumeration.values(forest, x[None])
-    squares = (_enumeration.values(forest, moved) - at_x).sum(axis=1) ** 2
+    squares = (_enumeration.values(forest, perturbed) - at_x).sum(axis=1) ** 2
     rows = [{"part": "exactness", **key, "value": error}]
     if np.count_nonzero(squares) >= MOVES and squares.std() > 0:
         z = (squares.mean() - ours) / (squares.std(ddof=1) / np.sqrt(draws))
@@ -105,10 +105,10 @@ def _invalid(rng, n_pairs=2000):
     """Gaps of an ensemble of the paper's size that are not numbers from 0."""
     forest, X = _ensembles.wine_like(40)
     d = X.shape[1]
-    chosen = np.concatenate([_ensembles.sets(rng, n_pairs // d, d, m) for m in range(1, d + 1)])
-    x = X[rng.integers(len(X), size=len(chosen))]
+    masks = np.concatenate([_ensembles.sets(rng, n_pairs // d, d, m) for m in range(1, d + 1)])
+    x = X[rng.integers(len(X), size=len(masks))]
     for sigma in SIGMAS:
-        gaps = pg2(forest, x, chosen, scale=sigma)
+        gaps = pg2(forest, x, masks, scale=sigma)
         count = int((~(gaps >= 0) | np.isinf(gaps)).sum())
         yield {"part": "invalid", "sigma": sigma, "n": len(gaps), "value": count}
 
@@ -117,13 +117,13 @@ def _cost(rng, trees, n_rows):
     """Operations by ensemble and size of the set, and the exponents."""
     d = _ensembles.FEATURES
     row_indices = rng.integers(_ensembles.ROWS, size=n_rows)
-    chosen = {size: _ensembles.sets(rng, n_rows, d, size) for size in SIZES}
+    masks = {size: _ensembles.sets(rng, n_rows, d, size) for size in SIZES}
     grown = {"trees": [_ensembles.wine_like(n) for n in trees]}
     grown["depth"] = [_ensembles.wine_like(TREES_OF_DEPTHS, depth) for depth in DEPTHS]
     for growth, ensembles in grown.items():
         for size in SIZES:
             counts = [
-                _operations.count(forest, X[row_indices], chosen[size], SIGMA)
+                _operations.count(forest, X[row_indices], masks[size], SIGMA)
                 for forest, X in ensembles
             ]
             yield from _growth(growth, size, ensembles, counts)
@@ -151,9 +151,9 @@ def _printed_algorithm(n_trees=8):
     """Share of pairs that are NaN in the printed algorithm, at sigma 0.3."""
     forest, X = _ensembles.wine_like(n_trees)
     for size in (SIZES[0], SIZES[-1]):
-        chosen = np.arange(X.shape[1]) < size
+        mask = np.arange(X.shape[1]) < size
         for quantity, as_printed in ((f"{_ALGORITHM}, as printed", True), (_ALGORITHM, False)):
-            share = _algorithm1.undefined_share(forest, X[0], chosen, 0.3, as_printed)
+            share = _algorithm1.undefined_share(forest, X[0], mask, 0.3, as_printed)
             key = {"part": "algorithm", "quantity": quantity, "size": size}
             yield {**key, "value": share}
 

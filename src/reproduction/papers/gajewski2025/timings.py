@@ -148,11 +148,11 @@ def _iterations(axis, rows):
 def statements(table) -> list[dict]:
     """s01 in seconds; s29: linear in iterations; s30: growth with nodes, as stated."""
     words = "the interval is the range if one turn of the clock is left out"
-    half = f"half a unit of the first decimal of the stated power; {words}"
+    reason = f"half a unit of the first decimal of the stated power; {words}"
     findings = []
     for row in table[table["part"] == "exponent"].to_dict("records"):
         interval = row["low"], row["high"]
-        options = {"basis": "rounding", "reason": half, "interval": interval}
+        options = {"basis": "rounding", "reason": reason, "interval": interval}
         name = f"seconds, |S| = {row['size']:.0f}"
         measured = f"exponent of CPU seconds in nodes: {METHOD_OF_GROWTH[row['method']]}"
         if row["method"] == "exact":
@@ -172,7 +172,7 @@ def statements(table) -> list[dict]:
                 abs(row["value"] - 1),
                 HALF_DIGIT,
                 basis="rounding",
-                reason=half,
+                reason=reason,
                 interval=_distance(row["low"] - 1, row["high"] - 1),
             )
         )

@@ -74,7 +74,7 @@ def trees(model, X, y) -> list[Tree]:
     targets = y[:, None] if classes is None else y[:, None] == classes
     grown = []
     for estimator, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
-        drawn = np.bincount(rows, minlength=len(X)).astype(float)
+        times_drawn = np.bincount(rows, minlength=len(X)).astype(float)
         nodes, visits = estimator.tree_, estimator.decision_path(X).toarray().T
         grown.append(
             Tree(
@@ -82,7 +82,7 @@ def trees(model, X, y) -> list[Tree]:
                 left=nodes.children_left,
                 right=nodes.children_right,
                 visits=visits.astype(float),
-                times={"inbag": drawn, "oob": (drawn == 0).astype(float)},
+                times={"inbag": times_drawn, "oob": (times_drawn == 0).astype(float)},
                 targets=targets.astype(float),
                 n_features=X.shape[1],
             )

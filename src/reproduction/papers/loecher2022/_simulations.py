@@ -55,11 +55,11 @@ _NAMES = {
 def replications(inputs, case, variant, coding, importances) -> pd.DataFrame:
     """Scores of a case: replications x (importance, feature)."""
     rows = inputs[SCORES if coding == NUMBERS else SUBSET_SCORES]
-    chosen = rows["importance"].isin(importances) & ((rows["data.effect"] > 0) == (case == POWER))
-    rows = rows[chosen & (rows["variant"] == variant)]
-    wide = rows.pivot(index="repeat", columns=["importance", "feature"], values="value")
-    computed = [name for name in importances if name in wide]
-    return wide[[(name, feature) for name in computed for feature in FEATURES]]
+    of_case = rows["importance"].isin(importances) & ((rows["data.effect"] > 0) == (case == POWER))
+    rows = rows[of_case & (rows["variant"] == variant)]
+    by_feature = rows.pivot(index="repeat", columns=["importance", "feature"], values="value")
+    computed = [name for name in importances if name in by_feature]
+    return by_feature[[(name, feature) for name in computed for feature in FEATURES]]
 
 
 def summary(inputs, case, importances, codings=(NUMBERS,)) -> pd.DataFrame:
@@ -87,10 +87,10 @@ def summary(inputs, case, importances, codings=(NUMBERS,)) -> pd.DataFrame:
     rows = []
     for variant in MTRY:
         for coding in codings:
-            wide = replications(inputs, case, variant, coding, importances)
+            scores = replications(inputs, case, variant, coding, importances)
             key = {"variant": variant, "coding": coding, "case": case}
-            for name in wide.columns.unique(0):
-                rows += [{**key, "importance": name, **row} for row in _summarized(wide[name])]
+            for name in scores.columns.unique(0):
+                rows += [{**key, "importance": name, **row} for row in _summarized(scores[name])]
     return pd.DataFrame(rows)
 
 
@@ -126,8 +126,8 @@ def jackknife(values, statistic) -> float:
     """
     values = np.asarray(values)
     n = len(values)
-    without = [statistic(np.delete(values, i, axis=0)) for i in range(n)]
-    return float(np.sqrt((n - 1) / n * ((without - np.mean(without)) ** 2).sum()))
+    left_out = [statistic(np.delete(values, i, axis=0)) for i in range(n)]
+    return float(np.sqrt((n - 1) / n * ((left_out - np.mean(left_out)) ** 2).sum()))
 
 
 def compute(inputs, case, recorded) -> pd.DataFrame:

@@ -61,11 +61,11 @@ def _ratios(rows):
     """Means over that of Sex, with the standard errors of such ratios of means over the seeds."""
     ratios = []
     for (case, importance), group in rows.groupby(["case", "importance"], sort=False):
-        wide = group.pivot(index="repeat", columns="feature", values="value")
-        sex = wide[STRONGEST]
-        for feature in wide:
-            ratio = wide[feature].mean() / sex.mean()
-            error = (wide[feature] - ratio * sex).std() / np.sqrt(len(wide)) / abs(sex.mean())
+        scores = group.pivot(index="repeat", columns="feature", values="value")
+        sex = scores[STRONGEST]
+        for feature in scores:
+            ratio = scores[feature].mean() / sex.mean()
+            error = (scores[feature] - ratio * sex).std() / np.sqrt(len(scores)) / abs(sex.mean())
             key = {"case": case, "importance": importance, "feature": feature}
             ratios.append({**key, "of_sex": ratio, "of_sex_error": error})
     return pd.DataFrame(ratios)
@@ -80,8 +80,8 @@ def of_sex(table, importance, feature=ID, case=AS_THEY_ARE):
 
 def row_of(table, importance, feature, case=AS_THEY_ARE) -> dict:
     """The row of a measure and feature."""
-    chosen = (table["importance"] == importance) & (table["case"] == case)
-    (row,) = table[chosen & (table["feature"] == feature)].to_dict("records")
+    of_measure = (table["importance"] == importance) & (table["case"] == case)
+    (row,) = table[of_measure & (table["feature"] == feature)].to_dict("records")
     return row
 
 

@@ -38,8 +38,8 @@ def expected(score: str, n_left: int, n_right: int, p: float) -> float:
     PG(1, 0): sigma^2 / N (8.3). With the correction 0; but the impurity of a single row is 0 and
     cannot be corrected, so that each child of one row leaves sigma^2 / N.
     """
-    single = (n_left == 1) + (n_right == 1)
-    return 2 * p * (1 - p) / (n_left + n_right) * (1 if score == "pg_10" else single)
+    n_single = (n_left == 1) + (n_right == 1)
+    return 2 * p * (1 - p) / (n_left + n_right) * (1 if score == "pg_10" else n_single)
 
 
 def simulate(n_draws: int, seed: int) -> list[dict]:
@@ -54,10 +54,10 @@ def simulate(n_draws: int, seed: int) -> list[dict]:
     random = np.random.default_rng(seed)
     rows = []
     for n_left, n_right, p in SHAPES:
-        drawn = random.binomial(n_left, p, n_draws), random.binomial(n_right, p, n_draws)
+        ones_drawn = random.binomial(n_left, p, n_draws), random.binomial(n_right, p, n_draws)
         chance = np.outer(_binomial(n_left, p), _binomial(n_right, p))
         for score, gains in gains_of_outcomes(n_left, n_right).items():
-            sample = gains[drawn]
+            sample = gains[ones_drawn]
             rows.append(
                 {
                     "quantity": score,
@@ -89,8 +89,8 @@ def one_split(n_left: int, a: int, n_right: int, b: int) -> tuple[Forest, np.nda
     """A tree of one split with its training data: one in-bag row a child, the others out-of-bag."""
     X = np.repeat([0.0, 1.0], [n_left + 1, n_right + 1])[:, None]
     y = np.repeat([1, 0, 1, 0], [1 + a, n_left - a, b, n_right - b + 1])
-    drawn = np.zeros(len(X), np.uint8)
-    drawn[[0, -1]] = 1
+    times_drawn = np.zeros(len(X), np.uint8)
+    times_drawn[[0, -1]] = 1
     forest = Forest(
         feature=[0, LEAF, LEAF],
         threshold=[0.5, 0.0, 0.0],
@@ -101,7 +101,7 @@ def one_split(n_left: int, a: int, n_right: int, b: int) -> tuple[Forest, np.nda
         tree_offsets=[0, 3],
         feature_names=["x"],
         output_names=["0", "1"],
-        inbag=drawn[None],
+        inbag=times_drawn[None],
     )
     return forest, X, y
 

@@ -111,8 +111,8 @@ def _errors(rows):
 
 
 def _steps(rows, features):
-    chosen = rows.loc[list(features)]
-    return chosen["step"], chosen["step_error"]
+    of_features = rows.loc[list(features)]
+    return of_features["step"], of_features["step_error"]
 
 
 def _power(table):
@@ -127,8 +127,8 @@ def _power(table):
         measured = "share of single draws in which x2 is not first"
         estimate = behind, share_interval(behind, n)
         options = {"basis": "chosen", "reason": _ERRS}
-        single = f"{variant}, single draws"
-        findings.append(within("s08", single, measured, OFTEN, "at least", estimate, **options))
+        of_draws = f"{variant}, single draws"
+        findings.append(within("s08", of_draws, measured, OFTEN, "at least", estimate, **options))
         measured = "smaller ratio of the standard deviations of x5 to x4 and x4 to x3"
         estimate = deviation_ratio(rows, [("x5", "x4"), ("x4", "x3")])
         findings.append(within("s27", variant, measured, 1.0, "at least", estimate))
@@ -149,11 +149,11 @@ def _mdi_fails(table):
         variant, options = f"{variant}, fails", {"basis": "chosen", "reason": _CHANCE}
         findings.append(within("s07", variant, measured, CHANCE, "at most", estimate, **options))
     for setting, key in settings(table, "mdi_rows"):
-        with_effect, without = (
+        with_effect, without_effect = (
             of(table, "mdi_rows", case, **key).loc[[RELEVANT]] for case in (POWER, NULL)
         )
-        ratio = with_effect["value"] / without["value"]
-        relative = [_errors(rows) / rows["value"] for rows in (with_effect, without)]
+        ratio = with_effect["value"] / without_effect["value"]
+        relative = [_errors(rows) / rows["value"] for rows in (with_effect, without_effect)]
         estimate = largest(ratio, ratio * np.hypot(*relative))
         measured = "mean MDI of x2 over that in the null case"
         options = {"basis": "chosen", "reason": _SLIGHTLY}

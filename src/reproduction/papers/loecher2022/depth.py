@@ -43,8 +43,8 @@ def compute(inputs) -> pd.DataFrame:
         deep splits`` and the ratio ``deep over near``.
     """
     rows = inputs[INPUT]
-    plain = rows["data.shuffled"].isna() | (rows["data.shuffled"] == "")
-    rows = rows[plain & rows["data.share"].isna()]
+    unshuffled = rows["data.shuffled"].isna() | (rows["data.shuffled"] == "")
+    rows = rows[unshuffled & rows["data.share"].isna()]
     splits, mdi = (
         rows.pivot(index=["repeat", "depth"], columns="feature", values=name).fillna(0)
         for name in ("splits", "value")
@@ -75,8 +75,8 @@ def _of_id(splits):
     ):
         sums = splits[level].groupby("repeat").sum()
         shares[name] = sums[ID] / sums.sum(axis=1)
-    near, deep = shares.values()
-    shares["deep over near"] = deep / near
+    share_near, share_deep = shares.values()
+    shares["deep over near"] = share_deep / share_near
     rows = [
         {"quantity": name, "value": v.mean(), "error": v.std() / np.sqrt(len(v)), "feature": ID}
         for name, v in shares.items()

@@ -70,10 +70,10 @@ def compute(inputs) -> pd.DataFrame:
     terms = [round(row["value"], 2) for row in blog if row["term"] != "prediction"]
     blog.append({"term": "sum of printed terms", "value": round(sum(terms), 2)})
     forest, x = real_forest()
-    real = _decomposed(forest, x)
-    for row in real:
+    real_steps = _decomposed(forest, x)
+    for row in real_steps:
         row["term"] = f"diabetes {row['term']}"
-    rows = [{"part": "blog", **r} for r in blog] + [{"part": "real tree", **r} for r in real]
+    rows = [{"part": "blog", **r} for r in blog] + [{"part": "real tree", **r} for r in real_steps]
     columns = ["part", "step", "term", "value", "test", "node", "rows", "aside"]
     return pd.DataFrame(rows, columns=columns).astype({"step": "Int64", "rows": "Int64"})
 
@@ -122,11 +122,11 @@ def _decomposed(forest, x):
     steps, k = [_at("baseline", explained.baseline[0], forest, 0, 0)], 0
     while (j := forest.feature[k]) != LEAF:
         name, threshold = forest.feature_names[j], forest.threshold[k]
-        below = row[j] <= threshold
-        child, aside = (forest.left[k], forest.right[k])[:: 1 if below else -1]
+        goes_left = row[j] <= threshold
+        child, aside = (forest.left[k], forest.right[k])[:: 1 if goes_left else -1]
         # A feature comes once on these paths, so its contribution is one step.
         step = _at(name, explained.values[0, j, 0], forest, child, len(steps))
-        test = f"{name} {'≤' if below else '>'} {threshold:.4g}"
+        test = f"{name} {'≤' if goes_left else '>'} {threshold:.4g}"
         steps.append({**step, "test": test, "aside": float(forest.value[aside, 0])})
         k = child
     return [*steps, _at("prediction", forest.predict(x)[0, 0], forest, k, len(steps))]
@@ -174,19 +174,19 @@ def _path(axis, rows):
 
 def _split(axis, parent, child, level, gap):
     """The way to the child in color, with its contribution, and the child off the path in gray."""
-    rises, below = child["value"] > 0, level + 1
+    rises, depth = child["value"] > 0, level + 1
     side, color = (1, UP) if rises else (-1, DOWN)
     node_align, aside_align = ("left", "right") if rises else ("right", "left")
-    axis.plot([parent["node"], child["aside"]], [level, below], color=ASIDE, lw=0.9, zorder=1)
-    axis.plot(child["aside"], below, "o", ms=6, mfc="white", mec=ASIDE, zorder=2)
+    axis.plot([parent["node"], child["aside"]], [level, depth], color=ASIDE, lw=0.9, zorder=1)
+    axis.plot(child["aside"], depth, "o", ms=6, mfc="white", mec=ASIDE, zorder=2)
     aside = f"{child['aside']:.2f} ({parent['rows'] - child['rows']:.0f} rows)"
     style = {"va": "center", "fontsize": 7.5}
-    axis.text(child["aside"] - side * gap, below, aside, ha=aside_align, color="0.4", **style)
+    axis.text(child["aside"] - side * gap, depth, aside, ha=aside_align, color="0.4", **style)
     arrow = {"arrowstyle": "-|>", "color": color, "lw": 2.4, "shrinkA": 5, "shrinkB": 6}
-    axis.annotate("", (child["node"], below), (parent["node"], level), arrowprops=arrow)
-    _mark(axis, child, below)
+    axis.annotate("", (child["node"], depth), (parent["node"], level), arrowprops=arrow)
+    _mark(axis, child, depth)
     node = f"{child['node']:.2f} ({child['rows']:.0f} rows)"
-    axis.text(child["node"] + side * gap, below, node, ha=node_align, va="center", fontsize=8)
+    axis.text(child["node"] + side * gap, depth, node, ha=node_align, va="center", fontsize=8)
     text_x = 0.3 * parent["node"] + 0.7 * child["node"] + side * gap
     axis.text(text_x, level + 0.4, child["test"], ha=node_align, va="center", fontsize=8)
     step = f"{child['value']:+.2f}".replace("-", "−")

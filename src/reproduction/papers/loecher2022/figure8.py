@@ -52,11 +52,11 @@ def compute(inputs) -> pd.DataFrame:
     table = pd.concat([_simulations.summary(inputs, c, names) for c in (POWER, NULL)])
     measured = {}
     for variant in MTRY:
-        wide = _simulations.replications(inputs, POWER, variant, NUMBERS, names)
+        scores = _simulations.replications(inputs, POWER, variant, NUMBERS, names)
         for name in names:
-            measured[variant, name] = _measured(wide[[name]].to_numpy(), separation, "separation")
+            measured[variant, name] = _measured(scores[[name]].to_numpy(), separation, "separation")
         for name in BEFORE:
-            pair = wide[[name, "shap_oob_y"]].to_numpy()
+            pair = scores[[name, "shap_oob_y"]].to_numpy()
             measured[variant, name] |= _measured(pair, _gain, "gain")
     rows = [{"variant": v, "importance": name, **row} for (v, name), row in measured.items()]
     of_x2 = pd.DataFrame(rows).assign(case=POWER, feature=RELEVANT)

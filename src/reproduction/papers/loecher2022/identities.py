@@ -254,21 +254,21 @@ def _of_noise(table):
 def _of_bias(table):
     """s16: means of the simulation and of the enumeration against the formulas."""
     raw, hat = (table[table["quantity"] == score] for score in _useless_split.SCORES)
-    single = hat[["n_left", "n_right"]].min(axis=1) == 1
+    has_single = hat[["n_left", "n_right"]].min(axis=1) == 1
     simulated = f"; standard errors of {table['n'].max()} draws"
     findings = []
     for variant, rows, formula, measured in (
         ("without correction", raw, None, "largest distance of the mean from sigma^2 / N"),
-        ("with correction", hat[~single], 0.0, "largest distance of the mean from 0"),
+        ("with correction", hat[~has_single], 0.0, "largest distance of the mean from 0"),
         (
             "with correction, a child of one row",
-            hat[single],
+            hat[has_single],
             0.0,
             "largest distance of the mean from 0",
         ),
         (
             "size of that bias",
-            hat[single],
+            hat[has_single],
             None,
             "the same from sigma^2 / N for each such child",
         ),

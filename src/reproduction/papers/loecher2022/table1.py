@@ -101,7 +101,7 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
         among all features (``lead``, ``lead_error``) and the first ten (``lead_first_ten``, ...),
         and how far PGhat(1, 0) is behind the score (``behind``, ``behind_error``).
     """
-    wide = {
+    pivoted = {
         name: rows.pivot(index="repeat", columns=["among", "importance"], values="value")
         for name, rows in inputs.items()
     }
@@ -111,7 +111,7 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
     for variant, scores in PRINTED.items():
         sources = scores | (EXTRA_SCORES if variant == "published" else {})
         areas = {
-            n: pd.DataFrame({score: wide[e][n][name] for score, (e, name) in sources.items()})
+            n: pd.DataFrame({score: pivoted[e][n][name] for score, (e, name) in sources.items()})
             for n in (ALL, FIRST)
         }
         for score in sources:
@@ -166,8 +166,8 @@ def _of_mtry(table):
     expected = np.array([printed[score] for score in OF_MTRY_2])
 
     def distance(scores):
-        chosen = rows.loc[scores]
-        return float(((chosen["value"] - expected) ** 2 / chosen["standard_error"] ** 2).sum())
+        part = rows.loc[scores]
+        return float(((part["value"] - expected) ** 2 / part["standard_error"] ** 2).sum())
 
     difference = distance([f"{score}, mtry 2" for score in OF_MTRY_2]) - distance([*OF_MTRY_2])
     measured = (

@@ -82,8 +82,8 @@ def _errors(axis, table, lost):
         if method == BANDED:
             _band(axis, kinds, color)
         for tree, (mark, size) in MARKS.items():
-            real = rows[rows["tree"] == tree]
-            points = real["depth"], np.maximum(real["value"], LEAST)
+            fitted_rows = rows[rows["tree"] == tree]
+            points = fitted_rows["depth"], np.maximum(fitted_rows["value"], LEAST)
             axis.plot(*points, mark, color=color, ms=size, mec="white", mew=0.6)
         release = str(rows["version"].iloc[0])
         axis.text(*at_text, name.format(release), color=color, fontsize=8.5, fontweight="bold")
@@ -101,8 +101,8 @@ def _errors(axis, table, lost):
     band = f"{BANDED}: from that row to rows that pass every other test; between, 9 of 10"
     axis.fill_between([], [], [], color=COLORS["vermilion"], alpha=0.2, lw=0, label=band)
     # Below the axes, so that it covers no line and the lines have all the room.
-    below = {"loc": "upper left", "bbox_to_anchor": (-0.1, -0.11), "alignment": "left"}
-    axis.legend(fontsize=8, title=_lost(lost), title_fontsize=8, **below)
+    style = {"loc": "upper left", "bbox_to_anchor": (-0.1, -0.11), "alignment": "left"}
+    axis.legend(fontsize=8, title=_lost(lost), title_fontsize=8, **style)
     axis.set(xlim=(0, 154), ylim=(5e-18, 1e36), xlabel="depth of the tree")
     axis.set_yticks([10.0**k for k in range(-16, 33, 8)])
     axis.set_ylabel("largest error of a row's SHAP values / its largest SHAP value")
@@ -168,6 +168,6 @@ def _exponents(axis, slope, sweep):
     methods = METHODS if sweep == "M, chain" else (_steps.ALGORITHM_2, _steps.OURS)
     for k, method in enumerate(methods):
         text = texts[sweep]
-        shown = text[method] if sweep == "M, chain" else text.format(slope[sweep, method])
+        words = text[method] if sweep == "M, chain" else text.format(slope[sweep, method])
         style = {"color": COLORS[METHODS[method][0]], "fontsize": 8, "va": "center"}
-        axis.text(0.03, 0.92 - 0.14 * k, shown, transform=axis.transAxes, **style)
+        axis.text(0.03, 0.92 - 0.14 * k, words, transform=axis.transAxes, **style)

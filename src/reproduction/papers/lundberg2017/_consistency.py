@@ -39,14 +39,14 @@ def violations(M: int, n_pairs: int, seed: int) -> dict[tuple[str, str], int]:
     rng = np.random.default_rng([seed, M])
     counts = {}
     for task, game in (("output", output_game), ("gain", gain_game)):
-        old, new = pairs(rng, M, n_pairs, game)
-        before, after = shapley(game(old), M), shapley(game(new), M)
+        less, more = pairs(rng, M, n_pairs, game)
+        before, after = shapley(game(less), M), shapley(game(more), M)
         counts[task, "SHAP"] = int((after < before).sum())
         trees = [[Orders.draw(rng, M) for _ in range(n_pairs)] for _ in range(2)]
         measure = {"output": path_output, "gain": path_gain}[task]
         changes = [
             measure(g, new_order) - measure(f, old_order)
-            for f, g, old_order, new_order in zip(old, new, *trees, strict=True)
+            for f, g, old_order, new_order in zip(less, more, *trees, strict=True)
         ]
         counts[task, "path"] = int(sum(c < 0 for c in changes))
     return counts

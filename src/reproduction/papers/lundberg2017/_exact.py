@@ -36,19 +36,19 @@ def tree_shap(x, tree: Tree) -> list[Fraction]:
         if tree.v[j] is not INTERNAL:
             return [tree.v[j].numerator * a for a in above], scale * tree.v[j].denominator
         i, goes_left = tree.d[j], x[tree.d[j]] <= tree.t[j]
-        old = factors.get(i, untested)
+        before = factors.get(i, untested)
         sums_of_children = []
         for child, is_taken in ((tree.a[j], goes_left), (tree.b[j], not goes_left)):
-            new = _Factor(old.z * tree.r[child] / tree.r[j], old.o * int(is_taken), m)
-            if new.z == 0 and new.o == 0:
+            after = _Factor(before.z * tree.r[child] / tree.r[j], before.o * int(is_taken), m)
+            if after.z == 0 and after.o == 0:
                 continue  # no subset of features leads there
-            passed = [a // f * g for a, f, g in zip(above, old.f, new.f, strict=True)]
-            new_factors = {**factors, i: new}
-            sums = below(child, passed, scale // old.scale * new.scale, new_factors)
+            products = [a // f * g for a, f, g in zip(above, before.f, after.f, strict=True)]
+            new_factors = {**factors, i: after}
+            sums = below(child, products, scale // before.scale * after.scale, new_factors)
             # The term of i with this edge takes the place of the term without it.
-            phi[i] += (new.o - new.z) * new.integral(sums, weights) / size
-            if old.z != old.o:
-                phi[i] -= (old.o - old.z) * old.integral(sums, weights) / size
+            phi[i] += (after.o - after.z) * after.integral(sums, weights) / size
+            if before.z != before.o:
+                phi[i] -= (before.o - before.z) * before.integral(sums, weights) / size
             sums_of_children.append(sums)
         common = lcm(*(scale for _, scale in sums_of_children))
         raised = [[a * (common // scale) for a in values] for values, scale in sums_of_children]

@@ -32,8 +32,8 @@ def draw(table):
     from matplotlib import pyplot as plt
 
     figure = plt.figure(figsize=(8.4, 8.8))
-    trees, middle, below = figure.subfigures(3, 1, height_ratios=[1.0, 0.9, 0.9])
-    pair, lowest = trees.subplots(1, 2), below.subplots(1, 2)
+    trees, middle, bottom = figure.subfigures(3, 1, height_ratios=[1.0, 0.9, 0.9])
+    pair, lowest = trees.subplots(1, 2), bottom.subplots(1, 2)
     leaves = table[table["part"] == "leaf"].groupby("tree")["exact"].apply(list)
     titles = {"A": "Tree A: an AND", "B": "Tree B: the same, and more with cough"}
     for column, (name, order) in enumerate((("A", ("Fever", "Cough")), ("B", ("Cough", "Fever")))):

@@ -35,8 +35,8 @@ def draw(table):
     )
     for column, (dataset, mode) in zip(axes.T, places, strict=True):
         rows = table[(table["dataset"] == dataset) & (table["mode"] == mode)]
-        chosen = (rows["outcome"] == "label") & (rows["linkage"] == LINKAGE)
-        _curves(column[0], rows[chosen & (rows["statistic"] == "r2")])
+        of_label = (rows["outcome"] == "label") & (rows["linkage"] == LINKAGE)
+        _curves(column[0], rows[of_label & (rows["statistic"] == "r2")])
         column[0].set_title(f"{DATASETS.get(dataset, dataset).partition(':')[0]}, {MODES[mode]}")
         for axis, (outcome, name) in zip(column[1:], _OUTCOMES.items(), strict=True):
             _areas(axis, rows[(rows["outcome"] == outcome) & (rows["statistic"] == "area")])
@@ -52,9 +52,9 @@ def draw(table):
 
 def _headline(table, datasets):
     """Areas of the in-sample protocol with permuted outcomes, where there is nothing to find."""
-    chosen = (table["mode"] == "in_sample") & (table["labels"] == "permuted")
-    chosen &= (table["linkage"] == LINKAGE) & (table["outcome"] == "label")
-    area = table[chosen & (table["statistic"] == "area")].set_index(["dataset", "clustered"])
+    of_control = (table["mode"] == "in_sample") & (table["labels"] == "permuted")
+    of_control &= (table["linkage"] == LINKAGE) & (table["outcome"] == "label")
+    area = table[of_control & (table["statistic"] == "area")].set_index(["dataset", "clustered"])
     lines = []
     for k, dataset in enumerate(datasets, 1):
         areas = [
@@ -95,8 +95,8 @@ def _areas(axis, rows):
     for line, (name, (_, color, _)) in enumerate(CLUSTERED.items()):
         for i, (linkage, marker) in enumerate(_MARKERS.items()):
             for j, labels in enumerate(("observed", "permuted")):
-                chosen = (rows["clustered"] == name) & (rows["linkage"] == linkage)
-                for row in rows[chosen & (rows["labels"] == labels)].itertuples():
+                of_linkage = (rows["clustered"] == name) & (rows["linkage"] == linkage)
+                for row in rows[of_linkage & (rows["labels"] == labels)].itertuples():
                     y = line + 0.25 * (i - 1) + 0.1 * (j - 0.5)
                     error = [[row.value - row.low], [row.high - row.value]]
                     style = {"color": color, "marker": marker, "ms": 3.6, "lw": 0.8}

@@ -34,7 +34,7 @@ def violations(n_pairs: int, seed: int) -> dict[str, list[tuple[str, int, int]]]
     for game in dict.fromkeys(GAMES.values()):
         rng = np.random.default_rng([seed, 5])
         pairs[game] = [f.reshape(n_pairs, -1) for f in _consistency.pairs(rng, M, n_pairs, game)]
-    counted = {}
+    falls = {}
     for package, fit in (
         ("sklearn", _sklearn),
         ("xgboost", _xgboost),
@@ -46,8 +46,8 @@ def violations(n_pairs: int, seed: int) -> dict[str, list[tuple[str, int, int]]]
             for game, function_pair in pairs.items()
         }
         offered = [q for q in GAMES if q in models[GAMES[q]][0][0][1]]
-        counted[name] = [(q, *_falls(models[GAMES[q]], pairs[GAMES[q]], q)) for q in offered]
-    return counted
+        falls[name] = [(q, *_falls(models[GAMES[q]], pairs[GAMES[q]], q)) for q in offered]
+    return falls
 
 
 def _falls(models, functions, quantity):

@@ -84,9 +84,9 @@ def _xgboost_model(xgboost, forest):
     leaf, n = left < 0, forest.n_nodes
     # XGBoost goes left on <, the trees here on <=, and it keeps the values of leaves with the
     # thresholds; both in float32.
-    below = forest.threshold.astype(np.float32)
-    below = np.where(below > forest.threshold, np.nextafter(below, np.float32(-np.inf)), below)
-    above = np.nextafter(below, np.float32(np.inf))
+    single = forest.threshold.astype(np.float32)
+    single = np.where(single > forest.threshold, np.nextafter(single, np.float32(-np.inf)), single)
+    above = np.nextafter(single, np.float32(np.inf))
     conditions = np.where(forest.feature < 0, forest.value[:, 0], above).astype(np.float32)
     tree |= {
         "base_weights": [0.0] * n,

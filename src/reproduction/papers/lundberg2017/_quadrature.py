@@ -49,8 +49,8 @@ def tree_shap(x, tree: Tree, steps: Counter) -> list[float]:
             for t in points:
                 steps["loop"] += 1
                 ratio.append(((1 - t) * z_c + t * o_c) / ((1 - t) * z + t * o))
-            passed = [a * f for a, f in zip(above, ratio, strict=True)]
-            sums = below(child, passed, {**factors, i: (z_c, o_c)})
+            products = [a * f for a, f in zip(above, ratio, strict=True)]
+            sums = below(child, products, {**factors, i: (z_c, o_c)})
             integral = 0.0
             for k, t in enumerate(points):
                 steps["loop"] += 1

@@ -82,8 +82,8 @@ def exponents(rows) -> dict[tuple[str, str], float]:
     for method in (ALGORITHM_2, OURS):
         counts = [r for r in rows if r["sweep"] == "L" and r["method"] == method]
         pairs = pairwise(counts)
-        added = [(b["L"] - a["L"], b["value"] - a["value"]) for a, b in pairs]
-        slopes["L", method] = slope(added)
+        increments = [(b["L"] - a["L"], b["value"] - a["value"]) for a, b in pairs]
+        slopes["L", method] = slope(increments)
     return slopes
 
 

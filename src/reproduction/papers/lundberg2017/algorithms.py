@@ -135,10 +135,10 @@ def lost(errors) -> list[dict]:
     for (kind, method, release), line in lines.items():
         key = {"tree": "caterpillar", "rows": kind, "method": method, "version": release}
         depths, values = zip(*sorted(line), strict=True)
-        below = max((k for k, value in enumerate(values) if value <= LOST), default=None)
-        if below is None or below == len(values) - 1:
+        last = max((k for k, value in enumerate(values) if value <= LOST), default=None)
+        if last is None or last == len(values) - 1:
             continue
-        (x0, x1), (y0, y1) = depths[below : below + 2], np.log(values[below : below + 2])
+        (x0, x1), (y0, y1) = depths[last : last + 2], np.log(values[last : last + 2])
         share = (np.log(LOST) - y0) / (y1 - y0) if np.isfinite([y0, y1]).all() else 1.0
         depths_of_loss.append({**key, "value": float(x0 + (x1 - x0) * share)})
     return depths_of_loss
@@ -159,10 +159,10 @@ def _s02(table):
         _equality(table, name)
         for name in ("additivity, fractions", "additivity, splitcredit", "unused features, any")
     )
-    missing = "largest error of E[f] + sum of phi = f(x)"
+    measured = "largest error of E[f] + sum of phi = f(x)"
     return [
-        finding("s02", "fractions", f"{missing}, Algorithm 2 in fractions", exact, 0.0),
-        finding("s02", "splitcredit", f"{missing}, ours, relative", ours, ROUNDING),
+        finding("s02", "fractions", f"{measured}, Algorithm 2 in fractions", exact, 0.0),
+        finding("s02", "splitcredit", f"{measured}, ours, relative", ours, ROUNDING),
         finding("s02", "missingness", "largest |phi| of a feature no tree tests", unused, 0.0),
     ]
 
@@ -192,23 +192,23 @@ def _s04(table):
     ):
         measured = f"largest relative difference, {quantity}"
         findings.append(finding("s04", variant, measured, _equality(table, quantity), limit))
-    shown = table[(table["part"] == "error") & (table["method"] == PRINTED_ALGORITHM)]
-    chain = shown[(shown["tree"] == "caterpillar") & (shown["depth"] == DEEP)]
+    of_algorithm = table[(table["part"] == "error") & (table["method"] == PRINTED_ALGORITHM)]
+    chain = of_algorithm[(of_algorithm["tree"] == "caterpillar") & (of_algorithm["depth"] == DEEP)]
     measured = f"largest error of {PRINTED_ALGORITHM}"
     for kind, rows in chain.groupby("rows", sort=False):
         variant = f"float64, caterpillar of depth {DEEP}, {kind}"
         findings.append(finding("s04", variant, measured, rows["value"].max(), ROUNDING))
-    real = shown[shown["tree"] != "caterpillar"]
-    for row in real.itertuples():
+    fitted = of_algorithm[of_algorithm["tree"] != "caterpillar"]
+    for row in fitted.itertuples():
         findings.append(finding("s04", f"float64, {row.tree}", measured, row.value, ROUNDING))
     value = _with_bounds(table, _steps.ALGORITHM_2).max()
     measured = "steps over T L (3 D^2 + 7 D) / 2, largest"
     findings.append(finding("s04", "bound", measured, value, 1.0, basis="chosen", reason=BOUND))
     slopes = _slopes(table)
-    for (sweep, method), stated in STATED.items():
+    for (sweep, method), stated_slope in STATED.items():
         if method == _steps.ALGORITHM_2:
             measured = f"log steps{SHARES[sweep]} against log {sweep}"
-            findings.append(_slope("s04", sweep, measured, slopes[sweep, method], stated))
+            findings.append(_slope("s04", sweep, measured, slopes[sweep, method], stated_slope))
     return findings
 
 
@@ -275,12 +275,12 @@ def _differences(forest, X) -> dict[str, np.ndarray]:
 
 def _phi(forest, X, number, method):
     """Values of all rows, features and outputs, summed over the trees."""
-    out = np.zeros((*X.shape, forest.n_outputs), dtype=object)
+    values = np.zeros((*X.shape, forest.n_outputs), dtype=object)
     for c in range(forest.n_outputs):
         for tree in _algorithms.trees_of(forest, c, number):
             for n, x in enumerate(X.tolist()):
-                out[n, :, c] += method(x, tree, Counter())
-    return out
+                values[n, :, c] += method(x, tree, Counter())
+    return values
 
 
 def _expectations(forest, X):

@@ -115,8 +115,10 @@ def draw(table):
 
 def statements(table) -> list[dict]:
     """s01: the attributions that fall and rise from A to B, and in how many random pairs."""
-    shown = table[table["part"] == "attribution"]
-    cough = shown[shown["feature"] == "Cough"].set_index(["task", "method", "tree"])["value"]
+    attributed = table[table["part"] == "attribution"]
+    cough = attributed[attributed["feature"] == "Cough"].set_index(["task", "method", "tree"])[
+        "value"
+    ]
     change = {key: cough[(*key, "B")] / cough[(*key, "A")] - 1 for key in FALLS}
     falls = -max(change[key] for key, expects_fall in FALLS.items() if expects_fall)
     rises = min(change[key] for key, expects_fall in FALLS.items() if not expects_fall)

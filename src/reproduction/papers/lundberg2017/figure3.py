@@ -100,9 +100,9 @@ def _bars(axis, rows):
 
     bars = [c for c in rows if c.startswith("bar_")]
     colors = [*_COLORS[: len(bars)], _OTHERS]
-    single = rows[bars].to_numpy().T
-    _stack(axis, [*np.maximum(single, 0), rows["rest_positive"].to_numpy()], colors)
-    _stack(axis, [*np.minimum(single, 0), rows["rest_negative"].to_numpy()], colors)
+    largest = rows[bars].to_numpy().T
+    _stack(axis, [*np.maximum(largest, 0), rows["rest_positive"].to_numpy()], colors)
+    _stack(axis, [*np.minimum(largest, 0), rows["rest_negative"].to_numpy()], colors)
     total = rows[[*bars, "rest_positive", "rest_negative"]].sum(axis=1).to_numpy()
     (line,) = axis.plot(np.arange(len(rows)), total, color="black", lw=0.6, drawstyle="steps-mid")
     handles = [Patch(color=color) for color in colors]

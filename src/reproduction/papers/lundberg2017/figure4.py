@@ -62,14 +62,14 @@ def compute(inputs) -> pd.DataFrame:
     areas = rows[rows["statistic"] == "area"]
     # Of the curves: all of those that are drawn, and both ends and few groups of the others.
     observed = rows["labels"] == "observed"
-    drawn = (rows["linkage"] == _figure4.LINKAGE) & (
+    has_curve = (rows["linkage"] == _figure4.LINKAGE) & (
         observed | rows["clustered"].isin(_figure4.CONTROLS)
     )
     ends = rows["n_groups"].isin([1, _FEW_GROUPS]) | (rows["n_groups"] == _n_rows(rows))
-    curves = (rows["outcome"] == "label") & (drawn | (observed & ends))
-    shown = rows[(rows["statistic"] == "area") | curves]
+    curves = (rows["outcome"] == "label") & (has_curve | (observed & ends))
+    rows_kept = rows[(rows["statistic"] == "area") | curves]
     pairs = list(dict.fromkeys(pair for pairs in LEADS.values() for pair in pairs))
-    table = pd.concat([_means(shown), *(_leads(areas, *p) for p in pairs)], ignore_index=True)
+    table = pd.concat([_means(rows_kept), *(_leads(areas, *p) for p in pairs)], ignore_index=True)
     columns = [*_KEYS, "versus", "statistic", "n_groups", "value", "low", "high", "n_repeats"]
     table["n_groups"] = table["n_groups"].astype("Int64")
     # More digits than the repeats can tell apart; unrounded the file would be twice as large.
@@ -155,10 +155,10 @@ def statements(table) -> list[dict]:
     """
     of_label = table[table["outcome"] == "label"]
     over_control = of_label[of_label["statistic"] == _OVER]
-    plain = of_label[(of_label["statistic"] == _LEAD) & (of_label["labels"] == "observed")]
+    lead_of_label = of_label[(of_label["statistic"] == _LEAD) & (of_label["labels"] == "observed")]
     of_prediction = table[(table["outcome"] == "prediction") & (table["labels"] == "observed")]
     of_prediction = of_prediction[of_prediction["statistic"] == _LEAD]
-    in_sample = plain[plain["mode"] == "in_sample"]
+    in_sample = lead_of_label[lead_of_label["mode"] == "in_sample"]
     findings = [
         f for s in ("s06", "s07") for f in (*_judged(s, in_sample), *_judged(s, over_control))
     ]
@@ -171,9 +171,9 @@ def statements(table) -> list[dict]:
 
 def _judged(statement, leads, kind="at least"):
     pairs = LEADS[statement]
-    chosen = pd.concat(leads[(leads["clustered"] == a) & (leads["versus"] == b)] for a, b in pairs)
+    paired = pd.concat(leads[(leads["clustered"] == a) & (leads["versus"] == b)] for a, b in pairs)
     findings = []
-    for (dataset, mode), rows in chosen.groupby(["dataset", "mode"], sort=False):
+    for (dataset, mode), rows in paired.groupby(["dataset", "mode"], sort=False):
         comparison = ", ".join(f"{CLUSTERED[a][0]} less {CLUSTERED[b][0]}" for a, b in pairs)
         is_over = rows["statistic"].iat[0] == _OVER
         control_text = " over the control with permuted outcomes" if is_over else ""

@@ -76,15 +76,15 @@ def _uniqueness(n_pairs, seed):
         order = [*range(1, M), 0]
         values = [_in_order(v, order) for v in (before, after)]
         all_features = tuple(range(M))
-        added = sum(values[0]) + before[()] - before[all_features]
-        without = _consistency.output_game(old.mean(axis=1, keepdims=True) + 0 * old)
+        error_of_sum = sum(values[0]) + before[()] - before[all_features]
+        without_feature = _consistency.output_game(old.mean(axis=1, keepdims=True) + 0 * old)
         shap = _consistency.shapley(before, M) / np.prod(range(1, M + 1))
         case = f"fixed order, M = {M}"
         for quantity, value in (
-            ("largest |E[f] + sum of phi - f(x)|", np.abs(added).max()),
+            ("largest |E[f] + sum of phi - f(x)|", np.abs(error_of_sum).max()),
             (
                 "largest |phi| of a feature without effect",
-                np.abs(_in_order(without, order)[-1]).max(),
+                np.abs(_in_order(without_feature, order)[-1]).max(),
             ),
             ("pairs in which phi falls", (values[1][-1] < values[0][-1]).sum()),
             ("largest |phi - SHAP|", np.abs(values[0][-1] - shap).max()),
@@ -164,10 +164,10 @@ def _path_methods(seed):
         square = sum(w * tree.v[j] ** 2 for w, j in zip(weights, leaf, strict=True))
         gains.append(abs(sum(gain) - (square - mean**2)))
         unused_gains.append(abs(gain[-1]))
-    for case, errors, missing in (("output", sums, unused), ("gain", gains, unused_gains)):
+    for case, errors, untested in (("output", sums, unused), ("gain", gains, unused_gains)):
         for quantity, values in (
             ("largest error of the sum", errors),
-            ("largest |phi| of an untested feature", missing),
+            ("largest |phi| of an untested feature", untested),
         ):
             yield _row("path methods", case, quantity, len(values), max(values))
 
@@ -213,14 +213,14 @@ def _from_order(x, tree):
 
 def _fluctuations(seed):
     """SHAP values of a row before and after a feature moves."""
-    moved = []
+    shifts = []
     for tree, x in _random_trees(seed):
         # A feature that no tree tests moves far, and the others stay between the same thresholds.
         moved_row = [*(value - 0.25 for value in x[:-1]), x[-1] + 7.0]
         a, b = (_attributions.shap_output(row, tree) for row in (x, moved_row))
-        moved.append(max(abs(p - q) for p, q in zip(a, b, strict=True)))
+        shifts.append(max(abs(p - q) for p, q in zip(a, b, strict=True)))
     yield _row(
-        "fluctuations", "no impact on any output", "largest change of phi", len(moved), max(moved)
+        "fluctuations", "no impact on any output", "largest change of phi", len(shifts), max(shifts)
     )
     # Figure 1, tree A, an AND: without a cough, fever changes nothing of the output.
     tree = figure1.trees()["A"]

@@ -99,8 +99,8 @@ def _by_rows(sizes, repeats, trees, noise):
     for size in sizes:
         for repeat in range(repeats):
             recipe = {"dataset": "led_sampled", "n_samples": size, "noise": noise}
-            drawn = datasets.load(recipe, repeat)
-            values = _estimates(drawn.X, drawn.y, X, trees, repeat)
+            data = datasets.load(recipe, repeat)
+            values = _estimates(data.X, data.y, X, trees, repeat)
             for name, limit in limits.items():
                 squares = (values[name] - limit) ** 2
                 mean = (p_x @ squares if name == "local" else squares).mean()
@@ -111,8 +111,8 @@ def _by_rows(sizes, repeats, trees, noise):
 def noisy_led(noise) -> theory.JointDistribution:
     """Led whose segments each show the opposite with probability `noise`."""
     patterns = np.array(list(np.ndindex((2,) * 7)))
-    wrong = (patterns[:, None] != led.SEGMENTS[None].astype(int)).sum(axis=2)
-    table = noise**wrong * (1 - noise) ** (7 - wrong) / 10
+    n_wrong = (patterns[:, None] != led.SEGMENTS[None].astype(int)).sum(axis=2)
+    table = noise**n_wrong * (1 - noise) ** (7 - n_wrong) / 10
     return theory.JointDistribution(table.reshape((2,) * 7 + (10,)))
 
 
@@ -248,7 +248,7 @@ def statements(table) -> list[dict]:
 
 def _exponent(rows):
     """Mean slope of the logarithms over the repeats, and its standard error."""
-    wide = np.log(rows.pivot_table(index="repeat", columns="size", values="value"))
-    sizes = np.log(wide.columns.to_numpy(float))
-    slopes = np.polyfit(sizes, wide.to_numpy().T, 1)[0]
+    logarithms = np.log(rows.pivot_table(index="repeat", columns="size", values="value"))
+    sizes = np.log(logarithms.columns.to_numpy(float))
+    slopes = np.polyfit(sizes, logarithms.to_numpy().T, 1)[0]
     return slopes.mean(), slopes.std(ddof=1) / np.sqrt(len(slopes))

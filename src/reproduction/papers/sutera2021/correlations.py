@@ -42,20 +42,20 @@ def draw(table):
     figure, axes = plt.subplots(2, 3, figsize=(9, 5.2), sharex=True, sharey="row")
     for row, correlation in zip(axes, ("pearson", "spearman"), strict=True):
         rows_of_correlation = table[table["correlation"] == correlation]
-        wide = rows_of_correlation.pivot_table(
+        cells = rows_of_correlation.pivot_table(
             index="k", columns=["reference", "versus", "statistic"], values="value"
         )
-        closest = max(_PAIRS, key=lambda pair: wide[(*pair, "mean")].mean())
+        closest = max(_PAIRS, key=lambda pair: cells[(*pair, "mean")].mean())
         for axis, (pair, (label, color)) in zip(row, _PAIRS.items(), strict=True):
             for other_pair in _PAIRS:
                 if other_pair != pair:
                     axis.plot(
-                        wide.index, wide[(*other_pair, "mean")], color="0.7", lw=0.8, zorder=1
+                        cells.index, cells[(*other_pair, "mean")], color="0.7", lw=0.8, zorder=1
                     )
-            low, high = wide[(*pair, "min")], wide[(*pair, "max")]
-            axis.fill_between(wide.index, low, high, color=color, alpha=0.2, lw=0)
-            style = {"marker": ".", "ms": 4} if len(wide) < _FEW else {}
-            axis.plot(wide.index, wide[(*pair, "mean")], color=color, **style)
+            low, high = cells[(*pair, "min")], cells[(*pair, "max")]
+            axis.fill_between(cells.index, low, high, color=color, alpha=0.2, lw=0)
+            style = {"marker": ".", "ms": 4} if len(cells) < _FEW else {}
+            axis.plot(cells.index, cells[(*pair, "mean")], color=color, **style)
             word = ", the closest pair" if pair == closest else ""
             axis.set_title(f"{label}\n{correlation.capitalize()}{word}", fontsize=9)
         row[0].set_ylabel("correlation of absolute scores")
@@ -77,16 +77,18 @@ def statements(table) -> list[dict]:
     """s17, s18 and s19 on the data set; the paper does not say which correlation it shows."""
     dataset = _DATASETS[table["k"].max()]
     return [
-        stated
+        row
         for correlation, rows in table.groupby("correlation", sort=False)
-        for stated in _statements(f"{dataset}, {correlation.capitalize()}", rows)
+        for row in _statements(f"{dataset}, {correlation.capitalize()}", rows)
     ]
 
 
 def _statements(variant, rows):
-    wide = rows.pivot_table(index=["k", "reference", "versus"], columns="statistic", values="value")
-    means = wide["mean"].unstack(["reference", "versus"])
-    widths = (wide["max"] - wide["min"]).unstack(["reference", "versus"])
+    cells = rows.pivot_table(
+        index=["k", "reference", "versus"], columns="statistic", values="value"
+    )
+    means = cells["mean"].unstack(["reference", "versus"])
+    widths = (cells["max"] - cells["min"]).unstack(["reference", "versus"])
     other_pairs = means[[("local_mdi", "saabas"), ("local_mdi", "tree_shap")]].max(axis=1)
     lead = means["saabas", "tree_shap"] - other_pairs
     spread = widths.max() - widths.min()

@@ -212,7 +212,7 @@ def statements(table) -> list[dict]:
         for (over, under), (statement, kind, limit) in _RATIOS.items():
             if {over, under} <= set(seconds):
                 ratios = seconds[over] / seconds[under]
-                chosen = {"basis": "chosen", "reason": _MUCH_REASON}
+                options = {"basis": "chosen", "reason": _MUCH_REASON}
                 findings.append(
                     finding(
                         statement,
@@ -223,7 +223,7 @@ def statements(table) -> list[dict]:
                         kind,
                         interval=(ratios.min(), ratios.max()),
                         beside=over == "tree_shap",
-                        **(chosen if limit == MUCH else {"basis": "printed"}),
+                        **(options if limit == MUCH else {"basis": "printed"}),
                     )
                 )
     return findings

@@ -69,15 +69,15 @@ def compute(inputs) -> pd.DataFrame:
 def _remains(rows):
     """Samples below 0.75 by the log loss, a share of those by local MDI, with an interval."""
     for (dataset, versus), group in rows.groupby(["dataset", "versus"], sort=False):
-        wide = group.pivot_table(index="sample", columns="reference", values="value") < SIMILAR
-        before, after = wide["local_mdi"].to_numpy(), wide["log_loss"].to_numpy()
+        is_below = group.pivot_table(index="sample", columns="reference", values="value") < SIMILAR
+        before, after = is_below["local_mdi"].to_numpy(), is_below["log_loss"].to_numpy()
         if not before.any():
             continue
         # Samples drawn with replacement: counts of the four kinds of samples are multinomial.
         kinds = np.bincount(2 * before + after, minlength=4)
         random = np.random.default_rng(0)
-        drawn = random.multinomial(len(before), kinds / len(before), size=DRAWS)
-        shares = (drawn[:, 1] + drawn[:, 3]) / np.maximum(drawn[:, 2] + drawn[:, 3], 1)
+        counts = random.multinomial(len(before), kinds / len(before), size=DRAWS)
+        shares = (counts[:, 1] + counts[:, 3]) / np.maximum(counts[:, 2] + counts[:, 3], 1)
         low, high = np.quantile(shares, [0.025, 0.975])
         key = {"part": "remains", "dataset": dataset, "weights": "equal", "versus": versus}
         value = after.sum() / before.sum()
@@ -93,11 +93,11 @@ def draw(table):
     above = top.subplots(1, 2, width_ratios=[1, 1.25])
     _hump(above[0], table)
     _all_sets(above[1], table)
-    below = bottom.subplots(1, 3, sharex=True)
-    for axis, dataset in zip(below, NAMES, strict=True):
+    lower = bottom.subplots(1, 3, sharex=True)
+    for axis, dataset in zip(lower, NAMES, strict=True):
         _by_class(axis, table, dataset)
         axis.set_xlabel(f"samples below {SIMILAR:g} (%)")
-    panels.letter([*above, *below])
+    panels.letter([*above, *lower])
     bottom.suptitle(
         "By predicted class, against TreeSHAP; in brackets the class's share at the roots "
         "(balanced: rows weighted so that classes are equally likely)",
@@ -161,8 +161,8 @@ def _bars(axis, places, lengths, style):
 def _by_class(axis, table, dataset):
     rows = table[(table["part"] == "class") & (table["dataset"] == dataset)]
     rows = rows[rows["versus"] == "tree_shap"]
-    shown = [w for w in ("equal", "balanced") if w in set(rows["weights"])]
-    groups = [(w, c) for w in shown for c in range(len(NAMES[dataset]))]
+    weightings = [w for w in ("equal", "balanced") if w in set(rows["weights"])]
+    groups = [(w, c) for w in weightings for c in range(len(NAMES[dataset]))]
     cells = rows.set_index(["reference", "weights", "predicted"])
     for shift, (reference, (_, color, hatch)) in zip(_SHIFTS, REFERENCES.items(), strict=True):
         drawn_groups = [k for k, (w, c) in enumerate(groups) if (reference, w, c) in cells.index]

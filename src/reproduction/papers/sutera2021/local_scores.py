@@ -38,10 +38,10 @@ def compute(inputs, samples: dict[str, list[int]]) -> pd.DataFrame:
     for dataset, ks in KS.items():
         scores = inputs[f"sutera2021_k_{dataset}/local_scores"]
         scores = scores.rename(columns={"model.max_features": "k", "data": "dataset"})
-        chosen = scores["k"].isin(ks) & scores["sample"].isin(samples[dataset])
+        mask = scores["k"].isin(ks) & scores["sample"].isin(samples[dataset])
         # Segments and pixels are drawn by their place.
         places = {name: j for j, name in enumerate(_LOADERS[dataset]().feature_names)}
-        tables.append(scores[chosen].assign(feature=scores.loc[chosen, "feature"].map(places)))
+        tables.append(scores[mask].assign(feature=scores.loc[mask, "feature"].map(places)))
     columns = ["dataset", "k", "importance", "sample", "predicted", "feature", "value"]
     return pd.concat(tables, ignore_index=True)[columns]
 
@@ -127,10 +127,10 @@ def statements(table) -> list[dict]:
     """s42: correlations of the scores of all pairs of measures, of the samples of the figure."""
     findings = []
     for dataset, rows in table.groupby("dataset", sort=False):
-        wide = rows.pivot_table(
+        by_measure = rows.pivot_table(
             index=["k", "sample", "feature"], columns="importance", values="value"
         )
-        correlations = wide.groupby(level=["k", "sample"]).corr()
+        correlations = by_measure.groupby(level=["k", "sample"]).corr()
         of_a = {a: correlations.xs(a, level="importance") for a in MEASURES}
         pairs = [of_a[a][b] for a, b in combinations(MEASURES, 2)]
         findings.append(

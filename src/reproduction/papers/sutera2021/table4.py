@@ -36,8 +36,8 @@ def compute(inputs) -> pd.DataFrame:
     spread = grouped.agg(low="min", mean_of_seeds="mean", high="max", n_seeds="size")
     # Unstacking sorts the cells, and the rows below are taken by their place.
     draws = grouped.quantile([0.025, 0.5, 0.975]).unstack().reindex(spread.index)
-    drawn = spread.index.get_level_values("dataset") == DRAWN
-    spread.loc[drawn, ["low", "high"]] = draws.loc[drawn, [0.025, 0.975]].to_numpy()
+    is_drawn = spread.index.get_level_values("dataset") == DRAWN
+    spread.loc[is_drawn, ["low", "high"]] = draws.loc[is_drawn, [0.025, 0.975]].to_numpy()
     spread["median"] = draws[0.5]
     table = ours[[*_KEYS, "value"]].merge(spread.reset_index(), on=_KEYS, how="left")
     table["seed_0"] = table["value"]

@@ -354,9 +354,9 @@ def _built():
     ]
     imp = {name: theory.MultiwayForest(joint, 2).mdi() for name, joint in example.items()}
     fails = [s * (imp["Y2"][j] - imp["Y1"][j]) for j, s in sign.items()]
-    alike = theory.symmetric_inputs()
-    v = theory.information_game(alike)
-    differ = [np.ptp(theory.MultiwayForest(alike, k).mdi()[:2]) for k in (1, 2, 3)]
+    symmetric = theory.symmetric_inputs()
+    v = theory.information_game(symmetric)
+    differ = [np.ptp(theory.MultiwayForest(symmetric, k).mdi()[:2]) for k in (1, 2, 3)]
     example2 = table2.compute({}).set_index("quantity")["value"]
     copy, hidden = theory.noisy_copy(), theory.hidden_dependence()
     assert theory.relevant(copy).all()
@@ -376,9 +376,9 @@ def _built():
     ]
     rows = [(statement, quantity, "entropy", values) for statement, quantity, values in quantities]
     for words, cumulative_others in (("B = x_B", False), ("B <= x_B", True)):
-        seen = theory.cumulative_change(hidden, cumulative_others) > theory.relevance.EQUAL
+        has_change = theory.cumulative_change(hidden, cumulative_others) > theory.relevance.EQUAL
         quantity = f"disagreements, X_m <= x_m and {words}"
-        rows.append(("s45", quantity, "any", seen != theory.relevant(hidden)))
+        rows.append(("s45", quantity, "any", has_change != theory.relevant(hidden)))
     return rows
 
 
@@ -468,9 +468,9 @@ def _scaled():
     """Statement 37: forests of the same rows with renamed classes, and with the output doubled."""
     flowers, wines = iris.load(), wine.load()
     recipe = _recipe("ExtraTreesClassifier", "entropy", False)
-    named = [to_forest(models.fit(recipe, flowers.X, y)) for y in (flowers.y, (flowers.y + 1) % 3)]
-    local = [local_mdi.explain(forest, flowers.X).values for forest in named]
-    of_classes = tree_shap.explain(named[0], flowers.X).values
+    fitted = [to_forest(models.fit(recipe, flowers.X, y)) for y in (flowers.y, (flowers.y + 1) % 3)]
+    local = [local_mdi.explain(forest, flowers.X).values for forest in fitted]
+    of_classes = tree_shap.explain(fitted[0], flowers.X).values
     # The alcohol of a wine from its other properties.
     recipe = _recipe("ExtraTreesRegressor", "squared_error", False)
     X, y = wines.X[:, 1:], wines.X[:, 0]
@@ -482,11 +482,11 @@ def _scaled():
     def changed(measure):
         return change(*(measure.explain(forest, X).values for forest in doubled))
 
-    twice = "output doubled: change of"
+    words = "output doubled: change of"
     return [
         ("s37", "classes renamed: change of local MDI, relative", "entropy", change(*local)),
-        ("s37", f"{twice} local MDI, relative", "variance", changed(local_mdi)),
-        ("s37", f"{twice} TreeSHAP, relative", "variance", changed(tree_shap)),
+        ("s37", f"{words} local MDI, relative", "variance", changed(local_mdi)),
+        ("s37", f"{words} TreeSHAP, relative", "variance", changed(tree_shap)),
         (
             "s37",
             "classes: difference of TreeSHAP of one row",
