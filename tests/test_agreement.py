@@ -59,9 +59,9 @@ def run_of(tmp_path, data, recipe):
     fit.run(Namespace(**files, out=tmp_path / "models.npz"))
 
     def explained(importance, **parameters):
-        out, recipe = tmp_path / "found.npz", {"importance": importance, **parameters}
-        explain.run(Namespace(**files, models=tmp_path / "models.npz", recipe=recipe, out=out))
-        return storage.read_bundle(out, attribution)["d+m"]
+        file, recipe = tmp_path / "found.npz", {"importance": importance, **parameters}
+        explain.run(Namespace(**files, models=tmp_path / "models.npz", recipe=recipe, out=file))
+        return storage.read_bundle(file, attribution)["d+m"]
 
     return explained
 
@@ -95,8 +95,8 @@ def test_packages_agree_to_rounding_and_one_wrong_value_is_a_finding(
     assert judged(table)["verdict"] == "unexplained"
 
 
-def compared(found, forest, ours, peer):
-    table = agreement.compute(found, forest, [(ours, peer)])
+def compared(results, forest, ours, peer):
+    table = agreement.compute(results, forest, [(ours, peer)])
     table.insert(0, "data", "iris")
     table["model"] = "m"
     return _agreement.compute({"e/agreement": table})
@@ -178,11 +178,11 @@ def test_only_the_first_rows_are_explained(tmp_path, iris):
 
 def test_different_rows_are_not_compared(iris):
     forest = forest_of(iris, FOREST)
-    two, three = (function_of("saabas")(forest, iris.X[:n], output=0) for n in (2, 3))
+    two_rows, three_rows = (function_of("saabas")(forest, iris.X[:n], output=0) for n in (2, 3))
     with pytest.raises(
         ValueError, match=r"a is \(2, 4, 1\) and b is \(3, 4, 1\): compare the same"
     ):
-        agreement.compute({"a": two, "b": three}, forest, [("a", "b")])
+        agreement.compute({"a": two_rows, "b": three_rows}, forest, [("a", "b")])
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -125,10 +125,15 @@ class TestEveryLocalMeasure:
         rng = np.random.default_rng(1)
         for j in set(forest.feature[inner].tolist()):
             rows[:, j] = rng.choice(forest.threshold[inner & (forest.feature == j)], len(rows))
-        beside = rows + (0.125 if strict else -0.125)
-        on, off = (local(name, forest, X, y, r).values for r in (rows, beside))
-        assert on.tobytes() == off.tobytes()
-        assert on.tobytes() != local(name, forest, X, y, 2 * rows - beside).values.tobytes()
+        shifted = rows + (0.125 if strict else -0.125)
+        on_thresholds, off_thresholds = (
+            local(name, forest, X, y, r).values for r in (rows, shifted)
+        )
+        assert on_thresholds.tobytes() == off_thresholds.tobytes()
+        assert (
+            on_thresholds.tobytes()
+            != local(name, forest, X, y, 2 * rows - shifted).values.tobytes()
+        )
 
     def test_gives_unused_features_exactly_zero(self, name, case):
         forest, X, y = case
@@ -270,9 +275,9 @@ def test_a_bundle_gives_the_same_attribution_back(output, tmp_path):
     write_bundle(tmp_path / "a.npz", {"x/y": a, "z": a})
     with np.load(tmp_path / "a.npz", allow_pickle=False) as archive:
         assert all(archive[entry].dtype != object for entry in archive.files)
-    back = read_bundle(tmp_path / "a.npz", Attribution)
-    assert list(back) == ["x/y", "z"]
-    assert_equal_attributions(back["x/y"], a)
+    restored = read_bundle(tmp_path / "a.npz", Attribution)
+    assert list(restored) == ["x/y", "z"]
+    assert_equal_attributions(restored["x/y"], a)
 
 
 def attribution(**changes):

@@ -201,8 +201,8 @@ def test_single_precision_is_the_rounded_result(method, case):
     in_single = splitcredit.explain(model, X, method, dtype="float32", **more(method, X))
     assert in_single.values.dtype == np.float32 and in_single.baseline.dtype == np.float64
     assert in_single.values.tobytes() == in_double.values.astype(np.float32).tobytes()
-    back = from_arrays(in_single.to_arrays())
-    assert isinstance(back, Attribution) and back.values.dtype == np.float32
+    restored = from_arrays(in_single.to_arrays())
+    assert isinstance(restored, Attribution) and restored.values.dtype == np.float32
     rounding = 4 * np.finfo(np.float32).eps * np.abs(in_double.values).sum(axis=1).max()
     assert in_single.totals().dtype == np.float64
     np.testing.assert_allclose(in_single.totals(), in_double.totals(), rtol=0, atol=rounding)

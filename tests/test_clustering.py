@@ -62,8 +62,8 @@ def merges_by_definition(X, linkage):
 
 def gap(X, a, b, linkage):
     if linkage == "ward":
-        between = np.linalg.norm(X[a].mean(axis=0) - X[b].mean(axis=0))
-        return between * np.sqrt(2 * len(a) * len(b) / (len(a) + len(b)))
+        between_means = np.linalg.norm(X[a].mean(axis=0) - X[b].mean(axis=0))
+        return between_means * np.sqrt(2 * len(a) * len(b) / (len(a) + len(b)))
     distances = distance.cdist(X[a], X[b])
     return distances.mean() if linkage == "average" else distances.max()
 

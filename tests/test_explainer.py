@@ -354,8 +354,8 @@ def test_attributes_of_the_model_are_those_of_shap(name):
     assert ours.model.num_outputs == theirs.model.num_outputs
     assert np.allclose(ours.model.base_offset, theirs.model.base_offset, rtol=SINGLE, atol=SINGLE)
     # The raw prediction of one of three classes is not its log odds, as shap calls it.
-    three = "three classes" in name
-    assert ours.model.tree_output == (None if three else theirs.model.tree_output)
+    has_three_classes = "three classes" in name
+    assert ours.model.tree_output == (None if has_three_classes else theirs.model.tree_output)
     assert (ours.feature_perturbation, ours.model_output) == ("interventional", "raw")
     predicted = ours.model.predict(data()[0][:3]), theirs.model.predict(data()[0][:3])
     assert np.allclose(*predicted, rtol=SINGLE, atol=SINGLE)

@@ -29,13 +29,13 @@ def data():
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 5)).astype(np.float32)
     score = (X[:, 0] + X[:, 1] * X[:, 2]).astype(float)
-    two = (score > 0) * 1
+    two_classes = (score > 0) * 1
     return X, {
         "value": score,
-        "two": two,
+        "two": two_classes,
         "three": np.digitize(score, [-0.5, 0.5]),
         "values": np.column_stack([score, 2 * X[:, 3] + score**2]),
-        "classes": np.column_stack([two, np.digitize(X[:, 3], [-0.5, 0.5])]),
+        "classes": np.column_stack([two_classes, np.digitize(X[:, 3], [-0.5, 0.5])]),
     }
 
 
@@ -275,12 +275,12 @@ def test_the_first_trees_of_a_model_with_categories_keep_their_splits():
 def test_a_masker_and_a_matrix_with_names_are_put_in_the_order_of_the_model():
     frame, y = labeled()
     frame = frame[["a", "b"]]
-    model, turned = xgboost.XGBRegressor(**FEW).fit(frame, y), frame[["b", "a"]]
-    ours = TreeExplainer(model, shap.maskers.Independent(turned[50:60]))
+    model, reordered = xgboost.XGBRegressor(**FEW).fit(frame, y), frame[["b", "a"]]
+    ours = TreeExplainer(model, shap.maskers.Independent(reordered[50:60]))
     assert np.array_equal(ours.data, frame[50:60]) and ours.data_feature_names == ["a", "b"]
     expected = TreeExplainer(model, frame[50:60]).shap_values(frame[:6])
-    assert np.array_equal(ours.shap_values(turned[:6]), expected)
-    assert np.array_equal(ours(turned[:6]).data, frame[:6])
-    matrices = [xgboost.DMatrix(table[:6]) for table in (frame, turned)]
+    assert np.array_equal(ours.shap_values(reordered[:6]), expected)
+    assert np.array_equal(ours(reordered[:6]).data, frame[:6])
+    matrices = [xgboost.DMatrix(table[:6]) for table in (frame, reordered)]
     first, second = (TreeExplainer(model).shap_values(matrix) for matrix in matrices)
     assert np.array_equal(first, second)

@@ -44,8 +44,8 @@ def test_names_of_frames_are_kept_and_arrays_give_the_same(frame, method):
 def test_columns_in_another_order_are_put_in_order(frame):
     X, y = frame
     for model in models(X, y):
-        turned = splitcredit.explain(model, X[X.columns[::-1]])
-        assert turned.values.tobytes() == splitcredit.explain(model, X).values.tobytes()
+        reordered = splitcredit.explain(model, X[X.columns[::-1]])
+        assert reordered.values.tobytes() == splitcredit.explain(model, X).values.tobytes()
 
 
 def test_columns_that_are_missing_or_not_known_are_refused(frame):

@@ -72,9 +72,9 @@ def test_what_the_line_says_is_kept_and_the_rest_finds_its_place():
         ["importance", "data.n_features"],
     )
     assert spec["log"] == ["model.max_depth", "y"]
-    only = planned(grid(**axes), figure={"where": {"data.n_features": 50, "among": 50}})
-    assert "among" not in only["row"] and "data.n_features" not in only["row"] + only["column"]
-    assert only["where"] == {"data.n_features": [50], "among": [50]}
+    fixed = planned(grid(**axes), figure={"where": {"data.n_features": 50, "among": 50}})
+    assert "among" not in fixed["row"] and "data.n_features" not in fixed["row"] + fixed["column"]
+    assert fixed["where"] == {"data.n_features": [50], "among": [50]}
 
 
 def test_axes_of_another_metric_have_no_place():

@@ -53,9 +53,9 @@ def test_randomized_rows_do_not_depend_on_their_group(monkeypatch):
 def test_rankings_are_compared_on_the_same_draws():
     """The same features removed in another order: the same numbers."""
     forest, X, y, order = case()
-    turned = order[:, [2, 0, 1]]
+    reordered = order[:, [2, 0, 1]]
     a = randomizing.randomized_rmse(forest, X, y, order, [3], X)
-    b = randomizing.randomized_rmse(forest, X, y, turned, [3], X)
+    b = randomizing.randomized_rmse(forest, X, y, reordered, [3], X)
     assert a.predictions.tobytes() == b.predictions.tobytes()
 
 
@@ -171,8 +171,8 @@ def test_columns_of_test_rows_are_found_by_name():
         return LinearRegression().fit(X, y)
 
     expected = retraining.removed_predictions(fit, X, y, X[:3].to_numpy(), ranks, 1)
-    turned = retraining.removed_predictions(fit, X, y, X.loc[:2, ["c", "a", "b"]], ranks, 1)
-    assert turned.tobytes() == expected.tobytes()
+    reordered = retraining.removed_predictions(fit, X, y, X.loc[:2, ["c", "a", "b"]], ranks, 1)
+    assert reordered.tobytes() == expected.tobytes()
     with pytest.raises(ValueError, match=r"X_test has the columns .*: pass the same columns"):
         retraining.removed_predictions(fit, X, y, X[:3].add_suffix("2"), ranks, 1)
 

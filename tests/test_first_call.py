@@ -224,21 +224,21 @@ def test_a_damaged_file_is_compiled_anew(load, folder):
     content = file.read_bytes()
     for damaged in (content[:-100], b"", content[:200] + b"?" + content[201:]):
         file.write_bytes(damaged)
-        anew, from_file = load().total, load().total
-        assert anew(x) == 20.0 and not anew.stats.cache_hits
+        recompiled, from_file = load().total, load().total
+        assert recompiled(x) == 20.0 and not recompiled.stats.cache_hits
         assert from_file(x) == 20.0 and from_file.stats.cache_hits
 
 
 def test_a_kernel_is_ready_if_it_is_compiled_in_memory_or_in_a_file(load, folder):
-    first, second, out = load().fill, load().fill, np.zeros(2)
-    assert not first.is_ready(1.0, out)
-    first(2, 1.0, out)
-    assert first.is_ready(1.0, out)
-    assert not second.is_ready(1.0, out.astype(np.float32))
-    assert second.is_ready(1.0, out) and not second.dispatcher.overloads
+    first, second, array = load().fill, load().fill, np.zeros(2)
+    assert not first.is_ready(1.0, array)
+    first(2, 1.0, array)
+    assert first.is_ready(1.0, array)
+    assert not second.is_ready(1.0, array.astype(np.float32))
+    assert second.is_ready(1.0, array) and not second.dispatcher.overloads
     for file in folder.iterdir():
         file.unlink()
-    assert first.is_ready(1.0, out) and not second.is_ready(1.0, out)
+    assert first.is_ready(1.0, array) and not second.is_ready(1.0, array)
 
 
 def test_whether_a_compiled_kernel_is_ready_takes_no_look_at_its_arguments(load, folder):

@@ -234,11 +234,11 @@ def test_counts_of_draws_are_made_once_and_when_they_are_first_read():
 @pytest.mark.parametrize("at_a_time", [1, 1 << 14])
 def test_a_child_in_another_tree_is_refused(at_a_time, monkeypatch):
     monkeypatch.setattr(_forest_checks, "_NODES", at_a_time)
-    two = grow([split(0, 0.0, leaf(1.0), leaf(2.0)) for _ in range(2)], 1)
-    right = two.right.copy()
+    two_trees = grow([split(0, 0.0, leaf(1.0), leaf(2.0)) for _ in range(2)], 1)
+    right = two_trees.right.copy()
     right[0] = 4
     with pytest.raises(ValueError, match=r"right: a child must come after .* in the same tree"):
-        replace(two, right=right)
+        replace(two_trees, right=right)
 
 
 def test_every_tree_is_checked_when_a_few_are_at_a_time(monkeypatch):
@@ -276,10 +276,10 @@ def test_a_bundle_gives_the_same_forest_back(name, tmp_path):
     write_bundle(tmp_path / "a.npz", {"recipe/1": forest, "2": stump()})
     with np.load(tmp_path / "a.npz", allow_pickle=False) as archive:
         assert all(archive[entry].dtype != object for entry in archive.files)
-    back = read_bundle(tmp_path / "a.npz", Forest)
-    assert list(back) == ["recipe/1", "2"]
-    assert_equal_forests(back["recipe/1"], forest)
-    assert_equal_forests(back["2"], stump())
+    restored = read_bundle(tmp_path / "a.npz", Forest)
+    assert list(restored) == ["recipe/1", "2"]
+    assert_equal_forests(restored["recipe/1"], forest)
+    assert_equal_forests(restored["2"], stump())
 
 
 def test_two_bundles_of_the_same_forest_are_the_same_bytes(tmp_path):
@@ -321,9 +321,9 @@ def test_tables_with_missing_entries_and_other_types():
     assert forest.predict(X)[:, 0].tolist() == [1.0, 2.0, 1.0]
     with pytest.raises(ValueError, match=r"X is sparse: pass X.toarray\(\)"):
         forest.predict(sparse.csr_array(np.eye(1)))
-    for bad in (np.array([[1j]]), np.array([["2020-01-01"]], dtype="datetime64[D]")):
+    for table in (np.array([[1j]]), np.array([["2020-01-01"]], dtype="datetime64[D]")):
         with pytest.raises(ValueError, match="X is not numeric"):
-            forest.predict(bad)
+            forest.predict(table)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])

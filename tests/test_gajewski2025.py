@@ -113,24 +113,24 @@ def pgi_agreement():
 def changes(model):
     """Of three ways to compute: single precision changes one row in ten, the recorded order two."""
     names = [
-        f"greedy_{how}sigma{sigma}" for how in ("", "single_", "recorded_") for sigma in SIGMAS
+        f"greedy_{share}sigma{sigma}" for share in ("", "single_", "recorded_") for sigma in SIGMAS
     ]
     axes = {"ranking": names, "quantity": ["tied", "set", "order"], "k": [1, 2, 3, 4]}
     rows = swept(model, [{"variant": model, "repeat": 0}], **axes)
-    how = rows["ranking"].str.split("_").str[1].map({"single": 0.1, "recorded": 0.2}).fillna(0.0)
-    tied = np.where(rows["k"] < 4, 0.3 + how, 0.0)
-    rows["value"] = np.where(rows["quantity"] == "tied", tied, how)
+    share = rows["ranking"].str.split("_").str[1].map({"single": 0.1, "recorded": 0.2}).fillna(0.0)
+    tied = np.where(rows["k"] < 4, 0.3 + share, 0.0)
+    rows["value"] = np.where(rows["quantity"] == "tied", tied, share)
     return rows.assign(arithmetic="", sigma=0.0, n_rows=10)
 
 
 def arithmetic(of):
     """Shares or gaps of all ways to compute, as the tables above have them."""
     variants = []
-    for how in ("", "single_", "recorded_"):
+    for prefix in ("", "single_", "recorded_"):
         rows = of[of["variant"] == "published"]
-        greedy = rows["ranking"].str.replace("greedy_", f"greedy_{how}")
+        greedy = rows["ranking"].str.replace("greedy_", f"greedy_{prefix}")
         rows = rows.assign(ranking=greedy, variant=rows["model"])
-        variants.append(rows if not how else rows[rows["ranking"] != "shap"])
+        variants.append(rows if not prefix else rows[rows["ranking"] != "shap"])
     return pd.concat(variants)
 
 
@@ -253,11 +253,11 @@ def test_statements_on_rankings_on_made_numbers(inputs):
     assert verdicts.pop(("s10", "published")) == "undecided"  # some intervals include 0
     assert verdicts.pop(("s10", "described")) == "undecided"
     assert set(verdicts.values()) == {"holds"}
-    sure = gaps("bigger").assign(low=lambda r: r["lead"], high=lambda r: r["lead"])
-    first = sure.query("variant == 'published'")
-    edited = {"bigger/pgi2": sure, "first_rows/pgi2": first}
+    points = gaps("bigger").assign(low=lambda r: r["lead"], high=lambda r: r["lead"])
+    first = points.query("variant == 'published'")
+    edited = {"bigger/pgi2": points, "first_rows/pgi2": first}
     assert found("table3", **edited)["s10", "published"] == "holds"
-    behind = sure.assign(lead=-sure["lead"], low=-sure["lead"], high=-sure["lead"])
+    behind = points.assign(lead=-points["lead"], low=-points["lead"], high=-points["lead"])
     assert found("table3", **edited | {"bigger/pgi2": behind})["s10", "described"] == "differs"
     best = optimum().assign(value=lambda rows: rows["value"].where(rows["value"] < 0.9, 1.0))
     verdicts = found("table3", **{"bigger/pgi2_optimum": best})

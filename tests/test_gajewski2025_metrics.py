@@ -553,10 +553,10 @@ def test_jobs_give_metrics_the_forest_the_refit_and_the_rows(tmp_path):
         )
         point = {"metrics": {name: name}, "batch": "b", "run": "r", "axes": {"data": "wide"}}
         storage.write_json(tmp_path / "points.json", [point])
-        out = tmp_path / f"{name}.csv"
+        file = tmp_path / f"{name}.csv"
         inputs = {"points": tmp_path / "points.json", "metric": name, "directory": tmp_path}
-        experiments_stage.run(Namespace(**inputs, out=out))
-        tables[name] = storage.read_table(out)
+        experiments_stage.run(Namespace(**inputs, out=file))
+        tables[name] = storage.read_table(file)
     assert tables["removed_error"]["value"].gt(0).all() and len(tables["removed_error"]) == 2
     assert tables["randomized_error"]["data"].tolist() == ["wide"] * 2
     rows = tables["pgi2_optimum"]

@@ -142,8 +142,8 @@ def test_findings_on_curves_can_hold_differ_and_be_undecided(inputs):
     assert not of_s03
     shallow = table.assign(value=table["value"] * table["iterations"] ** 0.1)
     assert set(verdicts("figure3", shallow, "s02").values()) == {"differs"}
-    unsure = table.assign(standard_error=table["value"] * 0.2)
-    assert set(verdicts("figure3", unsure, "s02").values()) == {"undecided"}
+    large_errors = table.assign(standard_error=table["value"] * 0.2)
+    assert set(verdicts("figure3", large_errors, "s02").values()) == {"undecided"}
     # Of many ratios, one above the smallest that is less sure: it may be below 1.
     at_last = table["iterations"] == table["iterations"].max()
     wide_errors = table.assign(standard_error=table["standard_error"].mask(at_last, table["value"]))
@@ -590,9 +590,9 @@ def test_s01_exact_and_quadratic(theorem1):
 def test_s28_any_independent_noise(theorem1):
     of_s28 = verdicts("theorem1", theorem1, "s28")
     assert set(of_s28.values()) == {"holds"} and len(of_s28) == len(_noises.KINDS)
-    off = theorem1.copy()
-    off.loc[(off["part"] == "exactness") & (off["noise"] == _noises.MIXED), "value"] = 1e-9
-    of_s28 = verdicts("theorem1", off, "s28")
+    edited = theorem1.copy()
+    edited.loc[(edited["part"] == "exactness") & (edited["noise"] == _noises.MIXED), "value"] = 1e-9
+    of_s28 = verdicts("theorem1", edited, "s28")
     assert of_s28["equality, feature by feature"] == "differs"
     assert of_s28["equality, uniform"] == "holds"
 

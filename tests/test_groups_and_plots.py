@@ -167,11 +167,11 @@ def test_rows_whose_columns_have_another_order_are_shown_by_name():
     pytest.importorskip("shap")
     ours = attribution(1, n=6)
     X = pd.DataFrame(np.arange(24.0).reshape(6, 4), columns=list(NAMES))
-    turned = X[list(NAMES[::-1])]
-    np.testing.assert_array_equal(ours.to_shap(turned).data, X.to_numpy())
+    reordered = X[list(NAMES[::-1])]
+    np.testing.assert_array_equal(ours.to_shap(reordered).data, X.to_numpy())
     colors = [
         [dots.get_array() for dots in ours.plot(X=rows).collections if dots.get_array() is not None]
-        for rows in (X, turned)
+        for rows in (X, reordered)
     ]
     assert len(colors[0]) == 4
     for of_turned, expected in zip(*colors, strict=True):

@@ -243,7 +243,7 @@ def test_a_table_of_sets_that_grows_keeps_all():
     """Its first size has 16 places; these trees have more than 64 triples, so it grows twice."""
     forest = far_apart(8)
     present = kernel_sets.present_sets(forest, 3)[0]
-    assert [tuple(triple) for triple in present.tolist()] == sets_on_paths(forest, 3)
+    assert [tuple(features) for features in present.tolist()] == sets_on_paths(forest, 3)
     assert len(present) > 64
 
 

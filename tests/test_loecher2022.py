@@ -514,8 +514,8 @@ def test_table1_and_s11_children_of_one_row_leave_a_bias_that_grows_with_the_val
             above[kind] = [v[40:].mean() - v[r].mean() for v, r in pairs]
         assert z_of(np.subtract(rise[f"{name}_all_splits"], rise[name])) > 5
         assert z_of(above[f"{name}_all_splits"]) > 3
-        lost = areas(noisy, name) - areas(noisy, f"{name}_all_splits")
-        assert z_of(lost) > 3 and lost.mean() > 0.05
+        loss = areas(noisy, name) - areas(noisy, f"{name}_all_splits")
+        assert z_of(loss) > 3 and loss.mean() > 0.05
         assert is_print(areas(noisy, name), printed_areas()[score])
     assert not is_print(areas(noisy, "pg_hat_10_all_splits"), printed_areas()["pg_hat_oob(1,0)"])
 

@@ -294,11 +294,11 @@ def test_s16_bias_without_correction_and_with_children_of_one_row(table, shape):
         "size of that bias": "holds",
         "formulas": "holds",
     }
-    p, singles = Fraction(3, 10), shape.count(1)
+    p, n_single = Fraction(3, 10), shape.count(1)
     bias = 2 * p * (1 - p) / sum(shape)
     assert mean_gain(*shape, p, corrected=False) == bias
-    assert mean_gain(*shape, p, corrected=True) == singles * bias
-    for score, mean in (("pg_10", bias), ("pg_hat_10", singles * bias)):
+    assert mean_gain(*shape, p, corrected=True) == n_single * bias
+    for score, mean in (("pg_10", bias), ("pg_hat_10", n_single * bias)):
         assert _useless_split.expected(score, *shape, 0.3) == pytest.approx(float(mean))
 
 

@@ -51,11 +51,11 @@ FIGURE_1 = {
 }
 
 
-def verdicts(found, statement):
+def verdicts(findings, statement):
     """Verdict of each variant of a statement."""
     return {
         f["variant"]: claims.statement_verdict(f["value"], f["limit"], f["kind"], f["interval"])
-        for f in found
+        for f in findings
         if f["statement"] == statement
     }
 
@@ -115,10 +115,10 @@ def squared_error_saved(forest, X):
 
 def test_figure1_cough_matters_more_in_b(table1):
     """The premise: whatever else is known, cough adds more in B, to the output and to the gain."""
-    adds = table1[table1["part"] == "marginal"].pivot(
+    marginals = table1[table1["part"] == "marginal"].pivot(
         index=["task", "method"], columns="tree", values="value"
     )
-    assert len(adds) == 4 and (adds["B"] > adds["A"]).all()
+    assert len(marginals) == 4 and (marginals["B"] > marginals["A"]).all()
 
 
 @pytest.mark.parametrize("q", [Fraction(1, 100), Fraction(1, 8), Fraction(1, 5), Fraction(3, 2)])
@@ -461,9 +461,9 @@ def test_the_depth_at_which_six_digits_are_gone(table3):
     (row,) = algorithms.lost(errors)
     assert row["value"] == pytest.approx(40)
     assert algorithms.lost(errors[:2]) == []
-    lost = table3[table3["part"] == "lost"].set_index(["method", "rows"])["value"]
-    assert 30 < lost["shap", "whole chain"] < lost["shap", "passes 9 of 10 tests"] < 60
-    assert "splitcredit" not in lost.index.get_level_values("method")
+    depths = table3[table3["part"] == "lost"].set_index(["method", "rows"])["value"]
+    assert 30 < depths["shap", "whole chain"] < depths["shap", "passes 9 of 10 tests"] < 60
+    assert "splitcredit" not in depths.index.get_level_values("method")
 
 
 def test_peers_are_exact_on_shallow_trees():

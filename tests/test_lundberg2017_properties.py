@@ -86,8 +86,8 @@ def test_s10_covers_of_dependent_features_make_shap_depend_on_the_order(verdicts
     steps = ((3 / 4 - 3 / 8, 1 - 1 / 2), (1 / 2 - 3 / 8, 1 - 3 / 4))
     assert values[0] == pytest.approx([sum(pair) / 2 for pair in steps])
     assert values[1] == pytest.approx(values[0][::-1]) and values[0][0] != values[0][1]
-    even = dict.fromkeys(dependent, 2)
-    a, b = (explain(tree(first, even), x).values[0, :, 0] for first in (0, 1))
+    even_covers = dict.fromkeys(dependent, 2)
+    a, b = (explain(tree(first, even_covers), x).values[0, :, 0] for first in (0, 1))
     assert a == pytest.approx(b)
 
 

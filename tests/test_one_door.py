@@ -256,8 +256,8 @@ def test_noise_has_the_same_meaning_by_name_by_object_and_by_scale(regression, d
 def test_scales_by_name_go_to_their_features(regression, data):
     X = data[0][:5]
     scale = dict(zip(NAMES, (0.1, 0.2, 0.3, 0.4), strict=True))
-    turned = dict(reversed(scale.items()))
-    gaps = sc.faithfulness(regression, X, NAMES, scale=turned)
+    reordered = dict(reversed(scale.items()))
+    gaps = sc.faithfulness(regression, X, NAMES, scale=reordered)
     expected = sc.faithfulness(regression, X, NAMES, scale=list(scale.values()))
     assert gaps.tobytes() == expected.tobytes()
     with pytest.raises(
@@ -271,7 +271,7 @@ def test_scales_masks_and_values_of_a_table_go_to_features_by_name_in_every_meas
 ):
     """Numbers of a table with its columns in another order would be taken by position."""
     X = data[0][:5]
-    turned = X[NAMES[::-1]]
+    reordered = X[NAMES[::-1]]
     ranks = np.tile(np.arange(4), (5, 1))
 
     def results(rows):
@@ -289,7 +289,7 @@ def test_scales_masks_and_values_of_a_table_go_to_features_by_name_in_every_meas
         yield prediction_gap.pg2(regression, rows, mask_of_rows)
         yield sc.faithfulness(regression, rows, first_feature, "pg2", scale=1.0)
 
-    for ours, expected in zip(results(turned), results(X), strict=True):
+    for ours, expected in zip(results(reordered), results(X), strict=True):
         assert ours.tobytes() == expected.tobytes()
 
 
@@ -469,8 +469,8 @@ def test_the_gap_of_two_classes_that_add_up_needs_no_choice(data):
     np.testing.assert_allclose(gaps[0], gaps[1], rtol=GAP_ROUNDING)
     assert gaps[2].tobytes() == gaps[1].tobytes()
     with pytest.raises(ValueError, match="the model has 3 outputs: choose one"):
-        three = RandomForestClassifier(5, random_state=0).fit(X, pd.cut(y, 3, labels=False))
-        prediction_gap.pg2(three, X, [0, 1], scale=0.3)
+        three_classes = RandomForestClassifier(5, random_state=0).fit(X, pd.cut(y, 3, labels=False))
+        prediction_gap.pg2(three_classes, X, [0, 1], scale=0.3)
 
 
 def test_the_package_faithfulness_can_be_called_before_and_after_its_modules_are_imported():
@@ -639,9 +639,9 @@ INDEXES = {
 }
 
 
-def assert_same_index(found, expected):
+def assert_same_index(index, expected):
     """Whether positions are a range or listed makes no difference."""
-    pd.testing.assert_index_equal(found, expected, exact="equiv")
+    pd.testing.assert_index_equal(index, expected, exact="equiv")
 
 
 @pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
@@ -667,9 +667,9 @@ def test_frames_have_the_index_of_the_rows_that_were_explained(index, case):
 
 def test_frames_of_training_rows_have_their_index(case):
     model, X, _ = case
-    turned = X.set_axis(X.index[::-1])
-    frame = sc.explain(model, turned, "oob_attributions", output=0).to_frame()
-    assert_same_index(frame.index, turned.index)
+    reversed_index = X.set_axis(X.index[::-1])
+    frame = sc.explain(model, reversed_index, "oob_attributions", output=0).to_frame()
+    assert_same_index(frame.index, reversed_index.index)
 
 
 def test_frames_of_arrays_have_positions_and_an_index_is_pickled_and_not_stored(case):

@@ -115,8 +115,8 @@ def test_rates_come_back_from_logs(tmp_path, monkeypatch):
         assert fitted.megabytes(job) == pytest.approx(200, rel=0.1)
         assert fitted.start(job) == pytest.approx(START, rel=0.1)
     # Ten times as many trees, and as many rows, as were measured.
-    large, seconds = logged(tmp_path, "large", [run(99, 10_000, 3000)])
-    assert fitted.seconds(large) == pytest.approx(seconds, rel=0.2)
+    large_job, seconds = logged(tmp_path, "large", [run(99, 10_000, 3000)])
+    assert fitted.seconds(large_job) == pytest.approx(seconds, rel=0.2)
 
 
 def test_a_kind_that_was_never_measured_costs_what_is_typical_of_its_rule(tmp_path, monkeypatch):

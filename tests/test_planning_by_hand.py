@@ -81,8 +81,8 @@ def test_the_chain_goes_by_the_longest_of_the_jobs_that_wait():
     plan = schedule.simulate(four_jobs, [1.0, 1.0, 3.0, 3.5], [1.0] * 4, 2)
     assert (plan.chain, plan.wall) == (4.0, 4.5)
     assert schedule.simulate(four_jobs, [1.0, 1.0, 3.0, 3.5], [1.0] * 4, 9).wall == 4.0
-    nothing = schedule.simulate([], [], [], 2)
-    assert (nothing.wall, nothing.chain, nothing.megabytes, nothing.looks) == (0, 0, 0, 0)
+    empty = schedule.simulate([], [], [], 2)
+    assert (empty.wall, empty.chain, empty.megabytes, empty.looks) == (0, 0, 0, 0)
 
 
 def test_a_job_that_takes_all_cores_runs_by_itself():

@@ -109,8 +109,8 @@ def test_uniform_noise_at_its_edge(strict):
 @pytest.mark.parametrize("sigma", [0.05, 0.11, 0.2, 0.7])
 def test_trees_that_cancel_but_for_a_leaf_that_cannot_matter_otherwise(sigma):
     """The leaf beyond 1, of probability 1e-91 to 0.07, is all that is left of the gap."""
-    beyond = split(0, 1.0, leaf(-1.0), leaf(3.0))
-    trees = [split(0, 0.0, leaf(0.0), leaf(1.0)), split(0, 0.0, leaf(0.0), beyond)]
+    far_split = split(0, 1.0, leaf(-1.0), leaf(3.0))
+    trees = [split(0, 0.0, leaf(0.0), leaf(1.0)), split(0, 0.0, leaf(0.0), far_split)]
     forest, x = grow(trees, 1, aggregate="sum"), np.array([-0.01])
     ours = pg2(forest, x[None], [0], scale=sigma)[0]
     mask, scales = np.array([True]), np.array([sigma])
@@ -330,9 +330,9 @@ def test_classifiers_have_a_gap_for_each_output():
     assert gaps[1].tobytes() == gaps[2].tobytes()
     np.testing.assert_allclose(gaps[0], gaps[1], rtol=1e-10)  # the two fractions add up to 1
     assert pg2(model, X[:9], [0, 2]).tobytes() == gaps[1].tobytes()
-    three = RandomForestClassifier(5, random_state=0).fit(X, np.arange(200) % 3)
+    three_classes = RandomForestClassifier(5, random_state=0).fit(X, np.arange(200) % 3)
     with pytest.raises(ValueError, match="3 outputs: choose one"):
-        pg2(three, X, [0])
+        pg2(three_classes, X, [0])
     for bad_output in (7, "all", "predicted"):
         with pytest.raises(ValueError, match=f"output={bad_output!r}"):
             pg2(model, X, [0], output=bad_output)

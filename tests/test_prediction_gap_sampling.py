@@ -177,11 +177,11 @@ def test_literal_draws_are_fresh_for_every_count():
 
 @pytest.mark.parametrize("kind", noise.KINDS)
 def test_a_smaller_pool_is_the_corner_of_a_larger_one(kind):
-    large, small = noise.noise_pool(kind, 5, 200, 4, 3), noise.noise_pool(kind, 2, 50, 3, 3)
-    assert small.tobytes() == large[:3, :2, :50].tobytes()
-    assert large.dtype == np.float32 and np.isfinite(large).all()
-    assert len(np.unique(large[:, :, 0])) == 20
-    assert not np.array_equal(large, noise.noise_pool(kind, 5, 200, 4, 4))
+    larger, smaller = noise.noise_pool(kind, 5, 200, 4, 3), noise.noise_pool(kind, 2, 50, 3, 3)
+    assert smaller.tobytes() == larger[:3, :2, :50].tobytes()
+    assert larger.dtype == np.float32 and np.isfinite(larger).all()
+    assert len(np.unique(larger[:, :, 0])) == 20
+    assert not np.array_equal(larger, noise.noise_pool(kind, 5, 200, 4, 4))
 
 
 def test_first_columns_of_a_halton_sequence_are_the_sequence_in_fewer_dimensions():

@@ -37,8 +37,8 @@ def test_exact_values_are_equal_that_differ_by_1e_12_at_most():
 
 def test_rankings_that_exact_values_hold_for_equal_are_left_out_of_the_unequal():
     """Steps up and down. A row as near to both, one nearer to the first, one out of reach."""
-    up, down = split(0, 0.5, leaf(0.0), leaf(1.0)), split(1, -0.5, leaf(1.0), leaf(0.0))
-    forest = grow([up, down], 2, aggregate="sum")
+    rising, falling = split(0, 0.5, leaf(0.0), leaf(1.0)), split(1, -0.5, leaf(1.0), leaf(0.0))
+    forest = grow([rising, falling], 2, aggregate="sum")
     X = np.array([[0.0, 0.0], [0.0, 5.0], [-99.0, 99.0]])
     orders = {"forth": [2.0, 1.0], "back": [1.0, 2.0]}
     attributions = {

@@ -74,8 +74,8 @@ def test_the_reference_keeps_claims_small_tables_and_the_pictures_of_pages(proje
         "timing/rules.csv",
         "figures/p/t.png",
     }
-    large = (project / "results" / "tables" / "p" / "large.csv").read_bytes()
-    line = f"{hashlib.sha256(large).hexdigest()}  tables/p/large.csv\n"
+    content = (project / "results" / "tables" / "p" / "large.csv").read_bytes()
+    line = f"{hashlib.sha256(content).hexdigest()}  tables/p/large.csv\n"
     assert (reference / "tables.sha256").read_text() == line
     assert "| p/t | v | 2 | 2 |" in (project / "docs" / "results.md").read_text()
 

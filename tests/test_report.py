@@ -176,8 +176,8 @@ def test_the_report_names_no_user_no_host_and_no_folder(results, config, monkeyp
 
 
 def test_an_incomplete_run_names_what_is_missing_and_why(results, config, report):
-    lost = [{"artefact": TABLE, "log": "results/logs/fit.log", "reason": "fit: ValueError: <no>"}]
-    text = rendered(results, config, CLAIMS[3:], incomplete=lost)
+    unmade = [{"artefact": TABLE, "log": "results/logs/fit.log", "reason": "fit: ValueError: <no>"}]
+    text = rendered(results, config, CLAIMS[3:], incomplete=unmade)
     n_artefacts = len([a for a in config["artefacts"].values() if not a.get("optional")])
     assert f"incomplete: 1 of {n_artefacts} artefacts were not made" in text
     assert "fit: ValueError: &lt;no&gt;" in text and "results/logs/fit.log" in text

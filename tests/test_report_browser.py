@@ -101,7 +101,7 @@ def opened(tmp_path_factory):
     seconds = [{"rule": "tables", "jobs": 2, "wall": 2.5, "cpu": 1.5, "megabytes": 120}]
     names = ["benchmark", "scope", "peer", "peer_version", "mode", "threads", "clock"]
     bench = dict.fromkeys([*names, "ours_s", "peer_s", "ratio", "note"], "a long text of a row")
-    lost = [{"artefact": TABLE, "log": "results/logs/" + 30 * "long/", "reason": 30 * "long_"}]
+    unmade = [{"artefact": TABLE, "log": "results/logs/" + 30 * "long/", "reason": 30 * "long_"}]
     text = page.render(
         SOME_CLAIMS,
         config,
@@ -111,7 +111,7 @@ def opened(tmp_path_factory):
         versions=manifest.versions(),
         seconds=seconds,
         bench=[bench],
-        incomplete=lost,
+        incomplete=unmade,
     )
     text = text.replace("<head>", f"<head>{COLLECT}").replace("</body>", f"{MEASURE}</body>")
     (folder / "report.html").write_text(text, encoding="utf-8")

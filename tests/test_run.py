@@ -196,8 +196,8 @@ def test_a_target_stands_behind_all_options(run_forked, tmp_path, arguments, tar
     rules = [f"rule {name}:\n    shell: 'echo'\n" for name in ("claims", *names)]
     (tmp_path / "Snakefile").write_text("\n\n".join(rules))
     # The one that lists the rules first, and so starts Snakemake twice, does so in truth.
-    how = run if target == "claims" else run_forked
-    process = how(tmp_path, *arguments, "-n", "--cores", "1")
+    run_front = run if target == "claims" else run_forked
+    process = run_front(tmp_path, *arguments, "-n", "--cores", "1")
     assert process.returncode == 0, process.stderr
     assert f"\nrule {target}:" in process.stdout + process.stderr
 

@@ -132,12 +132,12 @@ def test_standard_errors_are_the_spread_over_seeds():
 @pytest.mark.parametrize("loss", ["mse", "cross_entropy"])
 def test_exact_values_add_up_to_what_all_features_save(loss):
     forest = led_forest()[1]
-    nothing, everything = forest.predict(LED.X).mean(axis=0), forest.predict(LED.X)
+    mean, predicted = forest.predict(LED.X).mean(axis=0), forest.predict(LED.X)
     if loss == "mse":
         target = np.eye(10)
-        saved = ((nothing - target) ** 2).sum(axis=1) - ((everything - target) ** 2).sum(axis=1)
+        saved = ((mean - target) ** 2).sum(axis=1) - ((predicted - target) ** 2).sum(axis=1)
     else:
-        saved = np.log(everything[np.arange(10), LED.y]) - np.log(nothing[LED.y])
+        saved = np.log(predicted[np.arange(10), LED.y]) - np.log(mean[LED.y])
     total = of_led(loss, algorithm="exact").values.sum()
     assert twins.largest_error(total, saved.mean()) <= twins.ROUNDING
 

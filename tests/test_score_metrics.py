@@ -79,8 +79,8 @@ def test_the_limit_of_a_sum_counts_the_additions_of_all_trees():
         chain = split(feature, 0.0, chain, leaf(1.0))
     forest = grow([chain, split(0, 0.0, leaf(-2.0), leaf(1.0))], 3, aggregate="sum")
     ours = Attribution(np.ones((5, 3, 1)), np.zeros(1), NAMES, ("y",), "saabas")
-    about = {"package": "p", "version": "0", "arithmetic": "float32"}
-    theirs = Attribution(ours.values, ours.baseline, NAMES, ("y",), "p", parameters=about)
+    parameters = {"package": "p", "version": "0", "arithmetic": "float32"}
+    theirs = Attribution(ours.values, ours.baseline, NAMES, ("y",), "p", parameters=parameters)
     (row,) = agreement.compute({"a": ours, "b": theirs}, forest, [("a", "b")]).to_dict("records")
     # Azuma: the chance that one of 15 values is beyond is 0.001.
     width = np.sqrt(2 * np.log(2 * 15 / 1e-3)) * np.sqrt(3 + 1) * (9 + 2)

@@ -93,8 +93,8 @@ def test_gaps_are_the_exact_ones_up_to_the_rounding_of_the_squared_prediction():
     for sigma in SIGMAS:
         gaps = single_precision.gaps(trees, X, np.full(4, sigma), masks)
         center = forest.predict(X)[:, 0] - forest.base[0]
-        off = np.abs(gaps - pg2(forest, X, mask, scale=sigma))
-        assert (off <= 40 * 2.0**-24 * (center**2 + gaps)).all() and off.max() > 0
+        errors = np.abs(gaps - pg2(forest, X, mask, scale=sigma))
+        assert (errors <= 40 * 2.0**-24 * (center**2 + gaps)).all() and errors.max() > 0
 
 
 @pytest.mark.parametrize("seed", [0, 2])
@@ -156,8 +156,8 @@ def rankings(dataset, model, arithmetic, kind, n_rows=None):
     by_name = {SHAP: of_attribution(function_of("tree_shap")(forest, X, output="predicted"))}
     ties = None if kind == "index" else recorded.tie_order(model, rows.feature_names)
     for sigma, name in GREEDY.items():
-        how = {"arithmetic": arithmetic, "ties": ties}
-        by_name[name] = greedy_ranking(forest, X, scale=sigma, **how).rankings
+        options = {"arithmetic": arithmetic, "ties": ties}
+        by_name[name] = greedy_ranking(forest, X, scale=sigma, **options).rankings
     return by_name
 
 
@@ -317,8 +317,8 @@ def test_table4_rows_of_the_training_part_give_the_printed_error_and_those_of_th
         table = randomized_error.compute(*arguments, ks=[1], n_draws=20, features=features)
         (row,) = table.to_dict("records")
         errors[features] = row["value"] - float(text), row["draws_error"]
-    off, error = errors["training"]
-    assert abs(off) < 4 * error + claims.half_unit(text)
+    difference, error = errors["training"]
+    assert abs(difference) < 4 * error + claims.half_unit(text)
     assert errors["test"][0] < -10 * errors["test"][1]
     # Rows that have nothing to do with each other: worse than the mean of the target.
     assert float(text) > np.std(rows.explained.y)
@@ -327,11 +327,11 @@ def test_table4_rows_of_the_training_part_give_the_printed_error_and_those_of_th
     first_rows = replace(rows.explained, X=rows.explained.X[:300], y=rows.explained.y[:300])
     ranked = {"tree_shap": function_of("tree_shap")(forest, first_rows.X, output="predicted")}
     ranked |= {GREEDY[s]: pg2_greedy.rank(forest, first_rows.X, sigma=s) for s in (0.1, 0.3)}
-    for features, beyond in (("test", True), ("training", False)):
+    for features, is_larger in (("test", True), ("training", False)):
         arguments = ranked, forest, first_rows, rows.training
         table = randomized_error.compute(*arguments, ks=[1], n_draws=20, features=features)
         greedy = table[table["ranking"] != SHAP]
-        assert len(greedy) == 2 and ((greedy["high"] < 0) == beyond).all()
+        assert len(greedy) == 2 and ((greedy["high"] < 0) == is_larger).all()
 
 
 # Table 5.
@@ -436,8 +436,8 @@ def some_order_prints(dataset, sigma, in_double, fits):
     ((_, text),) = printed("table5", dataset=dataset, k="3", ranking=GREEDY[sigma])
     errors = []
     for order in every_order(X.shape[1]):
-        how = {"scale": sigma, "arithmetic": "single", "ties": order}
-        ranking = greedy_ranking(forest, X[tied_rows], **how).rankings
+        options = {"scale": sigma, "arithmetic": "single", "ties": order}
+        ranking = greedy_ranking(forest, X[tied_rows], **options).rankings
         after = squares_without(rows, recipe, fits, ranking, tied_rows, 3).sum()
         errors.append(np.sqrt(in_double**2 + (after - before) / len(X)))
     return not is_print(text, in_double) and any(is_print(text, error) for error in errors)

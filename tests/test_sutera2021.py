@@ -101,8 +101,8 @@ def verdicts(correlations, scores):
         rows = correlations[scores, name].assign(dataset=name)
         table += as_text(rows)
     cells = [c for c in printed("table4") if claims.parse_cell(c["cell"])["dataset"] in SMALL]
-    why = [{"cause": "-", "test": "-"}]
-    return [c["verdict"] for c in claims.judge("sutera2021", "table4", cells, table, why)]
+    rules = [{"cause": "-", "test": "-"}]
+    return [c["verdict"] for c in claims.judge("sutera2021", "table4", cells, table, rules)]
 
 
 def test_table4_equals_print_with_signed_scores_of_seed_0(correlations):
@@ -124,12 +124,12 @@ def draws(n_trees, n_draws):
         forest = to_forest(models.fit(recipe, data.X, data.y, repeat))
         # Ten displays only: each is explained once, and counted as often as it was drawn.
         X, at = np.unique(data.X, axis=0, return_inverse=True)
-        once = {
+        explained = {
             "local_mdi": explain(forest, X, "local_mdi"),
             "saabas": explain(forest, X, "saabas", output="predicted"),
             "tree_shap": explain(forest, X, "tree_shap", output="predicted"),
         }
-        attributions = {k: replace(v, **rows_of(v, at.ravel())) for k, v in once.items()}
+        attributions = {k: replace(v, **rows_of(v, at.ravel())) for k, v in explained.items()}
         frame = metric("row_correlation_summary")(attributions, summary["pairs"])
         summaries.append(frame.set_index(["versus", "correlation", "statistic"])["value"])
     return pd.concat(summaries, axis=1)
@@ -480,9 +480,9 @@ def test_s38_operations_of_tree_shap(k):
 @pytest.mark.parametrize("k", [1, 2, 7])
 def test_s42_scores_of_the_displays_shown(led_by_k, k):
     scores = {name: a.values[[4, 9], :, 0] for name, a in led_by_k[k].items()}
-    close, _ = row_correlations(scores["local_mdi"], scores["tree_shap"])
+    pearson, _ = row_correlations(scores["local_mdi"], scores["tree_shap"])
     outlier, _ = row_correlations(scores["saabas"], scores["tree_shap"])
-    assert close.min() > 0.99
+    assert pearson.min() > 0.99
     assert (outlier.min() < 0.75) == (k == 7)
 
 
@@ -577,9 +577,9 @@ def test_s46_forests_come_near_the_limit():
     assert verdict["global MDI, Eq. 4: bias"] == "holds"
     # In standard errors of a mean over the repeats, by the variance of one tree over all forests.
     cells = table[(table["part"] == "cell") & (table["measure"] == "global")]
-    off = cells.pivot(index=["size", "repeat"], columns="feature", values="value")
-    of_tree = sum(n * off.loc[n].var(ddof=1) for n in (5, 50, 500)) / 3
-    z = off.loc[500].mean() / np.sqrt(of_tree / 500 / 6)
+    deviations = cells.pivot(index=["size", "repeat"], columns="feature", values="value")
+    of_tree = sum(n * deviations.loc[n].var(ddof=1) for n in (5, 50, 500)) / 3
+    z = deviations.loc[500].mean() / np.sqrt(of_tree / 500 / 6)
     assert by_variant["global MDI, Eq. 4: bias"]["value"] == pytest.approx(z.abs().max(), rel=1e-9)
     assert by_variant["global MDI, Eq. 4: trees"]["value"] == pytest.approx(-0.5, abs=0.15)
     assert by_variant["local MDI, Eq. 10: trees"]["value"] == pytest.approx(-0.5, abs=0.15)

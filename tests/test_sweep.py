@@ -70,8 +70,8 @@ def test_a_preset_keeps_the_first_repeats_of_every_block():
     ]
     points = sweep.expand(configured(*blocks, most_repeats=2), "e")
     assert [p.axes.get("repeat") for p in points] == [3, 3, 4, 4, 5, 5, 7, None]
-    everything = {p.run.key for p in sweep.expand(configured(*blocks), "e")}
-    assert {p.run.key for p in points} < everything
+    all_runs = {p.run.key for p in sweep.expand(configured(*blocks), "e")}
+    assert {p.run.key for p in points} < all_runs
 
 
 def test_more_random_draws_keep_the_first_ones():
@@ -307,9 +307,9 @@ def test_a_metric_that_needs_an_importance_that_is_not_computed(
     with pytest.raises(config.ConfigError) as caught:
         sweep.expand(content, "e")
     assert message in str(caught.value)
-    everything = [*importances, "local_mdi", "saabas", "tree_shap", "mdi"]
+    enough = [*importances, "local_mdi", "saabas", "tree_shap", "mdi"]
     sweep.expand(
-        configured(grid_block(**axes), importances=everything, metrics=[metric]),
+        configured(grid_block(**axes), importances=enough, metrics=[metric]),
         "e",
     )
 

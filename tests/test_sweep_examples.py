@@ -191,7 +191,7 @@ def test_a_greedy_ranking_is_one_for_its_noise_and_the_bound_is_tight_for_small_
     mean_and_half_width = take_sweeps.interval(ratio.groupby("repeat").mean())
     assert tuple(round(x, 2) for x in mean_and_half_width) == (0.97, 0.02)
     assert round((ratio < 1).mean(), 2) == 0.74
-    large = pgi2["own"] & (pgi2["data.n_features"] == 30) & (pgi2["model.n_estimators"] == 40)
-    large &= pgi2["model.max_depth"] == 4
-    shares = pgi2[large].groupby("sigma_metric")["value"].mean()
+    of_large = pgi2["own"] & (pgi2["data.n_features"] == 30) & (pgi2["model.n_estimators"] == 40)
+    of_large &= pgi2["model.max_depth"] == 4
+    shares = pgi2[of_large].groupby("sigma_metric")["value"].mean()
     assert shares.round(2).to_dict() == {0.1: 0.98, 0.3: 0.89, 1.0: 0.68}

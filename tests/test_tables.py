@@ -79,9 +79,9 @@ def test_columns_of_a_dataframe_may_be_called_as_attributes_of_other_tables(name
     """A column ``column_names`` was taken for the names of the columns."""
     X = pd.DataFrame(np.random.default_rng(0).random((30, 2)), columns=[name, "b"])
     model = RandomForestClassifier(3, random_state=0).fit(X, X["b"] > 0.5)
-    turned = splitcredit.explain(model, X[["b", name]])
-    assert turned.values.tobytes() == splitcredit.explain(model, X).values.tobytes()
-    assert turned.feature_names == (name, "b")
+    reordered = splitcredit.explain(model, X[["b", name]])
+    assert reordered.values.tobytes() == splitcredit.explain(model, X).values.tobytes()
+    assert reordered.feature_names == (name, "b")
     shap_values = splitcredit.TreeExplainer(model)(X)
     assert list(shap_values.feature_names) == [name, "b"]
 

@@ -269,11 +269,11 @@ def test_s03_needs_subsets_of_one_size():
         return [b for k in range(3) for b in itertools.combinations(others, k)]
 
     mdi = theory.local_mdi_totally_randomized(joint, x)
-    meant = [eq10(m, itertools.combinations) for m in range(3)]
+    of_one_size = [eq10(m, itertools.combinations) for m in range(3)]
     printed = [eq10(m, of_any_size) for m in range(3)]
     total = h[()] - h[0, 1, 2]
-    assert mdi == pytest.approx(meant, abs=ROUNDING)
-    assert sum(meant) == pytest.approx(total, abs=ROUNDING)
+    assert mdi == pytest.approx(of_one_size, abs=ROUNDING)
+    assert sum(of_one_size) == pytest.approx(total, abs=ROUNDING)
     assert abs(sum(printed) - total) > 0.1
 
 
@@ -352,9 +352,9 @@ def test_s12_local_mdi_can_be_negative(table):
     shares = values(table, "s12", "share of negative cells")
     assert (shares["n"] >= 4000).all() and (shares["value"] > 0.1).all()
     # What is 0, as of inputs that say nothing, is not negative.
-    nothing = theory.JointDistribution(np.full((2, 3, 2), 1 / 12))
+    no_effect = theory.JointDistribution(np.full((2, 3, 2), 1 / 12))
     shares_of_nothing = [
-        v for s, q, _, v in theory.cases(nothing) if (s, q) == ("s12", "share of negative cells")
+        v for s, q, _, v in theory.cases(no_effect) if (s, q) == ("s12", "share of negative cells")
     ]
     assert len(shares_of_nothing) == 3 and not np.any(shares_of_nothing)
 
@@ -736,10 +736,10 @@ def test_finite_forests_of_scikit_learn_agree(led_forests, k):
     # than 20 trees are expected to predict either, the count is too skew for a z-test.
     estimates, limit = model.predict_proba(list(np.ndindex((2,) * 7))), forest.predict()
     assert not estimates[limit == 0].any()
-    usual = n * np.minimum(limit, 1 - limit) >= 20
-    error = np.sqrt(limit * (1 - limit) / n)[usual]
-    assert usual.sum() > 100
-    assert (np.abs(estimates - limit)[usual] / error).max() < 4
+    is_frequent = n * np.minimum(limit, 1 - limit) >= 20
+    error = np.sqrt(limit * (1 - limit) / n)[is_frequent]
+    assert is_frequent.sum() > 100
+    assert (np.abs(estimates - limit)[is_frequent] / error).max() < 4
 
     local = [explain(t, SEGMENTS, "local_mdi").values[:, :, 0] for t in trees]
     assert largest_z(local, forest.local_mdi(SEGMENTS)) < 4

@@ -209,8 +209,8 @@ def test_background_rows_count_as_often_as_they_occur(limits):
     outputs = np.array([0, 1])
     repeated = np.concatenate([background, background[::-1], background])
     ours = kernel.tree_shap_interventional(forest, X, outputs, repeated, limits)
-    singles = [kernel.tree_shap_interventional(forest, X, outputs, z[None]) for z in background]
-    assert twins.largest_error(ours, np.mean(singles, axis=0)) <= twins.ROUNDING
+    by_row = [kernel.tree_shap_interventional(forest, X, outputs, z[None]) for z in background]
+    assert twins.largest_error(ours, np.mean(by_row, axis=0)) <= twins.ROUNDING
 
 
 def test_weights_are_the_factorials():

@@ -56,8 +56,8 @@ def test_probabilities_add_up_to_those_of_the_model(model):
     model.fit(X, TARGETS)
     options = {"background": X[:9], "model_output": "probability"}
     totals = splitcredit.explain(model, X, method="tree_shap_interventional", **options).totals()
-    off = np.abs(totals[:, 0] - model.predict_proba(X)[:, 1]).max()
-    assert off < (SINGLE if isinstance(model, XGBClassifier) else 1e-12)
+    error = np.abs(totals[:, 0] - model.predict_proba(X)[:, 1]).max()
+    assert error < (SINGLE if isinstance(model, XGBClassifier) else 1e-12)
 
 
 @pytest.mark.parametrize(

@@ -153,19 +153,21 @@ def test_a_frozen_model_is_the_model(data):
 def wrapped(data):
     """Models around models that predict something else, and the inner model of each to explain."""
     X, y = data[0][["age", "dose"]].to_numpy(), data[1].to_numpy()
-    two, targets = y > 8, np.column_stack([y, -y])
+    is_high, targets = y > 8, np.column_stack([y, -y])
     values, classes = forest_model(), RandomForestClassifier(3, max_depth=2, random_state=0)
     two_models = [("a", classes), ("b", classes)]
     return {
-        "calibrated_classifiers_[0].estimator": [CalibratedClassifierCV(classes, cv=2).fit(X, two)],
+        "calibrated_classifiers_[0].estimator": [
+            CalibratedClassifierCV(classes, cv=2).fit(X, is_high)
+        ],
         "regressor_": [TransformedTargetRegressor(values, transformer=StandardScaler()).fit(X, y)],
         "estimator_": [
-            FixedThresholdClassifier(classes, threshold=0.7).fit(X, two),
-            TunedThresholdClassifierCV(classes, cv=2).fit(X, two),
-            SelfTrainingClassifier(classes).fit(X, np.where(np.arange(len(X)) % 9, two, -1)),
-            SelectFromModel(classes).fit(X, two),
-            RFE(classes, n_features_to_select=1).fit(X, two),
-            RFECV(classes, cv=2).fit(X, two),
+            FixedThresholdClassifier(classes, threshold=0.7).fit(X, is_high),
+            TunedThresholdClassifierCV(classes, cv=2).fit(X, is_high),
+            SelfTrainingClassifier(classes).fit(X, np.where(np.arange(len(X)) % 9, is_high, -1)),
+            SelectFromModel(classes).fit(X, is_high),
+            RFE(classes, n_features_to_select=1).fit(X, is_high),
+            RFECV(classes, cv=2).fit(X, is_high),
             RANSACRegressor(values, min_samples=0.5, random_state=0).fit(X, y),
         ],
         "estimators_[0]": [
@@ -174,9 +176,9 @@ def wrapped(data):
             OneVsRestClassifier(classes).fit(X, np.digitize(y, [7, 9])),
             OneVsOneClassifier(classes).fit(X, np.digitize(y, [7, 9])),
             OutputCodeClassifier(classes, random_state=0).fit(X, np.digitize(y, [7, 9])),
-            VotingClassifier(two_models, voting="soft").fit(X, two),
+            VotingClassifier(two_models, voting="soft").fit(X, is_high),
             VotingRegressor([("a", values)]).fit(X, y),
-            StackingClassifier(two_models, cv=2).fit(X, two),
+            StackingClassifier(two_models, cv=2).fit(X, is_high),
             StackingRegressor([("a", values)], cv=2).fit(X, y),
         ],
     }
@@ -362,10 +364,10 @@ def test_training_rows_in_another_order_of_columns_are_known_by_their_hash(data)
     X, y = data[0][["age", "dose"]], data[1]
     model = forest_model().fit(X, y)
     expected = ufi.importance(model, X, y).values.tobytes()
-    turned = X[["dose", "age"]]
-    for training_rows in (X, turned):
+    reordered = X[["dose", "age"]]
+    for training_rows in (X, reordered):
         forest = to_forest(model, X_train=training_rows)
-        for rows in (X, turned):
+        for rows in (X, reordered):
             assert ufi.importance(forest, rows, y).values.tobytes() == expected
 
 

@@ -136,12 +136,12 @@ def readings(snakemake, tmp_path_factory):
 
 
 def test_front_and_workflow_have_a_default_target_that_makes_everything(readings):
-    front, without_front = (jobs_of(readings[name][0]) for name in ("-n", "-n without front"))
-    assert front.pop("reproduce") == 1
+    with_front, without_front = (jobs_of(readings[name][0]) for name in ("-n", "-n without front"))
+    assert with_front.pop("reproduce") == 1
     assert without_front.pop("all") == 1
-    assert front == without_front
-    assert STAGES <= set(front)
-    assert front["claims"] == 1
+    assert with_front == without_front
+    assert STAGES <= set(with_front)
+    assert with_front["claims"] == 1
 
 
 def test_everything_has_a_named_target(readings):
@@ -340,9 +340,9 @@ def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(snak
     tidy = storage.read_rows(folder / "of_mine" / "scores.csv")
     assert {row["feature"] for row in tidy} == {"age", "dose"}
     assert {row["model.n_estimators"] for row in tidy} == {"2", "5"}
-    everything = storage.read_rows(folder / "of_mine.csv")
-    assert {row["metric"] for row in everything} == {"scores", "model_size"}
-    assert [r["value"] for r in everything if r["metric"] == "scores"] == [r["value"] for r in tidy]
+    all_rows = storage.read_rows(folder / "of_mine.csv")
+    assert {row["metric"] for row in all_rows} == {"scores", "model_size"}
+    assert [r["value"] for r in all_rows if r["metric"] == "scores"] == [r["value"] for r in tidy]
     assert (folder / "of_mine" / "figure.png").stat().st_size > 5000
     # Another figure is only drawn, and another row of the table reruns what reads it.
     experiment["figure"] = {"x": "feature", "column": "model.n_estimators"}

@@ -43,12 +43,12 @@ def descend(forest, k, state, worth, x, sigma, chosen):
     total = F(0)
     if share > 1e-12:
         left = {**state, j: (low, min(high, t))}
-        down = descend(forest, forest.left[k], left, worth, x, sigma, chosen)
-        total = F(total + F(share * down))
+        mean_below = descend(forest, forest.left[k], left, worth, x, sigma, chosen)
+        total = F(total + F(share * mean_below))
     if 1.0 - float(share) >= 1e-12:
         right = {**state, j: (max(low, t), high)}
-        down = descend(forest, forest.right[k], right, worth, x, sigma, chosen)
-        total = F(total + F(F(F(1) - share) * down))
+        mean_below = descend(forest, forest.right[k], right, worth, x, sigma, chosen)
+        total = F(total + F(F(F(1) - share) * mean_below))
     return total
 
 
