@@ -162,10 +162,10 @@ def _numbers(training, j, forest, random):
     # A threshold of infinity, or of the largest number, is one between NaN and all else.
     thresholds = thresholds[np.abs(thresholds) < 1e30]
     if len(thresholds):
-        beside = [
+        neighbors = [
             np.nextafter(thresholds, thresholds.dtype.type(side)) for side in (-np.inf, np.inf)
         ]
-        values[20:] = random.choice(np.concatenate([thresholds, *beside]), 40)
+        values[20:] = random.choice(np.concatenate([thresholds, *neighbors]), 40)
     values[random.random(60) < 0.1] = 0.0
     if np.isnan(training).any():
         values[random.random(60) < 0.2] = np.nan

@@ -129,8 +129,8 @@ def node_visits(forest, X) -> int:
     column = nodes_of(forest).column
     visits = 0
     while True:
-        going = forest.feature[at] >= 0
-        at, row = at[going], row[going]
+        is_inner = forest.feature[at] >= 0
+        at, row = at[is_inner], row[is_inner]
         if not len(at):
             return visits
         visits += len(at)

@@ -34,9 +34,9 @@ def summary(claims) -> str:
     return f"{values}\n{statements}"
 
 
-def _markdown(head, names, counted):
+def _markdown(head, names, rows):
     lines = [f"| {head} | {' | '.join(names)} |", "|---|---|--:|" + "--:|" * len(names)]
-    for key, row in counted.items():
+    for key, row in rows.items():
         numbers = " | ".join(str(n or "") for n in row.values())
         lines.append(f"| {' | '.join(key)} | {sum(row.values())} | {numbers} |")
     return "\n".join(lines) + "\n"

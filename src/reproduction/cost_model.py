@@ -170,14 +170,14 @@ def _amounts(works):
     return units, np.array(amounts, dtype=float).reshape(len(works), len(units))
 
 
-def _least_squares(design, values, held):
+def _least_squares(design, values, fixed_rates):
     """Coefficients, none negative, by relative errors; the first are held near given values."""
     weights = 1 / (values + _SHORT)
     rows = [design * weights[:, None]]
-    pull = np.zeros((len(held), design.shape[1]))
-    pull[:, : len(held)] = np.diag(_HELD / np.array(held, dtype=float))
+    pull = np.zeros((len(fixed_rates), design.shape[1]))
+    pull[:, : len(fixed_rates)] = np.diag(_HELD / np.array(fixed_rates, dtype=float))
     rows.append(pull)
-    target = np.concatenate([values * weights, np.full(len(held), _HELD)])
+    target = np.concatenate([values * weights, np.full(len(fixed_rates), _HELD)])
     stacked = np.vstack(rows)
     # Columns of size one: amounts of work differ by ten orders of magnitude.
     scale = np.abs(stacked).max(axis=0)

@@ -155,9 +155,9 @@ def _shown(series):
     return dict(zip(exact, exact, strict=True))
 
 
-def _label(value, shown, labels):
+def _label(value, texts_of, labels):
     """The text of a value: what its labels say, or the value itself."""
-    text = shown.get(value, value)
+    text = texts_of.get(value, value)
     return labels.get(value, labels.get(text, text))
 
 
@@ -254,14 +254,14 @@ def _colors():
     return matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
 
 
-def _special(names, key, table, spec, shown):
+def _special(names, key, table, spec, texts_of):
     """Settings that the panels of one column or row share, and in which others differ."""
     labels, texts = spec["labels"], []
     for name, value in zip(names, key, strict=False):
         if table[name].nunique(dropna=False) > 1:
             parameter = name.rpartition(".")[2]
             of = labels.get(name, labels.get(parameter, parameter))
-            texts.append(f"{of} {_label(value, shown[name], labels)}")
+            texts.append(f"{of} {_label(value, texts_of[name], labels)}")
     return ", ".join(texts)
 
 
@@ -274,7 +274,7 @@ def _name(axis, text, above):
         axis.annotate(text, **place, va="center", ha="left", fontsize=8)
 
 
-def _finish(figure, axes, n_panels, spec, lines, shown):
+def _finish(figure, axes, n_panels, spec, lines, texts_of):
     for axis in axes.flat[n_panels:]:
         axis.set_visible(False)
     for axis in axes[:, 0]:
@@ -290,7 +290,7 @@ def _finish(figure, axes, n_panels, spec, lines, shown):
     if None not in lines:
         figure.legend(
             lines.values(),
-            [_label(name, shown[spec["color"]], spec["labels"]) for name in lines],
+            [_label(name, texts_of[spec["color"]], spec["labels"]) for name in lines],
             title=spec["labels"].get(spec["color"], spec["color"]),
             loc="outside right upper",
         )

@@ -53,10 +53,10 @@ def legend(axis, colors) -> None:
     """A display whose segments have the given colors, and their numbers beside them."""
     _seven(axis, colors, colors)
     for j, (x, y, width, height) in enumerate(_SEGMENTS):
-        across = width > height
+        is_horizontal = width > height
         # Numbers of the outer segments stand outside, of the middle one above it.
         y_middle = y + height / 2
-        if across:
+        if is_horizontal:
             place = 0.5, y_middle + (-0.3 if y < 0 else 0.3)
         else:
             place = (-0.35 if x < 0 else 1.35), y_middle

@@ -55,16 +55,16 @@ def r2_by_groups(merges, y) -> np.ndarray:
     """
     n = len(y)
     mean, size = [*map(float, y)], [1.0] * n
-    within = np.zeros(n)
+    within_sums = np.zeros(n)
     for step, (a, b) in enumerate(merges[:, :2].astype(int).tolist()):
         total = size[a] + size[b]
-        within[n - 2 - step] = (mean[a] - mean[b]) ** 2 * size[a] * size[b] / total
+        within_sums[n - 2 - step] = (mean[a] - mean[b]) ** 2 * size[a] * size[b] / total
         mean.append((size[a] * mean[a] + size[b] * mean[b]) / total)
         size.append(total)
-    within = within[::-1].cumsum()[::-1]
-    if within[0] == 0:
+    within_sums = within_sums[::-1].cumsum()[::-1]
+    if within_sums[0] == 0:
         raise ValueError("the outcome is the same in all rows: it has no variance to explain")
-    return 1 - within / within[0]
+    return 1 - within_sums / within_sums[0]
 
 
 def standardized(X) -> np.ndarray:

@@ -201,13 +201,13 @@ def _argmax(values, random):
     return np.where(tied, random.random(values.shape), -1).argmax(axis=1)
 
 
-def _children(nodes, rows, features, node, level, chosen, split, left_codes):
+def _children(nodes, rows, features, node, level, split_feature, is_split, left_codes):
     """Record the splits of a level and hand the rows to the children."""
     left_of_row = np.zeros(len(node), bool)
     threshold, subset = np.zeros(len(level)), np.zeros(len(level), np.int64)
     for j, feature in enumerate(features):
         place, left = left_codes[j]
-        split_nodes = np.flatnonzero(split & (chosen == j))
+        split_nodes = np.flatnonzero(is_split & (split_feature == j))
         if not len(split_nodes):
             continue
         left = left[place[split_nodes]]
@@ -223,19 +223,19 @@ def _children(nodes, rows, features, node, level, chosen, split, left_codes):
         else:
             last = left.sum(axis=1) - 1
             threshold[split_nodes] = _between(feature.values, last)
-    first = nodes.n + 2 * (np.cumsum(split) - 1)
+    first = nodes.n + 2 * (np.cumsum(is_split) - 1)
     nodes.add_split(
-        node=level[split],
-        feature=chosen[split],
-        threshold=threshold[split],
-        subset=subset[split],
-        left=first[split],
+        node=level[is_split],
+        feature=split_feature[is_split],
+        threshold=threshold[is_split],
+        subset=subset[is_split],
+        left=first[is_split],
     )
-    parents = np.repeat(level[split], 2)
+    parents = np.repeat(level[is_split], 2)
     trees = np.concatenate(nodes.tree)
     nodes.tree.append(trees[parents])
-    nodes.n += 2 * int(split.sum())
-    moves_on = split[node]
+    nodes.n += 2 * int(is_split.sum())
+    moves_on = is_split[node]
     rows = {name: values[moves_on] for name, values in rows.items()}
     return rows | {"node": first[node[moves_on]] + ~left_of_row[moves_on]}
 

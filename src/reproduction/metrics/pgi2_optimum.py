@@ -61,7 +61,7 @@ def compute(
 
 def _single_gaps(forest, X, sigma):
     """PG^2 of each feature alone, float64 (n_rows, n_features)."""
-    gaps = [pg2(forest, X, only, scale=sigma) for only in np.eye(forest.n_features, dtype=bool)]
+    gaps = [pg2(forest, X, mask, scale=sigma) for mask in np.eye(forest.n_features, dtype=bool)]
     return np.stack(gaps, axis=1)
 
 

@@ -119,14 +119,14 @@ def load(config: dict, files=()) -> dict:
     return merged
 
 
-def _check_preset(path, given):
+def _check_preset(path, content):
     """Refuse a file that names the run after a preset and is not the file of that preset.
 
     The files are compared, not their places, since executors may copy both.
     """
-    name = given.get("preset")
+    name = content.get("preset")
     preset = CONFIG / ("config.yaml" if name == "full" else f"presets/{name}.yaml")
-    if preset.is_file() and given != read_yaml(preset):
+    if preset.is_file() and content != read_yaml(preset):
         raise ConfigError(
             f"{path}: the key preset names a run, and this is not the file of the preset {name}: "
             f"leave the key out, and choose the preset by make PRESET={name}"
@@ -249,13 +249,13 @@ def _check_artefact(name, artefact):
     except ValueError:  # an unknown artefact, which the workflow names
         return
     folder, code = PAPERS / paper, PAPERS / paper / f"{module}.py"
-    takes = signatures.parameters_of(code, "compute") if code.is_file() else None
-    if takes is None:
+    accepted = signatures.parameters_of(code, "compute") if code.is_file() else None
+    if accepted is None:
         return
     for key, parameter in _OF_THE_JOB.items():
-        if artefact.get(key) and parameter not in takes:
+        if artefact.get(key) and parameter not in accepted:
             raise ConfigError(f"artefacts.{name}.{key}: its table takes none; leave it out")
-    _check_parameters(f"artefacts.{name}.parameters", artefact.get("parameters", {}), takes)
+    _check_parameters(f"artefacts.{name}.parameters", artefact.get("parameters", {}), accepted)
     recorded, files = artefact.get("recorded"), sorted(p.name for p in folder.glob("recorded/*"))
     if recorded and recorded not in files:
         choices = ", ".join(files) or "none"
@@ -271,17 +271,17 @@ def _check_artefact(name, artefact):
             raise ConfigError(f"{place}: {paper} has no {statement!r}; there are {choices}")
 
 
-def _check_parameters(place, given, takes):
+def _check_parameters(place, settings, takes):
     # The first parameter is the tables that the artefact is made from.
     allowed = {n: p for n, p in list(takes.items())[1:] if n not in _OF_THE_JOB.values()}
-    for name, value in given.items():
+    for name, value in settings.items():
         if name not in allowed:
             names = ", ".join(sorted(allowed)) or "none"
             raise ConfigError(f"{place}.{name}: no such parameter; allowed are {names}")
         reason = values.problem(allowed[name].annotation, value)
         if reason:
             raise ConfigError(f"{place}.{name}: {reason}")
-    ungiven = [name for name, p in allowed.items() if p.required and name not in given]
+    ungiven = [name for name, p in allowed.items() if p.required and name not in settings]
     if ungiven:
         raise ConfigError(f"{place}: {', '.join(ungiven)} must be given")
 

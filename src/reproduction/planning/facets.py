@@ -134,13 +134,13 @@ def _united(known, values):
     return [*known, *added]
 
 
-def _metric(config, experiment, given, place):
+def _metric(config, experiment, figure, place):
     """The metric that is drawn: without a choice the first that has numbers."""
     names = experiment["metrics"]
-    if "metric" not in given:
+    if "metric" not in figure:
         with_numbers = [n for n in names if columns(config["metrics"][n]["metric"], "VALUES")]
         return with_numbers[0] if with_numbers else None
-    name = given["metric"]
+    name = figure["metric"]
     if name not in names:
         raise ConfigError(
             f"{place}.metric: {name!r} is not a metric of the experiment; "
@@ -151,10 +151,10 @@ def _metric(config, experiment, given, place):
     return name
 
 
-def _check(given, axes, keys, values, metric, place):
+def _check(figure, axes, keys, values, metric, place):
     names, placed = [*axes, *keys], set()
     for part in ("x", "color", "column", "row", "where"):
-        for column in _listed(given.get(part, [])) if part != "where" else given.get(part, {}):
+        for column in _listed(figure.get(part, [])) if part != "where" else figure.get(part, {}):
             if column not in names:
                 raise ConfigError(
                     f"{place}.{part}: {column!r} is neither swept nor a column of {metric}; "
@@ -163,7 +163,7 @@ def _check(given, axes, keys, values, metric, place):
             if part != "where" and column in placed:
                 raise ConfigError(f"{place}.{part}: {column!r} has a place already; give it one")
             placed |= {column} if part != "where" else set()
-    for column, wanted in given.get("where", {}).items():
+    for column, wanted in figure.get("where", {}).items():
         axis = axes.get(column)
         unswept = [v for v in _listed(wanted) if isinstance(axis, list) and v not in axis]
         if unswept:
@@ -171,14 +171,14 @@ def _check(given, axes, keys, values, metric, place):
                 f"{place}.where.{column}: {unswept[0]!r} is not swept; "
                 f"there are {', '.join(map(str, axis))}"
             )
-    if len(_listed(given.get("x", []))) > 1 and "column" in given:
+    if len(_listed(figure.get("x", []))) > 1 and "column" in figure:
         raise ConfigError(f"{place}.column: the parameters of x take the columns; use row")
-    if given.get("y", values[0]) not in values:
+    if figure.get("y", values[0]) not in values:
         raise ConfigError(
-            f"{place}.y: {given['y']!r} is not a number of {metric}; there are {', '.join(values)}"
+            f"{place}.y: {figure['y']!r} is not a number of {metric}; there are {', '.join(values)}"
         )
-    for column in given.get("log", []):
-        if column not in ("x", "y", *_listed(given.get("x", [])), *axes):
+    for column in figure.get("log", []):
+        if column not in ("x", "y", *_listed(figure.get("x", [])), *axes):
             raise ConfigError(
                 f"{place}.log: {column!r} is not allowed; expected x, y or what stands along x"
             )
@@ -217,9 +217,9 @@ def _default_x(experiment, axes, varied, keys):
     return (numeric or free or list(keys[1:2]) or list(keys))[:1]
 
 
-def _log(given, x, axes):
-    if "log" in given:
-        return [c for entry in given["log"] for c in (x if entry == "x" else [entry])]
+def _log(figure, x, axes):
+    if "log" in figure:
+        return [c for entry in figure["log"] for c in (x if entry == "x" else [entry])]
     return [axis for axis in x if axis in axes and _is_wide(axes[axis])]
 
 

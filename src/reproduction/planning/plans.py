@@ -119,11 +119,11 @@ def _was_made(plan, points):
     return all(is_there(stage, file) for stage, file in files)
 
 
-def _can_be_made(runs, wanted):
+def _can_be_made(runs, by_run):
     """Whether what the runs that no point wants anymore are made of still exists."""
     try:
         for run in runs:
-            if run.key not in wanted:
+            if run.key not in by_run:
                 check_recipe("data", run.data, run.key)
                 check_recipe("model", run.model, run.key)
     except ConfigError:

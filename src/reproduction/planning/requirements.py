@@ -56,11 +56,11 @@ def check(importance: dict, model: dict, place: str) -> None:
 
 def _offered(model):
     """The words that a model meets."""
-    name, once = model["estimator"], not model.get("folds")
+    name, is_one_model = model["estimator"], not model.get("folds")
     boosted = name.startswith(("XGB", "LGBM"))
     offered = {
-        "bootstrap": once and model.get("bootstrap", name in BAGGED),
-        "model": once and not model.get("recorded"),
+        "bootstrap": is_one_model and model.get("bootstrap", name in BAGGED),
+        "model": is_one_model and not model.get("recorded"),
         "classifier": name.endswith("Classifier"),
         "forest": not boosted and not name.startswith("DecisionTree"),
         "scikit-learn": not boosted,

@@ -235,13 +235,13 @@ def _rows(block):
         yield {axis: values[i % len(values)] for axis, values in axes.items()}
 
 
-def _values(given):
+def _values(spec):
     """Values of an axis: a list, a range ``{first, last}`` with both ends, or one value."""
-    if isinstance(given, list):
-        return given
-    if isinstance(given, dict):
-        return list(range(given["first"], given["last"] + 1, given.get("step", 1)))
-    return [given]
+    if isinstance(spec, list):
+        return spec
+    if isinstance(spec, dict):
+        return list(range(spec["first"], spec["last"] + 1, spec.get("step", 1)))
+    return [spec]
 
 
 def _draws(block, name):
@@ -267,7 +267,7 @@ def _draws(block, name):
         yield axes
 
 
-def _point(config, experiment, axes, batch_size, known):
+def _point(config, experiment, axes, batch_size, computed):
     variants = experiment.get("variants", {})
     settings = {**variants[axes["variant"]]} if "variant" in axes else {}
     settings |= {k: v for k, v in axes.items() if k != "variant"}
@@ -281,9 +281,9 @@ def _point(config, experiment, axes, batch_size, known):
     # Points that set the same of importances and metrics share what is computed.
     of_measures = {owner: over for owner, over in by_owner.items() if "." in owner}
     text = canonical(of_measures) if of_measures else ""
-    if text not in known:
-        known[text] = _computed(experiment, recipe)
-    return Point(axes, run, *known[text], batch_size)
+    if text not in computed:
+        computed[text] = _computed(experiment, recipe)
+    return Point(axes, run, *computed[text], batch_size)
 
 
 def _computed(experiment, recipe):
@@ -356,11 +356,11 @@ def _check_number_of_points(experiment, place):
             )
 
 
-def _n_values(given):
+def _n_values(spec):
     """Number of the values of an axis, as `_values` would list them."""
-    if isinstance(given, dict) and "first" in given:
-        return (given["last"] - given["first"]) // given.get("step", 1) + 1
-    return len(given) if isinstance(given, list) else 1
+    if isinstance(spec, dict) and "first" in spec:
+        return (spec["last"] - spec["first"]) // spec.get("step", 1) + 1
+    return len(spec) if isinstance(spec, list) else 1
 
 
 def _parts(block, place):
@@ -394,22 +394,22 @@ def _alternatives(block, place):
             yield {axis: [value] for axis, value in row.items()}
 
 
-def _check_range(given, place):
+def _check_range(spec, place):
     for key in ("first", "last", "step"):
-        reason = problem("int", given.get(key, 1))
+        reason = problem("int", spec.get(key, 1))
         if reason:
             raise ConfigError(f"{place}.{key}: {reason}")
-    if given.get("step", 1) < 1:
-        raise ConfigError(f"{place}.step: {given['step']} is not allowed; expected at least 1")
-    if given["last"] < given["first"]:
+    if spec.get("step", 1) < 1:
+        raise ConfigError(f"{place}.step: {spec['step']} is not allowed; expected at least 1")
+    if spec["last"] < spec["first"]:
         raise ConfigError(
-            f"{place}: first is {given['first']} and last is {given['last']}; "
+            f"{place}: first is {spec['first']} and last is {spec['last']}; "
             "expected a last that is not below first"
         )
 
 
-def _check_interval(given, place):
-    ((way, ends),) = given.items()
+def _check_interval(spec, place):
+    ((way, ends),) = spec.items()
     kind = {"integers": "int", "uniform": "float", "log_uniform": "Positive"}[way]
     reason = problem(f"tuple[{kind}, {kind}]", ends)
     if reason:
@@ -420,14 +420,14 @@ def _check_interval(given, place):
         raise ConfigError(f"{place}.{way}: {ends} is not allowed; expected the lower end first")
 
 
-def _possible(given):
+def _possible(spec):
     """Values that an axis of a ``random`` block can have; of an interval, those next to its ends.
 
     The ends of a ``uniform`` interval are not drawn.
     """
-    if not isinstance(given, dict):
-        return _values(given)
-    ((way, (low, high)),) = given.items()
+    if not isinstance(spec, dict):
+        return _values(spec)
+    ((way, (low, high)),) = spec.items()
     if way == "integers":
         return [low, high]
     low, high = float(low), float(high)

@@ -432,14 +432,14 @@ class Workflow:
         unfinished = {row["artefact"] for row in incomplete}
         finished = [name for name in self.required if name not in unfinished]
         judged = [n for n in finished if n in self.judged and not self.timed(n)]
-        gather = ["python", "-m", "reproduction", "claims", "--judged"]
-        gather += [self.path("judgments", name, "json") for name in judged]
-        gather += ["--table", table, "--summary", summary]
-        write = ["python", "-m", "reproduction", "report", "--configuration", *self.packed()]
-        write += ["--claims", table, *([timings] if Path(timings).exists() else [])]
-        write += ["--figures", *self.pictures(finished), "--tables", *self.tables(finished)]
-        write += ["--incomplete", json.dumps(incomplete), "--cores", str(cores), "--out", report]
-        command = f"{shlex.join(gather)} && rm {shlex.quote(summary)} && {shlex.join(write)}"
+        gathering = ["python", "-m", "reproduction", "claims", "--judged"]
+        gathering += [self.path("judgments", name, "json") for name in judged]
+        gathering += ["--table", table, "--summary", summary]
+        writing = ["python", "-m", "reproduction", "report", "--configuration", *self.packed()]
+        writing += ["--claims", table, *([timings] if Path(timings).exists() else [])]
+        writing += ["--figures", *self.pictures(finished), "--tables", *self.tables(finished)]
+        writing += ["--incomplete", json.dumps(incomplete), "--cores", str(cores), "--out", report]
+        command = f"{shlex.join(gathering)} && rm {shlex.quote(summary)} && {shlex.join(writing)}"
         # Snakemake formats the command.
         return command.replace("{", "{{").replace("}", "}}")
 

@@ -26,13 +26,13 @@ def add_arguments(parser):
 def run(arguments):
     """Do the job."""
     configuration = storage.unpack(arguments.configuration)
-    lost = {row["artefact"] for row in arguments.incomplete}
+    unfinished = {row["artefact"] for row in arguments.incomplete}
     # A table of an earlier run may hold rows of an artefact that this one did not finish.
     rows = [
         row
         for path in arguments.claims
         for row in storage.read_rows(path)
-        if f"{row['paper']}/{row['artefact']}" not in lost
+        if f"{row['paper']}/{row['artefact']}" not in unfinished
     ]
     incomplete = [
         {key: manifest.without_places(text) for key, text in row.items()}

@@ -76,9 +76,9 @@ def _zero_cells(random, shape, n_classes):
 
 def _parity(random, shape, n_classes):
     """Y is the parity of the sum of equally likely inputs, flipped with some probability."""
-    odd = np.indices(shape).sum(axis=0) % 2
+    is_odd = np.indices(shape).sum(axis=0) % 2
     flip = random.uniform(0.0, 0.4)
-    p_one = np.where(odd == 1, 1 - flip, flip)
+    p_one = np.where(is_odd == 1, 1 - flip, flip)
     return np.stack([1 - p_one, p_one], axis=-1)
 
 

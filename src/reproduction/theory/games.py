@@ -84,5 +84,5 @@ def loss_game(joint: JointDistribution):
         occurs = joint.probability > 0
         return -(joint.probability[occurs] * np.log(restricted[occurs])).sum()
 
-    nothing = loss(())
-    return lambda s: nothing - loss(s)
+    loss_of_none = loss(())
+    return lambda s: loss_of_none - loss(s)

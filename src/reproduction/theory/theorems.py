@@ -213,10 +213,10 @@ def _with_impurity(joint, impurity, globally, locally):
     if impurity == "variance":
         # It does not see an input that leaves mean and variance of Y alone: see `equal_moments`.
         return quantities
-    strong = strongly_relevant(joint)
+    is_strong = strongly_relevant(joint)
     return [
         *quantities,
         ("s26", "MDI of a relevant input, K = 1", mdi[globally]),
         ("s08", "largest local MDI of a relevant input", np.abs(local).max(axis=0)[globally]),
-        ("s11", "MDI of a strongly relevant input, every K", mdi_k[:, strong]),
+        ("s11", "MDI of a strongly relevant input, every K", mdi_k[:, is_strong]),
     ]

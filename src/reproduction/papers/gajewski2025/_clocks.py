@@ -129,12 +129,12 @@ def by_iterations(counts, n_fresh, n_shared, repeats, n_trees=40):
         yield {**row, "seconds": seconds / n_pairs[noise]}
 
 
-def _exact(setting, x, chosen):
-    return lambda: setting.gaps(x, chosen[:, None])
+def _exact(setting, x, masks):
+    return lambda: setting.gaps(x, masks[:, None])
 
 
-def _sampling(forest, x, chosen, count, kind, options):
-    return lambda: pg2_sampled(forest, x, chosen, [count], 0.3, kind, **options)
+def _sampling(forest, x, masks, count, kind, options):
+    return lambda: pg2_sampled(forest, x, masks, [count], 0.3, kind, **options)
 
 
 def turns(jobs, repeats, loads) -> dict:

@@ -84,8 +84,8 @@ def _deviation(variant, rows):
     yield finding("s17", f"{variant}, noise", measured, wider.min(), 0.05, "at least", **options)
 
 
-def _lower(wide):
-    return (wide["bigger"] < wide["single"]).to_numpy()
+def _lower(by_model):
+    return (by_model["bigger"] < by_model["single"]).to_numpy()
 
 
 def _cube(rows, along):

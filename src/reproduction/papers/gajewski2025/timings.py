@@ -129,11 +129,11 @@ _AROUND = {"ms": 7, "mfc": "none"}
 def _iterations(axis, rows):
     styles = {"mc": ("blue", "o"), "halton": ("vermilion", "s")}
     for (method, noise), curve in rows.groupby(["method", "noise"], sort=False):
-        fresh = noise == _clocks.FRESH
+        is_fresh = noise == _clocks.FRESH
         color, marker = styles[method]
-        style = {"color": COLORS[color], "ls": "-" if fresh else ":"}
+        style = {"color": COLORS[color], "ls": "-" if is_fresh else ":"}
         # With shared noise the methods take as long: one mark stands around the other.
-        style |= {"marker": marker} | ({"ms": 4} if fresh or method == "mc" else _AROUND)
+        style |= {"marker": marker} | ({"ms": 4} if is_fresh or method == "mc" else _AROUND)
         label = f"{_clocks.METHODS[method]}, {noise}"
         axis.plot(curve["iterations"].astype(float), curve["value"], label=label, **style)
     axis.set(xscale="log", yscale="log")

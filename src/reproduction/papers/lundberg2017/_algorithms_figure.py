@@ -44,9 +44,9 @@ def draw(table):
 
     figure = plt.figure(figsize=(10.8, 8))
     left, right = figure.subfigures(1, 2, width_ratios=[1.85, 1])
-    lost = table[table["part"] == "lost"]
+    depths_of_loss = table[table["part"] == "lost"]
     headline = left.subplots()
-    _errors(headline, table[table["part"] == "error"], lost)
+    _errors(headline, table[table["part"] == "error"], depths_of_loss)
     steps, slopes = table[table["part"] == "steps"], table[table["part"] == "exponent"]
     slope = slopes.set_index(["sweep", "method"])["value"]
     axes = right.subplots(4, 1)

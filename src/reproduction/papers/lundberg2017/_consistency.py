@@ -39,14 +39,14 @@ def violations(M: int, n_pairs: int, seed: int) -> dict[tuple[str, str], int]:
     rng = np.random.default_rng([seed, M])
     counts = {}
     for task, game in (("output", output_game), ("gain", gain_game)):
-        less, more = pairs(rng, M, n_pairs, game)
-        before, after = shapley(game(less), M), shapley(game(more), M)
+        first, second = pairs(rng, M, n_pairs, game)
+        before, after = shapley(game(first), M), shapley(game(second), M)
         counts[task, "SHAP"] = int((after < before).sum())
         trees = [[Orders.draw(rng, M) for _ in range(n_pairs)] for _ in range(2)]
         measure = {"output": path_output, "gain": path_gain}[task]
         changes = [
             measure(g, new_order) - measure(f, old_order)
-            for f, g, old_order, new_order in zip(less, more, *trees, strict=True)
+            for f, g, old_order, new_order in zip(first, second, *trees, strict=True)
         ]
         counts[task, "path"] = int(sum(c < 0 for c in changes))
     return counts
@@ -118,8 +118,8 @@ def pairs(rng, M, n_pairs, game):
         conditions = [w[0, *S] - w[S] >= v[0, *S] - v[S] for S in v if 0 not in S]
         keep = np.all(conditions, axis=0)
         kept_pairs.append((f[keep], g[keep]))
-    old, new = zip(*kept_pairs, strict=True)
-    return np.concatenate(old)[:n_pairs], np.concatenate(new)[:n_pairs]
+    first_functions, second_functions = zip(*kept_pairs, strict=True)
+    return np.concatenate(first_functions)[:n_pairs], np.concatenate(second_functions)[:n_pairs]
 
 
 def _subsets(M):

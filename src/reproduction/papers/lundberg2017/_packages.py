@@ -52,10 +52,10 @@ def violations(n_pairs: int, seed: int) -> dict[str, list[tuple[str, int, int]]]
 
 def _falls(models, functions, quantity):
     n = falls = 0
-    for old, new, f, g in zip(*models, *functions, strict=True):
-        is_reproduced = all(np.abs(p - y).max() < MARGIN for (p, _), y in ((old, f), (new, g)))
+    for first, second, f, g in zip(*models, *functions, strict=True):
+        is_reproduced = all(np.abs(p - y).max() < MARGIN for (p, _), y in ((first, f), (second, g)))
         n += is_reproduced
-        falls += is_reproduced and new[1][quantity] < old[1][quantity] - MARGIN
+        falls += is_reproduced and second[1][quantity] < first[1][quantity] - MARGIN
     return n, falls
 
 

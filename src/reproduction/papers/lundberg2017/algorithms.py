@@ -212,9 +212,9 @@ def _s04(table):
     return findings
 
 
-def _slope(statement, sweep, measured, value, stated):
+def _slope(statement, sweep, measured, value, stated_slope):
     return finding(
-        *(statement, f"exponent of {sweep}", f"slope of {measured}", value, stated + FIT),
+        *(statement, f"exponent of {sweep}", f"slope of {measured}", value, stated_slope + FIT),
         basis="printed",
     )
 

@@ -70,14 +70,14 @@ def _uniqueness(n_pairs, seed):
     """
     for M in SIZES:
         rng = np.random.default_rng([seed, M])
-        old, new = _consistency.pairs(rng, M, n_pairs, _consistency.output_game)
-        before, after = _consistency.output_game(old), _consistency.output_game(new)
+        first, second = _consistency.pairs(rng, M, n_pairs, _consistency.output_game)
+        before, after = _consistency.output_game(first), _consistency.output_game(second)
         # Feature 0 comes last.
         order = [*range(1, M), 0]
         values = [_in_order(v, order) for v in (before, after)]
         all_features = tuple(range(M))
         error_of_sum = sum(values[0]) + before[()] - before[all_features]
-        without_feature = _consistency.output_game(old.mean(axis=1, keepdims=True) + 0 * old)
+        without_feature = _consistency.output_game(first.mean(axis=1, keepdims=True) + 0 * first)
         shap = _consistency.shapley(before, M) / np.prod(range(1, M + 1))
         case = f"fixed order, M = {M}"
         for quantity, value in (
