@@ -46,5 +46,5 @@ def randomized(forest, row, removed, draws) -> float:
 
 def retrained(fit, X_train, y_train, row, removed) -> float:
     """Prediction for one row by a model of its own, fitted without the removed features."""
-    left = [j for j in range(len(row)) if j not in removed]
-    return float(fit(X_train[:, left], y_train).predict(np.array([row])[:, left])[0])
+    remaining = [j for j in range(len(row)) if j not in removed]
+    return float(fit(X_train[:, remaining], y_train).predict(np.array([row])[:, remaining])[0])

@@ -61,10 +61,13 @@ def complete(config: dict, name: str) -> dict | None:
     _check(figure, axes, keys, values, metric, place)
     varied = _varied(experiment, axes, figure.get("where", {}))
     x = _listed(figure["x"]) if "x" in figure else _default_x(experiment, axes, varied, keys)
-    left = [*(a for a in varied if a not in REPEATED), *(k for k in keys if k not in REPEATED)]
+    dimensions = [
+        *(a for a in varied if a not in REPEATED),
+        *(k for k in keys if k not in REPEATED),
+    ]
     fixed = {c for c, value in figure.get("where", {}).items() if not isinstance(value, list)}
     placed = [*x, *_listed(figure.get("column", [])), *_listed(figure.get("row", []))]
-    free = [c for c in left if c not in (*placed, *fixed)]
+    free = [c for c in dimensions if c not in (*placed, *fixed)]
     color = figure.get("color", next((c for c in (*keys, *free) if c in free), None))
     free = [c for c in free if c != color]
     first = 0 if "column" in figure or len(x) > 1 else 1
