@@ -113,7 +113,9 @@ def pgi_agreement():
 def changes(model):
     """Of three ways to compute: single precision changes one row in ten, the recorded order two."""
     names = [
-        f"greedy_{share}sigma{sigma}" for share in ("", "single_", "recorded_") for sigma in SIGMAS
+        f"greedy_{prefix}sigma{sigma}"
+        for prefix in ("", "single_", "recorded_")
+        for sigma in SIGMAS
     ]
     axes = {"ranking": names, "quantity": ["tied", "set", "order"], "k": [1, 2, 3, 4]}
     rows = swept(model, [{"variant": model, "repeat": 0}], **axes)
@@ -328,9 +330,9 @@ def test_the_share_of_arithmetic_in_rankings(inputs, tmp_path):
 
 def test_recipes_are_those_of_all_experiments():
     """`timings` fits its own models; `grid_search` names those of the text."""
-    plan, settings = config.load({}), set()
+    content, settings = config.load({}), set()
     for experiment in ("sampling", "single", "bigger"):
-        for point in sweep.expand(plan, f"gajewski2025_{experiment}"):
+        for point in sweep.expand(content, f"gajewski2025_{experiment}"):
             variant = point.axes["variant"].replace("saved_models", "published")
             setting = point.axes["data"], point.axes["model"], variant
             assert point.run.model.items() >= recipe_of(*setting).items()

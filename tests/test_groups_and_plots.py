@@ -174,8 +174,8 @@ def test_rows_whose_columns_have_another_order_are_shown_by_name():
         for rows in (X, reordered)
     ]
     assert len(colors[0]) == 4
-    for of_turned, expected in zip(*colors, strict=True):
-        np.testing.assert_array_equal(of_turned, expected)
+    for in_order, in_other_order in zip(*colors, strict=True):
+        np.testing.assert_array_equal(in_order, in_other_order)
     # Names that are not those of the features say nothing: positions count.
     renamed = X.rename(columns={"red": "crimson"})
     np.testing.assert_array_equal(ours.to_shap(renamed).data, X.to_numpy())

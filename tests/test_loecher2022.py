@@ -554,7 +554,9 @@ def test_statements_of_table1_follow_from_leads_and_their_errors():
     random = np.random.default_rng(0)
     inputs = {}
     for experiment in (table1.FORESTS, table1.SHAP_FORESTS, table1.MTRY_2):
-        names = {n for part in table1.PRINTED.values() for e, n in part.values() if e == experiment}
+        names = {
+            n for scores in table1.PRINTED.values() for e, n in scores.values() if e == experiment
+        }
         names |= {n for e, n in table1.EXTRA_SCORES.values() if e == experiment}
         rows = [
             {"repeat": r, "among": among, "importance": n, "value": 0.5 + 0.01 * random.normal()}
@@ -563,11 +565,11 @@ def test_statements_of_table1_follow_from_leads_and_their_errors():
             for n in sorted(names)
         ]
         inputs[experiment] = pd.DataFrame(rows)
-    part = inputs[table1.FORESTS]
-    part.loc[part["importance"].isin(["mda", "air"]), "value"] += 0.2
+    frame = inputs[table1.FORESTS]
+    frame.loc[frame["importance"].isin(["mda", "air"]), "value"] += 0.2
     verdicts = found("table1", table1.compute(inputs))
     assert set(of(verdicts, "s11").values()) == {"differs"}
-    part.loc[part["importance"].isin(["pg_hat_10", "pg_hat_10_all_splits"]), "value"] += 0.2
+    frame.loc[frame["importance"].isin(["pg_hat_10", "pg_hat_10_all_splits"]), "value"] += 0.2
     verdicts = found("table1", table1.compute(inputs))
     assert set(of(verdicts, "s11").values()) == {"holds"}
     assert set(of(verdicts, "s10").values()) == {"differs"}

@@ -341,14 +341,16 @@ def test_classifiers_have_a_gap_for_each_output():
 def test_curves_are_gaps_of_the_first_and_the_last():
     forest, X, _ = pairs(5)
     rankings = np.random.default_rng(0).permuted(np.tile(np.arange(7), (5, 1)), axis=1)
-    important, least = (curve(forest, X, rankings, scale=0.3) for curve in (pgi2_curve, pgu2_curve))
+    by_first, by_last = (
+        curve(forest, X, rankings, scale=0.3) for curve in (pgi2_curve, pgu2_curve)
+    )
     for i in range(5):
         for k in range(1, 8):
             first, last = list(rankings[i, :k]), list(rankings[i, k:])
-            assert important[i, k - 1] == pg2(forest, X[i : i + 1], first, scale=0.3)[0]
-            assert least[i, k - 1] == pg2(forest, X[i : i + 1], last, scale=0.3)[0]
-    assert np.array_equal(pgi2(forest, X, rankings, scale=0.3), important.mean(axis=1))
-    assert np.array_equal(pgu2(forest, X, rankings, scale=0.3), least.mean(axis=1))
+            assert by_first[i, k - 1] == pg2(forest, X[i : i + 1], first, scale=0.3)[0]
+            assert by_last[i, k - 1] == pg2(forest, X[i : i + 1], last, scale=0.3)[0]
+    assert np.array_equal(pgi2(forest, X, rankings, scale=0.3), by_first.mean(axis=1))
+    assert np.array_equal(pgu2(forest, X, rankings, scale=0.3), by_last.mean(axis=1))
 
 
 def test_pgi_and_pgu_are_not_the_same():

@@ -343,7 +343,7 @@ def test_s17_and_s18_on_led(led_by_k):
     }
     expected = {"s17": "holds", "s18": "holds", "s19": "differs"}
     variants = ("led, Pearson", "led, Spearman")
-    assert verdict == {(s, v): findings for s, findings in expected.items() for v in variants}
+    assert verdict == {(s, v): outcome for s, outcome in expected.items() for v in variants}
 
 
 def test_s19_saabas_is_the_outlier_on_led():
