@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from latex2mathml import converter
+from sklearn.ensemble import RandomForestRegressor
 
 import splitcredit
 from reproduction import marked
@@ -97,6 +98,22 @@ def test_what_the_page_says_of_local_mdi_by_sex_holds(example):
     values = names["attribution"].values[:, names["X_new"].columns.get_loc("sex"), 0]
     assert 0.7 < (values[sex == 0] < 0).mean() < 0.8
     assert (values[sex == 1] > 0).all()
+
+
+def test_the_page_of_out_of_bag_attributions_says_which_functions_need_targets():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    y = X[:, 0] + X[:, 1]
+    model, method = RandomForestRegressor(5, random_state=0).fit(X, y), "oob_attributions"
+    assert "Only `importance` needs y, and only it takes `weigh_by`." in _text(
+        f"measures/{method}.md"
+    )
+    for function in (splitcredit.explain, splitcredit.rank):
+        function(model, X, method)
+        with pytest.raises(TypeError, match="no parameter 'weigh_by'"):
+            function(model, X, method, y=y, weigh_by="y")
+    with pytest.raises(TypeError, match="needs y"):
+        splitcredit.importance(model, X, method=method)
+    splitcredit.importance(model, X, y, method, weigh_by="y")
 
 
 def test_the_reference_has_every_public_name_and_every_module_of_measures():
