@@ -8,7 +8,9 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeRegressor
 
+import splitcredit
 from splitcredit import Attribution, Importance
 
 matplotlib.use("Agg")
@@ -153,6 +155,20 @@ def test_a_plot_without_matplotlib_names_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ModuleNotFoundError, match="not installed: pip install matplotlib"):
         Importance([1.0], ["a"], "mdi").plot()
+
+
+def test_an_explanation_of_shap_without_shap_names_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "shap", None)
+    rows = np.arange(12.0).reshape(6, 2)
+    model = DecisionTreeRegressor(max_depth=2).fit(rows, rows[:, 0])
+    for call in (
+        attribution().to_shap,
+        splitcredit.interactions(model, rows).to_shap,
+        lambda: splitcredit.TreeExplainer(model)(rows),
+    ):
+        with pytest.raises(ModuleNotFoundError, match="not installed: pip install shap") as error:
+            call()
+        assert error.value.name == "shap"
 
 
 def test_the_snippet_of_the_readme_runs():

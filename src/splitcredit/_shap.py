@@ -7,6 +7,25 @@ import numpy as np
 from splitcredit._names import columns_in_order
 
 
+def imported_shap():
+    """The package shap, which only explanations in its own form need.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If it is not installed.
+    """
+    try:
+        import shap
+    except ModuleNotFoundError as error:
+        if error.name != "shap":
+            raise
+        raise ModuleNotFoundError(
+            "a shap.Explanation needs shap, which is not installed: pip install shap", name="shap"
+        ) from None
+    return shap
+
+
 def explanation(result, X):
     """A ``shap.Explanation`` of attributions or of a matrix of interactions.
 
@@ -19,11 +38,12 @@ def explanation(result, X):
 
     Raises
     ------
+    ModuleNotFoundError
+        If shap is not installed.
     ValueError
         If X has not the shape of the rows that were explained.
     """
-    import shap
-
+    shap = imported_shap()
     values, n_outputs = result.values, result.values.shape[-1]
     shape = len(values), len(result.feature_names)
     data = None if X is None else np.asarray(columns_in_order(X, result.feature_names))

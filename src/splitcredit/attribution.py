@@ -191,6 +191,8 @@ class Attribution:
 
         Raises
         ------
+        ModuleNotFoundError
+            If shap is not installed.
         ValueError
             If X has not the shape of the rows that were explained.
         """

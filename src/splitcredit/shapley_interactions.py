@@ -104,6 +104,8 @@ class Interactions:
 
         Raises
         ------
+        ModuleNotFoundError
+            If shap is not installed.
         ValueError
             If these are values of sets, or X has not the shape of the rows that were explained.
         """

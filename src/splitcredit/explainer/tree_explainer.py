@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 
+from splitcredit._shap import imported_shap
 from splitcredit.convert.units import Units, called, library_of
 from splitcredit.explainer import additivity
 from splitcredit.explainer.background import background_rows, with_covers_of
@@ -220,9 +221,15 @@ class TreeExplainer:
         -------
         shap.Explanation
             With base values, rows and feature names, for shap's plots.
-        """
-        from shap import Explanation
 
+        Raises
+        ------
+        ModuleNotFoundError
+            If shap is not installed.
+        ValueError
+            As `shap_values` or `shap_interaction_values`.
+        """
+        shap = imported_shap()
         start = time.time()
         rows, is_single = as_rows(X)
         rows = self.model.forest.in_order(rows)
@@ -236,7 +243,7 @@ class TreeExplainer:
         values, base, data = self._shown(result.values), self._shown_mean(base), values_of(rows)
         if is_single:
             values, base, data = values[0], base[0], data[0]
-        return Explanation(
+        return shap.Explanation(
             values,
             base_values=base,
             data=data,
