@@ -5,11 +5,13 @@ import doctest
 import importlib
 import inspect
 import re
+import types
 from pathlib import Path
 
 import pytest
 
 import splitcredit
+from splitcredit import importances
 
 API = Path(__file__).resolve().parents[1] / "docs" / "api"
 MODULES = r"^\.\. automodule:: (splitcredit\.\S+)\n   :members:(.*)$"
@@ -108,4 +110,21 @@ def test_type_checkers_see_every_public_name():
 @pytest.mark.parametrize("module", HOMES)
 def test_examples_in_docstrings_give_what_they_show(module):
     results = doctest.testmod(importlib.import_module(module))
+    assert results.attempted > 0 and results.failed == 0
+
+
+def test_the_worked_example_of_a_measure_has_the_docstring_that_measures_need(monkeypatch):
+    page = (API.parent / "extend.md").read_text(encoding="utf-8")
+    module = types.ModuleType("worked_example")
+    exec(re.search(r"^```python\n(.*?)^```", page, re.M | re.S)[1], module.__dict__)
+    monkeypatch.setattr(importances, "split_count", module, raising=False)
+    name = "splitcredit.importances.split_count.importance"
+    monkeypatch.setitem(DOCUMENTED, name, module.importance)
+    test_every_function_of_the_reference_has_an_example(name)
+    test_every_function_has_hints_for_what_it_takes_and_returns(name)
+    test_docstrings_of_the_reference_describe_every_parameter_and_what_is_returned(
+        name, module.importance
+    )
+    test_docstrings_of_measures_state_units_and_source(name)
+    results = doctest.testmod(module)
     assert results.attempted > 0 and results.failed == 0

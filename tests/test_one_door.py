@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
 
 import splitcredit as sc
-from splitcredit import importances, to_forest
+from splitcredit import _methods, importances, to_forest
 from splitcredit.faithfulness import (
     greedy,
     openxai,
@@ -92,7 +92,7 @@ def test_explain_takes_every_method_that_attributes_rows(method, case):
 @pytest.mark.parametrize("method", with_function("importance"))
 def test_importance_takes_every_method_but_rankings(method, case):
     model, X, y = case
-    data = () if method == "mdi" else (X, y)
+    data = (X, y) if _methods.takes_data(method) else ()
     result = sc.importance(model, *data, method=method, **more(method, X))
     assert result.feature_names == tuple(NAMES) and result.method == method
     if method in importances.available("explain"):
@@ -101,7 +101,7 @@ def test_importance_takes_every_method_but_rankings(method, case):
         np.testing.assert_allclose(result.values, expected, rtol=1e-12)
     else:
         function = importances.get_method(method, "importance")
-        direct = function(model) if method == "mdi" else function(model, X, y, **more(method, X))
+        direct = function(model, *data, **more(method, X))
         assert result.values.tobytes() == direct.values.tobytes()
 
 
@@ -151,7 +151,7 @@ def test_rank_takes_every_method(method, case):
         attribution = sc.explain(model, X, method, **choice, **more(method, X))
         expected = of_attribution(attribution)
     else:
-        data = () if method == "mdi" else (X, y)
+        data = (X, y) if _methods.takes_data(method) else ()
         values = sc.importance(model, *data, method=method, **more(method, X)).values
         expected = np.tile(np.argsort(-values, kind="stable"), (60, 1))
     np.testing.assert_array_equal(ranked.rankings, expected)
