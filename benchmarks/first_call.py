@@ -33,7 +33,7 @@ CALLS = (
     "deep.predict(X)",
     'explain(deep, X, "saabas")',
     'explain(deep, X, "local_mdi")',
-    'importance(deep, X, method="mdi")',
+    'importance(deep, method="mdi")',
     "explain(deep, X[:3])",
     "explain(deep, X)",
     "explain(deep, np.tile(X, (2000, 1)))",

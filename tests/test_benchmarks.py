@@ -220,7 +220,8 @@ def test_every_first_call_on_the_page_runs(bench, tmp_path):
     first_call = bench("first_call")
     first_call.write_forests(tmp_path)
     calls = [call for call in first_call.CALLS if call != "warm_up()"]
-    code = first_call.CALL % "\n".join(calls)
+    no_warnings = "import warnings; warnings.simplefilter('error', UserWarning)"
+    code = first_call.CALL % "\n".join([no_warnings, *calls])
     assert first_call.seconds(code, tmp_path, cache_directory().parent) > 0
     imports = ["`import splitcredit`", "`import numpy, numba`"]
     names = [*imports, *(f"`{call}`" for call in first_call.CALLS)]
