@@ -5,6 +5,8 @@
 
 import importlib.util
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,21 @@ from splitcredit import importances, registry
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 METHODS = [method.name for method in splitcredit.methods()]
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+
+
+def math_fonts():
+    """Families that the style of the site names for equations, and that are installed here."""
+    style = (DOCS / "site" / "static" / "site.css").read_text(encoding="utf-8")
+    if shutil.which("fc-list") is None:
+        return []
+    listed = subprocess.run(["fc-list", ":", "family"], text=True, capture_output=True).stdout
+    return [family for family in re.findall(r'"([^"]* Math[^"]*)"', style) if family in listed]
+
+
+MATH_FONTS = math_fonts()
 SECTIONS = ["Definition", "Units", "When to trust it", "Cost", "Example"]
 
 
@@ -100,6 +117,17 @@ def test_what_the_page_says_of_local_mdi_by_sex_holds(example):
     assert (values[sex == 1] > 0).all()
 
 
+def test_the_points_of_a_line_of_gaps_have_its_pgi2_as_mean(example):
+    names = {}
+    ((_, ax),) = PICTURES.drawn("measures/pg2_greedy.md", example, names)
+    assert "The mean of the points of a line is its PGI²." in _text("measures/pg2_greedy.md")
+    for line in ax.lines:
+        pgi2 = splitcredit.faithfulness(
+            names["model"], names["rows"], line.get_label(), scale=names["scale"]
+        )
+        np.testing.assert_allclose(np.mean(line.get_ydata()), pgi2.mean(), rtol=1e-14)
+
+
 def test_the_page_of_out_of_bag_attributions_says_which_functions_need_targets():
     X = np.random.default_rng(0).normal(size=(40, 3))
     y = X[:, 0] + X[:, 1]
@@ -163,6 +191,29 @@ def test_equations_become_mathml_without_words_that_the_converter_does_not_know(
     for pair in equations:
         equation = "".join(pair)
         assert "\\" not in converter.convert(equation), equation
+
+
+@pytest.mark.skipif(BROWSER is None, reason="Neither Chromium nor Chrome is installed.")
+@pytest.mark.skipif(not MATH_FONTS, reason="No font for equations of the style is installed.")
+def test_indices_of_equations_are_below_the_line_in_a_browser(tmp_path):
+    """Red if a font without the table for equations is taken: x_S looks like xS then."""
+    style = (DOCS / "site" / "static" / "site.css").read_text(encoding="utf-8")
+    equation = "<math><msub><mi>x</mi><mi>S</mi></msub></math>"
+    script = """const [x, index] = Array.from(document.querySelectorAll("mi"),
+      (node) => node.getBoundingClientRect().bottom);
+    document.querySelector("pre").textContent = index - x;"""
+    page = tmp_path / "page.html"
+    page.write_text(
+        '<!doctype html><meta charset="utf-8">'
+        f"<style>{style} body {{ font-family: sans-serif; font-size: 100px; }}</style>"
+        f"{equation}<pre></pre><script>{script}</script>",
+        encoding="utf-8",
+    )
+    command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom"]
+    command += [f"--user-data-dir={tmp_path / 'browser'}", page.as_uri()]
+    done = subprocess.run(command, text=True, capture_output=True, timeout=120)
+    lowered = float(re.search(r"<pre>(.+?)</pre>", done.stdout)[1])
+    assert lowered > 10, "in pixels, where a letter has 100"
 
 
 def test_the_worked_examples_of_a_measure_and_a_data_set_do_what_their_page_says(example):
