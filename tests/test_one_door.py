@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import lightgbm
 import numpy as np
@@ -27,6 +28,7 @@ from splitcredit.faithfulness import (
     optimum,
     perturbations,
     prediction_gap,
+    randomizing,
     sampling,
 )
 from splitcredit.faithfulness.rankings import Rankings, of_attribution
@@ -685,3 +687,21 @@ def test_frames_of_arrays_have_positions_and_an_index_is_pickled_and_not_stored(
     )
     with pytest.raises(ValueError, match="index has 60 labels, expected 2: one for each row"):
         replace(labeled, values=labeled.values[:2])
+
+
+def test_without_a_choice_of_two_outputs_that_add_up_the_second_is_measured():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = (X[:, 0] > 0).astype(int)
+    model = RandomForestClassifier(4, random_state=0).fit(X, y)
+    rows, ranks = X[:5], [[0, 1, 2]] * 5
+    for call in (
+        partial(sampling.pg2_sampled, model, rows, [0, 1], [20]),
+        partial(openxai.gaps_by_k, model, rows, ranks, 0.3, 20),
+        lambda **output: (
+            randomizing.randomized_rmse(model, rows, y[:5], ranks, [1, 2], X, 5, **output).rmse
+        ),
+        lambda **output: (
+            importances.get_method("pg2_greedy", "rank")(model, rows, 0.3, **output).values
+        ),
+    ):
+        assert call().tobytes() == call(output=1).tobytes()

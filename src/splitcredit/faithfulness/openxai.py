@@ -138,7 +138,8 @@ def gaps_by_k(
     absolute : bool
         Whether the gap is abs(f(x) - f(x')) or its square.
     output : str or int, optional
-        Name or index; may be left out if there is one.
+        Name or index; may be left out if there is one, or if there are two that add up to the same
+        everywhere, see `prediction_gap.pg2`.
     kind, random_state, n_streams
         See `noise_pool`.
 

@@ -76,7 +76,8 @@ def randomized_rmse(
     rows : int (n_rows,), optional
         Rows to use, all without it.
     output : str or int, optional
-        Name or index; may be left out if there is one.
+        Name or index; may be left out if there is one, or if there are two that add up to the same
+        everywhere: then it is the second.
 
     Returns
     -------

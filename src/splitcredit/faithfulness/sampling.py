@@ -65,7 +65,8 @@ def pg2_sampled(
     kind : {"mc", "halton"}
     random_state : int
     output : str or int, optional
-        Name or index; may be left out if there is one.
+        Name or index; may be left out if there is one, or if there are two that add up to the same
+        everywhere, see `prediction_gap.pg2`.
     numbers : int (n_pairs,), optional
         Number of each pair, 0, 1, ... without it. Its noise depends on the number and not on the
         pairs that are computed together: pass numbers to compute some pairs apart.

@@ -31,7 +31,8 @@ def rank(
     sigma : float
         Scale of the noise, in units of the features; the standard deviation of normal noise.
     output : str or int, optional
-        Name or index; may be left out if there is one.
+        Name or index; may be left out if there is one, or if there are two that add up to the same
+        everywhere, see `faithfulness.prediction_gap.pg2`.
     arithmetic, ties
         See `faithfulness.greedy.greedy_ranking`.
     noise : {"normal", "laplace", "uniform"}
