@@ -11,7 +11,8 @@ import xgboost
 from sklearn.exceptions import NotFittedError
 
 import twins
-from splitcredit import explain, to_forest
+from splitcredit import Forest, explain, to_forest
+from splitcredit.convert import are_targets
 from splitcredit.convert.catboost import EMPTY, from_content
 from splitcredit.forest import array_hash
 from test_forest import assert_equal_forests
@@ -66,6 +67,31 @@ def test_outputs_have_the_labels_of_the_model():
     names = {name: from_content(STORED[name]["model"], "model").output_names for name in STORED}
     assert names["regression"] == ("output",) and names["binary"] == ("yes",)
     assert names["classes"] == ("0", "1", "2") and names["two targets"] == ("y0", "y1")
+    assert names["several labels"] == ("0", "1")
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_the_predicted_output_is_one_of_the_classes_whatever_they_are_called(name):
+    """Classes may be called "y0", as targets are. Several labels of a row are targets."""
+    stored = copy.deepcopy(STORED[name])
+    if name.startswith("classes"):
+        stored["model"]["model_info"]["class_params"]["class_names"] = ["y0", "y1", "y2"]
+    forest, rows = from_content(stored["model"], "model"), numbers(stored["explained"])
+    several = name in ("two targets", "several labels")
+    for read in (forest, Forest.from_arrays(forest.to_arrays())):
+        assert are_targets(read) is several
+        if several:
+            with pytest.raises(ValueError, match="several targets: choose one"):
+                explain(read, rows, output="predicted")
+        else:
+            assert explain(read, rows, output="predicted").output_names == ("predicted",)
+
+
+@pytest.mark.parametrize(("name", "several"), [("two targets", True), ("classes", False)])
+def test_names_tell_targets_of_a_forest_that_an_earlier_version_wrote(name, several):
+    arrays = from_content(STORED[name]["model"], "model").to_arrays()
+    del arrays["several_targets"]
+    assert are_targets(Forest.from_arrays(arrays)) is several
 
 
 def one_tree(weights, splits=2):

@@ -264,6 +264,7 @@ ROUND_TRIPS = {
         names_given=True,
         inbag=np.array([[0, 2, 300]], np.uint16),
         training_hash=array_hash(np.zeros((3, 3))),
+        several_targets=False,
     ),
     "no impurity": lambda: replace(stump(), impurity=None, criterion=None),
     "many trees": lambda: random_forest(0, n_trees=20, n_outputs=3, missing=True),

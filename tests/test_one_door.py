@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import (
+    AdaBoostClassifier,
+    GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -556,7 +558,13 @@ def test_the_predicted_output_of_several_targets_is_refused(data):
 
 @pytest.mark.parametrize(
     "kind",
-    [RandomForestClassifier, HistGradientBoostingClassifier, lightgbm.LGBMClassifier],
+    [
+        RandomForestClassifier,
+        GradientBoostingClassifier,
+        AdaBoostClassifier,
+        HistGradientBoostingClassifier,
+        lightgbm.LGBMClassifier,
+    ],
 )
 def test_classes_may_be_called_y0_and_y1(kind, data):
     """These are the names of several targets, too, for which they were taken."""

@@ -31,6 +31,7 @@ KINDS = {
     "classes, leaf by leaf": ({"loss_function": "MultiClass", "grow_policy": "Lossguide"}, "three"),
     "two targets": ({"loss_function": "MultiRMSE"}, "pairs"),
     "counts": ({"loss_function": "Poisson"}, "counts"),
+    "several labels": ({"loss_function": "MultiLogloss"}, "labels"),
 }
 # What the converter reads of a file.
 KEPT = ("features_info", "oblivious_trees", "trees", "scale_and_bias")
@@ -46,6 +47,7 @@ def main():
         "two": np.where(score > 0.5, "yes", "no"),
         "three": np.digitize(score, [-0.5, 0.7]),
         "pairs": np.column_stack([score, -(X[:, 2] ** 2)]),
+        "labels": np.column_stack([score > 0.5, X[:, 2] > 0]).astype(int),
         "counts": np.floor(np.exp(score / 2)),
     }
     X[rng.random(X.shape) < 0.1] = np.nan
@@ -61,10 +63,13 @@ def main():
         rows = np.concatenate([rng.choice(values, (20, 3)), X[:20]]).astype(np.float32)
         raw = model.predict(rows, prediction_type="RawFormulaVal")
         shap = model.get_feature_importance(catboost.Pool(X[:10]), type="ShapValues")
-        labels = content["model_info"].get("class_params", {}).get("class_names", [])
+        info = content["model_info"]
+        labels = info.get("class_params", {}).get("class_names", [])
+        loss = {"loss_function": {"type": info["params"]["loss_function"]["type"]}}
+        info = {"class_params": {"class_names": labels}, "params": loss}
         content_kept = {key: content[key] for key in KEPT if key in content}
         models[kind] = {
-            "model": {**content_kept, "model_info": {"class_params": {"class_names": labels}}},
+            "model": {**content_kept, "model_info": info},
             "rows": _plain(rows),
             "raw": np.asarray(raw).reshape(len(rows), -1).tolist(),
             "explained": _plain(X[:10]),

@@ -150,11 +150,14 @@ def forest_and_training_rows(model, X) -> tuple:
 
 
 def are_targets(forest: Forest) -> bool:
-    """Whether outputs are several targets or their classes, by the names that `to_forest` gives.
+    """Whether outputs are several targets or their classes.
 
-    Classes of one target may be called "y0" and "y1" as well: those of trees that were grown on
-    classes, and of models that have one target only.
+    Unless the Forest says so itself, the names that `to_forest` gives tell. Classes of one target
+    may be called "y0" and "y1" as well: those of trees that were grown on classes, and of models
+    that have one target only.
     """
+    if forest.several_targets is not None:
+        return forest.several_targets
     parts = [name.partition("=") for name in forest.output_names]
     if len(parts) < 2 or not all(re.fullmatch(r"y\d+", target) for target, _, _ in parts):
         return False

@@ -35,6 +35,7 @@ def gradient(model, labels) -> dict:
     value = _nodes.in_columns(mean, column, counts, len(base))
     criterion = str(model.estimators_[0, 0].criterion)
     own = {"value": value, "base": base, "criterion": criterion, "aggregate": "sum"}
+    own["several_targets"] = False
     return {**arrays, **labels, **KIND, **own}
 
 

@@ -20,6 +20,8 @@ from splitcredit.forest import Forest
 # covers above 0. Beside a leaf with rows its share is 0 for all purposes; below a node that no row
 # reached all leaves count alike.
 EMPTY = 1e-200
+# Losses of classifiers whose rows may have several labels.
+_OF_SEVERAL_LABELS = ("MultiLogloss", "MultiCrossEntropy")
 # Kinds of features that a Forest cannot hold -> how they are called.
 _REFUSED = {
     "categorical_features": "categorical features",
@@ -65,10 +67,12 @@ def from_content(content, name) -> Forest:
     scale, bias = content["scale_and_bias"]
     bias = np.atleast_1d(np.array(bias, float))
     arrays = _flat(content, features, float(scale), len(bias), name)
+    outputs, several = _outputs(content["model_info"], len(bias))
     return Forest(
         **_nodes.frozen(arrays),
         feature_names=names,
-        output_names=_output_names(content["model_info"], len(bias)),
+        output_names=outputs,
+        several_targets=several,
         criterion=_nodes.LEAF_VARIANCE,
         strict=False,
         x_dtype="float32",
@@ -165,10 +169,17 @@ def _split(split):
     return split["float_feature_index"], np.float32(split["border"])
 
 
-def _output_names(info, n_outputs):
-    """Labels of the classes; the one output of a binary classifier is the score of class 1."""
+def _outputs(info, n_outputs):
+    """Labels of the classes or targets, and whether they are several targets.
+
+    The one output of a binary classifier is the score of class 1. Labels of which a row may have
+    several are kept as classes are, but each is a target of its own, with such an output.
+    """
     parameters = info.get("class_params") or {}
     labels = parameters.get("class_names") or []
     if n_outputs == 1:
-        return (labels[1],) if len(labels) == 2 else ("output",)
-    return tuple(labels) if len(labels) == n_outputs else _nodes.target_names(n_outputs)
+        return (labels[1],) if len(labels) == 2 else ("output",), False
+    if len(labels) != n_outputs:
+        return _nodes.target_names(n_outputs), True
+    loss = info.get("params", {}).get("loss_function", {}).get("type")
+    return tuple(labels), loss in _OF_SEVERAL_LABELS
