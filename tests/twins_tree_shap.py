@@ -11,6 +11,26 @@ import numpy as np
 from twins import goes_left, orders
 
 
+def means_of_leaves(forest) -> np.ndarray:
+    """Mean of the leaves of each tree, each weighted by the product of the shares on its path.
+
+    A share is that of the child in the covers of both children. No rounding but the last.
+    """
+
+    def of_leaves(k, weight):
+        if forest.feature[k] < 0:
+            return [[weight * Fraction(float(v)) for v in forest.value[k]]]
+        a, b = forest.left[k], forest.right[k]
+        covers = Fraction(float(forest.cover[a])), Fraction(float(forest.cover[b]))
+        shares = (cover / sum(covers) for cover in covers)
+        parts = (of_leaves(child, weight * s) for child, s in zip((a, b), shares, strict=True))
+        return [leaf for part in parts for leaf in part]
+
+    roots = forest.tree_offsets[:-1]
+    means = [np.sum(of_leaves(root, Fraction(1)), axis=0) for root in roots]
+    return np.array(means, dtype=float)
+
+
 def tree_shap_by_sizes(forest, X) -> np.ndarray:
     """Shapley values of Eq. 2 with Algorithm 1 as fractions, by sizes of the known subset.
 
