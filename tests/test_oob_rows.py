@@ -286,6 +286,20 @@ def test_rows_or_targets_that_the_forest_did_not_see_are_refused(method, wrong):
         method.importance(model, *training_data)
 
 
+@pytest.mark.parametrize("explain_rows", [True, False])
+def test_forests_that_predict_otherwise_than_they_grew_are_refused_with_the_cause(explain_rows):
+    """As those that scikit-learn before 1.8 grew on NaN; without NaN that is not the cause."""
+    model, X, y = fitted("forest, NaN")
+    forest = to_forest(model)
+    other = replace(forest, missing_left=~forest.missing_left)
+    for rows, cause in ((X, "scikit-learn before 1.8"), (np.nan_to_num(X), "their order$")):
+        with pytest.raises(ValueError, match=rf"not what the forest was grown on .*{cause}"):
+            if explain_rows:
+                explain(other, rows, "oob_attributions")
+            else:
+                ufi.importance(other, rows, y)
+
+
 def test_attributions_of_rows_that_the_forest_did_not_see_are_refused():
     X, y = whole_numbers("values", 90, 4, 6)
     model = RandomForestRegressor(6, random_state=0).fit(X, y)

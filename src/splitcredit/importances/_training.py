@@ -93,7 +93,7 @@ def checked_training_rows(forest, X) -> np.ndarray:
     if len(rows):
         kind = np.int64 if forest.n_outputs > 1 else np.float64
         sums = oob.node_sums(forest, rows, np.zeros(len(rows), kind))
-        _check_counts(forest, sums.rows[oob.INBAG])
+        _check_counts(forest, rows, sums.rows[oob.INBAG])
     return rows
 
 
@@ -102,24 +102,26 @@ def _checked_sums(forest, rows, targets):
 
     sums = oob.node_sums(forest, rows, targets)
     if (sums.rows[oob.INBAG] == 0).any():
-        raise ValueError(
-            "X is not what the forest was grown on (no in-bag row comes to some node): pass the "
-            "training rows unchanged and in their order"
-        )
-    _check_counts(forest, sums.rows[oob.INBAG])
+        _refuse_rows(rows, "no in-bag row comes to some node")
+    _check_counts(forest, rows, sums.rows[oob.INBAG])
     _check_means(forest, sums.targets[oob.INBAG], sums.rows[oob.INBAG], sums.center)
     return sums
 
 
-def _check_counts(forest, rows):
+def _check_counts(forest, rows, counts):
     """Compare covers with in-bag rows, where fits without weights count these."""
     roots, cover = forest.tree_offsets[:-1], forest.cover
-    counted = np.array_equal(cover[roots], rows[roots]) and not (cover % 1).any()
-    if counted and not np.array_equal(cover, rows):
-        raise ValueError(
-            "X is not what the forest was grown on (other numbers of in-bag rows come to its "
-            "nodes): pass the training rows unchanged and in their order"
-        )
+    counted = np.array_equal(cover[roots], counts[roots]) and not (cover % 1).any()
+    if counted and not np.array_equal(cover, counts):
+        _refuse_rows(rows, "other numbers of in-bag rows come to its nodes")
+
+
+def _refuse_rows(rows, why):
+    remedy = "pass the training rows unchanged and in their order"
+    if np.isnan(rows).any():
+        # Its trees sent some rows elsewhere in training than they do in predictions.
+        remedy += "; fit a forest anew that scikit-learn before 1.8 grew on NaN"
+    raise ValueError(f"X is not what the forest was grown on ({why}): {remedy}")
 
 
 def _check_means(forest, targets, rows, center):
