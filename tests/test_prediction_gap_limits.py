@@ -227,3 +227,15 @@ def test_tails_are_the_same_bytes_however_cuts_are_taken_together(monkeypatch, p
             monkeypatch.setattr(_tails, "APART", most_apart)
             monkeypatch.setattr(_tails, "AT_ONCE", at_once)
             assert problem.with_tails(X, masks)[1].tobytes() == tails.tobytes()
+
+
+def test_a_gap_is_exact_as_long_as_its_leaves_have_a_probability_of_1e_200():
+    """Beyond, it is 0: alone in a tail, and where two tails together are less probable."""
+    forest = grow([step(0, 1.0, threshold=0.0)], 1)
+    z = np.array([29.0, 30.2, 30.3])
+    ours = pg2(forest, -z[:, None], [0])
+    np.testing.assert_allclose(ours[:2], norm.sf(z[:2]), rtol=1e-13)
+    assert norm.sf(z[1]) > 1e-200 > norm.sf(z[2]) > 0 and ours[2] == 0
+    corner = split(0, 0.0, leaf(0.0), split(1, 0.0, leaf(0.0), leaf(1.0)))
+    ours = pg2(grow([corner], 2), [[-20.0, -20.0], [-22.0, -22.0]], [0, 1])
+    np.testing.assert_allclose(ours, [norm.sf(20.0) ** 2, 0.0], rtol=1e-13)
