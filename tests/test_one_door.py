@@ -12,6 +12,7 @@ import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
+import xgboost
 from sklearn.ensemble import (
     AdaBoostClassifier,
     GradientBoostingClassifier,
@@ -20,7 +21,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import splitcredit as sc
 from splitcredit import _methods, importances, to_forest
@@ -554,6 +555,26 @@ def test_the_predicted_output_of_several_targets_is_refused(data):
             function(model, X[:2], output="predicted")
     with pytest.raises(ValueError, match="several targets: choose one"):
         sc.rank(model, X[:2], scale=0.3, output="predicted")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestRegressor(2, random_state=0),
+        DecisionTreeClassifier(max_depth=3),
+        xgboost.XGBRegressor(n_estimators=2),
+        xgboost.XGBClassifier(n_estimators=2),
+    ],
+)
+def test_targets_may_be_renamed(model, data):
+    """Then their names do not tell any more that none of them is the predicted one."""
+    X, y = data
+    forest = to_forest(model.fit(X, np.c_[y > 0, X["dose"] > 0].astype(int)))
+    names = tuple(name.replace("y0", "yield").replace("y1", "ash") for name in forest.output_names)
+    renamed = replace(forest, output_names=names)
+    with pytest.raises(ValueError, match="several targets: choose one"):
+        sc.explain(renamed, X[:2], output="predicted")
+    assert sc.explain(renamed, X[:2], output=names[0]).output_names == names[:1]
 
 
 @pytest.mark.parametrize(

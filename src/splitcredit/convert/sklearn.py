@@ -95,7 +95,13 @@ def _labels(model):
         ),
         "names_given": has_names,
         "output_names": _output_names(model),
+        "several_targets": _n_targets(model) > 1 or None,
     }
+
+
+def _n_targets(model):
+    bagged = isinstance(model, ensemble.BaggingRegressor)
+    return getattr(model.estimators_[0] if bagged else model, "n_outputs_", 1)
 
 
 def _output_names(model):
@@ -103,8 +109,7 @@ def _output_names(model):
 
     But the one raw score of a boosted binary classifier is that of the second class.
     """
-    bagged = isinstance(model, ensemble.BaggingRegressor)
-    n_targets = getattr(model.estimators_[0] if bagged else model, "n_outputs_", 1)
+    n_targets = _n_targets(model)
     if not is_classifier(model):
         return _nodes.target_names(n_targets) if n_targets > 1 else ("output",)
     if n_targets > 1:

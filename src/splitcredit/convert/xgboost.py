@@ -140,7 +140,12 @@ def from_content(content, name, rounds=None, classes=None, missing=None) -> Fore
         cover_kind="sum_hessian",
         names_given=bool(names),
         missing_value=missing,
+        several_targets=_n_targets(learner) > 1 or None,
     )
+
+
+def _n_targets(learner):
+    return int(learner["learner_model_param"].get("num_target", 1))
 
 
 def _trees(learner, name, rounds):
@@ -324,7 +329,7 @@ def _output_names(learner, classes):
     A classifier of several targets has one such output for each.
     """
     parameters = learner["learner_model_param"]
-    n_classes, n_targets = int(parameters["num_class"]), int(parameters.get("num_target", 1))
+    n_classes, n_targets = int(parameters["num_class"]), _n_targets(learner)
     binary = learner["objective"]["name"].startswith("binary:")
     if n_targets > 1:
         return tuple(f"{y}=1" if binary else y for y in _nodes.target_names(n_targets))
