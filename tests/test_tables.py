@@ -2,6 +2,7 @@
 
 import datetime as dt
 import itertools
+from functools import partial
 
 import lightgbm
 import numpy as np
@@ -146,6 +147,21 @@ def test_columns_of_dates_are_known_by_the_types_that_a_table_names():
         splitcredit.explain(FOREST, table)
 
 
+@pytest.mark.parametrize("kind", ["Categorical", "Enum(categories=['u', 'v'])", "dictionary<...>"])
+@pytest.mark.parametrize("library", [lightgbm.LGBMRegressor, xgboost.XGBRegressor])
+def test_categories_of_other_libraries_are_refused_with_the_table_to_pass(library, kind):
+    """These models have codes by the categories of pandas; the text was said to be no numbers."""
+    table = TABLE.assign(c=pd.Categorical(np.where(TABLE["c"] > 0, "u", "v")))
+    options = {"enable_categorical": True} if library is xgboost.XGBRegressor else {}
+    model = library(n_estimators=3, **options).fit(table, TABLE["a"] + 3 * TABLE["c"])
+    other = Other(table, "columns")
+    other.dtypes = ["Float64", "Float64", kind]
+    forest = splitcredit.to_forest(model)
+    for call in (forest.predict, lambda X: splitcredit.explain(model, X)):
+        with pytest.raises(ValueError, match=r"column 'c' of X has categories .*X.to_pandas\(\)"):
+            call(other)
+
+
 @pytest.mark.parametrize("package", ["polars", "pyarrow"])
 def test_numbers_in_tables_of_other_libraries_are_those_of_pandas(package):
     library = pytest.importorskip(package, reason=f"The package {package} is not installed.")
@@ -225,3 +241,20 @@ def test_rows_that_a_library_keeps_for_itself_are_refused(container):
         splitcredit.explain(FOREST, container(TABLE))
     with pytest.raises(ValueError, match=message):
         splitcredit.to_forest(FOREST).prepare(container(TABLE))
+
+
+class Dask(pd.DataFrame):
+    """A table that makes its rows when it is asked to, as those of dask."""
+
+    def compute(self):
+        return self
+
+
+def test_rows_that_are_not_made_yet_are_refused():
+    """But not a table of pandas with a column of that name."""
+    for call in (splitcredit.to_forest(FOREST).predict, partial(splitcredit.explain, FOREST)):
+        with pytest.raises(ValueError, match=r"X is a Dask of dask, .* pass X.compute\(\)"):
+            call(Dask(TABLE))
+    named = TABLE.rename(columns={"a": "compute"})
+    model = RandomForestClassifier(2, random_state=0).fit(named, CLASSES)
+    assert splitcredit.explain(model, named).values.shape == (120, 3, 2)

@@ -12,7 +12,7 @@ import numpy as np
 
 from splitcredit import _progress
 from splitcredit._forest_checks import prepared
-from splitcredit._tables import refuse_container, refuse_times
+from splitcredit._tables import refuse_categories, refuse_container, refuse_times
 from splitcredit.attribution import Attribution
 
 # Numbers of a result in one chunk: 64 MB.
@@ -104,6 +104,8 @@ def as_table(forest, X):
     if not hasattr(X, "shape") or (is_table and not hasattr(X, "iloc")):
         # Tables of libraries other than pandas take rows in ways of their own.
         refuse_times(X)
+        if forest.categories is not None and not forest.categories.always:
+            refuse_categories(X)
         X = np.asarray(forest.in_order(X))
     if hasattr(X, "toarray") or np.ndim(X) != 2:
         forest.prepare(X)  # says what is wrong

@@ -6,6 +6,8 @@ import numpy as np
 
 # How the types of columns begin that hold dates and times, in pandas, polars and pyarrow.
 _TIMES = ("date", "time", "duration", "month_day_nano_interval")
+# The same of columns with categories, in polars and pyarrow.
+_CATEGORIES = ("categorical", "enum", "dictionary")
 
 
 def refuse_container(X) -> None:
@@ -15,6 +17,8 @@ def refuse_container(X) -> None:
         raise ValueError(f"X is a {name}: pass the table that it was made of")
     if name == "LazyFrame":
         raise ValueError("X is a LazyFrame, which has no rows yet: pass X.collect()")
+    if hasattr(type(X), "compute") and hasattr(X, "columns"):
+        raise ValueError(f"X is a {name} of dask, which has no rows yet: pass X.compute()")
 
 
 def numeric(X, dtype) -> np.ndarray:
@@ -76,6 +80,22 @@ def refuse_times(X) -> None:
         _refuse_columns(X)
     except TypeError as error:
         raise ValueError(_not_numeric(error)) from None
+
+
+def refuse_categories(X) -> None:
+    """Refuse a table, other than of pandas, with columns whose categories have codes of their own.
+
+    Raises
+    ------
+    ValueError
+        The message names the column.
+    """
+    for name, kind in _types(X):
+        if str(kind).lower().startswith(_CATEGORIES):
+            raise ValueError(
+                f"column {name!r} of X has categories of type {kind}, and this model knows those "
+                "of pandas: pass X.to_pandas()"
+            )
 
 
 def _not_numeric(error):

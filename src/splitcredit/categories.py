@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from splitcredit._tables import refuse_times
+from splitcredit._tables import refuse_categories, refuse_container, refuse_times
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,11 +116,14 @@ class Categories:
         ------
         ValueError
             If a label was not there in training and the model has no rule for it, or X has another
-            number of columns with categories than the training rows (LightGBM).
+            number of columns with categories than the training rows (LightGBM), or categories
+            of another library than pandas.
         """
+        refuse_container(X)
         if hasattr(X, "columns") and hasattr(X, "iloc"):
             return self._coded_frame(X)
         if not self.always:
+            refuse_categories(X)
             return X
         refuse_times(X)
         array = np.array(X)
