@@ -41,13 +41,13 @@ def check(method: str, function, given, parameters, extra=()) -> None:
     TypeError
         If a parameter is missing or unknown. The message names the method and its parameters.
     """
-    taken = _parameters(function)
-    accepted = [name for name in taken if name not in (*_GIVEN, "X", "y")]
+    signature = _parameters(function)
+    accepted = [name for name in signature if name not in (*_GIVEN, "X", "y")]
     accepted = [*extra, *accepted]
     unknown = [name for name in parameters if name not in accepted]
     if unknown:
         raise TypeError(f"method {method!r} has no parameter {unknown[0]!r}: {_list(accepted)}")
-    for name, parameter in taken.items():
+    for name, parameter in signature.items():
         missing = parameter.default is inspect.Parameter.empty and name not in _GIVEN
         if missing and parameters.get(name) is None and name not in given:
             raise TypeError(f"{needs(f'method {method!r}', name)}; {_list(accepted)}")

@@ -58,14 +58,14 @@ def attributions(function, forest, X, rows: int, dtype, progress, parameters, y=
         _announce(function, forest, n)
     with _progress.bar(n, progress) as done:
         for start in range(0, max(n, 1), rows):
-            some = X if n <= rows else rows_of(X, start, start + rows)
-            some = checked.get(start, some)
+            chunk = X if n <= rows else rows_of(X, start, start + rows)
+            chunk = checked.get(start, chunk)
             targets = {} if y is None else {"y": y[start : start + rows]}
             with (
-                nullcontext() if whole is None else whole.chunk(start, len(some)),
+                nullcontext() if whole is None else whole.chunk(start, len(chunk)),
                 prepared(forest, checked.get(start)),
             ):
-                piece = function(forest, some, **targets, **parameters)
+                piece = function(forest, chunk, **targets, **parameters)
             if dtype != np.float64:
                 piece = replace(piece, values=piece.values.astype(dtype))
             yield piece
@@ -80,9 +80,9 @@ def _checked(forest, X, rows, keep) -> dict:
     """
     views = {}
     for start in range(0, len(X), rows):
-        some = rows_of(X, start, start + rows)
-        array = forest.prepare(some)
-        if keep and type(some) is np.ndarray and np.may_share_memory(array, some):
+        chunk = rows_of(X, start, start + rows)
+        array = forest.prepare(chunk)
+        if keep and type(chunk) is np.ndarray and np.may_share_memory(array, chunk):
             views[start] = array
     return views
 

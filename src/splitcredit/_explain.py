@@ -82,7 +82,7 @@ def explain(
     >>> attribution.totals().round(6)  # the fraction of the predicted class
     array([[1.]])
     """
-    chosen, labels = _dtype(dtype), row_index(X)
+    value_dtype, labels = _dtype(dtype), row_index(X)
     function = _methods.attributing(method)
     _arguments.check(method, function, ("X",), parameters)
     if not _methods.takes_any_rows(method):
@@ -94,9 +94,9 @@ def explain(
         else max(len(table), 1)
     )
     y = y if _arguments.takes(function, "y") else None
-    whole = Whole(len(table), chosen)
+    whole = Whole(len(table), value_dtype)
     pieces = _chunks.attributions(
-        function, forest, table, rows, chosen, progress, parameters, y, whole
+        function, forest, table, rows, value_dtype, progress, parameters, y, whole
     )
     joined = _chunks.joined(pieces, len(table), whole)
     return joined if labels is None else replace(joined, index=labels)
@@ -146,18 +146,20 @@ def explain_chunks(
     Attribution('tree_shap', 100 samples, 4 features, 3 outputs)
     Attribution('tree_shap', 50 samples, 4 features, 3 outputs)
     """
-    chosen, labels = _dtype(dtype), row_index(X)
+    value_dtype, labels = _dtype(dtype), row_index(X)
     function = _methods.attributing(method)
     if not _methods.takes_any_rows(method):
         raise ValueError(f"method {method!r} attributes all training rows at once: use explain")
-    whole = isinstance(chunk_rows, (int, np.integer)) and not isinstance(chunk_rows, bool)
-    if chunk_rows is not None and not (whole and chunk_rows > 0):
+    is_whole = isinstance(chunk_rows, (int, np.integer)) and not isinstance(chunk_rows, bool)
+    if chunk_rows is not None and not (is_whole and chunk_rows > 0):
         raise ValueError(f"chunk_rows={chunk_rows!r}: expected a whole number above 0")
     _arguments.check(method, function, ("X",), parameters)
     forest, table, parameters = _opened(model, X, parameters)
     rows = _chunks.chunk_rows(forest, method) if chunk_rows is None else int(chunk_rows)
     y = y if _arguments.takes(function, "y") else None
-    pieces = _chunks.attributions(function, forest, table, rows, chosen, progress, parameters, y)
+    pieces = _chunks.attributions(
+        function, forest, table, rows, value_dtype, progress, parameters, y
+    )
     return pieces if labels is None else _labeled(pieces, labels)
 
 

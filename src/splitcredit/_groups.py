@@ -82,9 +82,9 @@ def _partition(feature_names, groups):
                 )
             group_of[j] = group
         members.append(indices)
-    alone = [j for j in range(len(feature_names)) if j not in group_of]
-    names = [*(str(group) for group in groups), *(feature_names[j] for j in alone)]
+    ungrouped = [j for j in range(len(feature_names)) if j not in group_of]
+    names = [*(str(group) for group in groups), *(feature_names[j] for j in ungrouped)]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"{twice[:5]} would be the name of a group and of a feature: rename it")
-    return tuple(names), [*members, *([j] for j in alone)]
+    return tuple(names), [*members, *([j] for j in ungrouped)]

@@ -77,10 +77,10 @@ def columns_in_order(X, names):
     ):
         return X
     labels = labels_of_columns(X)
-    chosen = [labels[column_names.index(name)] for name in names]
+    labels_in_order = [labels[column_names.index(name)] for name in names]
     if not hasattr(X, "iloc") and hasattr(X, "select"):  # pyarrow, polars
-        return X.select(chosen)
-    return X[chosen]
+        return X.select(labels_in_order)
+    return X[labels_in_order]
 
 
 def names_of_columns(X) -> list[str] | None:
@@ -119,14 +119,14 @@ def in_order_of_features(forest, given, who: str):
     if not (hasattr(given, "keys") and hasattr(given, "__getitem__")):
         return given
     labels = list(given.keys())
-    place = dict(zip(as_known(labels, forest.feature_names), labels, strict=True))
-    place |= {str(label): label for label in labels}
-    missing = [name for name in forest.feature_names if name not in place]
+    label_of = dict(zip(as_known(labels, forest.feature_names), labels, strict=True))
+    label_of |= {str(label): label for label in labels}
+    missing = [name for name in forest.feature_names if name not in label_of]
     if missing and hasattr(given, "to_numpy") and not forest.names_given:
         return given.to_numpy()
     if missing:
         raise ValueError(f"{who} has no entry for {missing[:5]}: give one for every feature")
-    return np.array([given[place[name]] for name in forest.feature_names])
+    return np.array([given[label_of[name]] for name in forest.feature_names])
 
 
 def row_index(X):

@@ -38,20 +38,20 @@ def of_attribution(attribution, ax, output, top, X):
             f"X has shape {np.shape(X)}, and {(n, p)} was explained: pass the same rows, as the "
             "trees see them"
         )
-    chosen = _outputs(attribution, output)
-    means = np.zeros((p, len(chosen)))
+    outputs = _outputs(attribution, output)
+    means = np.zeros((p, len(outputs)))
     if n:
-        means = np.abs(attribution.values[:, :, chosen]).mean(axis=0, dtype=np.float64)
+        means = np.abs(attribution.values[:, :, outputs]).mean(axis=0, dtype=np.float64)
     order = np.argsort(-means.sum(axis=1), kind="stable")[:top][::-1]
     ax = _axes(ax, len(order))
-    if len(chosen) > 1:
-        _stacked_bars(ax, means[order], [attribution.output_names[c] for c in chosen])
+    if len(outputs) > 1:
+        _stacked_bars(ax, means[order], [attribution.output_names[c] for c in outputs])
         _label(ax, attribution, order, f"mean |{attribution.method}|")
         return ax
     X = None if X is None else columns_in_order(X, attribution.feature_names)
     X = None if X is None else _numbers(X)
-    _swarms(ax, attribution.values[:, order, chosen[0]], None if X is None else X[:, order])
-    name = attribution.output_names[chosen[0]]
+    _swarms(ax, attribution.values[:, order, outputs[0]], None if X is None else X[:, order])
+    name = attribution.output_names[outputs[0]]
     _label(ax, attribution, order, f"attribution by {attribution.method} to {name!r}")
     return ax
 
@@ -116,12 +116,12 @@ def _swarms(ax, values, X):
             ax.scatter(values[:, k], height, color="tab:blue", alpha=0.6, **style)
             continue
         color = _shares(X[:, k])
-        known = np.isfinite(color)
-        ax.scatter(values[~known, k], height[~known], color="0.7", **style)
+        is_finite = np.isfinite(color)
+        ax.scatter(values[~is_finite, k], height[~is_finite], color="0.7", **style)
         dots = ax.scatter(
-            values[known, k],
-            height[known],
-            c=color[known],
+            values[is_finite, k],
+            height[is_finite],
+            c=color[is_finite],
             cmap="coolwarm",
             vmin=0,
             vmax=1,
@@ -149,12 +149,12 @@ def _offsets(values, width):
 
 def _shares(x):
     """Place of each value between the 5th and the 95th percentile, 0 to 1; NaN stays NaN."""
-    known = x[np.isfinite(x)]
-    if len(known) == 0:
+    finite = x[np.isfinite(x)]
+    if len(finite) == 0:
         return np.full(len(x), np.nan)
-    low, high = np.percentile(known, [5, 95])
+    low, high = np.percentile(finite, [5, 95])
     if low == high:
-        low, high = known.min(), known.max()
+        low, high = finite.min(), finite.max()
     if low == high:
         return np.where(np.isfinite(x), 0.5, np.nan)
     return np.clip((x - low) / (high - low), 0.0, 1.0)

@@ -149,9 +149,9 @@ def _refuse_without_order(ranking, forest):
     of_names = hasattr(ranking, "keys") and not hasattr(ranking, "columns")
     if not of_names or getattr(ranking, "ndim", 1) != 1:
         return
-    known = set(forest.feature_names) & {str(name) for name in ranking.keys()}
+    common_names = set(forest.feature_names) & {str(name) for name in ranking.keys()}
     is_mapping = isinstance(ranking, Mapping)
-    if is_mapping or (known and ranking.dtype.kind in "iuf"):
+    if is_mapping or (common_names and ranking.dtype.kind in "iuf"):
         ordered = "scores.sort_values(ascending=False).index"
         if is_mapping:
             ordered = "sorted(scores, key=scores.get, reverse=True)"
@@ -207,10 +207,10 @@ def measured(forest, X, ranks, metric, noise, scale, output, k, progress) -> np.
                         ranked, ranked.shape[1] if k is None else k, forest.n_features
                     )
                 function = getattr(prediction_gap, metric)
-                part = function(forest, X[chunk], ranked, noise, scale, c)
+                chunk_values = function(forest, X[chunk], ranked, noise, scale, c)
                 if out is None:
-                    out = np.empty((len(X), *part.shape[1:]))
-                out[chunk] = part
+                    out = np.empty((len(X), *chunk_values.shape[1:]))
+                out[chunk] = chunk_values
                 done(len(chunk))
     return out
 

@@ -14,10 +14,10 @@ def check_fields(kind, arrays) -> None:
     kind : dataclass with ``to_arrays``
     arrays : collection of str
     """
-    known = fields(kind)
-    needed = [f.name for f in known if f.default is MISSING and f.default_factory is MISSING]
+    all_fields = fields(kind)
+    needed = [f.name for f in all_fields if f.default is MISSING and f.default_factory is MISSING]
     missing = [name for name in needed if name not in arrays]
-    extra = [name for name in arrays if name not in {f.name for f in known}]
+    extra = [name for name in arrays if name not in {f.name for f in all_fields}]
     if missing or extra:
         raise ValueError(
             f"these arrays are no {kind.__name__}: missing {missing[:5]}, not expected "

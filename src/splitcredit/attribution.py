@@ -55,8 +55,8 @@ class Attribution:
 
     def __post_init__(self):
         set_ = object.__setattr__
-        kept = np.float32 if getattr(self.values, "dtype", None) == np.float32 else np.float64
-        set_(self, "values", np.asarray(self.values, dtype=kept))
+        dtype = np.float32 if getattr(self.values, "dtype", None) == np.float32 else np.float64
+        set_(self, "values", np.asarray(self.values, dtype=dtype))
         set_(self, "baseline", np.asarray(self.baseline, dtype=np.float64))
         set_(self, "feature_names", as_names(self.feature_names))
         set_(self, "output_names", as_names(self.output_names))

@@ -223,14 +223,14 @@ class Forest:
             return X
         columns = as_known(names, self.feature_names)
         _check_names(columns, self.feature_names)
-        place = {name: k for k, name in enumerate(columns)}
-        order = [place[name] for name in self.feature_names]
+        position = {name: k for k, name in enumerate(columns)}
+        order = [position[name] for name in self.feature_names]
         if order == list(range(len(order))):
             return X
         if hasattr(X, "iloc"):
             return X.iloc[:, order]
-        chosen = [names[k] for k in order]
-        return X.select(chosen) if hasattr(X, "select") else X[chosen]
+        labels = [names[k] for k in order]
+        return X.select(labels) if hasattr(X, "select") else X[labels]
 
     def hash_of(self, X) -> str:
         """SHA-256 of X in the order of the features, with codes in place of categories.

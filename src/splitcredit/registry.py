@@ -26,7 +26,7 @@ def load(package: str, name: str, what: str):
     ValueError
         If there is none; the message names it and lists what there is.
     """
-    known = names(package)
-    if name not in known:
-        raise ValueError(f"unknown {what} {name!r}: available are {', '.join(known)}")
+    available = names(package)
+    if name not in available:
+        raise ValueError(f"unknown {what} {name!r}: available are {', '.join(available)}")
     return importlib.import_module(f"{package}.{name}")

@@ -58,10 +58,10 @@ class Interactions:
     def __repr__(self):
         n, k = len(self.values), self.values.shape[-1]
         if self.sets is None:
-            what = f"{len(self.feature_names)} x {len(self.feature_names)} features"
+            content = f"{len(self.feature_names)} x {len(self.feature_names)} features"
         else:
-            what = f"{len(self.sets)} sets of {self.sets.shape[1]} features"
-        return f"Interactions({n} samples, {what}, {k} outputs)"
+            content = f"{len(self.sets)} sets of {self.sets.shape[1]} features"
+        return f"Interactions({n} samples, {content}, {k} outputs)"
 
     def to_frame(self):
         """As a tidy DataFrame of the matrix, or of the sets, with one row for each row and output.
@@ -189,19 +189,19 @@ def interactions(
     X = forest.prepare(X)
     if background is not None:
         background = prepared_background(forest, background)
-    chosen = None if sets is None and order == 2 else _chosen_sets(forest, sets, order)
+    set_indices = None if sets is None and order == 2 else _chosen_sets(forest, sets, order)
     index, baseline = None, _baseline(forest, background)
     if isinstance(output, str) and output == "predicted":
         index = predicted_outputs(forest, X)
-        values = _of_own_outputs(forest, X, index, chosen, background)
+        values = _of_own_outputs(forest, X, index, set_indices, background)
         baseline, names = baseline[index][:, None], ("predicted",)
     else:
         outputs = chosen_outputs(forest, output, "'all', 'predicted'")
-        values = _values(forest, X, outputs, chosen, background)
+        values = _values(forest, X, outputs, set_indices, background)
         baseline, names = baseline[outputs], tuple(forest.output_names[c] for c in outputs)
     return Interactions(
         values=values,
-        sets=chosen,
+        sets=set_indices,
         baseline=baseline,
         feature_names=forest.feature_names,
         output_names=names,
@@ -257,7 +257,7 @@ def _chosen_sets(forest, sets, order):
         return present[(present == feature).any(axis=1)]
     if not all(hasattr(own, "__len__") and not isinstance(own, str) for own in sets):
         raise ValueError(f"sets={sets!r}: expected one feature, or a list of lists of features")
-    chosen = np.zeros((len(sets), order), np.int64)
+    set_indices = np.zeros((len(sets), order), np.int64)
     for i, features in enumerate(sets):
         indices = sorted({_index(forest, j) for j in features})
         if len(indices) != len(features):
@@ -267,10 +267,10 @@ def _chosen_sets(forest, sets, order):
                 f"sets: {features!r} has {len(indices)} features: pass order={len(indices)}, or "
                 f"sets of {order}"
             )
-        chosen[i] = indices
-    if len(np.unique(chosen, axis=0)) < len(chosen):
+        set_indices[i] = indices
+    if len(np.unique(set_indices, axis=0)) < len(set_indices):
         raise ValueError("sets holds the same set twice: pass each once")
-    return chosen
+    return set_indices
 
 
 def _index(forest, feature):

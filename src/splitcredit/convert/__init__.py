@@ -158,11 +158,11 @@ def are_targets(forest: Forest) -> bool:
     """
     if forest.several_targets is not None:
         return forest.several_targets
-    parts = [name.partition("=") for name in forest.output_names]
-    if len(parts) < 2 or not all(re.fullmatch(r"y\d+", target) for target, _, _ in parts):
+    name_parts = [name.partition("=") for name in forest.output_names]
+    if len(name_parts) < 2 or not all(re.fullmatch(r"y\d+", target) for target, _, _ in name_parts):
         return False
     of_classes = forest.criterion in CLASS_CRITERIA or forest.cover_kind in _OF_ONE_TARGET
-    return not of_classes or all(equals for _, equals, _ in parts)
+    return not of_classes or all(equals for _, equals, _ in name_parts)
 
 
 def _converted(model):

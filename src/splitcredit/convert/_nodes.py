@@ -64,11 +64,13 @@ def vector_summaries(left, right, cover, leaf_value, roots, model):
     mean : float64 (n_nodes, n_outputs)
     variance : float64 (n_nodes,)
     """
-    parts = [
+    by_output = [
         summaries(left, right, cover, np.ascontiguousarray(own), roots, model)
         for own in leaf_value.T
     ]
-    return np.column_stack([mean for mean, _ in parts]), sum(variance for _, variance in parts)
+    return np.column_stack([mean for mean, _ in by_output]), sum(
+        variance for _, variance in by_output
+    )
 
 
 def target_names(n_targets) -> tuple[str, ...]:

@@ -34,9 +34,9 @@ def gradient(model, labels) -> dict:
     counts = np.diff(arrays["tree_offsets"])
     value = _nodes.in_columns(mean, column, counts, len(base))
     criterion = str(model.estimators_[0, 0].criterion)
-    own = {"value": value, "base": base, "criterion": criterion, "aggregate": "sum"}
-    own["several_targets"] = False
-    return {**arrays, **labels, **KIND, **own}
+    fields = {"value": value, "base": base, "criterion": criterion, "aggregate": "sum"}
+    fields["several_targets"] = False
+    return {**arrays, **labels, **KIND, **fields}
 
 
 def _start(model):
@@ -55,11 +55,11 @@ def _start(model):
 def histogram(model, labels) -> dict:
     """Fields of the Forest of a HistGradientBoosting model, whose covers count rows."""
     base = model._baseline_prediction.ravel()
-    parts = [predictor.nodes for row in model._predictors for predictor in row]
-    counts = np.array([len(part) for part in parts])
+    trees = [predictor.nodes for row in model._predictors for predictor in row]
+    counts = np.array([len(tree) for tree in trees])
     offsets = np.concatenate([[0], np.cumsum(counts)])
     # As bytes: for records NumPy would compare the types of all trees.
-    nodes = np.concatenate([part.view(np.uint8) for part in parts]).view(parts[0].dtype)
+    nodes = np.concatenate([tree.view(np.uint8) for tree in trees]).view(trees[0].dtype)
     start = np.repeat(offsets[:-1], counts)
     feature = _original(model)[nodes["feature_idx"]]
     leaf = nodes["is_leaf"] != 0
@@ -79,7 +79,7 @@ def histogram(model, labels) -> dict:
         offsets[:-1],
         type(model).__name__,
     )
-    value = _nodes.in_columns(mean, np.arange(len(parts)) % len(base), counts, len(base))
+    value = _nodes.in_columns(mean, np.arange(len(trees)) % len(base), counts, len(base))
     arrays |= {"value": value, "impurity": variance, "tree_offsets": offsets}
     arrays |= _subsets(model, arrays, nodes)
     return {

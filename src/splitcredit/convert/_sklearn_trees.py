@@ -107,12 +107,12 @@ def stacked(trees, values, missing, n_outputs=None, features=None, columns=None)
         arrays["missing_left"] = np.empty(n, np.bool_)
     for t, tree in enumerate(trees):
         nodes = slice(offsets[t], offsets[t + 1])
-        known = slice(None) if columns is None else columns[t]
+        own_columns = slice(None) if columns is None else columns[t]
         feature = tree.feature  # a leaf has -2
         arrays["feature"][nodes] = feature if features is None else features[t][feature.clip(0)]
         arrays["threshold"][nodes] = tree.threshold
         arrays["left"][nodes], arrays["right"][nodes] = tree.children_left, tree.children_right
-        arrays["value"][nodes, known] = values[t]
+        arrays["value"][nodes, own_columns] = values[t]
         arrays["cover"][nodes] = tree.weighted_n_node_samples
         arrays["impurity"][nodes] = tree.impurity
         if missing:

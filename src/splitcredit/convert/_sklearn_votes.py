@@ -29,8 +29,8 @@ def ada_boost(model, labels) -> dict:
         raise ValueError(f"this {type(model).__name__} knows one class only: there is no score")
     votes = []
     for estimator, weight in zip(model.estimators_, weights, strict=True):
-        chosen = estimator.classes_[estimator.tree_.value[:, 0, :].argmax(axis=1)]
-        is_class = chosen[:, None] == model.classes_
+        predicted = estimator.classes_[estimator.tree_.value[:, 0, :].argmax(axis=1)]
+        is_class = predicted[:, None] == model.classes_
         vote = np.where(is_class, weight, -weight / (n_classes - 1))
         votes.append(vote[:, 1:] - vote[:, :1] if n_classes == 2 else vote)
     arrays = stacked(trees, votes, allows_nan(model.estimators_[0]))
@@ -62,8 +62,8 @@ def _of_leaves(model, arrays, labels, aggregate):
         arrays["tree_offsets"][:-1],
         type(model).__name__,
     )
-    own = {"value": mean, "impurity": variance, "criterion": _nodes.LEAF_VARIANCE}
-    return {**arrays, **labels, **KIND, **own, "aggregate": aggregate}
+    fields = {"value": mean, "impurity": variance, "criterion": _nodes.LEAF_VARIANCE}
+    return {**arrays, **labels, **KIND, **fields, "aggregate": aggregate}
 
 
 def _depths(tree):

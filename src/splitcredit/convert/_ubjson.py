@@ -76,8 +76,8 @@ class Columns(Sequence):
         """One array of all objects, decoded and one after the other."""
         dtype, begin, length = self._arrays[key]
         stop = begin + length * dtype.itemsize
-        parts = starmap(slice, zip(begin.tolist(), stop.tolist(), strict=True))
-        return _decoded(b"".join(map(self._content.__getitem__, parts)), dtype)
+        slices = starmap(slice, zip(begin.tolist(), stop.tolist(), strict=True))
+        return _decoded(b"".join(map(self._content.__getitem__, slices)), dtype)
 
     def is_empty(self, key) -> bool:
         """Whether an array is empty in all objects."""
@@ -155,8 +155,8 @@ def _run(b, at, most):
     size = 1 + dtype.itemsize
     most = max(1, min(most, (len(b) - at) // size))
     raw = np.ndarray((most, size), np.uint8, b, at)
-    others = np.flatnonzero(raw[:, 0] != b[at])
-    n = int(others[0]) if len(others) else most
+    of_other_type = np.flatnonzero(raw[:, 0] != b[at])
+    n = int(of_other_type[0]) if len(of_other_type) else most
     return _decoded(raw[:n, 1:].tobytes(), dtype).tolist(), at + n * size
 
 
@@ -218,9 +218,11 @@ def _are_alike(b, before, lengths, usual, fields):
     usual : int64 (n_objects,)
         Length of the first array of each object.
     """
-    given = [field.length for field in _arrays(fields)]
-    fixed = np.array([-1 if length is None else length for length in given])[:, None]
-    expected = np.where(np.array([length is None for length in given])[:, None], usual, fixed)
+    fixed_lengths = [field.length for field in _arrays(fields)]
+    fixed = np.array([-1 if length is None else length for length in fixed_lengths])[:, None]
+    expected = np.where(
+        np.array([length is None for length in fixed_lengths])[:, None], usual, fixed
+    )
     if ((lengths != expected) & (expected >= 0)).any():
         return False
     width = max(len(field.head) for field in fields)

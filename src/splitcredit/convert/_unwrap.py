@@ -135,8 +135,8 @@ def _transforming(pipeline):
     """
     from sklearn.pipeline import Pipeline
 
-    kept = [step for step in pipeline.steps[:-1] if not hasattr(step[1], "fit_resample")]
-    return [Pipeline(kept)] if kept else []
+    steps = [step for step in pipeline.steps[:-1] if not hasattr(step[1], "fit_resample")]
+    return [Pipeline(steps)] if steps else []
 
 
 def _row_changing_step(pipeline):

@@ -50,20 +50,20 @@ def convert(model) -> Forest:
 
 def from_content(content, name) -> Forest:
     """The Forest of a decoded model of the given name."""
-    known = content["features_info"]
+    info = content["features_info"]
     for key, kind in _REFUSED.items():
-        if known.get(key):
+        if info.get(key):
             raise ValueError(
                 f"this {name} has {kind}, which CatBoost turns into numbers by tables of its own: "
                 "encode them as numbers, and fit without them"
             )
-    features = known.get("float_features", [])
+    features = info.get("float_features", [])
     ids = [one.get("feature_id", "") for one in features]
-    given = [one.get("flat_feature_index", j) for j, one in enumerate(features)] == list(
+    names_given = [one.get("flat_feature_index", j) for j, one in enumerate(features)] == list(
         range(len(features))
     ) and ids != [""] * len(ids)
     names = tuple(text or f"x{j}" for j, text in enumerate(ids))
-    given &= list(names) != [str(j) for j in range(len(ids))]
+    names_given &= list(names) != [str(j) for j in range(len(ids))]
     scale, bias = content["scale_and_bias"]
     bias = np.atleast_1d(np.array(bias, float))
     arrays = _flat(content, features, float(scale), len(bias), name)
@@ -79,7 +79,7 @@ def from_content(content, name) -> Forest:
         aggregate="sum",
         base=bias,
         cover_kind="leaf_weights",
-        names_given=bool(given),
+        names_given=bool(names_given),
     )
 
 

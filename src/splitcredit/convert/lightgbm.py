@@ -182,9 +182,11 @@ def _missing_value(trees, features, name):
     zero = trees["decision_type"] & _ZERO != 0
     if not zero.any():
         return None
-    other = np.flatnonzero(by_number & ~zero)
-    if other.size or not by_number.all():
-        feature = features[trees["split_feature"][(other if other.size else np.arange(1))[0]]]
+    without_zero = np.flatnonzero(by_number & ~zero)
+    if without_zero.size or not by_number.all():
+        feature = features[
+            trees["split_feature"][(without_zero if without_zero.size else np.arange(1))[0]]
+        ]
         raise ValueError(
             f"this {name} takes 0 for a missing value in some splits and not in others, such as "
             f"of feature {feature!r}: put NaN into X in its place, and fit with "
@@ -205,10 +207,10 @@ def _members(trees):
     order = []
     start = 0
     for n_splits in trees["num_leaves"] - 1:
-        own = slice(start, start + n_splits)
-        by_category = trees["decision_type"][own] & _BY_CATEGORY != 0
+        of_tree = slice(start, start + n_splits)
+        by_category = trees["decision_type"][of_tree] & _BY_CATEGORY != 0
         # A split keeps the number of its bitset within the tree as its threshold.
-        order += (trees["threshold"][own][by_category].astype(int) + len(order)).tolist()
+        order += (trees["threshold"][of_tree][by_category].astype(int) + len(order)).tolist()
         start += n_splits
     return [members[i] for i in order]
 

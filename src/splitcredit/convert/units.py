@@ -70,8 +70,8 @@ def library_of(model) -> str | None:
     """Name of the library that a model or one of the bases of its class is of."""
     packages = {base.__module__.partition(".")[0] for base in type(model).__mro__}
     # The wrappers of the others are models of scikit-learn, too.
-    known = ("xgboost", "lightgbm", "catboost", "sklearn")
-    return next((name for name in known if name in packages), None)
+    libraries = ("xgboost", "lightgbm", "catboost", "sklearn")
+    return next((name for name in libraries if name in packages), None)
 
 
 def has_units(model) -> bool:
@@ -123,11 +123,11 @@ def refusal(model_output, kind, needed, units, name) -> ValueError:
     name : str
         What the model is called.
     """
-    what = "objective" if kind == "objective" else "raw output"
-    given = getattr(units, kind) or "another one"
+    quantity = "objective" if kind == "objective" else "raw output"
+    own_unit = getattr(units, kind) or "another one"
     return ValueError(
-        f"model_output={model_output!r} needs a model whose {what} is {needed}, and that of this "
-        f"{name} is {given}: explain model_output='raw'"
+        f"model_output={model_output!r} needs a model whose {quantity} is {needed}, and that of "
+        f"this {name} is {own_unit}: explain model_output='raw'"
     )
 
 

@@ -35,8 +35,8 @@ def _logit(p):
     """The log-odds of a probability; at its ends, as XGBoost has it in single precision."""
     if _LEAST < p < 1 - _LEAST:
         return math.log(p) - math.log1p(-p)
-    kept = np.clip(np.float32(p), _LEAST, 1 - _LEAST)
-    return float(-np.log(1 / kept - 1, dtype=np.float32))
+    clipped = np.clip(np.float32(p), _LEAST, 1 - _LEAST)
+    return float(-np.log(1 / clipped - 1, dtype=np.float32))
 
 
 def _log(mean):
@@ -197,14 +197,14 @@ def _subsets(trees, offsets, arrays, n_features, labels):
     nodes, members = [], []
     if not labels and _is_empty(trees, "categories_nodes"):
         return {}
-    place = np.full(arrays["source"].max() + 1, -1)
-    place[arrays["source"]] = np.arange(len(arrays["source"]))
+    new_index = np.full(arrays["source"].max() + 1, -1)
+    new_index[arrays["source"]] = np.arange(len(arrays["source"]))
     for tree, start in zip(trees, offsets, strict=False):
         keys = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
         codes, split, first, size = (_numbers(tree[key], np.int64) for key in keys)
         for k, a, n in zip(split, first, size, strict=True):
-            if place[start + k] >= 0:  # it was not cut off
-                nodes.append(int(place[start + k]))
+            if new_index[start + k] >= 0:  # it was not cut off
+                nodes.append(int(new_index[start + k]))
                 members.append(codes[a : a + n])
     return subset_fields(
         arrays,
@@ -272,23 +272,23 @@ def _vectors(trees, offsets, right, leaf):
     n_targets = int(trees[0]["tree_param"]["size_leaf_vector"])
     value = np.zeros((len(leaf), n_targets))
     for tree, start, stop in zip(trees, offsets[:-1], offsets[1:], strict=True):
-        own = _numbers(tree["leaf_weights"], np.float32).reshape(-1, n_targets)
+        leaf_values = _numbers(tree["leaf_weights"], np.float32).reshape(-1, n_targets)
         leaves = start + np.flatnonzero(leaf[start:stop])
-        value[leaves] = own[right[leaves]]
+        value[leaves] = leaf_values[right[leaves]]
     return value
 
 
 def _without_cut(arrays, value, offsets):
     """Node arrays without the nodes that are neither a root nor a child."""
-    kept = np.zeros(len(value), np.bool_)
+    is_kept = np.zeros(len(value), np.bool_)
     inner = np.flatnonzero(arrays["left"] >= 0)
-    kept[offsets[:-1]] = kept[arrays["left"][inner]] = kept[arrays["right"][inner]] = True
-    if kept.all():
+    is_kept[offsets[:-1]] = is_kept[arrays["left"][inner]] = is_kept[arrays["right"][inner]] = True
+    if is_kept.all():
         return arrays, value, offsets
-    place = np.append(np.cumsum(kept, dtype=np.int32) - 1, np.int32(-1))  # -1 stays -1
-    arrays = {key: array[kept] for key, array in arrays.items()}
-    arrays |= {side: place[arrays[side]] for side in ("left", "right")}
-    return arrays, value[kept], np.append(place[offsets[:-1]], kept.sum())
+    new_index = np.append(np.cumsum(is_kept, dtype=np.int32) - 1, np.int32(-1))  # -1 stays -1
+    arrays = {key: array[is_kept] for key, array in arrays.items()}
+    arrays |= {side: new_index[arrays[side]] for side in ("left", "right")}
+    return arrays, value[is_kept], np.append(new_index[offsets[:-1]], is_kept.sum())
 
 
 def _offsets(trees):
@@ -316,11 +316,11 @@ def _column(trees, key):
     """
     if isinstance(trees, _ubjson.Columns):
         return trees.joined(key)
-    parts = [tree[key] for tree in trees]
-    if isinstance(parts[0], list):
+    by_tree = [tree[key] for tree in trees]
+    if isinstance(by_tree[0], list):
         dtype = np.float32 if key in ("split_conditions", "sum_hessian") else np.int32
-        return np.array(list(chain.from_iterable(parts)), dtype)
-    return _ubjson.joined(parts)
+        return np.array(list(chain.from_iterable(by_tree)), dtype)
+    return _ubjson.joined(by_tree)
 
 
 def _output_names(learner, classes):

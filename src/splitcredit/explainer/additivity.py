@@ -32,9 +32,9 @@ def check(model, forest, curve, rows, y, attribution) -> None:
     """
     raw, allowed = forest.predict(rows), rounding(forest)
     if len(rows) and forest is model.forest and model.next_call_is_compared():
-        own = model.own_prediction(_as_the_model_takes_them(forest, rows[:COMPARED]))
-        if own is not None:
-            _compare(raw[:COMPARED], own, allowed, "the converted trees predict", "the model")
+        predicted = model.own_prediction(_as_the_model_takes_them(forest, rows[:COMPARED]))
+        if predicted is not None:
+            _compare(raw[:COMPARED], predicted, allowed, "the converted trees predict", "the model")
     if curve != "raw":
         y = None if y is None else np.asarray(y, np.float64)
         raw, below, above = (

@@ -48,9 +48,11 @@ def curve(model_output, units: Units, name: str) -> Curve:
         ("log_loss", "squared_error"): Curve("squared_error"),
         ("log_loss", "binary_crossentropy"): Curve("log_loss"),
     }
-    known = dict.fromkeys(["raw", *(output for output, _ in curves)])
-    if model_output not in known:
-        raise ValueError(f"unknown model_output {model_output!r}: available are {', '.join(known)}")
+    available = dict.fromkeys(["raw", *(output for output, _ in curves)])
+    if model_output not in available:
+        raise ValueError(
+            f"unknown model_output {model_output!r}: available are {', '.join(available)}"
+        )
     kind = "objective" if model_output == "log_loss" else "tree_output"
     unit = getattr(units, kind) or ""
     if (model_output, unit) not in curves:

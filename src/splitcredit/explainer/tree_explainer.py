@@ -332,8 +332,8 @@ class TreeExplainer:
 def _perturbation(given, has_background):
     """What ``"auto"`` means; without a background shap warns and uses the covers."""
     if given not in _PERTURBATIONS:
-        known = ", ".join(map(repr, _PERTURBATIONS))
-        raise ValueError(f"feature_perturbation={given!r}: available are {known}")
+        available = ", ".join(map(repr, _PERTURBATIONS))
+        raise ValueError(f"feature_perturbation={given!r}: available are {available}")
     if given == "interventional" and not has_background:
         warnings.warn(
             "feature_perturbation='interventional' needs a background, and there is none: the "

@@ -68,13 +68,13 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
         apart = wanted.sum(axis=0) * n_cuts >= APART
         for j in np.flatnonzero(apart):
             rows, of_j = np.flatnonzero(wanted[:, j]), slice(cuts.first[j], cuts.first[j + 1])
-            for some in _parts(rows, np.full(len(rows), n_cuts[j])):
-                out[rows[some], of_j] = chances(x[rows[some], j][:, None], of_j, scales[j])
+            for part in _parts(rows, np.full(len(rows), n_cuts[j])):
+                out[rows[part], of_j] = chances(x[rows[part], j][:, None], of_j, scales[j])
         wanted &= ~apart
     rows, feature = wanted.nonzero()
     n = n_cuts[feature]
-    for some in _parts(rows, n):
-        _write(out, cuts, x, scales, rows[some], feature[some], n[some], chances)
+    for part in _parts(rows, n):
+        _write(out, cuts, x, scales, rows[part], feature[part], n[part], chances)
     return out
 
 
@@ -119,8 +119,8 @@ def _by_feature(cuts, forest, noises, X, wanted, scales):
     """As `tails`, each feature by its own noise; features with the same one are taken together."""
     out = np.zeros((len(X), len(cuts.lowered)))
     for noise in {id(noise): noise for noise in noises}.values():
-        own = np.array([other is noise for other in noises])
-        out += tails(cuts, forest, noise, X, wanted & own, scales)
+        has_noise = np.array([other is noise for other in noises])
+        out += tails(cuts, forest, noise, X, wanted & has_noise, scales)
     return out
 
 

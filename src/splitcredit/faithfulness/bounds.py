@@ -179,9 +179,9 @@ class _Chances:
         (x,), (self.tail,) = problem.with_tails(X, np.ones(X.shape, np.bool_))
         self.at, self.trees, self.of_tree = problem.gap_forest.cuts.lowered, trees, []
         for tree in trees:
-            there = x[tree.features]
-            in_leaf, inside = self._intervals(there, tree.low, tree.high)
-            in_both, inside_both = self._intervals(there, tree.both_low, tree.both_high)
+            values = x[tree.features]
+            in_leaf, inside = self._intervals(values, tree.low, tree.high)
+            in_both, inside_both = self._intervals(values, tree.both_low, tree.both_high)
             self.of_tree.append((in_leaf, inside, np.maximum(in_both, inside_both)))
 
     def _intervals(self, x, low, high):
@@ -198,8 +198,8 @@ class _Chances:
         for tree, (in_leaf, inside, both) in zip(self.trees, self.of_tree, strict=True):
             for c, feature in enumerate(tree.features):
                 moved = inside[tree.u, c] & ~inside[tree.w, c]
-                others = np.delete(both[moved], c, axis=1).prod(axis=1)
-                squares = tree.square[moved] * in_leaf[tree.w[moved], c] * others
+                other_chances = np.delete(both[moved], c, axis=1).prod(axis=1)
+                squares = tree.square[moved] * in_leaf[tree.w[moved], c] * other_chances
                 worth[feature] += np.sqrt(squares.sum())
         return worth
 
@@ -207,11 +207,11 @@ class _Chances:
         """What any of the features `rest`, bool (d,), are worth at most together."""
         worth = 0.0
         for tree, (in_leaf, inside, both) in zip(self.trees, self.of_tree, strict=True):
-            own = rest[tree.features]
-            stays = inside[:, own]
+            in_rest = rest[tree.features]
+            stays = inside[:, in_rest]
             moved = stays[tree.u].all(axis=1) & ~stays[tree.w].all(axis=1)
-            reached = np.where(stays, 1.0, in_leaf[:, own]).prod(axis=1)[tree.w[moved]]
-            shared = both[moved][:, ~own].prod(axis=1)
+            reached = np.where(stays, 1.0, in_leaf[:, in_rest]).prod(axis=1)[tree.w[moved]]
+            shared = both[moved][:, ~in_rest].prod(axis=1)
             worth += np.sqrt((tree.square[moved] * reached * shared).sum())
         return worth
 
@@ -241,9 +241,9 @@ def _of_row(problem, trees, X, size):
 
 
 def _sets_of_size(d, k):
-    chosen = np.array(list(combinations(range(d), k)))
-    masks = np.zeros((len(chosen), d), np.bool_)
-    np.put_along_axis(masks, chosen, True, axis=1)
+    members = np.array(list(combinations(range(d), k)))
+    masks = np.zeros((len(members), d), np.bool_)
+    np.put_along_axis(masks, members, True, axis=1)
     return masks
 
 
@@ -264,13 +264,13 @@ def _best_way(values, largest, size):
     behind = np.full(values.shape, -np.inf)
     behind[-1, -1] = 0.0
     for k in range(size, -1, -1):
-        here = sets[n_set == k]
-        best = behind[here]
+        of_size = sets[n_set == k]
+        best = behind[of_size]
         for i in range(size):
-            new = (here >> i & 1) == 0
-            to = here[new] | 1 << i
+            new = (of_size >> i & 1) == 0
+            to = of_size[new] | 1 << i
             best[new] = np.maximum(best[new], values[to] + behind[to])
         for j in range(n_others - 1, -1, -1):
-            best[:, j] = np.maximum(best[:, j], values[here, j + 1] + best[:, j + 1])
-        behind[here] = best
+            best[:, j] = np.maximum(best[:, j], values[of_size, j + 1] + best[:, j + 1])
+        behind[of_size] = best
     return behind[0, 0]

@@ -93,8 +93,8 @@ def greedy_ranking(
     (array([3.324, 2.705]), 0.0)
     """
     if arithmetic not in ARITHMETICS:
-        known = ", ".join(map(repr, ARITHMETICS))
-        raise ValueError(f"arithmetic={arithmetic!r}: available are {known}")
+        available = ", ".join(map(repr, ARITHMETICS))
+        raise ValueError(f"arithmetic={arithmetic!r}: available are {available}")
     forest, table = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
     table = forest.prepare(table)
@@ -109,8 +109,8 @@ def greedy_ranking(
         )
         for rows in problem.chunks(table, perturbed) or [slice(0, 0)]
     ]
-    parts = (np.concatenate(part) for part in zip(*chunks, strict=True))
-    return GreedyRankings(*parts, feature_names=forest.feature_names)
+    fields = (np.concatenate(part) for part in zip(*chunks, strict=True))
+    return GreedyRankings(*fields, feature_names=forest.feature_names)
 
 
 def _in_single_precision(problem, X, output, order):
@@ -127,8 +127,8 @@ def _in_single_precision(problem, X, output, order):
     refuse_nan(forest, X, np.ones(X.shape, np.bool_))
     trees = single_precision.single_forest(forest, only_output(forest, output))
     scales = problem.scales * problem.perturbation.scale
-    parts = single_precision.greedy(trees, X, scales, order)
-    return GreedyRankings(*parts, feature_names=forest.feature_names)
+    fields = single_precision.greedy(trees, X, scales, order)
+    return GreedyRankings(*fields, feature_names=forest.feature_names)
 
 
 def _checked_order(ties, n_features):

@@ -74,8 +74,8 @@ def best_ranking(
     chunks = [
         _best_orders(problem.gaps(table[i : i + step], masks), d) for i in range(0, n, step) or [0]
     ]
-    parts = (np.concatenate(part) for part in zip(*chunks, strict=True))
-    return Rankings(*parts, feature_names=forest.feature_names)
+    fields = (np.concatenate(part) for part in zip(*chunks, strict=True))
+    return Rankings(*fields, feature_names=forest.feature_names)
 
 
 def _best_orders(gaps, d):

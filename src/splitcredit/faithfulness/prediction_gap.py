@@ -285,14 +285,14 @@ class GapProblem:
         from splitcredit.kernels.prediction_gap import exact
 
         n_sets = masks.shape[1]
-        wanted = np.broadcast_to(masks.any(axis=1), X.shape)
+        perturbed = np.broadcast_to(masks.any(axis=1), X.shape)
         out = np.empty((len(X), n_sets))
-        for rows in self.chunks(X, wanted, n_sets):
-            x, tail = self.with_tails(X[rows], wanted[rows])
-            some = masks[rows] if len(masks) == len(X) else np.repeat(masks, len(x), axis=0)
-            place = np.repeat(np.arange(len(x)), n_sets)
-            some = some.reshape(-1, X.shape[1])
-            out[rows] = exact.gaps(self.gap_forest, x, tail, place, some).reshape(-1, n_sets)
+        for rows in self.chunks(X, perturbed, n_sets):
+            x, tail = self.with_tails(X[rows], perturbed[rows])
+            sets = masks[rows] if len(masks) == len(X) else np.repeat(masks, len(x), axis=0)
+            row_of_set = np.repeat(np.arange(len(x)), n_sets)
+            sets = sets.reshape(-1, X.shape[1])
+            out[rows] = exact.gaps(self.gap_forest, x, tail, row_of_set, sets).reshape(-1, n_sets)
         return out
 
     def chunks(self, X, wanted, n_sets=1):
@@ -329,10 +329,10 @@ def only_output(forest, output) -> int:
             f"the model has {forest.n_outputs} outputs: choose one with output=, by index or by "
             f"name in {list(forest.output_names)}"
         )
-    chosen = chosen_outputs(forest, 0 if output is None else output, "the names or indices")
-    if len(chosen) != 1:
+    outputs = chosen_outputs(forest, 0 if output is None else output, "the names or indices")
+    if len(outputs) != 1:
         raise ValueError("output='all': the gap is of one output, give its index or name")
-    return int(chosen[0])
+    return int(outputs[0])
 
 
 def chosen_features(forest, features, n) -> np.ndarray:

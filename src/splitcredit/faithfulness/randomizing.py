@@ -183,17 +183,17 @@ def _predictions(forest, table, sets, source, n_draws, random_state, rows, outpu
     predictions = np.empty((len(rows), sets.shape[1]))
     together = max(1, _CHUNK // n_draws)
     for start in range(0, len(rows), together):
-        some = rows[start : start + together]
-        part = predictions[start : start + len(some)]
-        drawn = _draws(source, n_draws, random_state, some)
-        same = first_of_same(sets[some])
+        chunk = rows[start : start + together]
+        means = predictions[start : start + len(chunk)]
+        drawn = _draws(source, n_draws, random_state, chunk)
+        same = first_of_same(sets[chunk])
         for c in range(sets.shape[1]):
             new = np.flatnonzero(same[:, c] == c)
-            changed = sets[some[new], c][:, None]
-            samples = np.where(changed, drawn[new], table[some[new]][:, None])
+            changed = sets[chunk[new], c][:, None]
+            samples = np.where(changed, drawn[new], table[chunk[new]][:, None])
             predicted = predict.predict(forest, _flat(samples))[:, output]
-            part[new, c] = predicted.reshape(len(new), n_draws).mean(axis=1)
-        part[...] = np.take_along_axis(part, same, axis=1)
+            means[new, c] = predicted.reshape(len(new), n_draws).mean(axis=1)
+        means[...] = np.take_along_axis(means, same, axis=1)
     return predictions
 
 

@@ -145,10 +145,10 @@ def nmae(estimates: ArrayLike, exact: ArrayLike) -> float | np.ndarray:
     estimates, exact = np.asarray(estimates, float), np.asarray(exact, float)
     if exact.ndim != 1 or len(estimates) != len(exact):
         raise ValueError(f"{len(estimates)} estimates of {exact.shape} exact values")
-    whole = np.abs(exact).sum()
-    if whole == 0:
+    total = np.abs(exact).sum()
+    if total == 0:
         raise ValueError("all exact values are 0: an error relative to them is not defined")
-    differences = np.abs(estimates.T - exact).sum(axis=-1) / whole
+    differences = np.abs(estimates.T - exact).sum(axis=-1) / total
     return float(differences) if differences.ndim == 0 else differences
 
 
@@ -159,14 +159,14 @@ def _literal(forest, output, X, perturbed, scale, counts, kind, random_state, nu
     for c, count in enumerate(counts.tolist()):
         together = max(1, _CHUNK // (count * max(1, widths.max(initial=0))))
         for start in range(0, len(X), together):
-            some = slice(start, start + together)
-            sizes = widths[some]
+            chunk = slice(start, start + together)
+            sizes = widths[chunk]
             pool = np.zeros((len(sizes), sizes.max(), count), np.float32)
-            for s, (number, size) in enumerate(zip(numbers[some].tolist(), sizes, strict=True)):
+            for s, (number, size) in enumerate(zip(numbers[chunk].tolist(), sizes, strict=True)):
                 key = np.random.SeedSequence(random_state, spawn_key=(count, number))
                 pool[s, :size] = noise_stream(kind, size, count, key)
-            pairs = X[some], perturbed[some], scale, pool, np.arange(len(sizes))
-            out[some, c] = sampled_gaps(forest, output, *pairs, counts[c : c + 1])[:, 0]
+            pairs = X[chunk], perturbed[chunk], scale, pool, np.arange(len(sizes))
+            out[chunk, c] = sampled_gaps(forest, output, *pairs, counts[c : c + 1])[:, 0]
     return out
 
 

@@ -35,8 +35,8 @@ def get_method(name: str, function: str = "explain"):
         If there is no such method; the message lists what there is.
     """
     if name not in names() or not hasattr(module_of(name), function):
-        known = ", ".join(available(function))
-        raise ValueError(f"unknown method {name!r}: available are {known}")
+        choices = ", ".join(available(function))
+        raise ValueError(f"unknown method {name!r}: available are {choices}")
     return getattr(module_of(name), function)
 
 

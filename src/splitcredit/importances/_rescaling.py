@@ -65,8 +65,8 @@ def check(forest, name, y, n_rows) -> np.ndarray | None:
         length, or of other values than the curve can take.
     """
     if name not in CURVES:
-        known = ", ".join(["raw", *CURVES])
-        raise ValueError(f"unknown model_output {name!r}: available are {known}")
+        available = ", ".join(["raw", *CURVES])
+        raise ValueError(f"unknown model_output {name!r}: available are {available}")
     if forest.n_outputs != 1:
         raise ValueError(
             f"model_output={name!r} needs a forest with one output, and this one has "

@@ -149,9 +149,13 @@ def _are_bounds(forest, means, nodes, largest):
     for t in np.unique(tree[nodes]):
         of_tree = np.sort(middles[tree[inner] == t])
         values = forest.value[nodes[tree[nodes] == t], 0]
-        place = np.searchsorted(of_tree, values).clip(1, max(len(of_tree) - 1, 1))
-        near = of_tree[np.minimum([place - 1, place], len(of_tree) - 1)] if len(of_tree) else None
-        if near is None or (np.abs(near - values).min(axis=0) > largest).any():
+        position = np.searchsorted(of_tree, values).clip(1, max(len(of_tree) - 1, 1))
+        neighbors = (
+            of_tree[np.minimum([position - 1, position], len(of_tree) - 1)]
+            if len(of_tree)
+            else None
+        )
+        if neighbors is None or (np.abs(neighbors - values).min(axis=0) > largest).any():
             return False
     return True
 
@@ -207,8 +211,8 @@ def check_choice(name, value, allowed) -> None:
 
 def check_seed(random_state) -> None:
     """Raise a ValueError if a seed is no whole number from 0."""
-    whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
-    if not whole or random_state < 0:
+    is_whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if not is_whole or random_state < 0:
         raise ValueError(f"random_state={random_state!r}: expected a whole number, at least 0")
 
 

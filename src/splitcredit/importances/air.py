@@ -103,11 +103,13 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
     forest = to_forest(model)
     if forest.categories is not None:
         raise ValueError(f"this {type(estimator).__name__} splits by categories: {_NUMBERS_ONLY}")
-    both = len(table) * mdi.importance(forest).values.reshape(2, -1)
+    with_shadows = len(table) * mdi.importance(forest).values.reshape(2, -1)
     names = names_of_columns(X)
     names = steps.names_out() if names is None else names
     names = [f"x{j}" for j in range(table.shape[1])] if names is None else names
-    return Importance(both[0] - both[1], tuple(names), "air", {"random_state": int(random_state)})
+    return Importance(
+        with_shadows[0] - with_shadows[1], tuple(names), "air", {"random_state": int(random_state)}
+    )
 
 
 def _refuse_settings_by_feature(estimator):

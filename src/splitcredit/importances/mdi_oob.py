@@ -80,13 +80,13 @@ def importance(
     forest, X = forest_and_training_rows(forest, X)
     check_choice("rows", rows, ROWS)
     check_choice("divide_by", divide_by, DIVISORS)
-    chosen = chosen_outputs(forest, output)
+    outputs = chosen_outputs(forest, output)
     sums = sums_of_nodes(forest, X, y)
     kind = ROWS.index(rows)
     products = oob.contributions_times_targets(forest, sums, kind)
     n = _divisors(forest, sums, kind, divide_by)[:, None, :]
     shares = np.divide(products, n, out=np.zeros_like(products), where=n != 0)
-    values = shares[:, :, chosen].sum(axis=2).mean(axis=0)
+    values = shares[:, :, outputs].sum(axis=2).mean(axis=0)
     output = output if isinstance(output, str) else int(output)
     parameters = {"rows": rows, "output": output, "divide_by": divide_by}
     return Importance(values, forest.feature_names, "mdi_oob", parameters)

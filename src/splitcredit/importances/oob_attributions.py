@@ -91,8 +91,8 @@ def importance(
         targets = np.eye(forest.n_outputs)[y] if forest.n_outputs > 1 else y[:, None]
         if weigh_by == "centered_y":
             targets = targets - targets.mean(axis=0)
-        chosen = [forest.output_names.index(name) for name in attributed.output_names]
-        scores = (values * targets[:, None, chosen]).mean(axis=0).sum(axis=1)
+        outputs = [forest.output_names.index(name) for name in attributed.output_names]
+        scores = (values * targets[:, None, outputs]).mean(axis=0).sum(axis=1)
     parameters = attributed.parameters | {"weigh_by": weigh_by}
     return Importance(scores, forest.feature_names, attributed.method, parameters)
 

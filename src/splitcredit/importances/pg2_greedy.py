@@ -73,7 +73,7 @@ def rank(
     n, d = greedy.rankings.shape
     values = np.empty((n, d))
     np.put_along_axis(values, greedy.rankings, np.arange(d, 0, -1.0)[None], axis=1)
-    other = {} if noise == "normal" else {"noise": noise}
+    noise_parameter = {} if noise == "normal" else {"noise": noise}
     return Attribution(
         values=values[:, :, None],
         baseline=np.zeros(1),
@@ -83,7 +83,7 @@ def rank(
         parameters={
             "sigma": float(sigma),
             "arithmetic": arithmetic,
-            **other,
+            **noise_parameter,
             "tied_share": greedy.tied_share,
             "tied_by_place": greedy.tied.mean(axis=0).tolist() if n else [0.0] * d,
         },

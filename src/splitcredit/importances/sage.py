@@ -173,41 +173,41 @@ def _exact(losses, n, p, progress):
             f'use algorithm="sampled", or a forest of at most {MOST_FEATURES} features'
         )
     coalitions = np.arange(2**p)
-    known = (coalitions[:, None] >> np.arange(p) & 1).astype(bool)
+    members = (coalitions[:, None] >> np.arange(p) & 1).astype(bool)
     worth = np.empty(2**p)
     step = max(1, PAIRS // n)
     with _progress.bar(2**p, progress, "coalitions") as done:
         for a in range(0, 2**p, step):
-            some = known[a : a + step]
-            pairs = losses(np.tile(np.arange(n), len(some)), np.repeat(some, n, axis=0))
+            chunk = members[a : a + step]
+            pairs = losses(np.tile(np.arange(n), len(chunk)), np.repeat(chunk, n, axis=0))
             worth[a : a + step] = -pairs.reshape(-1, n).mean(axis=1)
-            done(len(some))
+            done(len(chunk))
     weight = np.array([1 / (p * comb(p - 1, size)) for size in range(p)])
     values = np.empty(p)
     for j in range(p):
-        without = coalitions[~known[:, j]]
+        without = coalitions[~members[:, j]]
         gain = worth[without | 1 << j] - worth[without]
-        values[j] = (weight[known[without].sum(axis=1)] * gain).sum()
+        values[j] = (weight[members[without].sum(axis=1)] * gain).sum()
     return values
 
 
 def _sampled(losses, n, p, threshold, n_permutations, rng, done):
     """Mean and standard error of the gains over random permutations, and how many there were."""
-    most = n_permutations or MOST
+    limit = n_permutations or MOST
     count, mean, squares = 0, np.zeros(p), np.zeros(p)
-    while count < most:
+    while count < limit:
         # Always a whole round, so that more permutations begin with the same ones.
         rows = rng.integers(n, size=ROUND)
         ranks = rng.permuted(np.tile(np.arange(p), (ROUND, 1)), axis=1)
-        taken = min(ROUND, most - count)
-        gains = _gains(losses, rows[:taken], ranks[:taken])
+        n_taken = min(ROUND, limit - count)
+        gains = _gains(losses, rows[:n_taken], ranks[:n_taken])
         # Means and sums of squares of two samples, pooled (Chan et al. 1979).
         shift = gains.mean(axis=0) - mean
         squares += ((gains - gains.mean(axis=0)) ** 2).sum(axis=0)
-        squares += shift**2 * (count * taken / (count + taken))
-        count += taken
-        mean += shift * (taken / count)
-        done(taken)
+        squares += shift**2 * (count * n_taken / (count + n_taken))
+        count += n_taken
+        mean += shift * (n_taken / count)
+        done(n_taken)
         error = np.sqrt(squares / (count - 1) / count)
         if n_permutations is None and error.max() <= threshold * np.ptp(mean):
             break
@@ -228,11 +228,11 @@ def _gains(losses, rows, ranks):
     gains = np.empty((n_draws, p))
     step = max(1, PAIRS * 16 // (p * (p + 1)))
     for a in range(0, n_draws, step):
-        some = ranks[a : a + step]
-        known = some[:, None, :] < np.arange(p + 1)[:, None]
-        pairs = losses(np.repeat(rows[a : a + step], p + 1), known.reshape(-1, p))
+        chunk = ranks[a : a + step]
+        members = chunk[:, None, :] < np.arange(p + 1)[:, None]
+        pairs = losses(np.repeat(rows[a : a + step], p + 1), members.reshape(-1, p))
         by_rank = -np.diff(pairs.reshape(-1, p + 1), axis=1)
-        gains[a : a + step] = np.take_along_axis(by_rank, some, axis=1)
+        gains[a : a + step] = np.take_along_axis(by_rank, chunk, axis=1)
     return gains
 
 

@@ -62,8 +62,8 @@ def explain(
 
     forest, X = forest_and_rows(forest, X)
     if algorithm not in kernel.ALGORITHMS:
-        known = ", ".join(kernel.ALGORITHMS)
-        raise ValueError(f"unknown algorithm {algorithm!r}: available are {known}")
+        available = ", ".join(kernel.ALGORITHMS)
+        raise ValueError(f"unknown algorithm {algorithm!r}: available are {available}")
     players = forest
     if groups is not None:
         players = kernel.of_groups(forest, *_groups.players(forest.feature_names, groups))

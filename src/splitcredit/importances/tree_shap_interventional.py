@@ -112,12 +112,12 @@ def _explain_curve(forest, X, background, output, curve, y):
     values, baseline = np.empty((len(X), forest.n_features)), np.empty((len(X), 1))
     step = max(1, _CHUNK // len(background))
     for start in range(0, len(X), step):
-        some = slice(start, start + step)
-        targets = None if y is None else y[some]
-        slopes = _rescaling.slopes(curve, margin[some], of_background, targets)
-        values[some] = kernel.tree_shap_rescaled(forest, X[some], background, slopes)
+        chunk = slice(start, start + step)
+        targets = None if y is None else y[chunk]
+        slopes = _rescaling.slopes(curve, margin[chunk], of_background, targets)
+        values[chunk] = kernel.tree_shap_rescaled(forest, X[chunk], background, slopes)
         column = None if y is None else targets[:, None]
-        baseline[some, 0] = _rescaling.transformed(curve, of_background, column).mean(axis=-1)
+        baseline[chunk, 0] = _rescaling.transformed(curve, of_background, column).mean(axis=-1)
     return Attribution(
         values=values[:, :, None],
         baseline=baseline[0] if y is None and len(X) else baseline,
