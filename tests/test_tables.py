@@ -258,3 +258,11 @@ def test_rows_that_are_not_made_yet_are_refused():
     named = TABLE.rename(columns={"a": "compute"})
     model = RandomForestClassifier(2, random_state=0).fit(named, CLASSES)
     assert splitcredit.explain(model, named).values.shape == (120, 3, 2)
+
+
+def test_the_remedy_for_other_columns_is_one_that_can_be_followed():
+    """A choice of the model's columns was advised where one was missing, which is a KeyError."""
+    with pytest.raises(ValueError, match=r"missing \['b'\].*; pass those that it was fitted on"):
+        splitcredit.explain(FOREST, TABLE[["a", "c"]])
+    with pytest.raises(ValueError, match=r"expected \['d'\]; leave out what is not expected"):
+        splitcredit.explain(FOREST, TABLE.assign(d=0.0))

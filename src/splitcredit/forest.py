@@ -406,9 +406,10 @@ def _check_names(columns, expected):
     missing = [name for name in expected if name not in present]
     extra = [name for name in columns if name not in known]
     if missing or extra:
+        remedy = "pass those that it was fitted on" if missing else "leave out what is not expected"
         raise ValueError(
             f"the columns of X are not the features of the model: missing {missing[:5]}, not "
-            f"expected {extra[:5]}; pass X[list(forest.feature_names)]"
+            f"expected {extra[:5]}; {remedy}"
         )
     if len(columns) > len(present):
         twice = sorted({name for name in columns if columns.count(name) > 1})

@@ -157,6 +157,8 @@ def interactions(
 
     Raises
     ------
+    TypeError
+        If `to_forest` does not know the model.
     ValueError
         If X or the background does not fit the forest, there is no such output or feature, or the
         sets are not sets of `order` features.
