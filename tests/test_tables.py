@@ -266,3 +266,15 @@ def test_the_remedy_for_other_columns_is_one_that_can_be_followed():
         splitcredit.explain(FOREST, TABLE[["a", "c"]])
     with pytest.raises(ValueError, match=r"expected \['d'\]; leave out what is not expected"):
         splitcredit.explain(FOREST, TABLE.assign(d=0.0))
+
+
+def test_masked_values_are_refused_and_not_read_below_the_mask():
+    values = TABLE.to_numpy()
+    rows = np.ma.masked_array(values, mask=False)
+    plain = splitcredit.explain(FOREST, values).values
+    assert splitcredit.explain(FOREST, rows).values.tobytes() == plain.tobytes()
+    rows[0, 1] = np.ma.masked
+    for call in (splitcredit.to_forest(FOREST).predict, partial(splitcredit.explain, FOREST)):
+        with pytest.raises(ValueError, match=r"pass X.astype\(float\).filled\(np.nan\)"):
+            call(rows)
+    assert np.isnan(rows.astype(float).filled(np.nan)[0, 1])

@@ -19,6 +19,11 @@ def refuse_container(X) -> None:
         raise ValueError("X is a LazyFrame, which has no rows yet: pass X.collect()")
     if hasattr(type(X), "compute") and hasattr(X, "columns"):
         raise ValueError(f"X is a {name} of dask, which has no rows yet: pass X.compute()")
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(
+            "X has masked values, and what lies below the mask would be read: for missing values "
+            "pass X.astype(float).filled(np.nan)"
+        )
 
 
 def numeric(X, dtype) -> np.ndarray:
