@@ -9,6 +9,7 @@ import pkgutil
 import shutil
 import subprocess
 import sys
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,7 +26,7 @@ from numba.core.typing.templates import _OverloadFunctionTemplate as Overloads
 import splitcredit.kernels
 from splitcredit.kernels import inner, machine_code, notice
 from splitcredit.kernels.closures import digest_of
-from splitcredit.kernels.compiled import kernel, threads
+from splitcredit.kernels.compiled import cache_directory, kernel, threads
 from splitcredit.kernels.portions import in_portions
 
 MODULE = '''
@@ -257,6 +258,21 @@ def test_without_a_folder_to_write_to_a_kernel_works_and_the_remedy_is_named(
     with pytest.warns(UserWarning, match="set NUMBA_CACHE_DIR to a folder that can be written"):
         assert load().total(np.arange(5.0)) == 20.0
     machine_code._warn_once.cache_clear()
+
+
+def test_without_a_home_folder_no_code_is_kept_in_the_current_folder(load, tmp_path, monkeypatch):
+    """As for a user of a container whom the list of users lacks: ``~`` stands for nothing then."""
+    (tmp_path / "current").mkdir()
+    monkeypatch.chdir(tmp_path / "current")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    monkeypatch.setattr(machine_code, "cache_directory", cache(cache_directory.__wrapped__))
+    machine_code._warn_once.cache_clear()
+    with pytest.warns(UserWarning, match="set NUMBA_CACHE_DIR to a folder that can be written"):
+        assert load().total(np.arange(5.0)) == 20.0
+    machine_code._warn_once.cache_clear()
+    assert not list(Path().iterdir())
 
 
 def test_python_can_call_an_inner_function(load, folder):

@@ -44,7 +44,12 @@ def cache_directory() -> Path:
     options = numba.config.OPT, numba.config.LOOP_VECTORIZE, numba.config.SLP_VECTORIZE
     text = f"{versions} {options} {numba.config.CPU_NAME} {numba.config.CPU_FEATURES} {processor}"
     text += _compilers(Path(__file__).parent)
-    user = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    home = os.path.expanduser("~")
+    if home == "~":
+        # The user has no home: the current folder, of which "~" would be a part, may be anybody's.
+        # No folder can be made below the null device, so nothing is kept, and a warning says so.
+        home = os.devnull
+    user = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
     base = numba.config.CACHE_DIR or os.path.join(user, "splitcredit", "numba")
     return Path(base) / hashlib.sha256(text.encode()).hexdigest()[:16]
 
