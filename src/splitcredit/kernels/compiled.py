@@ -25,6 +25,12 @@ from splitcredit.kernels.portions import in_portions
 
 __all__ = ["cache_directory", "kernel", "threads"]
 
+if numba.config.DISABLE_JIT:
+    raise RuntimeError(
+        "numba is told not to compile, and splitcredit needs compiled kernels: "
+        "unset NUMBA_DISABLE_JIT before Python starts"
+    )
+
 
 @contextlib.contextmanager
 def threads(number: int):
