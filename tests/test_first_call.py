@@ -260,6 +260,21 @@ def test_without_a_folder_to_write_to_a_kernel_works_and_the_remedy_is_named(
     machine_code._warn_once.cache_clear()
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_file_that_cannot_be_written_whole_is_removed_also_where_warnings_are_errors(
+    load, folder, monkeypatch
+):
+    def fails(source, target):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "replace", fails)
+    machine_code._warn_once.cache_clear()
+    with pytest.raises(UserWarning, match="no space left"):
+        load().total(np.arange(5.0))
+    machine_code._warn_once.cache_clear()
+    assert not list(folder.iterdir())
+
+
 def test_without_a_home_folder_no_code_is_kept_in_the_current_folder(load, tmp_path, monkeypatch):
     """As for a user of a container whom the list of users lacks: ``~`` stands for nothing then."""
     (tmp_path / "current").mkdir()

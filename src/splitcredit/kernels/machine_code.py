@@ -113,9 +113,9 @@ class MachineCode(NullCache):
             own.write_bytes(hashlib.sha256(code).digest() + code)
             os.replace(own, path)
         except OSError as error:
-            _warn_once(str(error))
             with contextlib.suppress(OSError):
                 own.unlink()
+            _warn_once(str(error))  # which is an error itself where warnings are
 
 
 @cache
