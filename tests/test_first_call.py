@@ -9,6 +9,9 @@ import pkgutil
 import shutil
 import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import Future
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -487,6 +490,28 @@ def test_an_error_in_a_thread_reaches_the_caller():
 
     with threads(2), pytest.raises(ZeroDivisionError, match="of a piece"):
         in_portions(fails, 100, ())
+
+
+def test_after_an_interrupt_no_thread_begins_another_portion():
+    """The other threads went on until all the work was done."""
+    caller, begun = threading.get_ident(), []
+
+    def waits_for_the_others():
+        frame = sys._current_frames()[caller]
+        while frame is not None and frame.f_code is not Future.result.__code__:
+            frame = frame.f_back
+        return frame is not None
+
+    def portion(first, last):
+        if threading.get_ident() == caller:
+            raise KeyboardInterrupt
+        begun.append(first)
+        while not waits_for_the_others():
+            time.sleep(0.001)
+
+    with threads(2), pytest.raises(KeyboardInterrupt):
+        in_portions(portion, 100, ())
+    assert len(begun) <= 1
 
 
 FORK = """

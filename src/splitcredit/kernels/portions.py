@@ -8,6 +8,7 @@ work after a fork, and when several threads call kernels at once.
 from __future__ import annotations
 
 import os
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -37,6 +38,10 @@ def in_portions(kernel, n_pieces: int, arguments: tuple) -> None:
     others = [_pool().submit(work) for _ in range(n_threads - 1)]
     try:
         work()
+    except BaseException:
+        # Such as an interrupt: no thread begins another portion.
+        deque(waiting, maxlen=0)
+        raise
     finally:
         for other in others:
             other.result()
