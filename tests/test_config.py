@@ -232,7 +232,8 @@ BAD_VALUES = [
     (
         forest(ccp_alpha="1e-6"),
         "'1e-6' is not allowed; expected a number of at least 0 (this is text: a number has no "
-        "quotes, and a decimal point as in 1.0e-6)",
+        "quotes, and a decimal point as in 1.0e-6; numbers within --config name='{...}' are text, "
+        "so put them into a file for --configfile)",
     ),
     (forest(class_weight={0: 2.0}), "models.d.class_weight: the key 0 is not allowed; expected"),
     (boosted(subsample=0), "models.d.subsample: 0 is not allowed; expected a number above 0"),
@@ -552,3 +553,10 @@ def test_a_mapping_may_take_over_another_one(tmp_path):
     file.write_text("a: &a {x: 1}\nb:\n  <<: *a\n  y: 1\n  y: 2\n")
     with pytest.raises(config.ConfigError, match="duplicate key 'y' in lines 4 and 5"):
         config.read_yaml(file)
+
+
+def test_numbers_within_an_option_of_snakemake_are_text():
+    """Or the remedy for a number that is text sends people the wrong way."""
+    from snakemake.cli import parse_config
+
+    assert parse_config(["models={d: {max_depth: 7}}"]) == {"models": {"d": {"max_depth": "7"}}}

@@ -98,12 +98,15 @@ def written(value) -> str:
 
 
 def _hint(value):
-    """What to do about a number that YAML took for text, such as 1e-6."""
+    """What to do about a number that YAML took for text, such as 1e-6, or Snakemake's --config."""
     try:
         float(value if isinstance(value, str) else "")
     except ValueError:
         return ""
-    return " (this is text: a number has no quotes, and a decimal point as in 1.0e-6)"
+    return (
+        " (this is text: a number has no quotes, and a decimal point as in 1.0e-6; numbers within "
+        "--config name='{...}' are text, so put them into a file for --configfile)"
+    )
 
 
 _ANYTHING = _Kind(lambda value: True, "anything")
