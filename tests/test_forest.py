@@ -127,7 +127,7 @@ def test_prepare_refuses(X, message):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (["a", "b", "z"], r"missing \['c'\], not expected \['z'\]; pass X\["),
+        (["a", "b", "z"], r"missing \['c'\], not expected \['z'\]; pass those"),
         (["a", "b"], r"missing \['c'\], not expected \[\]"),
         (["a", "b", "c", "d"], r"missing \[\], not expected \['d'\]"),
         (["a", "b", "c", "b"], r"several columns of the same name, \['b'\]"),
