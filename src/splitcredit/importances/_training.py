@@ -119,8 +119,8 @@ def _check_counts(forest, rows, counts):
 def _refuse_rows(rows, why):
     remedy = "pass the training rows unchanged and in their order"
     if np.isnan(rows).any():
-        # Its trees sent some rows elsewhere in training than they do in predictions.
-        remedy += "; fit a forest anew that scikit-learn before 1.8 grew on NaN"
+        # Those versions send rows with NaN to other nodes in training than in predictions.
+        remedy += "; if scikit-learn before 1.8 grew the forest, fit it anew with a later version"
     raise ValueError(f"X is not what the forest was grown on ({why}): {remedy}")
 
 

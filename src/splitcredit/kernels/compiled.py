@@ -27,8 +27,8 @@ __all__ = ["cache_directory", "kernel", "threads"]
 
 if numba.config.DISABLE_JIT:
     raise RuntimeError(
-        "numba is told not to compile, and splitcredit needs compiled kernels: "
-        "unset NUMBA_DISABLE_JIT before Python starts"
+        "NUMBA_DISABLE_JIT is set, but splitcredit needs numba's compiler: unset it before Python "
+        "starts"
     )
 
 
