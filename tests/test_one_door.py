@@ -577,6 +577,7 @@ def test_targets_may_be_renamed(model, data):
     assert sc.explain(renamed, X[:2], output=names[0]).output_names == names[:1]
 
 
+@pytest.mark.parametrize("labels", [("y0", "y1", "y2"), ("y0=a", "y0=b", "y1=a")])
 @pytest.mark.parametrize(
     "kind",
     [
@@ -587,17 +588,18 @@ def test_targets_may_be_renamed(model, data):
         lightgbm.LGBMClassifier,
     ],
 )
-def test_classes_may_be_called_y0_and_y1(kind, data):
-    """These are the names of several targets, too, for which they were taken."""
+def test_classes_may_be_called_as_targets_and_their_classes_are(kind, labels, data):
+    """They were taken for several targets."""
     X, y = data
     size = {"max_iter": 2} if kind is HistGradientBoostingClassifier else {"n_estimators": 3}
-    y = np.array(["y0", "y1", "y2"])[pd.cut(y, 3, labels=False)]
+    codes = pd.cut(y, 3, labels=False)
+    y = np.array(labels)[codes]
     model = kind(**size, random_state=0).fit(X, y)
     assert sc.explain(model, X[:2], output="predicted").output_names == ("predicted",)
     assert sc.rank(model, X[:2], scale=0.3).rankings.shape == (2, 4)
     if kind is RandomForestClassifier:
-        numbered = kind(**size, random_state=0).fit(X, [label[1:] for label in y])
-        expected = sc.importance(numbered, X, [label[1:] for label in y], method="ufi")
+        numbered = kind(**size, random_state=0).fit(X, codes)
+        expected = sc.importance(numbered, X, codes, method="ufi")
         assert (sc.importance(model, X, y, method="ufi").values == expected.values).all()
         two_targets = kind(**size, random_state=0).fit(X, np.c_[y, y])
         with pytest.raises(ValueError, match="several targets: choose one"):

@@ -152,9 +152,9 @@ def forest_and_training_rows(model, X) -> tuple:
 def are_targets(forest: Forest) -> bool:
     """Whether outputs are several targets or their classes.
 
-    Unless the Forest says so itself, the names that `to_forest` gives tell. Classes of one target
-    may be called "y0" and "y1" as well: those of trees that were grown on classes, and of models
-    that have one target only.
+    A Forest that `to_forest` made says it. Of others, such as those of earlier versions, the names
+    tell. Classes of one target may be called "y0" and "y1" as well: those of trees that were grown
+    on classes, and of models that have one target only.
     """
     if forest.several_targets is not None:
         return forest.several_targets

@@ -35,7 +35,6 @@ def gradient(model, labels) -> dict:
     value = _nodes.in_columns(mean, column, counts, len(base))
     criterion = str(model.estimators_[0, 0].criterion)
     fields = {"value": value, "base": base, "criterion": criterion, "aggregate": "sum"}
-    fields["several_targets"] = False
     return {**arrays, **labels, **KIND, **fields}
 
 

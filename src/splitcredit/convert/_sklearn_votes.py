@@ -34,7 +34,7 @@ def ada_boost(model, labels) -> dict:
         vote = np.where(is_class, weight, -weight / (n_classes - 1))
         votes.append(vote[:, 1:] - vote[:, :1] if n_classes == 2 else vote)
     arrays = stacked(trees, votes, allows_nan(model.estimators_[0]))
-    return {**_of_leaves(model, arrays, labels, "sum"), "several_targets": False}
+    return _of_leaves(model, arrays, labels, "sum")
 
 
 def isolation_forest(model, labels) -> dict:

@@ -110,6 +110,7 @@ def from_pieces(pieces, name, classes=None) -> Forest:
         cover_kind="leaf_count",
         names_given=_names_given(features),
         missing_value=_missing_value(trees, features, name),
+        several_targets=False,
     )
 
 

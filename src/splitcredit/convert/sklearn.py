@@ -95,7 +95,7 @@ def _labels(model):
         ),
         "names_given": has_names,
         "output_names": _output_names(model),
-        "several_targets": _n_targets(model) > 1 or None,
+        "several_targets": _n_targets(model) > 1,
     }
 
 

@@ -140,7 +140,7 @@ def from_content(content, name, rounds=None, classes=None, missing=None) -> Fore
         cover_kind="sum_hessian",
         names_given=bool(names),
         missing_value=missing,
-        several_targets=_n_targets(learner) > 1 or None,
+        several_targets=_n_targets(learner) > 1,
     )
 
 
