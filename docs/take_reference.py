@@ -22,6 +22,8 @@ CLAIMS = ("claims.csv", "claims_timing.csv")
 RULES = "timing/rules.csv"
 # Tables above this size are the points of figures; only their SHA-256 is kept.
 LARGEST = 200_000
+# A run of the benchmarks on another processor than that of the reference.
+XEON = ROOT / "benchmarks" / "bench_intel_xeon.csv"
 ONE_THREAD = {"kernel": ("kernel", "1", "cpu"), "end to end": ("end to end", "1", "cpu")}
 # Works that the README shows; the page of benchmarks has all of them.
 SHOWN = (
@@ -69,6 +71,7 @@ def main():
         marked.write(ROOT / "docs" / "benchmarks.md", "summary", bench_summary(rows))
         marked.write(ROOT / "README.md", "speed", speed(rows))
         marked.write(ROOT / "docs" / "benchmarks.md", "bench", bench_table(rows))
+        marked.write(ROOT / "docs" / "benchmarks.md", "xeon", on_xeon())
 
 
 def judged() -> list[dict[str, str]]:
@@ -112,6 +115,12 @@ def speed(rows) -> str:
     """Markdown table of the works that the README shows."""
     shown = [row for work in SHOWN for row in rows if (row["benchmark"], row["scope"]) == work]
     return least_ratios(shown, ONE_THREAD)
+
+
+def on_xeon() -> str:
+    """Markdown table of the same works on the other processor."""
+    rows = [row for row in storage.read_rows(XEON) if not row["family"]]
+    return least_ratios(rows, ONE_THREAD)
 
 
 def least_ratios(rows, columns) -> str:
