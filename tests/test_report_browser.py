@@ -1,15 +1,12 @@
 """The report as a browser shows it: whole, readable and as wide as the window, light and dark."""
 
-import html
 import json
-import re
-import shutil
-import subprocess
 import zlib
 from pathlib import Path
 
 import pytest
 
+from browser import needs_browser, written
 from reproduction import storage
 from reproduction.planning import configuration
 from reproduction.planning.workflow import Workflow
@@ -20,9 +17,6 @@ TABLE = "sutera2021/table4"
 CLAIMS = storage.read_rows(REFERENCE / "claims.csv")
 # Enough to see every kind of row; all of them take a browser seconds.
 SOME_CLAIMS = [*CLAIMS[::7], {**CLAIMS[0], "verdict": "unexplained"}]
-BROWSER = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
 # Before anything else, errors are collected; at the end everything is opened, used and measured.
 COLLECT = """<script>window.errors = [];
 window.addEventListener("error", (event) => errors.push(event.message));
@@ -121,21 +115,13 @@ def opened(tmp_path_factory):
     return folder / "frames.html"
 
 
-@pytest.mark.skipif(
-    BROWSER is None,
-    reason="Neither Chromium nor Chrome is installed; put one of them on the PATH.",
-)
+@needs_browser
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_the_report_is_whole_in_a_browser(opened, tmp_path, dark):
     """Red at a missing picture, an error, text that is wider than the window, or too pale."""
-    command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-    command += [f"--user-data-dir={tmp_path}", "--window-size=1500,2000"]
-    command += ["--blink-settings=preferredColorScheme=" + ("0" if dark else "1")]
-    command += ["--virtual-time-budget=20000", "--dump-dom", opened.as_uri()]
-    process = subprocess.run(command, text=True, capture_output=True, timeout=120)
-    match = re.search(r"<pre>(.+?)</pre>", process.stdout, re.S)
-    assert match, process.stderr[-2000:]
-    results = json.loads(html.unescape(match[1]))
+    options = ["--hide-scrollbars", "--window-size=1500,2000", "--virtual-time-budget=20000"]
+    options += ["--blink-settings=preferredColorScheme=" + ("0" if dark else "1")]
+    results = json.loads(written(opened, tmp_path, *options))
     assert sorted(result["inner"] for result in results) == list(WIDTHS)
     for result in results:
         assert result["errors"] == [] and result["missing"] == 0
