@@ -231,16 +231,18 @@ def test_models_over_splits_keep_text_that_is_the_same(inputs):
 def test_statements_on_rankings_on_made_numbers(inputs):
     """Each holds where it should, and fails where the numbers are turned round."""
 
-    def found(name, **changed):
+    def verdicts_of(name, **changed):
         tables = {f"gajewski2025_{key}": table for key, table in changed.items()}
         return findings(name, computed(name, inputs | tables))
 
-    assert set(found("table2").values()) == {"holds"}
+    assert set(verdicts_of("table2").values()) == {"holds"}
     # Nearly equal first features, and the more so the smaller the noise.
     single, bigger = agreement("single"), agreement("bigger")
     sigma = bigger["ranking"].str.removeprefix("greedy_sigma").astype(float)
     bigger["value"] = 0.9 - 0.1 * sigma
-    verdicts = found("table2", **{"bigger/topk_agreement": bigger, "single/topk_agreement": single})
+    verdicts = verdicts_of(
+        "table2", **{"bigger/topk_agreement": bigger, "single/topk_agreement": single}
+    )
     assert [verdicts["s08", f"published, {variant}"] for variant in ("k", "sigma", "model")] == [
         "holds",
         "holds",
@@ -249,40 +251,44 @@ def test_statements_on_rankings_on_made_numbers(inputs):
     assert verdicts["s09", "published"] == "holds"
     assert verdicts["s17", "published, differ"] == verdicts["s17", "published, noise"] == "differs"
     single["value"] = 0.77
-    assert found("table2", **{"single/topk_agreement": single})["s09", "described"] == "differs"
+    assert (
+        verdicts_of("table2", **{"single/topk_agreement": single})["s09", "described"] == "differs"
+    )
 
-    verdicts = found("table3")
+    verdicts = verdicts_of("table3")
     assert verdicts.pop(("s10", "published")) == "undecided"  # some intervals include 0
     assert verdicts.pop(("s10", "described")) == "undecided"
     assert set(verdicts.values()) == {"holds"}
     points = gaps("bigger").assign(low=lambda r: r["lead"], high=lambda r: r["lead"])
     first = points.query("variant == 'published'")
     edited = {"bigger/pgi2": points, "first_rows/pgi2": first}
-    assert found("table3", **edited)["s10", "published"] == "holds"
+    assert verdicts_of("table3", **edited)["s10", "published"] == "holds"
     behind = points.assign(lead=-points["lead"], low=-points["lead"], high=-points["lead"])
-    assert found("table3", **edited | {"bigger/pgi2": behind})["s10", "described"] == "differs"
+    assert (
+        verdicts_of("table3", **edited | {"bigger/pgi2": behind})["s10", "described"] == "differs"
+    )
     best = optimum().assign(value=lambda rows: rows["value"].where(rows["value"] < 0.9, 1.0))
-    verdicts = found("table3", **{"bigger/pgi2_optimum": best})
+    verdicts = verdicts_of("table3", **{"bigger/pgi2_optimum": best})
     assert verdicts["s18", "described"] == "differs" and verdicts["s14", "described"] == "holds"
-    verdicts = found("table3", **{"bigger/pgi2_optimum": best.assign(first_best=0.99)})
+    verdicts = verdicts_of("table3", **{"bigger/pgi2_optimum": best.assign(first_best=0.99)})
     assert verdicts["s18", "described, first"] == "differs"
-    verdicts = found("table3", **{"bigger/pgi2_optimum": best.assign(value=0.94)})
+    verdicts = verdicts_of("table3", **{"bigger/pgi2_optimum": best.assign(value=0.94)})
     assert verdicts["s14", "described"] == "differs"
     zeros = pgi_agreement().assign(value=0.0)
-    assert found("table3", **{"bigger/pgi_agreement": zeros})["s20", "described"] == "differs"
+    assert verdicts_of("table3", **{"bigger/pgi_agreement": zeros})["s20", "described"] == "differs"
 
     behind = {("s11", f"{v}, {d}"): "differs" for v in VARIANTS for d in ("red_wine", "parkinson")}
     behind |= {("s12", v): "differs" for v in VARIANTS}
     behind |= {("s19", f"{v}, greedy"): "differs" for v in VARIANTS}
     behind |= {("s19", f"{v}, SHAP"): "holds" for v in VARIANTS}
-    assert found("table4") == behind
+    assert verdicts_of("table4") == behind
     randomized = errors(draws_error=0.02)
     randomized["lead"], randomized["low"], randomized["high"] = 0.1, -0.1, 0.3
-    verdicts = found("table4", **{"bigger/randomized_error": randomized})
+    verdicts = verdicts_of("table4", **{"bigger/randomized_error": randomized})
     assert {v for (s, _), v in verdicts.items() if s == "s11"} == {"holds"}
     assert {v for (s, _), v in verdicts.items() if s == "s12"} == {"undecided"}
-    assert set(found("table5").values()) == {"holds"}
-    verdicts = found("table5", **{"bigger/removed_error": randomized.assign(n_fits=9)})
+    assert set(verdicts_of("table5").values()) == {"holds"}
+    verdicts = verdicts_of("table5", **{"bigger/removed_error": randomized.assign(n_fits=9)})
     assert set(verdicts.values()) == {"undecided"}
 
 

@@ -183,12 +183,12 @@ def _method(name):
 
 def _refusal(name, function):
     """The line that a function does not take a method, with the functions that do."""
-    own_methods = ", ".join(m.name for m in methods() if function in m.functions)
+    method_names = ", ".join(m.name for m in methods() if function in m.functions)
     takers = next((m.functions for m in methods() if m.name == name), ())
     if takers:
         verb = "do" if len(takers) > 1 else "does"
         return (
             f"{function} does not take the method {name!r}, {' and '.join(takers)} {verb}: "
-            f"available for {function} are {own_methods}"
+            f"available for {function} are {method_names}"
         )
-    return f"unknown method {name!r}: available are {own_methods}"
+    return f"unknown method {name!r}: available are {method_names}"

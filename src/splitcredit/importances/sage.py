@@ -173,21 +173,21 @@ def _exact(losses, n, p, progress):
             f'use algorithm="sampled", or a forest of at most {MOST_FEATURES} features'
         )
     coalitions = np.arange(2**p)
-    members = (coalitions[:, None] >> np.arange(p) & 1).astype(bool)
+    known = (coalitions[:, None] >> np.arange(p) & 1).astype(bool)
     worth = np.empty(2**p)
     step = max(1, PAIRS // n)
     with _progress.bar(2**p, progress, "coalitions") as done:
         for a in range(0, 2**p, step):
-            chunk = members[a : a + step]
+            chunk = known[a : a + step]
             pairs = losses(np.tile(np.arange(n), len(chunk)), np.repeat(chunk, n, axis=0))
             worth[a : a + step] = -pairs.reshape(-1, n).mean(axis=1)
             done(len(chunk))
     weight = np.array([1 / (p * comb(p - 1, size)) for size in range(p)])
     values = np.empty(p)
     for j in range(p):
-        without = coalitions[~members[:, j]]
+        without = coalitions[~known[:, j]]
         gain = worth[without | 1 << j] - worth[without]
-        values[j] = (weight[members[without].sum(axis=1)] * gain).sum()
+        values[j] = (weight[known[without].sum(axis=1)] * gain).sum()
     return values
 
 
@@ -229,8 +229,8 @@ def _gains(losses, rows, ranks):
     step = max(1, PAIRS * 16 // (p * (p + 1)))
     for a in range(0, n_draws, step):
         chunk = ranks[a : a + step]
-        members = chunk[:, None, :] < np.arange(p + 1)[:, None]
-        pairs = losses(np.repeat(rows[a : a + step], p + 1), members.reshape(-1, p))
+        known = chunk[:, None, :] < np.arange(p + 1)[:, None]
+        pairs = losses(np.repeat(rows[a : a + step], p + 1), known.reshape(-1, p))
         by_rank = -np.diff(pairs.reshape(-1, p + 1), axis=1)
         gains[a : a + step] = np.take_along_axis(by_rank, chunk, axis=1)
     return gains
