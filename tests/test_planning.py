@@ -269,7 +269,11 @@ def test_make_plan_prints_totals_and_writes_nothing(tmp_path):
 
 
 def test_the_costs_of_the_project_cover_what_it_runs(tiny):
-    """Red if an importance or metric was added and its costs were not measured."""
+    """Red if an importance or metric was added and its costs were not measured.
+
+    That there are rates does not say that they are right: after a run, `make plan` prints the
+    seconds that were measured beside those that they predict.
+    """
     project_costs, measured = costs.reference(), ("models", "importances", "metrics")
     unknown = {job.kind for job in tiny if job.rule in measured and not project_costs.measured(job)}
     assert unknown == set()

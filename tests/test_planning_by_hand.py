@@ -54,15 +54,21 @@ def test_a_job_is_measured_if_its_kind_was_or_its_rule_has_none():
     assert table.measured(Job("another rule", "1", "", [], []))
 
 
-def test_own_rates_take_the_place_of_those_of_the_project_kind_by_kind(tmp_path):
-    with open(tmp_path / "costs.csv", "w", newline="") as file:
-        writer = csv.DictWriter(file, costs.COLUMNS, restval="1")
-        writer.writeheader()
-        writer.writerows(rates("data", start=99))
-    rates_read, project = costs.read(tmp_path / "costs.csv").table, costs.reference().table
-    assert rates_read["data", "", ""] == {"start": 99.0}
-    del rates_read["data", "", ""]
-    assert rates_read == {key: value for key, value in project.items() if key != ("data", "", "")}
+def test_own_rates_take_the_place_of_those_of_the_project_kind_by_kind(tmp_path, monkeypatch):
+    files = {
+        "own": rates("data", start=99),
+        "project": [*rates("data", start=1), *rates("k", start=2)],
+    }
+    for name, rows in files.items():
+        with open(tmp_path / f"{name}.csv", "w", newline="") as file:
+            writer = csv.DictWriter(file, costs.COLUMNS, restval="1")
+            writer.writeheader()
+            writer.writerows(rows)
+    monkeypatch.setattr(costs, "REFERENCE", tmp_path / "project.csv")
+    assert costs.read(tmp_path / "own.csv").table == {
+        ("data", "", ""): {"start": 99.0},
+        ("k", "", ""): {"start": 2.0},
+    }
 
 
 def test_the_jobs_that_most_work_waits_for_run_first():
