@@ -12,6 +12,7 @@ import tarfile
 from pathlib import Path
 
 from reproduction import storage
+from reproduction.claims_summary import reduced_preset
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS, BUILD = ROOT / "results", ROOT / "build"
@@ -32,6 +33,11 @@ def main(results: Path = RESULTS, build: Path = BUILD) -> Path:
     report = results / "report.html"
     if not (report.exists() and (results / "verdict.txt").exists()):
         sys.exit(f"{results} holds no finished run: run make reproduce first")
+    reduced = reduced_preset(
+        row for path in results.glob("claims*.csv") for row in storage.read_rows(path)
+    )
+    if reduced is not None:
+        sys.exit(f"{results} holds a run of the preset {reduced}: run make reproduce first")
     name = f"reference-{commit(report.read_text(encoding='utf-8'))}"
     paths = sorted(path for pattern in CONTENTS for path in results.glob(pattern))
     target = build / f"{name}.tar.gz"

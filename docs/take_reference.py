@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from reproduction import marked, storage
-from reproduction.claims_summary import summary
+from reproduction.claims_summary import reduced_preset, summary
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS, REFERENCE = ROOT / "results", ROOT / "docs" / "reference"
@@ -81,8 +81,9 @@ def judged() -> list[dict[str, str]]:
         if not (RESULTS / name).exists():
             sys.exit(f"results/{name} is missing: run make reproduce first")
         rows += storage.read_rows(RESULTS / name)
-    if any("preset" in row["cause"] for row in rows):
-        sys.exit("the results are those of a reduced preset: run make reproduce first")
+    reduced = reduced_preset(rows)
+    if reduced is not None:
+        sys.exit(f"the results are those of the preset {reduced}: run make reproduce first")
     return rows
 
 

@@ -100,9 +100,11 @@ def test_only_the_kernel_is_scaled_to_all_rows(bench):
 
 
 @pytest.fixture(scope="module")
-def peers(bench):
+def peers(bench, tmp_path_factory):
     """Processes of peers, which go on to the next race as in a run of all benchmarks."""
-    with bench("sides").Peers() as started:
+    sides = bench("sides")
+    with pytest.MonkeyPatch.context() as patch, sides.Peers() as started:
+        patch.setattr(sides, "LOGS", tmp_path_factory.mktemp("logs"))
         yield started
 
 

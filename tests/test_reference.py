@@ -90,10 +90,13 @@ def test_a_picture_that_a_page_shows_and_the_run_lacks_ends_before_anything_is_d
 
 
 def test_a_reduced_run_is_no_reference(project, take):
+    """An archive of small sizes that is taken for the results of the papers."""
     claims = [CLAIM | {"cause": "preset quick: sizes are not those of the paper"}]
     storage.write_rows(project / "results" / "claims.csv", claims, CLAIM)
-    with pytest.raises(SystemExit, match="those of a reduced preset"):
+    with pytest.raises(SystemExit, match="those of the preset quick"):
         take.main()
+    with pytest.raises(SystemExit, match="holds a run of the preset quick"):
+        script("archive_reference").main(project / "results", project / "build")
 
 
 def test_the_archive_has_all_pictures_and_tables_and_names_its_commit(project, capsys):

@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from reproduction import storage  # noqa: E402
+from reproduction.claims_summary import reduced_preset  # noqa: E402
 
 RESULTS, REFERENCE = ROOT / "results", ROOT / "docs" / "reference"
 CLAIMS, DIFFERENCES = "claims.csv", "differences.csv"
@@ -104,9 +105,8 @@ def must_be_comparable(results: Path) -> None:
     claims = results / CLAIMS
     if not claims.exists():
         sys.exit(f"{claims} is missing: the run is not finished. Run make reproduce first")
-    presets = (re.search(r"\bpreset (\w+):", row["cause"]) for row in storage.read_rows(claims))
-    reduced = next((match[1] for match in presets if match), None)
-    if reduced:
+    reduced = reduced_preset(storage.read_rows(claims))
+    if reduced is not None:
         sys.exit(
             f"{results} holds a run of the preset {reduced}, and the reference is one of the "
             "preset full: their sizes differ, so they cannot be compared. Run make reproduce, "

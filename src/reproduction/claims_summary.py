@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from reproduction.claims import OUTCOMES, PAPERS_DATA, STAND_IN, VERDICTS, is_statement, outcomes
 
 VALUE_VERDICTS = tuple(v for v in VERDICTS if v not in ("holds", "undecided"))
@@ -25,6 +27,12 @@ def statement_counts(claims) -> dict[tuple[str, str], dict[str, int]]:
     for (paper, _), (outcome, data) in outcomes(claims).items():
         rows.setdefault((paper, data), dict.fromkeys(OUTCOMES, 0))[outcome] += 1
     return rows
+
+
+def reduced_preset(claims) -> str | None:
+    """The preset of a run that was scaled down, as the causes of its claims name it."""
+    named = (re.search(r"\bpreset (\w+):", claim["cause"]) for claim in claims)
+    return next((match[1] for match in named if match), None)
 
 
 def summary(claims) -> str:
