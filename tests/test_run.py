@@ -224,8 +224,12 @@ def test_what_a_killed_write_leaves_is_no_plan(tmp_path):
         "    os.kill(os.getpid(), 9)"
     )
     assert subprocess.run([sys.executable, "-c", killed], cwd=tmp_path).returncode == -9
-    assert len(list((tmp_path / "plans").iterdir())) == 1
+    (half,) = (tmp_path / "plans").iterdir()
     assert len(plans.make(config, "e", tmp_path / "plans").batches) == 1
+    with storage.atomic(tmp_path / "plans" / "of_another.json") as written_now:
+        written_now.write_text("[]")
+        storage.remove_unfinished(tmp_path)
+        assert written_now.exists() and not half.exists()
 
 
 @pytest.mark.parametrize("cores", ["0", "-1", "two", "1.5"])

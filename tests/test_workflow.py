@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -179,6 +180,17 @@ onsuccess:
     )
     process = snakemake(tmp_path, "results/kernels/predict.txt", profile=False)
     assert "limit: None" in process.stdout
+
+
+def test_a_run_removes_what_a_killed_one_has_half_written(snakemake, tmp_path):
+    """Hidden files of every run that was killed, which nothing else removes."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    half = tmp_path / "results" / "models" / f".a.npz.{process.pid}.part"
+    storage.write_text(half, "half")
+    (tmp_path / "Snakefile").write_text(f'include: "{ROOT / "workflow" / "Snakefile"}"')
+    snakemake(tmp_path, "results/kernels/predict.txt", profile=False)
+    assert not half.exists()
 
 
 def test_the_workflow_can_be_a_module_of_another(snakemake, tmp_path):

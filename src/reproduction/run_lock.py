@@ -20,16 +20,20 @@ FILE = "SPLITCREDIT_RUN"
 _held: list[IO] = []
 
 
-def hold(path) -> None:
+def hold(path) -> bool:
     """Lock a file for the rest of this process, and tell the jobs that it starts.
 
-    Waits for jobs of an earlier run that have not ended yet. Does nothing where files cannot be
-    locked.
+    Waits for jobs of an earlier run that have not ended yet.
 
     Parameters
     ----------
     path : path
         In a folder that exists; the same for all runs that write to the same results.
+
+    Returns
+    -------
+    bool
+        Whether no job of an earlier run is left. False where files cannot be locked.
     """
     # It is imported here and below, because not every system has it.
     import fcntl
@@ -42,9 +46,10 @@ def hold(path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX)
     except OSError:
         file.close()
-        return
+        return False
     _held.append(file)
     os.environ[FILE] = os.path.abspath(path)
+    return True
 
 
 def end_with_run() -> None:

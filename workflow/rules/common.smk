@@ -2,7 +2,7 @@
 import os
 import sys
 
-from reproduction import launcher, run_lock
+from reproduction import launcher, run_lock, storage
 from reproduction.planning.configuration import ConfigError
 from reproduction.planning.priorities import Priorities
 from reproduction.planning.requests import Requests
