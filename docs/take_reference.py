@@ -25,6 +25,9 @@ LARGEST = 200_000
 # A run of the benchmarks on another processor than that of the reference.
 XEON = ROOT / "benchmarks" / "bench_intel_xeon.csv"
 ONE_THREAD = {"kernel": ("kernel", "1", "cpu"), "end to end": ("end to end", "1", "cpu")}
+TWO_THREADS = {"kernel": ("kernel", "2", "wall"), "end to end": ("end to end", "2", "wall")}
+# What stands in the place of a peer, and is no package that took its turn with ours.
+NO_PEERS = ("our target", "ours on one thread", "printed by")
 # Works that the README shows; the page of benchmarks has all of them.
 SHOWN = (
     ("TreeSHAP", "W2: XGBoost, 1000 trees, depth 6, 150 features, 1000 rows"),
@@ -103,13 +106,15 @@ def digests(tables) -> str:
 
 
 def bench_summary(rows) -> str:
-    """Markdown table with one line a work, and the peers that could not be timed."""
-    columns = {
-        **ONE_THREAD,
-        "kernel, 2 threads": ("kernel", "2", "wall"),
-        "end to end, 2 threads": ("end to end", "2", "wall"),
-    }
-    return least_ratios(rows, columns) + _not_timed(rows)
+    """Markdown tables for one thread and for two, and the peers that could not be timed.
+
+    Works that are timed from the model to the values as well come first: most readers look for
+    them.
+    """
+    whole = {(row["benchmark"], row["scope"]) for row in rows if row["mode"] == "end to end"}
+    rows = sorted(rows, key=lambda row: (row["benchmark"], row["scope"]) not in whole)
+    two_threads = least_ratios(rows, TWO_THREADS)
+    return f"{least_ratios(rows, ONE_THREAD)}\nOn two threads:\n\n{two_threads}{_not_timed(rows)}"
 
 
 def speed(rows) -> str:
@@ -127,6 +132,8 @@ def on_xeon() -> str:
 def least_ratios(rows, columns) -> str:
     """Markdown table with one line a work: the least ratio, and the peer that it was against.
 
+    Works without a peer that took turns with ours have no line.
+
     Parameters
     ----------
     rows : list of dict
@@ -135,14 +142,25 @@ def least_ratios(rows, columns) -> str:
     """
     lines = [f"| | work | {' | '.join(columns)} |", "|---|---|" + "--:|" * len(columns)]
     for name, scope in dict.fromkeys((row["benchmark"], row["scope"]) for row in rows):
-        work = [r for r in rows if (r["benchmark"], r["scope"]) == (name, scope) and r["ratio"]]
+        work = [r for r in rows if (r["benchmark"], r["scope"]) == (name, scope) and _is_raced(r)]
         cells = []
         for how in columns.values():
             found = [r for r in work if (r["mode"], r["threads"], r["clock"]) == how]
             least = min(found, key=lambda row: float(row["ratio"]), default=None)
-            cells.append(f"{float(least['ratio']):.3g}x {least['peer']}" if least else "")
-        lines.append(f"| {name} | {scope} | {' | '.join(cells)} |")
+            cells.append(f"{_rounded(least['ratio'])}x {least['peer']}" if least else "")
+        if any(cells):
+            lines.append(f"| {name} | {scope} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def _is_raced(row):
+    """Whether a row is of a peer that took turns with ours."""
+    return row["ratio"] and not row["peer"].startswith(NO_PEERS) and "recorded" not in row["note"]
+
+
+def _rounded(number):
+    """A number to three digits; a large one has no power of ten."""
+    return f"{float(f'{float(number):.3g}'):g}"
 
 
 def bench_table(rows) -> str:
@@ -157,8 +175,8 @@ def bench_table(rows) -> str:
             peer += f", {row['peer_rows']} rows"
         if row["note"]:
             peer += f" ({row['note']})"
-        times = (f"{float(row[name]):.3g} s" if row[name] else "" for name in ("ours_s", "peer_s"))
-        ratios = (f"{float(row[name]):.3g}x" if row[name] else "" for name in ("ratio", "target"))
+        times = (f"{_rounded(row[name])} s" if row[name] else "" for name in ("ours_s", "peer_s"))
+        ratios = (f"{_rounded(row[name])}x" if row[name] else "" for name in ("ratio", "target"))
         names = (row["benchmark"], row["scope"], peer, row["mode"], row["threads"])
         lines.append(f"| {' | '.join([*names, *times, *ratios, row['difference']])} |")
     return "\n".join(lines) + "\n" + _not_timed(rows)
@@ -177,8 +195,8 @@ def family_table(rows) -> str:
     for scope, modes in sorted(works.items(), key=lambda one: float(one[1]["end to end"]["ratio"])):
         kernel, whole = modes["kernel"], modes["end to end"]
         name, n_rows = scope.rsplit(", ", 1)
-        cells = name, n_rows.split()[0], f"{float(whole['ours_s']):.3g} s"
-        ratios = (f"{float(row['ratio']):.3g}x" for row in (kernel, whole))
+        cells = name, n_rows.split()[0], f"{_rounded(whole['ours_s'])} s"
+        ratios = (f"{_rounded(row['ratio'])}x" for row in (kernel, whole))
         lines.append(f"| {' | '.join([*cells, *ratios, whole['peer']])} |")
     return "\n".join(lines) + "\n"
 

@@ -190,6 +190,20 @@ def test_peers_that_are_missing_or_fail_are_said(small, bench, take_reference, t
     assert all(bench("run").line(row) for row in rows)
 
 
+def test_a_target_is_in_the_table_of_all_times_and_is_no_peer(bench, take_reference):
+    """A summary in which a time that we set ourselves stands among other packages."""
+    row = dict.fromkeys(bench("pairs").COLUMNS, "") | {"mode": "kernel", "threads": "1"}
+    row |= {"benchmark": "SAGE", "clock": "cpu", "ours_s": "0.5", "ratio": "1234.5"}
+    rows = [
+        row | {"scope": "both", "peer": "fast", "ratio": "2345.6"},
+        row | {"scope": "both", "peer": "our target"},
+        row | {"scope": "elsewhere", "peer": "slow", "note": "seconds; recorded"},
+    ]
+    one_thread = take_reference.bench_summary(rows).partition("\nOn two threads")[0]
+    assert one_thread.splitlines()[2:] == ["| SAGE | both | 2350x fast |  |"]
+    assert take_reference.bench_table(rows).count("| 1230x |") == 2
+
+
 def first_cells(bench, page, mark):
     """First cells of the rows of a table on a page."""
     text = marked.between((ROOT / "docs" / page).read_text(), mark)
