@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn import config_context, datasets
 from sklearn.base import clone
 from sklearn.cluster import KMeans
@@ -214,6 +215,22 @@ def test_training_rows_leave_their_hash_only():
     assert to_forest(model).training_hash is None
     assert to_forest(model, X).training_hash == array_hash(X)
     assert to_forest(model, pd.DataFrame(X)).training_hash == array_hash(X)
+    with pytest.raises(ValueError, match="X has 3 features, the model was fitted on 30"):
+        to_forest(model, X[:, :3])
+
+
+def test_the_hash_is_that_of_the_values_whatever_holds_them():
+    """Training rows that are refused for a missing value of pandas, or for the sign of a zero."""
+    table = pd.DataFrame({"a": [1.5, np.nan, -0.0], "b": [1.0, 2.0, 3.0]})
+    expected = array_hash(table.to_numpy())
+    assert array_hash(table.convert_dtypes()) == array_hash(table + 0.0) == expected
+    with pytest.raises(ValueError, match=r"X is sparse: pass X\.toarray"):
+        array_hash(sparse.csr_matrix([[1.0]]))
+
+
+def test_a_class_in_place_of_a_model_is_named():
+    with pytest.raises(TypeError, match="DecisionTreeRegressor is a class: pass a fitted model"):
+        to_forest(DecisionTreeRegressor)
 
 
 def test_a_forest_is_returned_as_it_is():
@@ -377,7 +394,7 @@ def test_other_scikit_learn_models_are_refused(model):
         to_forest(model)
 
 
-@pytest.mark.parametrize("thing", [object(), None, 3, np.zeros(3), RandomForestClassifier])
+@pytest.mark.parametrize("thing", [object(), None, 3, np.zeros(3)])
 def test_anything_else_is_refused(thing):
     name = type(thing).__qualname__
     with pytest.raises(TypeError, match=rf"cannot convert .*{name} to a Forest: models of ca"):

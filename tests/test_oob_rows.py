@@ -21,7 +21,7 @@ import twins
 import twins_oob
 from forests import fitted, whole_numbers
 from splitcredit import explain, to_forest
-from splitcredit.importances import air, mda, oob_attributions, penalized_gini, ufi
+from splitcredit.importances import air, mda, mdi_oob, oob_attributions, penalized_gini, ufi
 from splitcredit.kernels import kept
 from splitcredit.kernels.tree_shap import layout, oob
 from splitcredit.kernels.tree_shap.rows import take_one_by_one
@@ -164,11 +164,39 @@ def test_mda_with_nan_equals_the_twin():
     assert twins.largest_error(values, by_tree.mean(axis=0)) <= twins.ROUNDING
 
 
-def test_mda_without_any_out_of_bag_row_is_refused():
+@pytest.mark.parametrize("measure", [mda, ufi, mdi_oob, penalized_gini, oob_attributions])
+def test_without_any_out_of_bag_row_a_measure_of_them_is_refused(measure):
+    """Zeros that read as if every feature were noise."""
     _, X, y = case("two classes")
     model = BaggingClassifier(n_estimators=3, bootstrap=False, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="no tree has an out-of-bag row"):
-        mda.importance(model, X, y)
+    with pytest.raises(ValueError, match=r"no tree has an out-of-bag row: fit with bootstrap=True"):
+        measure.importance(model, X, y)
+
+
+def test_in_bag_rows_are_measured_without_any_out_of_bag_row():
+    _, X, y = case("two classes")
+    model = BaggingClassifier(n_estimators=3, bootstrap=False, random_state=0).fit(X, y)
+    assert mdi_oob.importance(model, X, y, rows="inbag").values.any()
+    assert oob_attributions.attribute(model, X, rows="inbag").values.any()
+    assert penalized_gini.importance(model, X, y, "mdi_inbag").values.any()
+
+
+def test_air_takes_order_and_names_of_the_features_from_a_fitted_model():
+    """Importances of a model fitted on columns in the order of a table that is given."""
+    X, y = whole_numbers("classes", 60, 5, 4)
+    table = pd.DataFrame(X, columns=list("abcde"))
+    model = RandomForestClassifier(4, random_state=0, max_depth=5).fit(table, y)
+    expected = air.importance(model, table, y)
+    for given in (table[list("debca")], X):
+        importance = air.importance(model, given, y)
+        assert importance.feature_names == tuple("abcde")
+        assert importance.values.tobytes() == expected.values.tobytes()
+    unfitted = air.importance(RandomForestClassifier(4, random_state=0, max_depth=5), table, y)
+    assert unfitted.values.tobytes() == expected.values.tobytes()
+    with pytest.raises(ValueError, match="X has 3 features, the model was fitted on 5"):
+        air.importance(model, X[:, :3], y)
+    with pytest.raises(TypeError, match="the class RandomForestClassifier cannot be fitted"):
+        air.importance(RandomForestClassifier, X, y)
 
 
 @pytest.mark.parametrize("measure", [mda, oob_attributions])

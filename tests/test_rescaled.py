@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import shap
 from lightgbm import LGBMClassifier, LGBMRegressor
+from sklearn.ensemble import GradientBoostingClassifier
 from xgboost import XGBClassifier, XGBRegressor
 
 import twins
@@ -184,6 +185,19 @@ def test_no_rows_give_no_values():
 def test_what_does_not_fit_is_refused(given, message):
     with pytest.raises(ValueError, match=message):
         explain(random_forest(26), np.zeros((2, 6)), np.zeros((2, 6)), **given)
+
+
+def test_a_1_that_may_be_the_label_of_the_other_class_has_no_log_loss():
+    """The loss of class 2 for rows of class 1, whose label stands for the scored class."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = 1 + (X[:, 0] > 0)
+    model = GradientBoostingClassifier(n_estimators=3, random_state=0).fit(X, y)
+    forest, given = to_forest(model), {"background": X[:9], "model_output": "log_loss"}
+    with pytest.raises(ValueError, match=r"y holds 1, which may mean another class .* y == 2 does"):
+        explain(forest, X[y == 1], y=y[y == 1], **given)
+    totals = explain(forest, X, y=y == 2, **given).totals()[:, 0]
+    of_own_class = model.predict_proba(X)[np.arange(60), y - 1]
+    assert np.abs(totals + np.log(of_own_class)).max() < 1e-12
 
 
 def test_a_forest_with_several_outputs_is_refused():

@@ -197,6 +197,9 @@ def test_a_whole_number_that_names_another_class_is_no_index():
     model = RandomForestClassifier(5, random_state=0).fit(TABLE, CLASSES + 1)
     with pytest.raises(ValueError, match=r"output=1 may mean the class 1 .* pass output='1' or"):
         splitcredit.explain(model, TABLE, output=1)
+    of_floats = RandomForestClassifier(5, random_state=0).fit(TABLE, CLASSES + 1.0)
+    with pytest.raises(ValueError, match=r"output=1 may mean the class 1 .* pass output='1\.0' or"):
+        splitcredit.explain(of_floats, TABLE, output=1)
     by_name = splitcredit.explain(model, TABLE, output="1")
     assert by_name.values.tobytes() == splitcredit.explain(model, TABLE, output=0).values.tobytes()
     assert splitcredit.explain(FOREST, TABLE, output=1).output_names == ("1",)

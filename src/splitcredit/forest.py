@@ -247,10 +247,25 @@ class Forest:
         Raises
         ------
         ValueError
-            As `in_order`, and if X holds text or a category that the model does not know.
+            As `in_order`, and if X is sparse, has another shape, or holds text or a category that
+            the model does not know.
         """
         X = self.in_order(X)
-        return array_hash(X if self.categories is None else self.categories.coded(X))
+        array = numeric(X if self.categories is None else self.categories.coded(X), np.float64)
+        self._check_shape(array)
+        return array_hash(array)
+
+    def _check_shape(self, array):
+        if array.ndim != 2:
+            raise ValueError(
+                f"X has {array.ndim} dimension(s), expected 2 (n_samples, {self.n_features}): "
+                "reshape a single row with X.reshape(1, -1)"
+            )
+        if array.shape[1] != self.n_features:
+            raise ValueError(
+                f"X has {array.shape[1]} features, the model was fitted on {self.n_features}: "
+                "pass the columns it was fitted on, in that order"
+            )
 
     def prepare(self, X) -> np.ndarray:
         """Check X against the forest and cast it once, as the library does.
@@ -280,16 +295,7 @@ class Forest:
         array = numeric(X, self.x_dtype)
         if self.missing_value is not None:
             array = _with_missing(array, self.missing_value)
-        if array.ndim != 2:
-            raise ValueError(
-                f"X has {array.ndim} dimension(s), expected 2 (n_samples, {self.n_features}): "
-                "reshape a single row with X.reshape(1, -1)"
-            )
-        if array.shape[1] != self.n_features:
-            raise ValueError(
-                f"X has {array.shape[1]} features, the model was fitted on {self.n_features}: "
-                "pass the columns it was fitted on, in that order"
-            )
+        self._check_shape(array)
         # A model with a rule for NaN often gets some: then one pass looks for infinities alone.
         is_finite = self.missing_left is None and bool(np.isfinite(array).all())
         if not is_finite and np.isinf(array).any():
@@ -369,7 +375,7 @@ def array_hash(X) -> str:
     """SHA-256 over shape and float64 bytes of X: equal for equal values, whatever the dtype."""
     import hashlib
 
-    X = np.ascontiguousarray(X, dtype=np.float64)
+    X = numeric(X, np.float64) + 0.0  # of the two zeros, it leaves one
     return hashlib.sha256(repr(X.shape).encode() + X.tobytes()).hexdigest()
 
 

@@ -168,6 +168,10 @@ def are_targets(forest: Forest) -> bool:
 def _converted(model):
     if isinstance(model, Forest):
         return model
+    if isinstance(model, type):
+        raise TypeError(
+            f"{model.__name__} is a class: pass a fitted model, {model.__name__}().fit(X, y)"
+        )
     if isinstance(model, (str, os.PathLike)):
         from splitcredit.convert import _files
 

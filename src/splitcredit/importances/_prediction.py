@@ -6,6 +6,7 @@ import numpy as np
 
 from splitcredit.attribution import Attribution
 from splitcredit.convert import are_targets
+from splitcredit.importances._training import number_of
 
 
 def explain_prediction(
@@ -145,10 +146,11 @@ def chosen_outputs(forest, output, allowed="'all'") -> np.ndarray:
 def _refuse_other_class(forest, index):
     """A whole number is an index; where it is also the name of another class, it may mean that."""
     named = forest.output_names[index]
-    if str(index) in forest.output_names and named != str(index):
+    others = [name for name in forest.output_names if number_of(name) == index]
+    if others and named not in others:
         raise ValueError(
             f"output={index} may mean the class {index} or the output of index {index}, which is "
-            f"{named!r}: pass output={str(index)!r} or output={named!r}"
+            f"{named!r}: pass output={others[0]!r} or output={named!r}"
         )
 
 

@@ -14,6 +14,7 @@ from scipy.special import expit
 from splitcredit._tables import numbers
 from splitcredit.convert import unwrap
 from splitcredit.convert.units import called, has_units, refusal, units
+from splitcredit.importances._training import number_of
 
 # Where two exponentials of this many nats apart still have a finite quotient.
 _FINITE = 700.0
@@ -84,10 +85,22 @@ def check(forest, name, y, n_rows) -> np.ndarray | None:
             "y holds other values than 0 and 1: for the log loss pass 1 for the class whose "
             f"score the forest predicts ({forest.output_names[0]!r}), else 0"
         )
+    if name == "log_loss" and y.dtype != np.bool_:
+        _refuse_other_label(forest, y)
     y = numbers(y, "y")
     if not np.isfinite(y).all():
         raise ValueError("y holds NaN or infinities: leave these rows out")
     return y
+
+
+def _refuse_other_label(forest, y):
+    """1 stands for the class of the score, and may be the label of the other one."""
+    scored = forest.output_names[0]
+    if number_of(scored) not in (None, 1.0) and (y == 1).any():
+        raise ValueError(
+            f"y holds 1, which may mean another class than the one whose score the forest predicts "
+            f"({scored!r}): pass True for this class and False for the other, as y == {scored} does"
+        )
 
 
 def transformed(name, margin, y=None) -> np.ndarray:

@@ -48,6 +48,15 @@ def training_rows(forest, X) -> np.ndarray:
     return rows
 
 
+def refuse_without_oob(forest) -> None:
+    """Raise a ValueError if each tree was grown on all rows: an out-of-bag measure would be 0."""
+    if not (forest.inbag == 0).any():
+        raise ValueError(
+            "no tree has an out-of-bag row: fit with bootstrap=True, and draw fewer rows for each "
+            "tree or grow more trees"
+        )
+
+
 def training_data(forest, X, y) -> tuple[np.ndarray, np.ndarray]:
     """The prepared training rows, and their classes by index or targets.
 
@@ -175,7 +184,7 @@ def _distinct(y):
 def _classes_of(names, labels):
     """Index of the class that each label names, or equals as a number; -1 if there is none."""
     by_name = {name: c for c, name in enumerate(names)}
-    numbers = [_number_of(name) for name in names]
+    numbers = [number_of(name) for name in names]
     distinct = None not in numbers and len(set(numbers)) == len(numbers)
     by_number = {number: c for c, number in enumerate(numbers)} if distinct else {}
     return [
@@ -184,7 +193,7 @@ def _classes_of(names, labels):
     ]
 
 
-def _number_of(name):
+def number_of(name):
     """The number in the name of a class, 0 and 1 for False and True; None if it is no number."""
     if name in ("False", "True"):
         return float(name == "True")

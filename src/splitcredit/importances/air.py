@@ -24,9 +24,15 @@ _BY_FEATURE = (
     "monotonic_cst",
     "interaction_cst",
     "monotone_constraints",
+    "monotone_constraint",
+    "mc",
     "interaction_constraints",
     "feature_weights",
     "feature_contri",
+    "feature_contrib",
+    "feature_penalty",
+    "fc",
+    "fp",
     "feature_types",
 )
 _FOR_ALL = ("pairwise", "no_interactions")
@@ -41,8 +47,9 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
 
     Parameters
     ----------
-    estimator : unfitted forest or tree
-        A copy of it is fitted; of a fitted pipeline, a copy of the last step. The copy sees twice
+    estimator : forest or tree
+        A copy of it is fitted; of a fitted pipeline, a copy of the last step. A fitted one says
+        in which order the features are, and how they are called. The copy sees twice
         as many features: a share as `max_features` then draws twice as many at a node, ``"sqrt"``
         about 1.4 times as many, and a whole number as many as before.
     X : array-like or DataFrame (n_samples, n_features)
@@ -81,16 +88,20 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
     array([11.9,  2.7, 27.7, 39.8])
     """
     check_seed(random_state)
+    fitted = _forest_of(estimator)
     estimator, steps = unwrap(estimator)
-    if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
+    if isinstance(estimator, type) or not (
+        hasattr(estimator, "fit") and hasattr(estimator, "get_params")
+    ):
         raise TypeError(
-            f"AIR fits a model of its own, and {type(estimator).__name__} cannot be fitted: pass "
+            f"AIR fits a model of its own, and {_called(estimator)} cannot be fitted: pass "
             "an unfitted estimator, e.g. RandomForestClassifier()"
         )
     from sklearn.base import clone
 
     _refuse_settings_by_feature(estimator)
     X = steps.training_rows(X)
+    X = X if fitted is None else fitted.in_order(X)
     if any(str(dtype) == "category" for dtype in getattr(X, "dtypes", ())):
         raise ValueError(f"X has columns of type category: {_NUMBERS_ONLY}")
     if hasattr(X, "toarray"):
@@ -98,18 +109,41 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
     table = _as_array(X)
     if table.ndim != 2:
         raise ValueError(f"X has {table.ndim} dimension(s), expected 2 (n_samples, n_features)")
+    if fitted is not None and table.shape[1] != fitted.n_features:
+        raise ValueError(
+            f"X has {table.shape[1]} features, the model was fitted on {fitted.n_features}: pass "
+            "the columns it was fitted on, in that order"
+        )
     order = np.random.default_rng(random_state).permutation(len(table))
     model = clone(estimator).fit(np.hstack([table, table[order]]), y)
     forest = to_forest(model)
     if forest.categories is not None:
         raise ValueError(f"this {type(estimator).__name__} splits by categories: {_NUMBERS_ONLY}")
     with_shadows = len(table) * mdi.importance(forest).values.reshape(2, -1)
+    names = _names_of(X, steps) if fitted is None else fitted.feature_names
+    parameters = {"random_state": int(random_state)}
+    return Importance(with_shadows[0] - with_shadows[1], tuple(names), "air", parameters)
+
+
+def _forest_of(estimator):
+    """The forest of a fitted estimator, which has names and an order of the features, or None."""
+    from sklearn.exceptions import NotFittedError
+
+    try:
+        return to_forest(estimator)
+    except (NotFittedError, TypeError):
+        return None
+
+
+def _called(estimator):
+    is_class = isinstance(estimator, type)
+    return f"the class {estimator.__name__}" if is_class else type(estimator).__name__
+
+
+def _names_of(X, steps):
     names = names_of_columns(X)
     names = steps.names_out() if names is None else names
-    names = [f"x{j}" for j in range(table.shape[1])] if names is None else names
-    return Importance(
-        with_shadows[0] - with_shadows[1], tuple(names), "air", {"random_state": int(random_state)}
-    )
+    return [f"x{j}" for j in range(np.shape(X)[1])] if names is None else names
 
 
 def _refuse_settings_by_feature(estimator):

@@ -9,7 +9,11 @@ import numpy as np
 from splitcredit import _progress
 from splitcredit.attribution import Importance
 from splitcredit.convert import forest_and_training_rows
-from splitcredit.importances._training import check_seed, checked_training_data
+from splitcredit.importances._training import (
+    check_seed,
+    checked_training_data,
+    refuse_without_oob,
+)
 
 REQUIRES = ("bootstrap",)
 
@@ -81,12 +85,11 @@ def importance(
     check_seed(random_state)
     forest, X = forest_and_training_rows(forest, X)
     rows, y = checked_training_data(forest, X, y)
+    refuse_without_oob(forest)
     orders = permutations(forest.n_features, random_state)
     with _progress.bar(forest.n_trees, progress, "trees") as done:
         increases = mda.loss_increases(forest, rows, y, orders, done)
     measured = increases[~np.isnan(increases).any(axis=1)]
-    if len(measured) == 0:
-        raise ValueError("no tree has an out-of-bag row: grow more trees, or draw fewer rows each")
     values, error = measured.mean(axis=0), measured.std(axis=0) / np.sqrt(len(measured))
     if scaled:
         values, error = values / np.where(error > 0, error, 1.0), None

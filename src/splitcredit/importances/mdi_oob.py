@@ -9,7 +9,12 @@ import numpy as np
 from splitcredit.attribution import Importance
 from splitcredit.convert import forest_and_training_rows
 from splitcredit.importances._prediction import chosen_outputs
-from splitcredit.importances._training import ROWS, check_choice, sums_of_nodes
+from splitcredit.importances._training import (
+    ROWS,
+    check_choice,
+    refuse_without_oob,
+    sums_of_nodes,
+)
 
 REQUIRES = ("bootstrap",)
 
@@ -56,7 +61,8 @@ def importance(
     Raises
     ------
     ValueError
-        If the forest is not bagged, X and y are not its training data, or there is no such choice.
+        If the forest is not bagged, X and y are not its training data, no tree has the out-of-bag
+        rows that `rows` asks for, or there is no such choice.
 
     Notes
     -----
@@ -82,6 +88,8 @@ def importance(
     check_choice("divide_by", divide_by, DIVISORS)
     outputs = chosen_outputs(forest, output)
     sums = sums_of_nodes(forest, X, y)
+    if rows == "oob":
+        refuse_without_oob(forest)
     kind = ROWS.index(rows)
     products = oob.contributions_times_targets(forest, sums, kind)
     n = _divisors(forest, sums, kind, divide_by)[:, None, :]

@@ -21,6 +21,7 @@ from splitcredit.importances._training import (
     check_choice,
     checked_training_data,
     checked_training_rows,
+    refuse_without_oob,
 )
 
 REQUIRES = ("bootstrap",)
@@ -159,8 +160,11 @@ def attribute(
     }[attribution]
     forest, X = forest_and_training_rows(forest, X)
     outputs = chosen_outputs(forest, output)
+    X = checked_training_rows(forest, X)
+    if rows == "oob":
+        refuse_without_oob(forest)
     return Attribution(
-        values=kernel(forest, checked_training_rows(forest, X), outputs, rows == "inbag"),
+        values=kernel(forest, X, outputs, rows == "inbag"),
         baseline=np.zeros(len(outputs)),
         feature_names=forest.feature_names,
         output_names=tuple(forest.output_names[c] for c in outputs),

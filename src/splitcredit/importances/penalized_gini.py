@@ -8,7 +8,12 @@ import numpy as np
 
 from splitcredit.attribution import Importance
 from splitcredit.convert import forest_and_training_rows
-from splitcredit.importances._training import ROWS, check_choice, sums_of_nodes
+from splitcredit.importances._training import (
+    ROWS,
+    check_choice,
+    refuse_without_oob,
+    sums_of_nodes,
+)
 
 REQUIRES = ("bootstrap",)
 
@@ -108,8 +113,8 @@ def importance(
     Raises
     ------
     ValueError
-        If the forest is not bagged, X and y are not its training data, or there is no such
-        setting.
+        If the forest is not bagged, X and y are not its training data, no tree has an out-of-bag
+        row and the score needs some, or there is no such setting.
 
     Notes
     -----
@@ -182,12 +187,19 @@ def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
         scores = {name: PRESETS[name] for name in scores}
     records = np.array([_record(settings) for settings in scores.values()], oob.SCORE)
     sums = sums_of_nodes(forest, X, y)
+    if any(_needs_oob(settings) for settings in scores.values()):
+        refuse_without_oob(forest)
     means = oob.penalized_gini(forest, sums, records).mean(axis=0)
     names = forest.feature_names
     return {
         name: Importance(values, names, "penalized_gini", {"preset": name, **settings})
         for (name, settings), values in zip(scores.items(), means, strict=True)
     }
+
+
+def _needs_oob(settings):
+    """Whether out-of-bag rows are in a score: by weights, impurity or penalty."""
+    return settings["weights"] == "oob" or settings["alpha"] != 0 or settings["penalty"] != 0
 
 
 def _record(settings):
@@ -204,8 +216,8 @@ def _record(settings):
     for name in ("min_child_oob", "min_child_inbag"):
         if not isinstance(settings[name], (int, np.integer)) or settings[name] < 0:
             raise ValueError(f"{name}={settings[name]!r}: expected a whole number, at least 0")
-    needs_oob = settings["alpha"] != 0 or settings["penalty"] != 0
-    if settings["weights"] == "inbag" and needs_oob and settings["min_child_oob"] < 1:
+    by_inbag = settings["weights"] == "inbag"
+    if by_inbag and _needs_oob(settings) and settings["min_child_oob"] < 1:
         raise ValueError(
             "min_child_oob=0 with in-bag weights: the impurity of a node without out-of-bag rows "
             "is not defined; use min_child_oob=1 or more"

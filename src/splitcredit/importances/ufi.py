@@ -29,7 +29,8 @@ def importance(forest, X, y) -> Importance:
     Raises
     ------
     ValueError
-        If the forest is not bagged, or X and y are not its training data.
+        If the forest is not bagged, X and y are not its training data, or no tree has an
+        out-of-bag row.
 
     Notes
     -----
