@@ -453,3 +453,43 @@ def test_a_missing_category_goes_right_where_training_had_none():
     rows = pd.DataFrame({"c": pd.Categorical([np.nan, 0, 4], categories=range(5))})
     error = twins.largest_error(to_forest(model).predict(rows)[:, 0], model.predict(rows))
     assert error <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost", "scikit-learn"])
+def test_large_whole_numbers_beside_a_missing_value_keep_their_digits(library):
+    """Labels that are equal as float64, which an array with NaN would hold."""
+    rng = np.random.default_rng(0)
+    place, labels = rng.integers(0, 5, 400), 2**60 + np.arange(5)
+    column = pd.Series(pd.Categorical(labels[place], categories=labels))
+    column[::9] = np.nan
+    X, y = pd.DataFrame({"id": column, "x": rng.normal(size=400)}), np.sin(place * 3.0)
+    model = {
+        "lightgbm": lightgbm.LGBMRegressor(n_estimators=5, verbose=-1, min_data_per_group=1),
+        "xgboost": xgboost.XGBRegressor(n_estimators=5, enable_categorical=True),
+        "scikit-learn": HistGradientBoostingRegressor(max_iter=5),
+    }[library].fit(X, y)
+    forest = to_forest(model)
+    rows = X[(place == 1) | (place == 3)]
+    few = rows.assign(id=rows["id"].cat.remove_unused_categories())
+    for given in (X, few):
+        expected = model.predict(X.loc[given.index])
+        assert twins.largest_error(forest.predict(given)[:, 0], expected) <= 1e-5
+
+
+def test_None_as_a_category_is_refused():
+    """scikit-learn gives None a code of its own, and rows with it went where NaN goes."""
+    place = np.random.default_rng(0).integers(0, 6, 400)
+    X = np.empty((400, 1), object)
+    X[:, 0] = np.array([None, *"bcdef"], object)[place]
+    model = HistGradientBoostingRegressor(max_iter=3, categorical_features=[0])
+    model.fit(X, np.sin(place * 3.0))
+    with pytest.raises(ValueError, match="has None for a category of feature 0, which cannot"):
+        to_forest(model)
+
+
+def test_labels_that_xgboost_cuts_short_are_refused():
+    place = np.random.default_rng(0).integers(0, 2, 300)
+    X = pd.DataFrame({"c": pd.Categorical(np.array(["e", "é"])[place])})
+    model = xgboost.XGBClassifier(n_estimators=2, enable_categorical=True).fit(X, place)
+    with pytest.raises(ValueError, match="labels that are not ASCII, which XGBoost saves cut"):
+        to_forest(model)

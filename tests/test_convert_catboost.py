@@ -6,6 +6,7 @@ from pathlib import Path
 
 import lightgbm
 import numpy as np
+import pandas as pd
 import pytest
 import xgboost
 from sklearn.exceptions import NotFittedError
@@ -187,3 +188,14 @@ def test_other_files_are_refused(content, tmp_path):
 def test_a_path_that_leads_to_no_file_is_named():
     with pytest.raises(FileNotFoundError, match="nothing"):
         to_forest("nothing")
+
+
+def test_names_that_are_numbers_are_names():
+    """CatBoost finds the columns of a table by such names, in any order; those of arrays are ""."""
+    features = [{"feature_id": str(j), "flat_feature_index": j, "borders": [0.0]} for j in range(2)]
+    leaves = {"splits": [{"float_feature_index": 0, "border": 0.0}], "leaf_values": [1.0, 2.0]}
+    model = {"features_info": {"float_features": features}, "scale_and_bias": [1, [0.0]]}
+    model |= {"oblivious_trees": [leaves | {"leaf_weights": [1, 1]}], "model_info": {}}
+    forest = from_content(model, "model")
+    table = pd.DataFrame([[-1.0, 1.0], [1.0, -1.0]])
+    assert forest.predict(table[[1, 0]]).tobytes() == forest.predict(table).tobytes()

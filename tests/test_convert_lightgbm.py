@@ -272,3 +272,44 @@ def test_names_with_blanks_mean_the_features_of_a_LightGBM_model_wherever_names_
     assert attribution.grouped({"both": ["bmi", "age y"]}).feature_names == ("both", "income_k")
     pairs = splitcredit.interactions(model, X[:2], sets=[("age y", "bmi")])
     assert pairs.values.shape[0] == 2
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint32, np.longdouble, ">f8"])
+def test_arrays_of_other_types_than_two_of_floats_are_compared_in_single_precision(dtype):
+    """Rows near a threshold that LightGBM rounds to another side than double precision does."""
+    seconds = 1_700_000_000 + np.random.default_rng(0).integers(0, 3600, (600, 1))
+    y = np.sin(seconds[:, 0] / 300)
+    for given in (seconds.astype(dtype), seconds.astype(np.float64)):
+        booster = train({}, given, y, rounds=20)
+        for X in (seconds.astype(dtype), seconds.astype(np.float64), pd.DataFrame(seconds)):
+            ours = to_forest(booster).predict(X)[:, 0]
+            assert twins.largest_error(ours, booster.predict(X)) <= 1e-12
+
+
+def test_trees_of_one_leaf_without_their_count_are_read(tmp_path):
+    """Models that LightGBM before 4.6 saved of a class without rows."""
+    X, rng = drawn()
+    classes = {"objective": "multiclass", "num_class": 4}
+    booster = train(classes, X, rng.integers(0, 3, len(X)))
+    text = booster.model_to_string()
+    old = re.sub(r"(num_leaves=1\n(?:.*\n)*?leaf_count=)\d+\n", r"\1\n", text)
+    assert old.count("leaf_count=\n") == 3
+    (tmp_path / "old.txt").write_text(old)
+    expected = to_forest(booster)
+    forest = to_forest(tmp_path / "old.txt")
+    assert forest.predict(X).tobytes() == expected.predict(X).tobytes()
+    assert (forest.cover[expected.feature >= 0] == expected.cover[expected.feature >= 0]).all()
+
+
+def test_of_all_blanks_only_the_plain_one_ends_a_name():
+    X, _ = drawn(p=2)
+    table = pd.DataFrame(X, columns=["a\N{NO-BREAK SPACE}b", "c\N{IDEOGRAPHIC SPACE}d"])
+    forest = to_forest(lightgbm.LGBMRegressor(n_estimators=2, verbose=-1).fit(table, X[:, 0]))
+    assert forest.feature_names == tuple(table.columns)
+
+
+def test_a_model_without_trees_is_refused():
+    X, _ = drawn()
+    booster = lightgbm.Booster({"verbose": -1}, lightgbm.Dataset(X, X[:, 0]))
+    with pytest.raises(ValueError, match="this Booster has no trees: fit at least one iteration"):
+        to_forest(booster)

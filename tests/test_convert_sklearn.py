@@ -463,3 +463,11 @@ def test_tree_shap_of_an_isolation_forest_equals_shap():
     theirs = shap.TreeExplainer(model).shap_values(X[::15])
     ours = explain(model, X[::15]).values[:, :, 0]
     assert twins.largest_error(ours, theirs) <= 1e-6  # it keeps float32
+
+
+def test_classifiers_bagged_for_a_regression_are_refused():
+    """Their mean is one of labels; it came out as a mean of class fractions."""
+    X = np.random.default_rng(0).normal(size=(300, 5))
+    model = BaggingRegressor(DecisionTreeClassifier(max_depth=3), 4).fit(X, (X[:, 0] > 0) - 1)
+    with pytest.raises(TypeError, match="the mean of labels is no mean of trees: bag regression"):
+        to_forest(model)

@@ -169,6 +169,12 @@ class Categories:
         """Codes of some labels, float64; NaN where there is none."""
         import pandas as pd
 
+        if hasattr(column, "cat"):  # as an array, whole numbers beside NaN would lose digits
+            own = column.cat.codes.to_numpy()
+            used = np.unique(own[own >= 0])
+            codes = np.full(len(column.cat.categories) + 1, np.nan)  # of -1, which is no category
+            codes[used] = self._codes(column.cat.categories[used].to_numpy(), labels, name)
+            return codes[own]
         values = np.asarray(column, dtype=None if hasattr(column, "dtype") else object)
         if self.always:  # scikit-learn compares them as numbers, pandas tells True from 1
             values, labels = _without_booleans(values), _without_booleans(labels)

@@ -292,6 +292,8 @@ class Forest:
         X = self.in_order(X)
         if self.categories is not None:
             X = self.categories.coded(X)
+        if self.cover_kind == "leaf_count" and _is_read_in_single_precision(X):
+            X = numeric(X, np.float32)
         array = numeric(X, self.x_dtype)
         if self.missing_value is not None:
             array = _with_missing(array, self.missing_value)
@@ -369,6 +371,15 @@ class Forest:
         if "categories" in values:
             values["categories"] = Categories.from_json(values["categories"].item())
         return cls(**values)
+
+
+def _is_read_in_single_precision(X):
+    """Whether LightGBM, whose covers count rows, casts an array to float32 before it compares.
+
+    It does so with all types of numbers but the two of floats.
+    """
+    is_array = isinstance(X, np.ndarray) and X.dtype.kind in "iuf"
+    return is_array and X.dtype not in (np.float32, np.float64)
 
 
 def array_hash(X) -> str:

@@ -110,8 +110,14 @@ def _subsets(model, arrays, nodes):
     splits = np.flatnonzero((nodes["is_categorical"] != 0) & (nodes["is_leaf"] == 0))
     members = [members_of(bitsets[tree[k]][nodes["bitset_idx"][k]]) for k in splits]
     encoder = model._preprocessor.named_transformers_["encoder"]
-    # Missing values come last, and are no category.
-    labels = tuple(tuple(v for v in own if v is not None and v == v) for own in encoder.categories_)
     labeled = tuple(np.flatnonzero(model.is_categorical_).tolist())
+    for j, own in zip(labeled, encoder.categories_, strict=True):
+        if any(v is None for v in own):
+            raise ValueError(
+                f"this {type(model).__name__} has None for a category of feature {j}, which cannot "
+                "be told from a missing value: put NaN or a label in its place, and fit anew"
+            )
+    # NaN comes last, and is no category.
+    labels = tuple(tuple(v for v in own if v == v) for own in encoder.categories_)
     coding = {"labels": labels, "labeled": labeled, "always": True}
     return subset_fields(arrays, model.n_features_in_, splits, members, True, **coding)

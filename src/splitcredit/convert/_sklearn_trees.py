@@ -38,13 +38,19 @@ def bagging(model, labels) -> dict:
     Raises
     ------
     TypeError
-        If something other than decision trees is bagged.
+        If something other than decision trees is bagged, or classifiers are bagged for a
+        regression.
     """
     for t, estimator in enumerate(model.estimators_):
         if not isinstance(estimator, BaseDecisionTree):
             raise TypeError(
                 f"estimator {t} of this {type(model).__name__} is a {type(estimator).__name__}: "
                 "bag decision trees, or convert that model itself"
+            )
+        if hasattr(estimator, "classes_") and not hasattr(model, "classes_"):
+            raise TypeError(
+                f"estimator {t} of this {type(model).__name__} is a {type(estimator).__name__}, "
+                "and the mean of labels is no mean of trees: bag regression trees"
             )
     fields = _averaged(
         model,

@@ -63,7 +63,6 @@ def from_content(content, name) -> Forest:
         range(len(features))
     ) and ids != [""] * len(ids)
     names = tuple(text or f"x{j}" for j, text in enumerate(ids))
-    names_given &= list(names) != [str(j) for j in range(len(ids))]
     scale, bias = content["scale_and_bias"]
     bias = np.atleast_1d(np.array(bias, float))
     arrays = _flat(content, features, float(scale), len(bias), name)

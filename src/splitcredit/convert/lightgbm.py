@@ -88,9 +88,12 @@ def check_whole(text, name) -> None:
 
 def from_pieces(pieces, name, classes=None) -> Forest:
     """The Forest of a model of the given name, from texts that hold its trees in turn."""
+    if not pieces:
+        raise ValueError(f"this {name} has no trees: fit at least one iteration")
     head = dict(re.findall(r"^(\w+)(?:=(.*))?$", pieces[0].partition("\nTree=")[0], re.M))
     trees = _trees(pieces, name)
-    features = tuple(head["feature_names"].split())
+    # Of all blanks LightGBM replaces only this one in names.
+    features = tuple(head["feature_names"].split(" "))
     n_outputs = int(head["num_tree_per_iteration"])
     averaged = "average_output" in head
     if averaged:  # each class has only one of n_outputs trees, and a Forest averages over all
@@ -142,9 +145,20 @@ def _trees(pieces, name):
     for keys, total in ((_LEAVES, leaves.sum()), (_SPLITS, (leaves - 1).sum())):
         for key, dtype in keys.items():
             numbers[key] = _numbers(texts[key], dtype)
+            if key == "leaf_count":
+                numbers[key] = _with_single_leaves(numbers[key], leaves)
             if len(numbers[key]) != total:
                 raise ValueError(f"this {name} has {len(numbers[key])} {key}, expected {total}")
     return numbers
+
+
+def _with_single_leaves(counts, leaves):
+    """Counts of leaves, with 1 for trees of one leaf where they have none: before LightGBM 4.6."""
+    single = leaves == 1
+    if len(counts) != leaves[~single].sum():
+        return counts
+    before = np.cumsum(np.where(single, 0, leaves))
+    return np.insert(counts, before[single], 1)
 
 
 def _read_alike(lines, texts):

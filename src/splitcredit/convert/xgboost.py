@@ -186,6 +186,11 @@ def _labels(learner):
         if "offsets" in encoded:
             offsets = _numbers(encoded["offsets"], np.int32)
             text = _numbers(values, np.int8).astype(np.uint8).tobytes()
+            if not text.isascii():
+                raise ValueError(
+                    "this XGBoost model has categories with labels that are not ASCII, which "
+                    "XGBoost saves cut short: rename them to ASCII labels, and fit anew"
+                )
             labels[j] = [text[a:b].decode() for a, b in pairwise(offsets)]
         else:
             labels[j] = _numbers(values, None).tolist()
