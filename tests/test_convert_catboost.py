@@ -199,3 +199,15 @@ def test_names_that_are_numbers_are_names():
     forest = from_content(model, "model")
     table = pd.DataFrame([[-1.0, 1.0], [1.0, -1.0]])
     assert forest.predict(table[[1, 0]]).tobytes() == forest.predict(table).tobytes()
+
+
+def test_classes_of_a_given_number_have_their_numbers_for_names():
+    """A classifier that was taken for a model of several targets."""
+    model = copy.deepcopy(STORED["classes"]["model"])
+    parameters = {"class_names": [], "class_to_label": [0, 1, 2], "classes_count": 3}
+    model["model_info"]["class_params"] = parameters
+    forest = from_content(model, "model")
+    assert forest.output_names == ("0", "1", "2") and not are_targets(forest)
+    parameters["classes_count"] = 4
+    with pytest.raises(ValueError, match="classes_count=4, and on rows of 3 classes"):
+        from_content(model, "model")

@@ -66,7 +66,7 @@ def from_content(content, name) -> Forest:
     scale, bias = content["scale_and_bias"]
     bias = np.atleast_1d(np.array(bias, float))
     arrays = _flat(content, features, float(scale), len(bias), name)
-    outputs, several = _outputs(content["model_info"], len(bias))
+    outputs, several = _outputs(content["model_info"], len(bias), name)
     return Forest(
         **_nodes.frozen(arrays),
         feature_names=names,
@@ -168,14 +168,22 @@ def _split(split):
     return split["float_feature_index"], np.float32(split["border"])
 
 
-def _outputs(info, n_outputs):
+def _outputs(info, n_outputs, name):
     """Labels of the classes or targets, and whether they are several targets.
 
     The one output of a binary classifier is the score of class 1. Labels of which a row may have
     several are kept as classes are, but each is a target of its own, with such an output.
     """
     parameters = info.get("class_params") or {}
-    labels = parameters.get("class_names") or []
+    # With a given number of classes there are no names, and the classes are numbers.
+    known = parameters.get("class_to_label") or []
+    labels = parameters.get("class_names") or known
+    if known and parameters.get("classes_count", 0) > len(known):
+        raise ValueError(
+            f"this {name} was fitted with classes_count={parameters['classes_count']}, and on rows "
+            f"of {len(known)} classes: the score of the others is minus infinity, which trees "
+            f"cannot give; fit with classes_count={len(known)}"
+        )
     if n_outputs == 1:
         return (labels[1],) if len(labels) == 2 else ("output",), False
     if len(labels) != n_outputs:
