@@ -493,3 +493,19 @@ def test_labels_that_xgboost_cuts_short_are_refused():
     model = xgboost.XGBClassifier(n_estimators=2, enable_categorical=True).fit(X, place)
     with pytest.raises(ValueError, match="labels that are not ASCII, which XGBoost saves cut"):
         to_forest(model)
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_codes_that_are_no_whole_numbers_go_where_the_library_sends_them(library):
+    """Codes between -1 and 0, which XGBoost does not take for category 0."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 4, 300), rng.normal(size=300)]).astype(float)
+    y = np.sin(X[:, 0] * 7) + 0.1 * X[:, 1]
+    if library == "xgboost":
+        types = {"feature_types": ["c", "q"], "enable_categorical": True}
+        model = xgboost.XGBRegressor(n_estimators=5, **types).fit(X, y)
+    else:
+        model = lightgbm.LGBMRegressor(n_estimators=5, verbose=-1, min_data_per_group=1)
+        model.fit(X, y, categorical_feature=[0])
+    X[:, 0] = rng.choice([-1.5, -1.0, -0.5, -0.0, 0.5, 3.5, 4.0], 300)
+    assert twins.largest_error(to_forest(model).predict(X)[:, 0], model.predict(X)) <= 1e-5

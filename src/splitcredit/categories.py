@@ -206,7 +206,9 @@ class Categories:
         out = np.empty((len(X), X.shape[1] + len(self)), X.dtype)
         out[:, : X.shape[1]] = X
         for s, (j, members) in enumerate(zip(self.feature, self.members, strict=True)):
-            inside = np.isin(np.trunc(X[:, j]), members)
+            # To XGBoost, whose members go right, codes between -1 and 0 are unknown as well.
+            whole = np.trunc if self.members_left[s] else np.floor
+            inside = np.isin(whole(X[:, j]), members)
             goes_right = (inside != self.members_left[s]).astype(X.dtype)
             out[:, X.shape[1] + s] = np.where(np.isnan(X[:, j]), np.nan, goes_right)
         return out
