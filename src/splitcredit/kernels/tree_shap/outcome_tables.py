@@ -44,9 +44,9 @@ SAMPLE = 16
 # Rows of split columns with all outcomes of a group: split b goes left where bit b is set.
 _OUTCOMES = readonly(1.0 - (np.arange(1 << BITS)[:, None] >> np.arange(BITS) & 1))
 # Bound of `room_of` all forests of a process whose tables are filled before the kernel that fills
-# them faster is compiled. They take two seconds longer, and that kernel takes two and a half to
-# compile.
-_FEW = 1 << 30
+# them faster is compiled. They take one to three seconds longer, the most for small forests, and
+# that kernel takes two and a half to compile.
+_FEW = 1 << 28
 _filled = [0]
 # Numbers of one of its calls.
 _PORTION = 1 << 20
