@@ -320,6 +320,10 @@ def test_csv_of_a_user_with_classes_and_another_separator(mine):
         ("a,y\n1,2\n", {"features": []}, r"mine.csv has no feature"),
         ("", {}, r"mine.csv cannot be read as CSV \(No columns .*\); save it as UTF-8 text with"),
         ("a,y\n1,2\n1,2,3\n", {}, r"mine.csv cannot be read as CSV \(.* line 3.*\); save it"),
+        # The decimal commas would be separators.
+        ("a;y\n1,5;2\n", {}, r"mine.csv: the first line has ';' .* set separator: \";\"$"),
+        ("a\ty\n1\t2\n", {}, r"mine.csv: the first line has .* set separator: \"\\t\"$"),
+        ("a,y\n1,2\n", {"separator": ";"}, r"first line has ',' .* and no ';'; set separator: \","),
     ],
 )
 def test_errors_of_a_csv_name_file_column_and_remedy(mine, text, parameters, message):

@@ -60,9 +60,11 @@ def _read(raw, name, separator):
             # pandas would take the first cell of rows that are longer than the first line for a
             # name of the row, or with this option drop the last one with a warning.
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            table = read(index_col=False)
             # It would also make up names in place of missing or repeated ones.
             first = read(header=None, nrows=1, dtype=str, keep_default_na=False)
+            names = first.iloc[0].tolist()
+            other = _other_separator(names)
+            table = None if other else read(index_col=False)
     except pd.errors.ParserWarning:
         raise ValueError(
             f"{name}: rows have more cells than the first line has names; name every column"
@@ -74,5 +76,15 @@ def _read(raw, name, separator):
             f"{name} cannot be read as CSV ({reason}); save it as UTF-8 text with the separator "
             f"{separator!r}, or name another one"
         ) from None
-    table.columns = first.iloc[0].tolist()
+    if other:
+        raise ValueError(
+            f"{name}: the first line has {other!r} between the names and no {separator!r}; set "
+            f'separator: "{other.encode("unicode_escape").decode()}"'
+        )
+    table.columns = names
     return table
+
+
+def _other_separator(names):
+    """The usual separator that the only name holds, if there is one: a table has two columns."""
+    return next((c for c in ";\t|," if c in names[0]), None) if len(names) == 1 else None
