@@ -171,8 +171,8 @@ class TreeExplainer:
             not add up.
         """
         if not (check_additivity or approximate or self._background is not None):
-            self._limited(tree_limit)
-            values = few_rows(self._covered, X)
+            _, covered = self._limited(tree_limit)
+            values = few_rows(covered, X)
             if values is not None:
                 return self._shown(values)
         rows, is_single = as_rows(X)
@@ -252,7 +252,7 @@ class TreeExplainer:
         )
 
     def _attribution(self, rows, y, tree_limit, approximate, check_additivity):
-        forest = self._limited(tree_limit)
+        forest, covered = self._limited(tree_limit)
         if approximate and self.data is not None:
             raise ValueError(
                 "approximate=True follows the covers of the model: make the explainer without data"
@@ -264,7 +264,7 @@ class TreeExplainer:
                 forest, rows, self._background, model_output=self._curve.name, y=y
             )
         else:
-            attribution = tree_shap.explain(self._covered, rows)
+            attribution = tree_shap.explain(covered, rows)
         if check_additivity:
             additivity.check(self.model, forest, self._curve.name, rows, y, attribution)
         return attribution
@@ -275,44 +275,46 @@ class TreeExplainer:
                 f"interactions are of the raw prediction, not of {self.model_output!r}: make the "
                 "explainer with model_output='raw'"
             )
-        self._limited(tree_limit)
+        _, covered = self._limited(tree_limit)
         interventional = self.feature_perturbation == "interventional"
-        return interactions(
-            self._covered, rows, background=self._background if interventional else None
-        )
+        return interactions(covered, rows, background=self._background if interventional else None)
 
     def _limited(self, tree_limit):
-        """The forest that is explained now; as in shap, `expected_value` is that of the last."""
-        forest = self.model.limited(tree_limit)
-        if forest is not self._explained:
-            self._set_expected_value(forest)
-        return forest
+        """The forest that is explained now, and the same with the covers that count.
+
+        As in shap, `expected_value` is that of the last call. Other threads may make theirs at the
+        same time, so a call uses what it is given here.
+        """
+        forest, explained = self.model.limited(tree_limit), self._explained
+        return explained if explained[0] is forest else self._set_expected_value(forest)
 
     def _set_expected_value(self, forest):
-        """Set `expected_value` in the shapes of shap; see the class."""
-        self._explained = self._covered = forest
+        """Set `expected_value` in the shapes of shap, see the class; returns as `_limited`."""
+        covered = forest
+        if self.data is not None and self.feature_perturbation != "interventional":
+            covered = with_covers_of(forest, forest.prepare(self._background))
+        self._explained = forest, covered
         if self._curve.name in _LOSSES:
             self.expected_value = self._expected_loss
-            return
+            return forest, covered
         if self.feature_perturbation == "interventional":
-            mean = self._on_background().mean(axis=0)
+            mean = self._on_background(forest).mean(axis=0)
         else:
-            if self.data is not None:
-                self._covered = with_covers_of(forest, forest.prepare(self._background))
-            mean = expected_value(self._covered).copy()
+            mean = expected_value(covered).copy()
         of_sklearn = library_of(self.model.original_model) == "sklearn"
         if self.data is None and of_sklearn and len(mean) == 1:
             self.expected_value = mean
         else:
             self.expected_value = self._shown_mean(mean)
+        return forest, covered
 
     def _expected_loss(self, y):
         """Mean loss over the background of a row with target y."""
-        return self._on_background(y).mean()
+        return self._on_background(self._explained[0], y).mean()
 
-    def _on_background(self, y=None):
+    def _on_background(self, forest, y=None):
         """What is explained, for every row of the background, (n_background, n_outputs)."""
-        raw = self._explained.predict(self._background)
+        raw = forest.predict(self._background)
         return raw if self._curve.name == "raw" else transformed(self._curve.name, raw, y)
 
     def _shown(self, values):
