@@ -169,6 +169,16 @@ def test_labels_come_from_the_model():
     assert to_forest(two_classes.booster_).output_names == ("1",)
 
 
+def test_names_of_a_table_count_even_if_they_look_made_up():
+    X, _ = drawn()
+    frame = pd.DataFrame(X, columns=["Column_0", "Column_1", "Column_2"])
+    model = lightgbm.LGBMRegressor(n_estimators=2, n_jobs=1, verbose=-1).fit(frame, X[:, 0])
+    forest = to_forest(model)
+    expected = model.predict(frame)
+    np.testing.assert_allclose(forest.predict(frame[frame.columns[::-1]])[:, 0], expected)
+    assert forest.names_given and not to_forest(model.fit(X, X[:, 0])).names_given
+
+
 def test_leaves_of_a_dart_model_are_already_weighted():
     X, _ = drawn()
     booster = train({"boosting": "dart", "drop_rate": 0.5}, X, X[:, 0], rounds=20)

@@ -111,15 +111,19 @@ def from_pieces(pieces, name, classes=None) -> Forest:
         x_dtype="float64",
         aggregate="mean" if averaged else "sum",
         cover_kind="leaf_count",
-        names_given=_names_given(features),
+        names_given=_names_given(features, pieces[-1]),
         missing_value=_missing_value(trees, features, name),
         several_targets=False,
     )
 
 
-def _names_given(features):
-    """Whether the names are the user's, and not made up."""
-    return list(features) != [f"Column_{j}" for j in range(len(features))]
+def _names_given(features, text):
+    """Whether the names are the user's, and not made up.
+
+    Models that were fitted on a DataFrame keep a list of its categories, if an empty one.
+    """
+    made_up = [f"Column_{j}" for j in range(len(features))]
+    return list(features) != made_up or _categories_line(text).startswith("[")
 
 
 def _trees(pieces, name):
@@ -232,8 +236,12 @@ def _members(trees):
 
 def _labels(text):
     """Labels of the categories of each column of type ``category``, in their order."""
-    line = text.rpartition("\npandas_categorical:")[2].partition("\n")[0]
+    line = _categories_line(text)
     return tuple(tuple(own) for own in json.loads(line)) if line.startswith("[") else ()
+
+
+def _categories_line(text):
+    return text.rpartition("\npandas_categorical:")[2].partition("\n")[0]
 
 
 def _flat(trees, n_outputs, name):
