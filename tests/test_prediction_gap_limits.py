@@ -4,10 +4,16 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
+import xgboost
+from scipy.sparse import csr_matrix
 from scipy.special import ndtr, ndtri
 from scipy.stats import norm
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
 
+import splitcredit
 from forests import grow, leaf, split
 from splitcredit import Attribution
 from splitcredit.faithfulness import _tails, noise
@@ -243,3 +249,58 @@ def test_a_gap_is_exact_as_long_as_its_leaves_have_a_probability_of_1e_200():
     corner = split(0, 0.0, leaf(0.0), split(1, 0.0, leaf(0.0), leaf(1.0)))
     ours = pg2(grow([corner], 2), [[-20.0, -20.0], [-22.0, -22.0]], [0, 1])
     np.testing.assert_allclose(ours, [norm.sf(20.0) ** 2, 0.0], rtol=1e-13)
+
+
+GRID = np.array([-0.2, -0.1, 0.0, 0.1, 0.2])
+
+
+@pytest.mark.parametrize("library", ["sklearn", "xgboost"])
+@pytest.mark.parametrize("noise", [Empirical(GRID), FeatureWise([Empirical(GRID)] * 4)])
+def test_sums_of_tenths_meet_thresholds_as_the_model_has_them(library, noise):
+    # Rounded to single precision before the noise is added, 29 of 150 rows have another gap.
+    X, y = load_iris(return_X_y=True)
+    if library == "sklearn":
+        model = RandomForestClassifier(20, random_state=0).fit(X, y)
+        expected_tolerance = 1e-12
+    else:
+        model = xgboost.XGBClassifier(n_estimators=20, n_jobs=1).fit(X, y)
+        expected_tolerance = 1e-5  # XGBoost adds up in single precision
+
+    def f(rows):
+        if library == "sklearn":
+            return model.predict_proba(rows)[:, 1]
+        return model.predict(rows, output_margin=True)[:, 1].astype(float)
+
+    expected = np.empty(len(X))
+    for i, x in enumerate(X):
+        moved = np.tile(x, (len(GRID) ** 2, 1))
+        moved[:, 2:] += np.stack(np.meshgrid(GRID, GRID), axis=-1).reshape(-1, 2)
+        expected[i] = ((f(moved) - f(x[None])) ** 2).mean()
+    ours = pg2(model, X, [2, 3], noise, output=1)
+    np.testing.assert_allclose(ours, expected, rtol=expected_tolerance, atol=1e-12)
+    ranks = greedy_ranking(model, X[:9], noise, output=1)
+    door = splitcredit.rank(model, X[:9], noise=noise, scale=1.0, output=1)
+    assert np.array_equal(door.gaps, ranks.gaps)
+    of_class = splitcredit.rank(model, X[50:59], noise=noise, scale=1.0)
+    expected_gaps = [
+        greedy_ranking(model, X[i : i + 1], noise, output=int(model.predict(X[i : i + 1])[0])).gaps
+        for i in range(50, 59)
+    ]
+    assert np.array_equal(of_class.gaps, np.concatenate(expected_gaps))
+    last = pg2(model, X[:9], [0, 1, 2, 3], noise, output=1)
+    np.testing.assert_allclose(ranks.gaps[:, -1], last, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Empirical(np.ma.masked_array([1.0, 9.0], [0, 1])), "values has masked values"),
+        (lambda: Empirical(np.array([1, 2], "m8[s]")), "values has dates or times"),
+        (lambda: Marginal(np.ma.masked_array([[1.0, 9.0]], [[0, 1]])), "X has masked values"),
+        (lambda: Marginal(csr_matrix([[1.0, 9.0]])), "X is sparse"),
+        (lambda: Marginal(pd.DataFrame({"a": pd.date_range("2020", periods=3)})), "not numeric"),
+    ],
+)
+def test_samples_are_read_as_rows_are(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -184,7 +184,7 @@ def faithfulness(
             f"faithfulness has no parameter {next(iter(parameters))!r}: parameters of a method go "
             "with the name of the method as ranking"
         )
-    rows = forest.prepare(rows)
+    rows = prediction_gap.rows_to_perturb(forest, rows, noise_and_scale[0])
     if metric == "pg2" and _ranks.is_mask(ranking):
         if k is not None:
             raise ValueError(f"k={k!r} is for rankings: a mask says which features are perturbed")
@@ -219,7 +219,7 @@ def _by_gaps(model, X, method, progress, parameters):
     noise, scale = remaining.pop("noise", "normal"), remaining.pop("scale", None)
     noise, scale = _ranks.noise_of(forest, noise, scale, background, f"method {method!r}")
     output = remaining.pop("output", None)
-    X = forest.prepare(X)
+    X = prediction_gap.rows_to_perturb(forest, X, noise)
     return _ranks.by_gaps(forest, X, method, noise, scale, output, progress, remaining)
 
 

@@ -51,7 +51,7 @@ def noise_of(forest, noise, scale, background, who) -> tuple[Any, Any]:
 
 
 def by_output(forest, X, output):
-    """Pairs of an output and the rows that it is taken for, of prepared rows X.
+    """Pairs of an output and the rows of X that it is taken for.
 
     Without a choice that is the one output, or the second of two that add up, or, of more, the
     predicted one of each row.
@@ -70,13 +70,13 @@ def by_output(forest, X, output):
     if output is None and forest.n_outputs == 2:
         several = not outputs_add_up(forest)
     if (output is None and several) or (isinstance(output, str) and output == "predicted"):
-        predicted = predicted_outputs(forest, X)
+        predicted = predicted_outputs(forest, forest.prepare(X))
         return [(int(c), np.flatnonzero(predicted == c)) for c in np.unique(predicted)]
     return [(prediction_gap.only_output(forest, output), np.arange(len(X)))]
 
 
 def by_gaps(forest, X, method, noise, scale, output, progress, parameters) -> Rankings:
-    """Rankings made from PG^2, of prepared rows."""
+    """Rankings made from PG^2, of rows as `prediction_gap.rows_to_perturb` gives them."""
     function = BY_GAPS[method]
     parts: dict[str, list] = {}
     with _progress.bar(len(X), progress) as done:
@@ -196,7 +196,7 @@ def _of_attribution(attribution, forest, X, output):
 
 
 def measured(forest, X, ranks, metric, noise, scale, output, k, progress) -> np.ndarray:
-    """A metric of `METRICS`, of prepared rows, with rankings or, for PG^2, a mask."""
+    """A metric of `METRICS`, of such rows, with rankings or, for PG^2, a mask."""
     out: Any = None
     with _progress.bar(len(X), progress) as done:
         for c, rows in by_output(forest, X, output) or [(0, np.arange(0))]:

@@ -63,8 +63,12 @@ def numbers(given, who: str) -> np.ndarray:
     Raises
     ------
     ValueError
-        If it holds anything but numbers; the message begins with `who`.
+        If it holds anything but numbers, or masked ones; the message begins with `who`.
     """
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        raise ValueError(f"{who} has masked values: leave them out")
+    if getattr(getattr(given, "dtype", None), "kind", "") in tuple("mM"):
+        raise ValueError(f"{who} has dates or times: pass numbers")
     try:
         return np.asarray(given, np.float64)
     except (TypeError, ValueError) as error:

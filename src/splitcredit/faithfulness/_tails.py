@@ -34,7 +34,7 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
         See `kernels.prediction_gap.gap_forest`.
     forest : Forest
     perturbation : noise, FeatureWise or Marginal
-    X : prepared rows (n_samples, n_features)
+    X : rows (n_samples, n_features) of `prediction_gap.rows_to_perturb`
     wanted : bool (n_samples, n_features)
         Features that are perturbed; the others' probabilities are left 0.
     scales : float64 (n_features,)
@@ -101,7 +101,7 @@ def _chances(cuts, forest, perturbation, shares, x, k, scale):
 
     The arrays have one shape, or are broadcast to it.
     """
-    left = x <= cuts.lowered[k]
+    left = x.astype(forest.x_dtype) <= cuts.lowered[k]
     if shares is not None:
         return np.where(left, shares[1][k], shares[0][k])
     if isinstance(perturbation, Empirical):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from splitcredit.convert import forest_and_rows
-from splitcredit.faithfulness.prediction_gap import GapProblem, refuse_nan
+from splitcredit.faithfulness.prediction_gap import GapProblem, refuse_nan, rows_to_perturb
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -111,11 +111,13 @@ def largest_pgi2(
     >>> bound.upper.round(3), bound.exact
     (array([3.825, 3.318]), array([False, False]))
     """
-    if not 1 <= searched <= MOST_SEARCHED:
-        raise ValueError(f"searched={searched}: expected 1 to {MOST_SEARCHED} features")
+    if not isinstance(searched, (int, np.integer)) or not 1 <= searched <= MOST_SEARCHED:
+        raise ValueError(
+            f"searched={searched}: expected 1 to {MOST_SEARCHED} features, a whole number"
+        )
     forest, table = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
-    table = forest.prepare(table)
+    table = rows_to_perturb(forest, table, problem.perturbation)
     refuse_nan(forest, table, np.ones(table.shape, np.bool_))
     n, d = table.shape
     trees, size = _leaf_pairs(problem.gap_forest, d), min(searched, d)

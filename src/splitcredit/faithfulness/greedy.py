@@ -9,7 +9,12 @@ import numpy as np
 
 from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.perturbations import Normal
-from splitcredit.faithfulness.prediction_gap import GapProblem, only_output, refuse_nan
+from splitcredit.faithfulness.prediction_gap import (
+    GapProblem,
+    only_output,
+    refuse_nan,
+    rows_to_perturb,
+)
 from splitcredit.faithfulness.rankings import Rankings
 
 if TYPE_CHECKING:
@@ -97,7 +102,7 @@ def greedy_ranking(
         raise ValueError(f"arithmetic={arithmetic!r}: available are {available}")
     forest, table = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
-    table = forest.prepare(table)
+    table = rows_to_perturb(forest, table, problem.perturbation)
     order, perturbed = _checked_order(ties, table.shape[1]), np.ones(table.shape, np.bool_)
     if arithmetic == "single":
         return _in_single_precision(problem, table, output, order)

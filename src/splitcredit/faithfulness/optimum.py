@@ -8,7 +8,7 @@ import numpy as np
 
 from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.greedy import TIE
-from splitcredit.faithfulness.prediction_gap import CHUNK, GapProblem
+from splitcredit.faithfulness.prediction_gap import CHUNK, GapProblem, rows_to_perturb
 from splitcredit.faithfulness.rankings import Rankings
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def best_ranking(
     """
     forest, table = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
-    table = forest.prepare(table)
+    table = rows_to_perturb(forest, table, problem.perturbation)
     n, d = table.shape
     if d > MOST_FEATURES:
         raise ValueError(

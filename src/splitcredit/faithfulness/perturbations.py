@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from splitcredit._names import in_order_of_features, names_of_columns
-from splitcredit._tables import numbers
+from splitcredit._tables import numbers, numeric
 
 
 class _Continuous:
@@ -210,7 +210,7 @@ class Empirical:
     counts: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self):
-        values = np.sort(np.asarray(self.values, np.float64), axis=None)
+        values = np.sort(numbers(self.values, "values"), axis=None)
         if np.ndim(self.values) != 1 or len(values) == 0 or not np.isfinite(values).all():
             raise ValueError("values must be finite numbers, one dimension, at least one")
         atoms, first = np.unique(values, return_index=True)
@@ -329,7 +329,7 @@ class Marginal:
     def __post_init__(self):
         names = names_of_columns(self.rows)
         object.__setattr__(self, "column_names", None if names is None else tuple(names))
-        rows = np.array(self.rows, np.float64)
+        rows = np.array(numeric(self.rows, np.float64))
         if rows.ndim != 2 or len(rows) == 0 or not np.isfinite(rows).all():
             raise ValueError("rows must be finite numbers (n_rows, n_features), at least one row")
         rows.flags.writeable = False

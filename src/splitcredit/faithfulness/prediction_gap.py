@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from splitcredit._names import feature_index, in_order_of_features
+from splitcredit._tables import numeric
 from splitcredit.convert import forest_and_rows, to_forest
 from splitcredit.faithfulness._tails import tails
-from splitcredit.faithfulness.perturbations import checked_scale, of_features, perturbation_of
+from splitcredit.faithfulness.perturbations import (
+    Empirical,
+    FeatureWise,
+    checked_scale,
+    of_features,
+    perturbation_of,
+)
 from splitcredit.faithfulness.rankings import validate_rankings
 
 if TYPE_CHECKING:
@@ -69,6 +76,10 @@ def pg2(
     them: a share s of it costs 1e-16 / s. Leaves that x' reaches with a probability below 1e-200
     are left out: a gap that only they make, as of normal noise beyond 30 scales, comes out as 0.
 
+    `Empirical` noise is added to X as given, and noise with a density to the values as the model
+    reads them. scikit-learn and XGBoost read single precision, whose numbers near 1.7e9, a time in
+    seconds, are 128 apart: there the scale must be far above 128, or time must begin later.
+
     Examples
     --------
     >>> from splitcredit.faithfulness.prediction_gap import pg2
@@ -83,7 +94,7 @@ def pg2(
     """
     forest, table = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
-    table = forest.prepare(table)
+    table = rows_to_perturb(forest, table, problem.perturbation)
     return problem.gaps(table, chosen_features(forest, features, len(table))[:, None])[:, 0]
 
 
@@ -248,7 +259,7 @@ def pgu2_curve(
 
 
 def _curve(problem, X, rankings, important):
-    X = problem.forest.prepare(X)
+    X = rows_to_perturb(problem.forest, X, problem.perturbation)
     n, d = X.shape
     rankings = validate_rankings(rankings, n, d)
     if rankings.shape[1] != d:
@@ -275,7 +286,7 @@ class GapProblem:
 
         Parameters
         ----------
-        X : prepared rows (n_samples, n_features)
+        X : rows (n_samples, n_features) of `rows_to_perturb`
         masks : bool (n_samples, n_sets, n_features), or (1, n_sets, n_features) for all rows
 
         Returns
@@ -306,9 +317,44 @@ class GapProblem:
         return [slice(i, i + step) for i in range(0, len(X), step)]
 
     def with_tails(self, X, wanted) -> tuple[np.ndarray, np.ndarray]:
-        """Rows in float64, and the tail probabilities of their perturbed values at all cuts."""
+        """Rows as the model reads them, and the probabilities of `tails`; both in float64."""
         tail = tails(self.gap_forest.cuts, self.forest, self.perturbation, X, wanted, self.scales)
-        return X.astype(np.float64), tail
+        return X.astype(self.forest.x_dtype, copy=False).astype(np.float64), tail
+
+
+def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
+    """Rows that noise is added to: as the model reads them, or as they are given.
+
+    Noise with a density is added to the value that the model reads, so that the rounding of both
+    is below the resolution of `x_dtype`. Values of a sample may meet a threshold exactly, and do so
+    on grids such as tenths: there only the given value decides as the model does.
+
+    Parameters
+    ----------
+    forest : Forest
+    X : array-like or DataFrame (n_samples, n_features)
+    perturbation : str, noise, FeatureWise or Marginal, or None
+
+    Returns
+    -------
+    C-contiguous array (n_samples, n_features) of dtype `x_dtype`, or float64
+        Columns of features whose noise has a density hold what the model reads in any case.
+
+    Raises
+    ------
+    ValueError
+        If X or a `FeatureWise` does not fit the forest.
+    """
+    rows = forest.prepare(X)
+    if isinstance(perturbation, FeatureWise):
+        perturbation = of_features(perturbation, forest)
+        checked_scale(perturbation, 1.0, forest)
+    noises = getattr(perturbation, "noises", [perturbation])
+    has_atoms = np.array([isinstance(noise, Empirical) for noise in noises])
+    if rows.dtype == np.float64 or not has_atoms.any():
+        return rows
+    given = numeric(forest.in_order(X), np.float64)
+    return np.ascontiguousarray(np.where(has_atoms, given, rows.astype(np.float64)))
 
 
 def only_output(forest, output) -> int:
