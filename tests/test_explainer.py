@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 
@@ -14,6 +15,7 @@ import pandas as pd
 import pytest
 import shap
 import xgboost
+from scipy.sparse import csr_matrix
 from sklearn import ensemble, tree
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -546,3 +548,30 @@ def test_random_forests_of_lightgbm_pass_the_check():
         boosting_type="rf", bagging_freq=1, bagging_fraction=0.5, n_estimators=5, verbosity=-1
     ).fit(X, X[:, 0])
     assert splitcredit.TreeExplainer(model).shap_values(X[:5]).shape == (5, 3)
+
+
+def test_threads_with_other_limits_of_trees_get_their_own_values():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(50, 4))
+    model = xgboost.XGBRegressor(n_estimators=40, max_depth=3, n_jobs=1).fit(X, X[:, 0] * X[:, 1])
+    explainer = TreeExplainer(model)
+    expected = {limit: explainer.shap_values(X, tree_limit=limit) for limit in (None, 3)}
+
+    def differs(i):
+        limit = 3 if i % 2 else None
+        return not np.array_equal(explainer.shap_values(X, tree_limit=limit), expected[limit])
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            assert sum(pool.map(differs, range(200))) == 0
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_a_sparse_background_is_refused():
+    X = np.eye(3)
+    model = xgboost.XGBRegressor(n_estimators=2, n_jobs=1).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match=r"data is sparse: pass data.toarray\(\)"):
+        TreeExplainer(model, csr_matrix(X))

@@ -134,6 +134,29 @@ def test_what_is_no_ranking_is_refused(given, message):
         rankings.validate_rankings(given, 2, 4)
 
 
+def test_rows_may_be_chosen_by_a_mask():
+    forest, X, y, order = case()
+    mask = np.zeros(len(X), bool)
+    mask[[3, 7, 8]] = True
+    options = dict(ks=[1], reference=X, n_draws=3)
+    by_mask = randomizing.randomized_rmse(forest, X, y, order, rows=mask, **options)
+    by_number = randomizing.randomized_rmse(forest, X, y, order, rows=[3, 7, 8], **options)
+    assert by_mask.predictions.tobytes() == by_number.predictions.tobytes()
+
+
+@pytest.mark.parametrize("rows", [[0.9, 1.9], [-1], [442], [], [True, False], [[0, 1]]])
+def test_rows_that_do_not_exist_are_refused(rows):
+    forest, X, y, order = case()
+    with pytest.raises(ValueError, match="rows must be numbers from 0 to 441, or a mask of 442"):
+        randomizing.randomized_rmse(forest, X, y, order, [1], X, rows=rows)
+
+
+def test_rankings_may_be_given_as_they_are_returned():
+    given = np.array([[0, 3], [2, 1]])
+    own = rankings.Rankings(given, np.zeros((2, 2)))
+    assert np.array_equal(rankings.validate_rankings(own, 2, 4), given)
+
+
 def test_retrained_predictions_equal_fits_row_by_row():
     _, X, y, order = case()
     order = np.where(np.arange(442)[:, None] % 3 == 0, order[0], order)

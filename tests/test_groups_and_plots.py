@@ -87,6 +87,13 @@ def test_bars_of_importances_are_sorted_and_have_their_errors():
     assert Importance([1.0], ["x"], "mdi").plot().containers[0].errorbar is None
 
 
+@pytest.mark.parametrize("top", [0, -1, 2.5])
+def test_a_number_of_features_that_plots_cannot_have_is_refused(top):
+    for explained in (importance(), attribution()):
+        with pytest.raises(ValueError, match="expected a whole number of features, 1 or more"):
+            explained.plot(top=top)
+
+
 def test_plots_draw_on_the_axes_they_are_given():
     from matplotlib import pyplot as plt
 

@@ -331,3 +331,10 @@ def test_exact_gaps_do_not_depend_on_chunks_of_rows(monkeypatch):
     monkeypatch.setattr(optimum, "CHUNK", 1)
     row_by_row = prediction_gap.pg2(forest, X, [0, 1]), optimum.best_ranking(forest, X).gaps
     assert [a.tobytes() for a in row_by_row] == [a.tobytes() for a in at_once]
+
+
+@pytest.mark.parametrize("given", [{"counts": [100.9]}, {"counts": [5], "numbers": [0.7]}])
+def test_numbers_of_samples_and_pairs_are_whole(given):
+    forest, X = boosted()
+    with pytest.raises(ValueError, match="whole numbers"):
+        sampling.pg2_sampled(forest, X[:1], [0], scale=1.0, **given)

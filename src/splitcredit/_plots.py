@@ -12,9 +12,15 @@ _BINS = 100
 _SPREAD = 0.4
 
 
+def _checked_top(top):
+    if top is not None and (not isinstance(top, (int, np.integer)) or top < 1):
+        raise ValueError(f"top={top!r}: expected a whole number of features, 1 or more")
+    return top
+
+
 def of_importance(importance, ax, top):
     """See `Importance.plot`."""
-    order = np.argsort(-importance.values, kind="stable")[:top][::-1]
+    order = np.argsort(-importance.values, kind="stable")[: _checked_top(top)][::-1]
     ax = _axes(ax, len(order))
     error = importance.standard_error[order]
     ax.barh(
@@ -42,7 +48,7 @@ def of_attribution(attribution, ax, output, top, X):
     means = np.zeros((p, len(outputs)))
     if n:
         means = np.abs(attribution.values[:, :, outputs]).mean(axis=0, dtype=np.float64)
-    order = np.argsort(-means.sum(axis=1), kind="stable")[:top][::-1]
+    order = np.argsort(-means.sum(axis=1), kind="stable")[: _checked_top(top)][::-1]
     ax = _axes(ax, len(order))
     if len(outputs) > 1:
         _stacked_bars(ax, means[order], [attribution.output_names[c] for c in outputs])

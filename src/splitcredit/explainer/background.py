@@ -41,6 +41,8 @@ def background_rows(data):
                 f"data is a {type(data).__name__} masker: pass the rows, or an Independent masker"
             )
         return named(data.data, names_of(data))
+    if hasattr(data, "toarray"):
+        raise ValueError("data is sparse: pass data.toarray()")
     if not hasattr(data, "shape") or len(data.shape) != 2:
         raise ValueError(
             f"data is a {type(data).__name__}: pass an array or DataFrame of rows, "

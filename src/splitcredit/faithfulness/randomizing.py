@@ -73,8 +73,8 @@ def randomized_rmse(
     random_state : int
         Draws of a row depend on this, the row's number and `reference` alone, so rankings, values
         of k and groups of rows are compared on the same draws.
-    rows : int (n_rows,), optional
-        Rows to use, all without it.
+    rows : int or bool (n_rows,), optional
+        Rows to use, by number or as a mask; all without it.
     output : str or int, optional
         Name or index; may be left out if there is one, or if there are two that add up to the same
         everywhere: then it is the second.
@@ -107,10 +107,10 @@ def randomized_rmse(
         raise ValueError(
             f"y has shape {y.shape}, expected ({len(table)},), a number for each row of X"
         )
-    rows = np.arange(len(table)) if rows is None else np.asarray(rows, np.int64)
+    chosen = _chosen_rows(rows, len(table))
     sets = np.stack([top_k_mask(rankings, k, forest.n_features) for k in ks], axis=1)
-    predictions = _predictions(forest, table, sets, source, n_draws, random_state, rows, output)
-    errors = (predictions - y[rows, None]) ** 2
+    predictions = _predictions(forest, table, sets, source, n_draws, random_state, chosen, output)
+    errors = (predictions - y[chosen, None]) ** 2
     return Randomized(np.sqrt(errors.mean(axis=0)), errors, predictions)
 
 
@@ -165,6 +165,17 @@ def randomized_predictions(
         )
     rows = np.arange(len(table))
     return _predictions(forest, table, sets, source, n_draws, random_state, rows, output)
+
+
+def _chosen_rows(rows, n):
+    """Numbers of the rows to use, int64."""
+    numbers = np.arange(n) if rows is None else np.asarray(rows)
+    if numbers.dtype == np.bool_ and numbers.shape == (n,):
+        numbers = np.flatnonzero(numbers)
+    whole = numbers.dtype.kind in "iu" and numbers.ndim == 1 and len(numbers) > 0
+    if not whole or numbers.min() < 0 or numbers.max() >= n:
+        raise ValueError(f"rows must be numbers from 0 to {n - 1}, or a mask of {n}; at least one")
+    return numbers.astype(np.int64)
 
 
 def _checked(model, X, reference, n_draws, output):

@@ -91,7 +91,7 @@ def validate_rankings(rankings, n_rows: int, n_features: int) -> np.ndarray:
 
     Parameters
     ----------
-    rankings : int (n_rows, n_ranked)
+    rankings : int (n_rows, n_ranked), or Rankings
         Features of each row, the most important first; at most all of them.
     n_rows, n_features : int
 
@@ -104,7 +104,7 @@ def validate_rankings(rankings, n_rows: int, n_features: int) -> np.ndarray:
     ValueError
         If the shape is wrong, or a row does not name different features.
     """
-    array = np.asarray(rankings)
+    array = np.asarray(getattr(rankings, "rankings", rankings))
     if array.ndim != 2 or len(array) != n_rows or array.shape[1] > n_features:
         raise ValueError(
             f"rankings have shape {array.shape}, expected {n_rows} rows "

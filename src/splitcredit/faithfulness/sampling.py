@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 COUNTS = (100, 500, 1000, 2000, 4000, 6000, 8000, 10000, 15000, 20000, 25000, 30000, 35000)
 # Values of noise made at a time for literal draws: 64 MB.
 _CHUNK = 1 << 24
+_COUNTS = "counts must be whole numbers of samples from 1, each larger than the last"
 
 
 def pg2_sampled(
@@ -105,8 +106,8 @@ def pg2_sampled(
         raise ValueError(f"draws={draws!r}: available are 'nested', 'literal'")
     pairs = checked_pairs(model, X, features, scale, output)
     sizes, n_pairs = checked_counts(counts), len(pairs[2])
-    numbers = np.arange(n_pairs) if numbers is None else np.asarray(numbers, np.int64)
-    if numbers.shape != (n_pairs,) or (numbers < 0).any():
+    numbers = np.arange(n_pairs) if numbers is None else np.asarray(numbers)
+    if numbers.dtype.kind not in "iu" or numbers.shape != (n_pairs,) or (numbers < 0).any():
         raise ValueError(f"numbers must be {n_pairs} whole numbers from 0, one for each pair")
     if draws == "literal":
         return _literal(*pairs, sizes, kind, random_state, numbers)
@@ -172,9 +173,12 @@ def _literal(forest, output, X, perturbed, scale, counts, kind, random_state, nu
 
 def checked_counts(counts) -> np.ndarray:
     """Rising numbers of samples, int64 (n_counts,); ValueError if they are not."""
-    counts = np.asarray(counts, np.int64)
-    if counts.ndim != 1 or len(counts) == 0 or counts[0] < 1 or (np.diff(counts) < 1).any():
-        raise ValueError("counts must be numbers of samples from 1, each larger than the last")
+    counts = np.asarray(counts)
+    if counts.dtype.kind not in "iu" or counts.ndim != 1 or len(counts) == 0:
+        raise ValueError(_COUNTS)
+    counts = counts.astype(np.int64)
+    if counts[0] < 1 or (np.diff(counts) < 1).any():
+        raise ValueError(_COUNTS)
     return counts
 
 
