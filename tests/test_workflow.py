@@ -260,11 +260,20 @@ def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(snakemake, 
     project = copy_to(tmp_path)
     table = project / "data" / "red_wine.csv.gz"
     table.write_bytes(table.read_bytes()[:5000])
-    targets = ("gajewski2025_models", "sutera2021_table2")
-    overlay = ("--configfile", "config/presets/tiny.yaml")
+    too_many = [{"grid": {**MINI["sweep"][0]["grid"], "model.folds": 10000}}]
+    sweeps = {"sweep_made": MINI, "sweep_failed": {**MINI, "sweep": too_many}}
+    (project / "mine.yaml").write_text(yaml.safe_dump({"experiments": sweeps, "sweeps": [*sweeps]}))
+    verdict = project / "results" / "verdict.txt"
+    verdict.parent.mkdir()
+    verdict.write_text("of the run before")
+    targets = ("gajewski2025_models", "sutera2021_table2", *(f"experiment_{n}" for n in sweeps))
+    overlay = ("--configfile", "config/presets/tiny.yaml", "mine.yaml")
     process = snakemake(project, *targets, *overlay, check=False)
     assert process.returncode == 1
     page = (project / "results" / "report.html").read_text()
+    assert 'id="sweep_made"' in page and 'id="sweep_failed"' not in page
+    assert "1 of 2 sweeps were not made" in page and "folds: 10000 is not in" in page
+    assert not verdict.exists()
     assert "red_wine.csv.gz cannot be read" in page and "restore the file" in page
     # What does not depend on it was made, and is judged on the page.
     assert (project / "results" / "judgments" / "sutera2021" / "table2.json").exists()

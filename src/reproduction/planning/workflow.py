@@ -393,13 +393,14 @@ class Workflow:
         """Tables of artefacts for the report, by default of all that a run makes."""
         return [self.path("tables", n, "csv") for n in (self.required if names is None else names)]
 
-    def sweep_tables(self):
-        """Tables of the sweeps that the report shows."""
-        return [f"results/experiments/{name}.csv" for name in self.config["sweeps"]]
+    def sweep_tables(self, names=None):
+        """Tables of sweeps, by default of those that the report shows."""
+        names = self.config["sweeps"] if names is None else names
+        return [f"results/experiments/{name}.csv" for name in names]
 
-    def sweep_pictures(self):
-        """Pictures of the sweeps that the report shows."""
-        names = self.config["sweeps"]
+    def sweep_pictures(self, names=None):
+        """Pictures of sweeps, by default of those that the report shows."""
+        names = self.config["sweeps"] if names is None else names
         return [file for name in names for file in self._pictures_of_sweep(name, ON_PAGES)]
 
     def _pictures_of_sweep(self, name, kinds):
@@ -422,11 +423,11 @@ class Workflow:
 
     # After a failure
 
-    def report_after_failure(self, table, summary, timings, report, cores):
+    def report_after_failure(self, table, summary, timings, report, verdict, cores):
         """Command that writes claims table and report from the artefacts that were made.
 
-        It leaves no summary. So the next run makes all these files, even if it makes nothing else
-        that differs from before the failure.
+        It leaves no summary and no verdict. So the next run makes all these files, even if it makes
+        nothing else that differs from before the failure.
         """
         incomplete = self.incomplete()
         unfinished = {row["artefact"] for row in incomplete}
@@ -438,43 +439,66 @@ class Workflow:
         writing = ["python", "-m", "reproduction", "report", "--configuration", *self.packed()]
         writing += ["--claims", table, *([timings] if Path(timings).exists() else [])]
         writing += ["--figures", *self.pictures(finished), "--tables", *self.tables(finished)]
-        writing += ["--incomplete", json.dumps(incomplete), "--cores", str(cores), "--out", report]
-        command = f"{shlex.join(gathering)} && rm {shlex.quote(summary)} && {shlex.join(writing)}"
+        unfinished_sweeps = self.incomplete_sweeps()
+        made = set(self.config["sweeps"]) - {row["sweep"] for row in unfinished_sweeps}
+        sweeps = [name for name in self.config["sweeps"] if name in made]
+        writing += ["--sweeps", *self.sweep_tables(sweeps)]
+        writing += ["--sweep_figures", *self.sweep_pictures(sweeps)]
+        writing += ["--incomplete", json.dumps(incomplete)]
+        writing += ["--incomplete_sweeps", json.dumps(unfinished_sweeps)]
+        writing += ["--cores", str(cores), "--out", report]
+        removing = shlex.join(["rm", "-f", summary, verdict])
+        command = f"{removing} && {shlex.join(gathering)} && {removing} && {shlex.join(writing)}"
         # Snakemake formats the command.
         return command.replace("{", "{{").replace("}", "}}")
 
     def incomplete(self):
         """Artefacts that are not made, each with the log of the job that failed and its reason."""
-        rows = []
-        for name in self.required:
-            steps = list(self._steps(name))
-            failed = next((log for _, log in steps if _reason(log)), "")
-            if failed or not all(Path(output).exists() for output, _ in steps if output):
-                reason = _reason(failed) if failed else "none of its jobs failed, but not all ran"
-                rows.append({"artefact": name, "log": failed, "reason": reason})
-        return rows
+        return [
+            {"artefact": name, **unfinished}
+            for name in self.required
+            if (unfinished := _unfinished(self._steps(name)))
+        ]
+
+    def incomplete_sweeps(self):
+        """Sweeps of the report that are not made, as `incomplete` has artefacts."""
+        return [
+            {"sweep": name, **unfinished}
+            for name in self.config["sweeps"]
+            if (unfinished := _unfinished(self._steps_of_sweep(name)))
+        ]
 
     def _steps(self, name):
         """(output, log) of every job behind an artefact, in the order of the flow; no output for
         fits, whose models are temporary.
         """
         for input_name in self.artefacts[name].get("inputs", []):
-            experiment, _, metric = input_name.partition("/")
-            plan = self.plan(experiment)
-            for batch, file in plan.metric_files(metric):
-                place = f"{experiment}/{batch}"
-                yield _step("data", place, "npz")
-                yield "", _log("models", place)
-                for importance in plan.metrics[file][1].values():
-                    yield _step("importances", f"{place}/{importance}", "npz")
-                yield _step("metrics", f"{place}/{file}", "csv")
-            yield _step("experiments", input_name, "csv")
+            yield from self._steps_of_metric(input_name)
         stages = {"tables": "csv"}
         stages |= {"figures": "svg"} if name in self.figures else {}
         stages |= {"judgments": "json"} if name in self.judged else {}
         for stage, kind in stages.items():
             timing = "timing/" if self.timed(name) else ""
             yield self.path(stage, name, kind), _log(f"{timing}{stage}", name)
+
+    def _steps_of_sweep(self, name):
+        for metric in self.config["experiments"][name]["metrics"]:
+            yield from self._steps_of_metric(f"{name}/{metric}")
+        yield f"results/experiments/{name}.csv", _log("sweep_tables", name)
+        for picture in self._pictures_of_sweep(name, ON_PAGES):
+            yield picture, _log("sweep_figures", name)
+
+    def _steps_of_metric(self, input_name):
+        experiment, _, metric = input_name.partition("/")
+        plan = self.plan(experiment)
+        for batch, file in plan.metric_files(metric):
+            place = f"{experiment}/{batch}"
+            yield _step("data", place, "npz")
+            yield "", _log("models", place)
+            for importance in plan.metrics[file][1].values():
+                yield _step("importances", f"{place}/{importance}", "npz")
+            yield _step("metrics", f"{place}/{file}", "csv")
+        yield _step("experiments", input_name, "csv")
 
     # Targets
 
@@ -552,6 +576,16 @@ def _step(stage, place, kind):
 
 def _log(stage, place):
     return f"results/logs/{stage}/{place}.log"
+
+
+def _unfinished(steps):
+    """Log and reason of the first of these jobs that failed; None if all outputs are there."""
+    steps = list(steps)
+    failed = next((log for _, log in steps if _reason(log)), "")
+    if not failed and all(Path(output).exists() for output, _ in steps if output):
+        return None
+    reason = _reason(failed) if failed else "none of its jobs failed, but not all ran"
+    return {"log": failed, "reason": reason}
 
 
 def _reason(log):

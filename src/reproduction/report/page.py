@@ -43,6 +43,7 @@ def render(
     seconds=(),
     bench=(),
     incomplete=(),
+    incomplete_sweeps=(),
     sweeps=(),
 ) -> str:
     """The report as one HTML text that refers to no other file.
@@ -65,6 +66,8 @@ def render(
         Rows of the benchmarks against other packages, if they were run.
     incomplete : sequence of dict of str to str
         Artefacts that this run did not finish: ``artefact``, ``log`` and ``reason``.
+    incomplete_sweeps : sequence of dict of str to str
+        Likewise sweeps: ``sweep``, ``log`` and ``reason``.
     sweeps : list of dict
         See `reproduction.report.sweeps.sections`.
     """
@@ -87,6 +90,7 @@ def render(
             preset=config["preset"],
             paper_scale=config["paper_scale"],
             incomplete=incomplete,
+            incomplete_sweeps=incomplete_sweeps,
             unexplained=[claim for claim in claims if claim["verdict"] == "unexplained"],
             n_artefacts=len(names),
             n_figures=sum(name in images for name in names),

@@ -18,6 +18,7 @@ def add_arguments(parser):
     parser.add_argument("--sweeps", nargs="*", default=[], help="tables of sweeps")
     parser.add_argument("--sweep_figures", nargs="*", default=[], help="their pictures")
     parser.add_argument("--incomplete", type=json.loads, default=[], help="what failed, and why")
+    parser.add_argument("--incomplete_sweeps", type=json.loads, default=[], help="likewise")
     parser.add_argument("--results", default="results", help="folder of the run, for its timings")
     parser.add_argument("--cores", help="cores that Snakemake was given")
     parser.add_argument("--out", required=True)
@@ -34,10 +35,10 @@ def run(arguments):
         for row in storage.read_rows(path)
         if f"{row['paper']}/{row['artefact']}" not in unfinished
     ]
-    incomplete = [
-        {key: manifest.without_places(text) for key, text in row.items()}
-        for row in arguments.incomplete
-    ]
+    incomplete, incomplete_sweeps = (
+        [{key: manifest.without_places(text) for key, text in row.items()} for row in part]
+        for part in (arguments.incomplete, arguments.incomplete_sweeps)
+    )
     bench = Path(arguments.results) / "timing" / "bench.csv"
     cores = None if arguments.cores in (None, "None") else arguments.cores
     report = page.render(
@@ -50,6 +51,7 @@ def run(arguments):
         seconds=manifest.seconds_by_rule(arguments.results),
         bench=storage.read_rows(bench) if bench.is_file() else (),
         incomplete=incomplete,
+        incomplete_sweeps=incomplete_sweeps,
         sweeps=sweeps.sections(configuration, arguments.sweeps, arguments.sweep_figures),
     )
     storage.write_text(arguments.out, report)
