@@ -297,6 +297,12 @@ def test_csv_of_a_user_with_classes_and_another_separator(mine):
     assert (data.class_names, data.y.tolist()) == (("sick", "well"), [0, 1, 0])
 
 
+def test_labels_that_are_equal_as_numbers_are_different_classes(mine):
+    data = datasets.load(mine("a,y,b\n1,01,2\n2,1,3\n3,01,4\n", classes=True))
+    assert (data.class_names, data.y.tolist()) == (("01", "1"), [0, 1, 0])
+    assert data.X.tolist() == [[1, 2], [2, 3], [3, 4]]
+
+
 @pytest.mark.parametrize(
     ("text", "parameters", "message"),
     [
@@ -320,6 +326,8 @@ def test_csv_of_a_user_with_classes_and_another_separator(mine):
         ("a,y\n1,2\n", {"features": []}, r"mine.csv has no feature"),
         ("", {}, r"mine.csv cannot be read as CSV \(No columns .*\); save it as UTF-8 text with"),
         ("a,y\n1,2\n1,2,3\n", {}, r"mine.csv cannot be read as CSV \(.* line 3.*\); save it"),
+        ("a,y\n1,NA\n2,x\n", {"classes": True}, r"mine.csv: blanks in y \(1\); fill them or"),
+        (f"a,y\n{2**53 + 1},1\n", {}, r"mine.csv: integers beyond 2\*\*53 in a, which would be"),
         # The decimal commas would be separators.
         ("a;y\n1,5;2\n", {}, r"mine.csv: the first line has ';' .* set separator: \";\"$"),
         ("a\ty\n1\t2\n", {}, r"mine.csv: the first line has .* set separator: \"\\t\"$"),

@@ -49,8 +49,8 @@ def dataset(table, name: str, target: str, features: list[str] | None, classes: 
     Raises
     ------
     ValueError
-        If a column does not exist, has no name or that of another, is not numeric, or has blanks
-        or infinite values; each is named. If there is no row or no feature.
+        If a column does not exist, has no name or that of another, is not numeric, or has blanks,
+        infinite values or integers beyond 2**53; each is named. If there is no row or no feature.
     """
     _check_columns_exist(table, [target], name)
     columns = [c for c in table if c != target] if features is None else list(features)
@@ -112,7 +112,17 @@ def _check_no_blanks(table, names, file):
         raise ValueError(f"{file}: blanks in {columns}; fill them or drop those rows")
 
 
+def _is_beyond_float(column):
+    return bool(((column > 2**53) | (column < -(2**53))).any())
+
+
 def _check_finite(table, names, file):
+    wide = [n for n in names if table[n].dtype.kind in "iu" and _is_beyond_float(table[n])]
+    if wide:
+        raise ValueError(
+            f"{file}: integers beyond 2**53 in {', '.join(wide)}, which would be rounded; leave "
+            "them out of features"
+        )
     infinite = [n for n in names if not np.isfinite(table[n].to_numpy(dtype=np.float64)).all()]
     if infinite:
         raise ValueError(

@@ -42,12 +42,16 @@ def load(
         each is named.
     """
     (file,) = files(path)
-    table = _read(_user_tables.content(file, sha256), file.name, separator)
+    labels = target if classes else None
+    table = _read(_user_tables.content(file, sha256), file.name, separator, labels)
     return _user_tables.dataset(table, file.name, target, features, classes)
 
 
-def _read(raw, name, separator):
-    """The table of a CSV, each column with its name in the first line."""
+def _read(raw, name, separator, labels):
+    """The table of a CSV, each column with its name in the first line.
+
+    The column `labels` is read as text: as numbers, 01 and 1 would be the same.
+    """
     import pandas as pd
 
     def read(**options):
@@ -65,6 +69,8 @@ def _read(raw, name, separator):
             names = first.iloc[0].tolist()
             other = _other_separator(names)
             table = None if other else read(index_col=False)
+            if table is not None and labels in names:
+                as_text = read(index_col=False, dtype=str)
     except pd.errors.ParserWarning:
         raise ValueError(
             f"{name}: rows have more cells than the first line has names; name every column"
@@ -81,6 +87,9 @@ def _read(raw, name, separator):
             f"{name}: the first line has {other!r} between the names and no {separator!r}; set "
             f'separator: "{other.encode("unicode_escape").decode()}"'
         )
+    if labels in names:
+        place = names.index(labels)
+        table.isetitem(place, as_text.iloc[:, place])
     table.columns = names
     return table
 
