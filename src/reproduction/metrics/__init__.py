@@ -24,3 +24,8 @@ def available() -> list[str]:
 def metric(name: str):
     """The ``compute`` function of one metric; ValueError lists the metrics."""
     return registry.load(__name__, name, "metric").compute
+
+
+def keys(name: str) -> tuple[str, ...]:
+    """Columns that tell the rows of one run apart, as the module of a metric declares them."""
+    return tuple(getattr(registry.load(__name__, name, "metric"), "KEYS", ()))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from reproduction import cross_fitted, models, seeds, storage, usage
 from reproduction.datasets import Dataset
-from reproduction.metrics import metric
+from reproduction.metrics import keys, metric
 from splitcredit import attribution
 
 
@@ -52,9 +52,27 @@ def _frames(arguments, compute, data, bundles, forests):
                 if name in accepted:
                     options[name] = value()
             frame = compute(attributions, **options)
+        _check_is_table(arguments.recipe["metric"], frame, run["key"])
         frame.insert(0, "run", run["key"])
         frames.append(frame)
     return frames
+
+
+def _check_is_table(name, frame, key):
+    """Refuse what later stages could make nothing of, and would blame on themselves."""
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(
+            f"compute of the metric {name!r} returned a {type(frame).__name__} for {key}: return a "
+            "DataFrame"
+        )
+    lacking = [column for column in keys(name) if column not in frame]
+    if lacking:
+        raise ValueError(
+            f"the table of the metric {name!r} has no column {', '.join(lacking)}, which its KEYS "
+            f"name; it has {', '.join(map(str, frame))}"
+        )
+    if not len(frame):
+        raise ValueError(f"the table of the metric {name!r} has no row for {key}")
 
 
 def _available(arguments, data, forests, run):
