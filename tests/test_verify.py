@@ -195,6 +195,18 @@ def test_a_run_that_is_not_finished_or_reduced_cannot_be_compared(verify, folder
         verify.main(*folders)
 
 
+def test_a_reference_without_claims_is_named(verify, folders):
+    (folders[1] / "claims.csv").unlink()
+    with pytest.raises(SystemExit, match=r"reference/claims\.csv is missing: the reference is not"):
+        verify.main(*folders)
+
+
+def test_a_table_that_is_not_text_is_a_difference(verify, folders, capsys):
+    (folders[0] / "tables" / "p" / "t.csv").write_bytes(b"\xe9\xff")
+    assert verify.main(*folders) == 1
+    assert "tables/p/t.csv: damaged: " in capsys.readouterr().out
+
+
 def test_measured_columns_never_name_a_row(verify):
     """A changed value would otherwise look like one row missing and one too many."""
     columns = ["case", "value", "sample", "x"]

@@ -79,7 +79,7 @@ def relative(reference: float, own: float) -> float:
 
 def main(results: Path = RESULTS, reference: Path = REFERENCE) -> int:
     """Print and write the differences; returns the exit status."""
-    must_be_comparable(results)
+    must_be_comparable(results, reference)
     files = [CLAIMS, *sorted(p.relative_to(reference).as_posix() for p in tables(reference))]
     differences = [d for name in files for d in of_file(name, results, reference)]
     digests = of_digests(results, reference)
@@ -100,9 +100,11 @@ def main(results: Path = RESULTS, reference: Path = REFERENCE) -> int:
     return 1
 
 
-def must_be_comparable(results: Path) -> None:
-    """End with one line if the run has no claims yet, or is of another preset."""
+def must_be_comparable(results: Path, reference: Path) -> None:
+    """End with one line if run or reference has no claims, or the run is of another preset."""
     claims = results / CLAIMS
+    if not (reference / CLAIMS).exists():
+        sys.exit(f"{reference / CLAIMS} is missing: the reference is not whole; git restores it")
     if not claims.exists():
         sys.exit(f"{claims} is missing: the run is not finished. Run make reproduce first")
     reduced = reduced_preset(storage.read_rows(claims))
@@ -123,6 +125,10 @@ def of_file(name: str, results: Path, reference: Path) -> list[Difference]:
     """All differences of one table; the verdicts of a claim come before its other columns."""
     if not (results / name).exists():
         return [Difference(name, "", "", "", "missing: this run did not make it")]
+    try:
+        (results / name).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        return [Difference(name, "", "", "", f"damaged: {error}")]
     columns = [storage.read_header(folder / name) for folder in (reference, results)]
     if columns[0] != columns[1]:
         columns_changed = " ".join(sorted(set(columns[0]) ^ set(columns[1]))) or "their order"

@@ -63,8 +63,22 @@ def write_json(path, content) -> None:
 
 
 def read_json(path):
-    """Read one JSON file."""
-    return json.loads(Path(path).read_text(encoding="utf-8"))
+    """Read one JSON file; ValueError names it if it is damaged."""
+    with _named_if_damaged(path):
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+@contextlib.contextmanager
+def _named_if_damaged(path):
+    """What a reader says of a damaged file, with the name of the file and the remedy."""
+    import zipfile
+
+    try:
+        yield
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(
+            f"{path} is damaged ({error}): delete it, and the same command makes it anew"
+        ) from None
 
 
 # Characters of one argument; Linux takes no more than 131071 bytes.
@@ -95,7 +109,8 @@ def read_table(path):
     """
     import pandas as pd
 
-    return pd.read_csv(path, keep_default_na=False, na_values=["", "nan"])
+    with _named_if_damaged(path):
+        return pd.read_csv(path, keep_default_na=False, na_values=["", "nan"])
 
 
 def write_rows(path, rows: Iterable[dict], columns) -> None:
@@ -171,7 +186,9 @@ def open_bundle(path, kind):
     """Yield the `Bundle` of a file that `write_bundle` wrote."""
     import numpy as np
 
-    with np.load(path, allow_pickle=False) as archive:
+    with _named_if_damaged(path):
+        archive = np.load(path, allow_pickle=False)
+    with archive:
         yield Bundle(archive, kind)
 
 

@@ -157,6 +157,8 @@ def check_value(kind: str, name: str, parameter: str, value, place: str) -> None
         if dataset not in signatures.names("dataset"):
             choices = ", ".join(signatures.names("dataset"))
             raise ConfigError(f"{place}: {dataset!r} is not a data set; there are {choices}")
+    if parameter == "path" and set("{}") & set(str(value)):
+        raise ConfigError(f"{place}: {value}: Snakemake has braces for wildcards: rename the file")
     if parameter == "path" and not _is_file(value):
         raise ConfigError(f"{place}: {value}: no such file (working directory {Path.cwd()})")
 
