@@ -281,7 +281,10 @@ BAD_VALUES = [
         "no such file",
     ),
     (recipe("datasets", "dataset", of_file="csv_file", path="x" * 5000), ": no such file"),
-    (recipe("datasets", "dataset", of_file="csv_file", path="{x}.csv"), "has braces for wildcards"),
+    (
+        recipe("datasets", "dataset", of_file="csv_file", path="{x}.csv"),
+        "takes braces for wildcards",
+    ),
     ({"datasets": {"d": None}}, "datasets.d: null is not allowed; expected keys and values"),
 ]
 

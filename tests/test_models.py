@@ -155,14 +155,3 @@ def test_a_fold_without_a_forest_is_refused(iris):
     forest = to_forest(models.fit({"estimator": "DecisionTreeClassifier"}, iris.X, iris.y))
     with pytest.raises(ValueError, match=r"fold must lie in 0\.\.0: one forest a fold"):
         CrossFitted((forest,), np.array([0, 1]))
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"PK\x03\x04 and no more"])
-def test_damaged_files_of_a_run_are_named_with_the_remedy(tmp_path, content):
-    file = tmp_path / "batch"
-    file.write_bytes(content)
-    message = r"batch is damaged \(.*\): delete it, and the same command makes it anew"
-    with pytest.raises(ValueError, match=message):
-        storage.read_json(file)
-    with pytest.raises(ValueError, match=message):
-        storage.read_bundle(file, Forest)

@@ -4,12 +4,11 @@ from argparse import Namespace
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import twins_oob
 import twins_subset_forest as twin
-from reproduction import datasets, metrics, models, seeds, storage
+from reproduction import datasets, models, seeds, storage
 from reproduction.datasets import Dataset
 from reproduction.metrics import _subset_forest, metric
 from reproduction.stages import metrics as metrics_stage
@@ -169,16 +168,3 @@ def test_the_job_gives_the_estimator_of_the_run(tmp_path):
     assert np.array_equal(storage.read_table(file)["value"], expected["value"])
     of_other_repeat = metric("subset_scores")({}, data, models.unfitted(model, 6), seed)
     assert not np.array_equal(of_other_repeat["value"], expected["value"])
-
-
-@pytest.mark.parametrize(
-    ("returned", "message"),
-    [
-        (None, "'subset_scores' returned a NoneType for one: return a DataFrame"),
-        (pd.DataFrame({"importance": ["mdi"]}), "has no column .*, which its KEYS name"),
-        (pd.DataFrame(columns=[*metrics.keys("subset_scores"), "value"]), "has no row for one"),
-    ],
-)
-def test_a_metric_that_returns_no_table_is_named_by_its_own_job(returned, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        metrics_stage._check_is_table("subset_scores", returned, "one")

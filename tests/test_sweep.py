@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -20,6 +21,7 @@ from reproduction.planning import costs, facets, plans, signatures, sweep
 from reproduction.planning.workflow import Workflow
 from reproduction.seeds import derive
 from reproduction.stages import importances as importances_stage
+from reproduction.stages import metrics as metrics_stage
 from splitcredit import to_forest
 from splitcredit.importances import sage
 
@@ -650,3 +652,16 @@ def test_each_repeat_of_a_sampled_measure_has_a_seed_of_its_own():
     recipe = {"importance": "sage"}
     seeds = [importances_stage._seed(sage.importance, recipe, r)["random_state"] for r in range(3)]
     assert len(set(seeds)) == 3
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (None, "'subset_scores' returned a NoneType for one: return a DataFrame"),
+        (pd.DataFrame({"importance": ["mdi"]}), "has no column .*, which its KEYS name"),
+        (pd.DataFrame(columns=[*metrics.keys("subset_scores"), "value"]), "has no row for one"),
+    ],
+)
+def test_a_metric_that_returns_no_table_is_named_by_its_own_job(returned, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        metrics_stage._check_is_table("subset_scores", returned, "one")

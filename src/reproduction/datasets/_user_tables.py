@@ -63,6 +63,7 @@ def dataset(table, name: str, target: str, features: list[str] | None, classes: 
     numbers = columns if classes else [*columns, target]
     _check_numeric(table, numbers, name)
     _check_no_blanks(table, [*columns, target], name)
+    _check_not_rounded(table, numbers, name)
     _check_finite(table, numbers, name)
     y, class_names = table[target].to_numpy(), ()
     if classes:
@@ -112,17 +113,17 @@ def _check_no_blanks(table, names, file):
         raise ValueError(f"{file}: blanks in {columns}; fill them or drop those rows")
 
 
-def _is_beyond_float(column):
-    return bool(((column > 2**53) | (column < -(2**53))).any())
-
-
-def _check_finite(table, names, file):
-    wide = [n for n in names if table[n].dtype.kind in "iu" and _is_beyond_float(table[n])]
+def _check_not_rounded(table, names, file):
+    whole = [n for n in names if table[n].dtype.kind in "iu"]
+    wide = [n for n in whole if not table[n].between(-(2**53), 2**53).all()]
     if wide:
         raise ValueError(
             f"{file}: integers beyond 2**53 in {', '.join(wide)}, which would be rounded; leave "
             "them out of features"
         )
+
+
+def _check_finite(table, names, file):
     infinite = [n for n in names if not np.isfinite(table[n].to_numpy(dtype=np.float64)).all()]
     if infinite:
         raise ValueError(

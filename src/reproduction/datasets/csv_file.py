@@ -38,8 +38,8 @@ def load(
     ------
     ValueError
         If there is no such file, it has another checksum or cannot be read as CSV, or a column does
-        not exist, has no name or that of another, is not numeric, or has blanks or infinite values;
-        each is named.
+        not exist, has no name or that of another, is not numeric, or has blanks, infinite values
+        or integers beyond 2**53; each is named.
     """
     (file,) = files(path)
     labels = target if classes else None

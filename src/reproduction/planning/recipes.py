@@ -158,7 +158,9 @@ def check_value(kind: str, name: str, parameter: str, value, place: str) -> None
             choices = ", ".join(signatures.names("dataset"))
             raise ConfigError(f"{place}: {dataset!r} is not a data set; there are {choices}")
     if parameter == "path" and set("{}") & set(str(value)):
-        raise ConfigError(f"{place}: {value}: Snakemake has braces for wildcards: rename the file")
+        raise ConfigError(
+            f"{place}: {value}: Snakemake takes braces for wildcards: rename the file"
+        )
     if parameter == "path" and not _is_file(value):
         raise ConfigError(f"{place}: {value}: no such file (working directory {Path.cwd()})")
 

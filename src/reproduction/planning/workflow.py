@@ -439,16 +439,16 @@ class Workflow:
         writing = ["python", "-m", "reproduction", "report", "--configuration", *self.packed()]
         writing += ["--claims", table, *([timings] if Path(timings).exists() else [])]
         writing += ["--figures", *self.pictures(finished), "--tables", *self.tables(finished)]
-        unfinished_sweeps = self.incomplete_sweeps()
-        made = set(self.config["sweeps"]) - {row["sweep"] for row in unfinished_sweeps}
-        sweeps = [name for name in self.config["sweeps"] if name in made]
+        incomplete_sweeps = self.incomplete_sweeps()
+        unfinished = {row["sweep"] for row in incomplete_sweeps}
+        sweeps = [name for name in self.config["sweeps"] if name not in unfinished]
         writing += ["--sweeps", *self.sweep_tables(sweeps)]
         writing += ["--sweep_figures", *self.sweep_pictures(sweeps)]
         writing += ["--incomplete", json.dumps(incomplete)]
-        writing += ["--incomplete_sweeps", json.dumps(unfinished_sweeps)]
+        writing += ["--incomplete_sweeps", json.dumps(incomplete_sweeps)]
         writing += ["--cores", str(cores), "--out", report]
         removing = shlex.join(["rm", "-f", summary, verdict])
-        command = f"{removing} && {shlex.join(gathering)} && {removing} && {shlex.join(writing)}"
+        command = f"{shlex.join(gathering)} && {removing} && {shlex.join(writing)}"
         # Snakemake formats the command.
         return command.replace("{", "{{").replace("}", "}}")
 

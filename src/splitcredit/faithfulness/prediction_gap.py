@@ -325,9 +325,9 @@ class GapProblem:
 def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
     """Rows that noise is added to: as the model reads them, or as they are given.
 
-    Noise with a density is added to the value that the model reads, so that the rounding of both
-    is below the resolution of `x_dtype`. Values of a sample may meet a threshold exactly, and do so
-    on grids such as tenths: there only the given value decides as the model does.
+    Noise with a density is added to what the model reads: it never meets a threshold exactly, and
+    rounding shifts it by half a unit in the last place at most. Values of a sample do meet
+    thresholds, on grids such as tenths: there only the given value decides as the model does.
 
     Parameters
     ----------

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 COUNTS = (100, 500, 1000, 2000, 4000, 6000, 8000, 10000, 15000, 20000, 25000, 30000, 35000)
 # Values of noise made at a time for literal draws: 64 MB.
 _CHUNK = 1 << 24
-_COUNTS = "counts must be whole numbers of samples from 1, each larger than the last"
 
 
 def pg2_sampled(
@@ -174,12 +173,12 @@ def _literal(forest, output, X, perturbed, scale, counts, kind, random_state, nu
 def checked_counts(counts) -> np.ndarray:
     """Rising numbers of samples, int64 (n_counts,); ValueError if they are not."""
     counts = np.asarray(counts)
-    if counts.dtype.kind not in "iu" or counts.ndim != 1 or len(counts) == 0:
-        raise ValueError(_COUNTS)
-    counts = counts.astype(np.int64)
-    if counts[0] < 1 or (np.diff(counts) < 1).any():
-        raise ValueError(_COUNTS)
-    return counts
+    is_whole = counts.dtype.kind in "iu" and counts.ndim == 1 and len(counts) > 0
+    if not is_whole or (np.diff(counts.astype(np.int64), prepend=0) < 1).any():
+        raise ValueError(
+            "counts must be whole numbers of samples from 1, each larger than the last"
+        )
+    return counts.astype(np.int64)
 
 
 def _checked_pool(pool, n_columns, n_samples):
