@@ -548,6 +548,32 @@ def test_a_package_that_a_recipe_needs_is_named_before_the_first_job(tmp_path, m
     config.load({"datasets": {"mine": parquet}})
 
 
+@pytest.mark.parametrize(
+    ("kind", "module", "message"),
+    [
+        ("dataset", b"def laod():\n    return 1\n", "mine.py: define a function load; it has none"),
+        (
+            "importance",
+            b"",
+            "mine.py: define a function explain or importance or rank; it has none",
+        ),
+        ("metric", b"def compute(attributions)\n", "mine.py, line 1: expected ':'"),
+        ("dataset", b"# caf\xe9\n", "mine.py: not UTF-8 text"),
+    ],
+)
+def test_a_module_that_cannot_be_used_is_named_before_the_first_job(
+    tmp_path, monkeypatch, kind, module, message
+):
+    """Red if an error in a user's own module ends in a traceback that does not name it."""
+    (tmp_path / "mine.py").write_bytes(module)
+    _, functions = signatures.MODULES[kind]
+    monkeypatch.setitem(signatures.MODULES, kind, ((tmp_path,), functions))
+    for cached in (signatures.names, signatures._paths):
+        monkeypatch.setattr(signatures, cached.__name__, cached.__wrapped__)
+    with pytest.raises(config.ConfigError, match=re.escape(f"{tmp_path}/{message}")):
+        recipes.parameters("data" if kind == "dataset" else kind, "mine", "place")
+
+
 def test_a_mapping_may_take_over_another_one(tmp_path):
     """By YAML's key ``<<``, which is given once; other keys may not be given twice."""
     file = tmp_path / "mine.yaml"

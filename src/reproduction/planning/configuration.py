@@ -11,10 +11,10 @@ import yaml
 
 from reproduction import papers, storage
 from reproduction.planning import facets, signatures, sweep, values
+from reproduction.planning.errors import ConfigError
 from reproduction.planning.places import CONFIG, PAPERS, SCHEMA
 from reproduction.planning.recipes import (
     KINDS,
-    ConfigError,
     check_name,
     check_recipe,
     check_required,

@@ -8,7 +8,7 @@ and rows. Numbers that agree in all of them are repeats, and are averaged.
 from __future__ import annotations
 
 from reproduction.planning import signatures, sweep
-from reproduction.planning.recipes import ConfigError
+from reproduction.planning.errors import ConfigError
 
 # Columns of metrics whose rows are repeats of one thing.
 REPEATED = ("repeat", "sample", "shuffle", "fold")

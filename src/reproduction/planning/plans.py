@@ -14,7 +14,8 @@ from pathlib import Path
 
 from reproduction import storage
 from reproduction.planning import sweep
-from reproduction.planning.recipes import ConfigError, check_recipe
+from reproduction.planning.errors import ConfigError
+from reproduction.planning.recipes import check_recipe
 
 
 @dataclass(frozen=True)

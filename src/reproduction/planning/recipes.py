@@ -8,14 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from reproduction.planning import signatures, values
-
-
-class ConfigError(ValueError):
-    """A configuration that cannot be used. Its text is one line, whatever it quotes."""
-
-    def __init__(self, message: str):
-        super().__init__(" ".join(message.splitlines()))
-
+from reproduction.planning.errors import ConfigError
 
 # What an importance or metric is given by the job, not by its recipe.
 _GIVEN = {

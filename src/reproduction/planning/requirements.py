@@ -8,7 +8,7 @@ does not show, such as the rows of the data set, is left to the job.
 from __future__ import annotations
 
 from reproduction.planning import signatures
-from reproduction.planning.recipes import ConfigError
+from reproduction.planning.errors import ConfigError
 
 # Forests that draw the rows of each tree, unless `bootstrap` says otherwise; those of scikit-learn
 # are the only models that say which rows they drew.

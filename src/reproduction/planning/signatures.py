@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from reproduction.planning.places import LIBRARY, REPRODUCTION, SRC
+from reproduction.planning.errors import ConfigError
+from reproduction.planning.places import LIBRARY, REPRODUCTION, SRC, relative
 
 # Kind of recipe -> the folders of its modules, and the functions one of which a module has.
 MODULES = {
@@ -76,31 +77,59 @@ def parameters(kind: str, name: str) -> dict[str, Parameter]:
     ------
     ValueError
         If there is none of that name; the message lists what there is.
+    ConfigError
+        If its file cannot be read, or does not define the function of its kind.
     """
     if kind == "estimator":
         if name not in _estimators():
             raise ValueError(f"unknown estimator {name!r}: available are {', '.join(names(kind))}")
         return {n: Parameter(text, False) for n, text in _estimators()[name].items()}
-    by_function = functions(path_of(kind, name))
-    return next(by_function[function] for function in MODULES[kind][1] if function in by_function)
+    path, expected = path_of(kind, name), MODULES[kind][1]
+    by_function = functions(path)
+    for function in expected:
+        if function in by_function:
+            return by_function[function]
+    raise ConfigError(f"{relative(path)}: define a function {' or '.join(expected)}; it has none")
+
+
+@cache
+def text_of(path: Path) -> str:
+    """Text of a source file.
+
+    Raises
+    ------
+    ConfigError
+        If it is not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ConfigError(f"{relative(path)}: not UTF-8 text") from None
+
+
+def _tree(path):
+    try:
+        return ast.parse(text_of(path))
+    except SyntaxError as error:
+        raise ConfigError(f"{relative(path)}, line {error.lineno}: {error.msg}") from None
 
 
 @cache
 def functions(path: Path) -> dict[str, dict[str, Parameter]]:
     """Functions that a module defines, and the parameters of each."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = _tree(path)
     return {n.name: _parameters(n.args) for n in tree.body if isinstance(n, ast.FunctionDef)}
 
 
 @cache
 def parameters_of(path: Path, name: str) -> dict[str, Parameter] | None:
     """Parameters of a function that a module defines or imports; None if there is none."""
-    text = path.read_text(encoding="utf-8")
+    text = text_of(path)
     # The head alone: to parse whole modules would take a third of a second for all artefacts.
     head = re.search(rf"^def {name}\(.*?\)(?: -> [^\n]*)?:$", text, re.MULTILINE | re.DOTALL)
     if head:
         return _parameters(ast.parse(f"{head[0]} pass").body[0].args)
-    for node in ast.parse(text).body:
+    for node in _tree(path).body:
         if isinstance(node, ast.ImportFrom) and node.module:
             originals = {alias.asname or alias.name: alias.name for alias in node.names}
             file = SRC.joinpath(*node.module.split(".")).with_suffix(".py")
@@ -112,7 +141,7 @@ def parameters_of(path: Path, name: str) -> dict[str, Parameter] | None:
 @cache
 def constants(path: Path) -> dict[str, Any]:
     """Plain values that a module gives to names, by name."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = _tree(path)
     assigned = [n for n in tree.body if isinstance(n, ast.Assign) and len(n.targets) == 1]
     return {
         n.targets[0].id: _plain(n.value) for n in assigned if isinstance(n.targets[0], ast.Name)
@@ -122,13 +151,12 @@ def constants(path: Path) -> dict[str, Any]:
 @cache
 def has_function(path: Path, name: str) -> bool:
     """Whether a module defines a function of that name, or imports one."""
-    text = path.read_text(encoding="utf-8")
+    text = text_of(path)
     if not re.search(rf"\b{name}\b", text):
         return False
     if re.search(rf"^def {name}\(", text, re.MULTILINE):
         return True
-    tree = ast.parse(text)
-    imported = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    imported = [node for node in _tree(path).body if isinstance(node, ast.ImportFrom)]
     names = {alias.asname or alias.name for node in imported for alias in node.names}
     return name in names
 

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from reproduction.planning.places import CONFIG, ROOT, SRC
-from reproduction.planning.signatures import MODULES
+from reproduction.planning.signatures import MODULES, text_of
 
 # from A import B, C; from A import (B, C); import A.B: at the start of a line, indented or not.
 _IMPORT = re.compile(
@@ -147,12 +147,6 @@ def _closure(path: Path) -> frozenset[Path]:
             closure.add(file)
             waiting += _imported(file)
     return frozenset(closure)
-
-
-@cache
-def text_of(path: Path) -> str:
-    """Text of a source file."""
-    return path.read_text(encoding="utf-8")
 
 
 @cache
