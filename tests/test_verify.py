@@ -33,6 +33,7 @@ def write(folder, claims=CLAIMS, table=TABLE):
     """A folder of results with claims and one table."""
     storage.write_rows(folder / "claims.csv", claims, CLAIMS[0])
     storage.write_rows(folder / "tables" / "p" / "t.csv", table, table[0])
+    storage.write_text(folder / "tables.sha256", "")
 
 
 @pytest.fixture
@@ -195,16 +196,27 @@ def test_a_run_that_is_not_finished_or_reduced_cannot_be_compared(verify, folder
         verify.main(*folders)
 
 
-def test_a_reference_without_claims_is_named(verify, folders):
-    (folders[1] / "claims.csv").unlink()
-    with pytest.raises(SystemExit, match=r"reference/claims\.csv is missing: the reference is not"):
+@pytest.mark.parametrize("name", ["claims.csv", "tables.sha256"])
+def test_a_reference_that_is_not_whole_is_named(verify, folders, name):
+    """Red if the tables that only have a digest count as equal when their digests are missing."""
+    (folders[1] / name).unlink()
+    with pytest.raises(SystemExit, match=rf"reference/{name} is missing: the reference is not"):
         verify.main(*folders)
 
 
-def test_a_table_that_is_not_text_is_a_difference(verify, folders, capsys):
-    (folders[0] / "tables" / "p" / "t.csv").write_bytes(b"\xe9\xff")
+def test_damaged_digests_are_named(verify, folders):
+    (folders[1] / "tables.sha256").write_text("05483ecf tables/p/t.csv\n")
+    with pytest.raises(SystemExit, match=r"tables\.sha256 is damaged: git restores it"):
+        verify.main(*folders)
+
+
+@pytest.mark.parametrize("damage", [lambda content: b"\xe9\xff", lambda content: content[:-20]])
+@pytest.mark.parametrize("name", ["claims.csv", "tables/p/t.csv"])
+def test_a_damaged_table_is_a_difference(verify, folders, capsys, name, damage):
+    path = folders[0] / name
+    path.write_bytes(damage(path.read_bytes()))
     assert verify.main(*folders) == 1
-    assert "tables/p/t.csv: damaged: " in capsys.readouterr().out
+    assert f"{name}: damaged: delete it" in capsys.readouterr().out
 
 
 def test_measured_columns_never_name_a_row(verify):

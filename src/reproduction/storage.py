@@ -127,10 +127,21 @@ def read_header(path) -> list[str]:
         return next(csv.reader(file), [])
 
 
+# What `csv` puts into a row of another length than the header.
+_TOO_MANY, _TOO_FEW = object(), None
+
+
 def read_rows(path) -> list[dict[str, str]]:
-    """Read a CSV as rows of text."""
-    with open(path, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    """Read a CSV as rows of text; ValueError names it if it is damaged."""
+    with _named_if_damaged(path), open(path, encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file, restkey=_TOO_MANY, restval=_TOO_FEW)
+        rows = list(reader)
+        if not reader.fieldnames:
+            raise ValueError("it is empty")
+        for row in rows:
+            if _TOO_MANY in row or row[reader.fieldnames[-1]] is _TOO_FEW:
+                raise ValueError(f"a row has not {len(reader.fieldnames)} cells")
+    return rows
 
 
 def write_bundle(path, items: dict[str, object]) -> None:

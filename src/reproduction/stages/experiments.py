@@ -51,6 +51,8 @@ def _rows(points, paths):
     for number, (point, path) in enumerate(zip(points, paths, strict=True)):
         if path not in tables:
             tables[path] = _by_run(storage.read_rows(path))
+        if point["run"] not in tables[path]:
+            raise ValueError(f"{path} lacks rows: delete it, and the same command makes it anew")
         for row in tables[path][point["run"]]:
             yield {**point["axes"], **row}
         if last[path] == number:
