@@ -376,6 +376,22 @@ def test_sets_that_are_none_are_named(sets, message):
         interactions(forest, np.zeros((2, 4)), sets=sets)
 
 
+@pytest.mark.parametrize("name", [*FEW, "classes far apart"])
+@pytest.mark.parametrize("singles", [True, False])
+def test_few_rows_have_the_bytes_that_they_have_in_a_block(name, singles, monkeypatch):
+    """Red if the formulas for a row alone add in another order, or leave out a condition."""
+    forest = DRAWN[name]() if name in DRAWN else far_apart()
+    pairs, table = kernel_sets.present_sets(forest, 2)
+    X = forest.prepare(rows_on_thresholds(forest, 6))
+    arguments = np.arange(forest.n_outputs), table, len(pairs), singles, False
+    in_block = pair_blocks.pair_index(forest, X, *arguments)
+    for n in (1, 2):
+        alone = [pair_blocks.pair_index(forest, X[i : i + n], *arguments) for i in range(0, 6, n)]
+        assert np.concatenate(alone).tobytes() == in_block.tobytes()
+    monkeypatch.setattr(pair_blocks, "FEW_ROWS", 0)
+    assert pair_blocks.pair_index(forest, X[:1], *arguments).tobytes() == in_block[:1].tobytes()
+
+
 def test_interactions_of_more_rows_than_a_block_are_those_of_each_alone():
     forest = random_forest(0, n_features=4, depth=4)
     X = np.random.default_rng(0).normal(size=(600, 4))

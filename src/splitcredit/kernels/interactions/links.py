@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from splitcredit.kernels import kept
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.interactions.sets import find, present_sets
-from splitcredit.kernels.nodes import cached_per_forest
+from splitcredit.kernels.interactions.sets import find
 from splitcredit.kernels.tree_shap.blocks import quadratures
 
 # A feature above a node.
@@ -48,22 +48,13 @@ def linked_layouts(forest, outputs, table, keep):
     outputs : int64 (k,)
     table : SetTable
     keep : bool
-        Whether the table is that of `present_sets`, and the links are kept with small forests.
+        Whether the table is that of `present_sets`, and the links are kept in memory.
     """
-    if keep and forest.n_nodes * len(outputs) <= KEPT:
-        return _kept(forest, tuple(outputs.tolist()))
-    return ((layout, links_of(layout, table)) for layout, *_ in quadratures(forest, outputs))
 
+    def make():
+        return ((layout, links_of(layout, table)) for layout, *_ in quadratures(forest, outputs))
 
-# (node, output) pairs up to which links are kept: some 20 MB.
-KEPT = 1 << 16
-
-
-@cached_per_forest
-def _kept(forest, outputs):
-    table = present_sets(forest, 2)[1]
-    made = quadratures(forest, np.array(outputs, np.int64))
-    return [(layout, links_of(layout, table)) for layout, *_ in made]
+    return kept.ARRAYS.items(forest, ("links", *outputs.tolist()), make) if keep else make()
 
 
 def links_of(layout, table) -> Links:

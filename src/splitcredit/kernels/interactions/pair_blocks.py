@@ -24,10 +24,14 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.interactions.links import linked_layouts
+from splitcredit.kernels.interactions.pair_rows import take_one_by_one
 from splitcredit.kernels.interactions.shares import LANES, fill_shares, pass_weights
 from splitcredit.kernels.nodes import n_blocks
 from splitcredit.kernels.tree_shap.blocks import gauss_legendre
 from splitcredit.kernels.tree_shap.lanes import TRIPLE, enter_edge, split_rows
+
+# Up to so many rows it costs less to take them one by one than to set up a block.
+FEW_ROWS = 2
 
 
 class Space(NamedTuple):
@@ -86,8 +90,11 @@ def pair_index(forest, X, outputs, table, n_pairs, singles, keep) -> np.ndarray:
     for layout, links in linked_layouts(forest, outputs, table, keep):
         triples, rules = triples_and_rules(layout, singles)
         extent = n_pairs, int(layout.depths.max()) + 2
-        arrays = layout, links, triples, rules, X, any_nan, extent, out
-        _blocks(n_blocks(len(out), LANES), *arrays)
+        if len(X) <= FEW_ROWS:
+            take_one_by_one(len(out), layout, links, triples, rules, X, extent, out)
+        else:
+            arrays = layout, links, triples, rules, X, any_nan, extent, out
+            _blocks(n_blocks(len(out), LANES), *arrays)
     if forest.aggregate == "mean":
         out /= forest.n_trees
     return out
