@@ -151,6 +151,12 @@ def test_rows_that_do_not_exist_are_refused(rows):
         randomizing.randomized_rmse(forest, X, y, order, [1], X, rows=rows)
 
 
+def test_no_numbers_of_features_are_refused():
+    forest, X, y, order = case()
+    with pytest.raises(ValueError, match="ks is empty: pass at least one number of features"):
+        randomizing.randomized_rmse(forest, X, y, order, [], X)
+
+
 def test_rankings_may_be_given_as_they_are_returned():
     given = np.array([[0, 3], [2, 1]])
     own = rankings.Rankings(given, np.zeros((2, 2)))

@@ -179,6 +179,10 @@ def test_no_rows_give_no_values():
         ({"model_output": "log_loss", "y": [1]}, r"y has shape \(1,\), expected \(2,\)"),
         ({"model_output": "log_loss", "y": [1, 2]}, "y holds other values than 0 and 1"),
         ({"model_output": "squared_error", "y": [1, np.nan]}, "y holds NaN or infinities"),
+        (
+            {"model_output": "squared_error", "y": np.ma.array([1, 1], mask=[False, True])},
+            "y has masked values",
+        ),
         ({"model_output": "probability", "output": 3}, "output=3 is not one of"),
     ],
 )

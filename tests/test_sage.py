@@ -334,13 +334,22 @@ def test_bad_input_is_refused(change, message):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (["a"], r"y is not numeric, but the model has one output: pass numbers"),
+        (["a"], r"y is not numeric \(.*\): pass numbers"),
         ([np.nan], r"y holds NaN or infinities: leave those rows out"),
+        (np.array(["2020-01-01"], "datetime64[D]"), r"y has dates or times: pass numbers"),
+        (np.ma.array([1.0], mask=True), r"y has masked values: leave them out"),
     ],
 )
 def test_bad_targets_of_regressors_are_refused(y, message):
     with pytest.raises(ValueError, match=message):
         importance(grow([leaf(2.0)], 2), np.zeros((1, 2)), y)
+
+
+def test_masked_classes_are_refused():
+    """Red if the class below the mask counts."""
+    y = np.ma.array(["class 0", "class 1"], mask=[False, True])
+    with pytest.raises(ValueError, match="y has masked values: leave them out"):
+        importance(stump(), np.zeros((2, 3)), y)
 
 
 @pytest.mark.parametrize("name", ["float64, <=", "sum with a base"])

@@ -95,6 +95,11 @@ def test_tables_of_pyarrow_have_the_names_of_their_columns_and_not_the_columns_a
     assert importance.feature_names == ("a", "b", "c") and names_of(table) == ["a", "b", "c"]
 
 
+def test_missing_rows_are_named():
+    with pytest.raises(ValueError, match=r"X is None: pass the rows, \(n_samples, n_features\)"):
+        splitcredit.explain(FOREST, None)
+
+
 @pytest.mark.parametrize("when", [pd.Timestamp("2020-01-01"), pd.Timedelta("3 days")])
 def test_columns_of_times_are_refused(when):
     with pytest.raises(ValueError, match=r"X is not numeric \(column 'a' holds"):

@@ -51,7 +51,7 @@ def attributions(function, forest, X, rows: int, dtype, progress, parameters, y=
     n = len(X)
     if y is not None and np.shape(y) != (n,):
         raise ValueError(f"y has shape {np.shape(y)}, expected {(n,)}: one target for each row")
-    y = None if y is None else np.asarray(y)
+    y = None if y is None else np.asanyarray(y)  # A mask stays, to be refused.
     checked = {}
     if n > rows:
         checked = _checked(forest, X, rows, whole is not None)

@@ -12,6 +12,8 @@ _CATEGORIES = ("categorical", "enum", "dictionary")
 
 def refuse_container(X) -> None:
     """Refuse the form in which a library keeps rows for itself; ValueError with the remedy."""
+    if X is None:
+        raise ValueError("X is None: pass the rows, (n_samples, n_features)")
     name = type(X).__name__
     if name in ("DMatrix", "QuantileDMatrix", "Dataset", "Pool"):
         raise ValueError(f"X is a {name}: pass the table that it was made of")
@@ -65,14 +67,19 @@ def numbers(given, who: str) -> np.ndarray:
     ValueError
         If it holds anything but numbers, or masked ones; the message begins with `who`.
     """
-    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
-        raise ValueError(f"{who} has masked values: leave them out")
+    refuse_masked(given, who)
     if getattr(getattr(given, "dtype", None), "kind", "") in tuple("mM"):
         raise ValueError(f"{who} has dates or times: pass numbers")
     try:
         return np.asarray(given, np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{who} is not numeric ({error}): pass numbers") from None
+
+
+def refuse_masked(given, who: str) -> None:
+    """ValueError if there are masked values: what lies below the mask would be read."""
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        raise ValueError(f"{who} has masked values: leave them out")
 
 
 def refuse_times(X) -> None:

@@ -107,6 +107,8 @@ def randomized_rmse(
         raise ValueError(
             f"y has shape {y.shape}, expected ({len(table)},), a number for each row of X"
         )
+    if len(ks) == 0:
+        raise ValueError("ks is empty: pass at least one number of features")
     chosen = _chosen_rows(rows, len(table))
     sets = np.stack([top_k_mask(rankings, k, forest.n_features) for k in ks], axis=1)
     predictions = _predictions(forest, table, sets, source, n_draws, random_state, chosen, output)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-from splitcredit._tables import numbers
+from splitcredit._tables import numbers, refuse_masked
 from splitcredit.convert import unwrap
 from splitcredit.convert.units import called, has_units, refusal, units
 from splitcredit.importances._training import number_of
@@ -77,6 +77,7 @@ def check(forest, name, y, n_rows) -> np.ndarray | None:
         return None
     if y is None:
         raise ValueError(f"model_output={name!r} needs the targets of the rows: pass y")
+    refuse_masked(y, "y")
     y = np.asarray(y)
     if y.shape != (n_rows,):
         raise ValueError(f"y has shape {y.shape}, expected {(n_rows,)}: one target for each row")

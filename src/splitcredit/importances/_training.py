@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from splitcredit._tables import numbers, refuse_masked
 from splitcredit.convert import CLASS_CRITERIA, are_targets
 
 ROWS = ("inbag", "oob")
@@ -241,7 +242,8 @@ def targets_of(forest, y, n) -> np.ndarray:
             f"the model has several targets, {list(forest.output_names)[:5]}, and this measure "
             "takes models of one: fit a model for each target"
         )
-    y = np.asarray(y)
+    refuse_masked(y, "y")
+    given, y = y, np.asarray(y)
     if y.shape != (n,):
         raise ValueError(f"y has shape {y.shape}, expected ({n},): one target for each row of X")
     one_class = knows_one_class(forest)
@@ -255,10 +257,7 @@ def targets_of(forest, y, n) -> np.ndarray:
                 f"{list(forest.output_names)[:10]}"
             )
         return np.ones(n) if one_class else np.array(classes, np.int64)[position]
-    try:
-        y = y.astype(np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("y is not numeric, but the model has one output: pass numbers") from None
+    y = numbers(given, "y")
     if not np.isfinite(y).all():
         raise ValueError("y holds NaN or infinities: leave those rows out")
     return y
