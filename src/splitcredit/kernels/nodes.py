@@ -46,22 +46,16 @@ def cached_per_forest(build):
     return cached
 
 
-def packed(forest, **sides) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Inner nodes as records small enough for several to share a cache line.
-
-    Parameters
-    ----------
-    forest : Forest
-    **sides : float64 (n_nodes,)
-        What each node is worth to a row that comes to it, e.g. the impurity decrease. It is kept
-        with the parent, as ``NAME_left`` and ``NAME_right``.
+@cached_per_forest
+def packed_nodes(forest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Inner nodes as records, several of which share a cache line: one copy for all walks.
 
     Returns
     -------
     nodes : record array (n_inner,)
         ``threshold`` (in the forest's `x_dtype`, see `lowered`), ``feature`` (the column of the
-        prepared rows, see `credited`), ``left``, ``right`` and the sides. Children are numbered as
-        in `reordered`: from n_inner on they are leaves.
+        prepared rows, see `credited`), ``left`` and ``right``. Nodes are numbered as in
+        `inner_first`: from n_inner on they are leaves.
     roots : int32 (n_trees,)
         In the same form.
     missing_left : bool (n_inner,)
@@ -72,15 +66,11 @@ def packed(forest, **sides) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     place = np.empty(forest.n_nodes, np.int32)
     place[order] = np.arange(forest.n_nodes, dtype=np.int32)
     fields = [("threshold", forest.x_dtype), ("feature", "i4"), ("left", "i4"), ("right", "i4")]
-    fields += [(f"{name}_{side}", "f8") for name in sides for side in ("left", "right")]
     nodes = np.zeros(len(inner), np.dtype(fields, align=True))
     nodes["threshold"] = lowered(forest)[inner]
     nodes["feature"] = columns(forest)[inner]
-    for side in ("left", "right"):
-        child = getattr(forest, side)[inner]
-        nodes[side] = place[child]
-        for name, worth in sides.items():
-            nodes[f"{name}_{side}"] = worth[child]
+    nodes["left"] = place[forest.left[inner]]
+    nodes["right"] = place[forest.right[inner]]
     missing_left = np.zeros(len(inner), np.bool_)
     if forest.missing_left is not None:
         missing_left = forest.missing_left[inner]
@@ -88,20 +78,8 @@ def packed(forest, **sides) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @cached_per_forest
-def packed_nodes(forest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The inner nodes alone, as `packed` gives them: one copy for all walks."""
-    return packed(forest)
-
-
-@cached_per_forest
-def reordered(forest) -> np.ndarray:
-    """Values of all nodes, inner nodes first, float64 (n_nodes, n_outputs)."""
-    return readonly(forest.value[inner_first(forest)])
-
-
-@cached_per_forest
 def inner_first(forest) -> np.ndarray:
-    """The forest's own numbers of its nodes in the order of `packed`, int64 (n_nodes,)."""
+    """The forest's own numbers of its nodes, inner nodes before leaves, int64 (n_nodes,)."""
     return readonly(np.argsort(forest.feature < 0, kind="stable"))
 
 

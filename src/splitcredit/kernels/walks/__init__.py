@@ -4,10 +4,11 @@
 threshold c it goes to the left child if x_m <= c, else to the right one; NaN goes where the model
 sends it. Most measures here are sums over the nodes that x meets. A walk takes a block of rows down
 one tree together, one level in each pass. The steps of different rows do not wait for one another,
-so the processor overlaps their memory accesses: with its additions, such a walk is 1.4 to 2.8 times
-as fast as scikit-learn's ``apply`` alone (``docs/benchmarks.md``). Inner nodes are packed into
-records, and the choice of a child is arithmetic, not a jump (`kernels.nodes`). The walks of a
-forest share one packed copy, except that of local MDI, whose records hold more.
+so the processor overlaps their memory accesses: with its additions, such a walk is faster than
+scikit-learn's ``apply`` alone (``docs/benchmarks.md``). Inner nodes are packed into records, of
+which the walks of a forest share one copy. The choice of a child is arithmetic, and what the step
+to it is worth is looked up at the child: as jumps, both would be mispredicted every other time
+(`kernels.nodes`).
 
 **Symbols.** They are those of sutera2021 unless another paper is named.
 
@@ -25,10 +26,10 @@ alpha, lambda   mixture and penalty of the penalized Gini score PG (loecher2022,
 **The files**, in the order in which to read them.
 
 - `predict` adds the value of the leaf over the trees. It is the plainest walk: read it first.
-- `saabas` adds value(t_x) - value(t) to the feature tested at t: Saabas' method, the "path" method
-  of lundberg2017. One function explains all outputs, the other one output for each row.
-- `local_mdi` adds i(t) - i(t_x) instead: local MDI (sutera2021, Definition 1 and Eq. 8). The
-  decrease is stored in the parent's record, so a step reads one record.
+- `steps` adds what each step from t to t_x is worth to the feature tested at t.
+- `saabas` takes value(t_x) - value(t) for it: Saabas' method, the "path" method of lundberg2017.
+  One function explains all outputs, the other one output for each row.
+- `local_mdi` takes i(t) - i(t_x) instead: local MDI (sutera2021, Definition 1 and Eq. 8).
 - `mdi` needs no rows: global MDI (sutera2021, Eq. 2) from covers and impurities, tree by tree. The
   mean of local MDI over the training rows equals it (Eq. 9).
 - `oob` takes every training row to its leaf once, and adds children to parents, with in-bag and

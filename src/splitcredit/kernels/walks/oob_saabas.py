@@ -13,8 +13,8 @@ from splitcredit.kernels.nodes import (
     n_blocks,
     packed_nodes,
     readonly,
-    reordered,
 )
+from splitcredit.kernels.walks.saabas import credits
 
 
 def oob_saabas(forest, X, outputs, inbag) -> np.ndarray:
@@ -33,15 +33,15 @@ def oob_saabas(forest, X, outputs, inbag) -> np.ndarray:
     -------
     float64 (n_samples, n_features, n_explained)
     """
-    value = readonly(np.ascontiguousarray(reordered(forest)[:, outputs]))
+    credit = readonly(np.ascontiguousarray(credits(forest)[:, outputs]))
     out = np.zeros((*X.shape, len(outputs)))
-    _saabas(n_blocks(len(X)), *packed_nodes(forest), value, forest.inbag, inbag, X, out)
+    _saabas(n_blocks(len(X)), *packed_nodes(forest), credit, forest.inbag, inbag, X, out)
     return credited(forest, out / forest.n_trees)
 
 
 @kernel(parallel=True)
-def _saabas(first, last, nodes, roots, missing_left, value, counts, inbag, X, out):
-    n, n_outputs = len(X), value.shape[1]
+def _saabas(first, last, nodes, roots, missing_left, credit, counts, inbag, X, out):
+    n, n_outputs = len(X), credit.shape[1]
     at, rows = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
     for block in range(first, last):
         for t in range(len(roots)):
@@ -53,12 +53,13 @@ def _saabas(first, last, nodes, roots, missing_left, value, counts, inbag, X, ou
                         active += 1
             while active > 0:
                 going = 0
-                for a in range(active):
-                    i, k = rows[a], at[a]
-                    j = nodes[k].feature
-                    child = child_of(nodes, k, goes_left(X[i, j], nodes, missing_left, k))
+                for a in range(np.uint64(active)):
+                    i, k = np.uint64(rows[a]), np.uint64(at[a])
+                    j = np.uint64(nodes[k].feature)
+                    left = goes_left(X[i, j], nodes, missing_left, k)
+                    child = np.uint64(child_of(nodes, k, left))
                     for c in range(n_outputs):
-                        out[i, j, c] += value[child, c] - value[k, c]
+                        out[i, j, c] += credit[child, c]
                     at[going], rows[going] = child, i
                     going += child < len(nodes)
                 active = going

@@ -1,0 +1,78 @@
+"""Steps from a node to a child: what each is worth, and their sums over the path of each row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.nodes import (
+    BLOCK,
+    child_of,
+    enter,
+    goes_left,
+    inner_first,
+    n_blocks,
+    packed_nodes,
+    readonly,
+)
+
+
+def changes(forest, values) -> np.ndarray:
+    """Change of something from the parent of each node to the node; 0 at the roots.
+
+    Parameters
+    ----------
+    forest : Forest
+    values : float64 (n_nodes, ...)
+        In the forest's own order.
+
+    Returns
+    -------
+    float64 (n_nodes, ...)
+        In the order of `inner_first`.
+    """
+    change, inner = np.zeros(values.shape), np.flatnonzero(forest.feature >= 0)
+    for child in (forest.left[inner], forest.right[inner]):
+        change[child] = values[child] - values[inner]
+    return readonly(change[inner_first(forest)])
+
+
+def sums_of_steps(forest, credit, X) -> np.ndarray:
+    """Sums over the steps of each row, credited to the columns that they test.
+
+    Parameters
+    ----------
+    forest : Forest
+    credit : float64 (n_nodes,)
+        What the step to a node is worth, in the order of `inner_first`.
+    X : prepared rows
+
+    Returns
+    -------
+    float64 (n_samples, n_columns)
+        Added over the trees.
+    """
+    out = np.zeros(X.shape)
+    _add_steps(n_blocks(len(X)), *packed_nodes(forest), credit, X, out)
+    return out
+
+
+@kernel(parallel=True)
+def _add_steps(first, last, nodes, roots, missing_left, credit, X, out):
+    n = len(X)
+    at, rows = np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int32)
+    for block in range(first, last):
+        start, stop = block * BLOCK, min(n, block * BLOCK + BLOCK)
+        for t in range(len(roots)):
+            active = enter(nodes, roots[t], start, stop, at, rows)
+            while active > 0:
+                going = 0
+                for a in range(np.uint64(active)):
+                    i, k = np.uint64(rows[a]), np.uint64(at[a])
+                    j = np.uint64(nodes[k].feature)
+                    left = goes_left(X[i, j], nodes, missing_left, k)
+                    child = np.uint64(child_of(nodes, k, left))
+                    out[i, j] += credit[child]
+                    at[going], rows[going] = child, i
+                    going += child < len(nodes)
+                active = going
