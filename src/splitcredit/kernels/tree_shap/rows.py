@@ -52,11 +52,12 @@ def take_one_by_one(first, last, layout, extents, triples, points, weights, X, r
     inside = np.empty(deepest)  # o below the edge into a depth of the path
     inside[0] = 1.0
     for i in range(first, last):
+        row = np.uint64(rows[i])
         for t in range(len(triples)):
-            start, stop = starts[t, 0], starts[t + 1, 0]
+            start, stop = np.uint64(starts[t, 0]), np.uint64(starts[t + 1, 0])
             if start < stop:
-                rule = triples[t]
-                for k in range(TRIPLE * rule):
+                first_term, rule = np.uint64(starts[t, 1]), np.uint64(triples[t])
+                for k in range(np.uint64(TRIPLE) * rule):
                     A[0, k] = weights[rule, k]
                 depth[0] = 0
                 for e in range(start, stop):
@@ -67,7 +68,7 @@ def take_one_by_one(first, last, layout, extents, triples, points, weights, X, r
                         rule,
                         points,
                         X,
-                        rows[i],
+                        row,
                         A,
                         q,
                         scale,
@@ -75,21 +76,26 @@ def take_one_by_one(first, last, layout, extents, triples, points, weights, X, r
                         depth,
                         inside,
                     )
-                for e in range(stop - 1, start - 1, -1):
-                    _up(entries, terms, e, start, starts[t, 1], rule, A, q, scale, edge, Q, i, out)
+                for below in range(stop - start):
+                    e = stop - below - np.uint64(1)
+                    _up(entries, terms, e, start, first_term, rule, A, q, scale, edge, Q, i, out)
+
+
+# Indices have no sign: of others, each would be asked whether it counts from the end.
 
 
 @kernel(inline=True)
 def _down(entries, e, start, rule, points, X, row, A, q, scale, edge, depth, inside):
     """Fill s, o z (s - r), q and 1 / h^2 of an entry; A and o of its children."""
-    entry, here = entries[e], e - start
+    entry, here, n_points = entries[e], e - start, np.uint64(TRIPLE) * rule
     if here > 0:
-        inside[depth[here]] = edge[here, 0]
-    o, z, ratio, x = inside[entry.above], entry.z, entry.ratio, X[row, entry.column]
+        inside[np.uint64(depth[here])] = edge[here, 0]
+    o, z, ratio = inside[np.uint64(entry.above)], entry.z, entry.ratio
+    x = X[row, np.uint64(entry.column)]
     left = entry.missing_left if x != x else x <= entry.threshold
     s = 1.0 if left != entry.first_is_right else 0.0
     edge[here, 1], edge[here, 2], edge[here, 3] = s, o * z * (s - ratio), o
-    for k in range(TRIPLE * rule):
+    for k in range(n_points):
         t, inverse = points[rule, k], 1.0
         low = (1 - t) * ratio
         if entry.above > 0:
@@ -101,35 +107,53 @@ def _down(entries, e, start, rule, points, X, row, A, q, scale, edge, depth, ins
         q[2, here, k] = low + s * (high - low) if o > 0 else ratio
     for child, is_first in ((entry.first, True), (entry.second, False)):
         if child >= 0:
-            below = child - start
+            below = np.uint64(child) - start
             edge[below, 0], depth[below] = o * (s if is_first else 1 - s), depth[here] + 1
-            for k in range(TRIPLE * rule):
+            for k in range(n_points):
                 A[below, k] = A[here, k] * (q[2, here, k] if is_first else 1 - q[2, here, k])
 
 
 @kernel(inline=True)
 def _up(entries, terms, e, start, first_term, rule, A, q, scale, edge, Q, i, out):
     """Q of the terms of an entry, and what they credit to its feature."""
-    entry, here = entries[e], e - start
+    entry, here, triple = entries[e], e - start, np.uint64(TRIPLE)
+    row, j = np.uint64(i), np.uint64(entry.feature)
     # As in blocks, where a root is never taken together with its parent.
     bottom = here > 0 and entry.first < 0 and entry.second < 0
-    for place in range(entry.n_terms):
-        term, at = terms[entry.terms + place], entry.terms + place - first_term
+    for place in range(np.uint64(entry.n_terms)):
+        at = np.uint64(entry.terms) + place
+        term, at = terms[at], at - first_term
+        total, w, v = 0.0, term.first_value - term.second_value, term.second_value
+        if bottom:
+            s, taken = edge[here, 1], edge[here, 3] > 0
+            for g in range(rule):
+                part = 0.0
+                for k in range(triple * g, triple * g + triple):
+                    part += scale[here, k] * A[here, k]
+                    if taken:
+                        low = v + q[0, here, k] * w
+                        Q[at, k] = low + s * (v + q[1, here, k] * w - low)
+                    else:
+                        Q[at, k] = v + q[2, here, k] * w
+                total += part
+            out[row, j, np.uint64(term.output)] += edge[here, 2] * total * w
+            continue
         # The terms of the children with the same output, if it varies there.
-        one = entries[entry.first].terms + place - first_term if place < entry.n_first else -1
-        two = entries[entry.second].terms + term.second - first_term if term.second >= 0 else -1
-        total, w = 0.0, term.first_value - term.second_value
+        has_first, has_second = place < entry.n_first, term.second >= 0
+        one, two = np.uint64(0), np.uint64(0)
+        if has_first:
+            one = np.uint64(entries[np.uint64(entry.first)].terms) + place - first_term
+        if has_second:
+            two = np.uint64(entries[np.uint64(entry.second)].terms)
+            two += np.uint64(term.second) - first_term
+        constant = not has_first and not has_second
         for g in range(rule):
             part = 0.0
-            for k in range(g * TRIPLE, (g + 1) * TRIPLE):
-                second = Q[two, k] if two >= 0 else term.second_value
-                difference = (Q[one, k] if one >= 0 else term.first_value) - second
+            for k in range(triple * g, triple * g + triple):
+                second = Q[two, k] if has_second else v
+                difference = (Q[one, k] if has_first else term.first_value) - second
                 weight = scale[here, k] * A[here, k]
-                part += weight if one < 0 and two < 0 else weight * difference
+                part += weight if constant else weight * difference
                 Q[at, k] = second + q[2, here, k] * difference
-                if bottom and edge[here, 3] > 0:
-                    low = second + q[0, here, k] * w
-                    Q[at, k] = low + edge[here, 1] * (second + q[1, here, k] * w - low)
-            total += part * w if one < 0 and two < 0 and not bottom else part
-        credit = edge[here, 2] * total
-        out[i, entry.feature, term.output] += credit * w if bottom else credit
+            total += part * w if constant else part
+        out[row, j, np.uint64(term.output)] += edge[here, 2] * total
