@@ -385,7 +385,7 @@ def test_few_rows_have_the_bytes_that_they_have_in_a_block(name, singles, monkey
     X = forest.prepare(rows_on_thresholds(forest, 6))
     arguments = np.arange(forest.n_outputs), table, len(pairs), singles, False
     in_block = pair_blocks.pair_index(forest, X, *arguments)
-    for n in (1, 2):
+    for n in (1, 3):
         alone = [pair_blocks.pair_index(forest, X[i : i + n], *arguments) for i in range(0, 6, n)]
         assert np.concatenate(alone).tobytes() == in_block.tobytes()
     monkeypatch.setattr(pair_blocks, "FEW_ROWS", 0)

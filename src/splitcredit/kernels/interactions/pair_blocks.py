@@ -31,7 +31,7 @@ from splitcredit.kernels.tree_shap.blocks import gauss_legendre
 from splitcredit.kernels.tree_shap.lanes import TRIPLE, enter_edge, split_rows
 
 # Up to so many rows it costs less to take them one by one than to set up a block.
-FEW_ROWS = 2
+FEW_ROWS = 3
 
 
 class Space(NamedTuple):
