@@ -72,45 +72,64 @@ def _increases(
     out,
 ):
     """Fill in the rows of `out` of some trees; orders of tree t start at n_features starts[t]."""
-    n_features = out.shape[1]
+    n_features, most = out.shape[1], 0
     for t in range(first_tree, last_tree):
-        root, first, n = offsets[trees[t]], starts[t], starts[t + 1] - starts[t]
+        most = max(most, starts[t + 1] - starts[t])
+    before, leaf = np.empty(most), np.empty(most, np.int32)
+    at, walking = np.empty(most, np.int32), np.empty(most, np.int32)
+    for t in range(first_tree, last_tree):
+        root, begin, n = offsets[trees[t]], starts[t], starts[t + 1] - starts[t]
         if n == 0:
             continue
         # The node at which the path of a row first tests a feature; -1 for none.
-        before, entry = np.empty(n), np.full((n_features, n), -1, np.int32)
+        entry = np.full((n_features, n), -1, np.int32)
         for a in range(n):
-            i, k = rows[first + a], root
-            while feature[k] >= 0:
-                if entry[feature[k], a] < 0:
-                    entry[feature[k], a] = k
-                k = _child(column, threshold, left, right, missing_left, X, k, i)
-            before[a] = _loss(predicted[k], target[i], is_class)
+            at[a], walking[a], leaf[a] = root, a, root
+        active = n if feature[root] >= 0 else 0
+        while active > 0:
+            going = 0
+            for b in range(np.uint64(active)):
+                k, a = np.uint64(at[b]), np.uint64(walking[b])
+                u = np.uint64(feature[k])
+                entry[u, a] = entry[u, a] if entry[u, a] >= 0 else at[b]
+                x = X[np.uint64(rows[begin + a]), np.uint64(column[k])]
+                goes_left = missing_left[k] if x != x else x <= threshold[k]
+                child = right[k] + np.int32(goes_left) * (left[k] - right[k])
+                leaf[a] = child
+                at[going], walking[going] = child, a
+                going += feature[np.uint64(child)] >= 0
+            active = going
+        for a in range(n):
+            before[a] = _loss(predicted[leaf[a]], target[rows[begin + a]], is_class)
         for u in range(n_features):
-            total = 0.0
-            order = orders[n_features * first + u * n : n_features * first + (u + 1) * n]
+            order = orders[n_features * begin + u * n : n_features * begin + (u + 1) * n]
+            # A row whose path does not test the feature, or that keeps its value, keeps its leaf.
+            active = 0
             for a in range(n):
-                k = np.int64(entry[u, a])
-                # A row whose path does not test the feature, or that keeps its value, keeps its
-                # leaf.
-                if k < 0:
-                    continue
-                i, other = rows[first + a], rows[first + order[a]]
-                if X[i, u] == X[other, u]:
-                    continue
-                while feature[k] >= 0:
-                    source = other if feature[k] == u else i
-                    k = _child(column, threshold, left, right, missing_left, X, k, source)
-                total += _loss(predicted[k], target[i], is_class) - before[a]
+                leaf[a] = -1
+                at[active], walking[active] = entry[u, a], a
+                changes = X[rows[begin + a], u] != X[rows[begin + order[a]], u]
+                active += entry[u, a] >= 0 and changes
+            while active > 0:
+                going = 0
+                for b in range(np.uint64(active)):
+                    k, a = np.uint64(at[b]), np.uint64(walking[b])
+                    own, other = rows[begin + a], rows[begin + order[a]]
+                    # By arithmetic: as jumps, both choices would be mispredicted every other time.
+                    i = np.uint64(own + (other - own) * (feature[k] == u))
+                    x = X[i, np.uint64(column[k])]
+                    goes_left = missing_left[k] if x != x else x <= threshold[k]
+                    child = right[k] + np.int32(goes_left) * (left[k] - right[k])
+                    leaf[a] = child
+                    at[going], walking[going] = child, a
+                    going += feature[np.uint64(child)] >= 0
+                active = going
+            total = 0.0
+            for a in range(n):
+                if leaf[a] >= 0:
+                    i = rows[begin + a]
+                    total += _loss(predicted[leaf[a]], target[i], is_class) - before[a]
             out[trees[t], u] = total / n
-
-
-@kernel(inline=True)
-def _child(column, threshold, left, right, missing_left, X, k, i):
-    """The child of node k that the value of row i leads to."""
-    x = X[i, column[k]]
-    goes_left = missing_left[k] if x != x else x <= threshold[k]
-    return left[k] if goes_left else right[k]
 
 
 @kernel(inline=True)
