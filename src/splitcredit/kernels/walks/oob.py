@@ -159,11 +159,11 @@ def _at_leaves(
             active = enter(nodes, roots[t], start, stop, at, walking)
             while active > 0:
                 going = 0
-                for a in range(active):
-                    i, k = walking[a], at[a]
-                    left = goes_left(X[i, nodes[k].feature], nodes, missing_left, k)
+                for a in range(np.uint64(active)):
+                    i, k = np.uint64(walking[a]), np.uint64(at[a])
+                    left = goes_left(X[i, np.uint64(nodes[k].feature)], nodes, missing_left, k)
                     child = child_of(nodes, k, left)
-                    leaf[i - start] = child
+                    leaf[i - np.uint64(start)] = child
                     at[going], walking[going] = child, i
                     going += child < len(nodes)
                 active = going

@@ -42,11 +42,11 @@ def _predict(first, last, nodes, roots, missing_left, numbers, value, X, out):
             active = enter(nodes, roots[t], start, stop, at, rows)
             while active > 0:
                 going = 0
-                for a in range(active):
+                for a in range(np.uint64(active)):
                     i, k = np.uint64(rows[a]), np.uint64(at[a])
-                    left = goes_left(X[i, nodes[k].feature], nodes, missing_left, k)
+                    left = goes_left(X[i, np.uint64(nodes[k].feature)], nodes, missing_left, k)
                     child = child_of(nodes, k, left)
-                    leaf[rows[a] - start] = child
+                    leaf[i - np.uint64(start)] = child
                     at[going], rows[going] = child, rows[a]
                     going += child < len(nodes)
                 active = going
