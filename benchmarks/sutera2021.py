@@ -28,6 +28,7 @@ def benchmarks():
     for k, (shap_target, rows) in {1: (25, 8), 8: (10, 24), 64: (10, 40)}.items():
         yield from digits_forest(k, shap_target, rows)
     yield from sage_on_led()
+    yield sage_on_numbers()
 
 
 def digits_forest(k, shap_target, rows):
@@ -116,4 +117,32 @@ def sage_on_led():
         lambda: mdi.mdi_per_tree(forest).mean(axis=0),
         lambda: importance(forest, data.X, data.y, loss="cross_entropy", threshold=0.025),
         target=10,
+    )
+
+
+def sage_on_numbers():
+    """SAGE by so many permutations, squared error, of features with many values."""
+    import sage
+    from sklearn.datasets import make_friedman1
+
+    from splitcredit.importances.sage import importance
+
+    X, y = make_friedman1(500, 10, random_state=0)
+    parameters = {"estimator": "RandomForestRegressor", "n_estimators": 100, "max_depth": 8}
+    model = fit({**parameters, "random_state": 0}, X, y)
+    forest = to_forest(model)
+
+    def theirs():
+        estimator = sage.PermutationEstimator(sage.MarginalImputer(model, X), "mse")
+        estimator(X, y, n_permutations=512, detect_convergence=False, bar=False)
+
+    return Pair(
+        "SAGE, squared error",
+        "Friedman, 100 trees, depth 8, 10 features, 500 background rows, 512 permutations",
+        "sage-importance",
+        version("sage-importance"),
+        lambda: importance(forest, X, y, n_permutations=512),
+        theirs,
+        target=10,
+        repeats=1,
     )

@@ -18,12 +18,23 @@ from sklearn.tree import DecisionTreeClassifier
 
 import twins
 import twins_sage
-from forests import DRAWN, fitted, grow, leaf, rows_on_thresholds, split, stump, whole_numbers
+from forests import (
+    DRAWN,
+    fitted,
+    grow,
+    leaf,
+    random_forest,
+    rows_on_thresholds,
+    split,
+    stump,
+    whole_numbers,
+)
 from reproduction import theory
 from reproduction.datasets import led
 from splitcredit import Importance, to_forest
 from splitcredit.importances import sage as sage_method
 from splitcredit.importances.sage import importance
+from splitcredit.kernels.walks import background_masks
 from splitcredit.kernels.walks import sage as kernel
 
 LED = led.load()
@@ -86,6 +97,21 @@ def test_exact_values_of_led_equal_the_definition(loss, imputer):
     twin = twins_sage.sage(led_forest()[1], LED.X, LED.y, LED.X, loss, imputer)
     ours = of_led(loss, imputer=imputer, algorithm="exact").values
     assert twins.largest_error(ours, twin) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("words", [1, background_masks.WORDS])
+@pytest.mark.parametrize("n_background", [1, 63, 64, 65, 200])
+def test_means_over_masks_are_those_of_predictions(words, n_background, monkeypatch):
+    """Red if a mask loses a row at the end of a word, or has rows that there are not."""
+    monkeypatch.setattr(background_masks, "WORDS", words)
+    forest = random_forest(3, n_trees=4, depth=6, n_features=5, n_outputs=2)
+    rng = np.random.default_rng(n_background)
+    X, background = (forest.prepare(rng.normal(size=(n, 5))) for n in (7, n_background))
+    rows, known = rng.integers(7, size=40), rng.random((40, 5)) < 0.5
+    means = background_masks.BackgroundMasks(forest, X, background).means(rows, known)
+    mixed = np.where(known[:, None, :], X[rows][:, None, :], background).reshape(-1, 5)
+    expected = forest.predict(mixed).reshape(40, n_background, 2).mean(axis=1)
+    assert twins.largest_error(means, expected) <= twins.ROUNDING
 
 
 @pytest.mark.parametrize("imputer", ["marginal", "conditional"])
@@ -183,7 +209,10 @@ def test_correlated_features_share_with_the_conditional_imputer():
 @pytest.mark.parametrize("run", [of_led, of_regression])
 @pytest.mark.parametrize("imputer", ["marginal", "conditional"])
 @pytest.mark.parametrize("algorithm", ["exact", "sampled"])
-def test_threads_chunks_and_tables_leave_the_bytes_alone(run, imputer, algorithm, monkeypatch):
+@pytest.mark.parametrize("table", [kernel.TABLE, 0], ids=["table", "no table"])
+def test_threads_and_chunks_leave_the_bytes_alone(run, imputer, algorithm, table, monkeypatch):
+    monkeypatch.setattr(kernel, "TABLE", table)
+
     def bytes_now():
         scores = run(imputer=imputer, algorithm=algorithm, threshold=0.1)
         return scores.values.tobytes() + scores.standard_error.tobytes()
@@ -198,7 +227,7 @@ def test_threads_chunks_and_tables_leave_the_bytes_alone(run, imputer, algorithm
         (sage_method, "PAIRS", 1),
         (sage_method, "PAIRS", 1000),
         (kernel, "CHUNK", 700),
-        (kernel, "TABLE", 0),
+        (background_masks, "PAIRS", 1),
     ):
         monkeypatch.setattr(module, name, size)
         assert bytes_now() == before, (name, size)

@@ -61,8 +61,8 @@ def importance(
         (divide by ln 2 for bits), with probabilities raised to 1e-12 at least. The mse of a
         classifier is the Brier score, summed over the classes.
     background : array-like or DataFrame (n_background, n_features), optional
-        Rows that unknown features are imputed from; X by default. The time is proportional to
-        their number.
+        Rows that unknown features are imputed from; X by default. The time grows with their
+        number.
     imputer : {"marginal", "conditional"}
         What f_S(x_S) is: the mean over the background rows z of the prediction at
         ``(x_S, z_-S)``, or of the prediction at those z that agree with x on S. The second is for

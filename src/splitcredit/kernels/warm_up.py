@@ -26,6 +26,7 @@ from splitcredit.kernels.prediction_gap import (
 from splitcredit.kernels.tree_shap import explain as tree_shap
 from splitcredit.kernels.tree_shap.oob import oob_tree_shap
 from splitcredit.kernels.walks import (
+    background_masks,
     local_mdi,
     mda,
     mdi,
@@ -162,8 +163,10 @@ def _walks(stump, X):
     local_mdi.local_mdi(stump, X)
     saabas.saabas(stump, X)
     saabas.saabas_one(stump, X, index)
+    known = np.ones((2, 1), np.bool_)
     for imputer in (sage.MarginalImputer, sage.ConditionalImputer):
-        imputer(stump, X, X)(index, np.ones((2, 1), np.bool_))
+        imputer(stump, X, X)(index, known)
+    background_masks.BackgroundMasks(stump, X, X).means(index, known)
 
 
 def _predict(stump, X):

@@ -43,4 +43,6 @@ alpha, lambda   mixture and penalty of the penalized Gini score PG (loecher2022,
   (Covert et al. 2020), for many pairs of a row and a set at once. A forest cannot tell values
   between two thresholds apart, so the inputs form a grid. Where the grid is small, each cell is
   predicted once and looked up from then on.
+- `background_masks` gives them where the grid is large: all rows of the background go down a tree
+  together, as sets of bits.
 """

@@ -1,9 +1,9 @@
 """Predictions of a forest that knows some features only: f_S of SAGE, for many (row, S) at once.
 
 An imputer is called with pairs of a row i and a coalition S and gives f_S(x_S) for each pair. No
-pair depends on the others, so the bytes do not depend on how pairs are gathered. Only the
-predictions run on several threads: the rest is so short that threads would mostly wait for one
-another, on a busy machine for longer than the work takes.
+pair depends on the others, so the bytes do not depend on how pairs are gathered. Only predictions
+and `background_masks` run on several threads: the rest is so short that threads would mostly wait
+for one another, on a busy machine for longer than the work takes.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import columns, lowered, owners, readonly
 from splitcredit.kernels.walks import predict
+from splitcredit.kernels.walks.background_masks import BackgroundMasks
 
 # Numbers in a table of predictions (inputs times outputs): at most 64 MB.
 TABLE = 1 << 23
@@ -27,7 +28,8 @@ class MarginalImputer:
 
     A forest cannot tell two values of a feature apart with no threshold between them, so the
     inputs that can be imputed are the cells of a grid. Where the grid is small, the prediction at
-    a cell is made when the cell is first met, and looked up from then on.
+    a cell is made when the cell is first met, and looked up from then on. Where it is large, sets
+    of background rows go down the trees.
 
     Parameters
     ----------
@@ -48,6 +50,8 @@ class MarginalImputer:
             self.steps = codes * self.strides
             self.table = np.empty((n_cells, forest.n_outputs))
             self.filled = np.zeros(n_cells, np.bool_)
+        else:
+            self.masks = BackgroundMasks(forest, X, background)
 
     def __call__(self, rows, known) -> np.ndarray:
         """Predictions, float64 (n_pairs, n_outputs).
@@ -60,13 +64,13 @@ class MarginalImputer:
             The coalition S of each pair.
         """
         known = known[:, self.owners]
+        if not self.tabulated:
+            return self.masks.means(rows, known)
         out = np.empty((len(rows), self.forest.n_outputs))
-        width = 1 if self.tabulated else self.X.shape[1]
-        step = max(1, CHUNK // (len(self.background) * width))
+        step = max(1, CHUNK // len(self.background))
         for a in range(0, len(rows), step):
             part = slice(a, a + step)
-            some = self._looked_up if self.tabulated else self._predicted
-            out[part] = some(rows[part], known[part])
+            out[part] = self._looked_up(rows[part], known[part])
         return out
 
     def _looked_up(self, rows, known):
@@ -76,14 +80,10 @@ class MarginalImputer:
         if new.size:
             levels = new[:, None] // self.strides % self.sizes
             inputs = [level[levels[:, j]] for j, level in enumerate(self.levels)]
-            self.table[new] = _predict(self.forest, np.column_stack(inputs))
+            inputs = readonly(np.ascontiguousarray(np.column_stack(inputs)))
+            self.table[new] = predict.predict(self.forest, inputs)
             self.filled[new] = True
         return _means(self.table, cells)
-
-    def _predicted(self, rows, known):
-        inputs = np.where(known[:, None, :], self.X[rows][:, None, :], self.background)
-        cells = np.arange(inputs.shape[0] * inputs.shape[1]).reshape(inputs.shape[:2])
-        return _means(_predict(self.forest, inputs.reshape(-1, inputs.shape[2])), cells)
 
 
 class ConditionalImputer:
@@ -136,10 +136,6 @@ def _levels(forest, X):
         _, first, codes[:, j] = np.unique(interval, return_index=True, return_inverse=True)
         levels.append(X[first, j])
     return codes, levels
-
-
-def _predict(forest, inputs):
-    return predict.predict(forest, readonly(np.ascontiguousarray(inputs)))
 
 
 @kernel()
