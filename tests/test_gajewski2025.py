@@ -97,7 +97,8 @@ def optimum():
     rows = swept("bigger", sigma_metric=list(SIGMAS), ranking=RANKINGS)
     is_own = rows["ranking"] == "greedy_sigma" + rows["sigma_metric"].astype(str)
     rows["value"], rows["first_best"] = np.where(is_own, 0.99, 0.8), np.where(is_own, 1.0, 0.5)
-    rows.loc[rows["data"] == "parkinson", ["value", "first_best"]] = np.nan
+    rows["n_rows"] = 10
+    rows.loc[rows["data"] == "parkinson", ["value", "first_best", "n_rows"]] = [np.nan, np.nan, 0]
     return rows
 
 
@@ -107,7 +108,7 @@ def pgi_agreement():
     has_own_name = pair["ranking"] == RANKINGS[1]
     pair.loc[has_own_name, ["ranking", "other"]] = ["shap", RANKINGS[1]]
     swapped = pair.assign(quantity="swapped", value=0.02)
-    return pd.concat([scores.assign(other="", value=0.8), pair, swapped])
+    return pd.concat([scores.assign(other="", value=0.8), pair, swapped]).assign(n_rows=40)
 
 
 def changes(model):
@@ -281,12 +282,14 @@ def test_statements_on_rankings_on_made_numbers(inputs):
     behind |= {("s12", v): "differs" for v in VARIANTS}
     behind |= {("s19", f"{v}, greedy"): "differs" for v in VARIANTS}
     behind |= {("s19", f"{v}, SHAP"): "holds" for v in VARIANTS}
+    behind |= {("s19", f"{v}, neither"): "differs" for v in VARIANTS}
     assert verdicts_of("table4") == behind
     randomized = errors(draws_error=0.02)
     randomized["lead"], randomized["low"], randomized["high"] = 0.1, -0.1, 0.3
     verdicts = verdicts_of("table4", **{"bigger/randomized_error": randomized})
     assert {v for (s, _), v in verdicts.items() if s == "s11"} == {"holds"}
     assert {v for (s, _), v in verdicts.items() if s == "s12"} == {"undecided"}
+    assert verdicts["s19", "described, neither"] == "holds"
     assert set(verdicts_of("table5").values()) == {"holds"}
     verdicts = verdicts_of("table5", **{"bigger/removed_error": randomized.assign(n_fits=9)})
     assert set(verdicts.values()) == {"undecided"}

@@ -99,16 +99,18 @@ def statements(table) -> list[dict]:
     findings += near_zero("s01", table, UNBIASED)
     findings += near_zero("s01", table, DEBIASED, beside=True)
     for name in BIASED:
-        findings.append(_less("s01", table, {"mda": "MDA", **BIASED}, "mda", name, "Age"))
+        names = {"mda": "MDA", **BIASED}
+        findings.append(_less("s01", table, names, "mda", name, "Age", beside=True))
     findings += sizeable("s02", table, BIASED, case=SHUFFLED)
-    findings += near_zero("s02", table, UNBIASED, case=SHUFFLED)
+    # The paper's sentence is on the biased measures.
+    findings += near_zero("s02", table, UNBIASED, case=SHUFFLED, beside=True)
     findings += near_zero("s02", table, DEBIASED, case=SHUFFLED, beside=True)
     for case in (AS_THEY_ARE, SHUFFLED):
         findings.append(_less("s21", table, BIASED, "cfc", "mdi_rows", ID, case))
     return findings
 
 
-def _less(statement, table, names, smaller, larger, feature, case=AS_THEY_ARE):
+def _less(statement, table, names, smaller, larger, feature, case=AS_THEY_ARE, beside=False):
     """A finding that the score of a feature over that of Sex is smaller by one of two measures."""
     rows = [_titanic.row_of(table, name, feature, case) for name in (larger, smaller)]
     value = rows[0]["of_sex"] - rows[1]["of_sex"]
@@ -118,4 +120,5 @@ def _less(statement, table, names, smaller, larger, feature, case=AS_THEY_ARE):
     variant = f"{names[smaller]} below {names[larger]}, {feature}"
     variant += "" if case == AS_THEY_ARE else f", {case}"
     options = {"basis": "monte-carlo", "interval": (value - width, value + width)}
+    options["beside"] = beside
     return finding(statement, variant, measured, value, 0.0, "at least", **options)

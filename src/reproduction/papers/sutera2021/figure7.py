@@ -100,7 +100,7 @@ def statements(table) -> list[dict]:
             ("smaller", low.min(), LEAST, "at least"),
             ("larger", low.max(), MOST, "at most"),
         ):
-            words = f"{measured} share of samples below {SIMILAR:g}, of two measures (%)"
+            words = f"{measured} share of samples below {SIMILAR:g} (Pearson), of two measures (%)"
             variant = f"{dataset}, {kind} {LEAST if kind == 'at least' else MOST:g} %"
             options = {"basis": "chosen", "reason": _UNCORRELATED}
             findings.append(finding("s21", variant, words, value, limit, kind, **options))

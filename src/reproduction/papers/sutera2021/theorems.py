@@ -96,6 +96,8 @@ QUANTITIES = {
     ("s45", "disagreements, X_m <= x_m and B <= x_B"): ("sum", 0.0),
 }
 
+# Variants that stand beside a statement: a premise, and forests that do not meet one.
+BESIDE = ("premise", "bagged")
 # (statement, variant): the name of the measured value, and the beginnings of the names of the
 # quantities that decide; without any, all of the statement's. Their limits are of one kind.
 FINDINGS = {
@@ -255,10 +257,8 @@ def statements(table: pd.DataFrame) -> list[dict]:
         extreme = max if kind == "at most" else min
         value, limit = extreme(v for v, _, _ in judged), extreme(b for _, _, b in judged)
         options = {"basis": "chosen", "reason": _MARGIN_REASON} if limit == MARGIN else {}
-        is_premise = variant == "premise"
-        findings.append(
-            finding(statement, variant, measured, value, limit, kind, beside=is_premise, **options)
-        )
+        options["beside"] = variant in BESIDE
+        findings.append(finding(statement, variant, measured, value, limit, kind, **options))
     return findings
 
 
