@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost
+from sklearn.datasets import load_iris
 from sklearn.ensemble import (
     AdaBoostClassifier,
     GradientBoostingClassifier,
@@ -736,3 +737,48 @@ def test_without_a_choice_of_two_outputs_that_add_up_the_second_is_measured():
         ),
     ):
         assert call().tobytes() == call(output=1).tobytes()
+
+
+@pytest.mark.parametrize("labels", [(1, 2, 3), (-1, 0, 1), ("1", "2", "3")])
+def test_classes_named_like_the_index_of_others_are_ranked_and_measured(labels):
+    """Red if an index that the library has chosen counts as the name of another class."""
+    X, y = load_iris(return_X_y=True)
+    rows, scale = X[::10], 0.3 * X.std(axis=0)
+    plain, named = (
+        RandomForestClassifier(5, random_state=0, oob_score=False).fit(X, np.array(names)[y])
+        for names in (("a", "b", "c"), labels)
+    )
+    for call in (
+        lambda m: sc.rank(m, rows, scale=scale).rankings,
+        lambda m: sc.rank(m, rows, method="pgi2_optimum", scale=scale).rankings,
+        lambda m: sc.faithfulness(m, rows, "tree_shap", scale=scale),
+        lambda m: sc.faithfulness(m, rows, "tree_shap", scale=scale, output="predicted"),
+        lambda m: sc.faithfulness(m, rows, [2], "pg2", scale=scale, output=str(m.classes_[1])),
+    ):
+        assert call(named).tobytes() == call(plain).tobytes()
+
+
+def test_two_classes_named_1_and_2_are_ranked_by_out_of_bag_attributions():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:100], y[:100]
+    plain, named = (
+        RandomForestClassifier(5, random_state=0).fit(X, np.array(names)[y])
+        for names in (("a", "b"), (1, 2))
+    )
+    ranked = [sc.rank(m, X, "oob_attributions", y=m.classes_[y]).rankings for m in (plain, named)]
+    assert ranked[0].tobytes() == ranked[1].tobytes()
+
+
+def test_columns_named_by_numbers_are_never_taken_for_positions():
+    """Red if the index of a sorted Series ranks other features than its labels name."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 4)), columns=[3, 1, 2, 0])
+    model = xgboost.XGBRegressor(n_estimators=5).fit(X, 5 * X[3] + X[1])
+    scores = sc.importance(model, method="mdi")
+    order = pd.Series(scores.values, index=X.columns).sort_values(ascending=False).index
+    by_index = sc.faithfulness(model, X[:3], order, scale=0.3)
+    assert by_index.tobytes() == sc.faithfulness(model, X[:3], scores, scale=0.3).tobytes()
+    with pytest.raises(ValueError, match="ranking: 3 may mean the feature '3' or that of index 3"):
+        sc.faithfulness(model, X[:3], [3], "pg2", scale=0.3)
+    with pytest.raises(ValueError, match="sets: 3 may mean the feature '3'"):
+        sc.interactions(model, X[:3], sets=[[3, 1]])

@@ -11,7 +11,7 @@ from splitcredit import importances
 NEEDS = {
     "y": "the targets of the rows of X",
     "background": "rows that unknown features are taken from",
-    "impurity": "a model that keeps an impurity for every node",
+    "impurity": "a model with an impurity for every node, as converted models have",
     "bootstrap": "a forest with bootstrap=True, and its training rows as X",
     "refit": "an estimator that can be fitted again",
     "scale": "the size of the noise",

@@ -31,8 +31,20 @@ def index_of(names, name, who: str) -> int:
 
 
 def feature_index(names, name, who: str) -> int:
-    """`index_of` a feature, whose name may have blanks where the model keeps underscores."""
-    return index_of(names, as_known([name], names)[0] if isinstance(name, str) else name, who)
+    """`index_of` a feature, whose name may have blanks where the model keeps underscores.
+
+    Raises
+    ------
+    ValueError
+        As `index_of`; and if a whole number is also the name of another feature.
+    """
+    index = index_of(names, as_known([name], names)[0] if isinstance(name, str) else name, who)
+    if not isinstance(name, str) and str(name) in names and names.index(str(name)) != index:
+        raise ValueError(
+            f"{who}: {name} may mean the feature {str(name)!r} or that of index {name}, which is "
+            f"{names[index]!r}: pass the name, as text"
+        )
+    return index
 
 
 def as_known(names, expected) -> list[str]:

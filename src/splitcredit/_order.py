@@ -13,7 +13,7 @@ from splitcredit._names import row_index
 from splitcredit.convert import forest_and_rows, to_forest
 from splitcredit.faithfulness import prediction_gap
 from splitcredit.faithfulness.rankings import Rankings
-from splitcredit.importances._prediction import refuse_targets
+from splitcredit.importances._prediction import OutputIndex, refuse_targets
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -229,6 +229,6 @@ def _of_one_output(model, X, y, method, progress, parameters):
         output, forest = "predicted", to_forest(model)
         refuse_targets(forest)
         if not _methods.takes_any_rows(method):
-            output = prediction_gap.only_output(forest, None)
+            output = OutputIndex(prediction_gap.only_output(forest, None))
         parameters = parameters | {"output": output}
     return explain(model, X, method, y=y, progress=progress, **parameters)

@@ -18,7 +18,7 @@ from splitcredit.faithfulness.rankings import (
     top_k_mask,
     validate_rankings,
 )
-from splitcredit.importances._prediction import predicted_outputs, refuse_targets
+from splitcredit.importances._prediction import OutputIndex, predicted_outputs, refuse_targets
 
 # Method -> the function that makes its rankings.
 BY_GAPS = {_methods.GREEDY: greedy.greedy_ranking, _methods.OPTIMUM: optimum.best_ranking}
@@ -71,8 +71,8 @@ def by_output(forest, X, output):
         several = not outputs_add_up(forest)
     if (output is None and several) or (isinstance(output, str) and output == "predicted"):
         predicted = predicted_outputs(forest, forest.prepare(X))
-        return [(int(c), np.flatnonzero(predicted == c)) for c in np.unique(predicted)]
-    return [(prediction_gap.only_output(forest, output), np.arange(len(X)))]
+        return [(OutputIndex(c), np.flatnonzero(predicted == c)) for c in np.unique(predicted)]
+    return [(OutputIndex(prediction_gap.only_output(forest, output)), np.arange(len(X)))]
 
 
 def by_gaps(forest, X, method, noise, scale, output, progress, parameters) -> Rankings:
@@ -133,6 +133,11 @@ def ranking_of(ranking, forest, X, output) -> np.ndarray:
         return validate_rankings(ranking.rankings, n, forest.n_features)
     _refuse_without_order(ranking, forest)
     array = _as_array(ranking)
+    if _are_labels(ranking, array, forest):
+        array = array.astype(str)
+    elif not hasattr(ranking, "dtype") and array.dtype.kind in "iu":  # As a user writes them.
+        for index in np.unique(array[(array >= 0) & (array < forest.n_features)]):
+            feature_index(forest.feature_names, int(index), "ranking")
     if array.dtype.kind in "US" or array.dtype == object:
         names = array.ravel().tolist()
         indices = [feature_index(forest.feature_names, name, "ranking") for name in names]
@@ -140,6 +145,13 @@ def ranking_of(ranking, forest, X, output) -> np.ndarray:
     if array.ndim == 1:
         array = np.tile(array, (n, 1))
     return validate_rankings(array, n, forest.n_features)
+
+
+def _are_labels(ranking, array, forest):
+    """Whether these are whole numbers from a column or an index of pandas that name features."""
+    is_of_pandas = type(ranking).__module__.partition(".")[0] == "pandas"
+    names = set(forest.feature_names)
+    return is_of_pandas and array.dtype.kind in "iu" and names >= set(map(str, array.ravel()))
 
 
 def _refuse_without_order(ranking, forest):

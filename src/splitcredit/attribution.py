@@ -17,8 +17,8 @@ class Attribution:
     """Attributions of features, row by row and output by output, with their labels.
 
     For measures that explain the prediction (Saabas, TreeSHAP), ``baseline`` plus the sum of
-    ``values`` over the features is the prediction. For local MDI it is the mean decrease of
-    impurity from the roots to the leaves of the row; the baseline is 0.
+    ``values`` over the features is the prediction. For local MDI the sum is the mean decrease
+    of impurity from the roots to the leaves of the row, and the baseline is 0.
 
     Parameters
     ----------

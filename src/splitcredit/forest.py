@@ -69,7 +69,8 @@ class Forest:
     left, right : int32 (n_nodes,)
         Children, as indices into these same arrays; -1 at a leaf.
     value : float64 (n_nodes, n_outputs)
-        Prediction of every node, inner nodes included: class fractions for a classifier.
+        Prediction of every node, inner nodes included: class fractions of a classifier whose
+        trees are averaged, raw scores of a boosted one, or values of a regressor.
     cover : float64 (n_nodes,)
         Weight of the training rows in the node; see `cover_kind`. Children add up to their parent
         (within a relative 1e-4; measures use a child's share of the two).
@@ -193,7 +194,7 @@ class Forest:
 
     @property
     def n_outputs(self) -> int:
-        """Number of outputs: classes of a classifier, 1 for a regressor."""
+        """Number of outputs: one a class or target; one in all if two classes are boosted."""
         return len(self.output_names)
 
     def __repr__(self):
@@ -317,7 +318,7 @@ class Forest:
         return array
 
     def predict(self, X) -> np.ndarray:
-        """Prediction of the ensemble: class fractions or values.
+        """Prediction of the ensemble: class fractions, raw scores or values.
 
         Parameters
         ----------

@@ -83,7 +83,8 @@ class Interactions:
             sets = [(a,) if a == b else (a, b) for a, b in zip(j, k, strict=True)]
         n, _, n_outputs = values.shape
         names = [" x ".join(self.feature_names[j] for j in features) for features in sets]
-        frame = pd.DataFrame(values.transpose(0, 2, 1).reshape(n * n_outputs, -1), columns=names)
+        rows = values.transpose(0, 2, 1).reshape(n * n_outputs, len(names))
+        frame = pd.DataFrame(rows, columns=names)
         frame.insert(0, "sample", np.repeat(np.arange(n), n_outputs), allow_duplicates=True)
         frame.insert(1, "output", np.tile(np.array(self.output_names), n), allow_duplicates=True)
         return indexed(frame, self.index, n_outputs)

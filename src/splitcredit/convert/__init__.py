@@ -87,7 +87,8 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
     "y1", ... for each; if they are classes, one for each class of each, "y0=0", "y0=1", ...
     AdaBoost gives its ``decision_function``, an isolation forest the mean length of a row's paths.
 
-    XGBoost, LightGBM, CatBoost and HistGradientBoosting keep no impurity. Theirs is the variance of
+    XGBoost, LightGBM, CatBoost and HistGradientBoosting keep no impurity, and that of the trees of
+    AdaBoost and of isolation forests is not of what they predict. All these have the variance of
     the leaf values below each node, weighted by cover and named "leaf variance": what the squared
     error would be if the targets were the tree's predictions. MDI and local MDI are in its units,
     the square of those of the raw score.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit._names import labels_of_columns
+from splitcredit._tables import refuse_container
 from splitcredit.convert._unwrap import dense
 
 
@@ -36,7 +37,11 @@ def as_rows(X) -> tuple:
     has_index = hasattr(X, "to_frame") and hasattr(X, "index")
     if has_index and all(isinstance(name, str) for name in X.index):
         return X.to_frame().T.infer_objects(), True
-    array = np.asarray(X)
+    refuse_container(X)
+    try:
+        array = np.asarray(X)
+    except ValueError as error:  # lists of different lengths
+        raise ValueError(f"X is no table ({error}): pass rows of equal lengths") from None
     if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
         array = np.array(X, dtype=object)  # numbers beside text stay numbers
     return (array[None], True) if array.ndim == 1 else (array, False)

@@ -40,9 +40,9 @@ class TreeExplainer:
         the same as by shap; for more pass ``shap.maskers.Independent(data, max_samples=...)``.
     model_output : {"raw", "probability", "predict_proba", "predict", "log_loss"}
         What is explained: the raw prediction of the trees; the probability of the second class,
-        or those of both; or the loss of a row, which is the log loss in nats for two classes and
-        the squared error for a regressor. All but the raw prediction need a background, unless
-        they are the raw prediction of this model.
+        or those of both; for ``"predict"`` the prediction of a regressor; or the loss of a row,
+        which is the log loss in nats for two classes and the squared error for a regressor. All but
+        the raw prediction need a background, unless they are the raw prediction of this model.
     feature_perturbation : {"auto", "interventional", "tree_path_dependent"}
         Whether unknown features are drawn from the background, or follow the covers of the trees.
         ``"auto"`` is interventional if there is a background. With a background and

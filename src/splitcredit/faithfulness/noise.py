@@ -52,7 +52,7 @@ def noise_pool(
     Raises
     ------
     ValueError
-        If the kind is unknown.
+        If the kind is unknown, or a number of streams or samples is not whole and at least 1.
 
     Examples
     --------
@@ -60,6 +60,9 @@ def noise_pool(
     >>> noise_pool("halton", n_features=3, n_samples=100, n_streams=2).shape
     (2, 3, 100)
     """
+    for name, number in (("n_samples", n_samples), ("n_streams", n_streams)):
+        if not isinstance(number, (int, np.integer)) or number < 1:
+            raise ValueError(f"{name}={number!r}: expected a whole number, 1 or more")
     pool = np.empty((n_streams, n_features, n_samples), np.float32)
     for s, sequence in enumerate(np.random.SeedSequence(random_state).spawn(n_streams)):
         pool[s] = noise_stream(kind, n_features, n_samples, sequence)

@@ -171,6 +171,8 @@ def gaps_by_k(
     refuse_special_values(forest)
     rankings = validate_rankings(rankings, len(table), forest.n_features)
     ks = range(1, rankings.shape[1] + 1) if ks is None else ks
+    if len(ks) == 0:
+        raise ValueError("ks is empty: pass at least one number of features")
     masks = np.stack([top_k_mask(rankings, k, forest.n_features) for k in ks], axis=1)
     if perturbed == "unimportant":
         masks = ~masks

@@ -448,7 +448,8 @@ def perturbation_of(given):
         return Normal()
     if isinstance(given, str):
         if given not in NAMES:
-            raise ValueError(f"noise {given!r}: available are {', '.join(map(repr, NAMES))}")
+            names = ", ".join(map(repr, NAMES))
+            raise ValueError(f"noise {given!r}: available are {names}, or a noise of this module")
         return NAMES[given]()
     if isinstance(given, type) or not isinstance(given, (Marginal, FeatureWise)):
         lacking = [name for name in _WORKING if not hasattr(given, name)]

@@ -375,7 +375,7 @@ def only_output(forest, output) -> int:
             f"the model has {forest.n_outputs} outputs: choose one with output=, by index or by "
             f"name in {list(forest.output_names)}"
         )
-    outputs = chosen_outputs(forest, 0 if output is None else output, "the names or indices")
+    outputs = chosen_outputs(forest, 0 if output is None else output, "")
     if len(outputs) != 1:
         raise ValueError("output='all': the gap is of one output, give its index or name")
     return int(outputs[0])

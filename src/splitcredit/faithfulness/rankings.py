@@ -22,7 +22,8 @@ class Rankings:
     rankings : int64 (n_samples, n_features)
         The most important feature first.
     gaps : float64 (n_samples, n_features), optional
-        PG^2 of the first k features in column k - 1; None if the rankings were not made from it.
+        PG^2 of the first k features in column k - 1, in squared units of the prediction; None if
+        the rankings were not made from it.
     feature_names : tuple of str, optional
         Names of the features by their index.
     index : pandas.Index (n_samples,), optional

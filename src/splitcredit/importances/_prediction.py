@@ -122,24 +122,34 @@ def refuse_targets(forest) -> None:
         )
 
 
+class OutputIndex(int):
+    """Index of an output that the library has chosen, which means no other class of that name."""
+
+
 def chosen_outputs(forest, output, allowed="'all'") -> np.ndarray:
     """Outputs that ``"all"``, or the name or index of one, asks for, int64.
 
     Raises
     ------
     ValueError
-        If there is no such output; the message lists what there is, `allowed` among it.
+        If there is no such output; the message lists what there is, and `allowed`, if not empty.
     """
     if isinstance(output, str) and output == "all":
         return np.arange(forest.n_outputs)
     if isinstance(output, str) and output in forest.output_names:
         return np.array([forest.output_names.index(output)])
     if _is_index(output) and 0 <= output < forest.n_outputs:
-        _refuse_other_class(forest, int(output))
+        if not isinstance(output, OutputIndex):
+            _refuse_other_class(forest, int(output))
         return np.array([int(output)])
+    names = list(forest.output_names)
+    if not allowed:
+        raise ValueError(
+            f"output={output!r} is neither an index below {forest.n_outputs} nor a name in {names}"
+        )
     raise ValueError(
         f"output={output!r} is not one of {allowed}, an index below {forest.n_outputs}, "
-        f"or a name in {list(forest.output_names)}"
+        f"or a name in {names}"
     )
 
 

@@ -41,7 +41,7 @@ def importance(
         Divide by the standard error over the trees, as the R package randomForest does by
         default. Features without any variation keep their raw value, 0 for unused ones.
     random_state : int
-        Seed of the permutations; see `permutations`.
+        Seed of the permutations; each tree draws with a generator of its own.
     progress : bool, optional
         Whether a bar is shown; by default after two seconds, in a terminal or a notebook.
 

@@ -74,7 +74,8 @@ def importance(
         Sampling stops when the largest standard error is at most this share of the distance
         between the largest and the smallest value. It is looked at every 512 permutations.
     n_permutations : int, optional
-        Permutations to sample, whatever the standard errors.
+        Permutations to sample, whatever the standard errors. It has no effect on the exact
+        algorithm.
     random_state : int
         Seed of the permutations and rows drawn.
     progress : bool, optional

@@ -1,9 +1,9 @@
 """Mean prediction over background rows where some features are known: sets of rows as bits.
 
-f_S(x) of `sage` is a mean over the rows z of the background of the prediction at (x_S, z_-S). The
-rows go down a tree together, as a set: at a node that tests a known feature all go where x goes; at
-another one the set is split in two by a mask, which has a bit for each row of the background. A
-leaf counts the rows that reach it. An empty set goes no further.
+f_S(x) of `sage` is a mean over the rows z of the background of the prediction at ``(x_S, z_-S)``.
+The rows go down a tree together, as a set: at a node that tests a known feature all go where x
+goes; at another one the set is split in two by a mask, which has a bit for each row of the
+background. A leaf counts the rows that reach it. An empty set goes no further.
 
 The sums over the leaves are made in the order of the trees, for each pair alone, so they depend
 neither on other pairs nor on threads. Counts are exact.
