@@ -575,3 +575,18 @@ def test_a_sparse_background_is_refused():
     model = xgboost.XGBRegressor(n_estimators=2, n_jobs=1).fit(X, X[:, 0])
     with pytest.raises(ValueError, match=r"data is sparse: pass data.toarray\(\)"):
         TreeExplainer(model, csr_matrix(X))
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (np.ma.masked_equal(np.eye(2, P), 1.0), "X has masked values"),
+        ([[1.0] * P, [1.0]], "X is no table"),
+    ],
+)
+def test_rows_below_a_mask_or_of_unequal_length_are_refused(rows, message):
+    X, y = data()
+    explainer = TreeExplainer(tree.DecisionTreeRegressor(max_depth=2).fit(X, y["values"]))
+    for explain in (explainer.shap_values, explainer.shap_interaction_values, explainer):
+        with pytest.raises(ValueError, match=message):
+            explain(rows)

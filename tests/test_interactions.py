@@ -341,7 +341,8 @@ def test_wrong_sets_are_named():
 
 def test_no_rows_and_no_sets_give_empty_results():
     forest = far_apart()
-    assert interactions(forest, np.zeros((0, 12))).values.shape == (0, 12, 12, 2)
+    empty = interactions(forest, np.zeros((0, 12)))
+    assert empty.values.shape == (0, 12, 12, 2) and empty.to_frame().shape == (0, 2 + 78)
     assert interactions(forest, np.zeros((3, 12)), sets=[]).values.shape == (3, 0, 2)
     assert interactions(forest, np.zeros((3, 12)), order=9).values.shape == (3, 0, 2)
 

@@ -338,3 +338,11 @@ def test_numbers_of_samples_and_pairs_are_whole(given):
     forest, X = boosted()
     with pytest.raises(ValueError, match="whole numbers"):
         sampling.pg2_sampled(forest, X[:1], [0], scale=1.0, **given)
+
+
+@pytest.mark.parametrize("number", [{"n_streams": 0}, {"n_samples": -1}, {"n_samples": 10.0}])
+def test_pools_of_no_streams_or_samples_are_refused(number):
+    """Red if a gap is sampled from noise that is not there."""
+    (name,) = number
+    with pytest.raises(ValueError, match=f"{name}=.*: expected a whole number, 1 or more"):
+        noise.noise_pool("mc", 2, **{"n_samples": 4, **number})
