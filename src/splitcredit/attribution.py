@@ -169,7 +169,8 @@ class Attribution:
         Raises
         ------
         ValueError
-            If there is no such output, or X has not the shape of the rows that were explained.
+            If there is no such output, `top` is no whole number from 1, or X has not the shape of
+            the rows that were explained.
         """
         from splitcredit import _plots
 
@@ -277,7 +278,10 @@ class Importance:
         return f"Importance({self.method!r}, {len(self.values)} features)"
 
     def to_frame(self):
-        """As a DataFrame with one row for each feature: feature, value, standard_error."""
+        """As a DataFrame with one row for each feature: feature, value, standard_error.
+
+        The standard error is 0 where the measure estimates none, such as AIR.
+        """
         import pandas as pd
 
         columns = {"feature": self.feature_names, "value": self.values}
