@@ -745,7 +745,7 @@ def test_classes_named_like_the_index_of_others_are_ranked_and_measured(labels):
     X, y = load_iris(return_X_y=True)
     rows, scale = X[::10], 0.3 * X.std(axis=0)
     plain, named = (
-        RandomForestClassifier(5, random_state=0, oob_score=False).fit(X, np.array(names)[y])
+        RandomForestClassifier(5, random_state=0).fit(X, np.array(names)[y])
         for names in (("a", "b", "c"), labels)
     )
     for call in (

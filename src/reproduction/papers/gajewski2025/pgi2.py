@@ -63,18 +63,18 @@ def compute(inputs) -> pd.DataFrame:
     # Pairs are named once, in the order of the importances.
     reversed_pairs = agreement.rename(columns={"ranking": "other", "other": "ranking"})
     pairs = pd.concat([agreement, reversed_pairs]).query("other == @SHAP")
+    optimum, swapped = metrics["pgi2_optimum"], pairs[pairs["quantity"] == "swapped"]
     for name, rows, column in (
-        ("of_optimum", metrics["pgi2_optimum"], "value"),
-        ("first_best", metrics["pgi2_optimum"], "first_best"),
+        ("of_optimum", optimum, "value"),
+        ("first_best", optimum, "first_best"),
         ("spearman", agreement[agreement["quantity"] == "spearman"], "value"),
         ("alike", pairs[pairs["quantity"] == "alike"], "value"),
-        ("swapped", pairs[pairs["quantity"] == "swapped"], "value"),
+        ("swapped", swapped, "value"),
     ):
         rows = rows.rename(columns={"data": "dataset", column: name})
         means = rows.groupby(_SETTING, sort=False)[name].mean().reset_index()
         table = table.merge(means, on=_SETTING, how="left")
-    for name, rows in (("optimum_rows", metrics["pgi2_optimum"]), ("swapped_rows", pairs)):
-        rows = rows if name == "optimum_rows" else rows[rows["quantity"] == "swapped"]
+    for name, rows in (("optimum_rows", optimum), ("swapped_rows", swapped)):
         total = rows.rename(columns={"data": "dataset", "n_rows": name})
         total = total.groupby(_SETTING, sort=False)[name].sum().reset_index()
         table = table.merge(total.astype({name: "Int64"}), on=_SETTING, how="left")

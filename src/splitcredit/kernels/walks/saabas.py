@@ -29,7 +29,7 @@ def saabas(forest, X, outputs=None) -> np.ndarray:
     credit = credits(forest)
     if outputs is not None:
         credit = readonly(np.ascontiguousarray(credit[:, outputs]))
-    if credit.shape[1] == 1:  # A loop over one output takes a third of the time.
+    if credit.shape[1] == 1:  # A loop over outputs would cost much of a step.
         return _aggregated(forest, sums_of_steps(forest, credit[:, 0], X)[:, :, None])
     out = np.zeros((*X.shape, credit.shape[1]))
     _saabas(n_blocks(len(X)), *packed_nodes(forest), credit, X, out)
