@@ -488,9 +488,8 @@ def test_the_readme_names_every_peer_that_is_faster(take_reference):
     for peer in {row["peer"].split(",")[0].split()[0] for row in faster}:
         assert re.search(rf"\b{peer}\b", text, re.I), peer
     on_xeon = [
-        row["ratio"]
+        float(row["ratio"])
         for row in take_reference.storage.read_rows(take_reference.XEON)
-        if row["mode"] == "kernel" and not row["family"] and float(row["ratio"]) < 1
+        if row["mode"] == "kernel" and not row["family"]
     ]
-    assert len(on_xeon) == 2 and min(map(float, on_xeon)) > 0.9
-    assert "two packages are slightly faster in one race each" in " ".join(text.split())
+    assert min(on_xeon) > 1 and "faster in every race" in " ".join(text.split())
