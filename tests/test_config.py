@@ -513,6 +513,9 @@ def test_a_users_file_does_not_name_the_run_after_a_preset(tmp_path, preset):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(config.ConfigError, match=r"none.yaml: no such file or directory"):
         config.read_yaml(tmp_path / "none.yaml")
+    # A preset that is misspelled is one file of a folder: the message lists the others.
+    with pytest.raises(config.ConfigError, match=r"quik.yaml: .*; its folder has quick.yaml, tiny"):
+        config.read_yaml(config.CONFIG / "presets" / "quik.yaml")
 
 
 def test_hidden_files_of_editors_are_no_experiments(tmp_path, monkeypatch):

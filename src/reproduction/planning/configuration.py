@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import difflib
 import re
 from pathlib import Path
 
@@ -62,7 +63,8 @@ def read_yaml(path) -> dict:
     try:
         content = yaml.load(Path(path).read_text(encoding="utf-8"), _StrictLoader)
     except OSError as error:
-        raise ConfigError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        hint = _files_beside(Path(path)) if isinstance(error, FileNotFoundError) else ""
+        raise ConfigError(f"{path}: {(error.strerror or str(error)).lower()}{hint}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: not UTF-8 text") from None
     except yaml.YAMLError as error:
@@ -74,6 +76,13 @@ def read_yaml(path) -> dict:
     if not isinstance(content or {}, dict):
         raise ConfigError(f"{path}: expected keys and values at the top level")
     return content or {}
+
+
+def _files_beside(missing):
+    """What the message of a missing file adds: the closest names in its folder, if it has any."""
+    names = sorted(path.name for path in missing.parent.glob("[!.]*.yaml"))
+    closest = difflib.get_close_matches(missing.name, names, 5, cutoff=0)
+    return f"; its folder has {', '.join(closest)}" if closest else ""
 
 
 def merge(base: dict, over: dict) -> dict:
