@@ -1,8 +1,9 @@
 """The equations of sections 5, 6 and 8, on random forests, and the bias of 8.3 by simulation.
 
 Each identity is measured with the library's functions on one side and plain sums over rows of
-scikit-learn's trees on the other. In print, Eq. 18 to 23 lack the weight N_n(t) / |D| of a node
-beside the sum over the nodes; it is put in, and Eq. 22 and 23 are measured without it as well.
+scikit-learn's trees on the other. Eq. 18 to 21 are of one node; they are summed over the nodes,
+each with its weight N_n(t) / |D|. Eq. 22 and 23 lack this weight in print; they are measured with
+and without it.
 Eq. 11 has "MDI =" where it should have "proportional to", and section 6 says that PG(1, 2) is
 MDI-oob, which PG(0.5, 1) with out-of-bag weights is.
 """
@@ -20,7 +21,7 @@ from reproduction.papers.loecher2022 import _identities, _useless_split
 
 # Basis: rounding. Importances are at most 1 or so, and are sums over some ten thousand float64.
 ROUNDING = 1e-12
-# Standard errors of a mean over features.
+# Standard errors of a mean over data sets.
 K = 3.0
 # Largest distance of a simulated mean from its formula, in standard errors.
 DEVIATION = 4.0
@@ -30,6 +31,8 @@ DEPTHS = (3, None)
 CANDIDATES = 10
 RELEVANT, FEW_VALUES = "relevant features", "noise with few values"
 MANY_VALUES = "noise with many values"
+# Of the first, more of the contributions should be left than of the second.
+PAIRS = ((FEW_VALUES, MANY_VALUES), (RELEVANT, FEW_VALUES))
 COLUMNS = "part statement quantity data depth n_left n_right p n value size".split()
 COLUMNS += ["standard_error", "exact", "expected"]
 
@@ -39,6 +42,7 @@ def compute(
     n_forests: int = 3,
     n_trees: int = 20,
     n_trees_counter: int = 100,
+    n_canceling: int = 16,
     n_draws: int = 2_000_000,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -50,7 +54,9 @@ def compute(
     n_forests, n_trees : int
         Forests for each data set and depth, and trees in each.
     n_trees_counter : int
-        Trees of the forests that show what is not equal.
+        Trees of the forests that show what is not equal, and of those for canceling.
+    n_canceling : int
+        Data sets on which canceling is measured, at least 2, each with one forest.
     n_draws : int
         Outcomes drawn for each shape of a split.
     seed : int
@@ -66,7 +72,8 @@ def compute(
         that was compared.
         ``counter-example``: what the quantity says, on one forest of ``n`` trees.
         ``canceling``: how much of the contributions is left when those of the trees are added
-        up, mean over ``n`` features and its ``standard_error`` over them.
+        up, mean over ``n`` data sets and its ``standard_error`` over them; and differences of such
+        shares, which are taken on each data set.
         ``simulation``: mean decrease of the score ``quantity`` over ``n`` draws at a useless split
         with ``n_left`` and ``n_right`` out-of-bag rows and P(y = 1) = ``p``, its
         ``standard_error``, the mean by enumeration of all outcomes, ``exact``, and by the formula,
@@ -76,7 +83,7 @@ def compute(
 
     with threads(1):  # small forests: threads would wait for each other
         rows = _measured(n_forests, n_trees, seed) + _counter_examples(n_trees_counter, seed)
-        rows += _of_canceling(n_forests, n_trees_counter, seed)
+        rows += _of_canceling(n_canceling, n_trees_counter, seed)
         simulated = _useless_split.simulate(n_draws, seed)
     rows += [{"part": "simulation", "statement": "s16", **row} for row in simulated]
     integer_types = {name: "Int64" for name in ("depth", "n_left", "n_right", "n")}
@@ -139,22 +146,41 @@ def _counter_examples(n_trees, seed):
     return rows
 
 
-def _of_canceling(n_forests, n_trees, seed):
-    """Features of the simulation of table 1, by their relevance and numbers of values."""
-    shares_by_kind = {kind: [] for kind in (RELEVANT, FEW_VALUES, MANY_VALUES)}
-    for repeat in range(seed, seed + n_forests):
-        data = noisy_features.load(random_state=repeat)
-        fitted = _fit(("Classifier", data.X, data.y), n_trees, None, repeat)
-        for j, share in enumerate(_identities.left_over(*fitted)):
-            noise = FEW_VALUES if j < CANDIDATES else MANY_VALUES
-            shares_by_kind[RELEVANT if j in data.relevant else noise].append(share)
-    key = {"part": "canceling", "statement": "s21", "data": "noisy_features"}
-    rows = []
-    for kind, values in shares_by_kind.items():
-        error = np.std(values, ddof=1) / np.sqrt(len(values))
-        row = {"quantity": f"{_identities.LEFT}, {kind}", "n": len(values)}
-        rows.append({**key, **row, "value": np.mean(values), "standard_error": error})
-    return rows
+def _of_canceling(n_data_sets, n_trees, seed):
+    """Features of the simulation of table 1, by their relevance and numbers of values.
+
+    The features of one data set share its outcomes and its forest, so errors are over data sets.
+    """
+    repeats = range(seed, seed + n_data_sets)
+    by_kind = pd.DataFrame([_of_canceling_on(repeat, n_trees) for repeat in repeats])
+    key = {"part": "canceling", "statement": "s21", "data": "noisy_features", "n": n_data_sets}
+    errors = by_kind.std() / np.sqrt(n_data_sets)
+    return [
+        {
+            **key,
+            "quantity": f"{_identities.LEFT}, {name}",
+            "value": values.mean(),
+            "standard_error": errors[name],
+        }
+        for name, values in by_kind.items()
+    ]
+
+
+def _of_canceling_on(repeat, n_trees):
+    """Mean shares on one data set by the kind of feature, and their differences."""
+    data = noisy_features.load(random_state=repeat)
+    fitted = _fit(("Classifier", data.X, data.y), n_trees, None, repeat)
+    shares = _identities.left_over(*fitted)
+    places = np.arange(len(shares))
+    relevant, first = np.isin(places, data.relevant), places < CANDIDATES
+    kinds = {RELEVANT: relevant, FEW_VALUES: first & ~relevant, MANY_VALUES: ~first}
+    means = {kind: shares[features].mean() for kind, features in kinds.items()}
+    pairs = {_less(larger, smaller): means[larger] - means[smaller] for larger, smaller in PAIRS}
+    return means | pairs
+
+
+def _less(larger, smaller):
+    return f"{larger} less {smaller}"
 
 
 # (statement, variant): quantities of which the largest difference decides.
@@ -240,11 +266,11 @@ def _of_noise(table):
     """s21: whether contributions cancel more where overfitting is, and where nothing tells y."""
     rows = table.set_index(table["quantity"].str.removeprefix(f"{_identities.LEFT}, "))
     findings = []
-    for larger, smaller in ((FEW_VALUES, MANY_VALUES), (RELEVANT, FEW_VALUES)):
-        difference = rows.loc[larger, "value"] - rows.loc[smaller, "value"]
-        width = K * np.hypot(*rows.loc[[larger, smaller], "standard_error"])
+    for larger, smaller in PAIRS:
+        name = _less(larger, smaller)
+        difference, width = rows.loc[name, "value"], K * rows.loc[name, "standard_error"]
         measured = "share of the CFC that is left when those of the trees are added up: "
-        measured += f"{larger} less {smaller}; {K:.0f} standard errors over the features"
+        measured += f"{name}; {K:.0f} standard errors over {rows.loc[name, 'n']} data sets"
         options = {"basis": "monte-carlo", "interval": (difference - width, difference + width)}
         variant = f"canceling, {larger} against {smaller}"
         findings.append(finding("s21", variant, measured, difference, 0.0, "at least", **options))
