@@ -5,11 +5,13 @@ from functools import cache
 from itertools import permutations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.ensemble import RandomForestClassifier
 from xgboost import XGBRegressor
 
+import splitcredit
 import twins_prediction_gap as slow
 from forests import caterpillar, grow, leaf, single_leaf, split
 from splitcredit import to_forest
@@ -312,6 +314,28 @@ def test_forms_of_features():
     stays = np.where(np.arange(7) == 4, 0.0, 1.0)
     assert pg2(forest, X, mask, scale=stays) == pytest.approx(pg2(forest, X, [1]), rel=1e-12)
     assert pg2(forest, X[:0], mask).shape == (0,)
+
+
+def test_forms_of_masks():
+    """A mask of pandas' own booleans, or of objects, had all features perturbed."""
+    forest, X, _ = pairs(4)
+    names = list(forest.feature_names)
+    mask = np.isin(np.arange(7), [1, 4])
+    expected = pg2(forest, X, mask).tobytes()
+    series = pd.Series(mask, names)
+    table = pd.DataFrame(np.tile(mask, (4, 1)), columns=names)
+    for dtype in (bool, "boolean", object):
+        for given in (series[::-1].astype(dtype), table.astype(dtype)):
+            assert pg2(forest, X, given).tobytes() == expected, (dtype, given)
+            measured = splitcredit.faithfulness(forest, X, given, "pg2", scale=1.0)
+            assert measured.tobytes() == expected, (dtype, given)
+    assert pg2(forest, X, mask.astype(object)).tobytes() == expected
+    with pytest.raises(ValueError, match="the mask has missing values: fill them"):
+        pg2(forest, X, series.astype("boolean").where(series, pd.NA))
+    with pytest.raises(ValueError, match="features is a table of int64, expected true and false"):
+        pg2(forest, X, table.astype("int64"))
+    with pytest.raises(ValueError, match=f"features names {names[1]!r} twice: of a mask of 0 and"):
+        pg2(forest, X, [0, 1, 1])
 
 
 def test_forests_that_never_split():

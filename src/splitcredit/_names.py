@@ -141,6 +141,32 @@ def in_order_of_features(forest, given, who: str):
     return np.array([given[label_of[name]] for name in forest.feature_names])
 
 
+def with_plain_booleans(given, who: str):
+    """A mask of pandas' own booleans, or of objects, as one of NumPy's; all else as it is.
+
+    Raises
+    ------
+    ValueError
+        If booleans are missing; the message begins with `who`.
+    """
+    has_columns, is_pandas = hasattr(given, "columns"), hasattr(given, "iloc")
+    if not (is_pandas or isinstance(given, np.ndarray)):
+        return given
+    dtypes = list(given.dtypes) if has_columns else [given.dtype]
+    if not any(str(dtype) in ("boolean", "object", "bool[pyarrow]") for dtype in dtypes):
+        return given
+    cells = np.asarray(given, object).ravel()
+    are_missing = [cell is None or str(cell) in ("<NA>", "nan") for cell in cells]
+    if not len(cells) or not all(
+        is_missing or isinstance(cell, (bool, np.bool_))
+        for cell, is_missing in zip(cells, are_missing, strict=True)
+    ):
+        return given
+    if any(are_missing):
+        raise ValueError(f"{who} has missing values: fill them with true or false")
+    return given.astype(bool)
+
+
 def row_index(X):
     """The labels of the rows of a DataFrame, a pandas Index; None of anything else."""
     return X.index if hasattr(X, "iloc") and hasattr(X, "columns") else None

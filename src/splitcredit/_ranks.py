@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from splitcredit import _arguments, _methods, _progress
-from splitcredit._names import feature_index, in_order_of_features
+from splitcredit._names import feature_index, in_order_of_features, with_plain_booleans
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.faithfulness import greedy, optimum, prediction_gap
 from splitcredit.faithfulness.perturbations import FeatureWise, Marginal
@@ -103,6 +103,9 @@ def by_values(result, n: int) -> Rankings:
 
 def is_mask(features) -> bool:
     """Whether features are given by true and false, and not in an order."""
+    features = with_plain_booleans(features, "the mask")
+    if hasattr(features, "columns"):
+        return np.asarray(features).dtype == np.bool_
     if hasattr(features, "dtype"):
         return features.dtype == np.bool_
     while isinstance(features, (list, tuple)) and features:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit._names import feature_index, in_order_of_features
+from splitcredit._names import feature_index, in_order_of_features, with_plain_booleans
 from splitcredit._tables import numeric
 from splitcredit.convert import forest_and_rows, to_forest
 from splitcredit.faithfulness._tails import tails
@@ -387,9 +387,11 @@ def chosen_features(forest, features, n) -> np.ndarray:
     Raises
     ------
     ValueError
-        If a mask has another shape, or a name or an index is not one of the model's.
+        If a mask has another shape or missing values, or a name or an index is not one of the
+        model's, or stands there twice.
     """
     d = forest.n_features
+    features = with_plain_booleans(features, "the mask")
     if getattr(features, "dtype", None) == np.bool_:
         features = in_order_of_features(forest, features, "the mask")
     elif hasattr(features, "columns"):
@@ -399,9 +401,20 @@ def chosen_features(forest, features, n) -> np.ndarray:
         if array.shape not in ((d,), (n, d)):
             raise ValueError(f"features is a mask {array.shape}, expected ({d},) or ({n}, {d})")
         return np.ascontiguousarray(np.broadcast_to(array, (n, d)))
+    if array.ndim > 1:
+        raise ValueError(
+            f"features is a table of {array.dtype}, expected true and false: for ranks, pass the "
+            "names or indices of one set of features"
+        )
     mask = np.zeros(d, np.bool_)
     for one in [features] if isinstance(features, str) else list(features):
-        mask[feature_index(forest.feature_names, one, "features")] = True
+        j = feature_index(forest.feature_names, one, "features")
+        if mask[j]:
+            raise ValueError(
+                f"features names {forest.feature_names[j]!r} twice: of a mask of 0 and 1, pass "
+                "mask.astype(bool)"
+            )
+        mask[j] = True
     return np.ascontiguousarray(np.broadcast_to(mask, (n, d)))
 
 
