@@ -181,6 +181,29 @@ def test_approximate_values_are_those_of_shap(name):
         TreeExplainer(fitted(name)[0], X).shap_values(X, approximate=True)
 
 
+@pytest.mark.parametrize(
+    ("estimator", "settings"),
+    [
+        (ensemble.RandomForestRegressor, {"criterion": "absolute_error"}),
+        (ensemble.RandomForestRegressor, {"monotonic_cst": [1, 0, 0], "max_depth": 4}),
+        (ensemble.RandomForestClassifier, {"monotonic_cst": [1, 0, 0], "max_depth": 4}),
+    ],
+)
+def test_approximate_values_start_from_the_expected_value(estimator, settings):
+    """Nodes with medians, or with values within bounds: values did not add up to the prediction."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(120, 3))
+    y = X[:, 0] + 3 * random.exponential(size=120)
+    is_classifier = estimator is ensemble.RandomForestClassifier
+    model = estimator(8, random_state=0, **settings).fit(X, y > 3 if is_classifier else y)
+    values = TreeExplainer(model).shap_values(X[:5], approximate=True)
+    theirs = shap.TreeExplainer(model).shap_values(X[:5], approximate=True)
+    assert twins.largest_error(values, theirs) <= twins.ROUNDING
+    predicted = model.predict_proba(X[:5]) if is_classifier else model.predict(X[:5])
+    totals = TreeExplainer(model).expected_value + values.sum(axis=1)
+    assert np.allclose(totals, predicted, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["xgboost", "xgboost, three classes", "boosting", "lightgbm"])
 def test_the_first_trees_alone_are_explained_as_by_shap(name):
     theirs, ours = both(name)

@@ -17,6 +17,7 @@ from splitcredit.explainer.rows import as_rows, is_missing, names_of, values_of
 from splitcredit.importances import saabas, tree_shap, tree_shap_interventional
 from splitcredit.importances._prediction import prepared_background
 from splitcredit.importances._rescaling import transformed
+from splitcredit.kernels import leaf_means
 from splitcredit.kernels.tree_shap.explain import expected_value, few_rows
 from splitcredit.shapley_interactions import interactions
 
@@ -258,7 +259,7 @@ class TreeExplainer:
                 "approximate=True follows the covers of the model: make the explainer without data"
             )
         if approximate:
-            attribution = saabas.explain(forest, rows)
+            attribution = saabas.explain(leaf_means.with_means(forest), rows)
         elif self.feature_perturbation == "interventional":
             attribution = tree_shap_interventional.explain(
                 forest, rows, self._background, model_output=self._curve.name, y=y

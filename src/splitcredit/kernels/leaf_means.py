@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import as_readonly
+from splitcredit.kernels.nodes import as_readonly, cached_per_forest, readonly
 
 
 def expectations(forest) -> np.ndarray:
@@ -64,6 +66,20 @@ def summaries(left, right, cover, value) -> tuple[np.ndarray, np.ndarray, int]:
     nodes = as_readonly(*(np.asarray(array, kind) for array, kind in arrays))
     mean, variance = np.array(value, np.float64, order="C"), np.zeros(len(value))
     return mean, variance, _go_up(*nodes, mean, variance)
+
+
+@cached_per_forest
+def with_means(forest):
+    """The forest with the mean of the leaves below as the value of each inner node.
+
+    Scikit-learn keeps medians for the absolute error, and values within bounds for monotonic
+    constraints.
+    """
+    f, outputs = forest, range(forest.n_outputs)
+    means = [summaries(f.left, f.right, f.cover, f.value[:, k])[0] for k in outputs]
+    changed = copy(forest)
+    object.__setattr__(changed, "value", readonly(np.column_stack(means)))
+    return changed
 
 
 @kernel()
