@@ -323,3 +323,14 @@ def test_a_model_without_trees_is_refused():
     booster = lightgbm.Booster({"verbose": -1}, lightgbm.Dataset(X, X[:, 0]))
     with pytest.raises(ValueError, match="this Booster has no trees: fit at least one iteration"):
         to_forest(booster)
+
+
+def test_zeros_that_are_missing_beside_categories_name_a_feature_of_categories():
+    """The message named the feature of the first split, whatever it was."""
+    random = np.random.default_rng(0)
+    X = np.column_stack([random.normal(size=1000), random.integers(0, 9, 1000)])
+    y = 9 * X[:, 0] + 5 * np.isin(X[:, 1], [2, 5])
+    model = lightgbm.LGBMRegressor(n_estimators=9, verbose=-1, zero_as_missing=True, cat_smooth=1)
+    model.fit(X, y, categorical_feature=[1])
+    with pytest.raises(ValueError, match=r"takes 0 for a missing value .* feature 'Column_1'"):
+        to_forest(model)

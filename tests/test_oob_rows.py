@@ -272,6 +272,8 @@ def test_air_refuses_what_it_cannot_fit():
         (HistGradientBoostingRegressor(interaction_cst=[[0, 1]]), "interaction_cst"),
         (xgboost.XGBRegressor(monotone_constraints=(1, 0, 0)), "monotone_constraints"),
         (lightgbm.LGBMRegressor(monotone_constraints=[1, 0, 0]), "monotone_constraints"),
+        # A feature that is never split by its categories had a shadow that was split as a number.
+        (lightgbm.LGBMRegressor(categorical_feature=[0]), "categorical_feature"),
     ],
 )
 def test_air_refuses_settings_for_single_features(model, name):

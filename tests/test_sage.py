@@ -12,6 +12,7 @@ from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
+    IsolationForest,
     RandomForestRegressor,
 )
 from sklearn.tree import DecisionTreeClassifier
@@ -424,6 +425,14 @@ def test_raw_scores_of_classes_are_refused(n_classes, loss):
     for boosted in (model, averaged.fit(X, y % n_classes), gradient.fit(X, y % n_classes)):
         with pytest.raises(ValueError, match="are raw scores of"):
             importance(boosted, X, y % n_classes, loss=loss, algorithm="exact")
+
+
+def test_isolation_forests_have_no_target():
+    """The message spoke of classes."""
+    X, y = whole_numbers("values", 90, 3, 4)
+    model = IsolationForest(n_estimators=3, random_state=0).fit(X)
+    with pytest.raises(ValueError, match="an isolation forest, which predicts the length"):
+        importance(model, X, y)
 
 
 @pytest.mark.parametrize("shape", [(90, 2), (90,)])

@@ -203,9 +203,8 @@ def _missing_value(trees, features, name):
         return None
     without_zero = np.flatnonzero(by_number & ~zero)
     if without_zero.size or not by_number.all():
-        feature = features[
-            trees["split_feature"][(without_zero if without_zero.size else np.arange(1))[0]]
-        ]
+        others = without_zero if without_zero.size else np.flatnonzero(~by_number)
+        feature = features[trees["split_feature"][others[0]]]
         raise ValueError(
             f"this {name} takes 0 for a missing value in some splits and not in others, such as "
             f"of feature {feature!r}: put NaN into X in its place, and fit with "

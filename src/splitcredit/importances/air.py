@@ -34,8 +34,13 @@ _BY_FEATURE = (
     "fc",
     "fp",
     "feature_types",
+    "categorical_feature",
+    "categorical_features",
+    "cat_feature",
+    "categorical_column",
+    "cat_column",
 )
-_FOR_ALL = ("pairwise", "no_interactions")
+_FOR_ALL = ("pairwise", "no_interactions", "from_dtype", "auto", "")
 
 
 def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Importance:

@@ -242,6 +242,11 @@ def _refuse_scores(forest):
 
     Trees that are grown on classes have another criterion than those of a booster's residuals.
     """
+    if forest.output_names == ("path length",):
+        raise ValueError(
+            "SAGE compares predictions with targets, and an isolation forest, which predicts the "
+            "length of a path, has none: explain its rows by tree_shap"
+        )
     of_classes = forest.output_names != ("output",) and not are_targets(forest)
     of_residuals = forest.aggregate == "sum" and forest.criterion in _OF_RESIDUALS
     if of_classes and (of_residuals or forest.criterion == LEAF_VARIANCE):
