@@ -18,7 +18,7 @@ from reproduction.launcher import LIBRARIES, ONE_THREAD
 from reproduction.planning import sources
 from reproduction.planning.configuration import merge, read_yaml
 from reproduction.planning.places import CONFIG, SRC
-from reproduction.planning.workflow import Workflow
+from reproduction.planning.workflow import Workflow, _paths
 
 ROOT = Path(__file__).resolve().parents[1]
 # Loads the libraries of others once, and runs each job of its input in a process forked from it,
@@ -429,6 +429,59 @@ def test_the_folder_of_a_new_paper_needs_no_init(monkeypatch, tmp_path):
         assert sources.sources("reproduction.new2027.table1") == set(files)
     finally:
         sources._find.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from reproduction.metrics import _helper",
+        "from reproduction.metrics._helper import FACTOR",
+        "from ._helper import FACTOR",
+        "from . import _helper",
+        "from ..metrics import _helper",
+        "from reproduction.metrics import (  # a bracket) in a comment\n    _helper,\n)",
+        "from reproduction.metrics import \\\n    _helper",
+        "import reproduction.metrics._helper",
+    ],
+)
+def test_every_form_of_an_import_is_followed(statement, monkeypatch, tmp_path):
+    """A helper of a metric that was imported by a leading dot: its edits left the old results."""
+    metrics = tmp_path / "reproduction" / "metrics"
+    metrics.mkdir(parents=True)
+    names = "reproduction/__init__.py metrics/__init__.py metrics/_helper.py".split()
+    files = [tmp_path / "reproduction" / name.removeprefix("reproduction/") for name in names]
+    for path in files:
+        path.write_text("")
+    (metrics / "mine.py").write_text(f"def compute():\n    pass\n\n\n{statement}\n")
+    monkeypatch.setattr(sources, "SRC", tmp_path)
+    sources._find.cache_clear()
+    try:
+        assert sources.sources("reproduction.metrics.mine") == {*files, metrics / "mine.py"}
+    finally:
+        sources._find.cache_clear()
+
+
+def test_a_file_counts_whatever_a_loader_calls_it(tmp_path):
+    """The key had the content of the parameter `path` alone, and edits left the old results."""
+    file = tmp_path / "rows.txt"
+    file.write_text("1 2")
+    recipe = {"dataset": "mine", "file": str(file), "kind": "coin", "size": 3}
+    missing = {"dataset": "csv_file", "path": str(tmp_path / "none.csv")}
+    assert _paths([recipe, missing]) == sorted([str(file), missing["path"]])
+
+
+@pytest.mark.parametrize("name", ["'mine.csv'", '"mine.csv"', '"mine.txt"', '"lists/mine.json"'])
+def test_a_file_that_a_module_names_is_part_of_its_key(name, tmp_path):
+    """Of any type of data, in either kind of quotes."""
+    module = tmp_path / "mine.py"
+    module.write_text(f"PATH = Path(__file__).with_name({name})\n")
+    file = tmp_path / name.strip("'\"")
+    file.parent.mkdir(exist_ok=True)
+    digests = []
+    for content in ("1", "2"):
+        file.write_text(content)
+        digests.append(sources._digest_of.__wrapped__(module))
+    assert digests[0] != digests[1]
 
 
 def test_an_unknown_module_is_refused():

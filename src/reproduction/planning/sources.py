@@ -20,12 +20,14 @@ from pathlib import Path
 from reproduction.planning.places import CONFIG, ROOT, SRC
 from reproduction.planning.signatures import MODULES, text_of
 
-# from A import B, C; from A import (B, C); import A.B: at the start of a line, indented or not.
+# from A import B, C; from A import (B, C); import A.B: at the start of a line, indented or not. The
+# text has no comments, and no line that ends in a backslash.
 _IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(?:\(([^)]*)\)|([^\n#]*))"
-    r"|import[ \t]+([^\n#]*))",
+    r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(?:\(([^)]*)\)|([^\n]*))"
+    r"|import[ \t]+([^\n]*))",
     re.MULTILINE,
 )
+_CONTINUED = re.compile(r"\\[ \t]*\n")
 _PACKAGES = ("splitcredit", "reproduction")
 _CONVERTERS = SRC / "splitcredit" / "convert"
 # What `make` builds the environment from.
@@ -39,9 +41,11 @@ _OUTSIDE = re.compile(
     re.DOTALL,
 )
 # A table of the project, named where it is declared; its rows are part of the key.
-_TABLE = re.compile(r'\bTable\(\s*"(\w+)"')
+_TABLE = re.compile(r"""\bTable\(\s*["'](\w+)["']""")
 # A file that a module names: beside it, among the claims of its paper, or in the configuration.
-_NAMED_FILE = re.compile(r'"((?:[\w-]+/)*[\w-]+\.(?:yaml|csv))"')
+_NAMED_FILE = re.compile(
+    r"""["']((?:[\w-]+/)*[\w-]+\.(?:csv|json|npy|npz|parquet|tsv|txt|yaml|yml))["']"""
+)
 
 
 def sources(*modules: str) -> frozenset[Path]:
@@ -152,8 +156,10 @@ def _closure(path: Path) -> frozenset[Path]:
 @cache
 def _imported(path: Path) -> tuple[Path, ...]:
     modules = set()
-    for base, bracketed, names_listed, modules_alone in _IMPORT.findall(text_of(path)):
-        if base:
+    text = _CONTINUED.sub(" ", _without_comments(text_of(path)))
+    for given, bracketed, names_listed, modules_alone in _IMPORT.findall(text):
+        if given:
+            base = _absolute(given, path)
             names = re.findall(r"(\w+)(?:[ \t]+as[ \t]+\w+)?", bracketed or names_listed)
             modules |= {base, *(f"{base}.{name}" for name in names)}
         else:
@@ -165,6 +171,16 @@ def _imported(path: Path) -> tuple[Path, ...]:
         # Editors keep hidden files beside those that are open.
         files += sorted(_CONVERTERS.glob("[!.]*.py"))
     return tuple(dict.fromkeys(files))
+
+
+def _absolute(base, path):
+    """The module that a relative import means: one dot is the folder of the file."""
+    name = base.lstrip(".")
+    n_dots = len(base) - len(name)
+    if not n_dots:
+        return base
+    package = path.relative_to(SRC).parent.parts
+    return ".".join([*package[: len(package) - n_dots + 1], *([name] if name else [])])
 
 
 @cache

@@ -7,6 +7,7 @@ The methods that take `wildcards` are input and parameter functions of the rules
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from functools import cache
 from pathlib import Path
@@ -565,8 +566,13 @@ class Workflow:
 
 
 def _paths(recipes):
-    """Files that data recipes name, each once; ``~`` is the user's home, as the loader has it."""
-    return sorted({str(Path(r["path"]).expanduser()) for r in recipes if "path" in r})
+    """Files that data recipes name, each once; ``~`` is the user's home, as the loader has it.
+
+    A loader of the user's may call its file otherwise than ``path``: any text that names a file.
+    """
+    named = [(key, text) for r in recipes for key, text in r.items() if isinstance(text, str)]
+    files = ((key, os.path.expanduser(text)) for key, text in named)
+    return sorted({file for key, file in files if key == "path" or os.path.isfile(file)})
 
 
 def _step(stage, place, kind):
