@@ -202,6 +202,13 @@ def judge(
     return claims
 
 
+def _interval(ends):
+    """An interval as text; empty if there is none, as where a run is too small for an error."""
+    if ends is None or any(math.isnan(end) for end in ends):
+        return ""
+    return f"{ends[0]:.4g}..{ends[1]:.4g}"
+
+
 def statement_verdict(value, limit: float, kind: str, interval=None) -> str:
     """Judge one stated finding by the number that decides it.
 
@@ -294,7 +301,7 @@ def judge_statements(
             "cell": cell,
             "printed": statements[cell],
             "ours": finding["measured"] + ("" if value is None else f": {value:.4g}"),
-            "interval": "" if interval is None else f"{interval[0]:.4g}..{interval[1]:.4g}",
+            "interval": _interval(interval),
             "tolerance": f"{kind} {finding['limit']:.10g}",
             "basis": finding["basis"],
             "reason": finding["reason"],

@@ -29,7 +29,8 @@ def load(
     features : list of str, optional
         Columns of the features, in this order; default all others, which must be numeric.
     classes : bool
-        Whether the outcome names classes, in any text; else it must be numeric.
+        Whether the outcome names classes, in any text but those that count as blanks, such as NA,
+        None and nan; else it must be numeric.
     sha256 : str, optional
         Checksum that the file must have.
     separator : str
@@ -75,6 +76,8 @@ def _read(raw, name, separator, labels):
         raise ValueError(
             f"{name}: rows have more cells than the first line has names; name every column"
         ) from None
+    except pd.errors.EmptyDataError:
+        raise ValueError(f"{name} is empty: its first line must name the columns") from None
     # Text that is not UTF-8 is a ValueError, too, and so is text that the parsers refuse.
     except (ValueError, TypeError, csv.Error) as error:
         reason = " ".join(str(error).split())
