@@ -510,6 +510,31 @@ def test_a_users_file_does_not_name_the_run_after_a_preset(tmp_path, preset):
     assert config.load(config.read_yaml(copied), [copied])["preset"] == "quick"
 
 
+@pytest.mark.parametrize(
+    ("text", "parameters", "message"),
+    [
+        ("\ufeffa,b,sick\n1,2,3\n", {"target": "sik"}, "target: {} has no column sik; it"),
+        ("a;y\n1;2\n", {"target": "y", "separator": ";"}, None),
+        ("a,y\n1,2\n", {"target": "y", "features": ["a", "c"]}, "features: {} has no column c; it"),
+        ("\ufeffa,y\n1,2\n", {"target": "a"}, None),
+        # The job names the separator.
+        ("a;y\n1;2\n", {"target": "y"}, None),
+        ("", {"target": "y"}, None),
+    ],
+)
+def test_a_column_that_a_csv_lacks_is_named_before_any_job(tmp_path, text, parameters, message):
+    """It was named by a job, in the middle of a hundred lines, and a dry run said nothing."""
+    path = tmp_path / "mine.csv"
+    path.write_text(text, encoding="utf-8")
+    over = recipe("datasets", "dataset", of_file="csv_file", path=str(path), **parameters)
+    if message is None:
+        load(over)
+    else:
+        with pytest.raises(config.ConfigError) as caught:
+            load(over)
+        assert str(caught.value).startswith(f"datasets.d.{message.format(path)}")
+
+
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(config.ConfigError, match=r"none.yaml: no such file or directory"):
         config.read_yaml(tmp_path / "none.yaml")

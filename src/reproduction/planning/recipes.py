@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
 import re
 from functools import cache
@@ -105,10 +106,32 @@ def check_recipe(kind: str, recipe: dict, place: str) -> None:
         if parameter != key:
             check_value(kind, recipe[key], parameter, value, f"{place}.{parameter}")
     parameters(kind, recipe[key], place)
+    if recipe[key] == "csv_file":
+        _check_columns(recipe, place)
     for package in _needs(key, recipe[key]):
         if importlib.util.find_spec(package) is None:
             raise ConfigError(
                 f"{place}: {recipe[key]} needs {package}, which is missing: pip install {package}"
+            )
+
+
+def _check_columns(recipe, place):
+    """Check that the first line of a CSV has the target and the features; the job checks the rest.
+
+    A line that cannot be read, or has one name only, as with another separator, is left to the job.
+    """
+    try:
+        with open(Path(recipe["path"]).expanduser(), encoding="utf-8-sig", newline="") as file:
+            names = next(csv.reader(file, delimiter=recipe.get("separator", ",")), [])
+    except (KeyError, OSError, RuntimeError, UnicodeError, TypeError, ValueError, csv.Error):
+        return
+    for parameter in ("target", "features"):
+        given = recipe.get(parameter) or []
+        unknown = [n for n in ([given] if isinstance(given, str) else given) if n not in names]
+        if unknown and len(names) > 1:
+            raise ConfigError(
+                f"{place}.{parameter}: {recipe['path']} has no column {', '.join(unknown)}; it has "
+                f"{', '.join(names)}"
             )
 
 
