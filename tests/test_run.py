@@ -266,3 +266,26 @@ def test_make_clean_deletes_results_that_lie_elsewhere(tmp_path):
     subprocess.run(["make", "clean"], cwd=tmp_path, check=True, capture_output=True)
     assert [path.name for path in (tmp_path / "scratch").iterdir()] == ["README.md"]
     assert (tmp_path / "results").is_symlink()
+
+
+@pytest.mark.skipif(not shutil.which("flock"), reason="without flock, clean does not ask")
+def test_make_clean_leaves_the_results_of_a_run_that_is_alive(tmp_path):
+    """It took locks and results from under the run, which ended with a part of them."""
+    shutil.copy(RUN.parents[1] / "Makefile", tmp_path)
+    table = tmp_path / "results" / "tables" / "t.csv"
+    storage.write_text(table, "")
+    (tmp_path / ".snakemake").mkdir()
+    lock = tmp_path / ".snakemake" / "splitcredit.lock"
+    holding = f"from reproduction import run_lock; print(run_lock.hold({str(lock)!r})); input()"
+    other_run = subprocess.Popen(
+        [sys.executable, "-c", holding], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert other_run.stdout.readline() == "True\n"
+        process = subprocess.run(["make", "clean"], cwd=tmp_path, text=True, capture_output=True)
+        assert process.returncode and table.exists() and lock.exists()
+        assert process.stderr.startswith("a run works in this directory: end it first\n")
+    finally:
+        other_run.communicate("\n")
+    subprocess.run(["make", "clean"], cwd=tmp_path, check=True, capture_output=True)
+    assert not table.exists()
