@@ -284,6 +284,21 @@ def mine(monkeypatch, tmp_path):
     return write
 
 
+@pytest.mark.parametrize(
+    "changed", [{"X": np.zeros(5)}, {"y": np.zeros(4)}, {"feature_names": ("a",)}]
+)
+def test_a_loader_whose_arrays_do_not_fit_each_other_is_named(monkeypatch, changed):
+    """The fit failed, with a message that did not say of which data set."""
+    right = {"X": np.zeros((5, 2)), "y": np.zeros(5), "feature_names": ("a", "b")}
+    monkeypatch.setattr(
+        datasets, "loader", lambda name: lambda: datasets.Dataset(**right | changed)
+    )
+    with pytest.raises(
+        ValueError, match=r"^data set mine: X has the shape \(.*; expected \(n_samples"
+    ):
+        datasets.load({"dataset": "mine"})
+
+
 def test_csv_of_a_user(mine):
     text = "a,y,b\n1,0.5,2\n3,1.5,4\n"
     data = datasets.load(mine(text))

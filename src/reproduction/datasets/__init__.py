@@ -118,7 +118,8 @@ def load(recipe: dict, repeat: int = 0) -> Dataset:
     Raises
     ------
     ValueError
-        If there is no such data set or outcome.
+        If there is no such data set or outcome, or if the data set's X, y and names do not fit
+        each other.
     """
     outcome = recipe.get("outcome", "observed")
     if outcome not in OUTCOMES:
@@ -130,7 +131,18 @@ def load(recipe: dict, repeat: int = 0) -> Dataset:
     if "random_state" in inspect.signature(load).parameters:
         parameters["random_state"] = seeds.derive(recipe, repeat, "data")
     data = load(**parameters)
+    _check_shapes(data, recipe["dataset"])
     return _permuted(data, recipe, repeat) if outcome == "permuted" else data
+
+
+def _check_shapes(data, name):
+    """Refuse what a loader of the user's got wrong here, where it is known which one it was."""
+    shape, n_targets, n_names = np.shape(data.X), np.shape(data.y), len(data.feature_names)
+    if len(shape) != 2 or n_targets != shape[:1] or n_names != shape[1]:
+        raise ValueError(
+            f"data set {name}: X has the shape {shape}, y {n_targets}, and there are {n_names} "
+            "feature_names; expected (n_samples, n_features), (n_samples,) and n_features"
+        )
 
 
 def _permuted(data, recipe, repeat):
