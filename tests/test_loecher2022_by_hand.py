@@ -78,14 +78,14 @@ def test_the_multiple_of_pg_12_that_is_held_against_mdi_oob_is_that_of_least_squ
     assert residual > 1e-3
 
 
-def test_the_error_of_what_is_left_of_contributions_is_that_of_a_mean_over_features(monkeypatch):
-    """Two forests: five relevant features of ten candidates each, and forty with many values."""
+def test_the_error_of_what_is_left_of_contributions_is_over_data_sets(monkeypatch):
+    """Features of one data set are not independent: two data sets have one number of each kind."""
     left_over = np.linspace(0.2, 0.9, 50)
+    of_data_sets = iter([left_over, left_over / 2])
     monkeypatch.setattr(identities, "_fit", lambda *arguments: ())
-    monkeypatch.setattr(_identities, "left_over", lambda: left_over)
+    monkeypatch.setattr(_identities, "left_over", lambda: next(of_data_sets))
     rows = {row["quantity"]: row for row in identities._of_canceling(2, 1, 0)}
     of_many_values = rows[f"{_identities.LEFT}, {identities.MANY_VALUES}"]
-    shares = np.tile(left_over[10:], 2)
-    assert of_many_values["n"] == 80 and of_many_values["value"] == pytest.approx(shares.mean())
-    assert of_many_values["standard_error"] == pytest.approx(shares.std(ddof=1) / np.sqrt(80))
-    assert rows[f"{_identities.LEFT}, {identities.RELEVANT}"]["n"] == 10
+    mean = left_over[10:].mean()
+    assert of_many_values["n"] == 2 and of_many_values["value"] == pytest.approx(0.75 * mean)
+    assert of_many_values["standard_error"] == pytest.approx(0.25 * mean)
