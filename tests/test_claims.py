@@ -1,6 +1,7 @@
 """Claims: the pure verdict, the rules, and the tolerances of the committed reference run."""
 
 import ast
+import math
 import os
 import re
 import subprocess
@@ -152,6 +153,12 @@ def test_the_check_ends_with_status_1_and_names_what_is_unexplained(tmp_path):
 )
 def test_a_finding_is_judged_by_its_interval(value, limit, kind, interval, expected):
     assert claims.statement_verdict(value, limit, kind, interval) == expected
+
+
+def test_an_interval_without_numbers_is_empty():
+    """Of runs too small for an error the report had "nan..nan"."""
+    ends = (None, (math.nan, math.nan), (0.5, math.nan), (0.5, 1.0))
+    assert [claims._interval(pair) for pair in ends] == ["", "", "", "0.5..1"]
 
 
 def test_a_value_outside_its_interval_is_refused():
