@@ -113,9 +113,9 @@ reference-archive: environment ## put all pictures, tables and the report of a r
 	"$(BIN)/python" docs/archive_reference.py
 
 clean: ## delete all results
-	@! command -v flock > /dev/null || ! [ -e .snakemake/splitcredit.lock ] || \
-	  flock -n .snakemake/splitcredit.lock true || \
-	  { echo "a run works in this directory: end it first" >&2; exit 1; }
+	@! PATH="$(BIN):$$PATH" python -c "import fcntl; \
+	  fcntl.flock(open('.snakemake/splitcredit.lock'), fcntl.LOCK_EX | fcntl.LOCK_NB)" 2>&1 | \
+	  grep -q BlockingIOError || { echo "a run works in this directory: end it first" >&2; exit 1; }
 	find results/ -mindepth 1 ! -name README.md -delete
 	rm -rf .snakemake
 
