@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from itertools import starmap
 from struct import Struct
-from typing import NamedTuple
 
 import numpy as np
+
+from splitcredit.kernels.readers import records
 
 # Marker -> code of a number, the same for `struct` and NumPy.
 _CODES = {"i": ">b", "U": ">B", "I": ">h", "l": ">i", "L": ">q", "d": ">f", "D": ">d"}
@@ -37,6 +37,11 @@ def joined(arrays) -> np.ndarray:
     return _decoded(b"".join([content for _, content in arrays]), dtype)
 
 
+def length(array) -> int:
+    """Length of an array, typed or not."""
+    return len(array[1]) // array[0].itemsize if isinstance(array, Typed) else len(array)
+
+
 def _decoded(content, dtype):
     return np.frombuffer(content, dtype).astype(dtype.newbyteorder("="))
 
@@ -46,46 +51,46 @@ class Columns(Sequence):
 
     Parameters
     ----------
-    content : bytes or bytearray
+    content : bytes
         The whole document.
-    starts : int64 (n_objects,)
-        Where each object begins.
-    arrays : dict
-        By key the dtype of an array of each object, where its numbers begin, int64 (n_objects,),
-        and how many there are, int64 (n_objects,).
-    rests : list of dict
-        What stands behind the last array of each object, decoded.
+    keys : list of str
+        Of the objects, and of objects in them.
+    places : records.Places
+        Where the objects and what they have for the keys stand.
     """
 
-    def __init__(self, content, starts, arrays, rests):
-        self._content, self._starts, self._arrays, self._rests = content, starts, arrays, rests
+    def __init__(self, content, keys, places):
+        self._content, self._keys, self._places = content, keys, places
 
     def __len__(self):
-        return len(self._starts)
+        return len(self._places.starts)
 
     def __getitem__(self, index):
         if not isinstance(index, slice):
-            return _object(self._content, int(self._starts[index]))[0]
-        arrays = {
-            key: (dtype, begin[index], length[index])
-            for key, (dtype, begin, length) in self._arrays.items()
-        }
-        return Columns(self._content, self._starts[index], arrays, self._rests[index])
+            return _object(self._content, int(self._places.starts[index]))[0]
+        return Columns(self._content, self._keys, self._places.of(index))
 
     def joined(self, key) -> np.ndarray:
         """One array of all objects, decoded and one after the other."""
-        dtype, begin, length = self._arrays[key]
-        stop = begin + length * dtype.itemsize
-        slices = starmap(slice, zip(begin.tolist(), stop.tolist(), strict=True))
-        return _decoded(b"".join(map(self._content.__getitem__, slices)), dtype)
+        begins, lengths, marker = self._of(key)
+        dtype = _DTYPES[marker]
+        return _decoded(records.joined(self._content, begins, lengths * dtype.itemsize), dtype)
 
-    def is_empty(self, key) -> bool:
-        """Whether an array is empty in all objects."""
-        return not self._arrays[key][2].any()
+    def lengths(self, key) -> np.ndarray:
+        """Length of an array of each object, int64 (n_objects,)."""
+        return self._of(key)[1]
 
-    def rests(self, key) -> list:
-        """What each object has for a key that stands behind its arrays."""
-        return [rest[key] for rest in self._rests]
+    def texts(self, key) -> list[bytes]:
+        """The text that each object has for a key."""
+        begins, lengths, _ = self._of(key)
+        places = zip(begins.tolist(), (begins + lengths).tolist(), strict=True)
+        return [self._content[begin:end] for begin, end in places]
+
+    def _of(self, key):
+        if key not in self._keys:
+            raise KeyError(key)
+        k, places = self._keys.index(key), self._places
+        return places.begins[k], places.lengths[k], int(places.markers[k, 0])
 
 
 def read(content: bytes | bytearray):
@@ -133,7 +138,7 @@ def _array(b, at):
     """``[#L``, length, values."""
     n, at = _length(b, at + 3)[0], at + 11
     if n and b[at] == _OBJECT:
-        return _columns(b, at, n, False) or _columns(b, at, n, True) or _items(b, at, n)
+        return _columns(b, at, n) or _items(b, at, n)
     return _items(b, at, n)
 
 
@@ -160,190 +165,26 @@ def _run(b, at, most):
     return _decoded(raw[:n, 1:].tobytes(), dtype).tolist(), at + n * size
 
 
-class _Field(NamedTuple):
-    """An array or a number of an object, and where it stands.
-
-    Fields whose length does not follow from that of the first array divide an object into
-    stretches. A field begins as many bytes behind the beginning of its stretch as `constant` and
-    `each` times the length of the first array say.
-    """
-
-    key: str
-    head: bytes  # What stands before it, or before its length.
-    dtype: np.dtype | None  # None for a number.
-    length: int | None  # None if it is that of the first array, -1 if each object has its own.
-    stretch: int
-    constant: int
-    each: int
-
-
-def _columns(b, at, n, vary):
-    """Objects as `Columns`, and where they end; None if one has not the form of the first.
-
-    Arrays are as long as the first array of their object, or else as long as in the first object,
-    unless they may `vary`. So their lengths say where all fields must begin. What stands there is
-    compared with what stands there in the first object, for all objects at once.
-    """
-    fields, sizes = _form(_object(b, at)[0], vary)
-    if not fields:
+def _columns(b, at, n):
+    """Objects as `Columns`, and where they end; None if they have not all the form of the first."""
+    keys = _keys(_object(b, at)[0])
+    places, stop = records.find(b, at, n, keys)
+    if places is None:
         return None
-    try:
-        stretches, usual, rests, stop = _walk(b, at, n, fields[0].constant - 8, sizes)
-        stretch, constant, each = np.array([field[-3:] for field in fields]).T
-        begins = np.array(stretches)[stretch] + constant[:, None] + np.outer(each, usual)
-        is_array = np.array([field.dtype is not None for field in fields])
-        before = begins - 8 * is_array[:, None]
-        lengths = _at(b, before[is_array], np.dtype(">i8")).astype(np.int64)
-        if not _are_alike(b, before, lengths, usual, fields):
-            return None
-    except (IndexError, KeyError, OverflowError, ValueError, struct.error):
-        return None
-    places = zip(_arrays(fields), begins[is_array], lengths, strict=True)
-    arrays = {field.key: (field.dtype, begin, length) for field, begin, length in places}
-    return Columns(b, stretches[0], arrays, rests), stop
+    return Columns(b, keys, places), stop
 
 
-def _arrays(fields):
-    return [field for field in fields if field.dtype is not None]
-
-
-def _are_alike(b, before, lengths, usual, fields):
-    """Whether arrays are as long as they should be, and keys stand where they should.
-
-    Parameters
-    ----------
-    before : int64 (n_fields, n_objects)
-        Where the numbers of each field begin, or the length of an array.
-    lengths : int64 (n_arrays, n_objects)
-    usual : int64 (n_objects,)
-        Length of the first array of each object.
-    """
-    fixed_lengths = [field.length for field in _arrays(fields)]
-    fixed = np.array([-1 if length is None else length for length in fixed_lengths])[:, None]
-    expected = np.where(
-        np.array([length is None for length in fixed_lengths])[:, None], usual, fixed
-    )
-    if ((lengths != expected) & (expected >= 0)).any():
-        return False
-    width = max(len(field.head) for field in fields)
-    heads = _at(b, before - width, np.dtype((np.void, width)))
-    heads = heads.view(np.uint8).reshape(*before.shape, width)
-    padded = b"".join(field.head.rjust(width, b"\0") for field in fields)
-    usual_heads = np.frombuffer(padded, np.uint8).reshape(len(fields), 1, width)
-    size = np.array([len(field.head) for field in fields])[:, None, None]
-    return not ((heads != usual_heads) & (np.arange(width) >= width - size)).any()
-
-
-def _form(first, vary):
-    """Fields of an object up to its last array, and the size of each stretch.
-
-    A size is (constant, each, width): at the end of a stretch the numbers of an array of that width
-    are left, whose length stands before them; or with a width of 0 a number, and with -1 nothing.
-    """
-    kinds = [type(value) for value in first.values()]
-    n_fields = len(kinds) - kinds[::-1].index(Typed) if Typed in kinds else 0
-    if kinds[:1] != [Typed] or not set(kinds[:n_fields]) <= {Typed, int}:
-        return [], []
-    usual = len(joined([next(iter(first.values()))]))
-    fields, sizes, constant, each = [], [], 0, 0
-    for key, value in list(first.items())[:n_fields]:
-        head = b"L" + _LENGTH.pack(len(key.encode())) + key.encode()
-        head = head if fields else b"{" + head
-        dtype, length, width = None, None, 0
-        if isinstance(value, Typed):
-            dtype, width = value[0], value[0].itemsize
-            head += b"[$" + _MARKERS[dtype] + b"#L"
-            constant += 8
-            length = len(value[1]) // width
-            length = None if length == usual else -1 if vary else length
-        constant += len(head)
-        fields.append(_Field(key, head, dtype, length, len(sizes), constant, each))
-        if dtype is None or length == -1:
-            sizes.append((constant, each, width))
-            constant = each = 0
-        elif length is None:
-            each += width
-        else:
-            constant += length * width
-    return fields, [*sizes, (constant, each, -1)]
-
-
-def _walk(b, at, n, first, sizes):
-    """Where the stretches of each object begin, the length of its first array, and its rest.
-
-    `first` is where this length stands in an object. At the end is where the last object ends.
-    """
-    stretches, lengths, rests, known = [[] for _ in sizes], [], [], {}
-    steps = [
-        (constant, each, width, begins.append)
-        for (constant, each, width), begins in zip(sizes, stretches, strict=True)
-    ]
-    for _ in range(n):
-        (length,) = _length(b, at + first)
-        for constant, each, width, begin in steps:
-            begin(at)
-            at += constant + each * length
-            if width == 0:
-                at += 1 + _NUMBERS[b[at]].size
-            elif width > 0:
-                at += width * _length(b, at - 8)[0]
-        if length not in known and known:
-            known[length] = _for_length(*next(iter(known.items())), length)
-        content, rest = known.get(length, (b"-", None))
-        if not b.startswith(content, at):
-            rest, stop = _rest(b, at, {})
-            content = b[at:stop]
-            known[length] = content, rest
-        at += len(content)
-        lengths.append(length)
-        rests.append(rest)
-    return [np.array(begins) for begins in stretches], np.array(lengths), rests, at
-
-
-def _for_length(usual, of_usual, length):
-    """What the rest of an object is if it differs from another in one text: the array's length.
-
-    Parameters
-    ----------
-    usual : int
-        Length of the first array of the other object.
-    of_usual : tuple
-        Content of its rest, and the same decoded.
-    length : int
-
-    Returns
-    -------
-    tuple
-        Like `of_usual`; its content is compared with the document before it is used.
-    """
-    content, rest = of_usual
-    old, new = (b"S" + _LENGTH.pack(len(text)) + text for text in (b"%d" % usual, b"%d" % length))
-    if content.count(old) != 1:
-        return of_usual
-    return content.replace(old, new), _replaced(rest, str(usual), str(length))
-
-
-def _replaced(value, old, new):
-    """An object with another text in place of one text."""
-    if isinstance(value, dict):
-        return {key: _replaced(own, old, new) for key, own in value.items()}
-    return new if value == old else value
-
-
-def _at(b, places, dtype):
-    """What stands at some places, read as a type; IndexError if one lies outside."""
-    if places.min() < 0:
-        raise IndexError("a place before the beginning")
-    return np.ndarray(len(b) - dtype.itemsize + 1, dtype, b, strides=1)[places]
+def _keys(members):
+    """Keys of typed arrays, texts and numbers of an object, and of objects in it."""
+    keys = []
+    for key, value in members.items():
+        keys += _keys(value) if isinstance(value, dict) else [key]
+    return keys
 
 
 def _object(b, at):
     """``{``, pairs of a key and a value, ``}``."""
-    return _rest(b, at + 1, {})
-
-
-def _rest(b, at, members):
-    """The pairs that are left of an object, added to its members."""
+    members, at = {}, at + 1
     while b[at] != _END:
         key, at = _text(b, at)
         members[key], at = _value(b, at)

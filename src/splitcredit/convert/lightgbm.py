@@ -17,18 +17,21 @@ import numpy as np
 from splitcredit.convert import _nodes
 from splitcredit.convert._subsets import members_of, subset_fields
 from splitcredit.forest import CLOSE_TO_MISSING, Forest
+from splitcredit.kernels.readers import decimals, lines
 
-# Keys of a tree -> type of the numbers. The first group has one number a leaf.
-_LEAVES = {"leaf_value": np.float64, "leaf_count": np.int64}
-_SPLITS = {
-    "split_feature": np.int32,
-    "threshold": np.float64,
-    "decision_type": np.int32,
-    "left_child": np.int32,
-    "right_child": np.int32,
-    "internal_count": np.int64,
-}
-# Of trees that split by categories: where the bitset of each split begins, and the bitsets.
+# Keys of a tree that have one number, or none in former releases; of lists with a number for each
+# leaf and for each split; and of trees that split by categories: where the bitset of each split
+# begins, and the bitsets.
+_SINGLE = ("num_leaves", "is_linear")
+_LEAVES = ("leaf_value", "leaf_count")
+_SPLITS = (
+    "split_feature",
+    "threshold",
+    "decision_type",
+    "left_child",
+    "right_child",
+    "internal_count",
+)
 _BITSETS = ("cat_boundaries", "cat_threshold")
 # Bits of decision_type; where NaN goes, and what counts as missing besides.
 _BY_CATEGORY, _DEFAULT_LEFT, _ZERO, _NAN = 1, 2, 4, 8
@@ -91,16 +94,17 @@ def from_pieces(pieces, name, classes=None) -> Forest:
     if not pieces:
         raise ValueError(f"this {name} has no trees: fit at least one iteration")
     head = dict(re.findall(r"^(\w+)(?:=(.*))?$", pieces[0].partition("\nTree=")[0], re.M))
-    trees = _trees(pieces, name)
+    trees = _Trees(pieces, name)
     # Of all blanks LightGBM replaces only this one in names.
     features = tuple(head["feature_names"].split(" "))
     n_outputs = int(head["num_tree_per_iteration"])
     averaged = "average_output" in head
-    if averaged:  # each class has only one of n_outputs trees, and a Forest averages over all
-        trees["leaf_value"] *= n_outputs
-    arrays, by_category = _flat(trees, n_outputs, name)
+    arrays, decision = _flat(trees, n_outputs, averaged, name)
+    by_category = np.flatnonzero(decision & _BY_CATEGORY)
+    members = _members(trees, arrays, by_category)
+    missing_value = _missing_value(arrays["feature"], decision, features, name)
     arrays |= subset_fields(
-        arrays, len(features), by_category, _members(trees), True, labels=_labels(pieces[-1])
+        arrays, len(features), by_category, members, True, labels=_labels(pieces[-1])
     )
     return Forest(
         **_nodes.frozen(arrays, but="categories"),
@@ -112,7 +116,7 @@ def from_pieces(pieces, name, classes=None) -> Forest:
         aggregate="mean" if averaged else "sum",
         cover_kind="leaf_count",
         names_given=_names_given(features, pieces[-1]),
-        missing_value=_missing_value(trees, features, name),
+        missing_value=missing_value,
         several_targets=False,
     )
 
@@ -126,85 +130,111 @@ def _names_given(features, text):
     return list(features) != made_up or _categories_line(text).startswith("[")
 
 
-def _trees(pieces, name):
-    """Numbers of all trees, one array a key, and the number of leaves of each tree."""
-    texts = {key: [] for key in ("num_leaves", "is_linear", *_LEAVES, *_SPLITS, *_BITSETS)}
-    for piece in pieces:
-        start, stop = piece.find("\nTree="), piece.rfind("\nend of trees")
-        trees = piece[start + 1 : stop if stop > 0 else None] if start >= 0 else ""
-        lines = trees.rstrip("\n").split("\n")
-        if not _read_alike(lines, texts):
-            for line in lines:
-                key, _, content = line.partition("=")
-                if key in texts:
-                    texts[key].append(content)
-    linear = _numbers(texts["is_linear"], np.int64)
-    if linear.any():
-        raise ValueError(
-            f"tree {int(linear.argmax())} of this {name} has linear functions in its leaves: fit "
-            "with linear_tree=False"
-        )
-    leaves = _numbers(texts["num_leaves"], np.int64)
-    numbers = {"num_leaves": leaves, **{key: texts[key] for key in _BITSETS}}
-    for keys, total in ((_LEAVES, leaves.sum()), (_SPLITS, (leaves - 1).sum())):
-        for key, dtype in keys.items():
-            numbers[key] = _numbers(texts[key], dtype)
-            if key == "leaf_count":
-                numbers[key] = _with_single_leaves(numbers[key], leaves)
-            if len(numbers[key]) != total:
-                raise ValueError(f"this {name} has {len(numbers[key])} {key}, expected {total}")
-    return numbers
+class _Trees:
+    """The trees of a model's text: where the contents of their keys are, and how many leaves.
 
+    Parameters
+    ----------
+    pieces : list of str
+        Texts that hold the trees in turn.
+    name : str
+        What the model is called in messages.
 
-def _with_single_leaves(counts, leaves):
-    """Counts of leaves, with 1 for trees of one leaf where they have none: before LightGBM 4.6."""
-    single = leaves == 1
-    if len(counts) != leaves[~single].sum():
-        return counts
-    before = np.cumsum(np.where(single, 0, leaves))
-    return np.insert(counts, before[single], 1)
-
-
-def _read_alike(lines, texts):
-    """Add what the keys of trees have, if all trees have the same keys; whether they have.
-
-    Trees that split by categories have keys of their own.
+    Attributes
+    ----------
+    n_leaves : int64 (n_trees,)
     """
-    starts = (i for i, line in enumerate(lines) if i and line.startswith("Tree="))
-    n_lines = next(starts, max(len(lines), 1))
-    read = {}
-    for i, line in enumerate(lines[:n_lines]):
-        key = line.partition("=")[0]
-        if key in _BITSETS:
-            return False
-        if key in texts:
-            prefix, own = f"{key}=", lines[i::n_lines]
-            content = " ".join(own)
-            numbers = content.replace(prefix, "")
-            if len(content) - len(numbers) != len(prefix) * len(own):
-                return False
-            read[key] = numbers
-    for key, content in read.items():
-        texts[key].append(content)
-    return True
+
+    def __init__(self, pieces, name):
+        self._text, self._name = "".join(map(_lines_of_trees, pieces)).encode(), name
+        self._characters = np.frombuffer(self._text, np.uint8)
+        keys = (*_SINGLE, *_LEAVES, *_SPLITS, *_BITSETS)
+        begins, ends = lines.find(self._text, keys)
+        self._places = dict(zip(keys, zip(begins, ends, strict=True), strict=True))
+        n_trees = begins.shape[1]
+        one, linear, leaves = np.ones(n_trees, np.int64), np.zeros(n_trees), np.zeros(n_trees)
+        self.read("is_linear", np.arange(n_trees), one, linear, also=np.zeros_like(one))
+        if linear.any():
+            raise ValueError(
+                f"tree {int(linear.argmax())} of this {name} has linear functions in its leaves: "
+                "fit with linear_tree=False"
+            )
+        self.read("num_leaves", np.arange(n_trees), one, leaves)
+        self.n_leaves = self.whole("num_leaves", leaves).astype(np.int64)
+
+    def read(self, key, places, lengths, out, also=None) -> np.ndarray:
+        """Write the numbers that each tree has for a key.
+
+        Parameters
+        ----------
+        key : str
+        places : int64 (n_trees,)
+            Where in `out` the first number of each tree goes.
+        lengths : int64 (n_trees,)
+            How many numbers each tree must have.
+        out : float64 (n,)
+        also : int64 (n_trees,), optional
+            Another length that each tree may have.
+
+        Returns
+        -------
+        int64 (n_trees,)
+            How many numbers each tree has.
+
+        Raises
+        ------
+        ValueError
+            If a tree has another number of them, or something that is no number.
+        """
+        begins, ends = self._places[key]
+        try:
+            counts = decimals.read(self._characters, begins, ends, places, lengths, out)
+        except ValueError as error:
+            raise ValueError(
+                f"this {self._name} has {key} that are no numbers, save it again: {error}"
+            ) from None
+        if ((counts != lengths) & (counts != (lengths if also is None else also))).any():
+            raise ValueError(
+                f"this {self._name} has {counts.sum()} {key}, expected {lengths.sum()}"
+            )
+        return counts
+
+    def whole(self, key, numbers) -> np.ndarray:
+        """The numbers of a key as int32; ValueError if they are no whole numbers of this type."""
+        with np.errstate(invalid="ignore"):
+            whole = numbers.astype(np.int32)
+        if (whole != numbers).any():
+            raise ValueError(
+                f"this {self._name} has {key} that are no whole numbers: save it again"
+            )
+        return whole
+
+    def texts(self, key) -> list[str]:
+        """What stands behind a key, of the trees that have it."""
+        begins, ends = self._places[key]
+        has_key = begins >= 0
+        places = zip(begins[has_key].tolist(), ends[has_key].tolist(), strict=True)
+        return [self._text[begin:end].decode() for begin, end in places]
 
 
-def _numbers(texts, dtype):
-    """The numbers of some texts, one after the other."""
-    # Trees of one leaf have empty lists, and NumPy takes text of nothing but blanks for a number.
-    return np.fromstring(" ".join(text for text in texts if text.strip()), dtype, sep=" ")
+def _lines_of_trees(piece):
+    start, stop = piece.find("\nTree="), piece.rfind("\nend of trees")
+    if start < 0:
+        return ""
+    return f"{piece[start + 1 : stop if stop > 0 else None]}\n"
 
 
-def _missing_value(trees, features, name):
+def _missing_value(features_of_nodes, decision, features, name):
     """0 if the model was fitted with zero_as_missing, else None."""
-    by_number = trees["decision_type"] & _BY_CATEGORY == 0
-    zero = trees["decision_type"] & _ZERO != 0
+    zero = decision & _ZERO != 0
     if not zero.any():
         return None
-    without_zero = np.flatnonzero(by_number & ~zero)
-    if without_zero.size or not by_number.all():
-        others = without_zero if without_zero.size else np.flatnonzero(~by_number)
-        feature = features[trees["split_feature"][others[0]]]
+    is_inner, by_category = features_of_nodes >= 0, decision & _BY_CATEGORY != 0
+    others = np.flatnonzero(is_inner & ~by_category & ~zero)
+    if not others.size:
+        others = np.flatnonzero(by_category)
+    if others.size:
+        feature = features[features_of_nodes[others[0]]]
         raise ValueError(
             f"this {name} takes 0 for a missing value in some splits and not in others, such as "
             f"of feature {feature!r}: put NaN into X in its place, and fit with "
@@ -213,24 +243,20 @@ def _missing_value(trees, features, name):
     return 0.0
 
 
-def _members(trees):
-    """The categories that go left at each split by categories, in the order of the trees."""
-    members = []
-    for bounds, words in zip(*(trees[key] for key in _BITSETS), strict=True):
+def _members(trees, arrays, by_category):
+    """The categories that go left at each of some nodes, which split by categories."""
+    bitsets, n_bitsets = [], []
+    for bounds, words in zip(*map(trees.texts, _BITSETS), strict=True):
         words = np.array(words.split(), np.uint32)
         bounds = [int(at) for at in bounds.split()]
-        members += [members_of(words[a:b]) for a, b in pairwise(bounds)]
-    if not members:
-        return []
-    order = []
-    start = 0
-    for n_splits in trees["num_leaves"] - 1:
-        of_tree = slice(start, start + n_splits)
-        by_category = trees["decision_type"][of_tree] & _BY_CATEGORY != 0
-        # A split keeps the number of its bitset within the tree as its threshold.
-        order += (trees["threshold"][of_tree][by_category].astype(int) + len(order)).tolist()
-        start += n_splits
-    return [members[i] for i in order]
+        bitsets += [members_of(words[a:b]) for a, b in pairwise(bounds)]
+        n_bitsets.append(len(bounds) - 1)
+    # A split keeps the number of its bitset within the tree as its threshold.
+    tree = np.searchsorted(arrays["tree_offsets"], by_category, side="right")
+    _, tree_with_bitsets = np.unique(tree, return_inverse=True)
+    first = np.concatenate([[0], np.cumsum(n_bitsets, dtype=np.int64)])
+    numbers = first[tree_with_bitsets] + arrays["threshold"][by_category].astype(np.int64)
+    return [bitsets[number] for number in numbers]
 
 
 def _labels(text):
@@ -243,53 +269,59 @@ def _categories_line(text):
     return text.rpartition("\npandas_categorical:")[2].partition("\n")[0]
 
 
-def _flat(trees, n_outputs, name):
-    """Node arrays of a Forest, and the nodes that split by categories.
+def _flat(trees, n_outputs, averaged, name):
+    """Node arrays of a Forest, and the decision type of each node, which is 0 at leaves.
 
     Of each tree first come the inner nodes, then the leaves.
     """
-    n_leaves = trees["num_leaves"]
-    n_splits, counts = n_leaves - 1, 2 * n_leaves - 1
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    is_leaf = np.repeat(np.tile([False, True], len(counts)), np.c_[n_splits, n_leaves].ravel())
-    inner, leaf = np.flatnonzero(~is_leaf), np.flatnonzero(is_leaf)
+    n_leaves = trees.n_leaves
+    n_splits, n_nodes = n_leaves - 1, 2 * n_leaves - 1
+    offsets = np.concatenate([[0], np.cumsum(n_nodes)])
+    first_split, first_leaf = offsets[:-1], offsets[:-1] + n_splits
 
-    def spread(at_inner, at_leaf, dtype):
-        out = np.empty(offsets[-1], dtype)
-        out[inner], out[leaf] = at_inner, at_leaf
+    def of_splits(key, at_leaves=0.0):
+        out = np.full(offsets[-1], at_leaves)
+        trees.read(key, first_split, n_splits, out)
         return out
 
-    start, splits = np.repeat(offsets[:-1], n_splits), np.repeat(n_splits, n_splits)
-    children = {
-        side: np.where(child < 0, start + splits + ~child, start + child)  # ~child is a leaf
-        for side, child in (("left", trees["left_child"]), ("right", trees["right_child"]))
-    }
-    threshold, decision = trees["threshold"], trees["decision_type"]
+    def whole_of_splits(key, at_leaves=0.0):
+        return trees.whole(key, of_splits(key, at_leaves))
+
+    feature, threshold = whole_of_splits("split_feature", -1.0), of_splits("threshold")
+    decision = whole_of_splits("decision_type")
+    start = np.repeat(first_split, n_nodes)
+    leaf_start = np.repeat(first_leaf, n_nodes)
+    children = {}
+    for side in ("left", "right"):
+        child = whole_of_splits(f"{side}_child")
+        below = np.where(child < 0, leaf_start + ~child, start + child)  # ~child is a leaf
+        children[side] = np.where(feature < 0, -1, below).astype(np.int32)
+    cover, value = of_splits("internal_count"), np.zeros(offsets[-1])
+    trees.read("leaf_value", first_leaf, n_leaves, value)
+    # Before LightGBM 4.6 trees of one leaf have no count.
+    single = n_leaves == 1
+    counted = trees.read(
+        "leaf_count", first_leaf, n_leaves, cover, also=np.where(single, 0, n_leaves)
+    )
+    cover[first_leaf[single & (counted == 0)]] = 1.0
+    if averaged:  # each class has only one of n_outputs trees, and a Forest averages over all
+        value *= n_outputs
     # Without missing values in training a NaN counts as 0, which is no category of any subset.
     missing_left = np.where(
         decision & (_NAN | _ZERO), decision & _DEFAULT_LEFT != 0, threshold >= 0
     )
-    missing_left &= decision & _BY_CATEGORY == 0
+    missing_left &= (decision & _BY_CATEGORY == 0) & (feature >= 0)
     arrays = {
-        "feature": spread(trees["split_feature"], -1, np.int32),
-        "threshold": spread(_below_zero(threshold), 0.0, np.float64),
-        "left": spread(children["left"], -1, np.int32),
-        "right": spread(children["right"], -1, np.int32),
-        "missing_left": spread(missing_left, False, np.bool_),
-        "cover": spread(trees["internal_count"], trees["leaf_count"], np.float64),
+        "feature": feature,
+        "threshold": _below_zero(threshold),
+        **children,
+        "missing_left": missing_left,
+        "cover": cover,
     }
-    mean, variance = _nodes.summaries(
-        arrays["left"],
-        arrays["right"],
-        arrays["cover"],
-        spread(0.0, trees["leaf_value"], np.float64),
-        offsets[:-1],
-        name,
-    )
-    column = np.arange(len(counts)) % n_outputs
-    value = _nodes.in_columns(mean, column, counts, n_outputs)
-    arrays |= {"value": value, "impurity": variance, "tree_offsets": offsets}
-    return arrays, inner[decision & _BY_CATEGORY != 0]
+    mean, variance = _nodes.summaries(*children.values(), cover, value, offsets[:-1], name)
+    column = np.arange(len(n_leaves)) % n_outputs
+    value = _nodes.in_columns(mean, column, n_nodes, n_outputs)
+    return {**arrays, "value": value, "impurity": variance, "tree_offsets": offsets}, decision
 
 
 def _below_zero(threshold):

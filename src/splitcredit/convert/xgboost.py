@@ -171,11 +171,6 @@ def _numbers(given, dtype):
     return np.array(given, dtype) if isinstance(given, list) else _ubjson.joined([given])
 
 
-def _content(given):
-    """The list or the bytes of an array of the file."""
-    return given if isinstance(given, list) else given[1]
-
-
 def _labels(learner):
     """Labels of the categories by feature, of releases that keep them (3.1 on)."""
     booster = learner["gradient_booster"]
@@ -228,7 +223,7 @@ def _flat(trees, offsets, column, weights, n_outputs, name):
 
     `source` is the number of each node before any is left out.
     """
-    is_vector = {each["size_leaf_vector"] for each in _parameters(trees)} != {"1"}
+    is_vector = _leaf_sizes(trees) != {1}
     if is_vector:
         _refuse_former_vectors(trees, name)
     start = np.repeat(offsets[:-1].astype(np.int32), np.diff(offsets))
@@ -297,21 +292,26 @@ def _without_cut(arrays, value, offsets):
 
 
 def _offsets(trees):
-    sizes = [int(parameters["num_nodes"]) for parameters in _parameters(trees)]
-    return np.concatenate([[0], np.cumsum(sizes)])
+    return np.concatenate([[0], np.cumsum(_lengths(trees, "left_children"))])
 
 
-def _parameters(trees):
+def _leaf_sizes(trees):
+    """How many values leaves have, a set of numbers."""
     if isinstance(trees, _ubjson.Columns):
-        return trees.rests("tree_param")
-    return [tree["tree_param"] for tree in trees]
+        return set(map(int, set(trees.texts("size_leaf_vector"))))
+    return {int(tree["tree_param"]["size_leaf_vector"]) for tree in trees}
+
+
+def _lengths(trees, key):
+    """Lengths of one array of each tree."""
+    if isinstance(trees, _ubjson.Columns):
+        return trees.lengths(key)
+    return [_ubjson.length(tree[key]) for tree in trees]
 
 
 def _is_empty(trees, key):
     """Whether no tree has anything in an array."""
-    if isinstance(trees, _ubjson.Columns):
-        return trees.is_empty(key)
-    return not any(_content(tree[key]) for tree in trees)
+    return not np.any(_lengths(trees, key))
 
 
 def _column(trees, key):

@@ -1,6 +1,6 @@
 """Compiled loops: numba only, no input or output.
 
-There are five wings. Each is a folder whose ``__init__.py`` is a guide: the idea, the symbols and
+There are six wings. Each is a folder whose ``__init__.py`` is a guide: the idea, the symbols and
 the papers that they come from, the files in the order in which to read them, and the measured gain
 of each file that exists for speed alone. Begin there.
 
@@ -8,7 +8,8 @@ of each file that exists for speed alone. Begin there.
 - `tree_shap`: path-dependent TreeSHAP;
 - `interventional`: TreeSHAP against a background;
 - `interactions`: Shapley interaction values of pairs and larger sets;
-- `prediction_gap`: the squared prediction gap, exactly and by sampling.
+- `prediction_gap`: the squared prediction gap, exactly and by sampling;
+- `readers`: what libraries write of their models, for converters.
 
 Files shared by the wings: `compiled` (the decorator of every kernel), `nodes` (trees packed for
 walking, and results kept per forest), `kept` (large ones, within a bound on memory), `error_free`

@@ -15,4 +15,5 @@ PARTS = {
     "gaps": ("prediction_gap/normal_tails", "prediction_gap/exact", "prediction_gap/greedy"),
     "single": ("prediction_gap/single_precision",),
     "predict": ("walks/predict",),
+    "readers": ("readers/lines", "readers/decimals", "readers/records"),
 }

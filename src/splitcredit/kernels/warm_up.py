@@ -23,6 +23,7 @@ from splitcredit.kernels.prediction_gap import (
     sampling,
     single_precision,
 )
+from splitcredit.kernels.readers import decimals, lines, records
 from splitcredit.kernels.tree_shap import explain as tree_shap
 from splitcredit.kernels.tree_shap.oob import oob_tree_shap
 from splitcredit.kernels.walks import (
@@ -175,6 +176,15 @@ def _predict(stump, X):
     predict.predict(stump, X)
 
 
+def _readers(stump, X):
+    text, document = b"Tree=0\nkey=1\n", b"{}"
+    (begins,), (ends,) = lines.find(text, ["key"])
+    place, length, number = np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(1)
+    decimals.read(np.frombuffer(text, np.uint8), begins, ends, place, length, number)
+    records.find(document, 0, 1, ["key"])
+    records.joined(document, place, length)
+
+
 CALLS = {
     "tables": _tables,
     "sampling": _sampling,
@@ -186,4 +196,5 @@ CALLS = {
     "gaps": _gaps,
     "single": _single,
     "predict": _predict,
+    "readers": _readers,
 }

@@ -1,0 +1,194 @@
+"""Objects of one form in UBJSON: where each has the arrays, texts and numbers of its keys.
+
+``convert/_ubjson.py`` says which part of the format XGBoost writes. An object with an array whose
+numbers have no common type, or with anything else that is not read here, is left to that file.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from splitcredit.kernels.compiled import kernel
+
+OPEN, CLOSE, ARRAY, TYPE, COUNT, TEXT, LENGTH, NULL, TRUE, FALSE = map(ord, "{}[$#SLZTF")
+# Bytes of a number by its marker, 0 for what is no marker of a number.
+WIDTHS = np.zeros(256, np.int64)
+for _marker, _width in zip("iUIlLdD", (1, 1, 2, 4, 8, 4, 8), strict=True):
+    WIDTHS[ord(_marker)] = _width
+# What stands before the numbers of an array, and before a text.
+HEAD_OF_ARRAY, HEAD_OF_TEXT, HEAD_OF_KEY = len("[$l#L") + 8, len("SL") + 8, len("L") + 8
+
+
+class Places(NamedTuple):
+    """Where objects and what they have for some keys stand in a document.
+
+    Parameters
+    ----------
+    starts : int64 (n_objects,)
+        Where each object begins.
+    begins, lengths : int64 (n_keys, n_objects)
+        Where numbers of an array, or a text, begin, and how many there are.
+    markers : int64 (n_keys, n_objects)
+        Marker of the type of an array, the same in all objects; 0 for texts and single numbers.
+    """
+
+    starts: np.ndarray
+    begins: np.ndarray
+    lengths: np.ndarray
+    markers: np.ndarray
+
+    def of(self, objects: slice) -> Places:
+        """The places of some objects."""
+        return Places(*(array[..., objects] for array in self))
+
+
+def find(content, at, n_objects, keys) -> tuple[Places | None, int]:
+    """Find what objects that follow each other have for some keys.
+
+    Parameters
+    ----------
+    content : bytes
+        The whole document.
+    at : int
+        Where the first object begins.
+    n_objects : int
+    keys : sequence of str
+        Of the objects, or of objects in them.
+
+    Returns
+    -------
+    places : Places or None
+        None if an object lacks a key, has an array of another type than the first object, or is
+        not read here.
+    stop : int
+        Where the last object ends.
+    """
+    names = [key.encode() for key in keys]
+    lengths = np.array([len(name) for name in names], np.int64)
+    table = np.zeros((len(names), max(lengths, default=0)), np.uint8)
+    for row, name in zip(table, names, strict=True):
+        row[: len(name)] = np.frombuffer(name, np.uint8)
+    if n_objects > len(content):
+        return None, -1
+    starts, found = np.zeros(n_objects, np.int64), np.full((3, len(keys), n_objects), -1)
+    document = np.frombuffer(content, np.uint8)
+    stop = _find(document, at, table, lengths, WIDTHS, starts, *found)
+    places = Places(starts, *found)
+    if stop < 0 or (places.begins < 0).any() or (places.markers != places.markers[:, :1]).any():
+        return None, -1
+    return places, stop
+
+
+def joined(content, begins, sizes) -> np.ndarray:
+    """Parts of a document, one after the other.
+
+    Parameters
+    ----------
+    content : bytes
+    begins, sizes : int64 (n_parts,)
+        In bytes.
+
+    Returns
+    -------
+    uint8 (n,)
+    """
+    out = np.empty(sizes.sum(), np.uint8)
+    _join(np.frombuffer(content, np.uint8), begins, sizes, out)
+    return out
+
+
+@kernel()
+def _find(document, at, keys, key_lengths, widths, starts, begins, lengths, markers):
+    """Write where the objects and their parts stand; where the last one ends, or -1."""
+    end = len(document)
+    for i in range(len(starts)):
+        if at >= end or document[at] != OPEN:
+            return -1
+        starts[i] = at
+        at, depth, key = at + 1, 1, -1
+        while depth > 0:
+            if at >= end:
+                return -1
+            if document[at] == CLOSE:
+                at, depth = at + 1, depth - 1
+                continue
+            key, at = _key(document, at, keys, key_lengths, key + 1)
+            if at < 0:
+                return -1
+            if document[at] == OPEN:
+                at, depth = at + 1, depth + 1
+                continue
+            begin, length, width, marker = _value(document, at, widths)
+            if length < 0 or length > end or begin + length * width > end:
+                return -1
+            if key >= 0:
+                begins[key, i], lengths[key, i], markers[key, i] = begin, length, marker
+            at = begin + length * width
+    return at
+
+
+@kernel(inner=True)
+def _key(document, at, keys, key_lengths, likely):
+    """Number of a key, or -1, and where its value begins; -1 if it is no key."""
+    end = len(document)
+    if document[at] != LENGTH or at + HEAD_OF_KEY > end:
+        return -1, -1
+    length = _number_at(document, at + 1)
+    begin = at + HEAD_OF_KEY
+    if length < 0 or length > end or begin + length >= end:
+        return -1, -1
+    # Keys of most objects come in the order of those of the first.
+    for k in range(len(keys)):
+        key = likely + k
+        if key >= len(keys):
+            key -= len(keys)
+        if key_lengths[key] == length:
+            same = True
+            for i in range(np.uint64(length)):
+                same &= document[np.uint64(begin) + i] == keys[key, i]
+            if same:
+                return key, begin + length
+    return -1, begin + length
+
+
+@kernel(inner=True)
+def _value(document, at, widths):
+    """Where a value begins, how many parts it has and of how many bytes, and its type if an array.
+
+    The number of parts is -1 if it is not read here.
+    """
+    end, marker = len(document), document[at]
+    if marker == ARRAY and at + HEAD_OF_ARRAY <= end:
+        kind = document[at + 2]
+        is_typed = document[at + 1] == TYPE and widths[kind] > 0
+        if is_typed and document[at + 3] == COUNT and document[at + 4] == LENGTH:
+            return at + HEAD_OF_ARRAY, _number_at(document, at + 5), widths[kind], np.int64(kind)
+    if marker == TEXT and at + HEAD_OF_TEXT <= end and document[at + 1] == LENGTH:
+        return at + HEAD_OF_TEXT, _number_at(document, at + 2), np.int64(1), np.int64(0)
+    if widths[marker] > 0:
+        return at + 1, np.int64(1), widths[marker], np.int64(0)
+    if marker == NULL or marker == TRUE or marker == FALSE:
+        return at + 1, np.int64(0), np.int64(1), np.int64(0)
+    return at, np.int64(-1), np.int64(0), np.int64(0)
+
+
+@kernel(inner=True)
+def _number_at(document, at):
+    """The number of 64 bits, the highest first."""
+    number, place = np.uint64(0), np.uint64(at)
+    for i in range(np.uint64(8)):
+        number = (number << np.uint64(8)) | np.uint64(document[place + i])
+    return np.int64(number)
+
+
+@kernel()
+def _join(document, begins, sizes, out):
+    """Write parts of the document to `out`, one after the other."""
+    place = np.uint64(0)
+    for i in range(len(begins)):
+        begin = np.uint64(begins[i])
+        for k in range(np.uint64(sizes[i])):
+            out[place + k] = document[begin + k]
+        place += np.uint64(sizes[i])
