@@ -51,7 +51,7 @@ class Columns(Sequence):
 
     Parameters
     ----------
-    content : bytes
+    content : bytes or bytearray
         The whole document.
     keys : list of str
         Of the objects, and of objects in them.
@@ -84,7 +84,7 @@ class Columns(Sequence):
         """The text that each object has for a key."""
         begins, lengths, _ = self._of(key)
         places = zip(begins.tolist(), (begins + lengths).tolist(), strict=True)
-        return [self._content[begin:end] for begin, end in places]
+        return [bytes(self._content[begin:end]) for begin, end in places]
 
     def _of(self, key):
         if key not in self._keys:

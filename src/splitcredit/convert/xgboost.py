@@ -76,7 +76,7 @@ def convert(model) -> Forest:
         rounds = None if best is None else int(best) + 1
     if not isinstance(model, Booster):
         raise TypeError(f"cannot convert {name} to a Forest: give the Booster or the fitted model")
-    content = _ubjson.read(bytes(_saved(model)))  # of bytes, parts are taken in less time
+    content = _ubjson.read(_saved(model))
     return from_content(content, name, rounds, classes, missing)
 
 

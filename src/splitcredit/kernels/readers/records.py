@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.nodes import readonly
 
 OPEN, CLOSE, ARRAY, TYPE, COUNT, TEXT, LENGTH, NULL, TRUE, FALSE = map(ord, "{}[$#SLZTF")
 # Bytes of a number by its marker, 0 for what is no marker of a number.
@@ -49,7 +50,7 @@ def find(content, at, n_objects, keys) -> tuple[Places | None, int]:
 
     Parameters
     ----------
-    content : bytes
+    content : bytes or bytearray
         The whole document.
     at : int
         Where the first object begins.
@@ -73,7 +74,7 @@ def find(content, at, n_objects, keys) -> tuple[Places | None, int]:
     if n_objects > len(content):
         return None, -1
     starts, found = np.zeros(n_objects, np.int64), np.full((3, len(keys), n_objects), -1)
-    document = np.frombuffer(content, np.uint8)
+    document = readonly(np.frombuffer(content, np.uint8))
     stop = _find(document, at, table, lengths, WIDTHS, starts, *found)
     places = Places(starts, *found)
     if stop < 0 or (places.begins < 0).any() or (places.markers != places.markers[:, :1]).any():
@@ -86,7 +87,7 @@ def joined(content, begins, sizes) -> np.ndarray:
 
     Parameters
     ----------
-    content : bytes
+    content : bytes or bytearray
     begins, sizes : int64 (n_parts,)
         In bytes.
 
@@ -95,7 +96,7 @@ def joined(content, begins, sizes) -> np.ndarray:
     uint8 (n,)
     """
     out = np.empty(sizes.sum(), np.uint8)
-    _join(np.frombuffer(content, np.uint8), begins, sizes, out)
+    _join(readonly(np.frombuffer(content, np.uint8)), begins, sizes, out)
     return out
 
 

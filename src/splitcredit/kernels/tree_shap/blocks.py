@@ -131,17 +131,22 @@ def _block_size(n_rows):
     return min(LANES, max(1, n_blocks(share, WIDTH)) * WIDTH)
 
 
-def quadratures(forest, outputs):
-    """What `quadrature` gives for each layout of the forest; it is kept in memory.
+def quadratures(forest, outputs, keep=True):
+    """What `quadrature` gives for each layout of the forest.
 
     Parameters
     ----------
     forest : Forest
     outputs : int64 (n_explained,)
         Terms name an output by its place in here.
+    keep : bool
+        Whether it is kept in memory; what is there already is taken in either case.
     """
-    key = "quadratures", *outputs.tolist()
-    return kept.ARRAYS.items(forest, key, lambda: map(quadrature, make_layouts(forest, outputs)))
+
+    def make():
+        return map(quadrature, make_layouts(forest, outputs, once=not keep))
+
+    return kept.ARRAYS.items(forest, ("quadratures", *outputs.tolist()), make, keep)
 
 
 def quadrature(layout) -> tuple:

@@ -16,6 +16,8 @@ from splitcredit.kernels.nodes import nodes_of
 
 # (node, output) pairs laid out at a time: bounds memory to some 40 MB whatever the forest.
 CHUNK = 1 << 19
+# The same for layouts that are used once: their memory is that of the ones before, in the caches.
+SMALL_CHUNK = 1 << 17
 
 # One inner node.
 ENTRY = np.dtype(
@@ -106,7 +108,7 @@ class Below(NamedTuple):
     outputs: np.ndarray
 
 
-def make_layouts(forest, outputs):
+def make_layouts(forest, outputs, once=False):
     """Layouts of the forest for some outputs, a chunk of trees each.
 
     Parameters
@@ -114,11 +116,14 @@ def make_layouts(forest, outputs):
     forest : Forest
     outputs : int64 (n_explained,)
         Terms name an output by its place in here.
+    once : bool
+        Whether each layout is dropped before the next one is made.
     """
     nodes, offsets, first = nodes_of(forest), forest.tree_offsets, 0
+    chunk = SMALL_CHUNK if once else CHUNK
     while first < forest.n_trees:
         room = (offsets[first:] - offsets[first]) * len(outputs)
-        last = first + max(1, int(np.searchsorted(room, CHUNK, side="right")) - 1)
+        last = first + max(1, int(np.searchsorted(room, chunk, side="right")) - 1)
         part = offsets[first : last + 1]
         layout = layout_of(nodes, forest.value, part, outputs, forest.n_features, first)
         if len(layout.entries):
@@ -141,7 +146,8 @@ def layout_of(nodes, value, offsets, outputs, n_features, first=0) -> TreeLayout
 
 
 # The kernels below use few types of arrays, and no operation on whole arrays: numba compiles each
-# of these anew, which takes longer than the rest.
+# of these anew, which takes longer than the rest. Indices have no sign: of others, each would be
+# asked whether it counts from the end.
 
 
 @kernel(parallel=True)
@@ -150,18 +156,20 @@ def _find_varying(first, last, nodes, offsets, below, counts):
     varies, n_varying, leaf, value, outputs = below
     for t in range(first, last):
         n_entries, n_terms = 0, 0
-        for node in range(offsets[t + 1] - 1, offsets[t] - 1, -1):
-            k, n = node - offsets[0], 0
+        for number in range(offsets[t + 1] - 1, offsets[t] - 1, -1):
+            node, k, n = np.uint64(number), np.uint64(number - offsets[0]), 0
             if nodes.feature[node] < 0:
-                leaf[k] = node
-                for c in range(len(outputs)):
+                leaf[k] = number
+                for c in range(np.uint64(len(outputs))):
                     varies[k, c] = False
             else:
-                a, b = nodes.left[node] - offsets[0], nodes.right[node] - offsets[0]
-                one, two = leaf[a], leaf[b]
-                leaf[k] = one
-                for c in range(len(outputs)):
-                    differ = value[one, outputs[c]] != value[two, outputs[c]]
+                a = np.uint64(nodes.left[node] - offsets[0])
+                b = np.uint64(nodes.right[node] - offsets[0])
+                one, two = np.uint64(leaf[a]), np.uint64(leaf[b])
+                leaf[k] = leaf[a]
+                for c in range(np.uint64(len(outputs))):
+                    output = np.uint64(outputs[c])
+                    differ = value[one, output] != value[two, output]
                     varies[k, c] = varies[a, c] | varies[b, c] | differ
                     n += varies[k, c]
             n_varying[k] = n
@@ -208,89 +216,95 @@ def _fill(first, last, nodes, offsets, below, starts, n_features, entries, terms
 @kernel(inner=True)
 def _write_entries(nodes, root, origin, n_varying, last, start, term, links, entries):
     """Write the entries of one tree; most distinct features and most nodes on a path."""
-    size, cover = len(links), nodes.cover
-    stack = np.empty((size + 1, 4), np.int64)  # node, depth, parent entry, whether first child
+    size, cover, one, start_entry = len(links), nodes.cover, np.uint64(1), np.uint64(start)
+    # Node, depth, parent entry, whether first child: of two nodes more than are pushed.
+    stack = np.empty((size + 3, 4), np.int64)
     # The path to the current entry, by depth below the edge: the feature, the depth below the edge
     # above that tests the same feature, and the entry that the edge comes from; the merged ratio;
     # and the last edge of each feature.
     path, merged = np.empty((size + 1, 3), np.int64), np.empty(size + 1)
-    for j in range(len(last)):
+    for j in range(np.uint64(len(last))):
         last[j] = 0
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = root, 0, -1, 0
-    top, depth, unique, most, deepest = 1, 0, 0, 0, 0
-    e = start
+    top, depth, unique, most, deepest = np.uint64(1), 0, 0, 0, 0
+    e = start_entry
     while top > 0:
-        top -= 1
-        node, d, parent, is_first = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
+        top -= one
+        d, is_first = stack[top, 1], stack[top, 3] > 0
+        node, parent = np.uint64(stack[top, 0]), np.uint64(stack[top, 2])
         while depth > 0 and depth >= d:  # leave the edges that do not lead here
-            last[path[depth, 0]] = path[depth, 1]
-            unique -= path[depth, 1] == 0
+            here = np.uint64(depth)
+            last[np.uint64(path[here, 0])] = path[here, 1]
+            unique -= path[here, 1] == 0
             depth -= 1
         if d > 0:
-            upper = entries[parent]
-            j, ratio = upper.feature, upper.ratio
+            upper, here = entries[parent], np.uint64(d)
+            j, ratio = np.uint64(upper.feature), upper.ratio
             if is_first:
-                upper.first = e
+                upper.first = np.int32(e)
             else:
-                upper.second, ratio = e, 1 - ratio
-            merged[d] = upper.z * ratio
-            path[d, 0], path[d, 1], path[d, 2] = j, last[j], parent
+                upper.second, ratio = np.int32(e), 1 - ratio
+            merged[here] = upper.z * ratio
+            path[here, 0], path[here, 1], path[here, 2] = upper.feature, last[j], stack[top, 2]
             unique += last[j] == 0
             last[j], depth = d, d
-        j, a, b = nodes.feature[node], nodes.left[node], nodes.right[node]
-        in_a, in_b = n_varying[a - origin], n_varying[b - origin]
-        entry = entries[e]
-        entry.first_is_right = in_b > in_a
-        if in_b > in_a:
-            a, b, in_a, in_b = b, a, in_b, in_a
+        left, right = np.int64(nodes.left[node]), np.int64(nodes.right[node])
+        in_left = n_varying[np.uint64(left - origin)]
+        in_right = n_varying[np.uint64(right - origin)]
+        second_first = in_right > in_left
+        a, b = (right, left) if second_first else (left, right)
+        in_a, in_b = (in_right, in_left) if second_first else (in_left, in_right)
+        j, entry, k = np.uint64(nodes.feature[node]), entries[e], np.int64(node) - origin
+        above, n_terms = last[j], n_varying[np.uint64(k)]
+        entry.first_is_right = second_first
         entry.threshold = nodes.threshold[node]
-        entry.ratio = cover[a] / (cover[a] + cover[b])
-        entry.z = merged[last[j]] if last[j] > 0 else 1.0
-        entry.feature, entry.column, entry.above = j, nodes.column[node], last[j]
+        entry.ratio = cover[np.uint64(a)] / (cover[np.uint64(a)] + cover[np.uint64(b)])
+        entry.z = merged[np.uint64(above)] if above > 0 else 1.0
+        entry.feature, entry.column, entry.above = nodes.feature[node], nodes.column[node], above
         entry.first, entry.second = -1, -1
-        entry.terms, entry.n_terms = term, n_varying[node - origin]
+        entry.terms, entry.n_terms = term, n_terms
         entry.missing_left, entry.repeats = nodes.missing_left[node], False
-        if last[j] > 0:
-            entries[path[last[j], 2]].repeats = True
-        row = e - start
-        links[row, 0], links[row, 1], links[row, 2] = node - origin, a - origin, b - origin
-        term += n_varying[node - origin]
-        most, deepest = max(most, unique + (last[j] == 0)), max(deepest, d + 1)
-        if in_a > 0:
-            stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = a, d + 1, e, 1
-            top += 1
-        if in_b > 0:
-            stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = b, d + 1, e, 0
-            top += 1
-        e += 1
+        if above > 0:
+            entries[np.uint64(path[np.uint64(above), 2])].repeats = True
+        row, number = e - start_entry, np.int64(e)
+        links[row, 0], links[row, 1], links[row, 2] = k, a - origin, b - origin
+        term += n_terms
+        most, deepest = max(most, unique + (above == 0)), max(deepest, d + 1)
+        # Without a jump for each child, which would be mispredicted.
+        stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = a, d + 1, number, 1
+        top += np.uint64(in_a > 0)
+        stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = b, d + 1, number, 0
+        top += np.uint64(in_b > 0)
+        e += one
     return most, deepest
 
 
 @kernel(inner=True)
 def _finish_single(entries, terms, start, below, links, places):
     """Do what `_write_terms`, `_count_places` and `_is_low` do, for a single output."""
-    leaf, value, output = below.leaf, below.value, below.outputs[0]
-    for row in range(len(links) - 1, -1, -1):
-        entry = entries[start + row]
-        first, second, low = entry.first, entry.second, entry.above == 0
-        term = terms[entry.terms]
-        term.first_value = value[leaf[links[row, 1]], output]
-        term.second_value = value[leaf[links[row, 2]], output]
+    leaf, value, output = below.leaf, below.value, np.uint64(below.outputs[0])
+    for number in range(len(links) - 1, -1, -1):
+        row = np.uint64(number)
+        entry = entries[np.uint64(start) + row]
+        low = entry.above == 0
+        term = terms[np.uint64(entry.terms)]
+        term.first_value = value[np.uint64(leaf[np.uint64(links[row, 1])]), output]
+        term.second_value = value[np.uint64(leaf[np.uint64(links[row, 2])]), output]
         term.output, term.second = 0, -1
         n_first, here, there = 0, 1, 0
-        if first >= 0:
-            child = entries[first]
+        if entry.first >= 0:
+            child, at = entries[np.uint64(entry.first)], np.uint64(entry.first - start)
             low &= child.above == 0 and child.first < 0 and child.second < 0
-            n_first, there = 1, places[first - start, 1]
-            here = places[first - start, 0]
-        if second >= 0:
-            child = entries[second]
+            n_first, there = 1, places[at, 1]
+            here = places[at, 0]
+        if entry.second >= 0:
+            child, at = entries[np.uint64(entry.second)], np.uint64(entry.second - start)
             low &= child.above == 0 and child.first < 0 and child.second < 0
             term.second = 0
-            here = max(here, n_first + places[second - start, 1])
-            there = max(there, places[second - start, 0])
+            here = max(here, n_first + places[at, 1])
+            there = max(there, places[at, 0])
         places[row, 0], places[row, 1] = here, there
-        entry.n_first, entry.low = n_first, low and first >= 0
+        entry.n_first, entry.low = n_first, low and entry.first >= 0
 
 
 @kernel(inner=True)

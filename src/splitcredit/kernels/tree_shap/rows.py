@@ -7,21 +7,35 @@ tree in their order with A, and back up with Q.
 
 from __future__ import annotations
 
+from itertools import count
+
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.nodes import cached_per_forest
 from splitcredit.kernels.tree_shap.blocks import TRIPLE, quadratures
 
 
 def attribute(forest, outputs, X, rows, out) -> None:
     """Add attributions to `out`; see `tree_shap`."""
-    for arrays in quadratures(forest, outputs):
+    for arrays in fixed(forest, outputs):
         take_one_by_one(len(rows), *arrays, X, rows, out)
 
 
 def fixed(forest, outputs):
-    """What the kernel takes of each part of the forest, whatever the rows."""
-    return quadratures(forest, outputs)
+    """What the kernel takes of each part of the forest, whatever the rows.
+
+    Whoever explains a few rows once gains nothing from what is kept, and memory that is taken for
+    the first time costs a fifth of such a call. So the second call keeps it.
+    """
+    is_first = next(_uses(forest, outputs.tobytes())) == 0
+    return quadratures(forest, outputs, keep=not is_first)
+
+
+@cached_per_forest
+def _uses(forest, outputs):
+    """Numbers of the uses of a forest for some outputs."""
+    return count()
 
 
 def arguments(of_forest, X, rows, begun, out):
