@@ -12,7 +12,12 @@ PARTS = {
     "interventional": ("interventional/explain",),
     "interactions": ("interactions/explain",),
     "walks": ("walks/mdi", "walks/local_mdi", "walks/saabas", "walks/sage"),
-    "gaps": ("prediction_gap/normal_tails", "prediction_gap/exact", "prediction_gap/greedy"),
+    "gaps": (
+        "prediction_gap/gap_forest",
+        "prediction_gap/normal_tails",
+        "prediction_gap/exact",
+        "prediction_gap/greedy",
+    ),
     "single": ("prediction_gap/single_precision",),
     "predict": ("walks/predict",),
     "readers": ("readers/lines", "readers/decimals", "readers/records"),

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from splitcredit.kernels.nodes import cached_per_forest, lowered, readonly
+from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.nodes import as_readonly, cached_per_forest, lowered, readonly
 
 # A split. Leaves are numbered behind the splits: child ``n_splits + i`` is leaf i. Numbers have no
 # sign, as kernels ask of those with one whether they count from the end.
@@ -53,7 +54,7 @@ SIDE = np.dtype([("low", "u4"), ("high", "u4")])
 TREE = np.dtype(
     [
         ("root", "u8"),  # a split
-        ("tested", "u8"),  # bits of the features of the tree; see `feature_bit`
+        ("tested", "u8"),  # bits of the features of the tree: of feature j it is j % 64
         ("leaf", "u8"),  # first leaf, and one behind the last
         ("leaf_end", "u8"),
     ]
@@ -87,9 +88,19 @@ class GapForest(NamedTuple):
     divisor: float  # of a gap, for which trees are added up: the squared number of trees if a mean
 
 
-def feature_bit(j: int) -> int:
-    """Bit of a feature; some have the same one if there are more than 64."""
-    return 1 << j % 64
+class Listed(NamedTuple):
+    """What `_list_trees` writes, each from the first tree to the last and from left to right.
+
+    Sides are given by the numbers of their cuts, or -1 and one above the last where there is none.
+    """
+
+    node: np.ndarray  # of each split, as the forest numbers them
+    children: np.ndarray  # (n_splits, 2): left and right, as `SPLIT` has them
+    leaf_node: np.ndarray  # a node of the forest with the value of the leaf
+    leaf_ends: np.ndarray  # (n_leaves + 1, 2): up to there, nodes above and sides of boxes
+    above: np.ndarray  # (n_above, 2): as in `ABOVE`
+    box: np.ndarray  # (n_box, 4): feature, low and high cut, turn
+    counts: np.ndarray  # nodes above, sides of boxes, and the depth of the deepest tree
 
 
 @cached_per_forest
@@ -99,56 +110,223 @@ def gap_forest(forest, output: int) -> GapForest:
     A side (the interval of one feature) of a node is *settled* at the first node of a path below
     which its feature is not split any more: there it multiplies what comes from below.
     """
-    value = forest.value[:, output]
-    constant, below, n_leaves = _bottom_up(forest, value)
-    splits = np.flatnonzero((forest.feature >= 0) & ~constant)
-    cuts, cut_of = _cuts(forest, splits)
-    roots = [r for r in forest.tree_offsets[:-1].tolist() if not constant[r]]
-    n, low = len(splits), lowered(forest)
-    build = _Build([], [], [], [], {}, n, cut_of, low, constant, below, n_leaves, value)
-    starts = [_tree(forest, root, build) for root in roots]
-    sides, first_side, place_of = _sides(build.sides, len(cuts.feature), forest.n_features)
-    box = np.array(build.box, BOX)
-    box["side"] = place_of[box["side"]]
-    tested = [sum({feature_bit(j) for j in below[r]}) for r in roots]
-    first_leaf = [0, *(leaf for _, leaf, _ in starts)]
-    of_trees = [start[0] for start in starts], tested, first_leaf[:-1], first_leaf[1:]
-    arrays = (
-        np.array([tuple(split) for split in build.splits], SPLIT),
-        np.array(build.leaves, LEAF),
-        np.array(build.above, ABOVE),
-        box,
-        sides,
-        np.array(list(zip(cuts.first, first_side, strict=True)), FIRST),
-        np.array(list(zip(*of_trees, strict=True)), TREE),
-        np.array(first_leaf, np.int64),
-    )
+    (value,) = as_readonly(forest.value[:, output])
+    constant, n_leaves = np.empty(forest.n_nodes, np.bool_), np.empty(forest.n_nodes, np.int64)
+    leaf = np.empty(forest.n_nodes, np.int64)
+    _bottom_up(forest.left, forest.right, value, constant, leaf, n_leaves)
+    cuts, cut_of = _cuts(forest, np.flatnonzero((forest.feature >= 0) & ~constant))
+    roots = forest.tree_offsets[:-1]
+    roots = np.ascontiguousarray(roots[~constant[roots]])
+    first_leaf = np.concatenate([[0], np.cumsum(n_leaves[roots])])
+    listed = _listed(forest, roots, constant, leaf, n_leaves, cut_of, len(cuts.feature))
+    node, n_cuts = listed.node, len(cuts.feature)
+    splits = np.zeros(len(node), SPLIT)
+    splits["threshold"], splits["feature"] = lowered(forest)[node], forest.feature[node]
+    splits["cut"], (splits["left"], splits["right"]) = cut_of[node], listed.children.T
+    if forest.missing_left is not None:
+        splits["missing_left"] = forest.missing_left[node]
+    leaves = np.zeros(len(listed.leaf_node), LEAF)
+    leaves["value"] = value[listed.leaf_node]
+    leaves["above"], leaves["box"] = listed.leaf_ends[:-1].T
+    leaves["above_end"], leaves["box_end"] = listed.leaf_ends[1:].T
+    above = np.zeros(len(listed.above), ABOVE)
+    above["last"], above["settled"] = listed.above.T
+    box = np.zeros(len(listed.box), BOX)
+    feature, low, high, box["turn"] = listed.box.T
+    box["feature"] = feature
+    sides, first_side, box["side"] = _sides(feature, low, high, n_cuts, forest.n_features)
+    trees = np.zeros(len(roots), TREE)
+    trees["root"] = first_leaf[:-1] - np.arange(len(roots))  # a tree has a split less than leaves
+    trees["leaf"], trees["leaf_end"] = first_leaf[:-1], first_leaf[1:]
+    if len(roots):
+        bits = np.uint64(1) << (splits["feature"] % 64).astype(np.uint64)
+        trees["tested"] = np.bitwise_or.reduceat(bits, trees["root"].astype(np.int64))
+    first = np.zeros(forest.n_features + 1, FIRST)
+    first["cut"], first["side"] = cuts.first, first_side
+    arrays = splits, leaves, above, box, sides, first, trees, first_leaf
     divisor = float(forest.n_trees) ** 2 if forest.aggregate == "mean" else 1.0
-    depth = max((depth for _, _, depth in starts), default=0)
-    return GapForest(*map(readonly, arrays), cuts, depth, divisor)
+    return GapForest(*map(readonly, arrays), cuts, int(listed.counts[2]), divisor)
 
 
-def _bottom_up(forest, value):
-    """Whether each node has one value below it, the features split below, and the leaves."""
-    value, constant = value.copy(), np.ones(forest.n_nodes, np.bool_)
-    below, n_leaves = [frozenset()] * forest.n_nodes, np.ones(forest.n_nodes, np.int64)
-    for k in range(forest.n_nodes - 1, -1, -1):
-        if forest.feature[k] >= 0:
-            left, right = forest.left[k], forest.right[k]
-            constant[k] = constant[left] and constant[right] and value[left] == value[right]
-            value[k] = value[left]
+@kernel()
+def _bottom_up(left, right, value, constant, leaf, n_leaves):
+    """Of each node: whether it has one value below it, a leaf below it, and how many leaves.
+
+    What has one value counts as one leaf.
+    """
+    for number in range(len(left) - 1, -1, -1):
+        k = np.uint64(number)
+        constant[k], leaf[k], n_leaves[k] = True, number, 1
+        if left[k] >= 0:
+            a, b = np.uint64(left[k]), np.uint64(right[k])
+            same = value[np.uint64(leaf[a])] == value[np.uint64(leaf[b])]
+            constant[k], leaf[k] = constant[a] and constant[b] and same, leaf[a]
             if not constant[k]:
-                below[k] = below[left] | below[right] | {int(forest.feature[k])}
-                n_leaves[k] = n_leaves[left] + n_leaves[right]
-    return constant, below, n_leaves
+                n_leaves[k] = n_leaves[a] + n_leaves[b]
+
+
+def _listed(forest, roots, constant, leaf, n_leaves, cut_of, n_cuts) -> Listed:
+    """What `_list_trees` writes, in arrays of the right lengths: a first call counts."""
+    n = int(n_leaves[roots].sum())
+    listed = Listed(
+        np.empty(n - len(roots), np.int64),
+        np.empty((n - len(roots), 2), np.int64),
+        np.empty(n, np.int64),
+        np.zeros((n + 1, 2), np.int64),
+        *(np.empty((0, width), np.int64) for width in (2, 4)),
+        np.zeros(3, np.int64),
+    )
+    largest = int(n_leaves[roots].max(initial=1))
+    nodes = as_readonly(
+        forest.feature, forest.left, forest.right, constant, leaf, n_leaves, cut_of, roots
+    )
+    given = *nodes, forest.n_features, n_cuts, largest
+    _list_trees(*given, False, listed)
+    n_above, n_box, _ = listed.counts.tolist()
+    above, box = np.empty((n_above, 2), np.int64), np.empty((n_box, 4), np.int64)
+    listed = listed._replace(above=above, box=box)
+    _list_trees(*given, True, listed)
+    return listed
+
+
+@kernel()
+def _list_trees(
+    feature,
+    left,
+    right,
+    constant,
+    leaf,
+    n_leaves,
+    cut_of,
+    roots,
+    n_features,
+    n_cuts,
+    largest,
+    writes,
+    listed,
+):
+    """Write `listed`, but count nodes above and sides of boxes only, unless it `writes` them.
+
+    The splits of a tree are numbered in the order in which they are met, so those below a node are
+    a range of numbers. A feature is split below the node if the next split of it is in this range.
+    """
+    room = largest + 2
+    # Of the path to the node: of each edge the feature, its low and high cut before, whether it is
+    # split for the first time; of each node the sides settled and the nodes above where some are.
+    edges, so_far = np.empty((room, 4), np.int64), np.zeros((room, 2), np.int64)
+    waiting = np.empty((room, 4), np.int64)  # node, depth, split above, and whether to its right
+    low, high = np.empty(n_features, np.int64), np.empty(n_features, np.int64)
+    box, settled = np.empty(n_features, np.int64), np.empty(n_features, np.int64)
+    above, turn = np.empty((room, 2), np.int64), np.empty(n_features, np.int64)
+    is_settled, next_split = np.zeros(n_features, np.bool_), np.empty(n_features, np.int64)
+    same_next = np.empty(room, np.int64)
+    n_splits, n_listed, n_above_listed, n_box_listed, deepest = 0, 0, 0, 0, 0
+    n_all = len(listed.node)
+    for t in range(len(roots)):
+        _number_splits(feature, left, right, constant, roots[t], waiting, next_split, same_next)
+        first = n_splits
+        waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3] = roots[t], 0, -1, 0
+        n_waiting, depth, n_box, n_settled, n_above = 1, 0, 0, 0, 0
+        while n_waiting > 0:
+            n_waiting -= 1
+            k, d = waiting[n_waiting, 0], waiting[n_waiting, 1]
+            split, is_right = waiting[n_waiting, 2], waiting[n_waiting, 3]
+            while depth > 0 and depth >= d:  # leave the edges that do not lead here
+                j = edges[depth, 0]
+                low[j], high[j] = edges[depth, 1], edges[depth, 2]
+                n_box -= edges[depth, 3]
+                depth -= 1
+            before = so_far[d - 1, 0] if d > 0 else 0
+            for i in range(before, n_settled):
+                is_settled[settled[i]] = False
+            n_settled, n_above = before, so_far[d - 1, 1] if d > 0 else 0
+            if d > 0:
+                number = n_splits if not constant[k] else n_all + n_listed
+                listed.children[split, is_right] = number
+                j, cut = feature[listed.node[split]], cut_of[listed.node[split]]
+                is_new = True
+                for i in range(n_box):
+                    is_new &= box[i] != j
+                if is_new:
+                    box[n_box], low[j], high[j] = j, -1, n_cuts + 1
+                    n_box += 1
+                edges[d, 0], edges[d, 1], edges[d, 2], edges[d, 3] = j, low[j], high[j], is_new
+                if is_right:
+                    low[j] = max(low[j], cut)
+                else:
+                    high[j] = min(high[j], cut)
+                high[j] = max(low[j], high[j])  # an empty side is from a cut to itself
+                depth = d
+            stop = n_splits - first + n_leaves[k] - 1
+            for i in range(n_box):
+                j = box[i]
+                if not is_settled[j] and (constant[k] or next_split[j] >= stop):
+                    is_settled[j], settled[n_settled], turn[j] = True, j, n_settled
+                    n_settled += 1
+            if constant[k]:
+                if writes:
+                    for i in range(n_above):
+                        at = n_above_listed + i
+                        listed.above[at, 0], listed.above[at, 1] = above[i, 0], above[i, 1]
+                    for i in range(n_box):
+                        j, at = settled[i], n_box_listed + i
+                        listed.box[at, 0], listed.box[at, 1], listed.box[at, 2] = j, low[j], high[j]
+                        listed.box[at, 3] = turn[box[i]]
+                n_above_listed, n_box_listed = n_above_listed + n_above, n_box_listed + n_box
+                listed.leaf_node[n_listed] = leaf[k]
+                n_listed += 1
+                listed.leaf_ends[n_listed, 0] = n_above_listed
+                listed.leaf_ends[n_listed, 1] = n_box_listed
+                deepest = max(deepest, d)
+                continue
+            if n_settled > before:
+                above[n_above, 0], above[n_above, 1] = n_listed + n_leaves[k] - 1, n_settled
+                n_above += 1
+            so_far[d, 0], so_far[d, 1] = n_settled, n_above
+            listed.node[n_splits] = k
+            next_split[feature[k]] = same_next[n_splits - first]
+            for child, side in ((right[k], 1), (left[k], 0)):
+                waiting[n_waiting, 0], waiting[n_waiting, 1] = child, d + 1
+                waiting[n_waiting, 2], waiting[n_waiting, 3] = n_splits, side
+                n_waiting += 1
+            n_splits += 1
+        for i in range(n_settled):
+            is_settled[settled[i]] = False
+    listed.counts[0], listed.counts[1], listed.counts[2] = n_above_listed, n_box_listed, deepest
+
+
+@kernel(inner=True)
+def _number_splits(feature, left, right, constant, root, waiting, next_split, same_next):
+    """Write the next split of the feature of each split, and the first split of each feature.
+
+    Where there is none it is a number above all.
+    """
+    none = np.int64(1) << 62
+    n, n_waiting = 0, 1
+    waiting[0, 0] = root
+    # By feature the last split so far, and by split the node.
+    for j in range(len(next_split)):
+        next_split[j] = none
+    while n_waiting > 0:
+        n_waiting -= 1
+        k = waiting[n_waiting, 0]
+        if not constant[k]:
+            same_next[n] = feature[k]
+            n += 1
+            waiting[n_waiting, 0], waiting[n_waiting + 1, 0] = right[k], left[k]
+            n_waiting += 2
+    for i in range(n - 1, -1, -1):
+        j = same_next[i]
+        same_next[i], next_split[j] = next_split[j], i
 
 
 def _cuts(forest, splits):
     """Cuts by feature and threshold, and the cut of every node."""
     feature, threshold = forest.feature[splits], forest.threshold[splits]
     order = np.lexsort((threshold, feature))
+    feature, threshold = feature[order], threshold[order]
     new = np.ones(len(splits), np.bool_)
-    new[1:] = (np.diff(feature[order]) != 0) | (np.diff(threshold[order]) != 0)
+    new[1:] = (feature[1:] != feature[:-1]) | (threshold[1:] != threshold[:-1])
     kept = splits[order[new]]
     cut_of = np.full(forest.n_nodes, -1, np.int64)
     cut_of[splits[order]] = np.cumsum(new) - 1
@@ -160,88 +338,21 @@ def _cuts(forest, splits):
     return Cuts(*(readonly(np.ascontiguousarray(a)) for a in arrays)), cut_of
 
 
-class _Build(NamedTuple):
-    """The lists that are built up, and the arrays that they are built from."""
+def _sides(feature, low, high, n_cuts, n_features):
+    """The distinct sides by feature, the first of each feature, and the number of each given one.
 
-    splits: list
-    leaves: list
-    above: list
-    box: list
-    sides: dict  # (feature, low, high): number
-    n_splits: int
-    cut_of: np.ndarray
-    lowered: np.ndarray
-    constant: np.ndarray
-    below: list
-    n_leaves: np.ndarray
-    value: np.ndarray
-
-
-def _tree(forest, root, build):
-    """Append one tree; the place of its root, the number of leaves up to its end, its depth."""
-    place_of_root, most = len(build.splits), 0
-    waiting = [(root, 0, {}, frozenset(), (), (), None)]
-    while waiting:
-        k, depth, box, open_above, settled, above, link = waiting.pop()
-        leaf = build.constant[k]
-        open_here = frozenset() if leaf else build.below[k]
-        settled_here = [q for q in box if q not in open_here and q in open_above]
-        settled = (*settled, *settled_here)
-        if link is not None:
-            split, field = link
-            build.splits[split][field] = (
-                build.n_splits + len(build.leaves) if leaf else len(build.splits)
-            )
-        if leaf:
-            _leaf(build, _any_leaf(forest, k, build.value), box, settled, above)
-            most = max(most, depth)
-            continue
-        if settled_here:
-            last = len(build.leaves) + int(build.n_leaves[k]) - 1
-            above = (*above, (last, len(settled)))
-        place, feature, cut = len(build.splits), int(forest.feature[k]), int(build.cut_of[k])
-        missing = forest.missing_left is not None and bool(forest.missing_left[k])
-        build.splits.append([build.lowered[k], feature, cut, 0, 0, missing])
-        for child, side, field in ((forest.right[k], "right", 4), (forest.left[k], "left", 3)):
-            narrowed = _narrowed(box, feature, cut, side)
-            state = child, depth + 1, narrowed, open_here, settled, above, (place, field)
-            waiting.append(state)
-    return place_of_root, len(build.leaves), most
-
-
-def _narrowed(box, feature, cut, side):
-    """The box of a child: cuts of one feature are in the order of their thresholds."""
-    low, high = box.get(feature, (-1, np.inf))
-    low, high = (low, min(high, cut)) if side == "left" else (max(low, cut), high)
-    # An empty side is written as the one from a cut to itself.
-    return box | {feature: (low, max(low, high))}
-
-
-def _leaf(build, value, box, settled, above):
-    """Append a leaf, with the nodes above it and its box."""
-    first_above, first_side = len(build.above), len(build.box)
-    build.above.extend(above)
-    for feature, first_split in zip(settled, box, strict=True):
-        side = build.sides.setdefault((feature, *box[feature]), len(build.sides))
-        build.box.append((feature, side, settled.index(first_split)))
-    bounds = first_above, len(build.above), first_side, len(build.box)
-    build.leaves.append((value, *bounds))
-
-
-def _sides(numbers, n_cuts, n_features):
-    """The sides by feature, the first of each feature, and the new number of each."""
-    order = sorted(numbers)
-    place_of = np.empty(len(order), np.int64)
-    place_of[[numbers[side] for side in order]] = np.arange(len(order))
-    sides = [
-        (n_cuts if low < 0 else low, n_cuts + 1 if high == np.inf else high)
-        for _, low, high in order
-    ]
-    first = np.searchsorted([feature for feature, *_ in order], np.arange(n_features + 1))
-    return np.array(sides, SIDE), first, place_of
-
-
-def _any_leaf(forest, k, value):
-    while forest.feature[k] >= 0:
-        k = forest.left[k]
-    return float(value[k])
+    Parameters
+    ----------
+    feature, low, high : int64 (n,)
+        See `Listed`.
+    """
+    order = np.lexsort((high, low, feature))
+    given = np.stack([feature, low, high])[:, order]
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (np.diff(given) != 0).any(axis=0)
+    number = np.empty(len(order), np.int64)
+    number[order] = np.cumsum(is_new) - 1
+    feature, low, high = given[:, is_new]
+    sides = np.zeros(len(low), SIDE)
+    sides["low"], sides["high"] = np.where(low < 0, n_cuts, low), high
+    return sides, np.searchsorted(feature, np.arange(n_features + 1)), number
