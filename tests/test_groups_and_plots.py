@@ -63,6 +63,7 @@ def test_values_that_cannot_be_added_are_not_grouped():
         ({"one": ["red", 0]}, "feature 'red' is in 'one' and in 'one'"),
         ({"size": ["red"]}, r"\['size'\] would be the name of a group and of a feature"),
         ({"color": "red"}, "group 'color' is 'red': give a list of features"),
+        ({"color": None}, "group 'color' is None: give a list of features"),
     ],
 )
 def test_groups_that_cannot_be_are_refused(groups, message):

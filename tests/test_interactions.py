@@ -369,6 +369,7 @@ def test_shap_plots_know_the_matrix():
         (["x0", "x1"], "a list of lists"),
         ([[0, 0]], "names a feature twice"),
         ([[0, 1, 2]], "has 3 features: pass order=3"),
+        (1.5, "a list of lists"),
     ],
 )
 def test_sets_that_are_none_are_named(sets, message):
@@ -399,3 +400,12 @@ def test_interactions_of_more_rows_than_a_block_are_those_of_each_alone():
     of_all_rows = interactions(forest, X, background=X[:3]).values
     of_last_rows = interactions(forest, X[590:], background=X[:3]).values
     assert of_all_rows[590:].tobytes() == of_last_rows.tobytes()
+
+
+def test_sets_may_come_from_an_iterator():
+    """It was read by a check, and then had no length."""
+    forest = random_forest(0, n_features=4, depth=4)
+    X = np.random.default_rng(0).normal(size=(3, 4))
+    pairs = list(combinations(range(4), 2))
+    ours = interactions(forest, X, sets=combinations(range(4), 2))
+    assert ours.values.tobytes() == interactions(forest, X, sets=pairs).values.tobytes()

@@ -246,6 +246,11 @@ def test_settings_that_there_are_not_are_refused(given, message):
         penalized_gini.importance(*case("two classes"), **given)
 
 
+def test_names_of_scores_may_come_from_an_iterator():
+    """A check read it, and there was no score left."""
+    assert list(penalized_gini.importances(*case("two classes"), iter(["ufi"]))) == ["ufi"]
+
+
 def test_choices_of_mdi_oob_that_there_are_not_are_refused():
     for choice in ({"rows": "all"}, {"divide_by": "n"}, {"output": 2}, {"output": True}):
         with pytest.raises(ValueError, match=next(iter(choice))):

@@ -19,7 +19,7 @@ from forests import (
     rows_on_thresholds,
     split,
 )
-from splitcredit import _chunks, explain, faithfulness, importance, rank, to_forest
+from splitcredit import _chunks, explain, explain_chunks, faithfulness, importance, rank, to_forest
 from splitcredit.importances import available
 from splitcredit.kernels import kept
 from splitcredit.kernels.tree_shap import blocks, group_tables, layout, outcome_tables
@@ -463,3 +463,15 @@ def test_each_row_of_a_forest_of_two_classes_explains_its_own_class():
     assert len(set(class_index.tolist())) == 2
     expected = explain(forest, X).values[np.arange(len(X)), :, class_index]
     assert twins.largest_error(of_predicted, expected) <= twins.ROUNDING
+
+
+def test_groups_may_be_iterators_whatever_the_number_of_chunks():
+    """All chunks but the first found them read, and had other players without an error."""
+    forest = DRAWN["NaN, float32"]()
+    X = rows_on_thresholds(forest, 20)
+    expected = explain(forest, X, groups={"some": [2, 0]})
+    parts = list(explain_chunks(forest, X, groups={"some": iter([2, 0])}, chunk_rows=7))
+    assert np.concatenate([part.values for part in parts]).tobytes() == expected.values.tobytes()
+    for attribution in (*parts, explain(forest, X, groups={"some": iter([2, 0])})):
+        assert attribution.feature_names == expected.feature_names
+        assert attribution.parameters == expected.parameters

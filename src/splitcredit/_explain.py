@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from splitcredit import _arguments, _chunks, _methods
+from splitcredit import _arguments, _chunks, _groups, _methods
 from splitcredit._names import row_index
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.convert import forest_and_rows, forest_and_training_rows
@@ -271,6 +271,8 @@ def _opened(model, X, parameters):
         from splitcredit.importances import _rescaling
 
         _rescaling.check_model(model, parameters["model_output"])
+    if parameters.get("groups") is not None:  # each chunk reads them
+        parameters = parameters | {"groups": _groups.listed(parameters["groups"])}
     forest, X, background = forest_and_rows(model, X, parameters.get("background"))
     X = _chunks.as_table(forest, X)
     return forest, X, parameters | ({} if background is None else {"background": background})

@@ -55,6 +55,25 @@ def players(feature_names, groups):
     return names, tuple(group_of[j] for j in range(len(feature_names)))
 
 
+def listed(groups) -> dict:
+    """Groups with their features as lists, which can be read more than once.
+
+    Raises
+    ------
+    ValueError
+        If they are no dict, or a group is no list of features.
+    """
+    if not hasattr(groups, "items"):
+        raise ValueError(
+            f"groups={groups!r}: expected a dict, the features of each group by its name"
+        )
+    for group, features in groups.items():
+        is_one = isinstance(features, (str, int, np.integer))
+        if is_one or not hasattr(features, "__iter__"):
+            raise ValueError(f"group {group!r} is {features!r}: give a list of features")
+    return {group: list(features) for group, features in groups.items()}
+
+
 def _check_added(result):
     if result.method in _NOT_ADDED:
         raise ValueError(
@@ -64,14 +83,9 @@ def _check_added(result):
 
 def _partition(feature_names, groups):
     """Names of the groups and of the features in none, and the indices of the features of each."""
-    if not hasattr(groups, "items"):
-        raise ValueError(
-            f"groups={groups!r}: expected a dict, the features of each group by its name"
-        )
+    groups = listed(groups)
     group_of, members = {}, []
     for group, features in groups.items():
-        if isinstance(features, (str, int, np.integer)):
-            raise ValueError(f"group {group!r} is {features!r}: give a list of features")
         who = f"group {group!r}"
         indices = [feature_index(feature_names, feature, who) for feature in features]
         for j in indices:

@@ -258,6 +258,7 @@ def _chosen_sets(forest, sets, order):
     if isinstance(sets, (str, int, np.integer)):
         present, feature = present_sets(forest, order)[0], _index(forest, sets)
         return present[(present == feature).any(axis=1)]
+    sets = list(sets) if hasattr(sets, "__iter__") else [sets]  # an iterator is read once
     if not all(hasattr(own, "__len__") and not isinstance(own, str) for own in sets):
         raise ValueError(f"sets={sets!r}: expected one feature, or a list of lists of features")
     set_indices = np.zeros((len(sets), order), np.int64)

@@ -182,6 +182,7 @@ def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
 
     forest, X = forest_and_training_rows(forest, X)
     if not isinstance(scores, dict):
+        scores = list(scores)
         for name in scores:
             check_choice("preset", name, tuple(PRESETS))
         scores = {name: PRESETS[name] for name in scores}

@@ -66,6 +66,7 @@ def explain(
         raise ValueError(f"unknown algorithm {algorithm!r}: available are {available}")
     players = forest
     if groups is not None:
+        groups = _groups.listed(groups)
         players = kernel.of_groups(forest, *_groups.players(forest.feature_names, groups))
     attribution = explain_prediction(
         forest,
