@@ -246,6 +246,14 @@ def test_settings_that_there_are_not_are_refused(given, message):
         penalized_gini.importance(*case("two classes"), **given)
 
 
+def test_settings_of_a_score_are_complete_and_known():
+    """A misspelled one beside all others was passed over."""
+    forest, X, y = case("two classes")
+    for settings in ({"alpha": 1.0}, {**PRESETS["ufi"], "lambda": 2.0}):
+        with pytest.raises(ValueError, match=r"settings of a score lack \[.*are none: give all of"):
+            penalized_gini.importances(forest, X, y, {"mine": settings})
+
+
 def test_names_of_scores_may_come_from_an_iterator():
     """A check read it, and there was no score left."""
     assert list(penalized_gini.importances(*case("two classes"), iter(["ufi"]))) == ["ufi"]

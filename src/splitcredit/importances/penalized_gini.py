@@ -207,6 +207,13 @@ def _record(settings):
     """One score as the kernel takes it."""
     from splitcredit.kernels.walks import oob
 
+    missing = [name for name in oob.SCORE.names if name not in settings]
+    extra = [name for name in settings if name not in oob.SCORE.names]
+    if missing or extra:
+        raise ValueError(
+            f"the settings of a score lack {missing}, and {extra} are none: give all of "
+            f"{', '.join(oob.SCORE.names)}, such as PRESETS['ufi'] | {{'alpha': 1.0}}"
+        )
     check_choice("weights", settings["weights"], ROWS)
     check_choice("correction", settings["correction"], oob.CORRECTIONS)
     check_choice("per_row", settings["per_row"], (True, False))
