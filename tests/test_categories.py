@@ -15,7 +15,7 @@ import twins_interactions
 import twins_interventional
 import twins_sage
 from forests import random_forest
-from splitcredit import Forest, explain, interactions, to_forest
+from splitcredit import Forest, TreeExplainer, explain, interactions, to_forest
 from splitcredit.categories import Categories
 from splitcredit.convert._subsets import members_of
 from splitcredit.faithfulness import openxai, prediction_gap, randomizing, sampling
@@ -381,6 +381,48 @@ def test_another_number_of_columns_with_categories_is_refused():
     frame["size"] = frame["size"].astype(float)
     with pytest.raises(ValueError, match="X has 1 columns of type category, the training rows had"):
         to_forest(model).predict(frame)
+
+
+@pytest.mark.parametrize("name", ["xgboost, subsets", "lightgbm, subsets"])
+def test_labels_in_columns_of_another_type_are_refused_and_not_taken_for_codes(name):
+    """As both libraries refuse them: 10, 20 and 35 were the codes of no category."""
+    model, frame, _ = fitted(name)
+    plain = frame.astype({"size": int})
+    plain["color"] = frame["color"].cat.codes
+    forest, row = to_forest(model), frame.iloc[7]
+    assert row.notna().all()
+    with pytest.raises(ValueError, match=r"of type category|data type doesn't match|do not match"):
+        model.predict(plain)
+    calls = (
+        lambda: forest.predict(plain),
+        lambda: explain(model, plain),
+        lambda: explain(model, frame, "tree_shap_interventional", background=plain),
+    )
+    for call in calls:
+        with pytest.raises(ValueError, match="of type category"):
+            call()
+
+
+def test_a_single_row_of_labels_is_refused_by_xgboost_models():
+    """Its Series has lost the type, and the labels that are numbers were taken for codes."""
+    table = pd.DataFrame({"size": pd.Categorical([10, 20, 35, 20, 10, 35] * 20)})
+    table["a"] = np.arange(120.0)
+    model = xgboost.XGBRegressor(**XGBOOST).fit(table, np.tile([3.0, 1, 2, 1, 3, 2], 20))
+    explainer = TreeExplainer(model)
+    with pytest.raises(ValueError, match=r"column 'size' of X is of type .*, in the training rows"):
+        explainer.shap_values(table.iloc[7], check_additivity=False)
+    assert explainer.shap_values(table.iloc[[7]]).shape == (1, 2)
+
+
+def test_categories_in_place_of_numbers_are_refused_by_xgboost_models():
+    """Their codes were taken for the numbers."""
+    model, frame, _ = fitted("xgboost, subsets")
+    forest, labeled = to_forest(model), frame.assign(a=pd.Categorical(frame["a"]))
+    with pytest.raises(ValueError, match="column 'a' of X is of type category, in the training"):
+        forest.predict(labeled)
+    frame["a"] = np.nan
+    missing = forest.predict(frame.assign(a=pd.Categorical(frame["a"])))
+    np.testing.assert_array_equal(missing, forest.predict(frame))
 
 
 @pytest.mark.parametrize("as_list", [False, True])

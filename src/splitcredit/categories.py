@@ -116,8 +116,8 @@ class Categories:
         ------
         ValueError
             If a label was not there in training and the model has no rule for it, or X has another
-            number of columns with categories than the training rows (LightGBM), or categories
-            of another library than pandas.
+            number of columns with categories than the training rows (LightGBM), other columns
+            with them (XGBoost), or categories of another library than pandas.
         """
         refuse_container(X)
         if hasattr(X, "columns") and hasattr(X, "iloc"):
@@ -139,12 +139,9 @@ class Categories:
         import pandas as pd
 
         by_type = [j for j, t in enumerate(X.dtypes) if isinstance(t, pd.CategoricalDtype)]
+        if self.labels and not self.always:
+            self._check_types(X, by_type)
         labeled = by_type if self.labeled is None else self.labeled
-        if self.labeled is None and self.labels and by_type and len(by_type) != len(self.labels):
-            raise ValueError(
-                f"X has {len(by_type)} columns of type category, the training rows had "
-                f"{len(self.labels)}: give the same columns that type"
-            )
         labels_of = dict(zip(labeled, self.labels, strict=False))
         if not by_type and not self.always:
             return X
@@ -164,6 +161,28 @@ class Categories:
         coded = pd.DataFrame(columns, index=X.index)
         coded.columns = X.columns
         return coded
+
+    def _check_types(self, X, by_type):
+        """Refuse columns of other types than in training, whose values would count as codes."""
+        if self.labeled is None:
+            if len(by_type) != len(self.labels):
+                raise ValueError(
+                    f"X has {len(by_type)} columns of type category, the training rows had "
+                    f"{len(self.labels)}: give the same columns that type"
+                )
+            return
+        for j in self.labeled:
+            if j < X.shape[1] and j not in by_type:
+                raise ValueError(
+                    f"column {X.columns[j]!r} of X is of type {X.dtypes.iloc[j]}, in the training "
+                    "rows it was of type category: give it that type, or pass an array of codes"
+                )
+        for j in by_type:
+            if j not in self.labeled and X.iloc[:, j].notna().any():
+                raise ValueError(
+                    f"column {X.columns[j]!r} of X is of type category, in the training rows it "
+                    "was not: give it the type that it had"
+                )
 
     def _codes(self, column, labels, name):
         """Codes of some labels, float64; NaN where there is none."""
