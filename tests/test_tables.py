@@ -123,6 +123,15 @@ OF_ARROW = {
 }
 
 
+# What takes rows, by the ways that there are to them.
+CALLS = (
+    splitcredit.explain,
+    lambda model, table: splitcredit.to_forest(model).predict(table),
+    lambda model, table: splitcredit.rank(model, table, "saabas"),
+    lambda model, table: splitcredit.TreeExplainer(model).shap_values(table),
+)
+
+
 @pytest.mark.parametrize("kind", TIMES)
 @pytest.mark.parametrize("package", ["polars", "pyarrow"])
 def test_dates_and_times_in_tables_of_other_libraries_are_refused_by_their_column(package, kind):
@@ -133,13 +142,7 @@ def test_dates_and_times_in_tables_of_other_libraries_are_refused_by_their_colum
     labeled = TABLE.assign(b=np.arange(120) % 3)
     by_category = HistGradientBoostingClassifier(max_iter=2, categorical_features=["b"])
     by_category.fit(labeled, CLASSES)
-    calls = (
-        splitcredit.explain,
-        lambda model, table: splitcredit.to_forest(model).predict(table),
-        lambda model, table: splitcredit.rank(model, table, "saabas"),
-        lambda model, table: splitcredit.TreeExplainer(model).shap_values(table),
-    )
-    for model, call in itertools.product((FOREST, by_category), calls):
+    for model, call in itertools.product((FOREST, by_category), CALLS):
         with pytest.raises(ValueError, match=rf"X is not numeric \(column 'c' holds {kind}"):
             call(model, table)
 
@@ -286,3 +289,39 @@ def test_masked_values_are_refused_and_not_read_below_the_mask():
         with pytest.raises(ValueError, match=r"pass X.astype\(float\).filled\(np.nan\)"):
             call(rows)
     assert np.isnan(rows.astype(float).filled(np.nan)[0, 1])
+
+
+class Encoded:
+    """A column of a pyarrow table that is encoded by a dictionary."""
+
+    def __init__(self, null_count):
+        self.null_count, self.chunks = null_count, []
+
+
+def test_dictionaries_of_pyarrow_with_missing_values_are_refused():
+    """NumPy gets another value of the column in their place, and rows went to other leaves."""
+    table = Other(TABLE, "column_names")
+    table.schema = type("Schema", (), {"names": ["a", "b", "c"]})
+    table.schema.types = ["double", "dictionary<values=double, indices=int32>", "double"]
+    table.columns = [Encoded(3), Encoded(0), Encoded(3)]
+    expected = splitcredit.explain(FOREST, TABLE).values
+    assert splitcredit.explain(FOREST, table).values.tobytes() == expected.tobytes()
+    table.columns[1] = Encoded(1)
+    for call in CALLS:
+        with pytest.raises(ValueError, match=r"'b' of X has missing .*: pass X.to_pandas\(\)"):
+            call(FOREST, table)
+
+
+@pytest.mark.parametrize("labels", [[0.5, None, 2.0, 0.5], ["u", None, "v", "u"]])
+def test_missing_values_of_a_pyarrow_table_are_those_of_its_dataframe(labels):
+    pyarrow = pytest.importorskip("pyarrow", reason="The package pyarrow is not installed.")
+    plain = pd.DataFrame({"a": labels * 30, "b": np.arange(120) % 3})
+    model = HistGradientBoostingClassifier(max_iter=2, categorical_features=["a"])
+    model.fit(plain, CLASSES)
+    encoded = pyarrow.array(labels * 30).dictionary_encode()
+    table = pyarrow.table({"a": encoded, "b": plain["b"].to_numpy()})
+    for call in CALLS:
+        with pytest.raises(ValueError, match=r"'a' of X has missing .*: pass X.to_pandas\(\)"):
+            call(model, table)
+    expected = splitcredit.explain(model, plain).values
+    assert splitcredit.explain(model, table.to_pandas()).values.tobytes() == expected.tobytes()

@@ -26,6 +26,21 @@ def refuse_container(X) -> None:
             "X has masked values, and what lies below the mask would be read: for missing values "
             "pass X.astype(float).filled(np.nan)"
         )
+    _refuse_gaps_in_dictionaries(X)
+
+
+def _refuse_gaps_in_dictionaries(table):
+    """Refuse encoded columns of a pyarrow table with missing values, which NumPy would not get.
+
+    In their place it gets another value of the column.
+    """
+    for (name, kind), column in zip(_types(table), getattr(table, "columns", ()), strict=False):
+        is_encoded = str(kind).startswith("dictionary") and hasattr(column, "chunks")
+        if is_encoded and column.null_count:
+            raise ValueError(
+                f"column {name!r} of X has missing values in a dictionary of pyarrow, which "
+                "become other values in an array: pass X.to_pandas()"
+            )
 
 
 def numeric(X, dtype) -> np.ndarray:
