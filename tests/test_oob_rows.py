@@ -295,6 +295,26 @@ def test_air_takes_missing_values_of_pandas_and_names_sparse_rows():
     assert importance.values.tobytes() == air.importance(model, X, y).values.tobytes()
 
 
+def test_air_refuses_masked_values_and_times():
+    """It was fitted on what lies below the mask, and on numbers of nanoseconds."""
+    X, y = whole_numbers("values", 80, 3)
+    is_masked, days = np.arange(80) % 7 == 0, np.arange(80).astype("m8[D]").astype("m8[ns]")
+    rows = np.ma.masked_array(X, np.repeat(is_masked[:, None], 3, axis=1))
+    table = pd.DataFrame(X, columns=list("abc")).assign(b=days)
+    for given, targets, message in (
+        (rows, y, r"X has masked values, .*filled\(np.nan\)"),
+        (X, np.ma.masked_array(y, is_masked), "y has masked values: leave them out"),
+        (X, days, "y has dates or times: pass numbers"),
+        (X, pd.Series(pd.Timestamp("2020-01-01") + days), "y has dates or times: pass numbers"),
+        (table, y, "column 'b' holds timedelta64"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            air.importance(RandomForestRegressor(3), given, targets)
+    with pytest.raises(ValueError, match="y has masked values: leave them out"):
+        classes = np.ma.masked_array(np.arange(80) % 2, is_masked)
+        air.importance(RandomForestClassifier(3), X, classes)
+
+
 @pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
 def test_forests_with_monotonic_constraints_know_their_training_rows(kind):
     """Scikit-learn sets values between those of the children of a node above."""

@@ -7,6 +7,7 @@ from typing import Annotated
 import numpy as np
 
 from splitcredit._names import names_of_columns
+from splitcredit._tables import numbers, refuse_container, refuse_masked, refuse_times
 from splitcredit.attribution import Importance
 from splitcredit.convert import to_forest, unwrap
 from splitcredit.importances import mdi
@@ -74,8 +75,9 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
     ValueError
         If the estimator has settings for single features, such as monotonic constraints, which
         the shadows would not share; X is not a table, is sparse, or holds or is split by
-        categories, of which AIR would make numbers; the fitted model has no impurities; or a step
-        of a pipeline makes other rows in training.
+        categories, of which AIR would make numbers; X or y has masked values, or X or the targets
+        of a regressor hold times; the fitted model has no impurities; or a step of a pipeline
+        makes other rows in training.
 
     Notes
     -----
@@ -102,10 +104,14 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
             f"AIR fits a model of its own, and {_called(estimator)} cannot be fitted: pass "
             "an unfitted estimator, e.g. RandomForestClassifier()"
         )
-    from sklearn.base import clone
+    from sklearn.base import clone, is_regressor
 
     _refuse_settings_by_feature(estimator)
     X = steps.training_rows(X)
+    refuse_container(X)
+    refuse_times(X)
+    check_targets = numbers if is_regressor(estimator) else refuse_masked
+    check_targets(y, "y")
     X = X if fitted is None else fitted.in_order(X)
     if any(str(dtype) == "category" for dtype in getattr(X, "dtypes", ())):
         raise ValueError(f"X has columns of type category: {_NUMBERS_ONLY}")
