@@ -440,6 +440,19 @@ def test_an_unknown_category_in_whole_numbers_is_missing(as_list):
     assert twins.largest_error(to_forest(model).predict(codes_given)[:, 0], expected) <= 1e-12
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.longdouble])
+def test_labels_may_be_floats_of_any_precision(dtype):
+    """Of the shortest and the longest pandas has no index, and its error came through."""
+    X = np.random.default_rng(0).choice([0.0, 0.5, 3.0, np.nan], (200, 2))
+    y = 2.0 * (X[:, 0] == 3) + np.isnan(X[:, 1])
+    model = HistGradientBoostingRegressor(max_iter=5, categorical_features=[0]).fit(X, y)
+    expected = to_forest(model).predict(X)
+    assert twins.largest_error(expected[:, 0], model.predict(X)) <= twins.ROUNDING
+    rows = X.astype(dtype)
+    for given in (rows, pd.DataFrame(rows), rows.astype(object)):
+        np.testing.assert_array_equal(to_forest(model).predict(given), expected)
+
+
 def test_air_refuses_categories_of_which_it_would_make_numbers():
     random = np.random.default_rng(0)
     X, y = np.c_[random.integers(0, 9, 200), random.normal(size=200)], random.normal(size=200)

@@ -195,6 +195,8 @@ class Categories:
             codes[used] = self._codes(column.cat.categories[used].to_numpy(), labels, name)
             return codes[own]
         values = np.asarray(column, dtype=None if hasattr(column, "dtype") else object)
+        if values.dtype.kind == "f":  # of which pandas looks up one type
+            values = values.astype(np.float64)
         if self.always:  # scikit-learn compares them as numbers, pandas tells True from 1
             values, labels = _without_booleans(values), _without_booleans(labels)
         values = values.astype(object) if any(isinstance(v, str) for v in labels) else values
