@@ -161,6 +161,17 @@ def test_bags_of_trees_that_were_added_to_others_are_not_made_up(model):
         importance(model, X, y, method="ufi")
 
 
+@pytest.mark.parametrize("warm_start", [False, True])
+def test_a_forest_that_is_told_to_draw_rows_after_its_fit_has_drawn_none(warm_start):
+    """Its draws of no number of rows were an AttributeError of scikit-learn, whatever was asked."""
+    X, y = np.arange(20.0)[:, None], np.arange(20.0)
+    model = RandomForestRegressor(3, bootstrap=False, random_state=0).fit(X, y)
+    model.set_params(bootstrap=True, warm_start=warm_start)
+    forest = to_forest(model)
+    assert forest.inbag is None
+    np.testing.assert_allclose(forest.predict(X)[:, 0], model.predict(X), rtol=1e-15)
+
+
 def test_inbag_counts_are_those_of_the_model_as_it_was_converted():
     """The counts are drawn when they are first read, and the model may have changed by then."""
     model, X, y = clone(fitted("forest, gini, cancer")[0]), *fitted("forest, gini, cancer")[1:]

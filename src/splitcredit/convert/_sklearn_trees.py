@@ -29,6 +29,8 @@ def forest(model, labels) -> dict:
     fields = _averaged(model, model.estimators_, model.criterion, labels)
     # Balanced forests of imbalanced-learn draw by samplers, and do not say which rows.
     is_known = model.bootstrap and not hasattr(model, "samplers_")
+    # `bootstrap` may be set after a fit without it, which drew no number of rows.
+    is_known &= getattr(model, "_n_samples_bootstrap", 0) is not None
     return {**fields, "inbag": _inbag_of_forest(model) if is_known else None}
 
 
