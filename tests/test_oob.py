@@ -13,6 +13,7 @@ import twins
 import twins_oob
 from forests import fitted, whole_numbers
 from splitcredit import to_forest
+from splitcredit.attribution import from_arrays
 from splitcredit.importances import mdi, mdi_oob, penalized_gini, ufi
 
 PRESETS = penalized_gini.PRESETS
@@ -252,6 +253,17 @@ def test_settings_of_a_score_are_complete_and_known():
     for settings in ({"alpha": 1.0}, {**PRESETS["ufi"], "lambda": 2.0}):
         with pytest.raises(ValueError, match=r"settings of a score lack \[.*are none: give all of"):
             penalized_gini.importances(forest, X, y, {"mine": settings})
+
+
+def test_settings_of_numpy_are_stored_as_plain_ones():
+    """Their types were an error of JSON when the result was to be saved."""
+    plain = {"alpha": 0.5, "penalty": 1.0, "min_child_oob": 1, "per_row": True}
+    kinds = np.float32, np.int32, np.int64, np.bool_
+    given = {name: kind(plain[name]) for name, kind in zip(plain, kinds, strict=True)}
+    expected = penalized_gini.importance(*case("two classes"), **plain)
+    stored = from_arrays(penalized_gini.importance(*case("two classes"), **given).to_arrays())
+    assert stored.parameters == expected.parameters
+    assert stored.values.tobytes() == expected.values.tobytes()
 
 
 def test_names_of_scores_may_come_from_an_iterator():

@@ -193,9 +193,16 @@ def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
     means = oob.penalized_gini(forest, sums, records).mean(axis=0)
     names = forest.feature_names
     return {
-        name: Importance(values, names, "penalized_gini", {"preset": name, **settings})
+        name: Importance(values, names, "penalized_gini", {"preset": name, **_plain(settings)})
         for (name, settings), values in zip(scores.items(), means, strict=True)
     }
+
+
+def _plain(settings):
+    """Settings as plain Python has them, so that results can be stored."""
+    kinds = {"alpha": float, "penalty": float, "per_row": bool}
+    kinds |= {"min_child_oob": int, "min_child_inbag": int}
+    return {name: kinds.get(name, str)(value) for name, value in settings.items()}
 
 
 def _needs_oob(settings):
