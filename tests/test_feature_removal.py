@@ -12,7 +12,7 @@ import twins
 import twins_prediction_gap_sampling as slow
 from reproduction.metrics import _rankings
 from splitcredit import to_forest
-from splitcredit.faithfulness import randomizing, rankings, retraining
+from splitcredit.faithfulness import openxai, randomizing, rankings, retraining
 
 
 @cache
@@ -155,6 +155,25 @@ def test_no_numbers_of_features_are_refused():
     forest, X, y, order = case()
     with pytest.raises(ValueError, match="ks is empty: pass at least one number of features"):
         randomizing.randomized_rmse(forest, X, y, order, [], X)
+
+
+def test_numbers_of_features_may_come_from_an_iterator_and_are_no_single_number():
+    """Both had no length, and half a draw was a TypeError of NumPy."""
+    forest, X, y, order = case()
+    rows = forest, X[:3], y[:3], order[:3]
+    expected = randomizing.randomized_rmse(*rows, [1, 2], X, n_draws=3)
+    ours = randomizing.randomized_rmse(*rows, iter([1, 2]), X, n_draws=3)
+    assert ours.predictions.tobytes() == expected.predictions.tobytes()
+    gaps = openxai.gaps_by_k(forest, X[:3], order[:3], 0.1, 9, ks=iter([1, 2]))
+    assert gaps.shape == (3, 2)
+    for call in (
+        lambda: randomizing.randomized_rmse(*rows, 2, X, n_draws=3),
+        lambda: openxai.gaps_by_k(forest, X[:3], order[:3], 0.1, 9, ks=2),
+    ):
+        with pytest.raises(ValueError, match="ks=2: pass a list of numbers of features"):
+            call()
+    with pytest.raises(ValueError, match=r"n_draws=2.5: expected a whole number, 1 or more"):
+        randomizing.randomized_rmse(*rows, [1], X, n_draws=2.5)
 
 
 def test_rankings_may_be_given_as_they_are_returned():

@@ -14,7 +14,7 @@ import numpy as np
 from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.noise import noise_pool
 from splitcredit.faithfulness.prediction_gap import refuse_special_values
-from splitcredit.faithfulness.rankings import top_k_mask, validate_rankings
+from splitcredit.faithfulness.rankings import checked_ks, top_k_mask, validate_rankings
 from splitcredit.faithfulness.sampling import checked_counts, checked_pairs
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
@@ -170,9 +170,7 @@ def gaps_by_k(
     forest, table = forest_and_rows(model, X)
     refuse_special_values(forest)
     rankings = validate_rankings(rankings, len(table), forest.n_features)
-    ks = range(1, rankings.shape[1] + 1) if ks is None else ks
-    if len(ks) == 0:
-        raise ValueError("ks is empty: pass at least one number of features")
+    ks = checked_ks(range(1, rankings.shape[1] + 1) if ks is None else ks)
     masks = np.stack([top_k_mask(rankings, k, forest.n_features) for k in ks], axis=1)
     if perturbed == "unimportant":
         masks = ~masks

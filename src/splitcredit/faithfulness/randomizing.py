@@ -15,7 +15,12 @@ import numpy as np
 from splitcredit._tables import numbers
 from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.prediction_gap import only_output, refuse_special_values
-from splitcredit.faithfulness.rankings import first_of_same, top_k_mask, validate_rankings
+from splitcredit.faithfulness.rankings import (
+    checked_ks,
+    first_of_same,
+    top_k_mask,
+    validate_rankings,
+)
 from splitcredit.kernels.walks import predict
 
 if TYPE_CHECKING:
@@ -107,8 +112,7 @@ def randomized_rmse(
         raise ValueError(
             f"y has shape {y.shape}, expected ({len(table)},), a number for each row of X"
         )
-    if len(ks) == 0:
-        raise ValueError("ks is empty: pass at least one number of features")
+    ks = checked_ks(ks)
     chosen = _chosen_rows(rows, len(table))
     sets = np.stack([top_k_mask(rankings, k, forest.n_features) for k in ks], axis=1)
     predictions = _predictions(forest, table, sets, source, n_draws, random_state, chosen, output)
@@ -186,6 +190,8 @@ def _checked(model, X, reference, n_draws, output):
     refuse_special_values(forest)
     output = only_output(forest, output)
     table, source = forest.prepare(table), forest.prepare(source)
+    if not isinstance(n_draws, (int, np.integer)):
+        raise ValueError(f"n_draws={n_draws!r}: expected a whole number, 1 or more")
     if n_draws < 1 or len(source) == 0:
         raise ValueError(f"{n_draws} draws from {len(source)} rows: both must be at least 1")
     return forest, table, source, output

@@ -124,6 +124,22 @@ def validate_rankings(rankings, n_rows: int, n_features: int) -> np.ndarray:
     return array
 
 
+def checked_ks(ks) -> list:
+    """Numbers of features that are perturbed together, as a list; see `top_k_mask` for each.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or this is a single number.
+    """
+    if not hasattr(ks, "__iter__"):
+        raise ValueError(f"ks={ks!r}: pass a list of numbers of features, such as [1, 2]")
+    ks = list(ks)
+    if not ks:
+        raise ValueError("ks is empty: pass at least one number of features")
+    return ks
+
+
 def top_k_mask(rankings, k: int, n_features: int) -> np.ndarray:
     """The first k features of each row, as a mask.
 
