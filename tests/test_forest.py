@@ -203,6 +203,12 @@ CONTRADICTIONS = {
     "cover infinite": ({"cover": [np.inf, 1.0, 1.0]}, "cover must be finite"),
     "cover 0 inside": ({"cover": [0.0, 0.0, 0.0]}, "cover must .* above 0 at inner nodes"),
     "inbag flat": ({"inbag": np.ones(3, np.uint8)}, r"inbag has shape \(3,\), expected \(1, n_tr"),
+    "inbag of parts": (
+        {"inbag": [[0.5, 1.0, 1.0]]},
+        "inbag must hold whole numbers that int64 can",
+    ),
+    "inbag of NaN": ({"inbag": [[np.nan, 1.0, 1.0]]}, "inbag must hold whole numbers"),
+    "inbag below 0": ({"inbag": [[-1, 1, 1]]}, "inbag must not be negative: it counts how often"),
     "inbag of two trees": ({"inbag": np.ones((2, 3), np.uint8)}, r"inbag has shape \(2, 3\)"),
 }
 

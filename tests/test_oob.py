@@ -6,7 +6,12 @@ from functools import cache
 import numba
 import numpy as np
 import pytest
-from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    BaggingClassifier,
+    BaggingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 
 import splitcredit
 import twins
@@ -245,6 +250,25 @@ def test_what_is_not_the_training_data_is_refused(function):
 def test_settings_that_there_are_not_are_refused(given, message):
     with pytest.raises(ValueError, match=message):
         penalized_gini.importance(*case("two classes"), **given)
+
+
+@pytest.mark.parametrize("kind", [float, object, np.int16])
+def test_counts_of_draws_may_be_of_any_type(kind):
+    """Objects were a TypingError of the compiler."""
+    forest, X, y = case("two classes")
+    given = replace(forest, inbag=np.array(forest.inbag).astype(kind))
+    importance = ufi.importance(given, X, y)
+    assert importance.values.tobytes() == ufi.importance(forest, X, y).values.tobytes()
+
+
+def test_a_mask_of_draws_counts_each_row_once():
+    """It was a TypingError of the compiler."""
+    X, y = whole_numbers("values", 60, 5, 0)
+    model = BaggingRegressor(bootstrap=False, max_samples=0.5, random_state=0).fit(X, y)
+    forest = to_forest(model)
+    given = replace(forest, inbag=np.array(forest.inbag) > 0)
+    importance = ufi.importance(given, X, y)
+    assert importance.values.tobytes() == ufi.importance(forest, X, y).values.tobytes()
 
 
 def test_settings_of_a_score_are_complete_and_known():

@@ -87,7 +87,9 @@ def _check_trees(forest, first, last):
 
 
 def check_inbag(forest, inbag) -> None:
-    """Raise a ValueError if there is no row of counts for each tree of a Forest."""
+    """Raise a ValueError if there is no row of counts for each tree of a Forest, from 0 on."""
+    if inbag.dtype.kind == "i" and inbag.min(initial=0) < 0:
+        raise ValueError("inbag must not be negative: it counts how often each row was drawn")
     if inbag.ndim != 2 or len(inbag) != forest.n_trees:
         raise ValueError(f"inbag has shape {inbag.shape}, expected ({forest.n_trees}, n_train)")
 

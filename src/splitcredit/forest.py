@@ -46,7 +46,8 @@ class _Inbag:
 
     def __set__(self, forest, counts):
         if counts is not None and not callable(counts):
-            counts = _frozen(counts, np.asarray(counts).dtype, "inbag")
+            given = np.asarray(counts)
+            counts = _frozen(given, given.dtype if given.dtype.kind in "iu" else np.int64, "inbag")
             check_inbag(forest, counts)
         vars(forest)["inbag"] = counts
 
@@ -99,8 +100,9 @@ class Forest:
     names_given : bool
         Whether the model itself knew its feature names (only then are they compared with X's).
     inbag : unsigned int (n_trees, n_train), or a function that makes it, optional
-        How often each training row was drawn for each tree; None without bagging. A function,
-        which takes no arguments, is called when the counts are first read.
+        How often each training row was drawn for each tree; None without bagging. A mask counts
+        its rows once. A function, which takes no arguments, is called when the counts are first
+        read.
     training_hash : str, optional
         `hash_of` the training X, if it was given at conversion.
     column : int32 (n_nodes,), optional
