@@ -28,8 +28,10 @@ OUTCOME_MEANINGS = {
     "undecided": "No check holds, because every interval includes its limit.",
     "not judged": "No check was made at this scale.",
 }
-# Tables of ours with more rows than this are named and not shown.
+# Tables of ours with more rows than this are named and not shown; without a picture there is
+# nothing else to see.
 _SHOWN_ROWS = 40
+_SHOWN_ROWS_WITHOUT_PICTURE = 250
 
 
 def render(
@@ -225,7 +227,8 @@ class _Context:
         if name not in self.tables or self.judged.get(name):
             return None
         rows = storage.read_rows(self.tables[name])
-        if not rows or len(rows) > _SHOWN_ROWS:
+        most = _SHOWN_ROWS if name in self.images else _SHOWN_ROWS_WITHOUT_PICTURE
+        if not rows or len(rows) > most:
             return None
         return {"columns": list(rows[0]), "rows": [list(row.values()) for row in rows]}
 
