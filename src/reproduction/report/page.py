@@ -273,6 +273,8 @@ def _tolerance(claim):
 def _ours(claim):
     """Ours as the page shows it, with the interval of a measured number."""
     interval = f" (interval {claim['interval']})" if claim["interval"] else ""
+    if claim["ours"] == "nan":
+        return "unknown"
     return _rounded(claim["ours"], claim["printed"]) + interval
 
 
