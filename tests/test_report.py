@@ -294,7 +294,7 @@ def test_captions_say_what_the_tables_of_the_reference_show(reference, config):
         for row in rows
         if (row["part"], row["method"]) == ("exponent", "mc")
     ]
-    ends = said("gajewski2025", "timings", "seen", r"iteration with one of ([\d.]+) to ([\d.]+),")
+    ends = said("gajewski2025", "timings", "seen", r"iteration with one of ([\d.]+) to ([\d.]+)\. ")
     assert ends == [min(growth), max(growth)]
     rows = storage.read_rows(REFERENCE / "timing" / "tables" / "sutera2021" / "costs.csv")
     seconds = {}
