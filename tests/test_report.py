@@ -303,11 +303,11 @@ def test_captions_say_what_the_tables_of_the_reference_show(reference, config):
     for scope in ("digits, K = 1", "digits, K = 8", "digits, K = 64"):
         base = median(seconds[scope, "prediction"])
         assert all(median(seconds[scope, m]) < 1.5 * base for m in ("local_mdi", "saabas"))
-        # Rounded orders of magnitude.
-        assert median(seconds[scope, "tree_shap"]) < 10**1.5 * base
-        assert median(seconds[scope, "tree_shap_shap"]) > 10**2.5 * base
+        assert 4 * base < median(seconds[scope, "tree_shap"]) < 20 * base
+        assert median(seconds[scope, "tree_shap_shap"]) > 1000 * base
     words = " ".join(texts.captions("sutera2021")["costs"]["seen"].split())
     assert "Local MDI and Saabas take about as long as predicting" in words
+    assert "some four to twenty times as long, and shap's more than a thousand times" in words
     published = config["experiments"]["gajewski2025_bigger"]["variants"]["published"]
     draws = config["metrics"]["randomized_error"]["n_draws"]
     assert said("gajewski2025", "table4", "data", r"^(\d+) draws .* for published (\d+);") == [
