@@ -17,7 +17,7 @@ ROWS = {
 }
 # Color, dash, short name, and where that name stands beside its line: ratio and percent.
 LINES = {
-    ("output", "path"): (FALLS, "-", "output, path", (0.32, -25)),
+    ("output", "path"): (FALLS, "-", "output, path", (0.335, -30)),
     ("gain", "path"): (FALLS, "--", "gain, path", (0.225, -14)),
     ("split count", "split count"): (COLORS["orange"], "-", "splits", (0.35, -47)),
     ("output", "SHAP"): (RISES, "-", "output, SHAP", (0.335, 26)),
