@@ -28,6 +28,7 @@ _SIZEABLE = "a tenth of what the strongest feature gets is taken for the least t
 # Standard errors of a mean over the seeds.
 K = 3.0
 _COLORS = {AS_THEY_ARE: COLORS["blue"], SHUFFLED: "0.65"}
+_NAMES = {AS_THEY_ARE: "PassengerId as it is", SHUFFLED: "PassengerId shuffled"}
 
 
 def summary(inputs, importances) -> pd.DataFrame:
@@ -145,7 +146,7 @@ def draw_bars(axis, table, importance, scale=1.0, cases=(AS_THEY_ARE, SHUFFLED))
             color=_COLORS[case],
             ecolor="0.2",
             error_kw={"lw": 0.9},
-            label=case,
+            label=_NAMES[case],
         )
     finish(axis)
 
