@@ -84,6 +84,22 @@ def report(results, config):
     return rendered(results, config)
 
 
+def test_a_table_that_no_picture_shows_is_in_the_report(config):
+    """The trees of gajewski2025's models, beside those of the authors, stand nowhere else."""
+    tables = [REFERENCE / "tables" / "gajewski2025" / "models.csv"]
+    report = page.render(
+        CLAIMS,
+        config,
+        [],
+        tables,
+        manifest=manifest.of_run(config, 2),
+        versions=manifest.versions(),
+        seconds=(),
+    )
+    for row in storage.read_rows(tables[0]):
+        assert not row["quantity"].endswith("sha256") or row["authors"] in report
+
+
 class Elements(html.parser.HTMLParser):
     """Start tags with their attributes, the cells of the table of verdicts, and all text."""
 

@@ -45,6 +45,9 @@ const result = { errors, pale: Array.from(pale), inner: window.innerWidth,
   width: document.documentElement.scrollWidth,
   dark: matchMedia("(prefers-color-scheme: dark)").matches,
   missing: Array.from(document.images).filter((image) => !image.naturalWidth).length,
+  cut: Array.from(document.querySelectorAll(".card .scroll, #verdicts .scroll"))
+    .filter((box) => box.scrollWidth > box.clientWidth + 1)
+    .map((box) => box.getAttribute("aria-label")),
   images: document.images.length };
 const rows = () => Array.from(document.querySelectorAll("#all-verdicts tbody tr"))
   .filter((row) => !row.hidden);
@@ -66,7 +69,7 @@ const results = [];
 window.addEventListener("message", (event) => { results.push(event.data);
   document.querySelector("pre").textContent = JSON.stringify(results); });
 </script>"""
-WIDTHS = (400, 1400)
+WIDTHS = (400, 1280)
 
 
 def png(width, height):
@@ -128,6 +131,7 @@ def test_the_report_is_whole_in_a_browser(opened, tmp_path, dark):
         assert result["images"] == len(Workflow({}).figures) + 1
         assert result["dark"] is dark
         assert result["width"] <= result["inner"], "the page is wider than its window"
+        assert result["cut"] == [] or result["inner"] < 1000, "a table lost its last column"
         assert result["pale"] == [], "contrast below 4.5, the least of WCAG's level AA"
         assert result["rows"] == len(SOME_CLAIMS)
         assert result["equal"] == sum(row["verdict"] == "equal" for row in SOME_CLAIMS)
