@@ -564,3 +564,22 @@ def test_codes_that_are_no_whole_numbers_go_where_the_library_sends_them(library
         model.fit(X, y, categorical_feature=[0])
     X[:, 0] = rng.choice([-1.5, -1.0, -0.5, -0.0, 0.5, 3.5, 4.0], 300)
     assert twins.largest_error(to_forest(model).predict(X)[:, 0], model.predict(X)) <= 1e-5
+
+
+@pytest.mark.parametrize("as_table", [True, False])
+def test_LightGBM_takes_codes_of_columns_only_if_it_was_fitted_on_an_array(as_table):
+    """Categories by number: the labels of a column that has the type in X only are no codes."""
+    rng = np.random.default_rng(0)
+    D = pd.DataFrame({"x": rng.normal(size=300), "k": rng.integers(5, 15, 300)})
+    options = {"min_data_per_group": 1, "cat_smooth": 0, "max_cat_to_onehot": 1, "verbose": -1}
+    model = lightgbm.LGBMRegressor(n_estimators=5, n_jobs=1, **options)
+    model.fit(D if as_table else D.to_numpy(), D["k"] % 3, categorical_feature=[1])
+    forest, typed = to_forest(model), D.assign(k=pd.Categorical(D["k"]))
+    if as_table:
+        with pytest.raises(ValueError, match="do not match"):
+            model.predict(typed)
+        with pytest.raises(ValueError, match=r"column 'k' of X is of type category, in the train"):
+            forest.predict(typed)
+        np.testing.assert_allclose(forest.predict(D)[:, 0], model.predict(D), rtol=1e-12)
+    else:
+        np.testing.assert_allclose(forest.predict(typed)[:, 0], model.predict(typed), rtol=1e-12)

@@ -204,6 +204,22 @@ def test_zero_counts_as_missing_where_the_model_was_fitted_so():
     assert twins.largest_error(forest.predict(X)[:, 0], theirs) <= 1e-12
 
 
+def test_zeros_are_missing_beside_features_that_lack_nothing():
+    """LightGBM keeps no missing values for a feature of two values, one of which is 0."""
+    X, rng = drawn()
+    X[rng.random(X.shape) < 0.3] = 0.0
+    X[:, 1], X[:, 2] = rng.integers(0, 2, len(X)), rng.choice([-1.0, 0.0], len(X))
+    y = (X[:, 0] == 0) + X[:, 0] * (X[:, 1] + 2 * X[:, 2])
+    booster = train({"zero_as_missing": True, "num_leaves": 20}, X, y, rounds=20)
+    forest = to_forest(booster)
+    assert forest.missing_value == 0.0 and set(forest.feature) == {-1, 0, 1, 2}
+    tiny = float(np.float32(1e-35))
+    numbers = [np.nan, 0.0, -0.0, tiny, -tiny, 1e-36, -1e-36, 1.0, -1.0, 0.5, -0.5]
+    Z = np.concatenate([X, rng.choice(numbers, (300, 3))])
+    theirs = booster.predict(Z, raw_score=True)
+    assert twins.largest_error(forest.predict(Z)[:, 0], theirs) <= 1e-12
+
+
 @pytest.mark.parametrize("zero_as_missing", [False, True])
 def test_the_smallest_numbers_are_zero_up_to_the_one_that_is_a_threshold(zero_as_missing):
     """LightGBM's kZeroThreshold, in single precision: at it, and a step on either side."""

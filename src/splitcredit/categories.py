@@ -30,7 +30,8 @@ class Categories:
         Labels of the categories of some features, in the order of their codes.
     labeled : sequence of int, optional
         The feature that each entry of `labels` is of. If not given, the entries are for the columns
-        of X of type ``category``, in their order (LightGBM).
+        of X of type ``category``, in their order (LightGBM); if there are none either, such columns
+        give their own codes. If it is empty, no column of X may have that type.
     always : bool
         Whether values of labeled features are labels in any X (scikit-learn), or in columns of type
         ``category`` only.
@@ -139,7 +140,7 @@ class Categories:
         import pandas as pd
 
         by_type = [j for j, t in enumerate(X.dtypes) if isinstance(t, pd.CategoricalDtype)]
-        if self.labels and not self.always:
+        if (self.labels or self.labeled is not None) and not self.always:
             self._check_types(X, by_type)
         labeled = by_type if self.labeled is None else self.labeled
         labels_of = dict(zip(labeled, self.labels, strict=False))

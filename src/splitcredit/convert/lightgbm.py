@@ -103,8 +103,16 @@ def from_pieces(pieces, name, classes=None) -> Forest:
     by_category = np.flatnonzero(decision & _BY_CATEGORY)
     members = _members(trees, arrays, by_category)
     missing_value = _missing_value(arrays["feature"], decision, features, name)
+    labels = _labels(pieces[-1])
     arrays |= subset_fields(
-        arrays, len(features), by_category, members, True, labels=_labels(pieces[-1])
+        arrays,
+        len(features),
+        by_category,
+        members,
+        True,
+        labels=labels or (),
+        # Fitted on a DataFrame without columns of type category, it refuses others with them.
+        labeled=() if labels == () else None,
     )
     return Forest(
         **_nodes.frozen(arrays, but="categories"),
@@ -229,8 +237,10 @@ def _missing_value(features_of_nodes, decision, features, name):
     zero = decision & _ZERO != 0
     if not zero.any():
         return None
-    is_inner, by_category = features_of_nodes >= 0, decision & _BY_CATEGORY != 0
-    others = np.flatnonzero(is_inner & ~by_category & ~zero)
+    # Where training had nothing missing, such as in a feature of two values, a NaN goes where 0
+    # goes, and may take its place.
+    by_category = decision & _BY_CATEGORY != 0
+    others = np.flatnonzero(~by_category & ~zero & (decision & _NAN != 0))
     if not others.size:
         others = np.flatnonzero(by_category)
     if others.size:
@@ -260,9 +270,12 @@ def _members(trees, arrays, by_category):
 
 
 def _labels(text):
-    """Labels of the categories of each column of type ``category``, in their order."""
+    """Labels of the categories of each column of type ``category``, in their order.
+
+    None if the model was not fitted on a DataFrame.
+    """
     line = _categories_line(text)
-    return tuple(tuple(own) for own in json.loads(line)) if line.startswith("[") else ()
+    return tuple(tuple(own) for own in json.loads(line)) if line.startswith("[") else None
 
 
 def _categories_line(text):

@@ -213,7 +213,7 @@ def _subsets(trees, offsets, arrays, n_features, labels):
         members,
         False,
         labels=tuple(labels.values()),
-        labeled=tuple(labels),
+        labeled=tuple(labels) or None,
         unknown_is_missing=False,
     )
 
