@@ -288,6 +288,26 @@ def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(snakemake, 
     assert jobs["tables"] == 1
 
 
+def test_a_run_that_is_stopped_does_not_show_what_it_was_to_make_anew(snakemake, project):
+    """Tables of other sources lay in their places, so the page showed them and named none missing.
+
+    An interrupt stops a run as a failed job does without ``--keep-going``.
+    """
+    overlay = ("--configfile", "config/presets/tiny.yaml")
+    snakemake(project, "sutera2021_table2", *overlay)
+    code = project / "src" / "reproduction" / "papers" / "sutera2021" / "table2.py"
+    code.write_text(f"{code.read_text()}\n\nEDITED = True\n")
+    (project / "data" / "red_wine.csv.gz").write_bytes(b"")
+    first = ("--prioritize", "gajewski2025_models")
+    targets = ("gajewski2025_models", "sutera2021_table2")
+    process = snakemake(project, *targets, *overlay, *first, check=False, profile=False)
+    assert process.returncode == 1 and "rule tables:" not in process.stdout
+    page = (project / "results" / "report.html").read_text()
+    incomplete = page.partition('id="incomplete"')[2].partition("</table>")[0]
+    assert "sutera2021/table2" in incomplete
+    assert storage.read_rows(project / "results" / "claims.csv") == []
+
+
 def test_another_number_of_cores_reruns_nothing(snakemake, project):
     """The report names the number, and results depend on the configuration alone."""
     optional = {name: {"optional": True} for name in configuration.artefacts()}

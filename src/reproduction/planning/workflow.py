@@ -424,13 +424,17 @@ class Workflow:
 
     # After a failure
 
-    def report_after_failure(self, table, summary, timings, report, verdict, cores):
+    def report_after_failure(self, table, summary, timings, report, verdict, cores, left=()):
         """Command that writes claims table and report from the artefacts that were made.
 
         It leaves no summary and no verdict. So the next run makes all these files, even if it makes
         nothing else that differs from before the failure.
+
+        `left` has the files that the run was to make and has not: what lies in their places was
+        made before, of other sources or settings.
         """
-        incomplete = self.incomplete()
+        left = set(left)
+        incomplete = self.incomplete(left)
         unfinished = {row["artefact"] for row in incomplete}
         finished = [name for name in self.required if name not in unfinished]
         judged = [n for n in finished if n in self.judged and not self.timed(n)]
@@ -438,9 +442,10 @@ class Workflow:
         gathering += [self.path("judgments", name, "json") for name in judged]
         gathering += ["--table", table, "--summary", summary]
         writing = ["python", "-m", "reproduction", "report", "--configuration", *self.packed()]
-        writing += ["--claims", table, *([timings] if Path(timings).exists() else [])]
+        has_timings = Path(timings).exists() and timings not in left
+        writing += ["--claims", table, *([timings] if has_timings else [])]
         writing += ["--figures", *self.pictures(finished), "--tables", *self.tables(finished)]
-        incomplete_sweeps = self.incomplete_sweeps()
+        incomplete_sweeps = self.incomplete_sweeps(left)
         unfinished = {row["sweep"] for row in incomplete_sweeps}
         sweeps = [name for name in self.config["sweeps"] if name not in unfinished]
         writing += ["--sweeps", *self.sweep_tables(sweeps)]
@@ -453,20 +458,23 @@ class Workflow:
         # Snakemake formats the command.
         return command.replace("{", "{{").replace("}", "}}")
 
-    def incomplete(self):
-        """Artefacts that are not made, each with the log of the job that failed and its reason."""
+    def incomplete(self, left=frozenset()):
+        """Artefacts that are not made, each with the log of the job that failed and its reason.
+
+        Nor is one with a file that is `left` to make, whatever lies in its place.
+        """
         return [
             {"artefact": name, **unfinished}
             for name in self.required
-            if (unfinished := _unfinished(self._steps(name)))
+            if (unfinished := _unfinished(self._steps(name), left))
         ]
 
-    def incomplete_sweeps(self):
+    def incomplete_sweeps(self, left=frozenset()):
         """Sweeps of the report that are not made, as `incomplete` has artefacts."""
         return [
             {"sweep": name, **unfinished}
             for name in self.config["sweeps"]
-            if (unfinished := _unfinished(self._steps_of_sweep(name)))
+            if (unfinished := _unfinished(self._steps_of_sweep(name), left))
         ]
 
     def _steps(self, name):
@@ -584,11 +592,12 @@ def _log(stage, place):
     return f"results/logs/{stage}/{place}.log"
 
 
-def _unfinished(steps):
+def _unfinished(steps, left):
     """Log and reason of the first of these jobs that failed; None if all outputs are there."""
     steps = list(steps)
     failed = next((log for _, log in steps if _reason(log)), "")
-    if not failed and all(Path(output).exists() for output, _ in steps if output):
+    outputs = [output for output, _ in steps if output]
+    if not failed and left.isdisjoint(outputs) and all(Path(output).exists() for output in outputs):
         return None
     reason = _reason(failed) if failed else "none of its jobs failed, but not all ran"
     return {"log": failed, "reason": reason}
