@@ -442,6 +442,13 @@ def test_the_folder_of_a_new_paper_needs_no_init(monkeypatch, tmp_path):
         "from reproduction.metrics import (  # a bracket) in a comment\n    _helper,\n)",
         "from reproduction.metrics import \\\n    _helper",
         "import reproduction.metrics._helper",
+        "import numpy as np; from reproduction.metrics import _helper",
+        "import sys; import reproduction.metrics._helper as helper",
+        "FACTOR = 2;from reproduction.metrics import _helper",
+        "try: from reproduction.metrics import _helper\nexcept ImportError: pass",
+        "def factor(): import reproduction.metrics._helper",
+        "from._helper import FACTOR",
+        "\f\nfrom reproduction.metrics import _helper",
     ],
 )
 def test_every_form_of_an_import_is_followed(statement, monkeypatch, tmp_path):

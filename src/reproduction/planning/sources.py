@@ -20,11 +20,11 @@ from pathlib import Path
 from reproduction.planning.places import CONFIG, ROOT, SRC
 from reproduction.planning.signatures import MODULES, text_of
 
-# from A import B, C; from A import (B, C); import A.B: at the start of a line, indented or not. The
-# text has no comments, and no line that ends in a backslash.
+# from A import B, C; from A import (B, C); import A.B: at the start of a line, indented or not, or
+# behind another statement. The text has no comments, and no line that ends in a backslash.
 _IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(?:\(([^)]*)\)|([^\n]*))"
-    r"|import[ \t]+([^\n]*))",
+    r"(?:^|[;:])[ \t]*(?:from\b[ \t]*([\w. \t]+?)[ \t]*\bimport\b"
+    r"[ \t]*(?:\(([^)]*)\)|([^\n;]*))|import[ \t]+([^\n;]*))",
     re.MULTILINE,
 )
 _CONTINUED = re.compile(r"\\[ \t]*\n")
@@ -159,7 +159,7 @@ def _imported(path: Path) -> tuple[Path, ...]:
     text = _CONTINUED.sub(" ", _without_comments(text_of(path)))
     for given, bracketed, names_listed, modules_alone in _IMPORT.findall(text):
         if given:
-            base = _absolute(given, path)
+            base = _absolute(re.sub(r"[ \t]", "", given), path)
             names = re.findall(r"(\w+)(?:[ \t]+as[ \t]+\w+)?", bracketed or names_listed)
             modules |= {base, *(f"{base}.{name}" for name in names)}
         else:
