@@ -477,9 +477,15 @@ def test_a_file_counts_whatever_a_loader_calls_it(tmp_path):
     assert _paths([recipe, missing]) == sorted([str(file), missing["path"]])
 
 
-@pytest.mark.parametrize("name", ["'mine.csv'", '"mine.csv"', '"mine.txt"', '"lists/mine.json"'])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("'mine.csv'", '"mine.csv"', '"mine.txt"', '"lists/mine.json"'),
+        *('"mine.csv.gz"', '"mine.v2.csv"', '"my table.csv"', '"mine.dat"', '"mine.xlsx"'),
+    ],
+)
 def test_a_file_that_a_module_names_is_part_of_its_key(name, tmp_path):
-    """Of any type of data, in either kind of quotes."""
+    """Of any type of data, packed or not, in either kind of quotes."""
     module = tmp_path / "mine.py"
     module.write_text(f"PATH = Path(__file__).with_name({name})\n")
     file = tmp_path / name.strip("'\"")

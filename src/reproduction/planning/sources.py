@@ -44,7 +44,8 @@ _OUTSIDE = re.compile(
 _TABLE = re.compile(r"""\bTable\(\s*["'](\w+)["']""")
 # A file that a module names: beside it, among the claims of its paper, or in the configuration.
 _NAMED_FILE = re.compile(
-    r"""["']((?:[\w-]+/)*[\w-]+\.(?:csv|json|npy|npz|parquet|tsv|txt|yaml|yml))["']"""
+    r"""["']((?:[\w. -]+/)*[\w. -]+\.(?:csv|dat|json|npy|npz|parquet|tsv|txt|xlsx|yaml|yml)"""
+    r"""(?:\.(?:bz2|gz|xz|zip))?)["']"""
 )
 
 
