@@ -103,6 +103,7 @@ def test_no_figure_is_drawn_if_none_is_wanted_or_nobody_could_read_it():
         ({"color": "repeat", "x": "repeat"}, r"figure.color: 'repeat' has a place already; give"),
         ({"y": "median"}, r"figure.y: 'median' is not a number of relevance; there are value$"),
         ({"where": {"repeat": 7}}, r"figure.where.repeat: 7 is not swept; there are 1, 2$"),
+        ({"where": {"importance": []}}, r"figure.where.importance: \[\] leaves no row; name a va"),
         ({"log": ["importance"]}, r"figure.log: 'importance' is not allowed; expected x, y or"),
         ({"log": ["data.noise"]}, r"figure.log: 'data.noise' is not allowed"),
         (
@@ -159,7 +160,7 @@ def test_every_experiment_of_the_project_has_a_figure_or_none():
 
 def spec_of(**changes):
     base = {"metric": "m", "x": ["n"], "y": "value", "color": "importance", "column": [], "row": []}
-    base |= {"log": [], "where": {}, "labels": {}, "points": False, "own_rows": False}
+    base |= {"log": [], "where": {}, "labels": {}, "points": False, "own_rows": False, "texts": []}
     return {**base, **changes}
 
 
@@ -291,6 +292,50 @@ def test_only_chosen_rows_are_drawn_and_text_stands_side_by_side():
     assert -0.5 < places[0] < 0 < places[1] < 0.5
     with pytest.raises(ValueError, match="leaves no row"):
         drawn(table, where={"kind": ["z"]})
+
+
+def from_file(tmp_path, table, spec):
+    """The table as the job of the figure reads it."""
+    storage.write_rows(tmp_path / "table.csv", table.to_dict("records"), list(table))
+    return storage.read_table(tmp_path / "table.csv", texts=spec["texts"])
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_one_feature_and_all_of_them_are_two_values(tmp_path, apart):
+    """The figure showed the mean of both at 1, as if they were repeats, without a word."""
+    axis = "model.max_features"
+    blocks = [grid(**{axis: 1}), grid(**{axis: 1.0})] if apart else [grid(**{axis: [1, 0.5, 1.0]})]
+    spec = planned(*blocks)
+    assert spec["x"] == [axis] and axis in spec["texts"]
+    table = table_of(n=[1, 1.0]).rename(columns={"n": axis})
+    # As the job that gathers the points writes them.
+    table[axis] = pd.Series([1] * 3 + [1.0] * 3 + [1] * 3 + [1.0] * 3, dtype=object)
+    table["value"] = [10.0] * 3 + [20.0] * 3 + [10.0] * 3 + [20.0] * 3
+    read = from_file(tmp_path, table, spec)
+    (axes,) = drawn(read, x=[axis]).axes
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["1", "1.0"]
+    assert axes.lines[0].get_ydata().tolist() == [10, 20]
+    (axes,) = drawn(read, x=[axis], where={axis: [1.0]}).axes
+    assert axes.lines[0].get_ydata().tolist() == [20]
+
+
+def test_features_that_are_equal_as_numbers_have_panels_of_their_own(tmp_path):
+    spec = planned(grid(), metrics=["global_scores"])
+    read = from_file(tmp_path, table_of(feature=["1.1", "1.10", "02"]), spec)
+    figure = drawn(read, column=["feature"])
+    assert [axis.get_title() for axis in figure.axes] == [
+        f"feature {n}" for n in ("1.1", "1.10", "02")
+    ]
+
+
+def test_rows_without_a_value_can_be_chosen_by_null(tmp_path):
+    """It was refused by the last job of the sweep, as if no row had it."""
+    axis = "model.max_depth"
+    spec = planned(grid(**{axis: [None, 3]}), figure={"where": {axis: None}})
+    table = table_of(n=[None, 3]).rename(columns={"n": axis}).assign(value=5.0)
+    read = from_file(tmp_path, table.astype(object).where(table.notna(), None), spec)
+    (axes,) = drawn(read, x=["repeat"], where=spec["where"]).axes
+    assert axes.lines[0].get_ydata().tolist() == [5, 5, 5]
 
 
 def test_too_many_panels_are_cut_and_the_title_says_so():

@@ -102,15 +102,17 @@ def write_table(path, frame) -> None:
         frame.to_csv(temporary, index=False, lineterminator="\n")
 
 
-def read_table(path):
+def read_table(path, texts=()):
     """Read a CSV written by `write_table`; floats come back bit by bit (with pandas 3).
 
     A blank and nan are missing numbers. All other text is what it says: a feature may be called NA.
+    The columns `texts` are text, whatever they hold.
     """
     import pandas as pd
 
     with _named_if_damaged(path):
-        return pd.read_csv(path, keep_default_na=False, na_values=["", "nan"])
+        types = dict.fromkeys(texts, str)
+        return pd.read_csv(path, dtype=types, keep_default_na=False, na_values=["", "nan"])
 
 
 def write_rows(path, rows: Iterable[dict], columns) -> None:

@@ -98,7 +98,7 @@ def draw(table: pd.DataFrame, spec: dict, title: str):
 
 def _chosen(table, spec):
     for column, values in spec["where"].items():
-        table = table[_text(table[column]).isin([_written(v) for v in values])]
+        table = table[_text(table[column]).isin([_wanted(v, table[column]) for v in values])]
     if not len(table):
         raise ValueError("figure.where leaves no row of the table: choose other values")
     return table
@@ -142,6 +142,13 @@ def _written(value):
         return str(value)
     # 10 and 10.0 are one value: a column of whole numbers is read as real ones if it has a blank.
     return str(int(value)) if value == np.floor(value) and abs(value) < 1e16 else repr(float(value))
+
+
+def _wanted(value, series):
+    """A value of the configuration as the text that it has in a column."""
+    if value is None:
+        return _UNSET
+    return _written(value) if pd.api.types.is_numeric_dtype(series) else str(value)
 
 
 def _shown(series):

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from reproduction.planning import signatures, sweep
 from reproduction.planning.errors import ConfigError
+from reproduction.storage import canonical
 
 # Columns of metrics whose rows are repeats of one thing.
 REPEATED = ("repeat", "sample", "shuffle", "fold")
 # Columns of the tables of sweeps beside those of the metric: a metric's own would overwrite them.
 _OF_SWEEPS = ("run", "metric", "data", "model", "repeat", "variant")
+# Columns of metrics with names of the user's, of which 1.1 and 1.10 are two.
+_NAMES = ("feature",)
 # The largest value over the smallest from which an axis is logarithmic.
 _WIDE = 10
 # With more in the rows of panels, a figure that nobody has thought about cannot be read.
@@ -37,7 +40,8 @@ def complete(config: dict, name: str) -> dict | None:
         each), ``y``, ``color`` (or None), ``column`` and ``row`` (lists); ``log``, those of x, and
         ``y``, that are logarithmic; ``where``, values by column; ``labels``, texts by name;
         ``points``, whether x is drawn at random, so that there are no curves; ``own_rows``, whether
-        rows of panels have scales of their own.
+        rows of panels have scales of their own; ``texts``, columns that are read as text, where as
+        numbers values that differ might be one.
 
     Raises
     ------
@@ -88,6 +92,7 @@ def complete(config: dict, name: str) -> dict | None:
         "labels": figure.get("labels", {}),
         "points": any(_is_interval(axes.get(axis)) for axis in x),
         "own_rows": any(c in keys for c in row),
+        "texts": [*(a for a in axes if _is_text(axes[a])), *(c for c in _NAMES if c in keys)],
     }
 
 
@@ -129,12 +134,16 @@ def swept(experiment: dict) -> dict[str, list | dict]:
 
 
 def _united(known, values):
-    """Values of two lists, each once; those that can be hashed are not looked for one by one."""
+    """Values of two lists, each once."""
     if not known:
         return list(values)
-    hashable = {value for value in known if not isinstance(value, (list, dict))}
-    added = [v for v in values if v not in (known if isinstance(v, (list, dict)) else hashable)]
-    return [*known, *added]
+    kept = set(map(_apart, known))
+    return [*known, *(value for value in values if _apart(value) not in kept)]
+
+
+def _apart(value):
+    """What differs if values do: Python takes 1, one feature, for 1.0, all of them."""
+    return canonical(value) if isinstance(value, (list, dict)) else (type(value), value)
 
 
 def _metric(config, experiment, figure, place):
@@ -168,7 +177,9 @@ def _check(figure, axes, keys, values, metric, place):
             placed |= {column} if part != "where" else set()
     for column, wanted in figure.get("where", {}).items():
         axis = axes.get(column)
-        unswept = [v for v in _listed(wanted) if isinstance(axis, list) and v not in axis]
+        if wanted == []:
+            raise ConfigError(f"{place}.where.{column}: [] leaves no row; name a value")
+        unswept = [v for v in _listed(wanted) if isinstance(axis, list) and not _has(axis, v)]
         if unswept:
             raise ConfigError(
                 f"{place}.where.{column}: {unswept[0]!r} is not swept; "
@@ -231,6 +242,21 @@ def _is_wide(values):
         ((way, (low, high)),) = values.items()
         return way == "log_uniform" or (low > 0 and high >= _WIDE * low)
     return _numeric(values) and min(values) > 0 and max(values) >= _WIDE * min(values)
+
+
+def _has(values, wanted):
+    if not _is_text(values):
+        return wanted in values
+    return _apart(wanted) in set(map(_apart, values))
+
+
+def _is_text(values):
+    """Whether numbers would not tell all values apart."""
+    if _is_interval(values):
+        return False
+    numbers = [v for v in values if isinstance(v, (int, float)) and not isinstance(v, bool)]
+    has_text = any(isinstance(value, str) for value in values)
+    return has_text or len(set(numbers)) < len(set(map(_apart, numbers)))
 
 
 def _is_interval(values):

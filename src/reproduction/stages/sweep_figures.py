@@ -18,7 +18,8 @@ def add_arguments(parser):
 
 def run(arguments):
     """Do the job."""
-    spec, table = arguments.figure, storage.read_table(arguments.table)
+    spec = arguments.figure
+    table = storage.read_table(arguments.table, texts=spec["texts"])
     with style():
         figure = facets.draw(table, spec, f"{arguments.experiment}: {spec['metric']}")
         for path in arguments.out:
