@@ -119,6 +119,37 @@ def test_what_cannot_be_drawn_is_one_line_before_the_first_job(line, message):
         planned(grid(**axes), figure=line)
 
 
+def test_a_label_of_nothing_is_one_line_before_the_first_job():
+    """It had no effect, and nobody was told."""
+    axes = {"model.max_depth": [1, 2.5, None], "model.criterion": ["gini", "entropy"]}
+    panels = {"x": "model.max_depth", "column": "model.criterion"}
+
+    def labeled(name, **more):
+        return planned(grid(**axes), figure={**panels, **more, "labels": {name: "text"}})
+
+    message = (
+        "^experiments.e.figure.labels: '{}' is neither a column nor a value of the figure; col"
+    )
+    for name in ("value", "model.max_depth", "max_depth", "data", "among", "30"):
+        labeled(name)
+    # The values of `among` are not known before the jobs: what is no name of an axis may be one.
+    labeled("maxdepth")
+    with pytest.raises(config.ConfigError, match=message.format("model.max_dept")):
+        labeled("model.max_dept")
+    # Everywhere else all values are known.
+    scores = {"importances": ["mdi", "air"], "metrics": ["cross_validated_error"]}
+
+    def of_models(name):
+        by_depth = {"column": "model.max_depth", "x": "model.criterion", "labels": {name: "text"}}
+        return planned(grid(**axes), **scores, figure=by_depth)
+
+    for name in ("gini", "1", "2.5", "not set", "fold", "value"):
+        of_models(name)
+    for name in ("ginni", "3", "None"):
+        with pytest.raises(config.ConfigError, match=message.format(name)):
+            of_models(name)
+
+
 def test_a_metric_without_numbers_is_refused_and_keys_are_checked_by_the_schema():
     with pytest.raises(config.ConfigError, match="model_card has no numbers to draw"):
         planned(grid(), metrics=["model_card"], figure={"metric": "model_card"})
@@ -285,6 +316,8 @@ def test_only_chosen_rows_are_drawn_and_text_stands_side_by_side():
     table = table_of(kind=["p", "q"])
     (axis,) = drawn(table, where={"kind": ["q"], "n": [20]}, x=["kind"]).axes
     assert [tick.get_text() for tick in axis.get_xticklabels()] == ["q"]
+    (labeled,) = drawn(table, x=["kind"], labels={"q": "queue"}).axes
+    assert [tick.get_text() for tick in labeled.get_xticklabels()] == ["p", "queue"]
     assert axis.lines[0].get_ydata().tolist() == [30]
     # No line leads from one text to the next, and two measures do not hide each other.
     assert axis.lines[0].get_linestyle() == "None"

@@ -76,7 +76,7 @@ def draw(table: pd.DataFrame, spec: dict, title: str):
             panel_rows[x].notna() & panel_rows[[o for o in spec["x"] if o != x]].isna().all(axis=1)
         ]
         # Of the whole table, as panels share their axis.
-        scale = _Scale(panel_rows[x], _logarithmic(table[x]) if x in spec["log"] else None)
+        scale = _Scale(panel_rows[x], _logarithmic(table[x]) if x in spec["log"] else None, spec)
         for number, name in enumerate(names):
             curve_rows = (
                 panel_rows if name is None else panel_rows[_text(panel_rows[spec["color"]]) == name]
@@ -187,12 +187,12 @@ def _logarithmic(values):
 class _Scale:
     """Places of the values along x: numbers as they are, others side by side."""
 
-    def __init__(self, series, log):
+    def __init__(self, series, log, spec):
         """`log` holds what `Axes.set_xscale` takes, or is None for a linear axis."""
         self.numeric = pd.api.types.is_numeric_dtype(series) and series.dtype != bool
         self.values = _values(series)
         texts_of = _shown(series)
-        self.texts = [texts_of.get(value, value) for value in self.values]
+        self.texts = [_label(value, texts_of, spec["labels"]) for value in self.values]
         self.log = log if self.numeric else None
 
     def places(self, series):

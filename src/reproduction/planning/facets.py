@@ -17,6 +17,8 @@ REPEATED = ("repeat", "sample", "shuffle", "fold")
 _OF_SWEEPS = ("run", "metric", "data", "model", "repeat", "variant")
 # Columns of metrics with names of the user's, of which 1.1 and 1.10 are two.
 _NAMES = ("feature",)
+# How the names of axes begin that are parameters.
+_AXES = ("data.", "model.", "importance.", "metric.")
 # The largest value over the smallest from which an axis is logarithmic.
 _WIDE = 10
 # With more in the rows of panels, a figure that nobody has thought about cannot be read.
@@ -80,6 +82,8 @@ def complete(config: dict, name: str) -> dict | None:
     row = [*_listed(figure.get("row", [])), *of_rows]
     if "figure" not in experiment and len(row) > _MOST_IN_ROWS:
         return None
+    of_values = {c: _texts_of(c, axes, experiment) for c in {*x, color, *column, *row} - {None}}
+    _check_labels(figure.get("labels", {}), [*axes, *keys, *values], of_values, place)
     return {
         "metric": metric,
         "x": x,
@@ -201,6 +205,31 @@ def _check(figure, axes, keys, values, metric, place):
             raise ConfigError(
                 f"{place}.log: {column} has values that are not numbers: leave it out"
             )
+
+
+def _check_labels(labels, columns, of_values, place):
+    """Refuse the label of nothing, as far as the values of what the figure shows are known."""
+    known = {*columns, *(c.rpartition(".")[2] for c in columns)}
+    known |= {text for texts in of_values.values() for text in texts or ()}
+    all_known = None not in of_values.values()
+    for name in labels:
+        if name not in known and (all_known or name.startswith(_AXES)):
+            raise ConfigError(
+                f"{place}.labels: {name!r} is neither a column nor a value of the figure; columns "
+                f"are {', '.join(columns)}"
+            )
+
+
+def _texts_of(column, axes, experiment):
+    """The texts by which a label may name the values of a column; None if these are not known."""
+    if column == "importance":
+        return experiment["importances"]
+    values = axes.get(column)
+    if values is None or _is_interval(values):
+        return None
+    numbers = [v for v in values if isinstance(v, (int, float)) and not isinstance(v, bool)]
+    digits = [f"{v:.{n}g}" for v in numbers for n in range(6, 17)]
+    return [*("not set" if v is None else str(v) for v in values), *digits, "not set"]
 
 
 def _varied(experiment, axes, where):
