@@ -361,6 +361,36 @@ def test_features_that_are_equal_as_numbers_have_panels_of_their_own(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("second", "shared"), [(["q", "r"], False), (["q", "p"], True), (["q"], False)]
+)
+def test_texts_along_x_are_named_in_every_panel(second, shared):
+    """Panels shared the ticks of the last one: in the first, q stood for p."""
+    parts = [table_of(kind=kinds, depth=[d]) for d, kinds in ((1, ["p", "q"]), (2, second))]
+    parts = [part.assign(value=part["kind"].map({"p": 1.0, "q": 2.0, "r": 3.0})) for part in parts]
+    axes = drawn(pd.concat(parts), x=["kind"], column=["depth"]).axes
+    for axis, kinds in zip(axes, (["p", "q"], second), strict=True):
+        ticks = zip(axis.get_xticks(), axis.get_xticklabels(), strict=True)
+        names = {tick: text.get_text() for tick, text in ticks}
+        shown = {names[round(x)]: y for x, y in axis.lines[0].get_xydata()}
+        assert shown == {k: {"p": 1, "q": 2, "r": 3}[k] for k in kinds}
+    assert axes[0].get_shared_x_axes().joined(*axes) == shared
+
+
+@pytest.mark.parametrize("null_alone", [True, False])
+def test_null_has_its_place_along_x(tmp_path, null_alone):
+    """Trees of any depth, beside those of depth 2 and 4: the figure left them out in silence."""
+    axis, values = "model.max_depth", [None] if null_alone else [4, None, 2]
+    spec = planned(grid(**{axis: values}), figure={"x": axis})
+    table = table_of(n=values).rename(columns={"n": axis})
+    table["value"] = table[axis].fillna(9)
+    read = from_file(tmp_path, table.astype(object).where(table.notna(), None), spec)
+    (axes,) = drawn(read, x=[axis]).axes
+    ticks = ["not set"] if null_alone else ["2", "4", "not set"]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ticks
+    assert axes.lines[0].get_ydata().tolist() == [float(t) if t.isdigit() else 9 for t in ticks]
+
+
 def test_rows_without_a_value_can_be_chosen_by_null(tmp_path):
     """It was refused by the last job of the sweep, as if no row had it."""
     axis = "model.max_depth"

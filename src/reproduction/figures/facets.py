@@ -61,22 +61,23 @@ def draw(table: pd.DataFrame, spec: dict, title: str):
     n_rows = math.ceil(len(panels) / n_columns)
     names = [None] if spec["color"] is None else _values(table[spec["color"]])
     texts = {c: _shown(table[c]) for c in {*spec["column"], *spec["row"], spec["color"]} - {None}}
+    of_panels = [_rows_of(table, *panel, spec) for panel in panels]
+    shares_x = len(spec["x"]) == 1 and _is_one_scale(table[spec["x"][0]], of_panels)
     figure, axes = plt.subplots(
         n_rows,
         n_columns,
         figsize=(2.4 * n_columns + 1.8, 2.1 * n_rows + 0.7),
-        sharex=len(spec["x"]) == 1,
+        sharex=shares_x,
         sharey="row" if spec["own_rows"] and not wrapped else "all",
         squeeze=False,
     )
     counts, lines = set(), {}
-    for place, (axis, (row, x, column)) in enumerate(zip(axes.flat, panels, strict=False)):
-        panel_rows = _where(table, [*spec["row"], *spec["column"]], (*row, *column), spec)
-        panel_rows = panel_rows[
-            panel_rows[x].notna() & panel_rows[[o for o in spec["x"] if o != x]].isna().all(axis=1)
-        ]
-        # Of the whole table, as panels share their axis.
-        scale = _Scale(panel_rows[x], _logarithmic(table[x]) if x in spec["log"] else None, spec)
+    for place, (axis, (row, x, column), panel_rows) in enumerate(
+        zip(axes.flat, panels, of_panels, strict=False)
+    ):
+        # Whether numbers are logarithmic is of the whole table, as panels share their axis.
+        log = _logarithmic(table[x]) if x in spec["log"] else None
+        scale = _Scale(table[x] if shares_x else panel_rows[x], log, spec)
         for number, name in enumerate(names):
             curve_rows = (
                 panel_rows if name is None else panel_rows[_text(panel_rows[spec["color"]]) == name]
@@ -120,6 +121,24 @@ def _where(table, columns, key, spec):
     for column, value in zip(columns, key, strict=True):
         table = table[_text(table[column]) == value]
     return table
+
+
+def _rows_of(table, row, x, column, spec):
+    """The rows of one panel; where it has a parameter of its own along x, those that set it."""
+    rows = _where(table, [*spec["row"], *spec["column"]], (*row, *column), spec)
+    if len(spec["x"]) == 1:
+        return rows
+    return rows[rows[x].notna() & rows[[o for o in spec["x"] if o != x]].isna().all(axis=1)]
+
+
+def _is_numeric(series):
+    return pd.api.types.is_numeric_dtype(series) and series.dtype != bool and series.notna().all()
+
+
+def _is_one_scale(series, of_panels):
+    """Whether panels can share their axis: if texts stand side by side, all must have the same."""
+    shown = [set(_text(rows[series.name])) for rows in of_panels]
+    return _is_numeric(series) or all(texts == shown[0] for texts in shown)
 
 
 def _values(series):
@@ -189,7 +208,7 @@ class _Scale:
 
     def __init__(self, series, log, spec):
         """`log` holds what `Axes.set_xscale` takes, or is None for a linear axis."""
-        self.numeric = pd.api.types.is_numeric_dtype(series) and series.dtype != bool
+        self.numeric = _is_numeric(series)
         self.values = _values(series)
         texts_of = _shown(series)
         self.texts = [_label(value, texts_of, spec["labels"]) for value in self.values]
