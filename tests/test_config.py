@@ -587,6 +587,13 @@ def test_a_package_that_a_recipe_needs_is_named_before_the_first_job(tmp_path, m
         ),
         ("metric", b"def compute(attributions)\n", "mine.py, line 1: expected ':'"),
         ("dataset", b"# caf\xe9\n", "mine.py: not UTF-8 text"),
+        *(
+            ("dataset", text, "mine.py: rows is annotated by Cuont, which there is not; reprod")
+            for text in (
+                b"def load(n=1, *, rows: Cuont = 1):\n    return 1\n",
+                b"from reproduction.parameters import Cuont\ndef load(rows: list[Cuont]): pass\n",
+            )
+        ),
     ],
 )
 def test_a_module_that_cannot_be_used_is_named_before_the_first_job(

@@ -7,6 +7,7 @@ time that Snakemake reads the workflow.
 from __future__ import annotations
 
 import ast
+import builtins
 import json
 import re
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ MODULES = {
     ),
     "metric": ((REPRODUCTION / "metrics",), ("compute",)),
 }
+# The kinds of values that annotations name.
+KINDS = REPRODUCTION / "parameters.py"
 ESTIMATORS = Path(__file__).with_name("estimators.json")
 
 
@@ -78,7 +81,8 @@ def parameters(kind: str, name: str) -> dict[str, Parameter]:
     ValueError
         If there is none of that name; the message lists what there is.
     ConfigError
-        If its file cannot be read, or does not define the function of its kind.
+        If its file cannot be read, does not define the function of its kind, or annotates a
+        parameter of it by a name that there is not.
     """
     if kind == "estimator":
         if name not in _estimators():
@@ -88,8 +92,35 @@ def parameters(kind: str, name: str) -> dict[str, Parameter]:
     by_function = functions(path)
     for function in expected:
         if function in by_function:
+            _check_annotations(path, by_function[function])
             return by_function[function]
     raise ConfigError(f"{relative(path)}: define a function {' or '.join(expected)}; it has none")
+
+
+def _check_annotations(path, declared):
+    """Refuse misspelled names, which nothing evaluates, and which would take every value."""
+    tree, kinds = _tree(path), constants(KINDS)
+    known, imported = set(vars(builtins)), {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = {
+                alias.asname or alias.name.partition(".")[0]: alias.name for alias in node.names
+            }
+            known |= names.keys()
+            if isinstance(node, ast.ImportFrom) and node.module == "reproduction.parameters":
+                imported |= names
+        elif isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            known.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            known.add(node.id)
+    for parameter, declaration in declared.items():
+        for node in ast.walk(ast.parse(declaration.annotation)):
+            name = node.id if isinstance(node, ast.Name) else None
+            if name and (name not in known or imported.get(name, "Count") not in kinds):
+                raise ConfigError(
+                    f"{relative(path)}: {parameter} is annotated by {name}, which there is not; "
+                    f"reproduction.parameters has {', '.join(kinds)}"
+                )
 
 
 @cache
