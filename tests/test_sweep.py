@@ -449,6 +449,16 @@ def test_outcomes_are_an_axis_of_every_data_set_and_permutations_differ_by_repea
         sweep.expand(configured({"grid": {**axes, "data.outcome": "shuffled"}}), "e")
 
 
+def test_data_drawn_by_a_seed_of_null_differ_by_repeat():
+    """A loader of one's own may take null, the seed of the repeat: repeats of a batch were one."""
+    data = {"dataset": "led_sampled", "random_state": None}
+    model = {"estimator": "ExtraTreesClassifier"}
+    settings = {"data": "mine", "model": "extra_trees"}
+    runs = [sweep._run({**settings, "repeat": r}, (data, {}), (model, {})) for r in (1, 2)]
+    assert derive(data, 1, "data") != derive(data, 2, "data")
+    assert len({run.data_key for run in runs}) == 2
+
+
 @pytest.mark.parametrize(
     "axis", ["model.n_estimators", "model.max_features", "data.n_samples", "repeat"]
 )

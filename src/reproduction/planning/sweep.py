@@ -304,7 +304,7 @@ def _run(settings, data, model):
     (data, data_over), (model, model_over) = data, model
     repeat = settings.get("repeat", 0)
     takes_seed = "random_state" in parameters("dataset", data["dataset"])
-    is_drawn = takes_seed and "random_state" not in data
+    is_drawn = takes_seed and data.get("random_state") is None
     if is_drawn or data.get("outcome") == "permuted":
         data_over = {**data_over, "repeat": repeat}
     data_key = _file(settings["data"], data_over)
