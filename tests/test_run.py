@@ -132,6 +132,19 @@ def test_a_configuration_file_that_cannot_be_read_is_one_line(tmp_path, content,
     assert (process.returncode, process.stderr) == (1, message)
 
 
+def test_results_without_their_records_are_named(tmp_path):
+    """Copied alone to another machine, they stayed whatever had changed since, without a word."""
+    (tmp_path / "results" / "data").mkdir(parents=True)
+    process = run(tmp_path, "--version")
+    assert process.returncode == 0
+    assert process.stderr.startswith("results/ has no records of the sources and settings that it")
+    records = tmp_path / ".snakemake" / "metadata"
+    records.mkdir(parents=True)  # As a dry run leaves it.
+    assert run(tmp_path, "--version").stderr == process.stderr
+    (records / "of_a_file").touch()
+    assert run(tmp_path, "--version").stderr == ""
+
+
 def test_all_files_reach_snakemake_and_the_target_is_no_file(tmp_path):
     """Snakemake's ``--configfile`` takes several values, a target behind it included."""
     (tmp_path / "Snakefile").write_text('rule all:\n    input: config["a"] + config["b"]\n')

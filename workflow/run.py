@@ -1,6 +1,7 @@
-"""Run Snakemake for the Makefile, after two steps of its own.
+"""Run Snakemake for the Makefile, after three steps of its own.
 
-It checks the names that were given to make, and removes the lock of a run that was killed.
+It checks the names that were given to make, removes the lock of a run that was killed, and says so
+if results have no records of how they were made.
 
     python workflow/run.py [--target NAME | --experiment NAME] [--configfile FILE]... ARGUMENTS
 
@@ -23,6 +24,7 @@ from reproduction.planning.places import CONFIG  # noqa: E402
 
 PROFILES = ROOT / "workflow" / "profiles"
 LOCKS = Path(".snakemake/locks")
+RECORDS = Path(".snakemake/metadata")
 # Name of the machine of the last run: on a shared file system another one's may be alive.
 HOST = Path(".snakemake/host_of_last_run")
 
@@ -49,10 +51,23 @@ def main(arguments) -> None:
     targets += [f"experiment_{name}" for name in options["--experiment"]]
     if LOCKS.is_dir() and any(LOCKS.iterdir()):
         unlock()
+    _warn_of_missing_records()
     HOST.parent.mkdir(exist_ok=True)
     HOST.write_text(platform.node(), encoding="utf-8")
     # The next option ends the list of files, and targets are last, or an option would take them.
     os.execvp("snakemake", ["snakemake", *overlay, *arguments, *targets])
+
+
+def _warn_of_missing_records():
+    """Say that results have no records of how they were made, as where they alone were copied."""
+    has_records = RECORDS.is_dir() and any(RECORDS.iterdir())
+    if Path("results/data").is_dir() and not has_records:
+        print(
+            "results/ has no records of the sources and settings that it was made with, so what "
+            "has changed since is not made anew. Records are in .snakemake/: copy it along with "
+            "results/, or delete both with: make clean",
+            file=sys.stderr,
+        )
 
 
 def _check_cores(arguments):
