@@ -178,6 +178,14 @@ def test_a_split_of_ones_own_is_drawn_by_the_seed():
     assert Dataset.from_arrays(three_rows.to_arrays()).n_training == 133
 
 
+def test_a_feature_of_one_value_is_zero_when_it_is_standardized():
+    """It was 0 / 0: models took it for missing, and perturbations had no width."""
+    constant = np.ptp(load("digits").X, axis=0) == 0
+    X = load("standardized_split", of="digits", random_state=1).X
+    assert constant.any() and np.isfinite(X).all()
+    assert (X[:, constant] == 0).all() and np.allclose(X[:, ~constant].std(axis=0), 1)
+
+
 # Tables against their originals, and damaged ones.
 
 TABLES = {

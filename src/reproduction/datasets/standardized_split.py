@@ -88,7 +88,10 @@ def load(
         n = -int(-test_share * len(data.X) // 1)
         order = np.random.default_rng(random_state).permutation(len(data.X))
         training, test = order[n:], order[:n]
-    X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
+    # A feature of one value has nothing to be divided by, but the rounding of its mean: it is 0.
+    constant = (data.X == data.X[:1]).all(axis=0)
+    X = (data.X - data.X.mean(axis=0)) / np.where(constant, 1.0, data.X.std(axis=0))
+    X[:, constant] = 0.0
     rows = np.concatenate([training, test[:n_test]])
     return replace(data, X=X[rows], y=data.y[rows], n_training=len(training))
 
