@@ -285,6 +285,24 @@ BAD_VALUES = [
         recipe("datasets", "dataset", of_file="csv_file", path="{x}.csv"),
         "takes braces for wildcards",
     ),
+    *(
+        (
+            recipe("datasets", "dataset", of_file="standardized_split", of=name),
+            f"datasets.d.of: {name} needs {needed}, which cannot be given here; name another",
+        )
+        for name, needed in (("csv_file", "path, target"), ("standardized_split", "of"))
+    ),
+    *(
+        (recipe("metrics", "metric", of_file=name, **{parameter: []}), "[] is not allowed; exp")
+        for name, parameter in (
+            *(("pgi2", "sigmas"), ("removed_error", "ks"), ("local_scores", "samples")),
+            *(("agreement", "pairs"), ("sampling_error", "counts")),
+        )
+    ),
+    (
+        recipe("datasets", "dataset", of_file="csv_file", features=[]),
+        "datasets.d.features: [] is not allowed; expected at least one value",
+    ),
     ({"datasets": {"d": None}}, "datasets.d: null is not allowed; expected keys and values"),
 ]
 

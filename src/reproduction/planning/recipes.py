@@ -169,10 +169,20 @@ def check_value(kind: str, name: str, parameter: str, value, place: str) -> None
     reason = values.problem(annotation, value)
     if reason:
         raise ConfigError(f"{place}: {reason}")
+    # Without a default it says what is computed: an empty list asks for nothing.
+    if value == [] and (allowed[parameter].required or parameter == "features"):
+        raise ConfigError(f"{place}: [] is not allowed; expected at least one value")
     for dataset in values.named(annotation, value, "DatasetName"):
         if dataset not in signatures.names("dataset"):
             choices = ", ".join(signatures.names("dataset"))
             raise ConfigError(f"{place}: {dataset!r} is not a data set; there are {choices}")
+        declared = signatures.parameters("dataset", dataset)
+        needed = [n for n, p in declared.items() if p.required]
+        if needed:
+            raise ConfigError(
+                f"{place}: {dataset} needs {', '.join(needed)}, which cannot be given here; name "
+                "another data set"
+            )
     if parameter == "path" and set("{}") & set(str(value)):
         raise ConfigError(
             f"{place}: {value}: Snakemake takes braces for wildcards: rename the file"
