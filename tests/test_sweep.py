@@ -449,6 +449,16 @@ def test_outcomes_are_an_axis_of_every_data_set_and_permutations_differ_by_repea
         sweep.expand(configured({"grid": {**axes, "data.outcome": "shuffled"}}), "e")
 
 
+def test_a_class_called_1_and_the_output_1_have_files_of_their_own():
+    """Both had one file, so the points of both got the results of one of them."""
+    block = {"grid": {**BASE, "importance.tree_shap.output": [1, "1", "predicted"]}}
+    points = sweep.expand(configured(block), "e")
+    files = [point.importances["tree_shap"][0] for point in points]
+    assert len(set(files)) == 3
+    assert files[::2] == ["tree_shap@output=1", "tree_shap@output=predicted"]
+    assert len({point.metrics["row_correlation_summary"][0] for point in points}) == 3
+
+
 def test_data_drawn_by_a_seed_of_null_differ_by_repeat():
     """A loader of one's own may take null, the seed of the repeat: repeats of a batch were one."""
     data = {"dataset": "led_sampled", "random_state": None}

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import math
 import re
 from dataclasses import dataclass
@@ -327,9 +328,19 @@ def _file(name, over, between=","):
     if not over:
         return name
     text = between.join(f"{k}={canonical(v)}".replace('"', "") for k, v in sorted(over.items()))
-    if len(text) > 60 or not re.fullmatch(rf"[\w.{between}=+-]+", text):
+    unclear = any(isinstance(v, str) and _is_plain(v) for v in over.values())
+    if unclear or len(text) > 60 or not re.fullmatch(rf"[\w.{between}=+-]+", text):
         text = digest(over)
     return f"{name}@{text}"
+
+
+def _is_plain(text):
+    """Whether a text is that of another value, such as the class "1" beside the output 1."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_number_of_points(experiment, place):
