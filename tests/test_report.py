@@ -428,3 +428,10 @@ def test_an_edit_of_a_caption_or_a_template_makes_the_report_anew():
 def test_a_figure_in_snakemakes_own_report_has_its_name_and_title():
     labels = Workflow({}).labels(SimpleNamespace(paper="sutera2021", artefact="figure7"))
     assert labels == {"artefact": "figure7", "what it shows": "correlations sample by sample"}
+
+
+def test_whole_numbers_are_shown_as_print_has_them():
+    """1599.00 beside the printed 1599."""
+    shown = [page._rounded(*pair) for pair in (("1599.0", "1599"), ("10.5", "10"), ("2", "2.0"))]
+    assert shown == ["1599", "10.50", "2.000"]
+    assert page._rounded("0.123456", "0.12") == "0.1235"

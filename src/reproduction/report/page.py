@@ -283,10 +283,12 @@ def _is_number(text):
 
 
 def _rounded(ours, printed):
-    """Ours with two digits more than printed; the table has all of them."""
+    """Ours with two digits more than printed, if it has any; the table has all of them."""
     if not (_is_number(printed) and _is_number(ours)):
         return str(ours)
-    after_point = max(-number(printed).as_tuple().exponent, 0) + 2
+    after_point = max(-number(printed).as_tuple().exponent, 0)
+    if after_point > 0 or not float(ours).is_integer():
+        after_point += 2
     return f"{float(ours):.{after_point}f}"
 
 
