@@ -19,6 +19,5 @@ PARTS = {
         "prediction_gap/greedy",
     ),
     "single": ("prediction_gap/single_precision",),
-    "predict": ("walks/predict",),
-    "readers": ("readers/lines", "readers/decimals", "readers/records"),
+    "predict": ("walks/predict", "readers/lines", "readers/decimals", "readers/records"),
 }

@@ -172,17 +172,14 @@ def _walks(stump, X):
 
 def _predict(stump, X):
     """And what the conversion of boosted trees calls."""
-    leaf_means.summaries(stump.left, stump.right, stump.cover, stump.value[:, 0])
-    predict.predict(stump, X)
-
-
-def _readers(stump, X):
     text, document = b"Tree=0\nkey=1\n", b"{}"
     (begins,), (ends,) = lines.find(text, ["key"])
     place, length, number = np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(1)
     decimals.read(np.frombuffer(text, np.uint8), begins, ends, place, length, number)
     records.find(document, 0, 1, ["key"])
     records.joined(document, place, length)
+    leaf_means.summaries(stump.left, stump.right, stump.cover, stump.value[:, 0])
+    predict.predict(stump, X)
 
 
 CALLS = {
@@ -196,5 +193,4 @@ CALLS = {
     "gaps": _gaps,
     "single": _single,
     "predict": _predict,
-    "readers": _readers,
 }
