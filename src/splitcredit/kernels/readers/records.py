@@ -71,7 +71,8 @@ def find(content, at, n_objects, keys) -> tuple[Places | None, int]:
     table = np.zeros((len(names), max(lengths, default=0)), np.uint8)
     for row, name in zip(table, names, strict=True):
         row[: len(name)] = np.frombuffer(name, np.uint8)
-    if n_objects > len(content):
+    # A damaged number of objects would take memory for as many; each has all keys.
+    if n_objects * (lengths + HEAD_OF_KEY).sum() > len(content):
         return None, -1
     starts, found = np.zeros(n_objects, np.int64), np.full((3, len(keys), n_objects), -1)
     document = readonly(np.frombuffer(content, np.uint8))
