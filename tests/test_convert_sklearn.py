@@ -162,7 +162,7 @@ def test_bags_of_trees_that_were_added_to_others_are_not_made_up(model):
 
 
 @pytest.mark.parametrize("warm_start", [False, True])
-def test_a_forest_that_is_told_to_draw_rows_after_its_fit_has_drawn_none(warm_start):
+def test_a_forest_whose_bootstrap_is_set_after_its_fit_has_drawn_no_rows(warm_start):
     """Its draws of no number of rows were an AttributeError of scikit-learn, whatever was asked."""
     X, y = np.arange(20.0)[:, None], np.arange(20.0)
     model = RandomForestRegressor(3, bootstrap=False, random_state=0).fit(X, y)

@@ -120,7 +120,7 @@ def test_what_cannot_be_drawn_is_one_line_before_the_first_job(line, message):
 
 
 def test_a_label_of_nothing_is_one_line_before_the_first_job():
-    """It had no effect, and nobody was told."""
+    """It had no effect, and no message said so."""
     axes = {"model.max_depth": [1, 2.5, None], "model.criterion": ["gini", "entropy"]}
     panels = {"x": "model.max_depth", "column": "model.criterion"}
 
