@@ -18,7 +18,6 @@ from splitcredit.kernels.readers import records
 _CODES = {"i": ">b", "U": ">B", "I": ">h", "l": ">i", "L": ">q", "d": ">f", "D": ">d"}
 _NUMBERS = {ord(marker): Struct(code) for marker, code in _CODES.items()}
 _DTYPES = {ord(marker): np.dtype(code) for marker, code in _CODES.items()}
-_MARKERS = {np.dtype(code): marker.encode() for marker, code in _CODES.items()}
 _WORDS = {ord("Z"): None, ord("T"): True, ord("F"): False}
 _OBJECT, _END, _ARRAY, _STRING, _TYPE = b"{}[S$"
 _LENGTH = Struct(">q")

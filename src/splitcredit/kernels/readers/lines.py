@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
+from splitcredit.kernels.readers.keys import table_of
 
 FIRST_KEY = b"Tree"
 END, EQUALS = ord("\n"), ord("=")
@@ -25,14 +26,10 @@ def find(text, keys) -> tuple[np.ndarray, np.ndarray]:
         -1 where a tree lacks the key.
     """
     names = [FIRST_KEY, *(key.encode() for key in keys)]
-    lengths = np.array([len(name) for name in names])
-    table = np.zeros((len(names), lengths.max()), np.uint8)
-    for row, name in zip(table, names, strict=True):
-        row[: len(name)] = np.frombuffer(name, np.uint8)
     # One character is counted in a tenth of the time of a word.
     most = text.count(FIRST_KEY[:1])
     begins, ends = np.full((2, len(names), most), -1)
-    n_trees = _find(np.frombuffer(text, np.uint8), table, lengths, begins, ends)
+    n_trees = _find(np.frombuffer(text, np.uint8), *table_of(names), begins, ends)
     return begins[1:, :n_trees], ends[1:, :n_trees]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import readonly
+from splitcredit.kernels.readers.keys import table_of
 
 OPEN, CLOSE, ARRAY, TYPE, COUNT, TEXT, LENGTH, NULL, TRUE, FALSE = map(ord, "{}[$#SLZTF")
 # Bytes of a number by its marker, 0 for what is no marker of a number.
@@ -66,11 +67,7 @@ def find(content, at, n_objects, keys) -> tuple[Places | None, int]:
     stop : int
         Where the last object ends.
     """
-    names = [key.encode() for key in keys]
-    lengths = np.array([len(name) for name in names], np.int64)
-    table = np.zeros((len(names), max(lengths, default=0)), np.uint8)
-    for row, name in zip(table, names, strict=True):
-        row[: len(name)] = np.frombuffer(name, np.uint8)
+    table, lengths = table_of([key.encode() for key in keys])
     # A damaged number of objects would take memory for as many; each has all keys.
     if n_objects * (lengths + HEAD_OF_KEY).sum() > len(content):
         return None, -1

@@ -25,8 +25,8 @@ def attribute(forest, outputs, X, rows, out) -> None:
 def fixed(forest, outputs):
     """What the kernel takes of each part of the forest, whatever the rows.
 
-    Whoever explains a few rows once gains nothing from what is kept, and memory that is taken for
-    the first time costs a fifth of such a call. So the second call keeps it.
+    Whoever explains a few rows once gains nothing from what is kept, and to fill memory for the
+    first time takes long. So the second call keeps it.
     """
     is_first = next(_uses(forest, outputs.tobytes())) == 0
     return quadratures(forest, outputs, keep=not is_first)
