@@ -172,7 +172,7 @@ def _walks(stump, X):
 
 def _predict(stump, X):
     """And what the conversion of boosted trees calls."""
-    text, document = b"Tree=0\nkey=1\n", b"{}"
+    text, document = b"Tree=0\nkey=1\n", b"{L" + bytes(7) + b"\3keyZ}"
     (begins,), (ends,) = lines.find(text, ["key"])
     place, length, number = np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(1)
     decimals.read(np.frombuffer(text, np.uint8), begins, ends, place, length, number)

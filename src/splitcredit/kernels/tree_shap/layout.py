@@ -217,7 +217,7 @@ def _fill(first, last, nodes, offsets, below, starts, n_features, entries, terms
 def _write_entries(nodes, root, origin, n_varying, last, start, term, links, entries):
     """Write the entries of one tree; most distinct features and most nodes on a path."""
     size, cover, one, start_entry = len(links), nodes.cover, np.uint64(1), np.uint64(start)
-    # Node, depth, parent entry, whether first child: of two nodes more than are pushed.
+    # Node, depth, parent entry, whether first child; with room for two that are not taken.
     stack = np.empty((size + 3, 4), np.int64)
     # The path to the current entry, by depth below the edge: the feature, the depth below the edge
     # above that tests the same feature, and the entry that the edge comes from; the merged ratio;
