@@ -82,7 +82,9 @@ environment: ## only build the environment
 	@PYTHON="$(PYTHON)" INSTALLER="$(INSTALLER)" PROFILE="$(PROFILE)" \
 	  workflow/environment.sh "$(VENV)"
 
+# Further indexes of a machine may hold some files of a package only; the lock needs the hashes of all.
 lock: environment ## resolve the dependencies anew (needs uv), and write environment.yml
+	unset UV_INDEX UV_EXTRA_INDEX_URL UV_FIND_LINKS; \
 	for name in requirements requirements-tools requirements-slurm; do \
 	  "$(BIN)/uv" pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	    --no-annotate --quiet --upgrade -o $$name.lock \

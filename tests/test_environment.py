@@ -3,6 +3,7 @@
 Nothing here needs a network: where packages would be installed, a stub stands in for Python.
 """
 
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -228,6 +229,27 @@ def test_environment_for_conda_is_in_step_with_the_lock():
     # Snakemake copies the file to another folder: no path in it, and no option of pip.
     assert all(re.match(r"[a-z0-9-]+==[^ /]+( ;.*)?$", pin) for pin in pip)
     assert text == load("make_environment_yml").environment(lock, python), "run make lock"
+
+
+def test_the_lock_has_a_file_of_each_compiled_package_for_every_python():
+    # The lock was once made with an index that holds one file of a package: with another Python
+    # the environment could not be built.
+    lock, n_pythons = (ROOT / "requirements.lock").read_text(), len(("3.11", "3.12", "3.13"))
+    n_files = {}
+    for entry in re.split(r"\n(?! )", lock):
+        name = entry.partition("==")[0]
+        if name and re.search(r"^Tag: cp3\d+-cp3\d+-", wheel_of(name), re.M):
+            n_files[name] = entry.count("--hash=")
+    assert "numba" in n_files
+    assert {name: n for name, n in n_files.items() if n < n_pythons} == {}, "run make lock"
+
+
+def wheel_of(package):
+    """What the installed package says about the file that it came from."""
+    try:
+        return importlib.metadata.distribution(package).read_text("WHEEL") or ""
+    except importlib.metadata.PackageNotFoundError:
+        return ""
 
 
 def test_markers_of_the_lock_are_kept():
