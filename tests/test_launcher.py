@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -157,7 +158,7 @@ def long_job(launching, plan, folder):
         try:
             # It has taken the job when it has gone where that is.
             wait_until(lambda: any(works_in(child, folder) for child in children(launching)))
-            (job,) = children(launching)
+            (job,) = (child for child in children(launching) if works_in(child, folder))
             yield asking, int(job)
         finally:
             asking.kill()
@@ -174,6 +175,18 @@ def test_a_job_ends_with_the_one_that_asked_for_it(running, plan, tmp_path):
         asking.kill()
     wait_until(lambda: not children(running))
     assert not (tmp_path / "m.npz").exists()
+
+
+def test_a_job_ends_with_one_that_was_killed_before_it_read_an_answer(monkeypatch):
+    """The connection is reset then; the job went on to its end, for nobody."""
+    ended = []
+    monkeypatch.setattr(os, "kill", lambda process, number: ended.append((process, number)))
+    asking, connection = socket.socketpair(socket.AF_UNIX)
+    connection.sendall(launcher._TAKEN)
+    asking.close()
+    with connection:
+        launcher._end_with(connection)
+    assert ended == [(os.getpid(), signal.SIGTERM)]
 
 
 def test_a_job_that_is_killed_has_failed(running, plan, tmp_path):

@@ -269,6 +269,10 @@ def _exactly(connection, length):
 
 
 def _end_with(connection):
-    """End this process when its client ends."""
-    connection.recv(1)
+    """End this process when its client ends.
+
+    If the client was killed before it had read that its job is taken, the connection is reset.
+    """
+    with contextlib.suppress(OSError):
+        connection.recv(1)
     os.kill(os.getpid(), signal.SIGTERM)
