@@ -5,14 +5,21 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 
 import forests
 import twins
 import twins_prediction_gap_sampling as slow
 from reproduction.metrics import _rankings
-from splitcredit import to_forest
-from splitcredit.faithfulness import openxai, randomizing, rankings, retraining
+from splitcredit import rank, to_forest
+from splitcredit.faithfulness import (
+    openxai,
+    prediction_gap,
+    randomizing,
+    rankings,
+    retraining,
+)
 
 
 @cache
@@ -180,6 +187,37 @@ def test_rankings_may_be_given_as_they_are_returned():
     given = np.array([[0, 3], [2, 1]])
     own = rankings.Rankings(given, np.zeros((2, 2)))
     assert np.array_equal(rankings.validate_rankings(own, 2, 4), given)
+
+
+def test_rankings_of_the_features_in_another_order_are_refused():
+    """Their indices were taken for those of the model at hand, without an error."""
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"))
+    y = 3 * X["a"] + X["b"]
+    turned = X[list("cba")]
+    model, other = (RandomForestRegressor(3, random_state=0).fit(rows, y) for rows in (X, turned))
+    ranks = rank(model, X[:4], scale=0.3)
+    for measured in (
+        lambda: prediction_gap.pgi2(other, X[:4], ranks, scale=0.3),
+        lambda: prediction_gap.pgu2_curve(other, X[:4], ranks, scale=0.3),
+        lambda: openxai.gaps_by_k(other, X[:4], ranks, 0.3),
+        lambda: randomizing.randomized_rmse(other, X[:4], y[:4], ranks, [1], X),
+    ):
+        with pytest.raises(
+            ValueError, match=r"of the features \['a', 'b', 'c'\], and the model has"
+        ):
+            measured()
+
+    def fit(X, y):
+        return LinearRegression().fit(X, y)
+
+    with pytest.raises(ValueError, match=r"X_train has the columns \['c', 'b', 'a'\]"):
+        retraining.removed_predictions(fit, turned, y, X[:4], ranks, 1)
+    by_names = retraining.removed_predictions(fit, X, y, turned[:4], ranks, 1)
+    of_array = rank(
+        RandomForestRegressor(3, random_state=0).fit(X.to_numpy(), y), X[:4].to_numpy(), scale=0.3
+    )
+    by_position = retraining.removed_predictions(fit, X, y, X[:4], of_array, 1)
+    assert np.array_equal(by_names, by_position)
 
 
 def test_retrained_predictions_equal_fits_row_by_row():

@@ -15,6 +15,7 @@ from splitcredit.faithfulness.perturbations import FeatureWise, Marginal
 from splitcredit.faithfulness.rankings import (
     Rankings,
     of_attribution,
+    refuse_other_features,
     top_k_mask,
     validate_rankings,
 )
@@ -121,12 +122,7 @@ def ranking_of(ranking, forest, X, output) -> np.ndarray:
     ValueError
         If it does not fit the model or the rows.
     """
-    names = getattr(ranking, "feature_names", None)
-    if names is not None and tuple(names) != forest.feature_names:
-        raise ValueError(
-            f"{ranking!r} is of the features {list(names)[:5]}, and the model has "
-            f"{list(forest.feature_names)[:5]}: rank the features of this model"
-        )
+    refuse_other_features(ranking, forest.feature_names)
     n = len(X)
     if isinstance(ranking, Importance):
         ranking = by_values(ranking, n)

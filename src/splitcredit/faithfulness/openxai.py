@@ -14,7 +14,7 @@ import numpy as np
 from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.noise import noise_pool
 from splitcredit.faithfulness.prediction_gap import refuse_special_values
-from splitcredit.faithfulness.rankings import checked_ks, top_k_mask, validate_rankings
+from splitcredit.faithfulness.rankings import checked_ks, rankings_of_model, top_k_mask
 from splitcredit.faithfulness.sampling import checked_counts, checked_pairs
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
@@ -151,8 +151,8 @@ def gaps_by_k(
     Raises
     ------
     ValueError
-        As `pg2_sampled`; if a row of the rankings does not name different features, or `perturbed`
-        is unknown.
+        As `pg2_sampled`; if a row of the rankings does not name different features, they are a
+        `Rankings` of other features than the model's, or `perturbed` is unknown.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def gaps_by_k(
         raise ValueError(f"perturbed={perturbed!r}: available are 'important', 'unimportant'")
     forest, table = forest_and_rows(model, X)
     refuse_special_values(forest)
-    rankings = validate_rankings(rankings, len(table), forest.n_features)
+    rankings = rankings_of_model(rankings, len(table), forest)
     ks = checked_ks(range(1, rankings.shape[1] + 1) if ks is None else ks)
     masks = np.stack([top_k_mask(rankings, k, forest.n_features) for k in ks], axis=1)
     if perturbed == "unimportant":

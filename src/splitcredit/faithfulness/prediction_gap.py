@@ -17,7 +17,7 @@ from splitcredit.faithfulness.perturbations import (
     of_features,
     perturbation_of,
 )
-from splitcredit.faithfulness.rankings import validate_rankings
+from splitcredit.faithfulness.rankings import rankings_of_model
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -122,7 +122,8 @@ def pgi2(
     Raises
     ------
     ValueError
-        See `pg2`; also if a row of the rankings is not a permutation.
+        See `pg2`; also if a row of the rankings is not a permutation, or they are a `Rankings` of
+        other features than the model's.
 
     Examples
     --------
@@ -261,7 +262,7 @@ def pgu2_curve(
 def _curve(problem, X, rankings, important):
     X = rows_to_perturb(problem.forest, X, problem.perturbation)
     n, d = X.shape
-    rankings = validate_rankings(rankings, n, d)
+    rankings = rankings_of_model(rankings, n, problem.forest)
     if rankings.shape[1] != d:
         raise ValueError(f"rankings have {rankings.shape[1]} features a row, expected all {d}")
     place = np.argsort(rankings, axis=1)

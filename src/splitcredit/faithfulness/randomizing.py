@@ -18,8 +18,8 @@ from splitcredit.faithfulness.prediction_gap import only_output, refuse_special_
 from splitcredit.faithfulness.rankings import (
     checked_ks,
     first_of_same,
+    rankings_of_model,
     top_k_mask,
-    validate_rankings,
 )
 from splitcredit.kernels.walks import predict
 
@@ -106,7 +106,7 @@ def randomized_rmse(
     array([3. , 4.9])
     """
     forest, table, source, output = _checked(model, X, reference, n_draws, output)
-    rankings = validate_rankings(rankings, len(table), forest.n_features)
+    rankings = rankings_of_model(rankings, len(table), forest)
     y = numbers(y, "y")
     if y.shape != (len(table),):
         raise ValueError(

@@ -87,6 +87,29 @@ class Rankings:
         return indexed(pd.DataFrame(columns), self.index, d)
 
 
+def refuse_other_features(ranking, feature_names) -> None:
+    """ValueError if a ranking, attribution or importance knows that it is of other features."""
+    names = getattr(ranking, "feature_names", None)
+    if names is not None and tuple(names) != tuple(feature_names):
+        raise ValueError(
+            f"{ranking!r} is of the features {list(names)[:5]}, and the model has "
+            f"{list(feature_names)[:5]}: rank the features of this model"
+        )
+
+
+def rankings_of_model(rankings, n_rows: int, forest) -> np.ndarray:
+    """`validate_rankings` of the features of a forest, whose indices are those of no other order.
+
+    Raises
+    ------
+    ValueError
+        As `validate_rankings`; and if this is a `Rankings` of other features, or of the same ones
+        in another order.
+    """
+    refuse_other_features(rankings, forest.feature_names)
+    return validate_rankings(rankings, n_rows, forest.n_features)
+
+
 def validate_rankings(rankings, n_rows: int, n_features: int) -> np.ndarray:
     """Rankings as an array.
 

@@ -56,7 +56,8 @@ def removed_predictions(
     Raises
     ------
     ValueError
-        If shapes or names do not fit each other, or no feature would be left.
+        If shapes or names do not fit each other, the rankings are a `Rankings` of the columns of
+        X_train in another order, or no feature would be left.
 
     Examples
     --------
@@ -74,6 +75,7 @@ def removed_predictions(
     0 8.0
     2 16.0
     """
+    _refuse_another_order(rankings, X_train)
     X_test = _in_order_of(X_train, X_test)
     X_train, X_test = np.asarray(X_train), np.asarray(X_test)
     n_features = X_train.shape[1]
@@ -87,6 +89,21 @@ def removed_predictions(
             models[removed] = fit(X_train[:, left], y_train)
         out[rows] = np.asarray(models[removed].predict(X_test[np.ix_(rows, left)])).reshape(-1)
     return out
+
+
+def _refuse_another_order(rankings, X_train):
+    """Refuse a `Rankings` of the columns of X_train in another order: its indices mean others.
+
+    A `Rankings` with other names, as of a model that was fitted on an array, goes by position.
+    """
+    ranked, names = getattr(rankings, "feature_names", None), names_of_columns(X_train)
+    if ranked is None or names is None:
+        return
+    if list(ranked) != names and sorted(ranked) == sorted(names):
+        raise ValueError(
+            f"{rankings!r} is of the features {list(ranked)[:5]}, and X_train has the columns "
+            f"{names[:5]}: pass them in the order of the ranking"
+        )
 
 
 def _in_order_of(X_train, X_test):
