@@ -113,8 +113,11 @@ def _checked_sums(forest, rows, targets):
     sums = oob.node_sums(forest, rows, targets)
     if (sums.rows[oob.INBAG] == 0).any():
         _refuse_rows(rows, "no in-bag row comes to some node")
-    _check_counts(forest, rows, sums.rows[oob.INBAG])
-    _check_means(forest, sums.targets[oob.INBAG], sums.rows[oob.INBAG], sums.center)
+    counts, totals = sums.rows[oob.INBAG], sums.targets[oob.INBAG]
+    _check_counts(forest, rows, counts)
+    _check_means(forest, totals, counts, sums.center)
+    _check_medians(forest, targets, counts)
+    _check_weighted_classes(forest, totals, counts)
     return sums
 
 
@@ -122,6 +125,8 @@ def _check_counts(forest, rows, counts):
     """Compare covers with in-bag rows, where fits without weights count these."""
     roots, cover = forest.tree_offsets[:-1], forest.cover
     counted = np.array_equal(cover[roots], counts[roots]) and not (cover % 1).any()
+    # Weights of classes may happen to make whole numbers.
+    counted = counted and not _may_balance_classes(forest, counts)
     if counted and not np.array_equal(cover, counts):
         _refuse_rows(rows, "other numbers of in-bag rows come to its nodes")
 
@@ -145,6 +150,50 @@ def _check_means(forest, targets, rows, center):
         raise ValueError(
             "y is not what the forest was grown on (its means differ from the values of nodes): "
             "pass the training targets unchanged and in their order"
+        )
+
+
+def _check_medians(forest, targets, counts):
+    """Compare values of roots with medians of y, where fits without weights keep such values."""
+    if forest.criterion != "absolute_error" or not np.array_equal(forest.cover, counts):
+        return
+    median, half = forest.value[forest.tree_offsets[:-1]], counts[forest.tree_offsets[:-1]] / 2
+    below = np.where(targets < median, forest.inbag, 0).sum(axis=1)
+    above = np.where(targets > median, forest.inbag, 0).sum(axis=1)
+    if (np.maximum(below, above) > half).any():
+        raise ValueError(
+            "y is not what the forest was grown on (its medians differ from the values of the "
+            "roots): pass the training targets unchanged and in their order"
+        )
+
+
+def _may_balance_classes(forest, counts):
+    """Whether covers may be weighed by ``class_weight="balanced_subsample"``.
+
+    Then all classes that a tree knows have the same weight, and together that of its rows.
+    """
+    if forest.criterion not in CLASS_CRITERIA or forest.n_outputs == 1:
+        return False
+    roots = forest.tree_offsets[:-1]
+    share, cover = forest.value[roots], forest.cover[roots]
+    known = share > 0
+    equal_share = known / np.maximum(known.sum(axis=1, keepdims=True), 1)
+    are_equal = known.any(axis=1).all() and np.abs(share - equal_share).max() <= _SAME_MEAN
+    return are_equal and (np.abs(cover - counts[roots]) <= _SAME_MEAN * cover).all()
+
+
+def _check_weighted_classes(forest, totals, counts):
+    """Compare covers with the weights of the in-bag rows of each class, if these are balanced."""
+    if not _may_balance_classes(forest, counts):
+        return
+    roots, sizes = forest.tree_offsets[:-1], np.diff(forest.tree_offsets)
+    weights, n_rows = forest.value[roots] * forest.cover[roots, None], totals[roots]
+    of_class = np.divide(weights, n_rows, out=np.zeros_like(weights), where=n_rows > 0)
+    covers = (totals * of_class.repeat(sizes, axis=0)).sum(axis=1)
+    if (np.abs(covers - forest.cover) > _SAME_MEAN * forest.cover[roots].repeat(sizes)).any():
+        raise ValueError(
+            "X and y are not what the forest was grown on (other weights of classes come to its "
+            "nodes): pass the training rows and targets unchanged and in their order"
         )
 
 

@@ -1,0 +1,84 @@
+"""What tells the training rows and targets of a forest from others, where weights hide counts."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
+
+import twins
+import twins_oob
+from forests import whole_numbers
+from splitcredit import to_forest
+from splitcredit.importances import mda, oob_attributions, ufi
+
+MEASURES = [ufi.importance, mda.importance, oob_attributions.importance]
+BALANCED = {"class_weight": "balanced_subsample", "bootstrap": True, "random_state": 0}
+
+
+def turned(X, y, wrong):
+    """The data with the rows, the targets, or both in another order than in training."""
+    return (X[::-1] if wrong != "y" else X), (y[::-1] if wrong != "X" else y)
+
+
+@pytest.mark.parametrize("wrong", ["X", "y", "both"])
+@pytest.mark.parametrize("model", [RandomForestClassifier, ExtraTreesClassifier])
+def test_forests_that_balance_classes_refuse_rows_and_targets_in_another_order(model, wrong):
+    """No weight is a count there, and values are no means of y: nothing was compared."""
+    X, y = whole_numbers("classes", 60, 5, 0)
+    model = model(5, max_depth=4, **BALANCED).fit(X, y)
+    for measure in MEASURES:
+        assert np.isfinite(measure(model, X, y).values).all()
+        with pytest.raises(
+            ValueError, match=r"not what the forest was grown on \((other weights|no)"
+        ):
+            measure(model, *turned(X, y, wrong))
+
+
+@pytest.mark.parametrize("wrong", ["X", "y", "both"])
+def test_forests_of_absolute_errors_refuse_rows_and_targets_in_another_order(wrong):
+    """Targets were not compared, as nodes keep medians and no means."""
+    X, y = whole_numbers("values", 60, 5, 0)
+    model = RandomForestRegressor(5, criterion="absolute_error", max_depth=4, random_state=0)
+    model.fit(X, y)
+    for measure in MEASURES:
+        assert np.isfinite(measure(model, X, y).values).all()
+        with pytest.raises(ValueError, match="is not what the forest was grown on"):
+            measure(model, *turned(X, y, wrong))
+
+
+def test_weights_of_classes_may_be_whole_numbers():
+    """They were taken for counts, and the training rows for others."""
+    X = np.repeat([0.0, 1.0], [4, 8])[:, None]
+    y = np.repeat(["a", "b"], [4, 8])
+    for seed in range(40):
+        model = RandomForestClassifier(1, **BALANCED | {"random_state": seed}).fit(X, y)
+        forest = to_forest(model)
+        whole = not (forest.cover % 1).any() and forest.cover[0] == 12
+        drawn = forest.inbag[0, :4].sum()
+        if whole and forest.n_nodes == 3 and drawn != 6 and (forest.inbag == 0).any():
+            values = ufi.importance(forest, X, y).values
+            assert twins.largest_error(values, twins_oob.ufi(forest, X, y)) <= twins.ROUNDING
+            assert oob_attributions.attribute(forest, X).values.any()
+            return
+    pytest.fail("no tree has whole weights that are no counts")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestClassifier(5, **BALANCED),
+        RandomForestClassifier(5, **BALANCED, max_samples=0.3, criterion="entropy"),
+        RandomForestClassifier(5, **BALANCED, monotonic_cst=[1, -1, 1, 0, 0]),
+        RandomForestRegressor(5, criterion="absolute_error", max_samples=0.5, random_state=0),
+        RandomForestRegressor(
+            5, criterion="absolute_error", monotonic_cst=[1, -1, 1, 0, 0], random_state=0
+        ),
+    ],
+    ids=str,
+)
+def test_training_rows_and_targets_are_accepted(model):
+    """Also ties of targets, whose median lies between two of them, and values set by bounds."""
+    for seed in range(5):
+        X, y = whole_numbers("values", 60, 5, seed)
+        y = np.round(y) if isinstance(model, RandomForestRegressor) else y > 0
+        for measure in MEASURES:
+            assert np.isfinite(measure(model.fit(X, y), X, y).values).all()
