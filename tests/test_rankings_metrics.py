@@ -7,6 +7,7 @@ from forests import grow, leaf, split
 from reproduction.datasets import Dataset
 from reproduction.metrics import _global, _rankings, metric, pgi_agreement
 from splitcredit import Attribution
+from splitcredit._ranks import by_values
 from splitcredit.attribution import Importance
 from splitcredit.faithfulness.rankings import first_of_same
 
@@ -54,9 +55,11 @@ def test_rankings_that_exact_values_hold_for_equal_are_left_out_of_the_unequal()
     assert of_pair.loc["swapped"].tolist() == [0.0, 3]
 
 
-def test_a_global_ranking_goes_by_absolute_values():
+def test_a_global_ranking_goes_by_values_as_in_the_library():
+    """By absolute values, the feature that is worse than noise would be the first."""
     scores = Importance([1.0, -3.0, 2.0], ("a", "b", "c"), "air")
-    assert _rankings.rankings({"air": scores}, 2)["air"].tolist() == [[1, 2, 0]] * 2
+    assert _rankings.rankings({"air": scores}, 2)["air"].tolist() == [[2, 0, 1]] * 2
+    assert by_values(scores, 2).rankings.tolist() == [[2, 0, 1]] * 2
 
 
 def test_a_global_score_is_the_mean_absolute_attribution():

@@ -27,8 +27,8 @@ def label(name: str) -> str:
 def rankings(attributions, n_rows: int, reference: str | None = None) -> dict[str, np.ndarray]:
     """Rankings of all importances by their names in tables, int64 (n_rows, n_features) each.
 
-    A global importance ranks all rows alike. ValueError if `reference` is not the name of an
-    importance.
+    A global importance ranks all rows alike, by its values: below 0 it says that a feature is no
+    better than noise. ValueError if `reference` is not the name of an importance.
     """
     if reference is not None and reference not in attributions:
         names = ", ".join(attributions)
@@ -38,7 +38,7 @@ def rankings(attributions, n_rows: int, reference: str | None = None) -> dict[st
 
 def _ranking(computed, n_rows):
     if isinstance(computed, Importance):
-        order = np.argsort(-np.abs(computed.values), kind="stable")
+        order = np.argsort(-computed.values, kind="stable")
         return np.tile(order, (n_rows, 1))
     return of_attribution(computed)
 

@@ -27,7 +27,8 @@ def compute(
     data : Dataset
         The rows that are ranked.
     reference : str, optional
-        An importance, by default the first; its features are ranked by absolute value.
+        An importance, by default the first; local ones rank by absolute values, global ones by
+        their values.
     ks : sequence of int
 
     Returns
