@@ -62,6 +62,13 @@ def test_a_global_ranking_goes_by_values_as_in_the_library():
     assert by_values(scores, 2).rankings.tolist() == [[2, 0, 1]] * 2
 
 
+def test_two_importances_of_one_name_in_tables_are_refused():
+    """One took the place of the other, and leads over it were 0."""
+    scores = {name: Importance([1.0, 2.0], ("a", "b"), "mdi") for name in ("tree_shap", "shap")}
+    with pytest.raises(ValueError, match="tree_shap and shap are both called shap in tables"):
+        _rankings.rankings(scores, 2)
+
+
 def test_a_global_score_is_the_mean_absolute_attribution():
     attribution = Attribution(np.array([[[1.0]], [[-3.0]]]), np.zeros(1), ("x",), ("y",), "m")
     assert _global.global_scores(attribution)[0].tolist() == [2.0]

@@ -28,12 +28,19 @@ def rankings(attributions, n_rows: int, reference: str | None = None) -> dict[st
     """Rankings of all importances by their names in tables, int64 (n_rows, n_features) each.
 
     A global importance ranks all rows alike, by its values: below 0 it says that a feature is no
-    better than noise. ValueError if `reference` is not the name of an importance.
+    better than noise. ValueError if `reference` is not the name of an importance, or if two of them
+    have one name in tables.
     """
     if reference is not None and reference not in attributions:
         names = ", ".join(attributions)
         raise ValueError(f"reference={reference!r}: the run has {names}")
-    return {label(name): _ranking(computed, n_rows) for name, computed in attributions.items()}
+    ranked = {label(name): _ranking(computed, n_rows) for name, computed in attributions.items()}
+    if len(ranked) < len(attributions):
+        raise ValueError(
+            "the importances tree_shap and shap are both called shap in tables of rankings: leave "
+            "one of them out of the experiment, or give it another name"
+        )
+    return ranked
 
 
 def _ranking(computed, n_rows):
