@@ -338,6 +338,24 @@ def test_forms_of_masks():
         pg2(forest, X, [0, 1, 1])
 
 
+def test_a_dict_of_true_and_false_is_a_mask_and_one_of_numbers_is_refused():
+    """The features of a dict, and the numbers of a Series, were taken for a list of features."""
+    forest, X, _ = pairs(4)
+    names = list(forest.feature_names)
+    mask = dict(zip(names[::-1], np.isin(np.arange(7), [1, 4])[::-1].tolist(), strict=True))
+    expected = pg2(forest, X, [1, 4]).tobytes()
+    assert pg2(forest, X, mask).tobytes() == expected
+    measured = splitcredit.faithfulness(forest, X, mask, "pg2", scale=1.0)
+    assert measured.tobytes() == expected
+    with pytest.raises(ValueError, match="the mask has no entry for"):
+        pg2(forest, X, {names[0]: True})
+    for given in (dict.fromkeys(names, 1), {names[0]: 0.3}, pd.Series(range(7), names)):
+        with pytest.raises(ValueError, match="of numbers by feature: pass a list of features, or"):
+            pg2(forest, X, given)
+    listed = pd.Series([4, 1]), pd.Series([names[4], names[1]])
+    assert all(pg2(forest, X, given).tobytes() == expected for given in listed)
+
+
 def test_forests_that_never_split():
     X = np.zeros((2, 3))
     assert (pg2(single_leaf(2), X, [0, 1], output=1) == 0).all()

@@ -104,6 +104,8 @@ def by_values(result, n: int) -> Rankings:
 
 def is_mask(features) -> bool:
     """Whether features are given by true and false, and not in an order."""
+    if isinstance(features, Mapping):
+        features = list(features.values())
     features = with_plain_booleans(features, "the mask")
     if hasattr(features, "columns"):
         return np.asarray(features).dtype == np.bool_

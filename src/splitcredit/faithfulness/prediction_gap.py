@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,8 +45,8 @@ def pg2(
         Anything `splitcredit.to_forest` accepts. f is what `Forest.predict` gives.
     X : array-like or DataFrame (n_samples, n_features)
     features : bool (n_features,) or (n_samples, n_features), or list of names or indices
-        Which are perturbed: the same for all rows, or row by row. A mask that is a Series or a
-        DataFrame goes by names.
+        Which are perturbed: the same for all rows, or row by row. A mask that is a Series, a
+        DataFrame or a dict goes by names.
     perturbation : str, noise, FeatureWise or Marginal, optional
         ``"normal"``, ``"laplace"`` or ``"uniform"``, or an object of `perturbations`; normal if not
         given.
@@ -389,10 +390,10 @@ def chosen_features(forest, features, n) -> np.ndarray:
     ------
     ValueError
         If a mask has another shape or missing values, or a name or an index is not one of the
-        model's, or stands there twice.
+        model's, or stands there twice; or if there are numbers by feature.
     """
     d = forest.n_features
-    features = with_plain_booleans(features, "the mask")
+    features = with_plain_booleans(_mask_by_feature(forest, features), "the mask")
     if getattr(features, "dtype", None) == np.bool_:
         features = in_order_of_features(forest, features, "the mask")
     elif hasattr(features, "columns"):
@@ -417,6 +418,27 @@ def chosen_features(forest, features, n) -> np.ndarray:
             )
         mask[j] = True
     return np.ascontiguousarray(np.broadcast_to(mask, (n, d)))
+
+
+def _mask_by_feature(forest, features):
+    """A dict of true and false by feature as a mask; anything but numbers by feature as it is.
+
+    Of a dict or Series of numbers by feature, the features or numbers would be taken for a list.
+    """
+    if not hasattr(features, "keys") or hasattr(features, "columns"):
+        return features
+    is_mapping = isinstance(features, Mapping)
+    values = list(features.values()) if is_mapping else []
+    if values and all(isinstance(value, (bool, np.bool_)) for value in values):
+        return in_order_of_features(forest, features, "the mask")
+    labels = {label for label in features.keys() if isinstance(label, str)}
+    of_numbers = getattr(getattr(features, "dtype", None), "kind", "") in tuple("iuf")
+    if is_mapping or (of_numbers and labels & set(forest.feature_names)):
+        raise ValueError(
+            f"features is a {type(features).__name__} of numbers by feature: pass a list of "
+            "features, or true and false for every feature"
+        )
+    return features
 
 
 def refuse_special_values(forest) -> None:
