@@ -40,6 +40,13 @@ def test_errors_of_global_shares_are_shares_of_the_same_sum():
     assert unscaled["standard_error"].tolist() == [0.4, 0.2, 0.0]
 
 
+@pytest.mark.filterwarnings("error")
+def test_global_shares_of_scores_that_are_all_0_are_0():
+    """They were NaN, which the mean over repeats passed over; local shares are 0."""
+    scores = Importance(np.zeros(3), NAMES, "mdi")
+    assert metric("global_scores")({"mdi": scores}, data())["value"].tolist() == [0.0] * 3
+
+
 def test_splits_and_decreases_by_depth_are_means_over_the_trees():
     """Two trees: a at both roots, c below one of them."""
     of_depth_1 = split(2, 0.0, leaf(0.0, 3.0, 0.0), leaf(1.0, 1.0, 0.0), impurity=0.5)

@@ -29,7 +29,8 @@ def compute(
     importances : list of str, optional
         Which of them; all by default.
     normalize : bool
-        Whether scores are divided by the sum of their absolute values.
+        Whether scores are divided by the sum of their absolute values; where all are 0, as of
+        trees that never split, they stay 0.
 
     Returns
     -------
@@ -40,7 +41,8 @@ def compute(
     frames = []
     for name in importances or attributions:
         values, error = _global.global_scores(attributions[name])
-        total = np.abs(values).sum() if normalize else 1.0
+        # A share of nothing would be NaN, which means over repeats pass over.
+        total = (np.abs(values).sum() if normalize else 1.0) or 1.0
         columns = {"importance": name, "feature": data.feature_names}
         columns |= {"value": values / total, "standard_error": error / total}
         frames.append(pd.DataFrame(columns))
