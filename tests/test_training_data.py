@@ -2,13 +2,19 @@
 
 import numpy as np
 import pytest
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.tree import DecisionTreeClassifier
 
 import twins
 import twins_oob
 from forests import whole_numbers
 from splitcredit import to_forest
-from splitcredit.importances import mda, oob_attributions, ufi
+from splitcredit.importances import _training, mda, oob_attributions, ufi
 
 MEASURES = [ufi.importance, mda.importance, oob_attributions.importance]
 BALANCED = {"class_weight": "balanced_subsample", "bootstrap": True, "random_state": 0}
@@ -31,6 +37,34 @@ def test_forests_that_balance_classes_refuse_rows_and_targets_in_another_order(m
             ValueError, match=r"not what the forest was grown on \((other weights|no)"
         ):
             measure(model, *turned(X, y, wrong))
+
+
+@pytest.mark.parametrize("wrong", ["X", "y", "both"])
+def test_bagged_trees_with_weights_of_classes_refuse_rows_and_targets_in_another_order(wrong):
+    """All trees have the weights of the whole data there."""
+    X, y = whole_numbers("classes", 60, 5, 0)
+    tree = DecisionTreeClassifier(max_depth=4, class_weight="balanced")
+    model = BaggingClassifier(tree, 6, random_state=0).fit(X, y)
+    for measure in MEASURES:
+        assert np.isfinite(measure(model, X, y).values).all()
+        with pytest.raises(
+            ValueError, match=r"not what the forest was grown on \((other weights|no)"
+        ):
+            measure(model, *turned(X, y, wrong))
+
+
+@pytest.mark.parametrize("n_trees", [2, 3, 4, 9])
+def test_weights_of_classes_are_known_by_more_trees_than_classes(n_trees):
+    """Weights of rows make no such sums, and are not held against the covers."""
+    rng = np.random.default_rng(n_trees)
+    counts, weights = rng.integers(1, 20, (n_trees, 3)), np.array([0.5, 2.0, 3.25])
+    n_rows = counts.sum(axis=1).astype(float)
+    common = _training._common_weights(counts * weights, n_rows)
+    if n_trees <= 3:
+        assert common is None
+    else:
+        np.testing.assert_allclose(common, np.tile(weights, (n_trees, 1)), rtol=1e-12)
+        assert _training._common_weights(counts * rng.uniform(1, 2, (n_trees, 3)), n_rows) is None
 
 
 @pytest.mark.parametrize("wrong", ["X", "y", "both"])

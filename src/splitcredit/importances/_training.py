@@ -183,18 +183,50 @@ def _may_balance_classes(forest, counts):
 
 
 def _check_weighted_classes(forest, totals, counts):
-    """Compare covers with the weights of the in-bag rows of each class, if these are balanced."""
-    if not _may_balance_classes(forest, counts):
+    """Compare covers with in-bag rows of each class times its weight, where classes have one."""
+    of_classes = forest.criterion in CLASS_CRITERIA and forest.n_outputs > 1
+    if not of_classes or np.array_equal(forest.cover, counts):
         return
     roots, sizes = forest.tree_offsets[:-1], np.diff(forest.tree_offsets)
     weights, n_rows = forest.value[roots] * forest.cover[roots, None], totals[roots]
-    of_class = np.divide(weights, n_rows, out=np.zeros_like(weights), where=n_rows > 0)
-    covers = (totals * of_class.repeat(sizes, axis=0)).sum(axis=1)
+    if _may_balance_classes(forest, counts):
+        of_row = np.divide(weights, n_rows, out=np.zeros_like(weights), where=n_rows > 0)
+    else:
+        of_row = _common_weights(weights, counts[roots])
+    if of_row is None:
+        return
+    covers = (totals * of_row.repeat(sizes, axis=0)).sum(axis=1)
     if (np.abs(covers - forest.cover) > _SAME_MEAN * forest.cover[roots].repeat(sizes)).any():
         raise ValueError(
             "X and y are not what the forest was grown on (other weights of classes come to its "
             "nodes): pass the training rows and targets unchanged and in their order"
         )
+
+
+def _common_weights(weights, n_rows):
+    """Weight of a row of each class, if it is the same in all trees, else None.
+
+    Then weights of classes, each over that of a row, add up to the rows of every tree. That is so
+    whatever y is, and not by chance if there are more trees than classes.
+
+    Parameters
+    ----------
+    weights : float64 (n_trees, n_classes)
+        Of the in-bag rows of each class together.
+    n_rows : float64 (n_trees,)
+
+    Returns
+    -------
+    float64 (n_trees, n_classes) or None
+    """
+    known = weights.any(axis=0)
+    rows_of_weight, _, rank, _ = np.linalg.lstsq(weights[:, known], n_rows)
+    off = np.abs(weights[:, known] @ rows_of_weight - n_rows) > _SAME_MEAN * n_rows
+    if not rank == known.sum() < len(weights) or off.any() or (rows_of_weight <= 0).any():
+        return None
+    of_row = np.zeros_like(weights)
+    of_row[:, known] = 1 / rows_of_weight
+    return of_row
 
 
 def _are_bounds(forest, means, nodes, largest):
