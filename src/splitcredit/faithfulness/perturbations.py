@@ -6,7 +6,9 @@ that ``Laplace(0.3)`` is the same as ``Laplace()`` with ``scale=0.3``.
 A noise has ``probability_below(t)``, P(Z < t), and ``probability_at_most``, ``probability_above``
 and ``probability_at_least`` in the same way. Any object with these is a perturbation; sampling also
 needs ``draw(random, shape)``. P(Z < t) should be accurate (relatively) where it is small, and so
-should P(Z > t); the noises here have median 0 and are.
+should P(Z > t); the noises here have median 0 and are. Noise with single values should be an
+`Empirical`: only its values meet thresholds as in the model, and others meet (threshold - x) /
+scale, which is rounded.
 
 `Marginal` replaces the value instead. `FeatureWise` has a noise for every feature. `NAMES` are the
 noises that have a name.
