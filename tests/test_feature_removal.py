@@ -12,7 +12,7 @@ import forests
 import twins
 import twins_prediction_gap_sampling as slow
 from reproduction.metrics import _rankings
-from splitcredit import rank, to_forest
+from splitcredit import explain, faithfulness, rank, to_forest
 from splitcredit.faithfulness import (
     openxai,
     prediction_gap,
@@ -218,6 +218,37 @@ def test_rankings_of_the_features_in_another_order_are_refused():
     )
     by_position = retraining.removed_predictions(fit, X, y, X[:4], of_array, 1)
     assert np.array_equal(by_names, by_position)
+
+
+def test_rankings_of_the_rows_in_another_order_are_refused():
+    """Each row was measured with the ranking of another one, without an error."""
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"))
+    y = 3 * X["a"] + X["b"]
+    model = RandomForestRegressor(3, random_state=0).fit(X, y)
+    rows, turned = X[:4], X[:4][::-1]
+    ranks = rank(model, rows, scale=0.3)
+
+    def fit(X, y):
+        return LinearRegression().fit(X, y)
+
+    measures = {
+        "pgi2": lambda rows: prediction_gap.pgi2(model, rows, ranks, scale=0.3),
+        "pgu2": lambda rows: prediction_gap.pgu2(model, rows, ranks, scale=0.3),
+        "sampled": lambda rows: openxai.pgi_sampled(model, rows, ranks, 0.3),
+        "rmse": lambda rows: randomizing.randomized_rmse(model, rows, y[:4], ranks, [1], X),
+        "removed": lambda rows: retraining.removed_predictions(fit, X, y, rows, ranks, 1),
+        "faithfulness": lambda rows: faithfulness(model, rows, ranks, scale=0.3),
+        "attribution": lambda rows: faithfulness(model, rows, explain(model, X[:4]), scale=0.3),
+    }
+    for name, measure in measures.items():
+        with pytest.raises(
+            ValueError, match=r"in another order, \[3, 2, 1, .*X.loc\[ranking.index"
+        ):
+            measure(turned)
+        for others in (X[20:24], X[:4].to_numpy(), turned.loc[ranks.index]):
+            assert measure(others) is not None, name
+    names = pd.Series(list("abc"))  # labels of a Series are no rows
+    assert faithfulness(model, X[:3][::-1], names, scale=0.3).shape == (3,)
 
 
 def test_retrained_predictions_equal_fits_row_by_row():

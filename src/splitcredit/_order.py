@@ -12,7 +12,7 @@ from splitcredit._explain import explain, importance
 from splitcredit._names import row_index
 from splitcredit.convert import forest_and_rows, to_forest
 from splitcredit.faithfulness import prediction_gap
-from splitcredit.faithfulness.rankings import Rankings
+from splitcredit.faithfulness.rankings import Rankings, refuse_another_order_of_rows
 from splitcredit.importances._prediction import OutputIndex, refuse_targets
 
 if TYPE_CHECKING:
@@ -184,6 +184,7 @@ def faithfulness(
             f"faithfulness has no parameter {next(iter(parameters))!r}: parameters of a method go "
             "with the name of the method as ranking"
         )
+    refuse_another_order_of_rows(ranking, X)
     rows = prediction_gap.rows_to_perturb(forest, rows, noise_and_scale[0])
     if metric == "pg2" and _ranks.is_mask(ranking):
         if k is not None:

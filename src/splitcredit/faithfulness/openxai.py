@@ -14,7 +14,12 @@ import numpy as np
 from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.noise import noise_pool
 from splitcredit.faithfulness.prediction_gap import refuse_special_values
-from splitcredit.faithfulness.rankings import checked_ks, rankings_of_model, top_k_mask
+from splitcredit.faithfulness.rankings import (
+    checked_ks,
+    rankings_of_model,
+    refuse_another_order_of_rows,
+    top_k_mask,
+)
 from splitcredit.faithfulness.sampling import checked_counts, checked_pairs
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
@@ -152,7 +157,8 @@ def gaps_by_k(
     ------
     ValueError
         As `pg2_sampled`; if a row of the rankings does not name different features, they are a
-        `Rankings` of other features than the model's, or `perturbed` is unknown.
+        `Rankings` of other features than the model's, or of the rows of X in another order, or
+        `perturbed` is unknown.
 
     Examples
     --------
@@ -167,6 +173,7 @@ def gaps_by_k(
     """
     if perturbed not in ("important", "unimportant"):
         raise ValueError(f"perturbed={perturbed!r}: available are 'important', 'unimportant'")
+    refuse_another_order_of_rows(rankings, X)
     forest, table = forest_and_rows(model, X)
     refuse_special_values(forest)
     rankings = rankings_of_model(rankings, len(table), forest)

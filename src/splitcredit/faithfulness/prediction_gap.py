@@ -18,7 +18,7 @@ from splitcredit.faithfulness.perturbations import (
     of_features,
     perturbation_of,
 )
-from splitcredit.faithfulness.rankings import rankings_of_model
+from splitcredit.faithfulness.rankings import rankings_of_model, refuse_another_order_of_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -124,7 +124,7 @@ def pgi2(
     ------
     ValueError
         See `pg2`; also if a row of the rankings is not a permutation, or they are a `Rankings` of
-        other features than the model's.
+        other features than the model's, or of the rows of X in another order.
 
     Examples
     --------
@@ -174,6 +174,7 @@ def pgi2_curve(
     >>> pgi2_curve(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
     array([[3.153, 3.436, 3.389, 3.274, 3.248]])
     """
+    refuse_another_order_of_rows(rankings, X)
     forest, X = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
     return _curve(problem, X, rankings, important=True)
@@ -255,6 +256,7 @@ def pgu2_curve(
     >>> pgu2_curve(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
     array([[0.152, 0.068, 0.061, 0.055, 0.   ]])
     """
+    refuse_another_order_of_rows(rankings, X)
     forest, X = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
     return _curve(problem, X, rankings, important=False)

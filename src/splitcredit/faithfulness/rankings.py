@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from splitcredit._names import indexed
+from splitcredit._names import indexed, row_index
 
 # Sets of features are compared as bits of an integer, as far as these go.
 _BITS = 62
@@ -94,6 +94,24 @@ def refuse_other_features(ranking, feature_names) -> None:
         raise ValueError(
             f"{ranking!r} is of the features {list(names)[:5]}, and the model has "
             f"{list(feature_names)[:5]}: rank the features of this model"
+        )
+
+
+def refuse_another_order_of_rows(ranking, X) -> None:
+    """ValueError if a ranking or attribution knows that it is of the rows of X in another order.
+
+    Only labels tell rows apart: a ranking of others, or of an array, goes by position.
+    """
+    own: Any = getattr(ranking, "index", None)
+    labels: Any = row_index(X)
+    if labels is None or hasattr(ranking, "iloc") or not hasattr(own, "equals"):
+        return
+    if own.equals(labels) or len(own) != len(labels) or not own.is_unique:
+        return
+    if set(own) == set(labels):
+        raise ValueError(
+            f"{ranking!r} is of the rows {[*own[:3], ...]}, and X has them in another order, "
+            f"{[*labels[:3], ...]}: pass X.loc[ranking.index]"
         )
 
 

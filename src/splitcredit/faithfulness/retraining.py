@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from splitcredit._names import columns_in_order, names_of_columns
-from splitcredit.faithfulness.rankings import top_k_mask, validate_rankings
+from splitcredit.faithfulness.rankings import (
+    refuse_another_order_of_rows,
+    top_k_mask,
+    validate_rankings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +61,7 @@ def removed_predictions(
     ------
     ValueError
         If shapes or names do not fit each other, the rankings are a `Rankings` of the columns of
-        X_train in another order, or no feature would be left.
+        X_train, or of the rows of X_test, in another order, or no feature would be left.
 
     Examples
     --------
@@ -75,6 +79,7 @@ def removed_predictions(
     0 8.0
     2 16.0
     """
+    refuse_another_order_of_rows(rankings, X_test)
     _refuse_another_order(rankings, X_train)
     X_test = _in_order_of(X_train, X_test)
     X_train, X_test = np.asarray(X_train), np.asarray(X_test)
