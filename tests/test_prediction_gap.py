@@ -310,6 +310,12 @@ def test_forms_of_features():
     for features in ([1, 4], [4, 1], np.array([1, 4]), np.tile(mask, (4, 1)), names):
         assert pg2(forest, X, features).tobytes() == by_mask.tobytes()
     assert (pg2(forest, X, []) == 0).all()
+    of_one = pg2(forest, X, [4]).tobytes()
+    for feature in (4, np.int64(4), forest.feature_names[4]):  # a number alone was a TypeError
+        assert pg2(forest, X, feature).tobytes() == of_one
+    for wrong in (7, -1, True):
+        with pytest.raises(ValueError, match="features"):
+            pg2(forest, X, wrong)
     assert (pg2(forest, X, mask, scale=0.0) == 0).all()
     stays = np.where(np.arange(7) == 4, 0.0, 1.0)
     assert pg2(forest, X, mask, scale=stays) == pytest.approx(pg2(forest, X, [1]), rel=1e-12)

@@ -44,7 +44,7 @@ def pg2(
     model : fitted model or Forest
         Anything `splitcredit.to_forest` accepts. f is what `Forest.predict` gives.
     X : array-like or DataFrame (n_samples, n_features)
-    features : bool (n_features,) or (n_samples, n_features), or list of names or indices
+    features : bool (n_features,) or (n_samples, n_features), or list of names or indices, or one
         Which are perturbed: the same for all rows, or row by row. A mask that is a Series, a
         DataFrame or a dict goes by names.
     perturbation : str, noise, FeatureWise or Marginal, optional
@@ -65,6 +65,8 @@ def pg2(
     ValueError
         If the arguments do not fit the model, or a perturbed value is NaN (an unperturbed one goes
         where the model sends it); the message says which.
+    TypeError
+        If the perturbation is none.
 
     Notes
     -----
@@ -411,7 +413,7 @@ def chosen_features(forest, features, n) -> np.ndarray:
             "names or indices of one set of features"
         )
     mask = np.zeros(d, np.bool_)
-    for one in [features] if isinstance(features, str) else list(features):
+    for one in [features] if isinstance(features, (str, int, np.integer)) else list(features):
         j = feature_index(forest.feature_names, one, "features")
         if mask[j]:
             raise ValueError(
