@@ -272,6 +272,16 @@ def test_scales_by_name_go_to_their_features(regression, data):
         sc.faithfulness(regression, X, NAMES, scale={n: 1.0 for n in NAMES[:3]})
 
 
+def test_what_names_a_feature_twice_is_named(regression, data):
+    """It was an error of NumPy about arrays of unequal shapes."""
+    X = data[0][:5]
+    twice = [*NAMES, NAMES[1]]
+    for given in ({"scale": pd.Series(1.0, twice)}, {"features": pd.Series(True, twice)}):
+        who = "the mask" if "features" in given else "scale"
+        with pytest.raises(ValueError, match=f"{who} has several entries for {NAMES[1]!r}: give"):
+            prediction_gap.pg2(regression, X, **{"features": [0], **given})
+
+
 def test_scales_masks_and_values_of_a_table_go_to_features_by_name_in_every_measure(
     regression, data
 ):

@@ -126,7 +126,7 @@ def in_order_of_features(forest, given, who: str):
     Raises
     ------
     ValueError
-        If it has names, and a feature is not among them.
+        If it has names, and a feature is not among them, or a name stands there twice.
     """
     if not (hasattr(given, "keys") and hasattr(given, "__getitem__")):
         return given
@@ -138,6 +138,9 @@ def in_order_of_features(forest, given, who: str):
         return given.to_numpy()
     if missing:
         raise ValueError(f"{who} has no entry for {missing[:5]}: give one for every feature")
+    if len(set(labels)) < len(labels):
+        twice = next(label for label in labels if labels.count(label) > 1)
+        raise ValueError(f"{who} has several entries for {twice!r}: give one for every feature")
     return np.array([given[label_of[name]] for name in forest.feature_names])
 
 
