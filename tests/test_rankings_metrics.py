@@ -1,5 +1,7 @@
 """What metrics of rankings share: sets that several rankings begin with, and who is first."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,8 @@ from reproduction.metrics import _global, _rankings, metric, pgi_agreement
 from splitcredit import Attribution
 from splitcredit._ranks import by_values
 from splitcredit.attribution import Importance
-from splitcredit.faithfulness.rankings import first_of_same
+from splitcredit.faithfulness.rankings import first_of_same, of_attribution
+from splitcredit.importances import pg2_greedy
 
 
 @pytest.mark.parametrize("d", [1, 31, 32, 40, 62, 63, 70])
@@ -53,6 +56,24 @@ def test_rankings_that_exact_values_hold_for_equal_are_left_out_of_the_unequal()
     assert of_pair.loc["alike"].tolist() == [pytest.approx(2 / 3), 3]
     assert of_pair.loc["alike_unequal"].tolist() == [1.0, 1]
     assert of_pair.loc["swapped"].tolist() == [0.0, 3]
+
+
+def test_rankings_of_other_noise_are_no_changes_by_arithmetic():
+    """A ranking for Laplace noise was compared with that for normal noise of the same scale."""
+    steps = [split(0, 1.5, leaf(0.0), leaf(1.0)), split(1, 6.0, leaf(0.0), leaf(12.0))]
+    forest, X = grow(steps, 2, aggregate="sum"), np.zeros((1, 2))
+    ranked = {
+        noise: pg2_greedy.rank(forest, X, sigma=1.0, noise=noise)
+        for noise in ("normal", "laplace", "uniform")
+    }
+    assert of_attribution(ranked["normal"]).tolist() != of_attribution(ranked["laplace"]).tolist()
+    table = metric("ranking_changes")(ranked | {"again": ranked["laplace"]})
+    assert not table.loc[table["quantity"] == "order", "value"].any()
+    places = -ranked["laplace"].values + 3.0
+    turned = {"again": replace(ranked["laplace"], values=places)}
+    changed = metric("ranking_changes")(ranked | turned)
+    changed = changed[changed["quantity"] == "order"].groupby("ranking")["value"].max()
+    assert changed.to_dict() == {"normal": 0, "laplace": 0, "uniform": 0, "again": 1}
 
 
 def test_a_global_ranking_goes_by_values_as_in_the_library():

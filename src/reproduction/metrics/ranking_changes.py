@@ -18,8 +18,8 @@ def compute(attributions) -> pd.DataFrame:
     Parameters
     ----------
     attributions : dict of str to Attribution
-        Those of the method ``pg2_greedy`` count. The others of a sigma are compared
-        with its first.
+        Those of the method ``pg2_greedy`` count. The others of a sigma, a kind of noise and an
+        output are compared with their first.
 
     Returns
     -------
@@ -34,7 +34,8 @@ def compute(attributions) -> pd.DataFrame:
     first, rows = {}, []
     for name, greedy in _rankings.greedy(attributions).items():
         ranking, sigma = of_attribution(greedy), greedy.parameters["sigma"]
-        base, (n, d) = first.setdefault(sigma, ranking), ranking.shape
+        problem = sigma, greedy.parameters.get("noise", "normal"), greedy.output_names
+        base, (n, d) = first.setdefault(problem, ranking), ranking.shape
         for k in range(1, d + 1):
             sets = (top_k_mask(ranking, k, d) != top_k_mask(base, k, d)).any(axis=1)
             for quantity, value in (
