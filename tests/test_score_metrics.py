@@ -95,6 +95,17 @@ def test_the_limit_of_a_sum_counts_the_additions_of_all_trees():
     assert row["limit_float64"] == pytest.approx(width * 2.0**-52, rel=1e-12)
 
 
+@pytest.mark.parametrize(("of_unused", "expected"), [(0.0, 3.0), (0.1, np.inf)])
+def test_sampled_values_of_unused_features_may_have_no_error(of_unused, expected):
+    """0 / 0 was NaN, which is the largest of all and beyond every limit."""
+    forest = grow([split(0, 0.0, leaf(9.0), leaf(1.0))], 3)
+    parameters = {"package": "p", "version": "0", "arithmetic": "float64"}
+    ours = Importance([1.0, 2.0, of_unused], NAMES, "sage")
+    theirs = Importance([1.3, 2.1, 0.0], NAMES, "p", parameters, [0.1, 0.1, 0.0])
+    (row,) = agreement.compute({"a": ours, "b": theirs}, forest, [("a", "b")]).to_dict("records")
+    assert row["value"] == pytest.approx(expected) and row["basis"] == "monte-carlo"
+
+
 def test_only_gaps_that_are_0_count_as_0():
     """Of x0 at a step ten deviations away the gap is 1e-23; of x1, which no tree tests, it is 0."""
     forest = grow([split(0, 0.5, leaf(0.0), leaf(1.0))], 2, aggregate="sum")

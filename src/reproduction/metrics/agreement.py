@@ -82,7 +82,7 @@ def _compared(ours, theirs, forest):
     factor = np.sqrt(2 * np.log(2 * size / _PROBABILITY))
     sampled = not local and theirs.standard_error.any()
     if sampled:
-        basis, value = "monte-carlo", (difference / theirs.standard_error).max()
+        basis, value = "monte-carlo", _in_errors(difference, theirs.standard_error).max()
         limits = {name: factor for name in UNIT_ROUNDOFF}
     else:
         basis, value = "rounding", difference.max()
@@ -107,6 +107,12 @@ def _compared(ours, theirs, forest):
         "limit": limits[arithmetic],
         "limit_float64": limits["float64"],
     }
+
+
+def _in_errors(difference, errors):
+    """Differences over their errors; of features that no sample varies, 0 or infinity."""
+    without_error = np.where(difference > 0, np.inf, 0.0)
+    return np.divide(difference, errors, out=without_error, where=errors > 0)
 
 
 def depths(forest) -> np.ndarray:
