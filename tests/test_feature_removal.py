@@ -19,6 +19,7 @@ from splitcredit.faithfulness import (
     randomizing,
     rankings,
     retraining,
+    sampling,
 )
 
 
@@ -156,6 +157,24 @@ def test_rows_that_do_not_exist_are_refused(rows):
     forest, X, y, order = case()
     with pytest.raises(ValueError, match="rows must be numbers from 0 to 441, or a mask of 442"):
         randomizing.randomized_rmse(forest, X, y, order, [1], X, rows=rows)
+
+
+@pytest.mark.parametrize("seed", [None, -1, 0.5])
+def test_seeds_of_samples_and_draws_are_whole_numbers_from_0(seed):
+    """None drew other values in every call, which were to be compared on the same draws."""
+    forest, X, y, order = case()
+    for measure in (
+        lambda: randomizing.randomized_rmse(forest, X, y, order, [1], X, 3, seed),
+        lambda: randomizing.randomized_predictions(
+            forest, X[:1], np.ones((1, 1, 10), bool), X, 3, seed
+        ),
+        lambda: sampling.pg2_sampled(forest, X[:2], [0], [4], random_state=seed),
+        lambda: openxai.gaps_by_k(forest, X[:2], order[:2], 1.0, random_state=seed),
+    ):
+        with pytest.raises(
+            ValueError, match=r"random_state=.*: expected a whole number, at least 0"
+        ):
+            measure()
 
 
 def test_no_numbers_of_features_are_refused():

@@ -21,6 +21,7 @@ from splitcredit.faithfulness.rankings import (
     top_k_mask,
 )
 from splitcredit.faithfulness.sampling import checked_counts, checked_pairs
+from splitcredit.importances._training import check_seed
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
 if TYPE_CHECKING:
@@ -173,6 +174,7 @@ def gaps_by_k(
     """
     if perturbed not in ("important", "unimportant"):
         raise ValueError(f"perturbed={perturbed!r}: available are 'important', 'unimportant'")
+    check_seed(random_state)
     refuse_another_order_of_rows(rankings, X)
     forest, table = forest_and_rows(model, X)
     refuse_special_values(forest)

@@ -22,6 +22,7 @@ from splitcredit.faithfulness.rankings import (
     refuse_another_order_of_rows,
     top_k_mask,
 )
+from splitcredit.importances._training import check_seed
 from splitcredit.kernels.walks import predict
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ def randomized_rmse(
     Raises
     ------
     ValueError
-        If arguments do not fit the model or each other, or `n_draws` is below 1.
+        If arguments do not fit the model or each other, `n_draws` is below 1, or the seed is no
+        whole number from 0.
 
     Examples
     --------
@@ -107,7 +109,7 @@ def randomized_rmse(
     array([3. , 4.9])
     """
     refuse_another_order_of_rows(rankings, X)
-    forest, table, source, output = _checked(model, X, reference, n_draws, output)
+    forest, table, source, output = _checked(model, X, reference, n_draws, random_state, output)
     rankings = rankings_of_model(rankings, len(table), forest)
     y = numbers(y, "y")
     if y.shape != (len(table),):
@@ -164,7 +166,7 @@ def randomized_predictions(
            [2., 4.],
            [2., 4.]])
     """
-    forest, table, source, output = _checked(model, X, reference, n_draws, output)
+    forest, table, source, output = _checked(model, X, reference, n_draws, random_state, output)
     sets = np.asarray(sets)
     if sets.dtype != bool or sets.ndim != 3 or sets.shape[::2] != table.shape[:2]:
         raise ValueError(
@@ -186,8 +188,9 @@ def _chosen_rows(rows, n):
     return numbers.astype(np.int64)
 
 
-def _checked(model, X, reference, n_draws, output):
+def _checked(model, X, reference, n_draws, random_state, output):
     """The forest, prepared rows of X and of the reference, and the index of the output."""
+    check_seed(random_state)
     forest, table, source = forest_and_rows(model, X, reference)
     refuse_special_values(forest)
     output = only_output(forest, output)

@@ -19,6 +19,7 @@ from splitcredit.faithfulness.prediction_gap import (
     refuse_special_values,
 )
 from splitcredit.forest import Forest
+from splitcredit.importances._training import check_seed
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ def pg2_sampled(
     """
     if draws not in ("nested", "literal"):
         raise ValueError(f"draws={draws!r}: available are 'nested', 'literal'")
+    check_seed(random_state)
     pairs = checked_pairs(model, X, features, scale, output)
     sizes, n_pairs = checked_counts(counts), len(pairs[2])
     numbers = np.arange(n_pairs) if numbers is None else np.asarray(numbers)
