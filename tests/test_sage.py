@@ -243,6 +243,20 @@ def test_a_given_number_of_permutations_are_those_that_sampling_would_draw():
     assert of_led(random_state=4, n_permutations=n).values.tobytes() != converged.values.tobytes()
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_single_feature_stops_by_its_own_value():
+    """It differs from no other: 2**20 permutations, and a warning to raise the threshold."""
+    X = np.random.default_rng(0).normal(size=(200, 1))
+    y = X[:, 0] + np.random.default_rng(1).normal(size=200)
+    model = RandomForestRegressor(3, max_depth=4, random_state=0).fit(X, y)
+    sampled, exact = importance(model, X, y), importance(model, X, y, algorithm="exact")
+    assert sampled.parameters["n_permutations"] < 2**15
+    assert sampled.standard_error[0] <= 0.025 * sampled.values[0]
+    assert abs(sampled.values[0] - exact.values[0]) <= 4 * sampled.standard_error[0]
+    unused = RandomForestRegressor(3, min_samples_leaf=101, random_state=0).fit(X, y)
+    assert importance(unused, X, y).parameters["n_permutations"] == sage_method.ROUND
+
+
 def test_smaller_thresholds_take_more_permutations():
     counts = [of_led(threshold=t).parameters["n_permutations"] for t in (0.1, 0.025, 0.01)]
     assert counts[0] < counts[1] < counts[2]

@@ -72,7 +72,8 @@ def importance(
         or the enumeration of all subsets, for at most 15 features.
     threshold : float
         Sampling stops when the largest standard error is at most this share of the distance
-        between the largest and the smallest value. It is looked at every 512 permutations.
+        between the largest and the smallest value, of a single feature between its value and 0. It
+        is looked at every 512 permutations.
     n_permutations : int, optional
         Permutations to sample, whatever the standard errors. It has no effect on the exact
         algorithm.
@@ -210,17 +211,22 @@ def _sampled(losses, n, p, threshold, n_permutations, rng, done):
         mean += shift * (n_taken / count)
         done(n_taken)
         error = np.sqrt(squares / (count - 1) / count)
-        if n_permutations is None and error.max() <= threshold * np.ptp(mean):
+        if n_permutations is None and error.max() <= threshold * _spread(mean):
             break
     else:
         if n_permutations is None:
             warnings.warn(
                 f"SAGE stopped after {count} permutations with a standard error of "
-                f"{error.max():.2g} on values that differ by {np.ptp(mean):.2g}: raise threshold, "
+                f"{error.max():.2g} on values that differ by {_spread(mean):.2g}: raise threshold, "
                 'or use algorithm="exact"',
                 stacklevel=3,
             )
     return mean, error, count
+
+
+def _spread(values):
+    """Distance between the largest and the smallest value; a single one has that to 0 only."""
+    return np.ptp(values) if len(values) > 1 else abs(values[0])
 
 
 def _gains(losses, rows, ranks):
