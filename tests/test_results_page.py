@@ -1,0 +1,107 @@
+"""What the pages say of the papers' results are numbers of the reference run."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from reproduction.report.numbers import Numbers
+
+ROOT = Path(__file__).resolve().parents[1]
+REFERENCE = ROOT / "docs" / "reference"
+AREA = (
+    'cell("lundberg2017/figure4", mode="in_sample", labels="permuted", linkage="average", '
+    'outcome="label", statistic="area", versus="", dataset="{}", clustered="{}") | digits(2)'
+)
+ERROR = (
+    '("gajewski2025/equal_time", part="nmae", model="bigger", method="{}", '
+    'comparison="our clock, {}") | digits({})'
+)
+CHANGED = (
+    '("gajewski2025/arithmetic", model="single", arithmetic="single", sigma="0.1", '
+    'quantity="order", k={}) | percent'
+)
+LOST = 'cell("lundberg2017/algorithms", part="lost", method="shap", rows="{}") | digits'
+TABLE1 = 'cell("loecher2022/table1", variant="described", score="pg_hat_oob(1,0)") | digits(2)'
+SHARE = (
+    'mean("sutera2021/disagreement", by="n", part="class", dataset="{}", weights="equal", '
+    'versus="tree_shap", reference="{}") | digits(1)'
+)
+SHAP_IN_PERCENT = AREA.format("gene_modules", "tree_shap").replace("digits(2)", "percent")
+CLUSTERED = ("tree_shap", "saabas", "unsupervised", "random_features")
+
+
+def numbers_of_the_reference_run():
+    files = [p for place in ("", "timing/") for p in REFERENCE.glob(f"{place}tables/*/*.csv")]
+    return Numbers({f"{p.parent.name}/{p.stem}": p for p in files}, [], {})
+
+
+def areas(dataset):
+    return [AREA.format(dataset, clustered) for clustered in CLUSTERED]
+
+
+def errors(method, comparison, after_point):
+    numbers = ERROR.format(method, comparison, after_point)
+    return [f"least{numbers}", f"most{numbers}"]
+
+
+def last_places():
+    """Shares of the last places of a ranking are those of whole rankings."""
+    return [f"{function}{CHANGED.format(['8', '11', '17'])}" for function in ("least", "most")]
+
+
+@pytest.mark.parametrize(
+    ("page", "sentence", "numbers"),
+    [
+        ("README.md", "still explain {} % of the variance", [SHAP_IN_PERCENT]),
+        (
+            "docs/results.md",
+            "SHAP {}, path {}, unsupervised {} and random {}",
+            areas("gene_modules"),
+        ),
+        ("docs/results.md", "and {}, {}, {} and {} on real proteins", areas("ad_data")),
+        (
+            "docs/results.md",
+            "its error is then {} to {} (Monte Carlo)",
+            errors("mc", "closest of the 13 counts, fresh noise", 2),
+        ),
+        (
+            "docs/results.md",
+            "and {} to {} (quasi-Monte Carlo)",
+            errors("halton", "closest of the 13 counts, fresh noise", 2),
+        ),
+        (
+            "docs/results.md",
+            "shared by all pairs, it is {} to {} and",
+            errors("mc", "any count, shared noise", 2),
+        ),
+        (
+            "docs/results.md",
+            "and {} to {} on an AMD EPYC",
+            errors("halton", "any count, shared noise", 3),
+        ),
+        ("README.md", "double precision changes {} to {} % of", last_places()),
+        ("docs/results.md", "double precision changes {} to {} % of", last_places()),
+        (
+            "docs/results.md",
+            "falls from {} to 0 % (breast cancer), {} to 0 % (wine) and {} to 0 % (digits)",
+            [SHARE.format(name, "local_mdi") for name in ("breast_cancer", "wine", "digits")],
+        ),
+        ("README.md", "falls from {} to 0 %.", [SHARE.format("breast_cancer", "local_mdi")]),
+        (
+            "docs/results.md",
+            "gone at depth {} in the worst row and at {} in rows that pass nine of ten tests",
+            [LOST.format("whole chain"), LOST.format("passes 9 of 10 tests")],
+        ),
+        (
+            "docs/results.md",
+            "gives an AUC of {} where .66 is printed",
+            [TABLE1],
+        ),
+    ],
+)
+def test_findings_of_a_page_are_numbers_of_the_reference_run(page, sentence, numbers):
+    run = numbers_of_the_reference_run()
+    filled = [run.fill(f"{{{{ {number} }}}}").removesuffix(" %") for number in numbers]
+    said = sentence.format(*(re.sub(r"^0\.", ".", number) for number in filled))
+    assert said in " ".join((ROOT / page).read_text().split())
