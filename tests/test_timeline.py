@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from reproduction import storage, usage
+from reproduction.figures import save, style
 from reproduction.report import timeline
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -83,3 +84,16 @@ def test_the_script_writes_the_picture_and_the_seconds_of_every_rule(results):
     assert rows[-1]["jobs"] == "4" and rows[-1]["cpu_seconds"] == "56.0"
     picture = (results / "timing" / "timeline.svg").read_text()
     assert picture.count("<path") > 8
+
+
+def test_the_jobs_of_one_core_stand_above_the_names_of_all_rules(tmp_path):
+    """Such a picture was so low that its bars lay behind the names."""
+    rules = [*timeline._RULES, "report"]
+    jobs = [timeline.Bar(rule, "e", 9.0 * i, 9.0 * i + 8, 7.0, 0) for i, rule in enumerate(rules)]
+    with style():
+        figure = timeline.draw(jobs, 1)
+        save(figure, tmp_path / "timeline.png")
+    (axis,), (legend,) = figure.axes, figure.legends
+    names = legend.get_window_extent().transformed(figure.transFigure.inverted())
+    assert axis.get_position().y0 > names.y1
+    assert "on one core: " in axis.get_title()

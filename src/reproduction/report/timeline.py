@@ -138,7 +138,8 @@ def draw(jobs: list[Bar], cores: int):
     from matplotlib import pyplot as plt
 
     n_lanes = 1 + max(bar.lane for bar in jobs)
-    figure, axis = plt.subplots(figsize=(10.0, 1.9 + 0.55 * n_lanes))
+    # One lane is as high as two: the names below take most of the picture.
+    figure, axis = plt.subplots(figsize=(10.0, 1.9 + 0.55 * max(n_lanes, 2)))
     colors = {**_RULES, _OTHERS: "0.85"}
     for rule, color in colors.items():
         bars_of_rule = [
@@ -165,7 +166,8 @@ def draw(jobs: list[Bar], cores: int):
     axis.set_xlabel("minutes")
     axis.set_ylabel("slot")
     running, computing = (f"{100 * share:.0f} %" for share in shares(jobs, cores))
-    title = f"{len(jobs)} jobs in {wall / 60:.1f} minutes on {cores} cores"
+    on_cores = "one core" if cores == 1 else f"{cores} cores"
+    title = f"{len(jobs)} jobs in {wall / 60:.1f} minutes on {on_cores}"
     axis.set_title(f"{title}: jobs run for {running} of their time, and compute for {computing}")
     names = [
         f"{number}  {bar.rule}/{bar.name}, {bar.ended - bar.began:.0f} s"
