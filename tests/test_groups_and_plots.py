@@ -179,8 +179,9 @@ def test_an_explanation_of_shap_without_shap_names_what_to_install(monkeypatch):
         assert error.value.name == "shap"
 
 
-def test_the_snippet_of_the_readme_runs():
-    snippets = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_snippet_of_a_first_page_runs(page):
+    snippets = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
     assert snippets
     for snippet in snippets:
         exec(snippet, {})
