@@ -312,6 +312,19 @@ def test_captions_say_what_the_tables_of_the_reference_show(reference, config):
     ]
     ends = said("gajewski2025", "timings", "seen", r"iteration with one of ([\d.]+) to ([\d.]+)\. ")
     assert ends == [min(growth), max(growth)]
+    by_count = {}
+    for row in rows:
+        if row["part"] == "iterations":
+            taken = by_count.setdefault((row["method"], row["noise"]), {})
+            taken[float(row["iterations"])] = float(row["value"])
+    assert len(by_count) == 4
+    for taken in by_count.values():
+        an_iteration = (taken[35000] - taken[1000]) / 34000
+        set_up = taken[100] - 100 * an_iteration
+        assert set_up > taken[100] / 2
+        assert all(0.75 < (set_up + n * an_iteration) / taken[n] < 1.25 for n in taken)
+    words = " ".join(texts.captions("gajewski2025")["timings"]["seen"].split())
+    assert "set up a pair, which is most of the time of 100 iterations, and about the same" in words
     rows = storage.read_rows(REFERENCE / "timing" / "tables" / "sutera2021" / "costs.csv")
     seconds = {}
     for row in rows:
