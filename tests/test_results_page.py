@@ -95,7 +95,7 @@ def last_places():
         ),
         (
             "docs/results.md",
-            "gives an AUC of {} where .66 is printed",
+            "PG(1, 0) an area under the ROC curve of {} where .66 is printed",
             [TABLE1],
         ),
     ],

@@ -64,6 +64,15 @@ def test_pages_of_measures_have_the_same_sections_an_equation_and_a_picture(name
     assert f"](figures/{name}.png)" in example
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_of_measures_say_where_their_symbols_and_the_model_of_the_example_are(name):
+    """They stand on the page of all measures, and a reader may come by a search."""
+    text = _text(f"measures/{name}.md")
+    definition, example = text.partition("## Units")[0], text.partition("## Example")[2]
+    assert "](index.md#symbols)" in definition
+    assert "](index.md#the-example)" in example.partition("```python")[0]
+
+
 def test_frames_of_the_pages_are_those_of_the_table_of_methods():
     for page, (mark, frame) in PICTURES.frames(splitcredit.methods()).items():
         assert marked.between(_text(page), mark) == frame, "run python docs/take_pictures.py"
