@@ -53,7 +53,7 @@ plan: environment ## what a run would take, before it runs: jobs, CPU, wall time
 	@"$(BIN)/python" workflow/plan.py $(addprefix --configfile ,$(strip $(CONFIGURATION))) \
 	  $(addprefix --experiment ,$(EXPERIMENT)) --cores $(CORES)
 
-costs: environment ## the costs that plan knows, from the jobs of a run, whose missing jobs run first: make costs PRESET=quick
+costs: environment ## what the jobs of a run took, for make plan; jobs that are missing run first: make costs PRESET=quick
 	$(call run,--target costs)
 
 timeline: environment ## when each job of the last run ran, as a picture, and the seconds of every rule
