@@ -185,6 +185,39 @@ def test_a_missing_libgomp_is_one_line_and_no_finished_environment(machine):
     assert machine.build()[0] == 0, "built anew once it is there"
 
 
+@pytest.mark.parametrize("content", ["thesis.tex", ".ssh/key", "pyvenv.cfg"])
+def test_a_folder_that_holds_something_else_is_left_as_it_is(machine, content):
+    """A folder that VENV names by mistake, and an environment of the user's own with packages."""
+    machine.add("python3", STUB.replace("PYTHON", sys.executable))
+    kept = machine.project / ".venv" / content
+    kept.parent.mkdir(parents=True)
+    kept.write_text("mine")
+    (kept.parent / "lib/python3.11/site-packages/torch-2.dist-info").mkdir(parents=True)
+    code, errors, calls = machine.build()
+    assert (code, errors.count("\n"), kept.read_text()) == (1, 1, "mine")
+    assert "name another folder by VENV=FOLDER" in errors and "-m venv" not in calls
+
+
+def test_the_environment_behind_a_link_is_left_as_it_is(machine, tmp_path):
+    """Python's venv empties what is behind the link, and then fails."""
+    machine.add("python3", STUB.replace("PYTHON", sys.executable))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "tools.lock").write_text("")
+    (machine.project / ".venv").symlink_to(tmp_path / "other")
+    code, errors, calls = machine.build()
+    assert (code, errors.count("\n")) == (1, 1) and "is a link" in errors
+    assert "-m venv" not in calls and (tmp_path / "other" / "tools.lock").exists()
+
+
+@pytest.mark.parametrize("package", ["pip-23.2.1", "setuptools-65.5.0"])
+def test_an_environment_that_venv_had_just_made_is_made_anew(machine, package):
+    machine.add("python3", STUB.replace("PYTHON", sys.executable))
+    folder = machine.project / ".venv"
+    (folder / f"lib/python3.11/site-packages/{package}.dist-info").mkdir(parents=True)
+    (folder / "pyvenv.cfg").write_text("")
+    assert machine.build()[:2] == (0, "")
+
+
 def test_uv_asks_the_index_that_pip_asks():
     settings = load("uv_settings").uv_settings
     lines = [

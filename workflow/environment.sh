@@ -11,6 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=${1:-.venv}
+venv=${venv%/} # or a link would look like a folder
 installer=${INSTALLER:-auto}
 case $installer in auto | uv | pip) ;; *)
     echo "INSTALLER=$installer is not known: use auto, uv or pip" >&2
@@ -75,6 +76,19 @@ add_extra() {
 if complete; then
     add_extra
     exit 0
+fi
+
+# The folder is emptied. So it must be one of ours, finished or begun, or have nothing but what venv makes.
+if [ -L "$venv" ]; then
+    echo "$venv is a link, and venv would empty what is behind it: name the folder itself by VENV=FOLDER" >&2
+    exit 1
+fi
+has() { (cd "$venv" 2>/dev/null && compgen -G "$1"); }
+packages=$(has 'lib/python*/site-packages/*.dist-info' | grep -v '/\(pip\|setuptools\)-[^/]*$' || true)
+content=$(has '*' || has '.[!.]*' || true)
+if [ -n "$content" ] && [ -z "$(has .complete || has tools.lock)" ] && { [ ! -e "$venv/pyvenv.cfg" ] || [ -n "$packages" ]; }; then
+    echo "$venv is no environment of this project and would be emptied: name another folder by VENV=FOLDER, or delete it" >&2
+    exit 1
 fi
 
 echo "building $venv with $("$python" -V) (installer: $installer)"
