@@ -289,6 +289,17 @@ def test_the_account_of_a_paper_counts_every_finding_once(reference):
         assert sum(counts) == int(total) and 0 not in counts, text
 
 
+def test_a_title_speaks_of_several_identities_that_do_not_hold():
+    differing = {
+        claim["cell"]
+        for claim in reference_claims()
+        if (claim["artefact"], claim["verdict"]) == ("identities", "differs")
+    }
+    assert len(differing) > 1
+    title = configuration.artefacts()["loecher2022/identities"]["title"]
+    assert "those that do not hold" in title
+
+
 def test_captions_say_what_the_tables_of_the_reference_show(reference, config):
     """Numbers that stood in words: a depth, exponents, draws of one variant, and correlations."""
 
