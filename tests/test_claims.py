@@ -232,6 +232,15 @@ def test_stand_in_data_decide_only_where_there_are_no_others():
     assert claims_summary.counts([row]) == {("p/t (stand-in)", "published"): _one("equal")}
 
 
+def test_a_statement_that_only_stand_ins_could_decide_counts_as_theirs_if_it_is_not_judged():
+    """A run at a smaller scale counted it among those about the paper's own data."""
+    claim = stated(0.0, stand_in=True) | {"verdict": "not comparable"}
+    assert claims.outcomes([claim]) == {("p", "s01"): ("not judged", "stand-in")}
+    on_papers_data = stated(0.0) | {"verdict": "not comparable"}
+    both = claims.outcomes([claim, on_papers_data])
+    assert both == {("p", "s01"): ("not judged", "the paper's")}
+
+
 def _one(verdict):
     return {**dict.fromkeys(VALUE_VERDICTS, 0), verdict: 1}
 

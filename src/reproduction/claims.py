@@ -319,7 +319,7 @@ def outcomes(claims) -> dict[tuple[str, str], tuple[str, str]]:
     """Each statement once: its outcome over all its checks, and the data that decided it.
 
     Checks of a premise or of a further measure do not count. Of the others, those on the paper's
-    data decide; where there is none, those on stand-ins do.
+    data decide; where there is none, those on stand-ins do, or would if any were judged.
 
     Parameters
     ----------
@@ -336,16 +336,15 @@ def outcomes(claims) -> dict[tuple[str, str], tuple[str, str]]:
     statements: dict = {}
     for claim in claims:
         if is_statement(claim):
-            rows = statements.setdefault((claim["paper"], claim["cell"]), [])
-            if claim["verdict"] != "not comparable" and claim["counts"] != BESIDE:
-                rows.append(claim)
+            statements.setdefault((claim["paper"], claim["cell"]), []).append(claim)
     return {key: _outcome(rows) for key, rows in statements.items()}
 
 
 def _outcome(rows):
-    on_papers_data = [row for row in rows if row["data"] == PAPERS_DATA]
-    data = PAPERS_DATA if on_papers_data or not rows else STAND_IN
-    verdicts = {row["verdict"] for row in on_papers_data or rows}
+    judged = [row for row in rows if row["verdict"] != "not comparable" and row["counts"] != BESIDE]
+    on_papers_data = [row for row in judged or rows if row["data"] == PAPERS_DATA]
+    data = PAPERS_DATA if on_papers_data else STAND_IN
+    verdicts = {row["verdict"] for row in judged if row["data"] == data}
     if not verdicts:
         return "not judged", data
     if "holds" in verdicts:
