@@ -11,7 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import twins
-from reproduction import claims, datasets, models, papers, seeds, storage
+from reproduction import claims, datasets, figures, models, papers, seeds, storage
 from reproduction.metrics import class_correlation, metric
 from reproduction.metrics.row_correlation import row_correlations
 from reproduction.papers.sutera2021 import disagreement, led_shares
@@ -575,6 +575,17 @@ def test_log_loss_saved_equals_its_definition_and_averages_to_mdi(small):
     # A class that is not there any more has lost all that can be lost.
     of_absent_class = class_correlation.log_loss_saved(forest, data.X[:1], np.array([2]))
     assert of_absent_class.sum() == pytest.approx(math.log2(3 * 1e-12), rel=1e-9)
+
+
+def test_marks_of_segments_have_the_colors_and_shapes_of_figure_1_in_convergence():
+    """All were gray, and those of the first and the last segment looked alike."""
+    tables = ROOT / "docs" / "reference" / "tables" / "sutera2021"
+    table = pd.read_csv(tables / "convergence.csv")
+    with figures.style():
+        figure = papers.artefact("sutera2021/convergence").draw(table)
+    marks, _ = figure.axes[0].get_legend_handles_labels()
+    drawn = [(mark.get_color(), mark.get_marker()) for mark in marks]
+    assert drawn == list(zip(figures.COLORS.values(), "os^vDP*", strict=True))
 
 
 def test_s46_forests_come_near_the_limit():

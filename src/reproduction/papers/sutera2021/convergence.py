@@ -15,6 +15,7 @@ from reproduction import datasets, models, theory
 from reproduction.datasets import led
 from reproduction.figures import COLORS, panels
 from reproduction.papers import finding
+from reproduction.papers.sutera2021.led_shares import MARKERS
 from splitcredit import to_forest
 from splitcredit.importances import local_mdi, mdi
 
@@ -177,7 +178,7 @@ def _cells(axis, table):
     for factor, alpha in ((2, 0.15), (1, 0.2)):
         band = factor * expected["value"]
         axis.fill_between(expected["size"], -band, band, color=COLORS["blue"], alpha=alpha, lw=0)
-    for feature, marker in enumerate("os^vDPX"):
+    for feature, (marker, color) in enumerate(zip(MARKERS, COLORS.values(), strict=True)):
         rows = cells[cells["feature"] == feature]
         shift = 1.09 ** (feature - 3)
         axis.plot(
@@ -185,8 +186,7 @@ def _cells(axis, table):
             rows["value"],
             marker,
             ms=2.5,
-            color="0.15",
-            alpha=0.7,
+            color=color,
             label=f"{feature}",
         )
     axis.axhline(0, color="0.3", lw=0.8)

@@ -21,7 +21,8 @@ SOURCES = {
     "tree_shap_interventional": {"forest": "tree_shap_interventional"},
     "tree_shap": {"forest": "tree_shap"},
 }
-_MARKERS = "os^vDP*"
+# By segment, as the colors are.
+MARKERS = "os^vDP*"
 _TITLES = {
     "mdi": "global MDI",
     "sage": "SAGE (cross-entropy)",
@@ -123,7 +124,7 @@ def draw(table):
             by_source = dict(list(panel[panel["feature"] == feature].groupby("source")))
             line = by_source["limit"].sort_values("k")
             axis.plot(line["k"], line["value"], color=color, lw=1)
-            style = {"marker": _MARKERS[feature], "color": color, "ms": 5, "ls": ""}
+            style = {"marker": MARKERS[feature], "color": color, "ms": 5, "ls": ""}
             axis.plot(by_source["forest"]["k"], by_source["forest"]["value"], **style)
             ends[feature] = line["value"].iloc[-1]
             if "sampled" in by_source:
