@@ -96,6 +96,13 @@ def test_counts_in_words_are_those_of_the_tables():
     rows = table("gajewski2025/table2").query("variant == 'described' and k == 1")
     (percent,) = said("gajewski2025", r"another one in (\d+) % of the rows or more")
     assert round(100 * (1 - rows["value"].max())) == percent
+    rows = table("gajewski2025/table2").query("variant == 'described'")
+    held, of = said("gajewski2025", r"There it always falls .* each holds in (\d+) of (\d+) cases")
+    for axis, other, sign in (("k", "sigma", -1), ("sigma", "k", 1)):
+        by_case = rows.pivot(index=["model", "dataset", other], columns=axis, values="value")
+        follows = (sign * by_case.diff(axis=1).iloc[:, 1:] > 0).all(axis=1)
+        assert follows["bigger"].all()
+        assert [follows["single"].sum(), len(follows["single"])] == [held, of]
     groups = table("sutera2021/table4").query("statistic == 'mean'").groupby("correlation")["value"]
     pearson, spearman = said("sutera2021", r"above (0\.\d+), .*above (0\.\d+) by Spearman")
     for low, limit in ((groups.min()["pearson"], pearson), (groups.min()["spearman"], spearman)):
