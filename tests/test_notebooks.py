@@ -107,6 +107,13 @@ def test_counts_in_words_are_those_of_the_tables():
     pearson, spearman = said("sutera2021", r"above (0\.\d+), .*above (0\.\d+) by Spearman")
     for low, limit in ((groups.min()["pearson"], pearson), (groups.min()["spearman"], spearman)):
         assert limit < low < limit + 0.01
+    rows = table("sutera2021/table4").query("statistic == 'mean' and correlation == 'pearson'")
+    means = rows.pivot(index=["dataset", "versus"], columns="variant", values=["low", "high"])
+    apart = means["low", "described"] > means["high", "published"]
+    assert said("sutera2021", "On digits and breast cancer, and for Saabas on wine and iris") == []
+    by_saabas = {("wine", "saabas"), ("iris", "saabas")}
+    by_both = {(d, v) for d in ("digits", "breast_cancer") for v in ("saabas", "tree_shap")}
+    assert set(apart[apart].index) == by_saabas | by_both
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
