@@ -42,6 +42,7 @@ help: ## this list
 
 reproduce: environment ## build the environment and run everything at the papers' scale
 	$(call run)
+	$(if $(ARGUMENTS),,@echo results/report.html)
 
 quick: ## the same pipeline, scaled down
 	$(MAKE) reproduce PRESET=quick

@@ -68,6 +68,18 @@ def test_make_help_names_every_variable_and_how_to_make_a_part():
     assert "make PAPER/ARTEFACT" in run.stdout
 
 
+def test_make_reproduce_ends_with_the_place_of_the_report():
+    """Snakemake ends with the names of all files; a dry run makes none."""
+
+    def last_line(*arguments):
+        command = ["make", "-n", "reproduce", *arguments]
+        run = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=True)
+        return run.stdout.splitlines()[-1]
+
+    assert last_line() == "echo results/report.html"
+    assert "report.html" not in last_line("ARGUMENTS=-n")
+
+
 def test_the_page_on_clusters_quotes_slurm_in_its_own_spelling():
     """Readers search their logs for the message: the spelling is not ours to change."""
     script = (ROOT / ".ci" / "slurm.py").read_text()
