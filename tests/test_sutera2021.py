@@ -588,6 +588,15 @@ def test_marks_of_segments_have_the_colors_and_shapes_of_figure_1_in_convergence
     assert drawn == list(zip(figures.COLORS.values(), "os^vDP*", strict=True))
 
 
+@pytest.mark.parametrize("name", ["figure2", "figure6"])
+def test_titles_of_correlations_do_not_say_all_images_where_a_preset_takes_some(name):
+    """In a scaled run 200 of 1797 images were called all."""
+    table = pd.read_csv(ROOT / "docs" / "reference" / "tables" / "sutera2021" / f"{name}.csv")
+    with figures.style():
+        figure = papers.artefact(f"sutera2021/{name}").draw(table)
+    assert figure.get_suptitle().startswith(("Digits; extra-trees", "Led, ten displays; extra-tr"))
+
+
 def test_s46_forests_come_near_the_limit():
     convergence = papers.artefact("sutera2021/convergence")
     table = convergence.compute({}, [5, 50, 500], 6, [50, 800], 10, 0.1)

@@ -16,7 +16,7 @@ _PAIRS = {
 
 # The largest K draws all features, which tells the data sets apart.
 _DATASETS = {7: "led", 64: "digits"}
-_ROWS = {"led": "Led, ten displays", "digits": "Digits, all images"}
+_ROWS = {"led": "Led, ten displays", "digits": "Digits"}
 # Up to this number, values of K are marked one by one.
 _FEW = 20
 
