@@ -2,12 +2,16 @@
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
 
 import splitcredit
@@ -201,9 +205,27 @@ def test_rows_whose_columns_have_another_order_are_shown_by_name():
     assert len(colors[0]) == 4
     for in_order, in_other_order in zip(*colors, strict=True):
         np.testing.assert_array_equal(in_order, in_other_order)
-    # Names that are not those of the features say nothing: positions count.
-    renamed = X.rename(columns={"red": "crimson"})
-    np.testing.assert_array_equal(ours.to_shap(renamed).data, X.to_numpy())
+    # Made-up names say nothing: positions count.
+    unnamed = replace(ours, feature_names=("x0", "x1", "x2", "x3"))
+    np.testing.assert_array_equal(unnamed.to_shap(reordered).data, reordered.to_numpy())
+
+
+def test_rows_of_other_columns_than_those_that_were_explained_are_not_shown():
+    """A pipeline may put features in another order, so that values were shown under wrong names."""
+    pytest.importorskip("shap")
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 3)), columns=["a", "b", "c"])
+    steps = ColumnTransformer([("last", "passthrough", ["c", "a"])], remainder="passthrough")
+    model = make_pipeline(steps, DecisionTreeRegressor(max_depth=3)).fit(X, X["c"])
+    ours, pairs = splitcredit.explain(model, X), splitcredit.interactions(model, X)
+    assert ours.feature_names == ("last__c", "last__a", "remainder__b")
+    refusal = r"columns \['a', 'b', 'c'\], and \['last__c', .* pass"
+    for show in (lambda rows: ours.plot(X=rows), ours.to_shap, pairs.to_shap):
+        with pytest.raises(ValueError, match=refusal):
+            show(X)
+        with pytest.raises(ValueError, match=r"X is sparse: pass X.toarray\(\)"):
+            show(csr_array(X))
+        show(model[:-1].transform(X))
+    np.testing.assert_array_equal(ours.to_shap(X[["c", "a", "b"]].to_numpy()).data[:, 0], X["c"])
 
 
 def test_features_may_have_the_names_of_columns_of_the_frame():

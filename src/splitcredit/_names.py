@@ -95,6 +95,40 @@ def columns_in_order(X, names):
     return X[labels_in_order]
 
 
+def rows_to_show(X, names):
+    """Rows whose values are shown under the names of features, with columns in their order.
+
+    Parameters
+    ----------
+    X : array-like or table
+    names : sequence of str
+
+    Raises
+    ------
+    ValueError
+        If X is sparse, or has names for its columns that are not these: a pipeline may have put
+        other features in their places. Where names are made up, columns go by position.
+    """
+    if hasattr(X, "toarray"):
+        raise ValueError("X is sparse: pass X.toarray()")
+    in_order = columns_in_order(X, names)
+    columns = as_known(names_of_columns(in_order) or names, names)
+    if columns == list(names) or (set(columns) != set(names) and _are_made_up(names)):
+        return in_order
+    raise ValueError(
+        f"X has the columns {columns[:5]}, and {list(names)[:5]} was explained: pass the rows as "
+        "the trees see them, those of a pipeline as model[:-1].transform(X) gives them, or "
+        "X.to_numpy() if the columns are these features in their order"
+    )
+
+
+def _are_made_up(names):
+    """Whether these are the names of features whose model knew none."""
+    return any(
+        list(names) == [f"{start}{j}" for j in range(len(names))] for start in ("x", "Column_")
+    )
+
+
 def names_of_columns(X) -> list[str] | None:
     """Names of the columns of a table, of whichever library; None of anything else."""
     labels = labels_of_columns(X)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splitcredit._names import columns_in_order, index_of
+from splitcredit._names import index_of, rows_to_show
 
 # Bins along the axis in which the rows of dots of a beeswarm are counted.
 _BINS = 100
@@ -54,7 +54,7 @@ def of_attribution(attribution, ax, output, top, X):
         _stacked_bars(ax, means[order], [attribution.output_names[c] for c in outputs])
         _label(ax, attribution, order, f"mean |{attribution.method}|")
         return ax
-    X = None if X is None else columns_in_order(X, attribution.feature_names)
+    X = None if X is None else rows_to_show(X, attribution.feature_names)
     X = None if X is None else _numbers(X)
     _swarms(ax, attribution.values[:, order, outputs[0]], None if X is None else X[:, order])
     name = attribution.output_names[outputs[0]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splitcredit._names import columns_in_order
+from splitcredit._names import rows_to_show
 
 
 def imported_shap():
@@ -41,14 +41,14 @@ def explanation(result, X):
     ModuleNotFoundError
         If shap is not installed.
     ValueError
-        If X has not the shape of the rows that were explained.
+        If X has not the shape and the columns of the rows that were explained.
     """
     shap = imported_shap()
     values, n_outputs = result.values, result.values.shape[-1]
-    shape = len(values), len(result.feature_names)
-    data = None if X is None else np.asarray(columns_in_order(X, result.feature_names))
-    if data is not None and data.shape != shape:
-        raise ValueError(f"X has shape {data.shape}, and {shape} was explained: pass the same rows")
+    shape, given = (len(values), len(result.feature_names)), np.shape(X)
+    if X is not None and given != shape:
+        raise ValueError(f"X has shape {given}, and {shape} was explained: pass the same rows")
+    data = None if X is None else np.asarray(rows_to_show(X, result.feature_names))
     base = np.broadcast_to(result.baseline, (len(values), n_outputs)).copy()
     is_one = n_outputs == 1
     return shap.Explanation(

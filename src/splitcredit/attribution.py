@@ -169,8 +169,8 @@ class Attribution:
         Raises
         ------
         ValueError
-            If there is no such output, `top` is no whole number from 1, or X has not the shape of
-            the rows that were explained.
+            If there is no such output, `top` is no whole number from 1, or X has not the shape and
+            the columns of the rows that were explained.
         """
         from splitcredit import _plots
 
@@ -182,7 +182,7 @@ class Attribution:
         Parameters
         ----------
         X : array-like or DataFrame (n_samples, n_features), optional
-            The rows that were explained: plots show their values.
+            The rows that were explained, as the trees see them: plots show their values.
 
         Returns
         -------
@@ -195,7 +195,7 @@ class Attribution:
         ModuleNotFoundError
             If shap is not installed.
         ValueError
-            If X has not the shape of the rows that were explained.
+            If X has not the shape and the columns of the rows that were explained.
         """
         from splitcredit import _shap
 

@@ -95,7 +95,7 @@ class Interactions:
         Parameters
         ----------
         X : array-like or DataFrame (n_samples, n_features), optional
-            The rows that were explained: plots show their values.
+            The rows that were explained, as the trees see them: plots show their values.
 
         Returns
         -------
@@ -108,7 +108,8 @@ class Interactions:
         ModuleNotFoundError
             If shap is not installed.
         ValueError
-            If these are values of sets, or X has not the shape of the rows that were explained.
+            If these are values of sets, or X has not the shape and the columns of the rows that
+            were explained.
         """
         from splitcredit import _shap
 
