@@ -9,7 +9,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import twins
-from splitcredit import explain, to_forest
+from splitcredit import TreeExplainer, explain, to_forest
 
 N = 120
 TYPES = {
@@ -87,3 +87,19 @@ def test_numbers_of_type_category_that_are_no_categories_of_the_model_stay_numbe
     model.fit(rows, y + doses)
     ours = explain(model, rows).totals()[:, 0]
     assert twins.largest_error(ours, model.predict(rows)) <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("kind", ["category", "object"])
+@pytest.mark.parametrize("labels", [["red", "green", np.nan], [2, 1, np.nan]], ids=str)
+def test_a_series_whose_label_is_missing_is_explained_and_compared_with_the_model(labels, kind):
+    """Pandas takes the column of its frame for numbers, which scikit-learn does not compare."""
+    x, _, y = flags()
+    colors = pd.Series([labels[k % 3] for k in range(N)], dtype=object).astype(kind)
+    rows = pd.DataFrame({"x": x, "color": colors})
+    model = HistGradientBoostingRegressor(max_iter=5, categorical_features=["color"])
+    model.fit(rows, y + (colors == labels[0]))
+    expected = explain(model, rows[:3]).values[:, :, 0]
+    for i in range(3):
+        explainer = TreeExplainer(model)  # whose first call is compared with the model
+        assert np.array_equal(explainer.shap_values(rows.iloc[i]), expected[i])
+        assert np.array_equal(TreeExplainer(model).shap_values(list(rows.iloc[i])), expected[i])

@@ -85,7 +85,7 @@ def _sklearn(model, forest, X):
 
         X = pd.DataFrame(X, columns=model.feature_names_in_)
     if hasattr(model, "_raw_predict") and hasattr(model, "_baseline_prediction"):
-        return model._raw_predict(X)
+        return model._raw_predict(_with_objects_for_labels(model, X))
     if isinstance(model, ensemble.IsolationForest):
         return _path_length(model, X)
     if not is_classifier(model):
@@ -95,6 +95,24 @@ def _sklearn(model, forest, X):
     fractions = model.predict_proba(X)
     # Of several targets scikit-learn gives a list.
     return np.concatenate(fractions, axis=1) if isinstance(fractions, list) else fractions
+
+
+def _with_objects_for_labels(model, X):
+    """Rows without columns of numbers where scikit-learn keeps labels as objects.
+
+    It cannot compare the two. To pandas a column without a label, only missing ones, is of numbers.
+    """
+    if model.is_categorical_ is None:
+        return X
+    labels = model._preprocessor.named_transformers_["encoder"].categories_
+    features = np.flatnonzero(model.is_categorical_).tolist()
+    of_objects = [j for j, own in zip(features, labels, strict=True) if own.dtype == object]
+    if isinstance(X, np.ndarray):
+        return X.astype(object) if of_objects and X.dtype.kind in "biuf" else X
+    if not hasattr(X, "iloc"):  # tables of other libraries tell a column of text without any
+        return X
+    numbers = [j for j in of_objects if getattr(X.dtypes.iloc[j], "kind", "O") in "biuf"]
+    return X.astype({X.columns[j]: object for j in numbers}) if numbers else X
 
 
 def _mean_of_trees(model, X):
