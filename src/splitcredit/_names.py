@@ -31,15 +31,16 @@ def index_of(names, name, who: str) -> int:
 
 
 def feature_index(names, name, who: str) -> int:
-    """`index_of` a feature, whose name may have blanks where the model keeps underscores.
+    """`index_of` a feature, whose name may have another form in the model; see `as_known`.
 
     Raises
     ------
     ValueError
         As `index_of`; and if a whole number is also the name of another feature.
     """
-    index = index_of(names, as_known([name], names)[0] if isinstance(name, str) else name, who)
-    if not isinstance(name, str) and str(name) in names and names.index(str(name)) != index:
+    is_name = isinstance(name, (str, tuple))
+    index = index_of(names, as_known([name], names)[0] if is_name else name, who)
+    if not is_name and str(name) in names and names.index(str(name)) != index:
         raise ValueError(
             f"{who}: {name} may mean the feature {str(name)!r} or that of index {name}, which is "
             f"{names[index]!r}: pass the name, as text"
@@ -48,7 +49,10 @@ def feature_index(names, name, who: str) -> int:
 
 
 def as_known(names, expected) -> list[str]:
-    """Names as text, with underscores for blanks where the model has them, as LightGBM keeps.
+    """Names as text, in the form in which a library keeps them, where the model has that form.
+
+    LightGBM keeps underscores for blanks, and XGBoost the levels of a MultiIndex with blanks
+    between them.
 
     Parameters
     ----------
@@ -58,12 +62,13 @@ def as_known(names, expected) -> list[str]:
         Those that the model knows.
     """
     known = set(expected)
-    texts = [str(name) for name in names]
-    return [text if text in known else _underscored(text, known) for text in texts]
+    return [_in_known_form(name, known) for name in names]
 
 
-def _underscored(text, known):
-    return text.replace(" ", "_") if text.replace(" ", "_") in known else text
+def _in_known_form(name, known):
+    text = str(name)
+    kept = " ".join(map(str, name)) if isinstance(name, tuple) else text.replace(" ", "_")
+    return kept if text not in known and kept in known else text
 
 
 def as_names(names) -> tuple[str, ...]:
@@ -81,14 +86,14 @@ def columns_in_order(X, names):
     X : array-like or table
     names : sequence of str
     """
-    column_names = as_known(names_of_columns(X) or [], names)
+    labels = labels_of_columns(X)
+    column_names = [] if labels is None else as_known(labels, names)
     if (
         column_names == list(names)
         or sorted(column_names) != sorted(names)
         or len(set(column_names)) < len(column_names)
     ):
         return X
-    labels = labels_of_columns(X)
     labels_in_order = [labels[column_names.index(name)] for name in names]
     if not hasattr(X, "iloc") and hasattr(X, "select"):  # pyarrow, polars
         return X.select(labels_in_order)
@@ -112,7 +117,8 @@ def rows_to_show(X, names):
     if hasattr(X, "toarray"):
         raise ValueError("X is sparse: pass X.toarray()")
     in_order = columns_in_order(X, names)
-    columns = as_known(names_of_columns(in_order) or names, names)
+    labels = labels_of_columns(in_order)
+    columns = list(names) if labels is None else as_known(labels, names)
     if columns == list(names) or (set(columns) != set(names) and _are_made_up(names)):
         return in_order
     raise ValueError(

@@ -1,0 +1,42 @@
+"""Names of columns in the forms in which users have them and libraries keep them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost
+
+import splitcredit
+
+
+def table(names):
+    """Rows with columns of these names, and targets."""
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=names)
+    return X, X.iloc[:, 0] + X.iloc[:, 1] * X.iloc[:, 2]
+
+
+def of_levels():
+    """XGBoost's model of columns with two levels of names, and its rows."""
+    names = [("dose", "first"), ("dose", "second"), ("age", "")]
+    X, y = table(pd.MultiIndex.from_tuples(names))
+    return xgboost.XGBRegressor(n_estimators=4).fit(X, y), X
+
+
+def test_names_of_several_levels_mean_the_features_of_an_XGBoost_model():
+    """XGBoost keeps the levels with blanks between them."""
+    model, X = of_levels()
+    reordered, rows = X.iloc[:, [2, 0, 1]], X.to_numpy()
+    attribution = splitcredit.explain(model, reordered)
+    assert attribution.feature_names == ("dose first", "dose second", "age ")
+    assert attribution.values.tobytes() == splitcredit.explain(model, rows).values.tobytes()
+    assert attribution.to_shap(reordered).data.tolist() == rows.tolist()
+    grouped = attribution.grouped({"dose": [("dose", "first"), ("dose", "second")]})
+    assert grouped.feature_names == ("dose", "age ")
+    named = splitcredit.interactions(model, X[:2], sets=[[("age", ""), ("dose", "first")]])
+    by_index = splitcredit.interactions(model, rows[:2], sets=[[2, 0]])
+    assert named.values.tobytes() == by_index.values.tobytes()
+    scale = X.std()
+    gaps = splitcredit.faithfulness(model, reordered, "tree_shap", scale=scale.iloc[[2, 0, 1]])
+    by_position = splitcredit.faithfulness(model, rows, "tree_shap", scale=scale.to_numpy())
+    assert gaps.tobytes() == by_position.tobytes()
+    with pytest.raises(ValueError, match=r"missing \['dose second'\], not expected \[\"\('dose',"):
+        splitcredit.explain(model, X.rename(columns={"second": "third"}))
