@@ -1,11 +1,13 @@
 """Names of columns in the forms in which users have them and libraries keep them."""
 
+import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
 import xgboost
 
 import splitcredit
+from splitcredit import TreeExplainer
 
 
 def table(names):
@@ -40,3 +42,25 @@ def test_names_of_several_levels_mean_the_features_of_an_XGBoost_model():
     assert gaps.tobytes() == by_position.tobytes()
     with pytest.raises(ValueError, match=r"missing \['dose second'\], not expected \[\"\('dose',"):
         splitcredit.explain(model, X.rename(columns={"second": "third"}))
+
+
+@pytest.mark.parametrize("kind", [xgboost.XGBRegressor, lightgbm.LGBMRegressor])
+def test_a_series_goes_by_the_numbers_that_name_the_features(kind):
+    """A row of a DataFrame whose columns have numbers for names; it went by position."""
+    X, y = table([2, 0, 1])
+    model = kind(n_estimators=4, **({"verbosity": -1} if kind is lightgbm.LGBMRegressor else {}))
+    explainer = TreeExplainer(model.fit(X, y))
+    expected = explainer.shap_values(X)[0]
+    for rows in (X, X[[0, 1, 2]]):
+        assert explainer.shap_values(rows.iloc[0]).tobytes() == expected.tobytes()
+    # Other numbers are no names: positions count.
+    other = pd.Series(X.iloc[0].to_numpy(), index=[7, 8, 9])
+    assert explainer.shap_values(other).tobytes() == expected.tobytes()
+
+
+def test_a_series_goes_by_names_of_several_levels():
+    model, X = of_levels()
+    explainer = TreeExplainer(model)
+    expected = explainer.shap_values(X)[0]
+    row = X.iloc[0, [2, 0, 1]]
+    assert explainer.shap_values(row).tobytes() == expected.tobytes()

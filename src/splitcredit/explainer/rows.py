@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from splitcredit._names import labels_of_columns
+from splitcredit._names import as_known, labels_of_columns
 from splitcredit._tables import refuse_container
 from splitcredit.convert._unwrap import dense
 
 
-def as_rows(X) -> tuple:
+def as_rows(X, features=()) -> tuple:
     """Rows as a table, and whether they were a single one without its axis.
 
     Parameters
     ----------
     X : array-like, DataFrame, Series, xgboost.DMatrix or catboost.Pool
+    features : sequence of str
+        Names of the features of the model.
 
     Returns
     -------
     tuple of an array or DataFrame (n_samples, n_features), and bool
-        A Series whose index holds names becomes a DataFrame of one row.
+        A Series whose index holds names, or the numbers that name the features, becomes a
+        DataFrame of one row.
     """
     if type(X).__name__ == "DMatrix" and hasattr(X, "get_data"):
         if "c" in (X.feature_types or ()):
@@ -34,8 +37,7 @@ def as_rows(X) -> tuple:
         return named(rows, None if made_up else names), False
     if hasattr(X, "columns") or hasattr(X, "toarray"):
         return X, False
-    has_index = hasattr(X, "to_frame") and hasattr(X, "index")
-    if has_index and all(isinstance(name, str) for name in X.index):
+    if hasattr(X, "to_frame") and hasattr(X, "index") and _holds_names(X.index, features):
         return X.to_frame().T.infer_objects(), True
     refuse_container(X)
     try:
@@ -45,6 +47,15 @@ def as_rows(X) -> tuple:
     if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
         array = np.array(X, dtype=object)  # numbers beside text stay numbers
     return (array[None], True) if array.ndim == 1 else (array, False)
+
+
+def _holds_names(index, features):
+    """Whether an index has the names of columns; a row of a DataFrame with numbers for names has.
+
+    So does one of a MultiIndex, whose names are tuples.
+    """
+    is_text = all(isinstance(name, (str, tuple)) for name in index)
+    return is_text or set(as_known(index, features)) == set(features)
 
 
 def named(rows, names):

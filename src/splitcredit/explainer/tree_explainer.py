@@ -176,7 +176,7 @@ class TreeExplainer:
             values = few_rows(covered, X)
             if values is not None:
                 return self._shown(values)
-        rows, is_single = as_rows(X)
+        rows, is_single = as_rows(X, self.model.forest.feature_names)
         attribution = self._attribution(rows, y, tree_limit, approximate, check_additivity)
         values = self._shown(attribution.values)
         return values[0] if is_single else values
@@ -204,7 +204,7 @@ class TreeExplainer:
             If X does not fit, the limit is not available, or another output than the raw one is
             explained.
         """
-        rows, is_single = as_rows(X)
+        rows, is_single = as_rows(X, self.model.forest.feature_names)
         values = self._shown(self._interactions(rows, tree_limit).values)
         return values[0] if is_single else values
 
@@ -232,7 +232,7 @@ class TreeExplainer:
         """
         shap = imported_shap()
         start = time.time()
-        rows, is_single = as_rows(X)
+        rows, is_single = as_rows(X, self.model.forest.feature_names)
         rows = self.model.forest.in_order(rows)
         if interactions and approximate:
             raise ValueError("approximate=True gives no interactions: leave one of them out")
