@@ -1,5 +1,7 @@
 """`Forest`: its checks, the preparation of X, prediction, and its way to disk and back."""
 
+import copy
+import pickle
 from dataclasses import fields, replace
 
 import numpy as np
@@ -360,3 +362,14 @@ def test_infinities_are_refused_where_nan_has_a_rule():
 def test_covers_that_are_off_by_a_thousandth_are_refused():
     with pytest.raises(ValueError, match="must add up"):
         replace(stump(), cover=np.array([3.0, 2.0, 1.003]))
+
+
+@pytest.mark.parametrize("made", [copy.deepcopy, lambda forest: pickle.loads(pickle.dumps(forest))])
+def test_copies_and_pickles_cannot_be_written_to(made):
+    """What is kept of a forest would differ from arrays that change."""
+    forest = replace(random_forest(0), inbag=np.ones((3, 4), np.uint8))
+    copied = made(forest)
+    assert_equal_forests(copied, forest)
+    written = [name for name, array in vars(copied).items() if isinstance(array, np.ndarray)]
+    assert {"value", "threshold", "inbag"} <= set(written)
+    assert not any(getattr(copied, name).flags.writeable for name in written)

@@ -179,6 +179,12 @@ class Forest:
         set_(self, "output_names", as_names(self.output_names))
         check(self)
 
+    def __setstate__(self, state):
+        vars(self).update(state)
+        for array in state.values():
+            if isinstance(array, np.ndarray):  # pickles and deep copies of arrays can be written to
+                array.flags.writeable = False
+
     @property
     def n_trees(self) -> int:
         """Number of trees."""
