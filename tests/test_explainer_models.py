@@ -178,6 +178,20 @@ def test_catboost_is_explained_as_by_shap():
             assert twins.largest_error(*losses) <= SINGLE
 
 
+def test_a_ranker_of_catboost_is_compared_with_its_own_prediction():
+    """Its method `predict` takes no type of prediction, as that of the other models does."""
+    catboost = pytest.importorskip(
+        "catboost", reason="The package catboost is not installed; pip install catboost."
+    )
+    X, y = data()
+    parameters = {"iterations": 4, "verbose": 0, "allow_writing_files": False}
+    queries = np.zeros(len(X), int)
+    model = catboost.CatBoostRanker(**parameters).fit(X, y["two"], group_id=queries)
+    explainer = TreeExplainer(model)
+    total = explainer.shap_values(X).sum(axis=1) + explainer.expected_value
+    assert twins.largest_error(total, model.predict(X)) <= twins.ROUNDING
+
+
 @cache
 def labeled():
     """A table with labels of categories, and targets."""

@@ -65,7 +65,10 @@ def _lightgbm(model, forest, X):
 
 
 def _catboost(model, forest, X):
-    return model.predict(X, prediction_type="RawFormulaVal")
+    from catboost import CatBoost
+
+    # Of a ranker the method of this name gives raw values only, and takes no type.
+    return CatBoost.predict(model, X, prediction_type="RawFormulaVal")
 
 
 def _sklearn(model, forest, X):
