@@ -5,6 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree import DecisionTreeRegressor
 
 import splitcredit
 from splitcredit import TreeExplainer
@@ -64,3 +67,21 @@ def test_a_series_goes_by_names_of_several_levels():
     expected = explainer.shap_values(X)[0]
     row = X.iloc[0, [2, 0, 1]]
     assert explainer.shap_values(row).tobytes() == expected.tobytes()
+
+
+def test_a_name_of_several_features_is_refused_where_one_is_meant():
+    """The first of them was taken. Steps of a pipeline may give such names."""
+    X, y = table(["a", "b", "c"])
+    twice = FunctionTransformer(np.asarray, feature_names_out=lambda _, names: ["a", "a", "c"])
+    model = make_pipeline(twice, DecisionTreeRegressor(max_depth=3)).fit(X, y)
+    attribution = splitcredit.explain(model, X)
+    refusal = r"several are called 'a': pass an index, one of \[0, 1\]"
+    for call in (
+        lambda: attribution.grouped({"one": ["a", "c"]}),
+        lambda: splitcredit.explain(model, X, groups={"one": ["a", "c"]}),
+        lambda: splitcredit.interactions(model, X, sets="a"),
+        lambda: splitcredit.faithfulness(model, X, ["a"], "pg2", scale=0.1),
+    ):
+        with pytest.raises(ValueError, match=refusal):
+            call()
+    assert splitcredit.interactions(model, X, sets=[[1, "c"]]).sets.tolist() == [[1, 2]]

@@ -18,10 +18,13 @@ def index_of(names, name, who: str) -> int:
     Raises
     ------
     ValueError
-        If it is neither; the message lists the names.
+        If it is neither, the message lists the names; or if it is the name of several.
     """
     if isinstance(name, str) and name in names:
-        return names.index(name)
+        places = [k for k, known in enumerate(names) if known == name]
+        if len(places) > 1:
+            raise ValueError(f"{who}: several are called {name!r}: pass an index, one of {places}")
+        return places[0]
     is_index = isinstance(name, (int, np.integer)) and not isinstance(name, bool)
     if is_index and 0 <= name < len(names):
         return int(name)
