@@ -103,3 +103,14 @@ def test_a_series_whose_label_is_missing_is_explained_and_compared_with_the_mode
         explainer = TreeExplainer(model)  # whose first call is compared with the model
         assert np.array_equal(explainer.shap_values(rows.iloc[i]), expected[i])
         assert np.array_equal(TreeExplainer(model).shap_values(list(rows.iloc[i])), expected[i])
+
+
+def test_a_row_with_a_label_and_a_missing_value_of_pandas_is_explained():
+    x = pd.array([0.5, None, 2.0, 1.0] * 30, dtype="Float64")
+    rows = pd.DataFrame({"x": x, "color": pd.Categorical(["red", "blue", "red", None] * 30)})
+    model = HistGradientBoostingRegressor(max_iter=5, categorical_features=["color"])
+    model.fit(rows, np.arange(120) % 4)
+    expected = explain(model, rows).values
+    for row in range(4):
+        one = TreeExplainer(model).shap_values(rows.iloc[row])
+        assert one.tobytes() == expected[row, :, 0].tobytes()

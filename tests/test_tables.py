@@ -10,7 +10,11 @@ import pandas as pd
 import pytest
 import scipy.sparse
 import xgboost
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+)
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -325,3 +329,20 @@ def test_missing_values_of_a_pyarrow_table_are_those_of_its_dataframe(labels):
             call(model, table)
     expected = splitcredit.explain(model, plain).values
     assert splitcredit.explain(model, table.to_pandas()).values.tobytes() == expected.tobytes()
+
+
+def test_missing_values_of_pandas_among_objects_are_missing():
+    """A row, or the array, of a table with nullable columns holds them as objects."""
+    random = np.random.default_rng(0)
+    plain = pd.DataFrame(random.normal(size=(60, 2)), columns=["a", "b"])
+    plain[random.random(plain.shape) < 0.3] = np.nan
+    model = HistGradientBoostingRegressor(max_iter=5).fit(plain, plain["a"].fillna(3))
+    expected = splitcredit.explain(model, plain).values
+    nullable = plain.astype("Float64").where(plain.notna(), pd.NA)
+    array = nullable.to_numpy(object)
+    for rows in (nullable, nullable.astype(object), array, array.tolist()):
+        assert splitcredit.explain(model, rows).values.tobytes() == expected.tobytes()
+    row = int(plain["a"].isna().argmax())
+    explainer = splitcredit.TreeExplainer(model)
+    for one in (nullable.iloc[row], nullable.iloc[row].astype(object), list(nullable.iloc[row])):
+        assert explainer.shap_values(one).tobytes() == expected[row, :, 0].tobytes()

@@ -60,7 +60,8 @@ def numeric(X, dtype) -> np.ndarray:
     try:
         _refuse_columns(X)
         if hasattr(X, "iloc") and hasattr(X, "columns"):
-            X = X.to_numpy(dtype=np.float64, na_value=np.nan)
+            holds_objects = np.dtype(object) in list(X.dtypes)
+            X = X.to_numpy(object if holds_objects else np.float64, na_value=np.nan)
         array = np.asarray(X)
         if array.dtype.kind not in "biufO":
             raise TypeError(f"dtype {array.dtype}")
@@ -68,10 +69,21 @@ def numeric(X, dtype) -> np.ndarray:
             return array
         if array.dtype == object:
             _refuse_times_among(array)
+            array = with_nan(array)
         with np.errstate(over="ignore"):
             return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
     except (TypeError, ValueError) as error:
         raise ValueError(_not_numeric(error)) from None
+
+
+def with_nan(array) -> np.ndarray:
+    """An array of objects with NaN in place of pandas' NA, which is no number to NumPy."""
+    is_missing = [type(value).__name__ == "NAType" for value in array.flat]
+    if not any(is_missing):
+        return array
+    array = array.copy()
+    array[np.reshape(is_missing, array.shape)] = np.nan
+    return array
 
 
 def numbers(given, who: str) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit._names import as_known, labels_of_columns
-from splitcredit._tables import refuse_container
+from splitcredit._tables import refuse_container, with_nan
 from splitcredit.convert._unwrap import dense
 
 
@@ -38,7 +38,9 @@ def as_rows(X, features=()) -> tuple:
     if hasattr(X, "columns") or hasattr(X, "toarray"):
         return X, False
     if hasattr(X, "to_frame") and hasattr(X, "index") and _holds_names(X.index, features):
-        return X.to_frame().T.infer_objects(), True
+        values = X.to_numpy()
+        values = with_nan(values) if values.dtype == object else values
+        return named(values[None], X.index), True
     refuse_container(X)
     try:
         array = np.asarray(X)
@@ -46,6 +48,8 @@ def as_rows(X, features=()) -> tuple:
         raise ValueError(f"X is no table ({error}): pass rows of equal lengths") from None
     if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
         array = np.array(X, dtype=object)  # numbers beside text stay numbers
+    if array.dtype == object:
+        array = with_nan(array)
     return (array[None], True) if array.ndim == 1 else (array, False)
 
 
