@@ -1,6 +1,7 @@
 """Labels of categories in other types than those of training, as the libraries compare them."""
 
 import itertools
+import pickle
 
 import lightgbm
 import numpy as np
@@ -114,3 +115,16 @@ def test_a_row_with_a_label_and_a_missing_value_of_pandas_is_explained():
     for row in range(4):
         one = TreeExplainer(model).shap_values(rows.iloc[row])
         assert one.tobytes() == expected[row, :, 0].tobytes()
+
+
+def test_labels_that_arrays_cannot_keep_are_named_where_a_forest_is_saved():
+    """Ranges of numbers, as pandas.cut makes them, are explained."""
+    x, _, y = flags()
+    rows = pd.DataFrame({"x": x, "range": pd.cut(y, 3)})
+    model = HistGradientBoostingRegressor(max_iter=5, categorical_features=["range"]).fit(rows, y)
+    forest = to_forest(model)
+    assert twins.largest_error(forest.predict(rows)[:, 0], model.predict(rows)) <= twins.ROUNDING
+    with pytest.raises(ValueError, match=r"the label Interval\(.* text nor a number.*pickle the"):
+        forest.to_arrays()
+    pickled = pickle.loads(pickle.dumps(forest))
+    assert pickled.predict(rows).tobytes() == forest.predict(rows).tobytes()

@@ -82,7 +82,19 @@ class Categories:
         return len(self.feature)
 
     def to_json(self) -> str:
-        """As text that `from_json` reads."""
+        """As text that `from_json` reads.
+
+        Raises
+        ------
+        ValueError
+            If a label is neither text nor a number, such as an interval or a date.
+        """
+        for label in (label for own in self.labels for label in own):
+            if not isinstance(label, (str, int, float)):
+                raise ValueError(
+                    f"the label {label!r} of a category is neither text nor a number, which arrays "
+                    "cannot keep: pickle the forest, or fit the model on labels that are text"
+                )
         names = ("feature", "members", "members_left", "labels", "labeled")
         return json.dumps(
             {name: getattr(self, name) for name in (*names, "always", "unknown_is_missing")}

@@ -346,7 +346,13 @@ class Forest:
         return predict.predict(self, self.prepare(X))
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Every field as an array that `numpy.savez` can store; None is left out."""
+        """Every field as an array that `numpy.savez` can store; None is left out.
+
+        Raises
+        ------
+        ValueError
+            If a label of a category is neither text nor a number.
+        """
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         if self.categories is not None:
             values["categories"] = self.categories.to_json()
