@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import splitcredit
 from forests import DRAWN, FITTED, fitted, random_forest, rows_on_thresholds
 from splitcredit import Forest, TreeExplainer, to_forest
 from splitcredit.categories import Categories
@@ -72,6 +73,18 @@ def test_rows_are_cast_as_the_model_casts_them():
     stump = {**STUMP, "threshold": [threshold, 0, 0]}
     assert few_rows(Forest(**stump, x_dtype="float64"), rows)[0, 0, 0] > 0
     assert few_rows(Forest(**stump, x_dtype="float32"), rows)[0, 0, 0] < 0
+
+
+@pytest.mark.parametrize("dtype", [">f8", ">f4", np.float16, np.longdouble])
+def test_rows_of_other_types_than_two_of_floats_are_read_as_LightGBM_reads_them(dtype):
+    """It compares numbers in another order of bytes in single precision, too."""
+    threshold = float(np.float32(0.1))
+    stump = {**STUMP, "threshold": [threshold, 0, 0]}
+    forest = Forest(**stump, x_dtype="float64", cover_kind="leaf_count")
+    rows = np.array([[np.nextafter(threshold, 1)]], dtype)
+    assert few_rows(forest, rows) is None
+    short_way = TreeExplainer(forest).shap_values(rows, check_additivity=False)
+    assert short_way.tobytes() == splitcredit.explain(forest, rows).values[:, :, 0].tobytes()
 
 
 def test_zeros_that_count_as_missing_and_categories_go_the_long_way():

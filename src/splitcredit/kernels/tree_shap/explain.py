@@ -89,7 +89,9 @@ def few_rows(forest, X) -> np.ndarray | None:
         None if X must go through `Forest.prepare`, does not fit the forest, or has more rows.
     """
     plan = _plan(forest)
-    if plan is None or type(X) is not np.ndarray or X.ndim != 2 or X.dtype.char not in "fd":
+    if plan is None or type(X) is not np.ndarray or X.ndim != 2:
+        return None
+    if X.dtype != _DOUBLE and X.dtype != _SINGLE:
         return None
     n_rows, n_columns = X.shape
     if not 0 < n_rows <= plan.most_rows or n_columns != plan.n_features:
