@@ -11,6 +11,7 @@ import pytest
 import shap
 import xgboost
 from sklearn import ensemble, tree
+from sklearn.frozen import FrozenEstimator
 
 import splitcredit
 import twins
@@ -155,6 +156,18 @@ def test_outputs_other_than_the_raw_one_are_of_one_target():
     explanation = TreeExplainer(model, X[50:90], model_output="predict")(X[:6])
     totals = explanation.base_values + explanation.values.sum(axis=1)
     assert np.allclose(totals, model.predict(X[:6]), rtol=0, atol=twins.ROUNDING)
+
+
+def test_the_expected_value_of_a_frozen_model_has_the_shape_of_the_model_in_it():
+    """A FrozenEstimator is of scikit-learn, whatever it holds; plots of shap need a number."""
+    X, y = data()
+    for model in (xgboost.XGBRegressor(**FEW), lightgbm.LGBMRegressor(verbose=-1, **FEW)):
+        expected = TreeExplainer(model.fit(X, y["value"])).expected_value
+        assert isinstance(expected, float)
+        assert TreeExplainer(FrozenEstimator(model)).expected_value == expected
+        assert isinstance(TreeExplainer(FrozenEstimator(model)).expected_value, float)
+    of_sklearn = FrozenEstimator(tree.DecisionTreeRegressor(max_depth=2).fit(X, y["value"]))
+    assert TreeExplainer(of_sklearn).expected_value.shape == (1,)
 
 
 def test_catboost_is_explained_as_by_shap():

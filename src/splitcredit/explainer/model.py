@@ -28,6 +28,7 @@ class ExplainedModel:
     original_model : object
         The model as it was given.
     forest : Forest
+    library : {"sklearn", "xgboost", "lightgbm", "catboost", None}
     tree_output : {"raw_value", "log_odds", "probability", None}
         Meaning of the raw prediction.
     objective : {"squared_error", "binary_crossentropy", None}
@@ -41,7 +42,7 @@ class ExplainedModel:
         self.original_model = model
         self._fitted = thawed(model)
         _refuse_wrapped(self._fitted)
-        self._library = library_of(self._fitted)
+        self.library = library_of(self._fitted)
         self.forest = to_forest(self._fitted)
         self.num_outputs = self.forest.n_outputs
         self.base_offset = self.forest.base
@@ -113,13 +114,13 @@ class ExplainedModel:
                 f"tree_limit={tree_limit} is for boosted models, and this one averages its trees: "
                 "explain a model with fewer trees"
             )
-        if self._library == "lightgbm" and self.num_outputs > 1:
+        if self.library == "lightgbm" and self.num_outputs > 1:
             raise ValueError(
                 f"tree_limit={tree_limit}: of a LightGBM model of several classes shap counts "
                 "rounds without a background and trees with one: explain a model with fewer rounds"
             )
         n_trees = int(tree_limit)
-        if self._library == "xgboost":
+        if self.library == "xgboost":
             n_trees -= n_trees % (forest.n_trees // _rounds(self._fitted))
         if n_trees < 1:
             raise ValueError(f"tree_limit={tree_limit} leaves no tree: pass None or -1 for all")

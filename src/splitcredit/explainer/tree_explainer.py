@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from splitcredit._shap import imported_shap
-from splitcredit.convert.units import Units, called, library_of
+from splitcredit.convert.units import Units, called
 from splitcredit.explainer import additivity
 from splitcredit.explainer.background import background_rows, with_covers_of
 from splitcredit.explainer.curves import curve
@@ -302,8 +302,7 @@ class TreeExplainer:
             mean = self._on_background(forest).mean(axis=0)
         else:
             mean = expected_value(covered).copy()
-        of_sklearn = library_of(self.model.original_model) == "sklearn"
-        if self.data is None and of_sklearn and len(mean) == 1:
+        if self.data is None and self.model.library == "sklearn" and len(mean) == 1:
             self.expected_value = mean
         else:
             self.expected_value = self._shown_mean(mean)
