@@ -79,6 +79,21 @@ def test_tables_of_other_libraries_may_have_their_columns_in_any_order(names):
     assert values.tobytes() == expected.tobytes()
 
 
+def test_whole_numbers_of_tables_and_lists_are_compared_by_LightGBM_as_it_reads_them():
+    """It reads those of tables in double precision, and those of arrays and lists in single."""
+    seconds = 1_700_000_000 + np.random.default_rng(0).integers(0, 3600, (300, 1))
+    times = pd.DataFrame(seconds, columns=["time"])
+    parameters = {"min_data_in_leaf": 5, "verbosity": -1, "num_threads": 1}
+    data = lightgbm.Dataset(times, np.sin(seconds[:, 0] / 300))
+    model = lightgbm.train(parameters, data, 10)
+    in_double, in_single = model.predict(times), model.predict(seconds)
+    assert not np.allclose(in_double, in_single)
+    forest = splitcredit.to_forest(model)
+    for rows, expected in ((Other(times, "columns"), in_double), (seconds.tolist(), in_single)):
+        for ours in (splitcredit.explain(model, rows).totals(), forest.predict(rows)):
+            np.testing.assert_allclose(ours[:, 0], expected, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["column_names", "columns", "select"])
 def test_columns_of_a_dataframe_may_be_called_as_attributes_of_other_tables(name):
     """A column ``column_names`` was taken for the names of the columns."""

@@ -107,6 +107,9 @@ def as_table(forest, X):
         if forest.categories is not None and not forest.categories.always:
             refuse_categories(X)
         X = np.asarray(forest.in_order(X))
+        if is_table and X.dtype.kind in "iu" and forest.cover_kind == "leaf_count":
+            # LightGBM reads whole numbers of arrays in single precision, those of tables in double.
+            X = X.astype(np.float64)
     if hasattr(X, "toarray") or np.ndim(X) != 2:
         forest.prepare(X)  # says what is wrong
     return X

@@ -391,8 +391,13 @@ class Forest:
 def _is_read_in_single_precision(X):
     """Whether LightGBM, whose covers count rows, casts an array to float32 before it compares.
 
-    It does so with all types of numbers but the two of floats.
+    It does so with all types of numbers but the two of floats, and with lists of them.
     """
+    if isinstance(X, (list, tuple)):
+        try:
+            X = np.asarray(X)
+        except ValueError:  # lists of different lengths, which are refused
+            return False
     is_array = isinstance(X, np.ndarray) and X.dtype.kind in "iuf"
     return is_array and X.dtype not in (np.float32, np.float64)
 
