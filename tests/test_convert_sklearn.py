@@ -292,6 +292,19 @@ def test_bagged_trees(name):
         assert sorted(row_numbers) == np.repeat(np.arange(120), counts).tolist()
 
 
+@pytest.mark.parametrize("kind", [BaggingClassifier, BaggingRegressor])
+def test_bagged_trees_are_as_many_as_the_model_is_set_to_have(kind):
+    """Scikit-learn predicts by the first of them, where fewer are set after the fit."""
+    X, y = whole_numbers("classes" if kind is BaggingClassifier else "values", 120, 6)
+    model = kind(n_estimators=5, max_features=0.5, random_state=0).fit(X, y)
+    model.set_params(n_estimators=2)
+    forest = to_forest(model)
+    assert forest.n_trees == len(forest.inbag) == 2
+    assert twins.largest_error(forest.predict(X), predicted(model, X)) <= 1e-15
+    with pytest.raises(ValueError, match=r"has 5 trees, .* n_estimators=7, .*: set it to 5, or"):
+        to_forest(model.set_params(n_estimators=7))
+
+
 def test_bagged_trees_that_have_not_seen_all_classes():
     """With metadata routing a tree gets its own rows, and not all of them with weights."""
     X, y = whole_numbers("classes", 120, 6)

@@ -42,8 +42,11 @@ def bagging(model, labels) -> dict:
     TypeError
         If something other than decision trees is bagged, or classifiers are bagged for a
         regression.
+    ValueError
+        If `n_estimators` was set to more trees than there are.
     """
-    for t, estimator in enumerate(model.estimators_):
+    estimators = _predicting(model)
+    for t, estimator in enumerate(estimators):
         if not isinstance(estimator, BaseDecisionTree):
             raise TypeError(
                 f"estimator {t} of this {type(model).__name__} is a {type(estimator).__name__}: "
@@ -56,13 +59,25 @@ def bagging(model, labels) -> dict:
             )
     fields = _averaged(
         model,
-        model.estimators_,
+        estimators,
         model.estimator_.criterion,
         labels,
         features=model.estimators_features_,
-        columns=[getattr(e, "classes_", np.arange(e.n_outputs_)) for e in model.estimators_],
+        columns=[getattr(e, "classes_", np.arange(e.n_outputs_)) for e in estimators],
     )
-    return {**fields, "inbag": _inbag(model)}
+    return {**fields, "inbag": _inbag(model, estimators)}
+
+
+def _predicting(model):
+    """The estimators by which a bagged model predicts: as many as it is set to have now."""
+    present = len(model.estimators_)
+    if model.n_estimators > present:
+        raise ValueError(
+            f"this {type(model).__name__} has {present} trees, and divides their sum by "
+            f"n_estimators={model.n_estimators}, which was set after the fit: set it to {present}, "
+            "or call fit again"
+        )
+    return model.estimators_[: model.n_estimators]
 
 
 def _averaged(model, estimators, criterion, labels, **parts):
@@ -146,18 +161,18 @@ def _values(tree):
 _COMPARED = 64
 
 
-def _inbag(model):
+def _inbag(model, estimators):
     """How often each training row was drawn for each tree, in the smallest unsigned type.
 
     None where scikit-learn no longer knows, after several calls of fit with ``warm_start``: bagged
     models keep the seeds of the last call, and forests draw the rows of all trees anew from as many
     as it had, with its weights.
     """
-    samples = model.estimators_samples_
-    if len(samples) < len(model.estimators_):
+    samples = model.estimators_samples_[: len(estimators)]
+    if len(samples) < len(estimators):
         return None
     counts = _counts(samples, model._n_samples)
-    rows = [tree.tree_.n_node_samples[0] for tree in model.estimators_]
+    rows = [tree.tree_.n_node_samples[0] for tree in estimators]
     if model.warm_start and not np.array_equal((counts > 0).sum(axis=1), rows):
         return None
     return counts
@@ -172,7 +187,7 @@ def _inbag_of_forest(model):
     model.
     """
     if model.warm_start:
-        return _inbag(model)
+        return _inbag(model, model.estimators_)
     few = copy(model)
     few.estimators_ = model.estimators_[:1]
     n_rows, n_drawn = model._n_samples, len(few.estimators_samples_[0])
@@ -180,7 +195,7 @@ def _inbag_of_forest(model):
     seeds = [tree.random_state for tree in model.estimators_]
     pairs = zip(_drawn(seeds, n_rows, n_drawn), few.estimators_samples_, strict=False)
     if not all(np.array_equal(drawn, own) for drawn, own in pairs):
-        return _inbag(model)
+        return _inbag(model, model.estimators_)
     return partial(_drawn_counts, seeds, n_rows, n_drawn)
 
 
