@@ -350,3 +350,20 @@ def test_zeros_that_are_missing_beside_categories_name_a_feature_of_categories()
     model.fit(X, y, categorical_feature=[1])
     with pytest.raises(ValueError, match=r"takes 0 for a missing value .* feature 'Column_1'"):
         to_forest(model)
+
+
+def test_a_wrapper_that_stops_the_prediction_of_rows_early_is_refused_and_its_booster_taken():
+    """It predicts each row by as many trees as it seems to need, which is no sum of all trees."""
+    X, rng = drawn()
+    y = X[:, 0] > 0.1 * rng.normal(size=len(X))
+    early = {"pred_early_stop": True, "pred_early_stop_freq": 1, "pred_early_stop_margin": 0.1}
+    parameters = {"n_estimators": 20, "verbosity": -1, "n_jobs": 1, **early}
+    model = lightgbm.LGBMClassifier(**parameters).fit(X, y)
+    of_all = model.booster_.predict(X, raw_score=True)
+    assert abs(model.predict(X, raw_score=True) - of_all).max() > 1
+    with pytest.raises(ValueError, match=r"predicts with pred_early_stop, .*: pass model.booster_"):
+        to_forest(model)
+    assert twins.largest_error(to_forest(model.booster_).predict(X)[:, 0], of_all) <= 1e-12
+    regressor = lightgbm.LGBMRegressor(**parameters).fit(X, X[:, 0])
+    ours = to_forest(regressor).predict(X)[:, 0]
+    assert twins.largest_error(ours, regressor.predict(X)) <= 1e-12

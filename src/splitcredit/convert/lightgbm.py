@@ -58,10 +58,18 @@ def convert(model) -> Forest:
 
 
 def _booster(model, name):
+    from lightgbm import LGBMRegressor
+
     if not model.__sklearn_is_fitted__():
         from sklearn.exceptions import NotFittedError
 
         raise NotFittedError(f"this {name} is not fitted: call fit(X, y) first")
+    # Objectives of regression take no notice of it.
+    if model.get_params().get("pred_early_stop") and not isinstance(model, LGBMRegressor):
+        raise ValueError(
+            f"this {name} predicts with pred_early_stop, each row by as many trees as it seems to "
+            "need: pass model.booster_, which predicts by all, or set pred_early_stop=False"
+        )
     return model.booster_
 
 
