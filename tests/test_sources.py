@@ -449,6 +449,9 @@ def test_the_folder_of_a_new_paper_needs_no_init(monkeypatch, tmp_path):
         "def factor(): import reproduction.metrics._helper",
         "from._helper import FACTOR",
         "\f\nfrom reproduction.metrics import _helper",
+        "HELPER = importlib.import_module('reproduction.metrics._helper')",
+        'def factor(): return import_module(\n    "._helper", package=__package__\n).FACTOR',
+        "HELPER = __import__(name='reproduction.metrics._helper')",
     ],
 )
 def test_every_form_of_an_import_is_followed(statement, monkeypatch, tmp_path):

@@ -2,7 +2,8 @@
 
 Snakemake sees no edit in an imported module, so a digest of all of them is a parameter of the rule.
 The files are the import closure of the job's entry module. It is found by reading import
-statements, those inside functions included; nothing is imported. Modules that are loaded by the
+statements, those inside functions included, and calls of `import_module` with the name as a string;
+nothing is imported. Modules that are loaded by the
 name of a file (data sets, importances, metrics, artefacts) are named by the recipes of the job, see
 `named`; converters, which are loaded by the library of a model, belong to `splitcredit.convert`.
 
@@ -26,6 +27,10 @@ _IMPORT = re.compile(
     r"(?:^|[;:])[ \t]*(?:from\b[ \t]*([\w. \t]+?)[ \t]*\bimport\b"
     r"[ \t]*(?:\(([^)]*)\)|([^\n;]*))|import[ \t]+([^\n;]*))",
     re.MULTILINE,
+)
+# importlib.import_module("A.B"), __import__("A.B"), import_module(".B", __package__).
+_IMPORTED_BY_CALL = re.compile(
+    r"""\b(?:import_module|__import__)\(\s*(?:name\s*=\s*)?["']([\w.]+)["']"""
 )
 _CONTINUED = re.compile(r"\\[ \t]*\n")
 _PACKAGES = ("splitcredit", "reproduction")
@@ -165,6 +170,7 @@ def _imported(path: Path) -> tuple[Path, ...]:
             modules |= {base, *(f"{base}.{name}" for name in names)}
         else:
             modules |= {part.split()[0] for part in modules_alone.split(",") if part.strip()}
+    modules |= {_absolute(name, path) for name in _IMPORTED_BY_CALL.findall(text)}
     ours = sorted(m for m in modules if m.partition(".")[0] in _PACKAGES)
     # What is imported from a module need not be a module.
     files = [file for module in ours if _find(module) for file in _files(module)]
