@@ -250,6 +250,19 @@ def test_every_artefact_has_a_caption_and_every_caption_an_artefact():
     assert with_caption == {f"{paper}/{key}" for paper in papers for key in texts.captions(paper)}
 
 
+def test_figures_and_tables_of_a_paper_stand_in_the_order_of_their_numbers():
+    """In the report and in the claims table: figure 7 of sutera2021 came after figures of ours."""
+    numbered: dict = {}
+    for place, name in enumerate(configuration.artefacts()):
+        paper, _, artefact = name.partition("/")
+        if match := re.fullmatch(r"(figure|table)(\d+)", artefact):
+            numbered.setdefault((paper, match[1]), []).append((place, int(match[2])))
+    for of_kind, places in numbered.items():
+        assert [number for _, number in places] == sorted(number for _, number in places), of_kind
+    figures = [place for place, _ in numbered["sutera2021", "figure"]]
+    assert figures == list(range(figures[0], figures[0] + 7))
+
+
 @pytest.fixture(scope="module")
 def reference(config):
     """The numbers of the reference run."""
