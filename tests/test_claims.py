@@ -294,6 +294,15 @@ def test_a_rule_can_say_that_a_cell_cannot_be_compared():
     assert claim["verdict"] == "unexplained"
 
 
+def test_the_summary_of_a_run_says_where_the_statements_are_that_depend_on_the_clock(tmp_path):
+    """It left them out without a word: gajewski2025 had 25 statements, and 29 in the report."""
+    judged, table, summary = (tmp_path / name for name in ("a.json", "claims.csv", "claims.md"))
+    storage.write_json(judged, judge("p", "t", PRINTED, [{"name": "a", "value": "0.5"}], []))
+    words = ["claims", "--judged", judged, "--table", table, "--summary", summary]
+    assert main([str(word) for word in words]) == 0
+    assert "`claims_timing.csv` has these values and statements" in summary.read_text()
+
+
 def test_the_summary_counts_every_printed_value():
     judged = judge("p", "t", PRINTED, [{"name": "a", "value": "0.5"}], [])
     assert "| p/t | published | 1 | 1 |" in claims_summary.summary(judged)
