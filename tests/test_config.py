@@ -297,8 +297,12 @@ BAD_VALUES = [
         for name, parameter in (
             *(("pgi2", "sigmas"), ("removed_error", "ks"), ("local_scores", "samples")),
             *(("agreement", "pairs"), ("sampling_error", "counts")),
+            *(("global_scores", "importances"), ("topk_agreement", "ks")),
+            *(("clustering_r2", "linkages"), ("clustering_r2", "outcomes")),
+            *(("row_correlation", "pairs"), ("relevance_auc", "among")),
         )
     ),
+    (measured("pg2_greedy", ties=[]), "importances.d.ties: [] is not allowed; expected at least"),
     (
         recipe("datasets", "dataset", of_file="csv_file", features=[]),
         "datasets.d.features: [] is not allowed; expected at least one value",
@@ -330,6 +334,17 @@ def test_a_bad_value_is_one_line_with_its_place_and_what_is_allowed(over, messag
 )
 def test_values_at_the_ends_of_their_ranges_are_allowed(over):
     load(over)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [
+        *(("clustering_r2", "importances"), ("clustering_r2", "random")),
+        *(("clustering_r2", "groups"), ("row_correlation_summary", "thresholds")),
+    ],
+)
+def test_a_list_may_be_empty_where_its_module_says_so(name, parameter):
+    load(recipe("metrics", "metric", of_file=name, **{parameter: []}))
 
 
 @pytest.mark.parametrize("name", ["../x", "a b", "a;b", "$(x)", "a\n", "", "_a", "1a", "a/b", "ä"])

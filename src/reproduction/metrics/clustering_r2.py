@@ -18,6 +18,8 @@ VALUES = ("value",)
 GROUPS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 63, 79)
 GROUPS += (100, 126, 158, 200, 251, 316, 398, 501, 631, 794, 1000)
 RANDOM = ("features", "labels")
+# Without them there are the clusters of the features, nothing at random, and the area alone.
+MAY_BE_EMPTY = ("importances", "random", "groups")
 
 
 def compute(

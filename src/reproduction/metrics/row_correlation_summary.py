@@ -12,6 +12,8 @@ from reproduction.parameters import ImportanceName
 KEYS = ("versus", "reference", "correlation", "statistic")
 VALUES = ("value",)
 IMPORTANCES = 2
+# Without thresholds there are no shares.
+MAY_BE_EMPTY = ("thresholds",)
 
 
 def compute(

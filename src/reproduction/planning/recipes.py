@@ -169,8 +169,7 @@ def check_value(kind: str, name: str, parameter: str, value, place: str) -> None
     reason = values.problem(annotation, value)
     if reason:
         raise ConfigError(f"{place}: {reason}")
-    # Without a default it says what is computed: an empty list asks for nothing.
-    if value == [] and (allowed[parameter].required or parameter == "features"):
+    if value == [] and _asks_for_nothing(kind, name, parameter, allowed[parameter]):
         raise ConfigError(f"{place}: [] is not allowed; expected at least one value")
     for dataset in values.named(annotation, value, "DatasetName"):
         if dataset not in signatures.names("dataset"):
@@ -189,6 +188,17 @@ def check_value(kind: str, name: str, parameter: str, value, place: str) -> None
         )
     if parameter == "path" and not _is_file(value):
         raise ConfigError(f"{place}: {value}: no such file (working directory {Path.cwd()})")
+
+
+def _asks_for_nothing(kind, name, parameter, declared):
+    """Whether an empty list would leave nothing to compute, as most lists say what is computed.
+
+    Those that may be empty are so by default, or are named by the module in ``MAY_BE_EMPTY``.
+    """
+    if kind == "model":
+        return declared.required
+    constants = signatures.constants(signatures.path_of(KINDS[kind][1], name))
+    return declared.default not in ([], ()) and parameter not in constants.get("MAY_BE_EMPTY", ())
 
 
 def _is_file(path):
