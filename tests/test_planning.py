@@ -1,7 +1,6 @@
 """Planning: the same jobs as Snakemake's, and costs that follow from what jobs have logged."""
 
 import contextlib
-import importlib.util
 import json
 import os
 import re
@@ -15,7 +14,16 @@ import pytest
 
 from reproduction import cost_model, datasets, usage
 from reproduction.__main__ import main
-from reproduction.planning import configuration, costs, jobs, schedule, signatures, sweep, work
+from reproduction.planning import (
+    configuration,
+    costs,
+    jobs,
+    records,
+    schedule,
+    signatures,
+    sweep,
+    work,
+)
 from reproduction.planning.jobs import Job
 from reproduction.planning.workflow import Workflow
 from reproduction.storage import pack
@@ -30,15 +38,6 @@ def tiny(tmp_path_factory):
     """All jobs, planned in an empty folder: results of a run in the checkout keep their batches."""
     with contextlib.chdir(tmp_path_factory.mktemp("tiny")):
         return list(jobs.of_workflow(Workflow(TINY)))
-
-
-@pytest.fixture
-def plan():
-    """The module of `make plan`, which is in no package."""
-    spec = importlib.util.spec_from_file_location("plan", ROOT / "workflow" / "plan.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def run(repeat, rows=100, trees=10):
@@ -234,8 +233,8 @@ def test_jobs_run_side_by_side_when_their_inputs_are_there():
     assert (on_one_core.wall, on_one_core.megabytes) == (10.0, 40.0)
 
 
-def test_models_are_not_wanted_once_what_reads_them_is_there(plan, tmp_path, monkeypatch):
-    """They are deleted after their last use."""
+def test_models_are_not_wanted_once_what_reads_them_is_there(tmp_path, monkeypatch):
+    """They are deleted after their last use, and made anew with all that reads them."""
     monkeypatch.chdir(tmp_path)
     three_jobs = [
         Job("models", "b", "", [], ["m"]),
@@ -243,9 +242,17 @@ def test_models_are_not_wanted_once_what_reads_them_is_there(plan, tmp_path, mon
         Job("importances", "b/2", "", ["m"], ["y"]),
     ]
     Path("x").touch()
-    assert plan.finished(three_jobs) == [False, True, False]
+    assert records.finished(None, three_jobs) == [False, False, False]
     Path("y").touch()
-    assert plan.finished(three_jobs) == [True, True, True]
+    assert records.finished(None, three_jobs) == [True, True, True]
+
+
+def test_what_is_made_of_a_result_that_is_missing_is_to_do(tmp_path, monkeypatch):
+    """Tables of another preset counted as made: their own inputs were still to be computed."""
+    monkeypatch.chdir(tmp_path)
+    Path("table").touch()
+    two_jobs = [Job("data", "e/b", "", [], ["data"]), Job("check", "", "", ["data"], ["table"])]
+    assert records.finished(None, two_jobs) == [False, False]
 
 
 def test_make_plan_prints_totals_and_writes_nothing(tmp_path):

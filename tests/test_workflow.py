@@ -1,6 +1,7 @@
 """The workflow as a user meets it: targets, errors, what reruns, and equal bytes."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -354,6 +355,34 @@ def test_adding_a_value_computes_only_what_is_new_and_batches_do_not_matter(snak
     write_experiment(project, {**MINI, "sweep": [{"grid": axes, "batch_size": 7}]})
     snakemake(project, "experiment_mini", "--cores", "2")
     assert table.read_bytes() == after
+
+
+def test_the_plan_leaves_to_do_what_snakemake_would_make_anew(snakemake, project):
+    """Results of other settings and sources counted as made."""
+
+    def to_do():
+        command = [sys.executable, "workflow/plan.py", "--experiment", "mini"]
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+        printed = subprocess.check_output(command, cwd=project, env=environment, text=True)
+        rows = re.findall(r"^([a-z]+) +\d+ +(\d+) ", printed, re.MULTILINE)
+        return {rule: int(n) for rule, n in rows if int(n) and rule != "all"}
+
+    def of_snakemake():
+        made_anew = jobs_of(snakemake(project, "-n", "experiment_mini").stdout)
+        after_the_plan = ("experiment_mini", "sweep_tables", "sweep_figures", "total")
+        return {rule: n for rule, n in made_anew.items() if rule not in after_the_plan}
+
+    snakemake(project, "experiment_mini")
+    assert to_do() == of_snakemake() == {}
+    axes = {**MINI["sweep"][0]["grid"], "metric.row_correlation_summary.scores": "absolute"}
+    write_experiment(project, {**MINI, "sweep": [{"grid": axes, "batch_size": 8}]})
+    assert to_do() == of_snakemake() == {"points": 1, "metrics": 1, "experiments": 1}
+    write_experiment(project, MINI)
+    code = project / "src" / "splitcredit" / "importances" / "saabas.py"
+    code.write_text(f"{code.read_text()}\n\nEDITED = True\n")
+    assert (
+        to_do() == of_snakemake() == {"models": 1, "importances": 2, "metrics": 1, "experiments": 1}
+    )
 
 
 def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(snakemake, project):

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from reproduction import usage  # noqa: E402
-from reproduction.planning import costs, jobs, schedule  # noqa: E402
+from reproduction.planning import costs, jobs, records, schedule  # noqa: E402
 from reproduction.planning.configuration import ConfigError, merge, read_yaml  # noqa: E402
 from reproduction.planning.workflow import Workflow  # noqa: E402
 
@@ -46,15 +46,15 @@ def main(arguments) -> None:
     source = str(costs.MEASURED) if measured else "those of the project (make costs measures yours)"
     scope = options.experiment or "everything"
     print(f"{scope}, preset {flow.config['preset']}; costs: {source}\n")
-    report(planned, rates, cores)
+    report(planned, rates, cores, records.finished(flow, planned))
 
 
-def report(planned, known, cores) -> None:
+def report(planned, known, cores, are_made) -> None:
     """Print the jobs by rule, and the totals of those that are left to do."""
     seconds = [known.seconds(job) for job in planned]
     memory = [known.megabytes(job) for job in planned]
     usages = [usage.read(job.log) for job in planned]
-    left = [i for i, is_made in enumerate(finished(planned)) if not is_made]
+    left = [i for i, is_made in enumerate(are_made) if not is_made]
     compared = [i for i, usage_of_job in enumerate(usages) if usage_of_job is not None]
     left_set = set(left)
     head = f"{'rule':12}{'jobs':>7}{'to do':>7}{'CPU':>10}{'longest':>10}{'memory':>10}"
@@ -100,21 +100,6 @@ def report(planned, known, cores) -> None:
     unknown = {f"{job.rule} {job.kind}".strip() for job in todo if not known.measured(job)}
     if unknown:
         print(f"guessed     as typical of their rule: {', '.join(sorted(unknown))}")
-
-
-def finished(planned) -> list[bool]:
-    """Whether the results of each job are there; models are deleted after their last use."""
-    are_made = [all(Path(file).exists() for file in job.outputs) for job in planned]
-    inputs_needed = {
-        file
-        for job, is_made in zip(planned, are_made, strict=True)
-        if not is_made
-        for file in job.inputs
-    }
-    return [
-        is_made or (job.rule == "models" and inputs_needed.isdisjoint(job.outputs))
-        for job, is_made in zip(planned, are_made, strict=True)
-    ]
 
 
 def duration(seconds: float) -> str:

@@ -38,7 +38,7 @@ rule points:
         "../../environment.yml"
     threads: 1
     params:
-        key=jobs.key("reproduction.stages.points"),
+        key=jobs.points_key,
         definition=jobs.definition,
         plans=lambda wildcards, input: os.path.dirname(input[0]),
     message:

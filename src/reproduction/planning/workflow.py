@@ -130,6 +130,10 @@ class Workflow:
         # As text, which keeps the order of the axes: it is that of the points.
         return pack(json.dumps({"experiments": {wildcards.experiment: experiment}, **recipes}))
 
+    def points_key(self, wildcards=None):
+        """Key of the points of an experiment."""
+        return self.key("reproduction.stages.points")
+
     def runs(self, wildcards):
         """Runs of a batch, packed."""
         return pack([run.to_json() for run in self._batch(wildcards)])
