@@ -385,6 +385,18 @@ def test_the_plan_leaves_to_do_what_snakemake_would_make_anew(snakemake, project
     )
 
 
+def test_a_report_after_a_failure_shows_no_results_of_another_preset(snakemake, project):
+    """A full run of one artefact showed what a tiny run had left as its own."""
+    snakemake(project, "sutera2021_convergence", "--configfile", "config/presets/tiny.yaml")
+    (project / "data" / "red_wine.csv.gz").write_bytes(b"")
+    process = snakemake(project, "gajewski2025_models", check=False)
+    assert process.returncode == 1
+    assert storage.read_rows(project / "results" / "claims.csv") == []
+    page = (project / "results" / "report.html").read_text()
+    incomplete = page.partition('id="incomplete"')[2].partition("</table>")[0]
+    assert "sutera2021/convergence" in incomplete
+
+
 def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(snakemake, project):
     random = np.random.default_rng(0)
     rows = [f"{a:.3f},{b:.3f},{int(a + b > 0)}" for a, b in random.normal(size=(40, 2))]

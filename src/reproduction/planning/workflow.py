@@ -14,7 +14,7 @@ from pathlib import Path
 
 from reproduction import papers
 from reproduction.__main__ import FINISHED
-from reproduction.planning import configuration, facets, plans
+from reproduction.planning import configuration, facets, jobs, plans, records
 from reproduction.planning.places import (
     LIBRARY,
     ON_PAGES,
@@ -435,9 +435,10 @@ class Workflow:
         nothing else that differs from before the failure.
 
         `left` has the files that the run was to make and has not: what lies in their places was
-        made before, of other sources or settings.
+        made before, of other sources or settings. So may be what a run of one artefact did not look
+        at.
         """
-        left = set(left)
+        left = {*left, *self.unmade()}
         incomplete = self.incomplete(left)
         unfinished = {row["artefact"] for row in incomplete}
         finished = [name for name in self.required if name not in unfinished]
@@ -461,6 +462,13 @@ class Workflow:
         command = f"{shlex.join(gathering)} && {removing} && {shlex.join(writing)}"
         # Snakemake formats the command.
         return command.replace("{", "{{").replace("}", "}}")
+
+    def unmade(self):
+        """Files of all artefacts and sweeps of the report that a run would make, or make anew."""
+        planned = list(jobs.of_workflow(self))
+        are_made = records.finished(self, planned)
+        unmade = [job for job, is_made in zip(planned, are_made, strict=True) if not is_made]
+        return [file for job in unmade for file in job.outputs]
 
     def incomplete(self, left=frozenset()):
         """Artefacts that are not made, each with the log of the job that failed and its reason.
