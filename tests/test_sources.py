@@ -481,22 +481,39 @@ def test_a_file_counts_whatever_a_loader_calls_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("file", "words"),
     [
-        *("'mine.csv'", '"mine.csv"', '"mine.txt"', '"lists/mine.json"'),
-        *('"mine.csv.gz"', '"mine.v2.csv"', '"my table.csv"', '"mine.dat"', '"mine.xlsx"'),
+        *(("mine.csv", "'mine.csv'"), ("mine.csv", '"mine.csv"'), ("mine.txt", '"mine.txt"')),
+        *(("lists/mine.json", '"lists/mine.json"'), ("mine.csv.gz", '"mine.csv.gz"')),
+        *(("mine.v2.csv", '"mine.v2.csv"'), ("my table.csv", '"my table.csv"')),
+        *(("mine.dat", '"mine.dat"'), ("mine.xlsx", '"mine.xlsx"'), ("mine.pkl", '"mine.pkl"')),
+        *(("mine.arff", "'mine.arff'"), ("lists/mine.json", '"lists", "mine.json"')),
     ],
 )
-def test_a_file_that_a_module_names_is_part_of_its_key(name, tmp_path):
-    """Of any type of data, packed or not, in either kind of quotes."""
+def test_a_file_that_a_module_names_is_part_of_its_key(file, words, tmp_path):
+    """Of any type, packed or not, in either kind of quotes, by its path or by its parts."""
     module = tmp_path / "mine.py"
-    module.write_text(f"PATH = Path(__file__).with_name({name})\n")
-    file = tmp_path / name.strip("'\"")
+    module.write_text(f"PATH = Path(__file__).parent.joinpath({words})\n")
+    file = tmp_path / file
     file.parent.mkdir(exist_ok=True)
     digests = []
     for content in ("1", "2"):
         file.write_text(content)
         digests.append(sources._digest_of.__wrapped__(module))
+    assert digests[0] != digests[1]
+
+
+def test_a_file_among_the_data_of_the_project_is_part_of_the_key_of_its_loader(
+    tmp_path, monkeypatch
+):
+    """A loader may read a file there without declaring it as a table."""
+    monkeypatch.setattr(sources, "ROOT", tmp_path)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "mine.py").write_text('ROWS = FOLDER / "mine.csv"\n')
+    digests = []
+    for content in ("1", "2"):
+        (tmp_path / "data" / "mine.csv").write_text(content)
+        digests.append(sources._digest_of.__wrapped__(tmp_path / "mine.py"))
     assert digests[0] != digests[1]
 
 

@@ -47,11 +47,8 @@ _OUTSIDE = re.compile(
 )
 # A table of the project, named where it is declared; its rows are part of the key.
 _TABLE = re.compile(r"""\bTable\(\s*["'](\w+)["']""")
-# A file that a module names: beside it, among the claims of its paper, or in the configuration.
-_NAMED_FILE = re.compile(
-    r"""["']((?:[\w. -]+/)*[\w. -]+\.(?:csv|dat|json|npy|npz|parquet|tsv|txt|xlsx|yaml|yml)"""
-    r"""(?:\.(?:bz2|gz|xz|zip))?)["']"""
-)
+# What may be the name of a file, or of a folder beside the module that it lies in.
+_NAME = re.compile(r"""["']((?:[\w. -]+/)*[\w. -]+)["']""")
 
 
 def sources(*modules: str) -> frozenset[Path]:
@@ -196,11 +193,31 @@ def _digest_of(path: Path) -> str:
     for name in _TABLE.findall(text_of(path)):
         table = ROOT / "data" / f"{name}.csv.gz"
         text.update(table.read_bytes() if table.is_file() else b"missing")
-    for name in _NAMED_FILE.findall(text_of(path)):
-        for folder in (path.parent, path.parent / "claims", CONFIG):
-            if (folder / name).is_file():
-                text.update((folder / name).read_bytes())
+    for file in _named_files(path):
+        text.update(file.read_bytes())
     return text.hexdigest()
+
+
+def _named_files(path):
+    """Files that a module names, by their paths or by parts as in ``HERE / "lists" / "mine.json"``.
+
+    They lie in its folder or in one beside it, among the claims of its paper, in the configuration,
+    or with the data of the project.
+    """
+    names = set(_NAME.findall(text_of(path)))
+    folders = {path.parent, path.parent / "claims", CONFIG, ROOT / "data"}
+    folders |= {path.parent / name for name in names if name in _entries(path.parent)}
+    within = {name.rpartition("/")[0] for name in names if "/" in name}
+    folders |= {folder / name for folder in folders for name in within}
+    of_parts = {name.rpartition("/")[2] for name in names if not name.endswith(".py")}
+    files = (folder / name for folder in folders for name in of_parts & _entries(folder))
+    return sorted(file for file in files if file.is_file())
+
+
+@cache
+def _entries(folder):
+    """Names of what lies in a folder; nothing if it is none."""
+    return frozenset(path.name for path in folder.iterdir()) if folder.is_dir() else frozenset()
 
 
 def _without_comments(text):
