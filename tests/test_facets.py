@@ -1,5 +1,6 @@
 """The figure of a sweep: what its defaults are, what is refused, and what is drawn."""
 
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -104,6 +105,8 @@ def test_no_figure_is_drawn_if_none_is_wanted_or_nobody_could_read_it():
         ({"y": "median"}, r"figure.y: 'median' is not a number of relevance; there are value$"),
         ({"where": {"repeat": 7}}, r"figure.where.repeat: 7 is not swept; there are 1, 2$"),
         ({"where": {"importance": []}}, r"figure.where.importance: \[\] leaves no row; name a va"),
+        ({"where": {"importance": date(2026, 1, 1)}}, r"where.importance: datetime.* is not allow"),
+        ({"where": {"importance": ["mdi", {"a": 1}]}}, r"{'a': 1} is not allowed; expected a text"),
         ({"log": ["importance"]}, r"figure.log: 'importance' is not allowed; expected x, y or"),
         ({"log": ["data.noise"]}, r"figure.log: 'data.noise' is not allowed"),
         (
@@ -162,9 +165,9 @@ def test_a_metric_without_numbers_is_refused_and_keys_are_checked_by_the_schema(
 @pytest.mark.parametrize("column", ["repeat", "data", "metric"])
 def test_a_metric_does_not_take_a_column_of_the_sweep(monkeypatch, column):
     """The table had the metric's numbers of repeats in place of the sweep's."""
-    constants = signatures.constants(signatures.path_of("metric", "global_scores"))
-    edited = {**constants, "KEYS": (*constants["KEYS"], column)}
-    monkeypatch.setattr(signatures, "constants", lambda path: edited)
+    of_module, path = signatures.constants, signatures.path_of("metric", "global_scores")
+    edited = {**of_module(path), "KEYS": (*of_module(path)["KEYS"], column)}
+    monkeypatch.setattr(signatures, "constants", lambda p: edited if p == path else of_module(p))
     with pytest.raises(
         config.ConfigError, match=rf"has the column {column}, which is one of the sw"
     ):
@@ -312,6 +315,16 @@ def test_a_panel_for_each_of_several_parameters_shows_the_rows_that_set_it():
     assert figure.axes[1].lines[0].get_ydata().tolist() == [7, 7]
 
 
+def test_a_value_of_where_that_no_row_has_is_named_with_those_that_there_are():
+    """A misspelled one beside others was left out of the figure without a word."""
+    table = table_of(kind=["p", "q"])
+    with pytest.raises(ValueError, match=r"where.kind: no row has 'r'; there are p, q$"):
+        drawn(table, where={"kind": ["q", "r"]})
+    halves = table[(table["kind"] == "p") == (table["n"] == table["n"].min())]
+    with pytest.raises(ValueError, match="no row has such values of kind and n together"):
+        drawn(halves, where={"kind": ["q"], "n": [int(table["n"].min())]})
+
+
 def test_only_chosen_rows_are_drawn_and_text_stands_side_by_side():
     table = table_of(kind=["p", "q"])
     (axis,) = drawn(table, where={"kind": ["q"], "n": [20]}, x=["kind"]).axes
@@ -323,7 +336,7 @@ def test_only_chosen_rows_are_drawn_and_text_stands_side_by_side():
     assert axis.lines[0].get_linestyle() == "None"
     places = [line.get_xdata().item() for line in axis.lines]
     assert -0.5 < places[0] < 0 < places[1] < 0.5
-    with pytest.raises(ValueError, match="leaves no row"):
+    with pytest.raises(ValueError, match="no row has 'z'; there are p, q"):
         drawn(table, where={"kind": ["z"]})
 
 

@@ -98,11 +98,22 @@ def draw(table: pd.DataFrame, spec: dict, title: str):
 
 
 def _chosen(table, spec):
+    chosen = table
     for column, values in spec["where"].items():
-        table = table[_text(table[column]).isin([_wanted(v, table[column]) for v in values])]
-    if not len(table):
-        raise ValueError("figure.where leaves no row of the table: choose other values")
-    return table
+        texts, wanted = _text(table[column]), {_wanted(v, table[column]): v for v in values}
+        absent = [value for text, value in wanted.items() if text not in set(texts)]
+        if absent:
+            raise ValueError(
+                f"figure.where.{column}: no row has {absent[0]!r}; there are "
+                f"{', '.join(texts.unique())}"
+            )
+        chosen = chosen[texts[chosen.index].isin(wanted)]
+    if not len(chosen):
+        columns = " and ".join(spec["where"])
+        raise ValueError(
+            f"figure.where: no row has such values of {columns} together: choose other values"
+        )
+    return chosen
 
 
 def _keys(table, columns):

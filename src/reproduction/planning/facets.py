@@ -183,6 +183,12 @@ def _check(figure, axes, keys, values, metric, place):
         axis = axes.get(column)
         if wanted == []:
             raise ConfigError(f"{place}.where.{column}: [] leaves no row; name a value")
+        other = [v for v in _listed(wanted) if not isinstance(v, (str, int, float, type(None)))]
+        if other:
+            raise ConfigError(
+                f"{place}.where.{column}: {other[0]!r} is not allowed; expected a text, a number, "
+                "true, false or null, or a list of these"
+            )
         unswept = [v for v in _listed(wanted) if isinstance(axis, list) and not _has(axis, v)]
         if unswept:
             raise ConfigError(
