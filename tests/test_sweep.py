@@ -337,6 +337,17 @@ def test_a_metric_without_the_importances_that_it_needs_is_refused_in_planning(
     sweep.check({**content, "experiments": enough["experiments"]}, "e")
 
 
+@pytest.mark.parametrize("metric", ["topk_agreement", "ranking_changes"])
+def test_a_metric_of_one_method_is_refused_without_it(metric):
+    """Its job ended with 'has no row', without a remedy."""
+    content = configured(grid_block(), importances=["saabas", "local_mdi"], metrics=[metric])
+    message = f"metric.{metric}: {metric} needs an importance of the method pg2_greedy; there"
+    with pytest.raises(config.ConfigError, match=message):
+        sweep.check(content, "e")
+    greedy = ["saabas", "greedy_sigma0.3"]
+    sweep.check(configured(grid_block(), importances=greedy, metrics=[metric]), "e")
+
+
 def _given_to_metrics():
     """What the metrics take beside importances, all of it small."""
     X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2

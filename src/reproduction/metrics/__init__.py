@@ -8,8 +8,9 @@ result are tidy, with features by their names. A module also declares its column
 rows of one run apart, the one that curves are drawn by first; ``VALUES`` are numbers that can be
 drawn, the first by default. The names ``run``, ``metric``, ``data``, ``model``, ``repeat`` and
 ``variant`` are columns of sweeps. A metric that has no rows without importances declares how many
-it needs as ``IMPORTANCES``; planning refuses an experiment that computes fewer. It also refuses an
-empty list for a parameter, unless that is the default or the module names it in ``MAY_BE_EMPTY``.
+it needs as ``IMPORTANCES``, and one that measures the results of one method alone names it as
+``METHOD``; planning refuses an experiment without them. It also refuses an empty list for a
+parameter, unless that is the default or the module names it in ``MAY_BE_EMPTY``.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from splitcredit.faithfulness.rankings import of_attribution, top_k_mask
 KEYS = ("ranking", "quantity", "k", "arithmetic", "sigma")
 VALUES = ("value",)
 IMPORTANCES = 1
+METHOD = "pg2_greedy"
 
 
 def compute(attributions) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from splitcredit.faithfulness.rankings import of_attribution, top_k_mask
 KEYS = ("ranking", "k")
 VALUES = ("value", "tied")
 IMPORTANCES = 1
+METHOD = "pg2_greedy"
 
 
 def compute(

@@ -271,3 +271,26 @@ def check_number(name: str, computed, place: str) -> None:
             f"{place}: {name} needs at least {needed} of the experiment's importances, and there "
             f"are {count}: add to them, or leave the metric out"
         )
+
+
+def check_method(name: str, importances, place: str) -> None:
+    """Check that an importance of the method is computed whose results alone a metric measures.
+
+    Parameters
+    ----------
+    name : str
+        File of the metric, which declares the method as ``METHOD``.
+    importances : dict of str to dict
+        Recipes of the importances of the experiment, by name.
+    place : str
+
+    Raises
+    ------
+    ConfigError
+    """
+    method = signatures.constants(signatures.path_of("metric", name)).get("METHOD")
+    if method and method not in [recipe["importance"] for recipe in importances.values()]:
+        raise ConfigError(
+            f"{place}: {name} needs an importance of the method {method}; there are "
+            f"{', '.join(importances) or 'none'}: add one, or leave the metric out"
+        )

@@ -28,6 +28,7 @@ from reproduction.planning.recipes import (
     KINDS,
     ConfigError,
     check_importances,
+    check_method,
     check_number,
     check_recipe,
     check_required,
@@ -523,6 +524,8 @@ def _check_over(config, experiment, settings, of, place):
                     check_importances(target, parameter, value, computed, f"{place}.{parameter}")
         if kind == "metric":
             check_number(target, experiment["importances"], place)
+            computed = {name: config["importances"][name] for name in experiment["importances"]}
+            check_method(target, computed, place)
 
 
 def _by_owner(settings):
