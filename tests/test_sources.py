@@ -480,6 +480,48 @@ def test_a_file_counts_whatever_a_loader_calls_it(tmp_path):
     assert _paths([recipe, missing]) == sorted([str(file), missing["path"]])
 
 
+def test_files_in_a_list_and_in_a_folder_count(tmp_path, monkeypatch):
+    """A loader of several files, or of a folder, kept its old results when one was edited."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "parts/b.csv", "parts/more/c.csv", "results/d.csv"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("1")
+    assert _paths([{"dataset": "mine", "files": ["a.csv", ["parts/b.csv"]]}]) == [
+        "a.csv",
+        "parts/b.csv",
+    ]
+    assert _paths([{"dataset": "mine", "folder": "parts"}]) == ["parts/b.csv", "parts/more/c.csv"]
+    # The folder of the results, and all that hold it, change with every run.
+    others = [{"separator": "."}, {"separator": "~"}, {"a": ".."}, {"a": "results"}, {"a": "/"}]
+    assert _paths(others) == []
+
+
+def test_a_file_that_an_importance_or_a_metric_names_moves_its_key_and_those_behind_it(tmp_path):
+    """Files counted in recipes of data alone, so an edit of another left the old results."""
+    file = tmp_path / "weights.csv"
+    file.write_text("1")
+    spec = {"importances": ["saabas"], "metrics": ["global_scores"]}
+    spec["sweep"] = [{"grid": {"data": "led", "model": "extra_trees"}}]
+    flow = Workflow({"experiments": {"of_mine": spec}})
+    plan = flow.plan("of_mine")
+    (batch,), (importance,), (metric,) = plan.batches, plan.importances, plan.metrics
+    place = SimpleNamespace(experiment="of_mine", batch=batch, importance=importance, metric=metric)
+
+    def moved(recipe):
+        recipe["weights"] = str(file)
+        keys = []
+        for content in ("1", "2"):
+            file.write_text(content)
+            flow.experiment_files.cache_clear()
+            stages = ("importance", "metric", "experiment")
+            keys.append([getattr(flow, f"{stage}_key")(place) for stage in stages])
+        del recipe["weights"]
+        return [before != after for before, after in zip(*keys, strict=True)]
+
+    assert moved(plan.importances[importance]) == [True, True, True]
+    assert moved(plan.metrics[metric][0]) == [False, True, True]
+
+
 @pytest.mark.parametrize(
     ("file", "words"),
     [

@@ -99,8 +99,10 @@ class Workflow:
         return *(f"reproduction.stages.{stage}" for stage in stages), *recipes
 
     def _files_of_experiment(self, experiment):
-        batches = self.plan(experiment).batches
-        return _paths(run.data for runs in batches.values() for run in runs)
+        plan = self.plan(experiment)
+        data = [run.data for runs in plan.batches.values() for run in runs]
+        metrics = [recipe for recipe, _ in plan.metrics.values()]
+        return _paths([*data, *plan.importances.values(), *metrics])
 
     @staticmethod
     @cache
@@ -174,7 +176,8 @@ class Workflow:
     def importance_key(self, wildcards):
         """Key of an importance."""
         modules = *self.importance_modules(wildcards), *self._models_before(wildcards)
-        return self.key(*modules, files=self.data_files(wildcards))
+        recipe = self.plan(wildcards.experiment).importances[wildcards.importance]
+        return self.key(*modules, files=[*self.data_files(wildcards), *_paths([recipe])])
 
     def importance_compiled(self, wildcards):
         """Marker files of the kernels of an importance."""
@@ -198,7 +201,10 @@ class Workflow:
         """Key of a metric."""
         before = *self._models_before(wildcards), *self._importances_before(wildcards)
         modules = *self.metric_modules(wildcards), *before
-        return self.key(*modules, files=self.data_files(wildcards))
+        recipe, importances = self._metric(wildcards)
+        planned = self.plan(wildcards.experiment).importances
+        named_files = _paths([recipe, *(planned[file] for file in importances.values())])
+        return self.key(*modules, files=[*self.data_files(wildcards), *named_files])
 
     def experiment_key(self, wildcards):
         """Key of the table of one metric of an experiment."""
@@ -586,13 +592,28 @@ class Workflow:
 
 
 def _paths(recipes):
-    """Files that data recipes name, each once; ``~`` is the user's home, as the loader has it.
+    """Files that recipes name, each once; ``~`` is the user's home, as the loader has it.
 
-    A loader of the user's may call its file otherwise than ``path``: any text that names a file.
+    A module of the user's may call its file otherwise than ``path``, take several in a list, or a
+    folder of them: any text that names a file or a folder.
     """
-    named = [(key, text) for r in recipes for key, text in r.items() if isinstance(text, str)]
-    files = ((key, os.path.expanduser(text)) for key, text in named)
-    return sorted({file for key, file in files if key == "path" or os.path.isfile(file)})
+    named = {(key, text) for r in recipes for key, value in r.items() for text in _texts(value)}
+    files: set = set()
+    for key, text in named:
+        path = os.path.expanduser(text)
+        if key == "path" or os.path.isfile(path):
+            files.add(path)
+        elif len(text) > 1 and os.path.isdir(path):
+            files |= _files_below(Path(path))
+    return sorted(files)
+
+
+def _files_below(folder):
+    """Files of a folder, unless it holds the results of the run, which would rerun it forever."""
+    results = Path("results").resolve()
+    if folder.resolve() in (results, *results.parents) or results in folder.resolve().parents:
+        return set()
+    return {str(path) for path in folder.rglob("[!.]*") if path.is_file()}
 
 
 def _step(stage, place, kind):
