@@ -302,6 +302,15 @@ BAD_VALUES = [
             *(("row_correlation", "pairs"), ("relevance_auc", "among")),
         )
     ),
+    *(
+        (recipe("metrics", "metric", of_file=name, **{parameter: value}), "is there twice: name")
+        for name, parameter, value in (
+            ("global_scores", "importances", ["saabas", "saabas"]),
+            ("row_correlation", "pairs", [["saabas", "mdi"], ["mdi", "saabas"], ["saabas", "mdi"]]),
+            ("topk_agreement", "ks", [1, 2, 1]),
+            ("pgi2", "sigmas", [0.3, 1, 1.0]),
+        )
+    ),
     (measured("pg2_greedy", ties=[]), "importances.d.ties: [] is not allowed; expected at least"),
     (
         recipe("datasets", "dataset", of_file="csv_file", features=[]),

@@ -171,6 +171,8 @@ def check_value(kind: str, name: str, parameter: str, value, place: str) -> None
         raise ConfigError(f"{place}: {reason}")
     if value == [] and _asks_for_nothing(kind, name, parameter, allowed[parameter]):
         raise ConfigError(f"{place}: [] is not allowed; expected at least one value")
+    if kind == "metric" and (repeated := _repeated(name, parameter, value, annotation)):
+        raise ConfigError(f"{place}: {values.written(repeated[0])} is there twice: name it once")
     for dataset in values.named(annotation, value, "DatasetName"):
         if dataset not in signatures.names("dataset"):
             choices = ", ".join(signatures.names("dataset"))
@@ -199,6 +201,22 @@ def _asks_for_nothing(kind, name, parameter, declared):
         return declared.required
     constants = signatures.constants(signatures.path_of(KINDS[kind][1], name))
     return declared.default not in ([], ()) and parameter not in constants.get("MAY_BE_EMPTY", ())
+
+
+def _repeated(name, parameter, value, annotation):
+    """Values that a list has more than once, if each of its values has rows of its own.
+
+    Rows that are there twice would count as repeats, and intervals would be too narrow.
+    """
+    keys = signatures.constants(signatures.path_of("metric", name)).get("KEYS", ())
+    # As `ks` has a column `k`, and `sigmas` one `sigma_metric`.
+    words = {word for column in keys for word in column.split("_")}
+    names_rows = parameter in words or parameter.removesuffix("s") in words
+    if not isinstance(value, list) or not (
+        names_rows or values.named(annotation, value, "ImportanceName")
+    ):
+        return []
+    return [v for place, v in enumerate(value) if v in value[:place]]
 
 
 def _is_file(path):
