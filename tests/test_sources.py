@@ -425,6 +425,7 @@ def test_the_folder_of_a_new_paper_needs_no_init(monkeypatch, tmp_path):
         path.write_text("")
     monkeypatch.setattr(sources, "SRC", tmp_path)
     sources._find.cache_clear()
+    sources._entries.cache_clear()
     try:
         assert sources.sources("reproduction.new2027.table1") == set(files)
     finally:
@@ -465,10 +466,37 @@ def test_every_form_of_an_import_is_followed(statement, monkeypatch, tmp_path):
     (metrics / "mine.py").write_text(f"def compute():\n    pass\n\n\n{statement}\n")
     monkeypatch.setattr(sources, "SRC", tmp_path)
     sources._find.cache_clear()
+    sources._entries.cache_clear()
     try:
         assert sources.sources("reproduction.metrics.mine") == {*files, metrics / "mine.py"}
     finally:
         sources._find.cache_clear()
+
+
+@pytest.mark.parametrize("folder", ["src", "."])
+def test_a_package_of_the_users_is_followed(folder, monkeypatch, tmp_path):
+    """In src or in the working directory jobs found it, and its edits left the old results."""
+    monkeypatch.chdir(tmp_path)
+    metric = tmp_path / "src" / "reproduction" / "mine.py"
+    package = (tmp_path / folder).resolve() / "tools"
+    metric.parent.mkdir(parents=True)
+    package.mkdir()
+    files = [metric, metric.with_name("__init__.py")]
+    files += [package / name for name in ("__init__.py", "sums.py", "_more.py")]
+    for path in files:
+        path.write_text("")
+    metric.write_text("import numpy as np\nfrom tools import sums\n")
+    (package / "sums.py").write_text("from ._more import FACTOR\n")
+    monkeypatch.setattr(sources, "SRC", tmp_path / "src")
+    monkeypatch.setattr(sources, "LOCK", tmp_path / "none")
+    for function in (sources._find, sources._entries):
+        function.cache_clear()
+    try:
+        assert sources.sources("reproduction.mine") == set(files)
+        assert len(sources.digest.__wrapped__("reproduction.mine")) == 16
+    finally:
+        for function in (sources._find, sources._entries):
+            function.cache_clear()
 
 
 def test_a_file_counts_whatever_a_loader_calls_it(tmp_path):

@@ -3,9 +3,10 @@
 Snakemake sees no edit in an imported module, so a digest of all of them is a parameter of the rule.
 The files are the import closure of the job's entry module. It is found by reading import
 statements, those inside functions included, and calls of `import_module` with the name as a string;
-nothing is imported. Modules that are loaded by the
-name of a file (data sets, importances, metrics, artefacts) are named by the recipes of the job, see
-`named`; converters, which are loaded by the library of a model, belong to `splitcredit.convert`.
+nothing is imported. Modules of the user's count as ours, in ``src`` or in the
+working directory. Modules that are loaded by the name of a file (data sets, importances, metrics,
+artefacts) are named by the recipes of the job, see `named`; converters, which are loaded by the
+library of a model, belong to `splitcredit.convert`.
 
 The digest ignores comments and blank lines. It covers the versions of all packages in the lock:
 with others, equal sources may compute other values.
@@ -33,7 +34,6 @@ _IMPORTED_BY_CALL = re.compile(
     r"""\b(?:import_module|__import__)\(\s*(?:name\s*=\s*)?["']([\w.]+)["']"""
 )
 _CONTINUED = re.compile(r"\\[ \t]*\n")
-_PACKAGES = ("splitcredit", "reproduction")
 _CONVERTERS = SRC / "splitcredit" / "convert"
 # What `make` builds the environment from.
 LOCK = ROOT / "requirements.lock"
@@ -72,7 +72,7 @@ def digest(*modules: str) -> str:
     """Sixteen hexadecimal digits that change with the lock or any `sources` of the modules."""
     text = hashlib.sha256(_versions().encode())
     for path in sorted(sources(*modules)):
-        text.update(f"{path.relative_to(SRC)} {_digest_of(path)}\n".encode())
+        text.update(f"{_within_folder(path)} {_digest_of(path)}\n".encode())
     return text.hexdigest()[:16]
 
 
@@ -137,11 +137,27 @@ def _files(module: str) -> list[Path]:
 
 @cache
 def _find(module: str) -> Path | None:
-    path = SRC.joinpath(*module.split("."))
-    for candidate in (path.with_suffix(".py"), path / "__init__.py"):
-        if candidate.is_file():
-            return candidate
+    """The file of a module that is not one of the environment; None if there is none."""
+    first, *rest = module.split(".")
+    for folder in _folders():
+        # Most modules are those of packages of others.
+        if f"{first}.py" in _entries(folder) or first in _entries(folder):
+            path = folder.joinpath(first, *rest)
+            for candidate in (path.with_suffix(".py"), path / "__init__.py"):
+                if candidate.is_file():
+                    return candidate
     return None
+
+
+def _folders():
+    """Where a job finds modules that are not those of the environment: Python adds the second."""
+    return SRC, Path.cwd()
+
+
+@cache
+def _within_folder(path):
+    """A file from the folder on in which its package lies."""
+    return path.relative_to(next(folder for folder in _folders() if folder in path.parents))
 
 
 @cache
@@ -168,9 +184,8 @@ def _imported(path: Path) -> tuple[Path, ...]:
         else:
             modules |= {part.split()[0] for part in modules_alone.split(",") if part.strip()}
     modules |= {_absolute(name, path) for name in _IMPORTED_BY_CALL.findall(text)}
-    ours = sorted(m for m in modules if m.partition(".")[0] in _PACKAGES)
     # What is imported from a module need not be a module.
-    files = [file for module in ours if _find(module) for file in _files(module)]
+    files = [file for module in sorted(modules) if _find(module) for file in _files(module)]
     if path == _CONVERTERS / "__init__.py":
         # Editors keep hidden files beside those that are open.
         files += sorted(_CONVERTERS.glob("[!.]*.py"))
@@ -183,7 +198,7 @@ def _absolute(base, path):
     n_dots = len(base) - len(name)
     if not n_dots:
         return base
-    package = path.relative_to(SRC).parent.parts
+    package = _within_folder(path).parent.parts
     return ".".join([*package[: len(package) - n_dots + 1], *([name] if name else [])])
 
 
