@@ -72,7 +72,7 @@ def test_make_reproduce_ends_with_the_place_of_the_report():
     """Snakemake ends with the names of all files; a dry run makes none."""
 
     def last_line(*arguments):
-        command = ["make", "-n", "reproduce", *arguments]
+        command = ["make", "--no-print-directory", "-n", "reproduce", *arguments]
         run = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=True)
         return run.stdout.splitlines()[-1]
 
