@@ -3,10 +3,10 @@
 Snakemake sees no edit in an imported module, so a digest of all of them is a parameter of the rule.
 The files are the import closure of the job's entry module. It is found by reading import
 statements, those inside functions included, and calls of `import_module` with the name as a string;
-nothing is imported. Modules of the user's count as ours, in ``src`` or in the
-working directory. Modules that are loaded by the name of a file (data sets, importances, metrics,
-artefacts) are named by the recipes of the job, see `named`; converters, which are loaded by the
-library of a model, belong to `splitcredit.convert`.
+nothing is imported. Modules of the user's count as ours, in ``src`` or in the working directory.
+Modules that are loaded by the name of a file (data sets, importances, metrics, artefacts) are named
+by the recipes of the job, see `named`; converters, which are loaded by the library of a model,
+belong to `splitcredit.convert`.
 
 The digest ignores comments and blank lines. It covers the versions of all packages in the lock:
 with others, equal sources may compute other values.
