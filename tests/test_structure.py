@@ -24,7 +24,10 @@ LIBRARY, REPRODUCTION = SRC / "splitcredit", SRC / "reproduction"
 # Each may import those before it, not those after. The library knows nothing of the reproduction.
 ORDER = {
     "splitcredit": [
-        ["registry", "_names", "_progress", "_tables", "categories", "_forest_checks", "_stored"],
+        [
+            *("registry", "_names", "_progress", "_seeds", "_tables"),
+            *("categories", "_forest_checks", "_stored"),
+        ],
         ["_groups", "_plots", "_shap"],
         ["forest", "attribution"],
         ["convert", "kernels"],

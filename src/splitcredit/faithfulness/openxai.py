@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from splitcredit._seeds import check_seed
 from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.noise import noise_pool
 from splitcredit.faithfulness.prediction_gap import refuse_special_values
@@ -21,7 +22,6 @@ from splitcredit.faithfulness.rankings import (
     top_k_mask,
 )
 from splitcredit.faithfulness.sampling import checked_counts, checked_pairs
-from splitcredit.importances._training import check_seed
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
 if TYPE_CHECKING:

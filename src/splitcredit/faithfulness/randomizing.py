@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from splitcredit._seeds import check_seed
 from splitcredit._tables import numbers
 from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.prediction_gap import only_output, refuse_special_values
@@ -22,7 +23,6 @@ from splitcredit.faithfulness.rankings import (
     refuse_another_order_of_rows,
     top_k_mask,
 )
-from splitcredit.importances._training import check_seed
 from splitcredit.kernels.walks import predict
 
 if TYPE_CHECKING:

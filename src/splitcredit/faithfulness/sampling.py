@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from splitcredit._seeds import check_seed
 from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.noise import noise_pool, noise_stream
 from splitcredit.faithfulness.perturbations import Normal, checked_scale
@@ -19,7 +20,6 @@ from splitcredit.faithfulness.prediction_gap import (
     refuse_special_values,
 )
 from splitcredit.forest import Forest
-from splitcredit.importances._training import check_seed
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
 if TYPE_CHECKING:

@@ -300,13 +300,6 @@ def check_choice(name, value, allowed) -> None:
         raise ValueError(f"{name}={value!r}: available are {', '.join(map(repr, allowed))}")
 
 
-def check_seed(random_state) -> None:
-    """Raise a ValueError if a seed is no whole number from 0."""
-    is_whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
-    if not is_whole or random_state < 0:
-        raise ValueError(f"random_state={random_state!r}: expected a whole number, at least 0")
-
-
 def targets_of(forest, y, n) -> np.ndarray:
     """Index of the class of each of n rows, int64, or the numbers of a regressor, float64.
 
