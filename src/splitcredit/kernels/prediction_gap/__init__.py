@@ -47,6 +47,6 @@ PGI^2        mean of PG^2 over the first k features of a ranking, k = 1 ... d (E
   It exists for the paper's comparison of exact and sampled values.
 - `restricted_trees` makes `sampling` fast. Splits on features that do not move are decided once, by
   x; what remains of the trees is mostly shallow and is evaluated on blocks of samples without
-  jumps. A sampled gap of all features is 5.9 times as fast as the same predictions by XGBoost
+  jumps. A sampled gap of all features is 5.2 times as fast as the same predictions by XGBoost
   (``docs/benchmarks.md``).
 """

@@ -4,7 +4,7 @@
 threshold c it goes to the left child if x_m <= c, else to the right one; NaN goes where the model
 sends it. Most measures here are sums over the nodes that x meets. A walk takes a block of rows down
 one tree together, one level in each pass. The steps of different rows do not wait for one another,
-so the processor overlaps their memory accesses: with its additions, such a walk is 1.4 to 2.8 times
+so the processor overlaps their memory accesses: with its additions, such a walk is 1.2 to 2.4 times
 as fast as scikit-learn's ``apply`` alone (``docs/benchmarks.md``). Inner nodes are packed into
 records, of which the walks of a forest share one copy (`kernels.nodes`). The choice of a child is
 arithmetic, and what the step to it is worth is looked up at the child: as jumps, both would be
