@@ -31,6 +31,16 @@ SHAP_IN_PERCENT = AREA.format("gene_modules", "tree_shap").replace("digits(2)", 
 CLUSTERED = ("tree_shap", "saabas", "unsupervised", "random_features")
 
 
+EQUAL_TIME, SHARED = "closest of the 13 counts, fresh noise", "any count, shared noise"
+# Sentence with the least and the largest error -> method, comparison, digits behind the point.
+ERRORS_ON_THE_PAGE = {
+    "its error is then {} to {} (Monte Carlo)": ("mc", EQUAL_TIME, 2),
+    "and {} to {} (quasi-Monte Carlo)": ("halton", EQUAL_TIME, 2),
+    "shared by all pairs, it is {} to {} and": ("mc", SHARED, 2),
+    "and {} to {} on an AMD EPYC": ("halton", SHARED, 3),
+}
+
+
 def numbers_of_the_reference_run():
     files = [p for place in ("", "timing/") for p in REFERENCE.glob(f"{place}tables/*/*.csv")]
     return Numbers({f"{p.parent.name}/{p.stem}": p for p in files}, [], {})
@@ -60,25 +70,9 @@ def last_places():
             areas("gene_modules"),
         ),
         ("docs/results.md", "and {}, {}, {} and {} on real proteins", areas("ad_data")),
-        (
-            "docs/results.md",
-            "its error is then {} to {} (Monte Carlo)",
-            errors("mc", "closest of the 13 counts, fresh noise", 2),
-        ),
-        (
-            "docs/results.md",
-            "and {} to {} (quasi-Monte Carlo)",
-            errors("halton", "closest of the 13 counts, fresh noise", 2),
-        ),
-        (
-            "docs/results.md",
-            "shared by all pairs, it is {} to {} and",
-            errors("mc", "any count, shared noise", 2),
-        ),
-        (
-            "docs/results.md",
-            "and {} to {} on an AMD EPYC",
-            errors("halton", "any count, shared noise", 3),
+        *(
+            ("docs/results.md", sentence, errors(*sampled))
+            for sentence, sampled in ERRORS_ON_THE_PAGE.items()
         ),
         ("README.md", "double precision changes {} to {} % of", last_places()),
         ("docs/results.md", "double precision changes {} to {} % of", last_places()),
