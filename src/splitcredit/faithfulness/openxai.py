@@ -15,12 +15,7 @@ from splitcredit._seeds import check_seed
 from splitcredit.convert import forest_and_rows
 from splitcredit.faithfulness.noise import noise_pool
 from splitcredit.faithfulness.prediction_gap import refuse_special_values
-from splitcredit.faithfulness.rankings import (
-    checked_ks,
-    rankings_of_model,
-    refuse_another_order_of_rows,
-    top_k_mask,
-)
+from splitcredit.faithfulness.rankings import checked_ks, rankings_of_model, top_k_mask
 from splitcredit.faithfulness.sampling import checked_counts, checked_pairs
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
@@ -175,10 +170,9 @@ def gaps_by_k(
     if perturbed not in ("important", "unimportant"):
         raise ValueError(f"perturbed={perturbed!r}: available are 'important', 'unimportant'")
     check_seed(random_state)
-    refuse_another_order_of_rows(rankings, X)
     forest, table = forest_and_rows(model, X)
     refuse_special_values(forest)
-    rankings = rankings_of_model(rankings, len(table), forest)
+    rankings = rankings_of_model(rankings, X, forest)
     ks = checked_ks(range(1, rankings.shape[1] + 1) if ks is None else ks)
     masks = np.stack([top_k_mask(rankings, k, forest.n_features) for k in ks], axis=1)
     if perturbed == "unimportant":

@@ -18,7 +18,7 @@ from splitcredit.faithfulness.perturbations import (
     of_features,
     perturbation_of,
 )
-from splitcredit.faithfulness.rankings import rankings_of_model, refuse_another_order_of_rows
+from splitcredit.faithfulness.rankings import rankings_of_model
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -176,10 +176,9 @@ def pgi2_curve(
     >>> pgi2_curve(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
     array([[3.153, 3.436, 3.389, 3.274, 3.248]])
     """
-    refuse_another_order_of_rows(rankings, X)
-    forest, X = forest_and_rows(model, X)
+    forest, rows = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
-    return _curve(problem, X, rankings, important=True)
+    return _curve(problem, X, rows, rankings, important=True)
 
 
 def pgu2(
@@ -258,21 +257,20 @@ def pgu2_curve(
     >>> pgu2_curve(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
     array([[0.152, 0.068, 0.061, 0.055, 0.   ]])
     """
-    refuse_another_order_of_rows(rankings, X)
-    forest, X = forest_and_rows(model, X)
+    forest, rows = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
-    return _curve(problem, X, rankings, important=False)
+    return _curve(problem, X, rows, rankings, important=False)
 
 
-def _curve(problem, X, rankings, important):
-    X = rows_to_perturb(problem.forest, X, problem.perturbation)
-    n, d = X.shape
-    rankings = rankings_of_model(rankings, n, problem.forest)
+def _curve(problem, X, rows, rankings, important):
+    """Gaps of the cuts of the rankings; `rows` are what a pipeline makes of X."""
+    rows, d = rows_to_perturb(problem.forest, rows, problem.perturbation), problem.forest.n_features
+    rankings = rankings_of_model(rankings, X, problem.forest)
     if rankings.shape[1] != d:
         raise ValueError(f"rankings have {rankings.shape[1]} features a row, expected all {d}")
     place = np.argsort(rankings, axis=1)
     k = np.arange(1, d + 1)[:, None]
-    return problem.gaps(X, (place[:, None, :] < k) == important)
+    return problem.gaps(rows, (place[:, None, :] < k) == important)
 
 
 class GapProblem:

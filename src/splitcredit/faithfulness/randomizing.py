@@ -20,7 +20,6 @@ from splitcredit.faithfulness.rankings import (
     checked_ks,
     first_of_same,
     rankings_of_model,
-    refuse_another_order_of_rows,
     top_k_mask,
 )
 from splitcredit.kernels.walks import predict
@@ -108,9 +107,8 @@ def randomized_rmse(
     >>> randomized_rmse(model, X[:20], y[:20], ranks, [1, 3], reference=X).rmse.round(1)
     array([3. , 4.9])
     """
-    refuse_another_order_of_rows(rankings, X)
     forest, table, source, output = _checked(model, X, reference, n_draws, random_state, output)
-    rankings = rankings_of_model(rankings, len(table), forest)
+    rankings = rankings_of_model(rankings, X, forest)
     y = numbers(y, "y")
     if y.shape != (len(table),):
         raise ValueError(

@@ -115,17 +115,18 @@ def refuse_another_order_of_rows(ranking, X) -> None:
         )
 
 
-def rankings_of_model(rankings, n_rows: int, forest) -> np.ndarray:
-    """`validate_rankings` of the features of a forest, whose indices are those of no other order.
+def rankings_of_model(rankings, X, forest) -> np.ndarray:
+    """`validate_rankings` for the rows of X, as the user gave them, and the features of a forest.
 
     Raises
     ------
     ValueError
-        As `validate_rankings`; and if this is a `Rankings` of other features, or of the same ones
-        in another order.
+        As `validate_rankings`; and if this is a `Rankings` of other features or rows, or of the
+        same ones in another order.
     """
+    refuse_another_order_of_rows(rankings, X)
     refuse_other_features(rankings, forest.feature_names)
-    return validate_rankings(rankings, n_rows, forest.n_features)
+    return validate_rankings(rankings, np.shape(X)[0], forest.n_features)
 
 
 def validate_rankings(rankings, n_rows: int, n_features: int) -> np.ndarray:

@@ -80,7 +80,7 @@ def removed_predictions(
     2 16.0
     """
     refuse_another_order_of_rows(rankings, X_test)
-    _refuse_another_order(rankings, X_train)
+    _refuse_another_order_of_columns(rankings, X_train)
     X_test = _in_order_of(X_train, X_test)
     X_train, X_test = np.asarray(X_train), np.asarray(X_test)
     n_features = X_train.shape[1]
@@ -96,7 +96,7 @@ def removed_predictions(
     return out
 
 
-def _refuse_another_order(rankings, X_train):
+def _refuse_another_order_of_columns(rankings, X_train):
     """Refuse a `Rankings` of the columns of X_train in another order: its indices mean others.
 
     A `Rankings` with other names, as of a model that was fitted on an array, goes by position.
