@@ -46,38 +46,28 @@ def finished(flow, planned) -> list[bool]:
     is, and then all of these are.
     """
     are_made = [
-        job.rule == "models" or (_exist(job) and not _is_of_others(flow, job)) for job in planned
+        job.rule == "models" or (_exist(job) and not _was_made_otherwise(flow, job))
+        for job in planned
     ]
-    while True:
-        unmade = {
-            file
-            for job, is_made in zip(planned, are_made, strict=True)
-            if not is_made
-            for file in job.outputs
-        }
-        wanted = {
-            file
-            for job, is_made in zip(planned, are_made, strict=True)
-            if not is_made
-            for file in job.inputs
-        }
+    before = None
+    while are_made != before:
         before = list(are_made)
+        remaining = [job for job, is_made in zip(planned, are_made, strict=True) if not is_made]
+        wanted = {file for job in remaining for file in job.inputs}
+        unmade = {file for job in remaining for file in job.outputs}
         for number, job in enumerate(planned):
-            is_wanted = (
-                job.rule == "models" and not _exist(job) and not wanted.isdisjoint(job.outputs)
-            )
-            if are_made[number] and (is_wanted or not unmade.isdisjoint(job.inputs)):
+            is_wanted = not _exist(job) and not wanted.isdisjoint(job.outputs)
+            if is_wanted or not unmade.isdisjoint(job.inputs):
                 are_made[number] = False
                 unmade.update(job.outputs)
-        if are_made == before:
-            return are_made
+    return are_made
 
 
 def _exist(job):
     return all(Path(file).exists() for file in job.outputs)
 
 
-def _is_of_others(flow, job):
+def _was_made_otherwise(flow, job):
     """Whether the first result of a job was made with other parameters, or before its inputs."""
     record = _record(job.outputs[0])
     if not record:
