@@ -208,13 +208,15 @@ def commented(text):
 
 
 CACHED = ("_closure", "_imported", "_digest_of", "_versions", "digest")
+# Where modules and files are found.
+PLACES = ("_find", "_entries", "_within_folder")
 
 
 @pytest.fixture(autouse=True)
 def forget():
     """What a test has made of edited files is not there for the next."""
     yield
-    for name in CACHED:
+    for name in (*CACHED, *PLACES):
         getattr(sources, name).cache_clear()
 
 
@@ -384,6 +386,26 @@ def test_a_changed_configuration_moves_the_key_of_a_module_that_reads_it(monkeyp
     assert sources._digest_of.__wrapped__(path) != before
 
 
+def test_a_key_does_not_depend_on_where_the_project_lies(monkeypatch, tmp_path):
+    """Files were in the order of their absolute paths: another folder was another key."""
+    (tmp_path / "m").mkdir()
+    module = tmp_path / "m" / "ours.py"
+    module.write_text('NAMES = "beside.csv", "config.yaml"\n')
+    (tmp_path / "m" / "beside.csv").write_text("1\n")
+    monkeypatch.setattr(sources, "SRC", tmp_path / "m")
+    keys = []
+    for place in (tmp_path / "a", tmp_path / "z"):
+        place.mkdir()
+        (place / "config.yaml").write_text("a: 1\n")
+        (place / "mine.py").write_text("import ours\n")
+        monkeypatch.setattr(sources, "CONFIG", place)
+        monkeypatch.chdir(place)
+        for name in (*CACHED, *PLACES):
+            getattr(sources, name).cache_clear()
+        keys.append(sources.digest("mine"))
+    assert keys[0] == keys[1]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "moves"),
     [(r"(?m)^numpy==[\d.]+", "numpy==9.9.9", True), ("--hash=sha256:.", "--hash=sha256:_", False)],
@@ -424,12 +446,9 @@ def test_the_folder_of_a_new_paper_needs_no_init(monkeypatch, tmp_path):
     for path in files:
         path.write_text("")
     monkeypatch.setattr(sources, "SRC", tmp_path)
-    sources._find.cache_clear()
-    sources._entries.cache_clear()
-    try:
-        assert sources.sources("reproduction.new2027.table1") == set(files)
-    finally:
-        sources._find.cache_clear()
+    for name in PLACES:
+        getattr(sources, name).cache_clear()
+    assert sources.sources("reproduction.new2027.table1") == set(files)
 
 
 @pytest.mark.parametrize(
@@ -465,12 +484,9 @@ def test_every_form_of_an_import_is_followed(statement, monkeypatch, tmp_path):
         path.write_text("")
     (metrics / "mine.py").write_text(f"def compute():\n    pass\n\n\n{statement}\n")
     monkeypatch.setattr(sources, "SRC", tmp_path)
-    sources._find.cache_clear()
-    sources._entries.cache_clear()
-    try:
-        assert sources.sources("reproduction.metrics.mine") == {*files, metrics / "mine.py"}
-    finally:
-        sources._find.cache_clear()
+    for name in PLACES:
+        getattr(sources, name).cache_clear()
+    assert sources.sources("reproduction.metrics.mine") == {*files, metrics / "mine.py"}
 
 
 @pytest.mark.parametrize("folder", ["src", "."])
@@ -489,14 +505,10 @@ def test_a_package_of_the_users_is_followed(folder, monkeypatch, tmp_path):
     (package / "sums.py").write_text("from ._more import FACTOR\n")
     monkeypatch.setattr(sources, "SRC", tmp_path / "src")
     monkeypatch.setattr(sources, "LOCK", tmp_path / "none")
-    for function in (sources._find, sources._entries):
-        function.cache_clear()
-    try:
-        assert sources.sources("reproduction.mine") == set(files)
-        assert len(sources.digest.__wrapped__("reproduction.mine")) == 16
-    finally:
-        for function in (sources._find, sources._entries):
-            function.cache_clear()
+    for name in PLACES:
+        getattr(sources, name).cache_clear()
+    assert sources.sources("reproduction.mine") == set(files)
+    assert len(sources.digest.__wrapped__("reproduction.mine")) == 16
 
 
 def test_a_file_counts_whatever_a_loader_calls_it(tmp_path):

@@ -71,7 +71,8 @@ def sources(*modules: str) -> frozenset[Path]:
 def digest(*modules: str) -> str:
     """Sixteen hexadecimal digits that change with the lock or any `sources` of the modules."""
     text = hashlib.sha256(_versions().encode())
-    for path in sorted(sources(*modules)):
+    # By places within SRC or the working directory: these may lie before or behind each other.
+    for path in sorted(sources(*modules), key=_within_folder):
         text.update(f"{_within_folder(path)} {_digest_of(path)}\n".encode())
     return text.hexdigest()[:16]
 
@@ -217,16 +218,17 @@ def _named_files(path):
     """Files that a module names, by their paths or by parts as in ``HERE / "lists" / "mine.json"``.
 
     They lie in its folder or in one beside it, among the claims of its paper, in the configuration,
-    or with the data of the project.
+    or with the data of the project. Their order is that of these folders, and of the names in each:
+    the order of absolute paths would depend on where the project lies.
     """
-    names = set(_NAME.findall(text_of(path)))
-    folders = {path.parent, path.parent / "claims", CONFIG, ROOT / "data"}
-    folders |= {path.parent / name for name in names if name in _entries(path.parent)}
-    within = {name.rpartition("/")[0] for name in names if "/" in name}
-    folders |= {folder / name for folder in folders for name in within}
+    names = sorted(set(_NAME.findall(text_of(path))))
+    folders = [path.parent, path.parent / "claims", CONFIG, ROOT / "data"]
+    folders += [path.parent / name for name in names if name in _entries(path.parent)]
+    within = [name.rpartition("/")[0] for name in names if "/" in name]
+    folders += [folder / name for folder in folders for name in within]
     of_parts = {name.rpartition("/")[2] for name in names if not name.endswith(".py")}
-    files = (folder / name for folder in folders for name in of_parts & _entries(folder))
-    return sorted(file for file in files if file.is_file())
+    files = (f / name for f in dict.fromkeys(folders) for name in sorted(of_parts & _entries(f)))
+    return [file for file in files if file.is_file()]
 
 
 @cache
