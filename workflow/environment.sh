@@ -10,6 +10,9 @@
 # A stamp holds the checksum of everything the environment depends on, so a second call does nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# setuptools writes the path of this folder in the encoding of the locale, and fails where it has a
+# letter that ASCII does not have.
+case $(locale charmap 2>/dev/null) in ANSI_X3.4-1968 | US-ASCII) export LC_ALL=C.UTF-8 ;; esac
 venv=${1:-.venv}
 venv=${venv%/} # or a link would look like a folder
 installer=${INSTALLER:-auto}
@@ -132,6 +135,15 @@ elif ! by_uv; then
     echo "uv cannot be installed here, or does not get the packages: going on with pip"
     by_pip
 fi
+# Python reads this file in the encoding of the locale, and does not start if it cannot. So an
+# environment within this folder finds the package without the folder's name.
+"$bin/python" - <<'end'
+import os, pathlib, sysconfig
+site = pathlib.Path(sysconfig.get_path("purelib"))
+if site.is_relative_to(os.getcwd()):
+    (path,) = site.glob("__editable__*.pth")
+    path.write_text(os.path.relpath("src", site) + "\n")
+end
 # The one library that no package brings along: wheels of LightGBM take it from the system.
 if ! "$bin/python" -c 'import lightgbm' 2>"$venv/lightgbm.log"; then
     if grep -q libgomp "$venv/lightgbm.log"; then
