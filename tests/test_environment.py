@@ -8,6 +8,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,8 @@ OPTIONS = ["--configfile", "config/presets/tiny.yaml", "--cores", "1"]
 OPTIONS += ["--workflow-profile", "workflow/profiles/default"]
 # What environment.sh and a stub call, besides Python. No git: an unpacked archive has none.
 TOOLS = ("awk", "bash", "cat", "chmod", "cksum", "cp", "dirname", "grep", "mkdir", "rm", "sh")
+# The path of the environment may have a blank.
+QUOTED = shlex.quote(sys.executable)
 # A Python that says which calls it got. It makes virtual environments of copies of itself and
 # installs nothing; every other call goes to the real one.
 STUB = """#!/bin/sh
@@ -38,7 +41,7 @@ case "$*" in
 "-c import lightgbm") [ -z "$NO_LIBGOMP" ] || { echo "libgomp.so.1: no such file" >&2; exit 1; } ;;
 *) exec PYTHON "$@" ;;
 esac
-"""
+""".replace("PYTHON", QUOTED)
 
 
 def load(name):
@@ -96,7 +99,7 @@ def python_without(module, folder):
     """A wrapper of this Python that lacks a module of the standard library."""
     (folder / module).mkdir()
     (folder / module / f"{module}.py").write_text(f"raise ModuleNotFoundError('{module}')\n")
-    return f'#!/bin/sh\nPYTHONPATH={folder / module} exec {sys.executable} "$@"\n'
+    return f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(folder / module))} exec {QUOTED} "$@"\n'
 
 
 @pytest.mark.parametrize("module", ["ensurepip", "venv"])
@@ -128,7 +131,7 @@ def test_where_virtual_environments_cannot_be_made_one_line_names_the_package(
 def test_where_no_python_fits_one_line_says_so(machine, python3, environment, message):
     if python3 and python3.startswith("sys."):
         exec_first = f"import sys; {python3}; exec(sys.argv[1])"
-        python3 = f"exec {sys.executable} -c '{exec_first}' \"$2\""
+        python3 = f"exec {QUOTED} -c '{exec_first}' \"$2\""
     if python3:
         machine.add("python3", f"#!/bin/sh\n{python3}\n")
     code, errors, _ = machine.build(**environment)
@@ -140,7 +143,7 @@ def test_where_no_python_fits_one_line_says_so(machine, python3, environment, me
 def test_names_that_do_not_run_or_cannot_make_environments_are_passed_over(machine, tmp_path):
     machine.add("python3.11", "#!/bin/sh\nexit 127\n")
     machine.add("python3.12", python_without("ensurepip", tmp_path))
-    machine.add("python3.13", STUB.replace("PYTHON", sys.executable))
+    machine.add("python3.13", STUB)
     code, errors, calls = machine.build()
     assert (code, errors) == (0, "")
     assert "-m venv --clear .venv" in calls
@@ -148,7 +151,7 @@ def test_names_that_do_not_run_or_cannot_make_environments_are_passed_over(machi
 
 @pytest.mark.parametrize("installer", ["uv", "pip", "auto"])
 def test_an_archive_without_git_is_built_once(machine, installer):
-    machine.add("python3", STUB.replace("PYTHON", sys.executable))
+    machine.add("python3", STUB)
     assert machine.build(INSTALLER=installer)[:2] == (0, "")
     calls = machine.log.read_text().splitlines()
     installed = [call for call in calls if " -r requirements.lock" in call]
@@ -167,7 +170,7 @@ def test_an_archive_without_git_is_built_once(machine, installer):
 
 
 def test_pip_goes_on_where_uv_does_not_get_the_packages(machine):
-    machine.add("python3", STUB.replace("PYTHON", sys.executable))
+    machine.add("python3", STUB)
     code, _, calls = machine.build(UV_FAILS="1")
     assert code == 0
     assert re.search(r"^-m pip .*--require-hashes -r requirements.lock$", calls, re.M)
@@ -178,7 +181,7 @@ def test_pip_goes_on_where_uv_does_not_get_the_packages(machine):
 
 
 def test_a_missing_libgomp_is_one_line_and_no_finished_environment(machine):
-    machine.add("python3", STUB.replace("PYTHON", sys.executable))
+    machine.add("python3", STUB)
     code, errors, _ = machine.build(NO_LIBGOMP="1")
     assert code == 1
     assert errors.count("\n") == 1 and "apt install libgomp1" in errors
@@ -188,7 +191,7 @@ def test_a_missing_libgomp_is_one_line_and_no_finished_environment(machine):
 @pytest.mark.parametrize("content", ["thesis.tex", ".ssh/key", "pyvenv.cfg"])
 def test_a_folder_that_holds_something_else_is_left_as_it_is(machine, content):
     """A folder that VENV names by mistake, and an environment of the user's own with packages."""
-    machine.add("python3", STUB.replace("PYTHON", sys.executable))
+    machine.add("python3", STUB)
     kept = machine.project / ".venv" / content
     kept.parent.mkdir(parents=True)
     kept.write_text("mine")
@@ -200,7 +203,7 @@ def test_a_folder_that_holds_something_else_is_left_as_it_is(machine, content):
 
 def test_the_environment_behind_a_link_is_left_as_it_is(machine, tmp_path):
     """Python's venv empties what is behind the link, and then fails."""
-    machine.add("python3", STUB.replace("PYTHON", sys.executable))
+    machine.add("python3", STUB)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "tools.lock").write_text("")
     (machine.project / ".venv").symlink_to(tmp_path / "other")
@@ -211,11 +214,21 @@ def test_the_environment_behind_a_link_is_left_as_it_is(machine, tmp_path):
 
 @pytest.mark.parametrize("package", ["pip-23.2.1", "setuptools-65.5.0"])
 def test_an_environment_that_venv_had_just_made_is_made_anew(machine, package):
-    machine.add("python3", STUB.replace("PYTHON", sys.executable))
+    machine.add("python3", STUB)
     folder = machine.project / ".venv"
     (folder / f"lib/python3.11/site-packages/{package}.dist-info").mkdir(parents=True)
     (folder / "pyvenv.cfg").write_text("")
     assert machine.build()[:2] == (0, "")
+
+
+def test_the_environment_finds_the_project_without_the_name_of_its_folder():
+    """With an ö in that name, Python did not start where the locale is C."""
+    packages = Path(sysconfig.get_path("purelib"))
+    if not packages.is_relative_to(ROOT):
+        pytest.skip("This Python is of another folder; run the test by make test.")
+    (file,) = packages.glob("__editable__*.pth")
+    line = file.read_text().strip()
+    assert not Path(line).is_absolute() and (packages / line).resolve() == ROOT / "src"
 
 
 def test_uv_asks_the_index_that_pip_asks():
@@ -310,7 +323,9 @@ def bare(tmp_path):
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     # Folders in a .pth file are not searched for .pth files, such as that of an editable install.
     (packages,) = folder.glob("lib/python*/site-packages")
-    (packages / "packages.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    # Behind a link, as Python reads .pth files in the encoding of the locale.
+    (packages / "packages").symlink_to(sysconfig.get_path("purelib"))
+    (packages / "packages.pth").write_text("packages\n")
     return folder
 
 

@@ -20,7 +20,7 @@ import subprocess, sys
 from reproduction import run_lock
 run_lock.hold("lock")
 print("held", flush=True)
-subprocess.run(["bash", "-c", f"{sys.executable} -c '{sys.argv[1]}'; exit 1"])
+subprocess.run(["bash", "-c", '"$0" -c "$1"; exit 1', sys.executable, sys.argv[1]])
 """
 JOB = "from reproduction import run_lock; run_lock.end_with_run(); import os, time; {}"
 SLEEPS = JOB.format("print(os.getpid(), flush=True); time.sleep(60)")
