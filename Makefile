@@ -18,11 +18,13 @@ run = PATH="$(BIN):$$PATH" python workflow/run.py $(1) \
   --workflow-profile workflow/profiles/$(PROFILE) \
   $(if $(filter default,$(PROFILE)),--cores $(CORES))
 
+PYTEST = "$(BIN)/python" -m pytest -n auto --dist worksteal
+
 .DEFAULT_GOAL := help
 EXPERIMENT ?=
 FAMILY ?=
 
-.PHONY: help reproduce quick sweep plan costs timeline test lint format docs environment lock bench verify notebooks reference reference-archive clean
+.PHONY: help reproduce quick sweep plan costs timeline test test-all lint format docs environment lock bench verify notebooks reference reference-archive clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_\/% -]+:.*## /{printf "  make %-38s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,8 +62,11 @@ costs: environment ## what the jobs of a run took, for make plan; jobs that are 
 timeline: environment ## when each job of the last run ran, as a picture, and the seconds of every rule
 	"$(BIN)/python" workflow/timeline.py --cores $(CORES)
 
-test: environment ## build the environment and run the tests
-	"$(BIN)/python" -m pytest -n auto --dist worksteal
+test: environment ## build the environment and run the tests, but for those that take long
+	$(PYTEST) -m "not long"
+
+test-all: environment ## all tests: also whole runs of the workflow, printed numbers, large forests
+	$(PYTEST)
 
 lint: environment ## formatting and static checks of package and workflow
 	"$(BIN)/ruff" check

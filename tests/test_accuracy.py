@@ -76,7 +76,15 @@ def assert_exact(attribution, forest, X, exact):
 
 
 @pytest.mark.parametrize(
-    ("depth", "n_features"), [(30, 30), (30, 8), (60, 60), (60, 25), (150, 150), (150, 40)]
+    ("depth", "n_features"),
+    [
+        (30, 30),
+        (30, 8),
+        (60, 60),
+        (60, 25),
+        pytest.param(150, 150, marks=pytest.mark.long),
+        (150, 40),
+    ],
 )
 def test_deep_trees_are_exact(explained_deep, depth, n_features):
     """With a feature of its own at each level, and with some that come again up to four times.
@@ -94,6 +102,7 @@ def test_random_deep_trees_are_exact(explained_deep, seed, depth, n_features):
     assert_exact(explained_deep(forest, X), forest, X, exact)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["extra-trees, entropy, digits", "extra-trees, squared error, made"]
 )

@@ -139,6 +139,7 @@ MULTICLASS = {"objective": "multiclass", "num_class": 3, "num_leaves": 7}
 
 
 # XGBoost computes in single precision: some 300 sums of float32 (eps 6e-8) are within 2e-5.
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("library", "parameters", "peer", "measure", "background", "tolerance"),
     [
@@ -170,6 +171,7 @@ def test_both_sides_explain_the_same(
         assert float(row["ours_s"]) > 0 and float(row["peer_s"]) > 0
 
 
+@pytest.mark.long
 def test_peers_that_are_missing_or_fail_are_said(small, bench, take_reference, tmp_path):
     parameters = {"estimator": "ExtraTreesClassifier", "n_estimators": 2}
     # lightgbm's file cannot explain a forest of scikit-learn.
@@ -231,6 +233,7 @@ def test_a_model_that_is_converted_wrongly_is_named(bench, monkeypatch, capsys):
     assert all(f"above its bound: {name}, number {number}: " in printed for number in (0, 1))
 
 
+@pytest.mark.long
 def test_every_first_call_on_the_page_runs(bench, tmp_path):
     """All of them in one process, which prints the seconds that they take."""
     first_call = bench("first_call")
@@ -244,6 +247,7 @@ def test_every_first_call_on_the_page_runs(bench, tmp_path):
     assert names == first_cells(bench, "first_call.md", "costs")
 
 
+@pytest.mark.long
 def test_every_kernel_on_the_page_of_limits_is_counted_and_runs(bench):
     limits, kernel_work, processor = bench("limits"), bench("kernel_work"), bench("processor")
     rates = dict.fromkeys(processor.SIZES, 1e9)

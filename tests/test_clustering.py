@@ -127,6 +127,7 @@ def test_the_table_holds_the_curve_at_the_chosen_groups_and_its_mean(rows):
         assert part["value"].tolist() == pytest.approx([0, curve[4], 1, curve.mean()], abs=1e-12)
 
 
+@pytest.mark.long
 def test_random_clusterings_know_nothing_of_features_and_are_drawn_from_the_seed(rows):
     measure = metric("clustering_r2")
     chance = ["random_features", "random_labels"]
@@ -415,6 +416,7 @@ def area(table, dataset, labels, clustered, mode="in_sample", outcome="label"):
     return rows["value"].mean()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dataset", [*REDUCED])
 def test_s06_permuted_outcomes_give_shap_the_same_lead(small, dataset):
     """In-sample, where there is nothing to find, and so its lead decides nothing."""
@@ -431,6 +433,7 @@ def test_s06_permuted_outcomes_give_shap_the_same_lead(small, dataset):
         assert abs(area(table, dataset, "permuted", name, "out_of_fold") - 0.5) < 0.05
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dataset", [*REDUCED])
 def test_s07_permuted_outcomes_give_path_the_same_lead(small, dataset):
     table = small["figure4"]
@@ -441,6 +444,7 @@ def test_s07_permuted_outcomes_give_path_the_same_lead(small, dataset):
     assert judged(table, "s07", f"{dataset}, in-sample, over the control")[2] != "holds"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("recipe", [SMALL, PROTEINS], ids=lambda r: r["dataset"])
 def test_s08_unsupervised_clusters_beat_random_ones_unless_outcomes_are_permuted(recipe):
     """Twelve repeats; no model is needed."""
@@ -458,6 +462,7 @@ def test_s08_unsupervised_clusters_beat_random_ones_unless_outcomes_are_permuted
     assert abs(leads["permuted"]) < 3 * error and leads["permuted"] < leads["observed"] / 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dataset", [*REDUCED])
 def test_s16_clusters_of_explanations_share_predictions(small, dataset):
     for mode in ("in_sample", "out_of_fold"):
@@ -468,6 +473,7 @@ def test_s16_clusters_of_explanations_share_predictions(small, dataset):
         assert shap > baseline + 0.1
 
 
+@pytest.mark.long
 def test_figures_are_drawn_from_their_tables_and_the_same_each_time(small, tmp_path):
     """And they say what their data stand in for."""
     for name, table in small.items():

@@ -352,6 +352,7 @@ def run_in(environment, project, *command, path=()):
     )
 
 
+@pytest.mark.long
 def test_jobs_find_the_package_where_it_is_not_installed(bare, tmp_path):
     project = copy_of_workflow(tmp_path / "with space {and braces}")
     assert run_in(bare, project, "-c", "import snakemake").returncode == 0
@@ -379,6 +380,7 @@ def test_jobs_find_the_package_where_it_is_not_installed(bare, tmp_path):
     assert not (project / "unset.txt").exists()
 
 
+@pytest.mark.long
 def test_snakemake_writes_a_container_recipe_of_the_same_packages(bare, tmp_path):
     """It asks conda about itself, no more; a stub answers."""
     project = copy_of_workflow(tmp_path / "project")

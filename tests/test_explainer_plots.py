@@ -80,6 +80,7 @@ def drawn(plot, explanation):
     return texts, limits
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("plot", PLOTS)
 @pytest.mark.parametrize("case", CASES)
 def test_plots_of_our_explanations_show_what_plots_of_those_of_shap_show(case, plot):

@@ -155,6 +155,7 @@ def test_findings_on_curves_can_hold_differ_and_be_undecided(inputs):
     assert curves(1, inputs)["sigma"].unique().tolist() == [0.3]
 
 
+@pytest.mark.long
 def test_a_figure_notes_that_the_printed_curves_come_from_another_tree(inputs):
     """The authors saved another single tree for Parkinson, so no curve of figure 6 is published."""
     variants = {
@@ -189,6 +190,7 @@ def measured():
     return rows.assign(**key)
 
 
+@pytest.mark.long
 def test_errors_of_sampling_fall_as_stated(measured):
     """The ratio of the errors grows with the iterations, their difference falls."""
     of_figure3 = verdicts("figure3", measured)
@@ -288,6 +290,7 @@ def made_equal_time(value_of):
     return pd.DataFrame(rows)
 
 
+@pytest.mark.long
 def test_equal_time_is_taken_and_drawn(inputs, tmp_path, monkeypatch):
     data = datasets.load({"dataset": "noisy_features", "n_samples": 90})
     data = replace(data, X=data.X[:, :11], feature_names=data.feature_names[:11], n_training=60)
@@ -341,6 +344,7 @@ def test_printed_iterations_visit_more_nodes_than_the_exact_gap_has_operations(m
         assert iterations * nodes_visited(forest, X, sets, sigma) > 2 * exact.mean(), sigma
 
 
+@pytest.mark.long
 def test_at_the_fewest_iterations_models_have_like_errors():
     """Where no time is left both models have 100 iterations, and so errors of one size."""
     times = seconds(1e-6)
@@ -426,6 +430,7 @@ def test_a_quasi_random_number_is_a_sum_over_9_to_53_digits():
 # Growth of seconds.
 
 
+@pytest.mark.long
 def test_timings_are_taken_and_drawn(tmp_path, monkeypatch):
     monkeypatch.setattr(timings, "COUNTS", (10, 100, 400, 800))
     table = timings.compute({}, 20, 2, [2, 3], [1, 11])
@@ -492,6 +497,7 @@ def parts_of_work(forest, X, chosen):
     return [*np.mean(parts, axis=0), chosen[:, cuts.feature].sum(axis=1).mean()]
 
 
+@pytest.mark.long
 def test_loops_over_leaves_grow_less_than_quadratically():
     """So do the nodes and the thresholds; a larger ensemble has longer loops."""
     parameters = ARTEFACTS["gajewski2025/timings"]["parameters"]
@@ -565,6 +571,7 @@ def theorem1():
     return artefact("theorem1").compute({}, cases=18, draws=500, trees=[10, 20, 40], rows=4)
 
 
+@pytest.mark.long
 def test_s01_exact_and_quadratic(theorem1):
     assert set(verdicts("theorem1", theorem1, "s01").values()) == {"holds"}
     operations = theorem1["part"] == "exponent"
@@ -581,6 +588,7 @@ def test_s01_exact_and_quadratic(theorem1):
     assert {v for name, v in of_s01.items() if "|S| = 1" in name} == {"holds"}
 
 
+@pytest.mark.long
 def test_s28_any_independent_noise(theorem1):
     of_s28 = verdicts("theorem1", theorem1, "s28")
     assert set(of_s28.values()) == {"holds"} and len(of_s28) == len(_noises.KINDS)
@@ -591,6 +599,7 @@ def test_s28_any_independent_noise(theorem1):
     assert of_s28["equality, uniform"] == "holds"
 
 
+@pytest.mark.long
 def test_s04_stable_unless_as_printed(theorem1, tmp_path):
     assert verdicts("theorem1", theorem1, "s04") == {
         "values": "holds",
@@ -773,6 +782,7 @@ def test_the_compared_parameters_are_the_texts_and_others_of_the_grid():
             )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("dataset", "model", "other"),
     [

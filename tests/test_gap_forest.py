@@ -61,7 +61,11 @@ def assert_equals_its_twin(forest):
             assert tree["tested"] == sum(bits)
 
 
-@pytest.mark.parametrize("name", [*DRAWN, *FITTED])
+# The twins of those fitted to digits take seconds each.
+FITS = [pytest.param(n, marks=pytest.mark.long) if "digits" in n else n for n in FITTED]
+
+
+@pytest.mark.parametrize("name", [*DRAWN, *FITS])
 def test_forests_equal_their_twins(name):
     forest = DRAWN[name]() if name in DRAWN else to_forest(fitted(name)[0])
     assert_equals_its_twin(forest)

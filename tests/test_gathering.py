@@ -48,6 +48,7 @@ def test_a_column_of_the_metric_that_the_sweep_has_too_is_refused(tmp_path):
         gathered(tmp_path, [({"K": "1"}, "a", "r1")], tables)
 
 
+@pytest.mark.long
 def test_a_table_is_dropped_after_its_last_point(tmp_path, monkeypatch):
     """Tables that stay in memory make a sweep of millions of rows too large for one job."""
 

@@ -86,6 +86,7 @@ def data_job(plan, out):
     return ["--threads", "1", "data", "--plan", str(plan), "--out", str(out)]
 
 
+@pytest.mark.long
 def test_a_job_through_the_launcher_writes_the_same_bytes(running, plan, tmp_path, capfd):
     assert launcher.run(data_job(plan, tmp_path / "launched.npz")) == 0
     assert capfd.readouterr().out.endswith("finished\n")
@@ -189,6 +190,7 @@ def test_a_job_ends_with_one_that_was_killed_before_it_read_an_answer(monkeypatc
     assert ended == [(os.getpid(), signal.SIGTERM)]
 
 
+@pytest.mark.long
 def test_a_job_that_is_killed_has_failed(running, plan, tmp_path):
     with long_job(running, plan, tmp_path) as (asking, job):
         os.kill(job, signal.SIGKILL)

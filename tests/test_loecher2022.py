@@ -219,6 +219,7 @@ def means(table, case, coding="numbers", variant="published"):
     return rows.pivot(index="importance", columns="feature", values="value")
 
 
+@pytest.mark.long
 def test_s05_s06_and_s26_in_the_null_case(cases):
     table = cases["figure6"]
     verdicts = found("figure6", table)
@@ -232,6 +233,7 @@ def test_s05_s06_and_s26_in_the_null_case(cases):
         assert scores.loc[name, ["x1", "x5"]].max() < scores.loc[name, "x2"] < 0
 
 
+@pytest.mark.long
 def test_s05_what_mdi_prefers_is_a_matter_of_coding(cases):
     """As numbers the continuous feature is first, as subsets the one with twenty categories."""
     for variant in MIXED["variants"]:
@@ -243,6 +245,7 @@ def test_s05_what_mdi_prefers_is_a_matter_of_coding(cases):
         assert subsets.idxmax() == "x5" and subsets["x5"] > 1.5 * subsets["x1"]
 
 
+@pytest.mark.long
 def test_s06_deviations_rise_from_few_to_many_categories_and_not_at_each_step(cases):
     """By subsets the deviation of x5 is further above that of x4 than with ordered categories."""
     verdicts = found("figure6", cases["figure6"])
@@ -256,6 +259,7 @@ def test_s06_deviations_rise_from_few_to_many_categories_and_not_at_each_step(ca
     assert ratio["subsets"] > 1.3 * ratio["numbers"]
 
 
+@pytest.mark.long
 def test_s07_s19_and_s28_in_the_power_case(cases):
     """MDI of x2 doubles and is still least; what it shares with the others is left by them."""
     table = cases["figure7"]
@@ -272,6 +276,7 @@ def test_s07_s19_and_s28_in_the_power_case(cases):
         assert power["x2"] < power[["x1", "x4", "x5"]].min() / 1.4
 
 
+@pytest.mark.long
 def test_s08_and_s27_in_the_power_case(cases):
     verdicts = found("figure7", cases["figure7"])
     assert "differs" not in set(of(verdicts, "s08").values())
@@ -287,6 +292,7 @@ def test_s08_and_s27_in_the_power_case(cases):
     assert spread["numbers"]["x5"] < spread["numbers"]["x1"]
 
 
+@pytest.mark.long
 def test_s09_weighting_by_y_separates_and_adds_little_to_keeping_rows_out_of_bag(cases):
     """Most of the gain over SHAP is already there in out-of-bag SHAP without weights."""
     verdicts = found("figure8", cases["figure8"])
@@ -313,6 +319,7 @@ def test_intervals_of_the_simulations():
     assert value == 1 and interval == pytest.approx((-1.0, 1.3))
 
 
+@pytest.mark.long
 def test_figures_of_the_simulations_are_drawn_with_and_without_what_r_gives(simulated, tmp_path):
     from reproduction import figures
 
@@ -355,6 +362,7 @@ def on_titanic(artefact, inputs):
     return found(artefact, papers.artefact(f"loecher2022/{artefact}").compute(inputs))
 
 
+@pytest.mark.long
 def test_s01_s02_and_s21_on_the_titanic(titanic):
     verdicts = on_titanic("figure3", titanic)
     assert "differs" not in set(verdicts.values())
@@ -370,6 +378,7 @@ def test_s01_s02_and_s21_on_the_titanic(titanic):
             assert claims.statement_verdict(*judged) == "differs"
 
 
+@pytest.mark.long
 def test_pg_of_a_number_is_zero_over_shuffles_and_spreads_as_widely_as_one_order(one_thread):
     """PG(0.5, 1) and MDA of PassengerId: over forests of one order, and over shuffles of it."""
     recipe = FULL["models"]["random_forest"] | {"max_features": 2, "n_estimators": 30}
@@ -390,6 +399,7 @@ def test_pg_of_a_number_is_zero_over_shuffles_and_spreads_as_widely_as_one_order
         assert orders.std(ddof=1) > 1.5 * one_order.std(ddof=1)
 
 
+@pytest.mark.long
 def test_s03_s04_s13_and_s20_on_the_titanic(titanic):
     verdicts = on_titanic("figure5", titanic)
     assert set(of(verdicts, "s03").values()) == {"holds"}
@@ -414,6 +424,7 @@ def test_s18_contributions_of_features_with_many_values_vary_much():
     assert set(of(found("figure2", table), "s18", "PassengerId").values()) == {"differs"}
 
 
+@pytest.mark.long
 def test_s24_mdi_of_a_number_that_says_nothing_comes_from_deep_nodes(titanic):
     assert set(on_titanic("depth", titanic).values()) <= {"holds", "undecided"}
     rows = titanic["loecher2022_titanic/mdi_by_depth"]
@@ -486,6 +497,7 @@ def z_of(values):
     return np.mean(values) / (np.std(values, ddof=1) / np.sqrt(len(values)))
 
 
+@pytest.mark.long
 def test_s10_the_winner_pushes_noise_with_many_values_down(noisy):
     """Its mean over the noise falls with the number of values, PGhat(1, 0)'s does not."""
     values, relevant = noisy
@@ -500,6 +512,7 @@ def test_s10_the_winner_pushes_noise_with_many_values_down(noisy):
     assert z["pg_hat_051"] > 5 and abs(z["pg_hat_10"]) < 4
 
 
+@pytest.mark.long
 def test_table1_and_s11_children_of_one_row_leave_a_bias_that_grows_with_the_values(noisy):
     """With every split counted, noise with many values rises above what tells y."""
     values, relevant = noisy
@@ -520,6 +533,7 @@ def test_table1_and_s11_children_of_one_row_leave_a_bias_that_grows_with_the_val
     assert not is_print(areas(noisy, "pg_hat_10_all_splits"), printed_areas()["pg_hat_oob(1,0)"])
 
 
+@pytest.mark.long
 def test_s11_the_lead_of_air_varies_too_much_for_200_replications_to_decide(noisy):
     """Three standard errors of its mean over 200 against the printed lead, by a few of them."""
     printed = printed_areas()
@@ -534,6 +548,7 @@ def test_s11_the_lead_of_air_varies_too_much_for_200_replications_to_decide(nois
     assert 3 * np.std(leads, ddof=1) / np.sqrt(200) > 0.02
 
 
+@pytest.mark.long
 def test_table1_what_is_printed_for_the_winner_is_another_score(noisy):
     winner = areas(noisy, "pg_hat_051")
     for name in CANDIDATES:
@@ -575,6 +590,7 @@ def test_statements_of_table1_follow_from_leads_and_their_errors():
     assert set(of(verdicts, "s10").values()) == {"differs"}
 
 
+@pytest.mark.long
 def test_s25_printed_areas_are_within_the_errors_of_mtry_2_and_of_mtry_3(noisy):
     """Those of PG and MDI that come out at all; of mtry 2, a few replications."""
     names = {"pg_hat_10": "pg_hat_oob(1,0)", "pg_10": "pg_oob(1,0)", "pg_051": "pg_oob(0.5,1)"}

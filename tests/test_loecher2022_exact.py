@@ -153,6 +153,7 @@ def test_sums_over_rows_equal_the_twins(n_classes):
         assert twins.largest_error(np.mean(ufi, axis=0)[:, 0], twin) <= twins.ROUNDING
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_classes", [2, 3, None])
 def test_s12_mdi_is_the_covariance_of_cfc_and_y(table, n_classes):
     assert verdicts(table, "s12") == {"MDI": "holds", "sum is zero": "holds"}
@@ -171,6 +172,7 @@ def test_s12_mdi_is_the_covariance_of_cfc_and_y(table, n_classes):
             assert np.average(f[:, k, c], weights=counts) == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.long
 def test_s13_eq_11_is_eq_10_over_the_mean_of_y_of_each_tree(table):
     """Only there: over several trees, and as "MDI =", it is not."""
     assert verdicts(table, "s13") == {"identity": "holds", "as printed": "differs"}
@@ -187,6 +189,7 @@ def test_s13_eq_11_is_eq_10_over_the_mean_of_y_of_each_tree(table):
     assert min(ratios) > 1 and np.ptp(ratios) > 0.01
 
 
+@pytest.mark.long
 def test_s14_pg_12_is_eq_18_and_not_mdi_oob(table):
     assert verdicts(table, "s14") == {
         "Eq. 18": "holds",
@@ -216,6 +219,7 @@ def test_s14_difference_is_what_the_theory_says():
     assert error <= twins.ROUNDING < twins.largest_error(squares, products)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_s15_pg_051_is_ufi_and_with_other_weights_mdi_oob(table, n_classes):
     expected = {"in-bag weights": "holds", "MDI-oob, out-of-bag weights": "holds"}
@@ -230,6 +234,7 @@ def test_s15_pg_051_is_ufi_and_with_other_weights_mdi_oob(table, n_classes):
     assert twins.largest_error(ufi, mdi_oob) > 0.05
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_classes", [2, 3, None])
 def test_s22_and_s23_a_forest_predicts_from_the_means_of_its_samples(table, n_classes):
     """Not from that of all rows; and means of absolute values are above absolute means."""
@@ -251,6 +256,7 @@ def test_s22_and_s23_a_forest_predicts_from_the_means_of_its_samples(table, n_cl
     assert (sides[0] <= sides[1] + 1e-12).all() and (sides[0] < 0.99 * sides[1]).any()
 
 
+@pytest.mark.long
 def test_s21_contributions_of_noise_cancel_most_if_it_has_many_values(table):
     """And those of relevant features less than those of noise with as few values."""
     # Of small forests, which leave more to chance.
@@ -286,6 +292,7 @@ def mean_gain(n_left, n_right, p, corrected):
     return total
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", [(2, 2), (2, 4), (1, 5), (6, 1), (1, 1)])
 def test_s16_bias_without_correction_and_with_children_of_one_row(table, shape):
     assert verdicts(table, "s16") == {
@@ -312,6 +319,7 @@ def test_s16_numbers_of_children_of_one_row():
     assert gains["pg_hat_10"][3, 0] == pytest.approx(4 / 7)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_s17_squares_and_products_of_fractions_are_impurities(table, n_classes):
     assert verdicts(table, "s17") == {
@@ -328,6 +336,7 @@ def test_s17_squares_and_products_of_fractions_are_impurities(table, n_classes):
             assert twins.largest_error(ours, twin) <= twins.ROUNDING
 
 
+@pytest.mark.long
 def test_table_holds_every_case(table):
     keys = table[table["part"] == "identity"]
     assert set(keys["data"]) == set(identities.cases(0)) and set(keys["depth"].dropna()) == {3}

@@ -379,6 +379,7 @@ def test_steps_stay_below_their_bounds_where_features_repeat():
             assert _steps.bound({**place, "method": method, "value": value}) <= 1
 
 
+@pytest.mark.long
 def test_exponents_are_those_of_the_formulas(steps):
     exponents = _steps.exponents(steps)
     brooms = [(h, loops_of_broom(0, h) / 2**h) for h in _steps.HEIGHTS]

@@ -40,6 +40,7 @@ def games(rng, M):
     return {S: Fraction(int(rng.integers(-8, 9))) for S in subsets}
 
 
+@pytest.mark.long
 def test_s09_a_fixed_order_has_all_three_properties_and_is_not_shap(verdicts):
     """From scratch, for any games: the sum, dummies, and larger steps everywhere."""
     assert set(of(verdicts, "s09").values()) == {"differs"}
@@ -61,6 +62,7 @@ def test_s09_a_fixed_order_has_all_three_properties_and_is_not_shap(verdicts):
     assert in_order(symmetric) == [1, 3, 5] and shapley(3, lambda S: symmetric[S]) == [3, 3, 3]
 
 
+@pytest.mark.long
 def test_s10_covers_of_dependent_features_make_shap_depend_on_the_order(verdicts):
     """Two binary features; 3, 1, 1, 3 rows at the corners; f is their AND. By hand and kernel."""
     assert of(verdicts, "s10") == {
@@ -91,6 +93,7 @@ def test_s10_covers_of_dependent_features_make_shap_depend_on_the_order(verdicts
     assert a == pytest.approx(b)
 
 
+@pytest.mark.long
 def test_s11_path_methods_add_up_and_obey_missingness(verdicts):
     assert len(of(verdicts, "s11")) == 4 and set(of(verdicts, "s11").values()) == {"holds"}
     rng = np.random.default_rng(0)
@@ -101,6 +104,7 @@ def test_s11_path_methods_add_up_and_obey_missingness(verdicts):
     assert (attribution.values[:, 3] == 0).all() and mdi.importance(forest).values[3] == 0
 
 
+@pytest.mark.long
 def test_s12_path_is_one_order_unless_features_come_again(verdicts):
     assert of(verdicts, "s12") == {
         "features that come once": "holds",
@@ -128,6 +132,7 @@ def test_s12_path_is_one_order_unless_features_come_again(verdicts):
         assert path != [steps[0], steps[1]]
 
 
+@pytest.mark.long
 def test_s13_importances_of_the_packages_fall(verdicts, table):
     of_s13 = of(verdicts, "s13")
     assert len(of_s13) == 6 and set(of_s13.values()) == {"holds"}
@@ -151,10 +156,12 @@ def test_packages_say_of_a_known_tree_what_can_be_counted():
     assert xgboost["contribution by the path"] == pytest.approx(2.0, abs=1e-5)
 
 
+@pytest.mark.long
 def test_s14_pred_contribs_are_shap_values(verdicts):
     assert of(verdicts, "s14") == {"pred_contribs": "holds"}
 
 
+@pytest.mark.long
 def test_s15_shap_may_change_where_the_output_does_not(verdicts):
     assert of(verdicts, "s15") == {
         "no impact on any output": "holds",

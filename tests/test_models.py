@@ -43,6 +43,7 @@ def test_boosting_keeps_to_one_thread(name, iris):
     assert "n_jobs" not in models.parameters(name)
 
 
+@pytest.mark.long
 def test_libraries_are_loaded_when_a_recipe_asks_for_them():
     code = (
         "import sys; from reproduction import models;"

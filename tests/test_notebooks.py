@@ -130,6 +130,7 @@ def test_notebooks_stay_small():
     assert sum(path.stat().st_size for path in NOTEBOOKS) < 1.5e6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", PAPERS, ids=lambda p: p.stem)
 def test_a_notebook_of_a_paper_runs_on_the_reference_where_there_are_no_results(
     path, execute, tmp_path

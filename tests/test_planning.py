@@ -81,6 +81,7 @@ def snakemake_jobs(folder):
     return {name: int(n) for name, n in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
 
 
+@pytest.mark.long
 def test_the_plan_has_the_jobs_that_snakemake_has(tiny, tmp_path):
     """Red if a stage is left out, or an importance that two metrics read is counted twice."""
     expected = snakemake_jobs(tmp_path)

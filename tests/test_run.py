@@ -132,6 +132,7 @@ def test_a_configuration_file_that_cannot_be_read_is_one_line(tmp_path, content,
     assert (process.returncode, process.stderr) == (1, message)
 
 
+@pytest.mark.long
 def test_results_without_their_records_are_named(tmp_path):
     """Copied alone to another machine, they stayed whatever had changed since, without a word."""
     (tmp_path / "results" / "data").mkdir(parents=True)
@@ -200,7 +201,7 @@ def test_what_does_not_exist_is_one_line_with_what_there_is(
         (["--experiment", "sutera2021_local"], "experiment_sutera2021_local"),
         (["--target", "sutera2021/table4", "--configfile", "mine.yaml"], "sutera2021_table4"),
         (["--target", "sutera2021"], "sutera2021"),
-        (["--target", "claims"], "claims"),
+        pytest.param(["--target", "claims"], "claims", marks=pytest.mark.long),
     ],
 )
 def test_a_target_stands_behind_all_options(run_forked, tmp_path, arguments, target):

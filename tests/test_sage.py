@@ -92,6 +92,7 @@ def test_exact_values_equal_the_definition(name, table, monkeypatch):
         assert not ours.standard_error.any() and ours.parameters["n_permutations"] == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("imputer", ["marginal", "conditional"])
 @pytest.mark.parametrize("loss", ["mse", "cross_entropy"])
 def test_exact_values_of_led_equal_the_definition(loss, imputer):

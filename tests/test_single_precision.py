@@ -182,6 +182,7 @@ def gaps_as_printed(table, dataset, model, ranked, n_rows):
         yield is_print(text, means[cell["sigma_metric"], cell["ranking"]])
 
 
+@pytest.mark.long
 def test_table2_single_precision_gives_the_printed_shares_and_double_precision_others():
     in_single = {d: sum(shares_as_printed(d, "single")) for d in DATASETS}
     in_double = {d: sum(shares_as_printed(d, "double")) for d in DATASETS}
@@ -206,6 +207,7 @@ def test_double_precision_ranks_as_exact_arithmetic_does():
     assert n_other > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("table", "dataset", "model", "by_index"),
     [
@@ -237,6 +239,7 @@ def test_part_of_the_deviation_at_small_noise_is_precision():
     assert rises["single"] > 0.05 > rises["double"] > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dataset", DATASETS)
 @pytest.mark.parametrize(("table", "model"), [("table3", "bigger"), ("table6", "single")])
 def test_print_is_a_mean_over_three_rows_and_not_over_all(table, model, dataset):
@@ -276,6 +279,7 @@ def test_table2_described_single_trees_are_others_by_their_split_and_precision()
         assert shares[0.1, "double"] > shares[0.1, "single"] + 0.05
 
 
+@pytest.mark.long
 def test_stated_parameters_give_other_bigger_models_on_the_authors_rows():
     """Mean PGI2 of the same rows by models of appendix A: half as large again, or a fifth."""
     for dataset, X in (("california_housing", 60), ("parkinson", 40)):
@@ -303,6 +307,7 @@ def test_stated_parameters_give_other_bigger_models_on_the_authors_rows():
     assert means[1] > 1.2 * means[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_table4_rows_of_the_training_part_give_the_printed_error_and_those_of_the_test_do_not(
     dataset,
@@ -366,6 +371,7 @@ def stopped_early(X, y, X_test, y_test, rounds):
     return model.predict(test), model.num_boosted_rounds()
 
 
+@pytest.mark.long
 def test_table5_fits_that_stop_early_give_the_printed_errors_without_one_feature():
     """On housing, in the authors' run of sigma 0.1; print of SHAP is the mean of three runs."""
     rows = data("california_housing")
@@ -443,6 +449,7 @@ def some_order_prints(dataset, sigma, in_double, fits):
     return not is_print(text, in_double) and any(is_print(text, error) for error in errors)
 
 
+@pytest.mark.long
 def test_table5_single_precision_and_its_ties_give_the_other_printed_errors():
     """On housing, sigma 0.1, without two and three features: some dozen rows of 4087 decide.
 

@@ -78,6 +78,7 @@ def test_frames_of_the_pages_are_those_of_the_table_of_methods():
         assert marked.between(_text(page), mark) == frame, "run python docs/take_pictures.py"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", PICTURES.pages(splitcredit.methods()))
 def test_the_code_of_a_page_runs_and_gives_what_its_pictures_show(page, example):
     """Pictures hold their numbers to six digits; the basis of 1e-5 is one unit of the sixth."""
@@ -112,6 +113,7 @@ def test_what_the_page_says_of_local_mdi_by_sex_holds(example):
     assert (values[sex == 1] > 0).all()
 
 
+@pytest.mark.long
 def test_the_points_of_a_line_of_gaps_have_its_pgi2_as_mean(example):
     names = {}
     ((_, ax),) = PICTURES.drawn("measures/pg2_greedy.md", example, names)

@@ -187,6 +187,7 @@ def jobs(workflow, loaded):
     return by_kind
 
 
+@pytest.mark.long
 def test_the_key_of_every_kind_of_job_covers_what_the_job_loads(jobs):
     for kind, (modules, paths) in jobs.items():
         uncovered = paths - sources.sources("reproduction.__main__", *modules)
@@ -239,6 +240,7 @@ def keys(jobs, monkeypatch, paths=(), edit=None):
         }
 
 
+@pytest.mark.long
 def test_an_edit_of_any_module_moves_the_keys_of_the_jobs_that_load_it(jobs, monkeypatch):
     before = keys(jobs, monkeypatch)
     for path in sorted(SRC.rglob("*.py")):
@@ -350,6 +352,7 @@ def test_a_file_of_the_project_that_is_replaced_by_an_older_one_moves_its_key(
     assert getattr(workflow, key)(*arguments) != before
 
 
+@pytest.mark.long
 def test_a_comment_moves_no_key(jobs, monkeypatch):
     before = keys(jobs, monkeypatch)
     paths = set().union(*(of_job for _, of_job in jobs.values()))
@@ -614,6 +617,7 @@ EDITED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", EDITED)
 def test_an_edit_of_any_stage_changes_every_key_from_there_on(file, monkeypatch):
     """Models are temporary, so an edit of a fit is seen by the keys of later jobs only."""

@@ -105,10 +105,12 @@ def verdicts(correlations, scores):
     return [c["verdict"] for c in claims.judge("sutera2021", "table4", cells, table, rules)]
 
 
+@pytest.mark.long
 def test_table4_equals_print_with_signed_scores_of_seed_0(correlations):
     assert verdicts(correlations, "signed") == ["equal"] * 64
 
 
+@pytest.mark.long
 def test_table4_described_is_not_what_was_printed(correlations):
     outcomes = verdicts(correlations, "absolute")
     assert outcomes.count("differs") > len(outcomes) / 2
@@ -150,6 +152,7 @@ def drawn():
     return draws(n_trees=100, n_draws=20)
 
 
+@pytest.mark.long
 def test_table4_swapped_shares(drawn):
     cells = {c["cell"]: c["printed"] for c in printed("table4")}
     place = "versus=saabas;dataset=led_sampled;correlation=pearson;statistic="
@@ -167,6 +170,7 @@ def test_table4_swapped_shares(drawn):
         assert "misprint" in rule["incomparable"]
 
 
+@pytest.mark.long
 def test_table4_cells_of_one_draw_vary_as_much_as_the_bands(drawn):
     """What one unseeded draw of the paper prints lies among other draws, and these differ widely.
 
@@ -212,6 +216,7 @@ def test_table4_takes_the_median_where_rows_are_drawn():
         assert numbers == pytest.approx(expected), (data, correlation)
 
 
+@pytest.mark.long
 def test_further_seeds_stay_near_print(correlations):
     """Means of another seed differ from seed 0 by luck only: by less than one printed spread."""
     recipe = {**FULL["models"]["extra_trees"], "random_state": 1}
@@ -264,12 +269,14 @@ def limits():
     return {k: led_shares.limit(k) for k in led_shares.KS}
 
 
+@pytest.mark.long
 def test_s15_mdi_and_sage_are_close_on_led(limits):
     gaps = [np.abs(shares["mdi"] - shares["sage"]).max() for shares in limits.values()]
     assert max(gaps) < 0.1 / 7
     assert 2 < max(gaps) / gaps[0] < 3
 
 
+@pytest.mark.long
 def test_s15_is_judged_by_one_yardstick(limits):
     table = led_table(limits)
     by_variant = {f["variant"]: f for f in led_shares.statements(table) if f["statement"] == "s15"}
@@ -296,6 +303,7 @@ def led_table(limits):
     return pd.DataFrame(rows)
 
 
+@pytest.mark.long
 def test_s16_masking_favors_segments_1_and_4(limits):
     for name in limits[1]:
         shares = [of_k[name][list(led_shares.FAVORED)].sum() for of_k in limits.values()]
@@ -322,12 +330,14 @@ def _mdi_shares(data, k, n_trees, seed):
     return values / values.sum()
 
 
+@pytest.mark.long
 def test_s41_sage_by_the_marginal_distribution_is_not_eq_4(limits):
     """By the conditional one it is, see s13; the forest is the Bayes classifier of led."""
     gap = np.abs(limits[1]["mdi"] - limits[1]["sage"]).max()
     assert 0.005 < gap < 0.007
 
 
+@pytest.mark.long
 def test_finite_forests_approach_the_limit_on_led(limits):
     """A 1000-tree mean has a standard deviation of 0.004 at most over the shares (10 seeds)."""
     data = datasets.load({"dataset": "led"})
@@ -343,6 +353,7 @@ def led_by_k():
     return {k: attributed({**recipe, "max_features": k}, data)[1] for k in range(1, 8)}
 
 
+@pytest.mark.long
 def test_s17_and_s18_on_led(led_by_k):
     recipe = {**FULL["metrics"]["pair_correlation_summary"]}
     summarize = metric(recipe.pop("metric"))
@@ -357,6 +368,7 @@ def test_s17_and_s18_on_led(led_by_k):
     assert verdict == {(s, v): outcome for s, outcome in expected.items() for v in variants}
 
 
+@pytest.mark.long
 def test_s19_saabas_is_the_outlier_on_led():
     data = datasets.load({"dataset": "led"})
     recipe = {**FULL["models"]["extra_trees"], "max_features": 7, "random_state": 0}
@@ -374,6 +386,7 @@ def test_s19_saabas_is_the_outlier_on_led():
     assert max(mean["local_mdi", "saabas"], mean["saabas", "tree_shap"]) < 0.9
 
 
+@pytest.mark.long
 def test_s20_shares_of_the_small_data_sets(correlations):
     """Of Spearman correlations, over 90 % in four data sets, of which led and digits are two."""
     shares = {}
@@ -385,6 +398,7 @@ def test_s20_shares_of_the_small_data_sets(correlations):
     assert all(80 < shares[name] < 90 for name in ("wine", "breast_cancer"))
 
 
+@pytest.mark.long
 def test_s21_no_display_disagrees(small):
     """On led the loss of the class is the entropy over all classes, as all leaves are alike."""
     data, forest, attributions = small["led"]
@@ -488,6 +502,7 @@ def test_s38_operations_of_tree_shap(k):
     assert leaves * walk**2 > 100 * walk
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("k", [1, 2, 7])
 def test_s42_scores_of_the_displays_shown(led_by_k, k):
     scores = {name: a.values[[4, 9], :, 0] for name, a in led_by_k[k].items()}
@@ -497,6 +512,7 @@ def test_s42_scores_of_the_displays_shown(led_by_k, k):
     assert (outlier.min() < 0.75) == (k == 7)
 
 
+@pytest.mark.long
 def test_s43_iris_and_digits(correlations):
     statistics = correlations["signed", "iris"].set_index(["correlation", "versus", "statistic"])[
         "value"
@@ -520,6 +536,7 @@ def test_the_line_of_the_prior_is_drawn_if_two_measures_differ_by_a_rounding():
     assert axis.lines[-1].get_xdata() == pytest.approx([0.37, 0.37])
 
 
+@pytest.mark.long
 def test_s44_disagreement_goes_with_the_entropy_of_all_classes(small):
     """The same paths, but the log loss of the predicted class: no sample of wine or cancer is left.
 
@@ -559,6 +576,7 @@ def test_s44_balanced_classes_disagree_alike():
     assert max(share) < 1.5 * min(share)
 
 
+@pytest.mark.long
 def test_log_loss_saved_equals_its_definition_and_averages_to_mdi(small):
     data, forest, _ = small["iris"]
     rows = [0, 70, 149]
@@ -597,6 +615,7 @@ def test_titles_of_correlations_do_not_say_all_images_where_a_preset_takes_some(
     assert figure.get_suptitle().startswith(("Digits; extra-trees", "Led, ten displays; extra-tr"))
 
 
+@pytest.mark.long
 def test_s46_forests_come_near_the_limit():
     convergence = papers.artefact("sutera2021/convergence")
     table = convergence.compute({}, [5, 50, 500], 6, [50, 800], 10, 0.1)

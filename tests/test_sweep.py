@@ -571,6 +571,7 @@ def test_a_batch_that_holds_a_data_set_that_is_gone_is_planned_anew(tmp_path):
     assert list(without_the_second(folder).values()) == [[0]]
 
 
+@pytest.mark.long
 def test_a_sweep_of_many_values_fits_into_the_arguments_of_its_jobs():
     """Linux takes 128 kB an argument: with 8000 values the job of the points could not start."""
     values = [i / 1e7 for i in range(1, 20_000)]

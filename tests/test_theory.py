@@ -209,6 +209,7 @@ def check_errors(table, statement, quantity, n, impurities=theory.IMPURITIES):
     assert (rows["value"] <= ROUNDING).all(), rows
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", theory.IMPURITIES)
 def test_s01_global_mdi_is_the_shapley_value_of_information(table, kind):
     check_errors(table, "s01", "Eq. 4 - Shapley value", 300)
@@ -229,10 +230,12 @@ def test_s01_global_mdi_is_the_shapley_value_of_information(table, kind):
         assert mdi == pytest.approx(expected, abs=ROUNDING)
 
 
+@pytest.mark.long
 def test_s02_importances_sum_to_the_information(table):
     check_errors(table, "s02", "sum - I(Y;V)", 100)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", theory.IMPURITIES)
 def test_s03_local_mdi_is_the_shapley_value_of_the_local_game(table, kind):
     check_errors(table, "s03", "Eq. 10 - Shapley value", 4000)
@@ -277,17 +280,20 @@ def test_s03_needs_subsets_of_one_size():
     assert abs(sum(printed) - total) > 0.1
 
 
+@pytest.mark.long
 def test_s04_mean_of_local_is_global_only_without_bootstrap(table):
     quantity = "mean of local - global MDI, relative"
     check_errors(table, "s04", f"unbagged: {quantity}", 4, ("entropy", "gini"))
     assert (values(table, "s04", f"bagged: {quantity}")["value"] > 1e-3).all()
 
 
+@pytest.mark.long
 def test_s05_double_decomposition(table):
     check_errors(table, "s05", "Eq. 11", 300)
     check_errors(table, "s05", "Eq. 12", 100)
 
 
+@pytest.mark.long
 def test_s06_irrelevant_if_and_only_if_locally_irrelevant_everywhere(table):
     (row,) = values(table, "s06", "disagreements").to_dict("records")
     assert row["value"] == 0 and row["n"] >= 300
@@ -297,6 +303,7 @@ def test_s06_irrelevant_if_and_only_if_locally_irrelevant_everywhere(table):
     assert (values(table, "s09", "MDI of null players, every K")["n"] >= 50).all()
 
 
+@pytest.mark.long
 def test_s07_locally_irrelevant_means_no_local_mdi_but_not_conversely(table):
     check_errors(table, "s07", "local MDI where locally irrelevant", 300)
     swap = theory.swapping_input()
@@ -306,12 +313,14 @@ def test_s07_locally_irrelevant_means_no_local_mdi_but_not_conversely(table):
     assert theory.locally_relevant(swap, (1,))[0]
 
 
+@pytest.mark.long
 def test_s08_relevant_means_local_mdi_somewhere(table):
     rows = values(table, "s08")
     assert set(rows["impurity"]) == {"entropy", "gini"}
     assert (rows["n"] >= 300).all() and (rows["value"] > 1e-4).all()
 
 
+@pytest.mark.long
 def test_s09_efficiency_and_null_player_for_every_k(table):
     check_errors(table, "s09", "sum - I(Y;V), every K", 300)
     check_errors(table, "s09", "sum - v_loc(V;x), every K", 4000)
@@ -319,6 +328,7 @@ def test_s09_efficiency_and_null_player_for_every_k(table):
     check_errors(table, "s09", "local MDI of local null players, every K", 1000)
 
 
+@pytest.mark.long
 def test_s10_monotonicity_fails_in_example_1(table):
     (holds,) = values(table, "s10", "example 1: condition of monotonicity holds by")["value"]
     (fails,) = values(table, "s10", "example 1: monotonicity fails by")["value"]
@@ -341,11 +351,13 @@ def test_s10_symmetry_fails_in_a_built_case():
     assert theory.MultiwayForest(joint, 3).mdi() == pytest.approx(by_hand, abs=ROUNDING)
 
 
+@pytest.mark.long
 def test_s11_strongly_relevant_inputs_keep_an_importance(table):
     rows = values(table, "s11")
     assert (rows["n"] >= 1000).all() and (rows["value"] > 1e-5).all()
 
 
+@pytest.mark.long
 def test_s12_local_mdi_can_be_negative(table):
     (value,) = values(table, "s12", "example 2: -Imp(X1,0)")["value"]
     assert value == pytest.approx(1 - entropy_of([3, 1]), abs=ROUNDING)
@@ -359,6 +371,7 @@ def test_s12_local_mdi_can_be_negative(table):
     assert len(shares_of_nothing) == 3 and not np.any(shares_of_nothing)
 
 
+@pytest.mark.long
 def test_s13_sage_of_the_bayes_classifier_is_mdi(table):
     check_errors(table, "s13", "SAGE / ln 2 - Eq. 4, led", 7, ["entropy"])
     check_errors(table, "s13", "SAGE / ln 2 - Eq. 4, random", 300, ["entropy"])
@@ -368,6 +381,7 @@ def test_s13_sage_of_the_bayes_classifier_is_mdi(table):
     assert sage / log(2) == pytest.approx(LED_BITS, abs=5e-6)
 
 
+@pytest.mark.long
 def test_s14_saabas_of_totally_randomized_trees_is_a_shapley_value(table):
     check_errors(table, "s14", "Saabas - Shapley value, led", 700, ["entropy"])
     check_errors(table, "s14", "Saabas - Shapley value, random", 10_000, ["any"])
@@ -378,6 +392,7 @@ def test_s14_saabas_of_totally_randomized_trees_is_a_shapley_value(table):
     assert np.abs(saabas[0] - theory.shapley_values(7, game)).max() > 1e-3
 
 
+@pytest.mark.long
 def test_s24_other_impurities_and_regression(table):
     check_errors(table, "s24", "largest error of s01 to s09", 10_000, ["gini", "variance"])
     quantity = "regression forests: mean of local - global MDI, relative"
@@ -401,6 +416,7 @@ def test_s24_local_irrelevance_by_entropy_is_not_definition_2():
     assert theory.local_change(swap, (1,), "entropy")[0] <= ROUNDING
 
 
+@pytest.mark.long
 def test_s25_the_game_is_monotonic(table):
     assert (values(table, "s25", "smallest marginal contribution")["value"] >= -ROUNDING).all()
     # The local game is not: example 2.
@@ -408,12 +424,14 @@ def test_s25_the_game_is_monotonic(table):
     assert theory.local_game(joint, (0,))((0,)) < -0.1
 
 
+@pytest.mark.long
 def test_s26_relevant_inputs_have_an_importance(table):
     rows = values(table, "s26", "MDI of a relevant input, K = 1")
     assert set(rows["impurity"]) == {"entropy", "gini"}
     assert (rows["n"] >= 300).all() and (rows["value"] > 1e-5).all()
 
 
+@pytest.mark.long
 def test_s27_and_s28_symmetric_inputs_get_the_same(table):
     check_errors(table, "s27", "v of symmetric inputs", 100, ["entropy"])
     check_errors(table, "s27", "MDI of symmetric inputs", 100, ["entropy"])
@@ -425,6 +443,7 @@ def test_s27_and_s28_symmetric_inputs_get_the_same(table):
     assert mdi_1[0] == pytest.approx(mdi_1[1], abs=ROUNDING) and abs(mdi_2[0] - mdi_2[1]) > 0.1
 
 
+@pytest.mark.long
 def test_s29_and_s30_who_tells_more_gets_more(table):
     (lead,) = values(table, "s29", "lead in MDI").to_dict("records")
     (local,) = values(table, "s30", "lead in local MDI").to_dict("records")
@@ -434,6 +453,7 @@ def test_s29_and_s30_who_tells_more_gets_more(table):
     assert (values(table, "s10", "example 1: monotonicity fails by")["value"] > 0).all()
 
 
+@pytest.mark.long
 def test_s31_and_s32_one_game_has_two_importances(table):
     for joint, x in ((theory.symmetric_inputs(), None), (theory.locally_alike_inputs(), (0, 0))):
         mirror = theory.JointDistribution(joint.probability.swapaxes(0, 1))
@@ -462,6 +482,7 @@ def test_s33_a_noisy_copy_is_masked():
         assert theory.MultiwayForest(joint, k).mdi() == pytest.approx(expected, abs=ROUNDING)
 
 
+@pytest.mark.long
 def test_s34_importances_add_up_once_trees_are_grown(table):
     check_errors(table, "s34", "sum - I(Y;V), fully grown, K > 1", 200)
     (row,) = values(table, "s34", "I(Y;V) - sum, one split short of fully grown, K > 1").to_dict(
@@ -475,6 +496,7 @@ def test_s34_importances_add_up_once_trees_are_grown(table):
     assert stump.sum() == pytest.approx(best, abs=ROUNDING) and (stump > 0).sum() == 1
 
 
+@pytest.mark.long
 def test_s35_binary_trees_estimate_something_else(table):
     """Footnote 7. Basis of the forest's tolerance: Monte Carlo, four standard errors."""
     check_errors(table, "s35", "binary trees: sum - I(Y;V)", 100)
@@ -491,10 +513,12 @@ def test_s35_binary_trees_estimate_something_else(table):
         theory.BinaryForest(theory.JointDistribution([[0.5, 0.5], [0.0, 0.0]]))
 
 
+@pytest.mark.long
 def test_s36_saabas_and_tree_shap_add_up(table):
     check_errors(table, "s36", "sum of attributions - prediction", 3000, ["any"])
 
 
+@pytest.mark.long
 def test_s37_local_mdi_and_the_scale_of_the_output(table):
     """With the entropy there is no scale; the variance is in squared units of the output."""
     (classes,) = values(table, "s37", "classes renamed: change of local MDI, relative")["value"]
@@ -511,6 +535,7 @@ def test_s37_local_mdi_and_the_scale_of_the_output(table):
         assert change == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.long
 def test_s40_k_and_pruning_bias_tree_shap(table, led_forests):
     """On one row, by enumeration: what trees make of known segments is not what the data say."""
     joint = theory.JointDistribution.from_rows(SEGMENTS, DIGITS)
@@ -542,6 +567,7 @@ def test_s45_theorem_3_by_cumulative_events():
     assert unseen > 0
 
 
+@pytest.mark.long
 def test_statements_hold_but_for_asides(table):
     findings = theorems.statements(table)
     assert len({(f["statement"], f["variant"]) for f in findings}) == len(findings)
@@ -723,6 +749,7 @@ def largest_z(per_tree, limit):
     return (difference[~constant] / error[~constant]).max()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("k", [1, 4])
 def test_finite_forests_of_scikit_learn_agree(led_forests, k):
     """Basis: Monte Carlo, four standard errors."""

@@ -90,7 +90,11 @@ def test_the_two_twins_are_the_same_fractions(name):
 
 @pytest.mark.parametrize(
     ("depth", "n_features", "leaves_at"),
-    [(60, 60, [60, 59, 30, 1, 0]), (60, 20, [60, 45, 10]), (45, 40, [45, 44, 20])],
+    [
+        pytest.param(60, 60, [60, 59, 30, 1, 0], marks=pytest.mark.long),
+        (60, 20, [60, 45, 10]),
+        (45, 40, [45, 44, 20]),
+    ],
 )
 def test_tree_shap_of_deep_trees_is_exact(depth, n_features, leaves_at):
     """Enumeration is out of reach here, and extend/unwind is off by 1e-3 at depth 60."""

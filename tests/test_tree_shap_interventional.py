@@ -51,6 +51,7 @@ def test_values_equal_the_enumeration_of_all_subsets(name):
     assert twins.largest_error(ours, twin) <= twins.ROUNDING
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", DRAWN)
 def test_all_ways_lead_to_the_values_in_fractions(name, way):
@@ -231,7 +232,7 @@ def test_unused_features_get_exactly_zero():
     assert unused and values.any() and not values[:, unused].any()
 
 
-@pytest.mark.parametrize("depth", [6, 13])
+@pytest.mark.parametrize("depth", [6, pytest.param(13, marks=pytest.mark.long)])
 @pytest.mark.parametrize("output", ["all", "predicted", 1])
 def test_threads_blocks_and_neighbors_leave_the_bytes_alone(monkeypatch, output, depth):
     """Also where only some rows, or only the background, hold NaN, and for a row alone."""

@@ -137,6 +137,7 @@ def readings(snakemake, tmp_path_factory):
     return by_flag | {"-n without front": (without_front, set())}
 
 
+@pytest.mark.long
 def test_front_and_workflow_have_a_default_target_that_makes_everything(readings):
     with_front, without_front = (jobs_of(readings[name][0]) for name in ("-n", "-n without front"))
     assert with_front.pop("reproduce") == 1
@@ -146,6 +147,7 @@ def test_front_and_workflow_have_a_default_target_that_makes_everything(readings
     assert with_front["claims"] == 1
 
 
+@pytest.mark.long
 def test_everything_has_a_named_target(readings):
     names = readings["--list"][0].split()
     for artefact in configuration.artefacts():
@@ -154,6 +156,7 @@ def test_everything_has_a_named_target(readings):
     assert {"all", "experiment_mini", "claims"} <= set(names)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("argument", ["--list", "-n", "--lint"])
 def test_reading_the_workflow_writes_nothing(readings, argument):
     _, files_written = readings[argument]
@@ -194,6 +197,7 @@ def test_a_run_removes_what_a_killed_one_has_half_written(snakemake, tmp_path):
     assert not half.exists()
 
 
+@pytest.mark.long
 def test_the_workflow_can_be_a_module_of_another(snakemake, tmp_path):
     """As the catalog of Snakemake workflows has it."""
     (tmp_path / "Snakefile").write_text(
@@ -257,6 +261,7 @@ def test_the_home_in_the_path_of_a_users_file_is_expanded(monkeypatch, tmp_path)
     assert jobs.data_files(wildcards) == [str(tmp_path / "mine.csv")]
 
 
+@pytest.mark.long
 def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(snakemake, tmp_path):
     project = copy_to(tmp_path)
     table = project / "data" / "red_wine.csv.gz"
@@ -289,6 +294,7 @@ def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(snakemake, 
     assert jobs["tables"] == 1
 
 
+@pytest.mark.long
 def test_a_run_that_is_stopped_does_not_show_what_it_was_to_make_anew(snakemake, project):
     """Tables of other sources lay in their places, so the page showed them and named none missing.
 
@@ -309,6 +315,7 @@ def test_a_run_that_is_stopped_does_not_show_what_it_was_to_make_anew(snakemake,
     assert storage.read_rows(project / "results" / "claims.csv") == []
 
 
+@pytest.mark.long
 def test_another_number_of_cores_reruns_nothing(snakemake, project):
     """The report names the number, and results depend on the configuration alone."""
     optional = {name: {"optional": True} for name in configuration.artefacts()}
@@ -321,6 +328,7 @@ def test_another_number_of_cores_reruns_nothing(snakemake, project):
     assert "Nothing to be done" in snakemake(project, "-n", *overlay, "--cores", "2").stdout
 
 
+@pytest.mark.long
 def test_a_sweep_that_fails_leaves_the_report_of_another_run_alone(snakemake, project):
     """Its artefacts are all missing under the configuration of the sweep."""
     page, claims = project / "results" / "report.html", project / "results" / "claims.md"
@@ -333,6 +341,7 @@ def test_a_sweep_that_fails_leaves_the_report_of_another_run_alone(snakemake, pr
     assert page.read_text() == claims.read_text() == "of a finished run"
 
 
+@pytest.mark.long
 def test_adding_a_value_computes_only_what_is_new_and_batches_do_not_matter(snakemake, project):
     first = jobs_of(snakemake(project, "experiment_mini").stdout)
     assert [first[n] for n in ("models", "importances", "metrics", "experiments")] == [1, 2, 1, 1]
@@ -357,6 +366,7 @@ def test_adding_a_value_computes_only_what_is_new_and_batches_do_not_matter(snak
     assert table.read_bytes() == after
 
 
+@pytest.mark.long
 def test_the_plan_leaves_to_do_what_snakemake_would_make_anew(snakemake, project):
     """Results of other settings and sources counted as made."""
 
@@ -385,6 +395,7 @@ def test_the_plan_leaves_to_do_what_snakemake_would_make_anew(snakemake, project
     )
 
 
+@pytest.mark.long
 def test_a_report_after_a_failure_shows_no_results_of_other_settings(snakemake, project):
     """A run of one artefact showed as its own what a run under another preset had left."""
     tiny = "--configfile", "config/presets/tiny.yaml"
@@ -400,6 +411,7 @@ def test_a_report_after_a_failure_shows_no_results_of_other_settings(snakemake, 
     assert "sutera2021/convergence" in incomplete
 
 
+@pytest.mark.long
 def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(snakemake, project):
     random = np.random.default_rng(0)
     rows = [f"{a:.3f},{b:.3f},{int(a + b > 0)}" for a, b in random.normal(size=(40, 2))]
@@ -439,6 +451,7 @@ def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(snak
     assert "models" in jobs_of(snakemake(project, "-n", "experiment_of_mine", *overlay).stdout)
 
 
+@pytest.mark.long
 def test_an_edited_kernel_changes_the_numbers_of_those_who_use_it(snakemake, tmp_path):
     """The edit is in a function inlined from another file, which numba's cache does not see."""
     project = copy_to(tmp_path)
