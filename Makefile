@@ -24,7 +24,7 @@ PYTEST = "$(BIN)/python" -m pytest -n auto --dist worksteal
 EXPERIMENT ?=
 FAMILY ?=
 
-.PHONY: help reproduce quick sweep plan costs timeline test test-all lint format docs environment lock bench verify notebooks reference reference-archive clean
+.PHONY: help reproduce quick sweep plan costs timeline test test-all lint format docs environment lock bench verify claims-mutated notebooks reference reference-archive clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_\/% -]+:.*## /{printf "  make %-38s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -108,6 +108,9 @@ bench: environment ## time the core against its peers, into results/timing/bench
 
 verify: environment ## compare the results of a finished full run with the reference run, cell by cell
 	@"$(BIN)/python" workflow/verify.py
+
+claims-mutated: environment ## put wrong numbers into every judged row of a finished run, and count those that are seen
+	@"$(BIN)/python" workflow/claims_mutated.py $(ARGUMENTS)
 
 notebooks: environment ## run the notebooks on results/, and write them with outputs to results/notebooks
 	"$(BIN)/python" notebooks/execute.py

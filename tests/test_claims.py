@@ -65,9 +65,10 @@ def test_the_ends_of_a_tolerance_belong_to_it():
     assert [verdict(printed, 3.0, by_seeds) for printed in ("1", "5")] == ["differs"] * 2
 
 
-def test_seeds_asks_whether_print_lies_in_the_range_of_our_other_seeds():
+def test_seeds_asks_whether_print_and_ours_lie_in_the_range_of_other_seeds():
     basis = Basis("seeds", low=0.962, high=0.987)
     assert verdict("0.970", 0.974, basis) == "within"
+    assert verdict("0.970", 0.5, basis) == verdict("0.970", -3, basis) == "differs"
     assert verdict("0.970", 0.97, basis) == "equal"
     assert verdict("0.95", 0.974, basis) == "differs"
     assert tolerance("0.970", basis) == "0.9615..0.9875"
@@ -97,21 +98,23 @@ def test_later_rules_go_over_earlier_ones():
 
 
 PRINTED = [{"cell": "name=a", "printed": "0.5"}]
+EXPLAINED = {"cause": "why", "test": "tests/x.py::y", "expected": [0.6, 0.8]}
 
 
 def test_a_difference_without_cause_and_test_is_unexplained():
     table = [{"name": "a", "value": "0.7"}]
-    for rule in ({}, {"cause": "why"}, {"test": "tests/x.py::y"}):
+    for left in EXPLAINED:
+        rule = {key: value for key, value in EXPLAINED.items() if key != left}
         (claim,) = judge("p", "t", PRINTED, table, [rule])
         assert claim["verdict"] == "unexplained"
-    (claim,) = judge("p", "t", PRINTED, table, [{"cause": "why", "test": "tests/x.py::y"}])
+    (claim,) = judge("p", "t", PRINTED, table, [EXPLAINED])
     assert (claim["verdict"], claim["cause"]) == ("differs", "why")
     assert claims.unexplained([claim]) == []
 
 
 def test_the_check_ends_with_status_1_and_names_what_is_unexplained(tmp_path):
     table = [{"name": "a", "value": "0.7"}]
-    for rule, status in (({}, 1), ({"cause": "why", "test": "tests/x.py::y"}, 0)):
+    for rule, status in (({}, 1), (EXPLAINED, 0)):
         rows = judge("p", "t", PRINTED, table, [rule])
         storage.write_rows(tmp_path / "claims.csv", rows, claims.COLUMNS)
         command = ["check", "--claims", "claims.csv", "--report", "report.html"]
@@ -166,6 +169,38 @@ def test_a_value_outside_its_interval_is_refused():
         claims.statement_verdict(3.0, 2.0, "at most", (0.0, 1.0))
 
 
+@pytest.mark.parametrize(
+    ("ends", "ours", "outcome"),
+    [
+        ([0.6, 0.8], "0.7", "differs"),
+        ([0.6, 0.8], "0.9", "unexplained"),
+        ([0.6, 0.8], "-0.7", "unexplained"),
+        (["printed", 1], "0.7", "differs"),
+        (["printed", 1], "0.3", "unexplained"),
+        ([None, "printed"], "0.3", "differs"),
+        (["low", "high"], "0.2", "differs"),
+        (["low", "high"], "0.4", "unexplained"),
+        (["low", "no_end"], "0.2", "unexplained"),
+        # A cause that is there is held against values that agree, too.
+        ([0.6, 0.8], "0.5", "unexplained"),
+        ([0.6, 0.8], "nan", "unexplained"),
+    ],
+)
+def test_a_cause_explains_only_the_values_that_it_expects(ends, ours, outcome):
+    """Two thirds of the printed values could be nonsense, and a cause on file explained it."""
+    table = [{"name": "a", "value": ours, "low": "0.1", "high": "0.3", "no_end": ""}]
+    (claim,) = judge("p", "t", PRINTED, table, [EXPLAINED | {"expected": ends}])
+    assert claim["verdict"] == outcome
+    (claim,) = judge("p", "t", PRINTED, table, [EXPLAINED, {"cause": "another"}])
+    assert claim["verdict"] == ("equal" if ours == "0.5" else "unexplained")
+
+
+def test_a_rule_that_expects_a_column_which_is_not_there_is_refused():
+    with pytest.raises(ValueError, match="'hihg' is expected by a rule, and is no column"):
+        rule = EXPLAINED | {"expected": [0, "hihg"]}
+        judge("p", "t", PRINTED, [{"name": "a", "value": "0.7"}], [rule])
+
+
 RULES = {"s01": {"test": "tests/x.py::y", "cause": "why"}}
 
 
@@ -181,13 +216,32 @@ def test_statements_are_judged_by_the_number_that_decides_them():
         return row["verdict"], row["ours"], row["cause"]
 
     assert shown(stated(1e-15)) == ("holds", "error: 1e-15", "")
-    assert shown(stated(1.0)) == ("differs", "error: 1", "why")
+    assert shown(stated(1.0, expected=(0, 1))) == ("differs", "error: 1", "why")
     assert shown(stated(3.0, 2.0, kind="at least")) == ("holds", "error: 3", "")
     assert shown(stated(None)) == ("not comparable", "error", "why")
     undecided = stated(3.0, 2.0, interval=(1.0, 4.0), basis="monte-carlo")
     assert shown(undecided) == ("undecided", "error: 3", "why")
     assert undecided["interval"] == "1..4"
     assert stated(1.0, rules={"s01": {"test": "tests/x.py::y"}})["verdict"] == "unexplained"
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "outcome"),
+    [
+        (1.0, {}, "unexplained"),
+        (1.0, {"possible": (0, None)}, "unexplained"),
+        (1.0, {"expected": (0.5, None)}, "differs"),
+        (0.1, {"expected": (0.5, None)}, "unexplained"),
+        (0.0, {"expected": (0.5, None)}, "unexplained"),
+        (0.0, {"possible": (0, 1)}, "holds"),
+        (-1.0, {"possible": (0, 1)}, "unexplained"),
+        (2.0, {"possible": (0, 1), "expected": (0.5, 3)}, "unexplained"),
+        (math.nan, {"expected": (0.5, 3)}, "unexplained"),
+    ],
+)
+def test_a_finding_is_explained_only_where_its_cause_expects_it(value, options, outcome):
+    """A cause on file turned any wrong side, and any impossible number, into a known difference."""
+    assert stated(value, **options)["verdict"] == outcome
 
 
 def test_a_variant_of_a_statement_may_have_a_cause_of_its_own():
@@ -269,7 +323,7 @@ def test_a_reduced_scale_is_not_compared():
 
 def test_a_cause_stands_only_where_there_is_something_to_explain():
     """Rules belong to many cells; a value that agrees needs none of their causes."""
-    rule = {"cause": "why", "test": "tests/x.py::y"}
+    rule = {"cause": "why", "test": "tests/x.py::y", "expected": [0, 1]}
 
     def shown(value, **fields):
         (claim,) = judge("p", "t", PRINTED, [{"name": "a", "value": value}], [{**rule, **fields}])

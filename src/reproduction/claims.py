@@ -16,6 +16,7 @@ COLUMNS = (
     "ours",
     "interval",
     "tolerance",
+    "expected",
     "basis",
     "reason",
     "verdict",
@@ -42,8 +43,8 @@ class Basis:
     kind : {"rounding", "monte-carlo", "seeds"}
         ``rounding``: ours must round to the printed text.
         ``monte-carlo``: ours may differ by `k` times `standard_error`.
-        ``seeds``: the printed value must lie between `low` and `high`. These are the least and the
-        largest of ours over other seeds, a range that over n seeds holds another draw with
+        ``seeds``: the printed value and ours must lie between `low` and `high`. These are the least
+        and the largest of ours over other seeds, a range that over n seeds holds another draw with
         probability (n - 1) / (n + 1); or the ends of an interval that holds 95 % of ours.
         All allow, on top, half a unit of the last printed digit.
     """
@@ -117,7 +118,8 @@ def verdict(printed: str, ours, basis: Basis) -> str:
     if basis.kind == "monte-carlo":
         is_within = abs(ours - float(expected)) <= basis.k * basis.standard_error + half_digit
     elif basis.kind == "seeds":
-        is_within = basis.low - half_digit <= float(expected) <= basis.high + half_digit
+        low, high = basis.low - half_digit, basis.high + half_digit
+        is_within = low <= float(expected) <= high and low <= ours <= high
     else:
         is_within = False
     return "within" if is_within else "differs"
@@ -143,8 +145,11 @@ def rules_for(rules: list[dict], variant: str, cell: str) -> dict:
     """The judging rules that hold for a cell, later ones over earlier ones.
 
     Each rule may name a ``variant`` and ``where`` (values of the cell). Its other keys are those
-    that it sets: ``basis``, ``k``, ``reason``, ``cause``, ``test``, and ``incomparable``, why the
-    cells cannot be compared.
+    that it sets: ``basis``, ``k``, ``reason``, ``cause``, ``test``, ``expected``, and
+    ``incomparable``, why the cells cannot be compared.
+
+    ``expected`` has the two ends of the range in which the cause predicts our value: each a number,
+    null for an open end, ``printed``, or the name of a column of the artefact's table.
     """
     keys = parse_cell(cell)
     merged: dict = {}
@@ -154,6 +159,8 @@ def rules_for(rules: list[dict], variant: str, cell: str) -> dict:
         if all(keys.get(k) == str(v) for k, v in rule.get("where", {}).items()):
             if "incomparable" in rule:  # the test of an earlier rule shows another cause
                 merged.pop("test", None)
+            if "cause" in rule:  # and its range is that of another cause
+                merged.pop("expected", None)
             merged |= {k: v for k, v in rule.items() if k not in ("variant", "where")}
     return merged
 
@@ -181,13 +188,14 @@ def judge(
     Returns
     -------
     list of dict, one for each variant and cell, keys `COLUMNS`
-        A value that differs is ``"unexplained"`` unless a rule gives the cause and the test that
-        shows it.
+        A value that differs is ``"unexplained"`` unless a rule gives the cause, the test that
+        shows it, and the range in which the cause expects the value, and the value lies there. So
+        is any value outside a range that a rule gives.
 
     Raises
     ------
     ValueError
-        If a cell is not in the table exactly once.
+        If a cell is not in the table exactly once, or a rule expects a column that is not there.
     """
     variants = list(dict.fromkeys(row.get("variant", "published") for row in table))
     claims = []
@@ -196,17 +204,42 @@ def judge(
         for line in printed:
             cell, text = line["cell"], line["printed"]
             row = _row(rows, cell, f"{paper}/{artefact}, {variant}")
-            claim = _claim(text, row, rules_for(rules, variant, cell), incomparable)
+            rule = rules_for(rules, variant, cell)
+            claim = _claim(text, row, rule, incomparable)
             place = {"paper": paper, "artefact": artefact, "variant": variant, "cell": cell}
-            claims.append(_explained({**place, **claim, "data": data, "counts": COUNTS}))
+            claim = {**place, **claim, "data": data, "counts": COUNTS}
+            expected = _expected(rule.get("expected"), text, row)
+            ours = _number(row["value"]) if expected else math.nan
+            claims.append(_explained(claim, ours, expected, expected))
     return claims
 
 
-def _interval(ends):
+def _expected(ends, printed, row):
+    """Range of a cell that a rule expects; None if it names no ends, or columns empty there."""
+    if ends is None:
+        return None
+    missing = [end for end in ends if isinstance(end, str) and end not in {"printed", *row}]
+    if missing:
+        raise ValueError(f"{missing[0]!r} is expected by a rule, and is no column of the table")
+    texts = [printed if end == "printed" else row.get(end, end) for end in ends]
+    if "" in texts:
+        return None
+    return tuple(
+        infinite if text is None else float(text)
+        for text, infinite in zip(texts, (-math.inf, math.inf), strict=True)
+    )
+
+
+def _is_between(value, ends):
+    """Whether a value lies in a range, whose ends belong to it. NaN lies nowhere."""
+    return ends is None or ends[0] <= value <= ends[1]
+
+
+def _interval(ends, digits=4):
     """An interval as text; empty if there is none, as where a run is too small for an error."""
     if ends is None or any(math.isnan(end) for end in ends):
         return ""
-    return f"{ends[0]:.4g}..{ends[1]:.4g}"
+    return f"{ends[0]:.{digits}g}..{ends[1]:.{digits}g}"
 
 
 def statement_verdict(value, limit: float, kind: str, interval=None) -> str:
@@ -271,7 +304,8 @@ def judge_statements(
     -------
     list of dict, keys `COLUMNS`
         A statement that does not hold is ``"unexplained"`` unless a rule gives the cause and the
-        test that shows it.
+        test that shows it, and the finding says where the cause expects the value, and it lies
+        there. So is a value outside the range that the finding expects or holds possible.
 
     Raises
     ------
@@ -303,6 +337,7 @@ def judge_statements(
             "ours": finding["measured"] + ("" if value is None else f": {value:.4g}"),
             "interval": _interval(interval),
             "tolerance": f"{kind} {finding['limit']:.10g}",
+            "expected": "",
             "basis": finding["basis"],
             "reason": finding["reason"],
             "verdict": outcome,
@@ -311,7 +346,7 @@ def judge_statements(
             "data": STAND_IN if finding["stand_in"] else data,
             "counts": BESIDE if finding["beside"] else COUNTS,
         }
-        claims.append(_explained(claim))
+        claims.append(_explained(claim, value, finding["expected"], finding["possible"]))
     return claims
 
 
@@ -357,6 +392,7 @@ def unexplained(claims) -> list[str]:
     return [
         f"{c['paper']}/{c['artefact']}, {c['variant']}, {c['cell']}: "
         f"printed {c['printed']!r}, ours {c['ours']}"
+        + (f", expected {c['expected']}" if c["expected"] else "")
         for c in claims
         if c["verdict"] == "unexplained"
     ]
@@ -367,9 +403,19 @@ def is_statement(claim) -> bool:
     return re.fullmatch(r"s\d\d", claim["cell"]) is not None
 
 
-def _explained(claim):
-    """The claim, its verdict changed to unexplained if it differs without cause or test."""
-    if claim["verdict"] == "differs" and not (claim["cause"] and claim["test"]):
+def _explained(claim, value, expected, possible):
+    """The claim with the range of its value, and unexplained where nothing predicts the value.
+
+    `expected` is the range that its cause predicts, `possible` the one of all such values; either
+    may be None.
+    """
+    shown = possible if expected is None else expected
+    claim = {**claim, "expected": _interval(shown, digits=10)}
+    if claim["verdict"] == "not comparable":
+        return claim
+    has_cause = claim["cause"] and claim["test"] and expected is not None
+    is_odd = not (_is_between(value, expected) and _is_between(value, possible))
+    if is_odd or (claim["verdict"] == "differs" and not has_cause):
         return {**claim, "verdict": "unexplained"}
     return claim
 
@@ -391,6 +437,7 @@ def _not_comparable(text, cause):
         "ours": "",
         "interval": "",
         "tolerance": "",
+        "expected": "",
         "basis": "rounding",
         "reason": "",
         "verdict": "not comparable",
@@ -400,7 +447,7 @@ def _not_comparable(text, cause):
 
 
 def _number(text):
-    return math.nan if text == "" else float(text)
+    return math.nan if text in ("", None) else float(text)
 
 
 def _claim(text, row, rule, incomparable):
@@ -417,6 +464,7 @@ def _claim(text, row, rule, incomparable):
         "ours": row["value"],
         "interval": "",
         "tolerance": tolerance(text, basis),
+        "expected": "",
         "basis": kind,
         "reason": rule.get("reason", ""),
         "verdict": outcome,

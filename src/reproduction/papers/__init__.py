@@ -16,6 +16,7 @@ limit, see `finding`. Of each comes a *Verdict*: how ours relates to it, see
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from pathlib import Path
 
@@ -35,6 +36,8 @@ def finding(
     basis="rounding",
     reason="",
     interval=None,
+    possible=None,
+    expected=None,
     stand_in=False,
     beside=False,
 ) -> dict:
@@ -61,6 +64,12 @@ def finding(
         Why the limit means what the paper's words mean. A limit that was chosen needs it.
     interval : pair of float, optional
         Ends of the interval of `value`, over draws or seeds.
+    possible : pair of float or None, optional
+        Least and largest that such a quantity can be, None where it has no bound: of a share
+        ``(0, 1)``, of an error ``(0, None)``. A value outside is a mistake, whatever the limit.
+    expected : pair of float or None, optional
+        Range in which the cause on file predicts `value`, if it is not to hold. It comes from the
+        table, from other rows than `value`, or from theory.
     stand_in : bool
         Whether the data replace those of the paper, in an artefact whose other data are the
         paper's.
@@ -78,9 +87,19 @@ def finding(
         "basis": basis,
         "reason": reason,
         "interval": None if interval is None else (float(interval[0]), float(interval[1])),
+        "possible": _ends(possible),
+        "expected": _ends(expected),
         "stand_in": bool(stand_in),
         "beside": bool(beside),
     }
+
+
+def _ends(pair):
+    """A range with infinite ends in place of None."""
+    if pair is None:
+        return None
+    low, high = pair
+    return (-math.inf if low is None else float(low), math.inf if high is None else float(high))
 
 
 def available() -> list[str]:

@@ -17,8 +17,8 @@ MEANINGS = {
     "within": "Our value lies inside a tolerance, whose basis is named beside it.",
     "holds": "A finding in words: the measured number is on the stated side of its limit.",
     "undecided": "A finding in words: the interval of the measured number includes the limit.",
-    "differs": "Our value lies outside the tolerance. The cause is known, and a test shows it.",
-    "unexplained": "Our value lies outside the tolerance without a known cause. The run fails.",
+    "differs": "Our value lies outside the tolerance, where a known cause predicts it.",
+    "unexplained": "No known cause predicts our value. The run fails.",
     "not comparable": "Our value is not held against print, for the reason given beside it.",
 }
 OUTCOME_MEANINGS = {
@@ -267,7 +267,8 @@ def _cell(claim):
 
 
 def _tolerance(claim):
-    return f"{claim['tolerance']} ({claim['basis']})" if claim["tolerance"] else claim["basis"]
+    text = f"{claim['tolerance']} ({claim['basis']})" if claim["tolerance"] else claim["basis"]
+    return f"{text}; expected {claim['expected']}" if claim["expected"] else text
 
 
 def _ours(claim):

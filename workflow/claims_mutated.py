@@ -1,0 +1,201 @@
+"""Put wrong numbers into every judged row, and count how many of them a run would call unexplained.
+
+    python workflow/claims_mutated.py [--list] [RESULTS]
+
+Reads the tables of a run (default: ``results``), of any preset, or those of ``docs/reference``.
+Rows that are unexplained as they stand, as many are in a scaled run, are left out. ``--list`` names
+each wrong number that stays unseen, with what allows it. The exit status is 1 if less than 95 % of
+the nonsense, of the wrong signs or of the wrong sides are seen.
+
+The kinds: *nonsense*, -7 times our value plus a million; *sign*, its negative; *last digit*, one
+unit of the last printed digit more; *neighbor*, our value of the next printed cell; *wrong side*,
+of a statement, as far beyond its limit as our value is on this side. Numbers that print like ours
+are no mistakes and left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from reproduction import claims, papers, storage  # noqa: E402
+from reproduction.planning.workflow import Workflow  # noqa: E402
+
+KINDS = ("nonsense", "sign", "wrong side", "last digit", "neighbor")
+HELD, LEAST = KINDS[:3], 0.95
+
+
+def main(argv=None):
+    """Print the counts by kind and paper; the exit status."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("results", nargs="?", default=ROOT / "results", type=Path)
+    parser.add_argument("--list", action="store_true", help="name what stays unseen")
+    arguments = parser.parse_args(argv)
+    rows = list(mutants(arguments.results))
+    if not rows:
+        sys.exit(f"{arguments.results} has no tables: run make quick or make reproduce first")
+    made, seen = Counter(), Counter()
+    left_out = sum(kind is None for kind, _ in rows)
+    rows = [(kind, claim) for kind, claim in rows if kind]
+    for kind, claim in rows:
+        for paper in (claim["paper"], "all"):
+            made[kind, paper] += 1
+            seen[kind, paper] += claim["verdict"] == "unexplained"
+    for line in _table(made, seen):
+        print(line)
+    print(f"left out, as they are unexplained without a change: {left_out}")
+    if arguments.list:
+        for kind, claim in rows:
+            if claim["verdict"] != "unexplained":
+                print(_unseen(kind, claim))
+    shares = [seen[kind, "all"] / made[kind, "all"] for kind in HELD if made[kind, "all"]]
+    return int(min(shares) < LEAST)
+
+
+def mutants(results):
+    """Kind of the mistake, and the claim with it, of every judged row of a run.
+
+    Of rows that are left out, as they are unexplained already, the kind is None.
+    """
+    flow = Workflow({})
+    for timed in (False, True):
+        for path in flow.judgments(timed=timed):
+            name = path.split("judgments/")[1].removesuffix(".json")
+            table = results / ("timing" if timed else "") / "tables" / f"{name}.csv"
+            if table.exists():
+                paper, _, artefact = name.partition("/")
+                wildcards = SimpleNamespace(paper=paper, artefact=artefact)
+                yield from _of_values(flow, wildcards, table)
+                yield from _of_statements(flow, wildcards, table)
+
+
+def _of_values(flow, wildcards, table):
+    """Printed values: the rows of the table that they name, with wrong numbers in them."""
+    rules, rows = json.loads(flow.claim_rules(wildcards)), storage.read_rows(table)
+    for path in flow.printed(wildcards):
+        printed = storage.read_rows(ROOT / path)
+        cells = [
+            (line, {**row, "variant": row.get("variant", "published")})
+            for variant in dict.fromkeys(row.get("variant", "published") for row in rows)
+            for line in printed
+            for row in rows
+            if row.get("variant", variant) == variant and _names(line["cell"], row)
+        ]
+        for (line, row), (_, neighbor) in zip(cells, cells[1:] + cells[:1], strict=True):
+
+            def judge(value, line=line, row=row):
+                wrong = {**row, "value": value}
+                (claim,) = claims.judge(*_place(wildcards), [line], [wrong], rules)
+                return claim
+
+            wrong = partial(_wrong_values, line["printed"], row["value"], neighbor["value"])
+            yield from _judged_anew(judge, row["value"], wrong)
+
+
+def _names(cell, row):
+    return all(row.get(key) == value for key, value in claims.parse_cell(cell).items())
+
+
+def _wrong_values(printed, ours, neighbor):
+    """Wrong values of a printed cell, as text, by kind."""
+    expected = claims.number(printed)
+    if expected is None:
+        return {"nonsense": "nonsense", "neighbor": neighbor}
+    value = float(ours)
+    wrong = {
+        "nonsense": -7 * value + 1e6,
+        "sign": -value,
+        "last digit": value + 2 * claims.half_unit(printed),
+    }
+    if claims.number(neighbor) is not None:
+        wrong["neighbor"] = float(neighbor)
+    digits = max(0, -expected.as_tuple().exponent)
+    printed_alike = f"{value:.{digits}f}"
+    return {k: repr(x) for k, x in wrong.items() if f"{x:.{digits}f}" != printed_alike}
+
+
+def _of_statements(flow, wildcards, table):
+    """Findings in words: the measured number replaced, its interval moved along."""
+    if not flow.decided(wildcards):
+        return
+    evidence = json.loads(flow.evidence(wildcards))
+    rows = storage.read_rows(ROOT / flow.stated(wildcards)[0])
+    stated = {row["id"]: row["statement"] for row in rows}
+    module = papers.artefact(f"{wildcards.paper}/{wildcards.artefact}")
+    for check in module.statements(storage.read_table(table)):
+        if check["value"] is None:
+            continue
+
+        def judge(value, check=check):
+            moved = [_moved(check, value)]
+            (claim,) = claims.judge_statements(*_place(wildcards), moved, stated, evidence)
+            return claim
+
+        yield from _judged_anew(judge, check["value"], partial(_wrong_findings, check))
+
+
+def _wrong_findings(check):
+    """Wrong numbers of a finding, by kind."""
+    value = check["value"]
+    wrong = {"nonsense": -7 * value + 1e6, "sign": -value, "wrong side": _other_side(check)}
+    return {kind: number for kind, number in wrong.items() if number != value}
+
+
+def _other_side(check):
+    """As far on the other side of the limit as the value is on this; wholly, with its interval."""
+    value, limit = check["value"], check["limit"]
+    width = max((abs(end - value) for end in check["interval"] or ()), default=0.0)
+    distance = max(abs(value - limit), width) or 1.0
+    is_below = value <= limit if check["kind"] == "at most" else value < limit
+    return limit + 1.01 * distance if is_below else limit - 1.01 * distance
+
+
+def _moved(check, number):
+    ends = check["interval"] and tuple(number + (end - check["value"]) for end in check["interval"])
+    return {**check, "value": number, "interval": ends}
+
+
+def _place(wildcards):
+    return wildcards.paper, wildcards.artefact
+
+
+def _judged_anew(judge, right, wrong):
+    """The claims with wrong numbers, by kind, if the right one is judged and explained."""
+    claim = judge(right)
+    if claim["verdict"] == "unexplained":
+        yield None, claim
+    elif claim["verdict"] != "not comparable":
+        for kind, number in wrong().items():
+            yield kind, judge(number)
+
+
+def _table(made, seen):
+    names = [*dict.fromkeys(paper for _, paper in made if paper != "all"), "all"]
+    yield f"{'seen as unexplained':<22}" + "".join(f"{kind:>22}" for kind in KINDS)
+    for paper in names:
+        texts = [
+            f"{seen[kind, paper]} of {made[kind, paper]} ({seen[kind, paper] / n:.1%})"
+            if (n := made[kind, paper])
+            else ""
+            for kind in KINDS
+        ]
+        yield f"{paper:<22}" + "".join(f"{text:>22}" for text in texts)
+
+
+def _unseen(kind, claim):
+    allowed = f"{claim['verdict']}: {claim['tolerance']} ({claim['basis']})"
+    expected = f", expected {claim['expected']}" if claim["expected"] else ""
+    place = f"{claim['paper']}/{claim['artefact']}, {claim['variant']}, {claim['cell']}"
+    return f"{kind}: {place}: {claim['ours']}: {allowed}{expected}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
