@@ -13,7 +13,7 @@ from splitcredit.faithfulness import optimum
 from splitcredit.faithfulness.prediction_gap import pg2
 
 KEYS = ("ranking", "sigma_metric")
-VALUES = ("value", "median", "quantile5", "optimal", "first_best")
+VALUES = ("value", "median", "quantile5", "least", "optimal", "first_best")
 IMPORTANCES = 1
 
 # With more features, the search through all their sets takes too long.
@@ -36,10 +36,11 @@ def compute(
     -------
     DataFrame
         One row a sigma and ranking: ``sigma_metric``, ``ranking``; ``value``, the mean PGI^2 over
-        the mean of the best; ``median`` and ``quantile5`` (5 %) of the rows' own shares, 1 where
-        the best is 0; ``optimal``, the share of the rows where the ranking is as good as the best;
-        ``first_best``, the share where no other single feature has a larger PG^2 than its first;
-        ``n_rows``. With more than 12 features nothing is measured: shares are NaN and ``n_rows`` 0.
+        the mean of the best; ``median``, ``quantile5`` (5 %) and ``least`` of the rows' own shares,
+        1 where the best is 0; ``optimal``, the share of the rows where the ranking is as good as
+        the best; ``first_best``, the share where no other single feature has a larger PG^2 than its
+        first; ``n_rows``. With more than 12 features nothing is measured: shares are NaN and
+        ``n_rows`` 0.
     """
     ranked, rows = _rankings.rankings(attributions, len(data.X)), []
     X, small = forest.prepare(data.X)[:n_rows], forest.n_features <= MOST_FEATURES
@@ -68,6 +69,6 @@ def _single_gaps(forest, X, sigma):
 def _shares(pgi2, best, is_first_best):
     share = np.divide(pgi2, best, out=np.ones_like(pgi2), where=best > 0)
     mean_share = pgi2.mean() / best.mean() if best.any() else 1.0
-    spread = np.median(share), np.quantile(share, 0.05), (share >= 1 - _NEAR).mean()
+    spread = np.median(share), np.quantile(share, 0.05), share.min(), (share >= 1 - _NEAR).mean()
     measured = mean_share, *spread, is_first_best.mean()
     return dict(zip(VALUES, map(float, measured), strict=True))
