@@ -10,7 +10,7 @@ import yaml
 
 from reproduction import claims, datasets, figures, models, papers, storage
 from reproduction.metrics import removed_error
-from reproduction.papers.gajewski2025 import _settings
+from reproduction.papers.gajewski2025 import _settings, pgi2
 from reproduction.papers.gajewski2025._settings import DATASETS, MODELS, SIGMAS, recipe_of
 from reproduction.planning import configuration as config
 from reproduction.planning import sweep
@@ -39,7 +39,11 @@ def computed(name, inputs):
     """The table, with the inputs and parameters that the job would give."""
     keys = ARTEFACTS[f"gajewski2025/{name}"]
     tables = {key: inputs[key] for key in keys["inputs"]}
-    return artefact(name).compute(tables, **keys.get("parameters", {}))
+    parameters = dict(keys.get("parameters", {}))
+    if "datasets" in keys:
+        # Only table 5 has recipes; models are fitted without features for each of them.
+        parameters["recipes"] = {"red_wine": FULL["datasets"]["red_wine"] | {"n_test": 8}}
+    return artefact(name).compute(tables, **parameters)
 
 
 def findings(name, table):
@@ -97,8 +101,14 @@ def optimum():
     rows = swept("bigger", sigma_metric=list(SIGMAS), ranking=RANKINGS)
     is_own = rows["ranking"] == "greedy_sigma" + rows["sigma_metric"].astype(str)
     rows["value"], rows["first_best"] = np.where(is_own, 0.99, 0.8), np.where(is_own, 1.0, 0.5)
-    rows["n_rows"] = 10
-    rows.loc[rows["data"] == "parkinson", ["value", "first_best", "n_rows"]] = [np.nan, np.nan, 0]
+    rows["n_rows"], rows["optimal"] = 10, 0.5
+    rows["quantile5"], rows["least"] = (
+        rows["value"] - 0.1,
+        rows["value"] - 0.2 + 0.1 * rows["repeat"],
+    )
+    shares = ["value", "first_best", "quantile5", "least", "optimal"]
+    rows.loc[rows["data"] == "parkinson", shares] = np.nan
+    rows.loc[rows["data"] == "parkinson", "n_rows"] = 0
     return rows
 
 
@@ -220,6 +230,32 @@ def test_agreement_with_pgi_is_that_with_shap_in_either_order(inputs):
     assert (table["spearman"] == 0.8).all()
 
 
+def test_shares_of_single_rows_are_those_of_the_worst_split(inputs):
+    table = computed("table3", inputs).set_index(["variant", "dataset", "sigma_metric", "ranking"])
+    of_splits = table.loc[("described", "red_wine", 0.3, "greedy_sigma0.3")]
+    assert of_splits[["of_optimum", "quantile5", "least", "optimal"]].tolist() == pytest.approx(
+        [0.99, 0.89, 0.89, 0.5]
+    )
+    assert np.isnan(table.loc[("described", "parkinson", 0.3, "shap"), "least"])
+
+
+def test_precision_allows_the_share_of_the_rows_that_it_changes(inputs):
+    """Made: it changes one row in ten, of single trees; their share with SHAP is in print."""
+    saved = agreement("single").query("variant == 'published'").assign(variant="saved_models")
+    both = pd.concat([agreement("single"), saved])
+    table = computed("table2", inputs | {"gajewski2025_single/topk_agreement": both})
+    ranges = table.dropna(subset="precision_low")
+    assert set(ranges["variant"]) == {"saved_models"} and set(ranges["model"]) == {"single"}
+    assert len(ranges) == 27
+    assert (ranges["value"] - ranges["precision_low"]).to_numpy() == pytest.approx(0.1)
+    assert (ranges["precision_high"] - ranges["value"]).to_numpy() == pytest.approx(0.1)
+
+
+def test_print_itself_has_one_more_pair_of_noises_in_which_shap_leads():
+    """Read from the printed table: housing, noise 0.1, ranked with noise 1."""
+    assert pgi2.printed_exceptions() == 1
+
+
 def test_models_over_splits_keep_text_that_is_the_same(inputs):
     table = computed("models", inputs)
     rows = table.set_index(["variant", "dataset", "model", "quantity"]).sort_index()
@@ -321,6 +357,7 @@ def test_the_share_of_arithmetic_in_rankings(inputs, tmp_path):
         "order": 6 * 9 * 4,
         "tied steps": 6 * 9,
         "cells as printed": 9 * 3,
+        "cells that need it": 9 * 3,
     }
     steps = table[table["quantity"] == "tied steps"].groupby("arithmetic")["value"]
     assert steps.max().round(12).to_dict() == steps.min().round(12).to_dict()
@@ -330,6 +367,13 @@ def test_the_share_of_arithmetic_in_rankings(inputs, tmp_path):
     cells = table[table["quantity"] == "cells as printed"]
     assert cells.groupby("k")["n"].sum().to_dict() == {2: 3 * 27, 3: 3 * 36, 6: 3 * 36}
     assert (cells["value"] < cells["n"]).all()
+    # Made values are the same in all arithmetics: the later ones are needed nowhere.
+    needed = table[table["quantity"] == "cells that need it"].groupby("arithmetic")["value"].sum()
+    as_printed = cells.groupby("arithmetic")["value"].sum()
+    assert needed.to_dict() == {
+        **dict.fromkeys(as_printed.index, 0),
+        "double": as_printed["double"],
+    }
     with figures.style():
         figures.save(artefact("arithmetic").draw(table), tmp_path / "figure.svg")
 

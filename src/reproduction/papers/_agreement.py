@@ -114,6 +114,7 @@ def statements(table, named) -> list[dict]:
                 (rows["value"] / rows["limit"]).max(),
                 1.0,
                 basis=basis,
+                possible=(0, None),
             )
         )
     return findings

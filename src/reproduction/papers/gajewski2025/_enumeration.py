@@ -48,14 +48,19 @@ def pg2(forest, x, chosen, below) -> float:
 
 def values(forest, X) -> np.ndarray:
     """The value that each tree adds, float64 (n_rows, n_trees)."""
-    of_trees = np.empty((len(X), forest.n_trees))
+    return forest.value[leaves(forest, X), 0]
+
+
+def leaves(forest, X) -> np.ndarray:
+    """Node of the leaf of each tree, int64 (n_rows, n_trees)."""
+    of_trees = np.empty((len(X), forest.n_trees), np.int64)
     rows = np.arange(len(X))
     for t, root in enumerate(forest.tree_offsets[:-1]):
         k = np.full(len(X), root)
         while (inner := forest.feature[k] >= 0).any():
             left = X[rows, forest.feature[k]] < forest.threshold[k]
             k = np.where(inner, np.where(left, forest.left[k], forest.right[k]), k)
-        of_trees[:, t] = forest.value[k, 0]
+        of_trees[:, t] = k
     return of_trees
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from reproduction.papers import finding
-from reproduction.papers.gajewski2025._settings import METHODS, PRINTED_METHODS
+from reproduction.papers.gajewski2025._settings import (
+    METHODS,
+    NMAE,
+    PRINTED_METHODS,
+    SHARE,
+    counts,
+)
 
 # Introduction: about so much at equal time, and half a unit of its last digit.
 STATED = {
@@ -18,9 +24,20 @@ STATED = {
 NOTICEABLE = 0.005
 # Standard errors to either side of a value.
 K = 3
+# Powers of the iterations with which the errors fall, at least and at most.
+POWERS = {"mc": (0.5, 0.5), "halton": (0.5, 1.0)}
+# An error that is predicted from that at other iterations is right up to such a factor: errors of
+# few iterations have not yet the power of many.
+FACTOR = 2
 
 
-def findings(rows, comparison, interval) -> list[dict]:
+def predicted(method, value, others, iterations) -> tuple[float, float]:
+    """Least and largest error at some iterations by its power, from `value` at others."""
+    ends = [value * (others / iterations) ** power for power in POWERS[method]]
+    return min(ends), max(ends)
+
+
+def findings(rows, comparison, interval, prediction=None) -> list[dict]:
     """s05 to s07, s31 and s32 of one comparison of times.
 
     Parameters
@@ -33,14 +50,23 @@ def findings(rows, comparison, interval) -> list[dict]:
         Begins the names of the variants.
     interval : str
         What lies between ``low`` and ``high``, in words.
+    prediction : DataFrame, optional
+        Like `rows`, with the errors that follow from the numbers of iterations: the causes on file
+        say that these decide. All but s31 then expect what it gives.
     """
-    return [
-        *_typical(rows, comparison, interval),
-        _smaller_for_bigger(rows, comparison, interval),
-        *_smaller_for_wider(rows, comparison, interval),
-        _noticeable(rows, comparison, interval),
-        _edge(rows, comparison, interval),
-    ]
+    measured = [*_judged(rows, comparison, interval)]
+    if prediction is not None:
+        for f, predicted in zip(measured, _judged(prediction, comparison, interval), strict=True):
+            f["expected"] = None if f["statement"] == "s31" else predicted["interval"]
+    return measured
+
+
+def _judged(rows, comparison, interval):
+    yield from _typical(rows, comparison, interval)
+    yield _smaller_for_bigger(rows, comparison, interval)
+    yield from _smaller_for_wider(rows, comparison, interval)
+    yield _noticeable(rows, comparison, interval)
+    yield _edge(rows, comparison, interval)
 
 
 def _typical(rows, comparison, words):
@@ -58,6 +84,7 @@ def _typical(rows, comparison, words):
             basis="rounding",
             reason=f"half a unit of the last stated digit; {words}",
             interval=interval,
+            possible=NMAE,
         )
 
 
@@ -105,6 +132,7 @@ def exceptions(statement, variant, measured, words, certain, counted, possible) 
         basis="monte-carlo",
         reason=f"the words name no exception; {words}",
         interval=(np.sum(certain), np.sum(possible)),
+        possible=counts(n),
     )
 
 
@@ -122,6 +150,7 @@ def _noticeable(rows, comparison, words):
         reason="half a percent of the mean gap is what the last digit of the introduction's errors "
         f"of {METHODS['mc']} shows; {words}",
         interval=(smallest["low"], smallest["high"]),
+        possible=NMAE,
     )
 
 
@@ -141,4 +170,5 @@ def _edge(rows, comparison, words):
         basis="chosen",
         reason=f"an edge is a smaller error in most settings; {words}",
         interval=(certain, possible),
+        possible=SHARE,
     )

@@ -62,8 +62,11 @@ def excess(rows) -> pd.DataFrame:
     return pd.DataFrame(excesses)
 
 
-def findings(table, where) -> list[dict]:
-    """s25 of each row of `excess`; `where` begins the names of the variants."""
+def findings(table, expected, where) -> list[dict]:
+    """s25 of each row of `excess`; `where` begins the names of the variants.
+
+    `expected` has the excess by data set and model as the mean errors give it.
+    """
     reason = (
         "what minimizes the error has none above that of other parameters; the interval is "
         f"{K} standard errors over folds, corrected for the rows that they share"
@@ -79,6 +82,16 @@ def findings(table, where) -> list[dict]:
             basis="monte-carlo",
             reason=reason,
             interval=(row["low"], row["high"]),
+            possible=(-1, None),
+            expected=_around(expected[row["dataset"], row["model"]]),
         )
         for row in table.to_dict("records")
     ]
+
+
+# The same number by two ways, off by roundings.
+_ROUNDING = 1e-9
+
+
+def _around(value):
+    return value - _ROUNDING, value + _ROUNDING

@@ -14,6 +14,7 @@ DATASETS = {
     "california_housing": "California housing",
     "parkinson": "Parkinson telemonitoring",
 }
+N_FEATURES = {"red_wine": 11, "california_housing": 8, "parkinson": 17}
 MODELS = {"single": "single tree", "bigger": "bigger model"}
 SIGMAS = (0.1, 0.3, 1.0)
 SHAP = "shap"
@@ -21,7 +22,10 @@ GREEDY = {sigma: f"greedy_sigma{sigma}" for sigma in SIGMAS}
 METHODS = {"mc": "Monte Carlo", "halton": "quasi-Monte Carlo"}
 # Names of the methods in the printed cells.
 PRINTED_METHODS = {"mc": "mc", "halton": "qmc"}
-PUBLISHED, DESCRIBED = "published", "described"
+PUBLISHED, SAVED, DESCRIBED = "published", "saved_models", "described"
+# What a measured quantity can be: a share; an error, a ratio or a power; and an NMAE, as the mean
+# of |a - E a| is at most twice that of a quantity a that is not negative.
+SHARE, NOT_NEGATIVE, NMAE = (0, 1), (0, None), (0, 2)
 # Settings of which table 1 and the figures show another model than the one that the authors saved.
 _NOT_PRINTED = {
     ("parkinson", "single"): "its gaps respond to features that the saved tree does not split on",
@@ -30,6 +34,11 @@ _NOT_PRINTED = {
 _HERE = Path(__file__).resolve().parent
 _CONFIG = _HERE.parents[3] / "config"
 CLAIMS = _HERE / "claims"
+
+
+def counts(n) -> tuple[int, int]:
+    """What a number of exceptions among n can be."""
+    return 0, int(n)
 
 
 def not_printed(dataset: str, model: str) -> str | None:

@@ -6,14 +6,18 @@ tree; that of red wine's single tree is read and not fitted, so only its depth i
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
-from reproduction import datasets, storage
+from reproduction import datasets, models, storage
 from reproduction import recorded as recorded_models
+from reproduction.datasets import california_housing
 from reproduction.metrics.agreement import depths
+from reproduction.papers.gajewski2025 import _other_routes
 from reproduction.papers.gajewski2025._settings import DATASETS, MODELS, PUBLISHED, recipe_of
 from reproduction.papers.gajewski2025.curves import ERRORS
 from reproduction.papers.gajewski2025.models import INPUTS
+from splitcredit.convert import to_forest
 
 # Our names of the parameters, and those in print.
 NAMES = {
@@ -24,7 +28,9 @@ NAMES = {
 }
 # The text of no number, which differs from every printed number.
 NOT_FOUND = "nan"
-_COLUMNS = ["variant", "dataset", "model", "quantity", "value"]
+_COLUMNS = ["variant", "dataset", "model", "quantity", "value", "expected_low", "expected_high"]
+# Pairs of a row and a set that the text states.
+PAIRS = 20000
 
 
 def compute(inputs, recipes, recorded) -> pd.DataFrame:
@@ -46,20 +52,20 @@ def compute(inputs, recipes, recorded) -> pd.DataFrame:
         ``variant`` (published), ``dataset``, ``model``, ``quantity``, ``value``: of the models
         ``eta``, ``subsample``, ``max_depth`` and ``n_trees``, ``nan`` if they were not found; of
         the data ``n_rows``, training and test together, ``n_features``, and ``n_pairs``, the pairs
-        of a row and a set that errors are means over.
+        of a row and a set that errors are means over. ``expected_low`` and ``expected_high``: where
+        the same number lies by another route, see `_expected`.
     """
-    hashes = {
-        (row["dataset"], row["model"]): row["value"]
-        for row in storage.read_rows(recorded)
-        if row["quantity"] == "dump_sha256"
-    }
+    saved: dict = {}
+    for row in storage.read_rows(recorded):
+        saved.setdefault((row["dataset"], row["model"]), {})[row["quantity"]] = row["value"]
     cards = pd.concat([inputs[name] for name in INPUTS], ignore_index=True)
     cards = cards[(cards["variant"] == PUBLISHED) & (cards["quantity"] == "dump_sha256")]
     cards = cards.set_index(["data", "model"])["value"]
     rows = []
     for dataset in DATASETS:
         for model in MODELS:
-            is_saved_model = cards[dataset, model] == hashes.get((dataset, model))
+            hash_of_saved = saved.get((dataset, model), {}).get("dump_sha256")
+            is_saved_model = cards[dataset, model] == hash_of_saved
             for name, value in _parameters(dataset, model, is_saved_model).items():
                 rows.append((PUBLISHED, dataset, model, name, value))
         rows += [(PUBLISHED, dataset, "", *size) for size in _sizes(recipes[dataset])]
@@ -67,7 +73,39 @@ def compute(inputs, recipes, recorded) -> pd.DataFrame:
         rows_of_dataset = errors[(errors["variant"] == PUBLISHED) & (errors["data"] == dataset)]
         (n_pairs,) = rows_of_dataset["n_pairs"].unique()
         rows.append((PUBLISHED, dataset, "", "n_pairs", str(n_pairs)))
-    return pd.DataFrame(rows, columns=_COLUMNS)
+    table = pd.DataFrame(rows, columns=_COLUMNS[:5])
+    expected = {}
+    for dataset, recipe in recipes.items():
+        n_trees = saved[dataset, "bigger"]["n_trees"]
+        expected |= dict(_expected(dataset, recipe, float(n_trees)))
+    keys = table[["dataset", "model", "quantity"]].itertuples(index=False, name=None)
+    ends = [expected.get(key, (np.nan, np.nan)) for key in keys]
+    return table.assign(**dict(zip(_COLUMNS[5:], np.transpose(ends), strict=True)))
+
+
+def _expected(dataset, recipe, n_trees):
+    """Ranges of numbers that differ from print, by other routes than the numbers themselves.
+
+    The number of trees was read of the saved model; eta and subsample follow from the trees, and
+    the depth of a full tree from its leaves; pairs from the features, and rows from the raw data.
+    """
+    data = datasets.load({**recipe, "split": "authors"})
+    d = data.X.shape[1]
+    training = data.training
+    forest = to_forest(models.fit(recipe_of(dataset, "bigger"), training.X, training.y))
+    yield (dataset, "bigger", "n_trees"), (n_trees, n_trees)
+    for name, ends in _other_routes.parameters(
+        forest, forest.prepare(training.X), training.y
+    ).items():
+        yield (dataset, "bigger", name), ends
+    recorded_tree = recipe_of(dataset, "single").get("recorded")
+    if recorded_tree:
+        leaves = (recorded_models.forest(recorded_tree).n_nodes + 1) // 2
+        yield (dataset, "single", "max_depth"), (np.log2(leaves),) * 2
+    yield (dataset, "", "n_pairs"), (d * (PAIRS // d),) * 2
+    if dataset == "california_housing":
+        n_rows = california_housing.TABLE.read()["total_bedrooms"].notna().sum()
+        yield (dataset, "", "n_rows"), (n_rows,) * 2
 
 
 def _parameters(dataset, model, is_saved_model):

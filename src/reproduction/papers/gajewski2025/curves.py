@@ -15,7 +15,11 @@ from reproduction.papers.gajewski2025._settings import (
     DATASETS,
     METHODS,
     MODELS,
+    N_FEATURES,
+    NOT_NEGATIVE,
     PUBLISHED,
+    SHARE,
+    counts,
     not_printed,
 )
 
@@ -174,7 +178,7 @@ def statements(table) -> list[dict]:
         findings += [
             _power(name, rows),
             *_quasi(name, rows),
-            *_zeros(name, rows),
+            *_zeros(name, rows, N_FEATURES[dataset]),
             _fall(name, rows),
         ]
     return findings
@@ -213,6 +217,7 @@ def _power(name, rows):
         reason="half a unit of the first decimal of the power 1/2; the interval is "
         f"{K} standard errors of each NMAE, over streams of noise",
         interval=(np.maximum(deviation - errors, 0).max(), (deviation + errors).max()),
+        possible=NOT_NEGATIVE,
     )
 
 
@@ -222,26 +227,31 @@ def _quasi(name, rows):
     of_ratio = K * ratio * np.hypot(mc_error / mc, qmc_error / qmc)
     of_gain = K * np.hypot(mc_error, qmc_error)
     reason = f"the interval is {K} standard errors over streams of noise"
+    few, many = rows["iterations"].min(), rows["iterations"].max()
 
-    def judged(variant, measured, value, error, limit):
+    def judged(variant, measured, value, error, limit, **ranges):
         # Another value than the smallest may have the wider interval, and be below the limit.
         interval = (value - error).min(), (value + error).min()
-        options = {"basis": "monte-carlo", "reason": reason, "interval": interval}
+        options = {"basis": "monte-carlo", "reason": reason, "interval": interval, **ranges}
         return finding("s03", variant, measured, value.min(), limit, "at least", **options)
 
     measured = "smallest NMAE of Monte Carlo over that of quasi-Monte Carlo, over sigma and i"
-    yield judged(name, measured, ratio, of_ratio, 1.0)
+    # From like errors at one iteration on, the errors fall with the powers 1/2 and at most 1.
+    yield judged(name, measured, ratio, of_ratio, 1.0, possible=(0, many**0.5))
     gain = mc - qmc
     lead, error = gain[0] - gain[1:], np.hypot(of_gain[0], of_gain[1:])
     measured = "gain of quasi-Monte Carlo at the fewest iterations less that at others, the least"
-    yield judged(f"{name}, difference", measured, lead, error, 0.0)
+    largest = mc.max()
+    yield judged(f"{name}, difference", measured, lead, error, 0.0, possible=(-largest, largest))
     few_over_many = ratio[0] / ratio[-1]
     error = few_over_many * np.hypot(of_ratio[0] / ratio[0], of_ratio[-1] / ratio[-1])
     measured = "ratio of the NMAE at the fewest iterations over that at the most, least over sigma"
-    yield judged(f"{name}, ratio", measured, few_over_many, error, 1.0)
+    # By these powers the ratio at the fewest is that at the most times this at least.
+    ranges = {"possible": NOT_NEGATIVE, "expected": ((few / many) ** 0.5, 1)}
+    yield judged(f"{name}, ratio", measured, few_over_many, error, 1.0, **ranges)
 
 
-def _zeros(name, rows):
+def _zeros(name, rows, n_features):
     of_sigma = rows.groupby("sigma")[["zero_share", "n_pairs"]].first().sort_index()
     share = of_sigma["zero_share"].to_numpy()
     error = K * np.sqrt(share * (1 - share) / of_sigma["n_pairs"].to_numpy())
@@ -256,6 +266,10 @@ def _zeros(name, rows):
         basis="chosen",
         reason=f"often is taken as one pair in ten; {interval}",
         interval=(share[0] - error[0], share[0] + error[0]),
+        possible=SHARE,
+        # A gap that is 0 for wider noise is so for this; and if trees split on nearly all features,
+        # nearly all sets without a split have one feature, as one pair in `n_features` has.
+        expected=(share[-1], 1 / n_features) if rows["model"].iloc[0] == "bigger" else None,
     )
 
 
@@ -274,4 +288,5 @@ def _fall(name, rows):
         basis="monte-carlo",
         reason=f"the words name no exception; the interval is {K} standard errors of each step",
         interval=((steps - of_step >= 0).sum(), (steps + of_step >= 0).sum()),
+        possible=counts(steps.size),
     )

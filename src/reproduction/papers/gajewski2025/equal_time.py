@@ -27,6 +27,7 @@ from reproduction.papers.gajewski2025._settings import (
     DATASETS,
     METHODS,
     MODELS,
+    NMAE,
     PUBLISHED,
     SIGMAS,
     printed_iterations,
@@ -304,8 +305,11 @@ def statements(table) -> list[dict]:
     for comparison in COMPARISONS:
         rows = table[table["comparison"] == comparison]
         errors = rows[rows["part"] == "nmae"]
-        findings += _equal_time.findings(errors, comparison, _WORDS)
-        findings.append(_more_iterations(rows[rows["part"] == "iterations"], comparison))
+        iterations = rows[rows["part"] == "iterations"]
+        prediction = _predicted(table[table["comparison"] == PRINTED], iterations)
+        findings += _equal_time.findings(errors, comparison, _WORDS, prediction)
+        more = _more_iterations(iterations, comparison)
+        findings.append(more | {"expected": (0.0, _no_more_by_seconds(table, comparison))})
     accurate = table[table["part"] == "accurate"]
     smallest = accurate.loc[accurate["value"].idxmin()]
     measured = (
@@ -318,6 +322,7 @@ def statements(table) -> list[dict]:
     )
     interval = smallest["low"], smallest["high"]
     options = {"basis": "chosen", "reason": reason, "interval": interval}
+    options["possible"] = 0, _equal_time.FACTOR * _seconds_of(table, SHARED, COUNTS[-1]).min()
     findings.append(
         finding("s33", "our clock", measured, smallest["value"], 1, "at least", **options)
     )
@@ -335,3 +340,43 @@ def _more_iterations(rows, comparison):
         by_model["value", "bigger"] <= by_model["value", "single"],
         by_model["low", "bigger"] <= by_model["high", "single"],
     )
+
+
+def _predicted(printed, iterations):
+    """Errors that follow from those at the printed iterations, by the powers of the methods."""
+    at_printed = printed.set_index([*_KEY, "method"])["value"]
+    rows = []
+    for row in iterations.to_dict("records"):
+        key = *(row[name] for name in _KEY), row["method"]
+        others = printed_iterations()[key]
+        ends = _equal_time.predicted(key[-1], at_printed[key], others, row["value"])
+        low, high = ends[0] / _equal_time.FACTOR, min(ends[1] * _equal_time.FACTOR, NMAE[1])
+        rows.append({**row, "value": (low * high) ** 0.5, "low": low, "high": high})
+    return pd.DataFrame(rows)
+
+
+def _seconds_of(table, comparison, count):
+    """Seconds of sampling at a count over those of the exact algorithm, (n_settings,)."""
+    parts = _parts(table, comparison)
+    return (parts["a pair"] + parts["a sample"] * count) / parts["exact"]
+
+
+def _parts(table, comparison):
+    """Median seconds by data set, model, sigma and method: of a pair, of a sample, exact."""
+    noise = _clocks.SHARED if comparison == SHARED else _clocks.FRESH
+    rows = table[table["noise"] == noise]
+    parts = rows.pivot(index=[*_KEY, "method"], columns="part", values="value")
+    exact = table[(table["part"] == "a pair") & (table["method"] == "exact")]
+    return parts.join(exact.set_index(_KEY)["value"].rename("exact"))
+
+
+def _no_more_by_seconds(table, comparison):
+    """Settings in which, by the median seconds, the bigger model may have no more iterations."""
+    counts = {}
+    for key, parts in _parts(table, comparison).iterrows():
+        seconds = {"exact": np.array([parts["exact"]])}
+        noise = _clocks.SHARED if comparison == SHARED else _clocks.FRESH
+        seconds[noise, key[-1]] = np.array([parts["a pair"]]), np.array([parts["a sample"]])
+        counts[key] = equal_time(comparison, seconds, key[-1])[0]
+    counts = pd.Series(counts).rename_axis([*_KEY, "method"]).unstack("model")
+    return float((counts["bigger"] <= _equal_time.FACTOR * counts["single"]).sum())

@@ -11,8 +11,16 @@ from __future__ import annotations
 
 import pandas as pd
 
+from reproduction import claims, storage
 from reproduction.papers import finding
-from reproduction.papers.gajewski2025._settings import GREEDY, SHAP
+from reproduction.papers.gajewski2025._settings import (
+    CLAIMS,
+    GREEDY,
+    PUBLISHED,
+    SHAP,
+    SHARE,
+    counts,
+)
 from reproduction.papers.gajewski2025._tables import counted, over_splits, with_lead
 
 KEYS = ["sigma_metric", "ranking"]
@@ -44,12 +52,14 @@ def compute(inputs) -> pd.DataFrame:
         units of the target, ``low``, ``high``, ``deviation``, ``n_splits``; ``lead`` over SHAP
         with the mean interval of a split, ``lead_low``, ``lead_high``; ``n_rows`` of a split. With
         the other inputs also, as means over the splits, ``of_optimum``, the share of the optimum,
-        missing where there are too many features for all orders; ``first_best``, the share of the
-        rows in which no other single feature has a larger PG2 than the first; ``spearman``, the
-        correlation of PGI and PGI2 over the rows; ``alike``, the share of the rows in which both
-        put the same first, this ranking or SHAP's; and ``swapped``, the share in which the square
-        of sampled gaps puts the other one first than their absolute values. ``optimum_rows`` and
-        ``swapped_rows`` count the rows of all splits behind these shares.
+        missing where there are too many features for all orders; of the shares of single rows the
+        ``least`` of all splits, ``quantile5``, the 5 % quantile, and ``optimal``, how many are 1;
+        ``first_best``, the share of the rows in which no other single feature has a larger PG2 than
+        the first; ``spearman``, the correlation of PGI and PGI2 over the rows; ``alike``, the share
+        of the rows in which both put the same first, this ranking or SHAP's; and ``swapped``, the
+        share in which the square of sampled gaps puts the other one first than their absolute
+        values. ``optimum_rows`` and ``swapped_rows`` count the rows of all splits behind these
+        shares.
     """
     metrics = {name.partition("/")[2]: frame for name, frame in inputs.items()}
     gaps = [frame for name, frame in inputs.items() if name.endswith("/pgi2")]
@@ -66,6 +76,8 @@ def compute(inputs) -> pd.DataFrame:
     optimum, swapped = metrics["pgi2_optimum"], pairs[pairs["quantity"] == "swapped"]
     for name, rows, column in (
         ("of_optimum", optimum, "value"),
+        ("quantile5", optimum, "quantile5"),
+        ("optimal", optimum, "optimal"),
         ("first_best", optimum, "first_best"),
         ("spearman", agreement[agreement["quantity"] == "spearman"], "value"),
         ("alike", pairs[pairs["quantity"] == "alike"], "value"),
@@ -74,11 +86,33 @@ def compute(inputs) -> pd.DataFrame:
         rows = rows.rename(columns={"data": "dataset", column: name})
         means = rows.groupby(_SETTING, sort=False)[name].mean().reset_index()
         table = table.merge(means, on=_SETTING, how="left")
+    table = table.merge(_least(optimum), on=_SETTING, how="left")
     for name, rows in (("optimum_rows", optimum), ("swapped_rows", swapped)):
         total = rows.rename(columns={"data": "dataset", "n_rows": name})
         total = total.groupby(_SETTING, sort=False)[name].sum().reset_index()
         table = table.merge(total.astype({name: "Int64"}), on=_SETTING, how="left")
     return table
+
+
+def _least(optimum):
+    """The least share of a single row, over the splits."""
+    rows = optimum.rename(columns={"data": "dataset"})
+    return rows.groupby(_SETTING, sort=False)["least"].min().reset_index()
+
+
+def printed_exceptions() -> int:
+    """Settings, but the pair that the text names, in which table 3 has SHAP ahead in print."""
+    printed = {}
+    for row in storage.read_rows(CLAIMS / "table3.csv"):
+        cell = claims.parse_cell(row["cell"])
+        key = cell["dataset"], float(cell["sigma_metric"])
+        printed.setdefault(key, {})[cell["ranking"]] = float(row["printed"])
+    return sum(
+        values[ranking] < values[SHAP]
+        for (_, sigma), values in printed.items()
+        for ranking in GREEDY.values()
+        if (sigma, ranking) != EXCEPTION
+    )
 
 
 def statements(table) -> list[dict]:
@@ -97,13 +131,16 @@ def statements(table) -> list[dict]:
         measured = "settings but (sigma' 1, sigma 0.1) in which SHAP's mean PGI2 is higher"
         ends = (other_settings["lead_high"] < 0).sum(), (other_settings["lead_low"] < 0).sum()
         options = {"basis": "printed", "reason": ONLY_EXCEPTION, "interval": ends}
+        options["possible"] = counts(len(other_settings))
+        if variant == PUBLISHED:
+            options["expected"] = (printed_exceptions(),) * 2
         findings.append(
             counted("s10", variant, measured, other_settings["lead"] < 0, 0, "at most", **options)
         )
         if greedy["of_optimum"].notna().any():
             findings += _nearness(variant, rows.dropna(subset=["of_optimum"]))
             measured = "largest share of rows in which PGI puts the other ranking first than PGI2"
-            options = {"basis": "chosen", "reason": CAN_ALTER}
+            options = {"basis": "chosen", "reason": CAN_ALTER, "possible": SHARE}
             largest = greedy["swapped"].max()
             measured += f", of {_counts(greedy['swapped_rows'])}"
             findings.append(finding("s20", variant, measured, largest, 0.01, "at least", **options))
@@ -120,20 +157,21 @@ def _nearness(variant, rows):
     n_rows = f"over {_counts(rows['optimum_rows'])}"
     measured = "smallest share of the largest PGI2 that the greedy ranking has, at its own noise"
     measured += f", {n_rows}"
-    options = {"basis": "chosen", "reason": REASONABLY}
+    options = {"basis": "chosen", "reason": REASONABLY, "possible": SHARE}
     yield finding("s14", variant, measured, at_own_noise.min(), 0.95, "at least", **options)
     best = measured
     measured = f"smallest lead of that share over SHAP's, {n_rows}"
-    options = {"basis": "rounding"}
+    options = {"basis": "rounding", "possible": (-1, 1)}
     yield finding(
         "s14", f"{variant}, SHAP", measured, (at_own_noise - shap).min(), 0.0, "at least", **options
     )
+    options = {"possible": SHARE}
     yield finding("s18", variant, best, at_own_noise.min(), 1 - ROUNDING, "at most", **options)
     shares = rows.pivot(index=["dataset", "sigma_metric"], columns="ranking", values="first_best")
     first = pd.concat([shares.xs(s, level="sigma_metric")[name] for s, name in GREEDY.items()])
     measured = "smallest share of rows whose first feature has the largest gap, at its own noise"
     # True by definition of the greedy ranking: a check of the program.
-    options = {"beside": True}
+    options = {"beside": True, "possible": SHARE}
     yield finding("s18", f"{variant}, first", measured, first.min(), 1.0, "at least", **options)
 
 

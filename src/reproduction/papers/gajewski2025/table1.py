@@ -33,13 +33,15 @@ def compute(inputs) -> pd.DataFrame:
         ``variant``, ``dataset``, ``model``, ``sigma``, ``quantity``; ``value``: the NMAE for
         ``mc_nmae`` and ``qmc_nmae``, missing if it was not computed at that number, and always for
         ``mc_iterations`` and ``qmc_iterations``; ``printed_iterations``; ``own_error``, the
-        standard error of ours; and ``standard_error``, that of the difference from print, whose
-        20 000 pairs and noise are other draws of the same kind.
+        standard error of ours; ``standard_error``, that of the difference from print, whose 20 000
+        pairs and noise are other draws of the same kind; and ``curve_low`` and ``curve_high``,
+        between which the error of the same model at the nearest other number of iterations has it
+        by its power, within 3 standard errors of both.
     """
     errors = inputs[ERRORS].rename(columns={"data": "dataset"})
     key = ["variant", "dataset", "model", "sigma", "method", "iterations"]
     variants = errors["variant"].unique()
-    errors = errors.set_index(key)[["value", "standard_error", "n_pairs"]]
+    errors = errors.set_index(key)[["value", "standard_error", "n_pairs"]].sort_index()
     rows = []
     for variant, (setting, count) in product(variants, printed_iterations().items()):
         setting_key = (variant, *setting, count)
@@ -51,9 +53,24 @@ def compute(inputs) -> pd.DataFrame:
         rows.append({**row, "quantity": f"{printed}_iterations"})
         of_difference = error * np.sqrt(1 + n_pairs / PRINTED_PAIRS)
         row |= {"value": value, "own_error": error, "standard_error": of_difference}
+        row |= _from_curve(errors.loc[(variant, *setting)], setting[-1], count)
         rows.append({**row, "quantity": f"{printed}_nmae"})
     columns = ["variant", "dataset", "model", "sigma", "quantity", "value", "printed_iterations"]
-    return pd.DataFrame(rows, columns=[*columns, "own_error", "standard_error"])
+    columns += ["own_error", "standard_error", "curve_low", "curve_high"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _from_curve(curve, method, count):
+    """Range of the error at a number of iterations, from that at the nearest other one."""
+    curve = curve.drop(index=count, errors="ignore")
+    nearest = min(curve.index, key=lambda other: abs(np.log(other / count)), default=None)
+    if nearest is None:
+        return {}
+    value, error = curve.loc[nearest, ["value", "standard_error"]]
+    low, high = _equal_time.predicted(method, value, nearest, count)
+    # As large a part of the error at the other number of iterations counts for that at this one.
+    slack = _equal_time.K * np.sqrt(2) * error / value
+    return {"curve_low": low * (1 - slack), "curve_high": high * (1 + slack)}
 
 
 def statements(table) -> list[dict]:

@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 
 from reproduction.papers import finding
-from reproduction.papers.gajewski2025._settings import GREEDY
+from reproduction.papers.gajewski2025._settings import GREEDY, PUBLISHED, SAVED, SHARE
 from reproduction.papers.gajewski2025._tables import over_splits, share_finding
 
 INPUTS = ("gajewski2025_single/topk_agreement", "gajewski2025_bigger/topk_agreement")
+CHANGES = "gajewski2025_arithmetic/ranking_changes"
 # "less than 76% of the time".
 TOP_FEATURE = 0.76
 USUALLY = '"usually": in more than half of the cases'
@@ -30,21 +31,46 @@ def compute(inputs) -> pd.DataFrame:
     Parameters
     ----------
     inputs : dict of DataFrame
-        ``gajewski2025_single/topk_agreement``, ``gajewski2025_bigger/topk_agreement``.
+        ``gajewski2025_single/topk_agreement``, ``gajewski2025_bigger/topk_agreement``, and
+        ``gajewski2025_arithmetic/ranking_changes``.
 
     Returns
     -------
     DataFrame
         ``variant``, ``dataset``, ``model``, ``sigma``, ``k``; ``value``, ``low``, ``high``,
         ``deviation``, ``n_splits``, see `_tables.over_splits`; ``tied``, share of the rows in which
-        another feature would have done as well in place k.
+        another feature would have done as well in place k; for saved_models of single trees
+        ``precision_low`` and ``precision_high``: the published share less and more the share of the
+        rows whose first k features single precision changes, both by index. If precision is all
+        that differs, the share in double precision lies between them.
     """
     sigmas = {ranking: sigma for sigma, ranking in GREEDY.items()}
     frames = []
     for name in INPUTS:
         rows = inputs[name][inputs[name]["ranking"].isin(sigmas)]
         frames.append(rows.assign(sigma=rows["ranking"].map(sigmas)))
-    return over_splits(frames, ["sigma", "k"])
+    table = over_splits(frames, ["sigma", "k"])
+    return table.merge(_by_precision(table, inputs[CHANGES]), on=_KEYS, how="left")
+
+
+_KEYS = ["variant", "dataset", "model", "sigma", "k"]
+
+
+def _by_precision(table, changes):
+    """Range of the shares of saved single trees: the published ones and what precision changes."""
+    is_single = changes["ranking"].str.startswith("greedy_single_") & (changes["model"] == "single")
+    changed = changes[is_single & (changes["quantity"] == "set")]
+    changed = changed.assign(sigma=changed["ranking"].str.split("sigma").str[1].astype(float))
+    changed = changed.rename(columns={"data": "dataset", "value": "changed"})
+    changed = changed[["dataset", "model", "sigma", "k", "changed"]]
+    rows = table[table["variant"] == PUBLISHED].merge(changed, on=_KEYS[1:])
+    return pd.DataFrame(
+        {
+            **rows[_KEYS].assign(variant=SAVED),
+            "precision_low": np.maximum(rows["value"] - rows["changed"], 0),
+            "precision_high": np.minimum(rows["value"] + rows["changed"], 1),
+        }
+    )
 
 
 def statements(table) -> list[dict]:
@@ -59,14 +85,23 @@ def statements(table) -> list[dict]:
             ("sigma", "steps of sigma at which the share rises", rises),
             ("model", "settings in which it is lower for the bigger model", _lower(by_model)),
         ):
-            options = {"basis": "chosen", "reason": USUALLY}
+            options = {"basis": "chosen", "reason": USUALLY, "possible": SHARE}
             findings.append(
                 share_finding("s08", f"{variant}, {varied}", measured, holds, **options)
             )
         top = rows[(rows["model"] == "single") & (rows["k"] == 1)]["value"].max()
         measured = "largest share of rows with the same top feature, single trees"
         findings.append(
-            finding("s09", variant, measured, top, TOP_FEATURE, "at most", basis="printed")
+            finding(
+                "s09",
+                variant,
+                measured,
+                top,
+                TOP_FEATURE,
+                "at most",
+                basis="printed",
+                possible=SHARE,
+            )
         )
         findings += _deviation(variant, rows)
     return findings
@@ -76,12 +111,26 @@ def _deviation(variant, rows):
     """s17: most first features differ, and the more the smaller the noise, for each model."""
     top = rows[rows["k"] == 1].pivot(index=["dataset", "model"], columns="sigma", values="value")
     measured = "mean share of rows with the same top feature, over data sets, models and sigma"
-    options = {"basis": "chosen", "reason": DIFFER}
+    options = {"basis": "chosen", "reason": DIFFER, "possible": SHARE}
     yield finding("s17", f"{variant}, differ", measured, top.to_numpy().mean(), 0.5, **options)
     wider = top[max(top.columns)] - top[min(top.columns)]
     measured = "smallest rise of that share from sigma 0.1 to 1, over data sets and models"
-    options = {"basis": "chosen", "reason": CLEARER}
+    options = {"basis": "chosen", "reason": CLEARER, "possible": (-1, 1)}
+    options["expected"] = _rises_by_precision(rows) if variant == SAVED else None
     yield finding("s17", f"{variant}, noise", measured, wider.min(), 0.05, "at least", **options)
+
+
+def _rises_by_precision(rows):
+    """Least and largest smallest rise of the share of the top feature that precision allows."""
+    top = rows[(rows["k"] == 1) & rows["precision_low"].notna()]
+    if top.empty:
+        return None
+    least, most = (
+        top.pivot(index="dataset", columns="sigma", values=f"precision_{end}")
+        for end in ("low", "high")
+    )
+    wide, narrow = max(least.columns), min(least.columns)
+    return (least[wide] - most[narrow]).min(), (most[wide] - least[narrow]).min()
 
 
 def _lower(by_model):
