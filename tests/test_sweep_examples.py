@@ -172,6 +172,7 @@ def test_greedy_is_all_but_optimal_and_shap_is_not(pgi2):
     greedy, shap = exact[exact["own"]], exact[exact["ranking"] == "shap"]
     assert (len(greedy), pgi2["own"].sum()) == (201, 240)
     assert round(greedy["value"].mean(), 3) == 0.999 and round(greedy["value"].min(), 3) == 0.978
+    assert set(greedy["n_rows"]) == {10} and round(greedy["quantile5"].min(), 2) == 0.93
     shares_stated = {5: (0.76, 0.03), 10: (0.87, 0.03), 20: (0.91, 0.02), 30: (0.93, 0.01)}
     for d, numbers in shares_stated.items():
         means = shap[shap["data.n_features"] == d].groupby("repeat")["value"].mean()

@@ -57,7 +57,8 @@ def compute(inputs) -> pd.DataFrame:
           trees; k is 2), 3 (k is 3) or 6;
         - ``cells that need it``: those of them that none of the arithmetics before reproduces:
           double precision and then single precision, both with ties by index, and then the recorded
-          order, which was read from the authors' own rankings.
+          order, which was read from the authors' own rankings. Rows of data set and model ``all``
+          are sums.
     """
     frames = {name.partition("/")[2]: _named(frame) for name, frame in inputs.items()}
     changes = frames["ranking_changes"].rename(columns={"n_rows": "n"})
@@ -69,7 +70,10 @@ def compute(inputs) -> pd.DataFrame:
     )
     steps = steps.assign(value=steps["value"] / (steps["k"] - 1), k=None).reset_index()
     cells = pd.DataFrame(_cells(frames))
-    table = pd.concat([changes, steps.assign(quantity="tied steps"), cells])
+    needed = cells[cells["quantity"] == "cells that need it"].groupby("arithmetic", sort=False)
+    total = needed[["value", "n"]].sum().reset_index()
+    total = total.assign(dataset="all", model="all", quantity="cells that need it")
+    table = pd.concat([changes, steps.assign(quantity="tied steps"), cells, total])
     return table[_COLUMNS].reset_index(drop=True)
 
 

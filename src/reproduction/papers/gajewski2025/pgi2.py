@@ -50,9 +50,9 @@ def compute(inputs) -> pd.DataFrame:
     DataFrame
         ``variant``, ``dataset``, ``model``, ``sigma_metric``, ``ranking``; ``value`` in squared
         units of the target, ``low``, ``high``, ``deviation``, ``n_splits``; ``lead`` over SHAP
-        with the mean interval of a split, ``lead_low``, ``lead_high``; ``n_rows`` of a split. With
-        the other inputs also, as means over the splits, ``of_optimum``, the share of the optimum,
-        missing where there are too many features for all orders; of the shares of single rows the
+        with the mean interval of a split, ``lead_low``, ``lead_high``; ``n_rows`` of a split;
+        ``of_published``, the value over that of variant published. With the other inputs also, as
+        means over the splits, ``of_optimum``, the share of the optimum, missing where there are too many features for all orders; of the shares of single rows the
         ``least`` of all splits, ``quantile5``, the 5 % quantile, and ``optimal``, how many are 1;
         ``first_best``, the share of the rows in which no other single feature has a larger PG2 than
         the first; ``spearman``, the correlation of PGI and PGI2 over the rows; ``alike``, the share
@@ -67,6 +67,9 @@ def compute(inputs) -> pd.DataFrame:
     rows = pd.concat(gaps).rename(columns={"data": "dataset"})
     rows = rows.groupby(_SETTING, sort=False)["n_rows"].first()
     table = table.merge(rows.reset_index(), on=_SETTING, how="left")
+    printed = table[table["variant"] == PUBLISHED].set_index(_SETTING[1:])["value"]
+    own = pd.MultiIndex.from_frame(table[_SETTING[1:]])
+    table["of_published"] = table["value"].to_numpy() / printed.reindex(own).to_numpy()
     if "pgi2_optimum" not in metrics:
         return table
     agreement = metrics["pgi_agreement"]
