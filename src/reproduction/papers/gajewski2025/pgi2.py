@@ -52,8 +52,9 @@ def compute(inputs) -> pd.DataFrame:
         units of the target, ``low``, ``high``, ``deviation``, ``n_splits``; ``lead`` over SHAP
         with the mean interval of a split, ``lead_low``, ``lead_high``; ``n_rows`` of a split;
         ``of_published``, the value over that of variant published. With the other inputs also, as
-        means over the splits, ``of_optimum``, the share of the optimum, missing where there are too many features for all orders; of the shares of single rows the
-        ``least`` of all splits, ``quantile5``, the 5 % quantile, and ``optimal``, how many are 1;
+        means over the splits, ``of_optimum``, the share of the optimum, missing where there are too
+        many features for all orders; of the shares of single rows the ``least`` of all splits,
+        ``quantile5``, the 5 % quantile, and ``optimal``, how many are 1;
         ``first_best``, the share of the rows in which no other single feature has a larger PG2 than
         the first; ``spearman``, the correlation of PGI and PGI2 over the rows; ``alike``, the share
         of the rows in which both put the same first, this ranking or SHAP's; and ``swapped``, the
