@@ -119,11 +119,20 @@ def test_the_known_cause_of_shap_holds_for_lost_digits_and_not_for_wrong_values(
     forest = forest_of(iris, FOREST)
     ours = tree_shap.explain(forest, iris.X, output=0)
     parameters = {"package": "shap", "version": "0", "arithmetic": "float64"}
-    for error, verdict in ((1e-12, "differs"), (1e-4, "unexplained")):
+    for error, verdict in ((0.0, "holds"), (1e-12, "differs"), (1e-4, "unexplained")):
         theirs = replace(ours, values=ours.values * (1 + error), parameters=parameters)
         results = {"tree_shap": ours, "tree_shap_shap": theirs}
         table = compared(results, forest, "tree_shap", "tree_shap_shap")
         assert judged(table, rules)["verdict"] == verdict
+
+
+@pytest.mark.parametrize(("value", "cause"), [(-0.5, ""), (2.0, ""), (-2.0, _agreement.UNWINDS)])
+def test_no_cause_stands_for_a_share_that_it_does_not_expect(value, cause):
+    """Shares of a limit of 1: below 0, of a package that loses no digits here, and below 0 again."""
+    row = {"measure": "TreeSHAP", "package": "shap", "basis": "rounding", "cause": cause}
+    table = pd.DataFrame([{**row, "value": value, "limit": 1.0, "scale": 1e12}])
+    rules = {"s90": {"test": "t", "cause": "lost digits"}}
+    assert judged(table, rules)["verdict"] == "unexplained"
 
 
 def test_a_measure_that_the_paper_does_not_name_is_judged_only_if_no_cause_is_known(iris):

@@ -24,6 +24,9 @@ MEASURES = {
     "sage_mse_exact": "SAGE, mse",
 }
 UNEXPLAINED = "unexplained"
+UNWINDS = "shap unwinds paths, which loses digits with depth"
+# Half of the digits must be left, relative to the largest value: a wrong term is far above.
+_HALF_OF_DIGITS = 2.0**-26
 _STYLE = {
     "treeinterpreter": ("green", "s"),
     "shap": ("vermilion", "o"),
@@ -81,10 +84,9 @@ def _cause(row):
         return ""
     if row["arithmetic"] == "float32" and row["value"] <= row["limit"]:
         return f"{row['package']} works in single precision"
-    # Half of the digits must be left: one wrong term of the sum would be far above.
-    half_of_digits = 2.0**-26 * row["scale"]
-    if (row["measure"], row["package"]) == ("TreeSHAP", "shap") and row["value"] <= half_of_digits:
-        return "shap unwinds paths, which loses digits with depth"
+    by_shap = (row["measure"], row["package"]) == ("TreeSHAP", "shap")
+    if by_shap and row["value"] <= _HALF_OF_DIGITS * row["scale"]:
+        return UNWINDS
     return UNEXPLAINED
 
 
@@ -104,6 +106,7 @@ def statements(table, named) -> list[dict]:
         if measure not in named and not unexplained:
             continue
         basis = rows["basis"].iloc[0]
+        most_lost = (_HALF_OF_DIGITS * rows["scale"] / rows["limit"]).max()
         allowed = "what its draws allow" if basis == "monte-carlo" else "what roundings allow"
         findings.append(
             finding(
@@ -114,7 +117,8 @@ def statements(table, named) -> list[dict]:
                 (rows["value"] / rows["limit"]).max(),
                 1.0,
                 basis=basis,
-                possible=(0, None),
+                possible=(0.0, None),
+                expected=(1.0, most_lost) if (rows["cause"] == UNWINDS).any() else None,
             )
         )
     return findings
