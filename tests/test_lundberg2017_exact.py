@@ -275,16 +275,11 @@ def test_misprint_of_algorithm_1_gives_other_values():
     assert n_wrong > 0
 
 
-def test_misprint_of_eq_2_gives_other_values_or_no_factorial():
-    """With M = 3 the weights are wrong, with M = 4 one is the factorial of -3."""
-    for M in (3, 4):
-        f_x = len  # what is known is what counts: each feature has the value 1
-        assert _algorithms.shapley(M, f_x) == [1] * M
-        if M == 3:
-            assert twins_tree_shap.printed_shapley(M, f_x) != [1] * M
-        else:
-            with pytest.raises(ValueError, match="factorial"):
-                twins_tree_shap.printed_shapley(M, f_x)
+@pytest.mark.parametrize(("M", "weights"), [(2, 0), (3, Fraction(1, 2)), (4, Fraction(-1, 6))])
+def test_misprint_of_eq_2_gives_other_values(M, weights):
+    """What is known is what counts, so each feature has the sum of the weights, which is 1."""
+    assert _algorithms.shapley(M, len) == [1] * M
+    assert twins_tree_shap.printed_shapley(M, len) == [weights] * M
 
 
 @pytest.mark.parametrize(

@@ -112,13 +112,13 @@ def printed_expvalue(x, S, tree):
 
 
 def printed_shapley(M, f_x):
-    """Eq. 2 as printed, with the factorial (M - |S|! - 1)!."""
+    """Eq. 2 as printed, with the factor (M - |S|! - 1) in the place of (M - |S| - 1)!."""
     phi = [Fraction(0)] * M
     for i in range(M):
         other_players = [j for j in range(M) if j != i]
         for size in range(M):
             for S in combinations(other_players, size):
-                last = math.factorial(M - math.factorial(size) - 1)
+                last = M - math.factorial(size) - 1
                 weight = Fraction(math.factorial(size) * last, math.factorial(M))
                 phi[i] += weight * (f_x(tuple(sorted((*S, i)))) - f_x(S))
     return phi

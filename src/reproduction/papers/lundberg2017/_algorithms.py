@@ -6,12 +6,12 @@ One output of one tree, in plain Python, with whatever numbers the tree is made 
 `Counter`: ``"G"``, calls of G in Algorithm 1; ``"loop"``, passes through the loops of EXTEND and
 UNWIND in Algorithm 2. They depend on the trees and rows alone, not on a clock.
 
-Misprints, and what is right (tests/test_lundberg2017_exact.py puts each one back in and shows that
-it divides by zero, runs out of m or gives other values):
+Misprints, and what is right (docs/theory/tree_shap.md shows them; tests/test_lundberg2017_exact.py
+puts each one back in, and it divides by zero, runs out of m or gives other values):
 
 - Algorithm 1 averages ``G(a_j, w r_aj / r_j)`` with itself; the second is
   ``G(b_j, w r_bj / r_j)``.
-- Eq. 2 has the factor ``(M - |S|! - 1)!``; right is ``(M - |S| - 1)!``.
+- Eq. 2 has the factor ``(M - |S|! - 1)``; right is ``(M - |S| - 1)!``.
 - EXTEND: ``l = len(m) + 1`` is the new length already, so the new element is m_l, not m_{l+1}, and
   its w is 1 if ``l = 1``, not if ``l = 0``. The loop below it is right as printed.
 - UNWIND cuts m to its first l - 1 elements and then reads m_i, where i may be l, and m_{j+1} up to
