@@ -128,7 +128,7 @@ def test_the_known_cause_of_shap_holds_for_lost_digits_and_not_for_wrong_values(
 
 @pytest.mark.parametrize(("value", "cause"), [(-0.5, ""), (2.0, ""), (-2.0, _agreement.UNWINDS)])
 def test_no_cause_stands_for_a_share_that_it_does_not_expect(value, cause):
-    """Shares of a limit of 1: below 0, of a package that loses no digits here, and below 0 again."""
+    """Of a limit of 1: below 0, of a package that loses no digits here, and below 0 again."""
     row = {"measure": "TreeSHAP", "package": "shap", "basis": "rounding", "cause": cause}
     table = pd.DataFrame([{**row, "value": value, "limit": 1.0, "scale": 1e12}])
     rules = {"s90": {"test": "t", "cause": "lost digits"}}

@@ -542,16 +542,6 @@ def judged_anew(flow, name, table, out):
     main(["judgments", *arguments, *([stand_in] if stand_in else [])])
 
 
-def test_the_lead_that_the_cause_of_s08_names_is_that_of_its_table():
-    """Of lundberg2017: unsupervised clusters over random ones, every data set and linkage."""
-    rows = read_reference(REFERENCE / "tables" / "lundberg2017" / "figure4.csv")
-    kind = {"statistic": "lead", "clustered": "unsupervised", "labels": "observed"}
-    kind["outcome"] = "label"
-    leads = [float(r["value"]) for r in rows if all(r[k] == v for k, v in kind.items())]
-    cause = rules_of("lundberg2017")["statements"]["s08"]["cause"]
-    assert f"a lead of {min(leads):.2f} to {max(leads):.2f} of the area" in " ".join(cause.split())
-
-
 def test_the_page_of_results_shows_the_summary_of_the_reference_run():
     rows = storage.read_rows(REFERENCE / "claims.csv")
     rows += storage.read_rows(REFERENCE / "claims_timing.csv")

@@ -1,6 +1,7 @@
 """lundberg2017: what its text says in passing (s09 to s15), recomputed in other ways."""
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, permutations, product
 
@@ -11,6 +12,8 @@ import twins
 from reproduction import claims, papers
 from reproduction.papers.lundberg2017 import _attributions, _packages, _trees, figure1
 from reproduction.papers.lundberg2017._algorithms import expvalue, shapley, trees_of
+from reproduction.planning import configuration as config
+from reproduction.planning.places import PAPERS
 from splitcredit import explain
 from splitcredit.importances import mdi
 
@@ -40,6 +43,11 @@ def games(rng, M):
     return {S: Fraction(int(rng.integers(-8, 9))) for S in subsets}
 
 
+def dividends(v):
+    """Moebius inversion of a game: sums of its values with the signs of the sizes."""
+    return {S: sum((-1) ** (len(S) - len(T)) * v[T] for T in v if set(T) <= set(S)) for S in v if S}
+
+
 @pytest.mark.long
 def test_s09_a_fixed_order_has_all_three_properties_and_is_not_shap(verdicts):
     """From scratch, for any games: the sum, dummies, and larger steps everywhere."""
@@ -56,7 +64,16 @@ def test_s09_a_fixed_order_has_all_three_properties_and_is_not_shap(verdicts):
         assert in_order(dummy)[2] == 0
         grown = {S: v[S] + (abs(w[tuple(j for j in S if j != 1)]) if 1 in S else 0) for S in v}
         assert in_order(grown)[1] >= in_order(v)[1]
+        # Its last feature keeps what it shares, of which SHAP gives each an even part.
+        kept = sum(
+            (1 - Fraction(1, len(S))) * dividend for S, dividend in dividends(v).items() if 2 in S
+        )
+        assert in_order(v)[2] - shapley(3, v.__getitem__)[2] == kept
     assert in_order(v) != shapley(3, lambda S: v[S])
+    # The same of two features.
+    two = {S: v[S] for S in v if 2 not in S}
+    step, shap = two[0, 1] - two[0,], shapley(2, lambda S: two[S])[1]
+    assert step - shap == dividends(two)[0, 1] / 2
     # What it lacks: features that do the same get different values.
     symmetric = {S: Fraction(len(S) ** 2) for S in v}
     assert in_order(symmetric) == [1, 3, 5] and shapley(3, lambda S: symmetric[S]) == [3, 3, 3]
@@ -91,6 +108,29 @@ def test_s10_covers_of_dependent_features_make_shap_depend_on_the_order(verdicts
     even_covers = dict.fromkeys(dependent, 2)
     a, b = (explain(tree(first, even_covers), x).values[0, :, 0] for first in (0, 1))
     assert a == pytest.approx(b)
+
+
+@pytest.mark.parametrize(
+    ("cell", "variant"),
+    [
+        ("s09", "fixed order, M = 2"),
+        ("s09", "fixed order, M = 3"),
+        ("s10", "features that depend on each other"),
+        ("s12", "features that come again"),
+        ("s15", "no impact on the row's output"),
+    ],
+)
+def test_the_cause_predicts_each_difference_and_no_other(table, cell, variant):
+    """Any number other than 0 had the cause on file."""
+    rules = config.read_yaml(PAPERS / "lundberg2017" / "claims" / "rules.yaml")["statements"]
+    stated = dict.fromkeys(rules, "It is so")
+    (check,) = (
+        f for f in properties.statements(table) if (f["statement"], f["variant"]) == (cell, variant)
+    )
+    value = check["value"]
+    for number in (value, value + 1e-3, value - 1e-3, 1 - value, 1e6 - 7 * value, -1.0):
+        (row,) = claims.judge_statements("p", "a", [{**check, "value": number}], stated, rules)
+        assert row["verdict"] == ("differs" if number == value else "unexplained")
 
 
 @pytest.mark.long
@@ -130,6 +170,14 @@ def test_s12_path_is_one_order_unless_features_come_again(verdicts):
         expectations = [expvalue(x, order[:k], tree, Counter()) for k in range(3)]
         steps = dict(zip(order, np.diff(np.array(expectations, dtype=object)), strict=True))
         assert path != [steps[0], steps[1]]
+    # Each test under a name of its own, in the order of the path: nodes 0, 1 and 2.
+    names, order = [0, 1, 2, -1, -1, 3, -1, -1, -1], (0, 1, 2)
+    assert tree.d == [0, 1, 0, -1, -1, 0, -1, -1, -1]
+    renamed = replace(tree, d=names)
+    row = (1.0, 0.0, 1.0, 1.0)
+    expectations = [expvalue(row, order[:k], renamed, Counter()) for k in range(4)]
+    first, second, third = np.diff(np.array(expectations, dtype=object))
+    assert path == [first + third, second]
 
 
 @pytest.mark.long

@@ -10,18 +10,23 @@ single precision too, so that no implementation is off because of what it was gi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
 
-from reproduction.papers.lundberg2017 import _exact, _trees
+from reproduction.papers.lundberg2017 import _algorithms, _exact, _trees
 from reproduction.papers.lundberg2017._algorithms import trees_of
 from splitcredit.forest import Forest
 
 DEPTHS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 75, 90, 110, 130, 150)
 SEED = 0
+# Of a chain in which features come again, and of the decimals in which Algorithm 2 is repeated.
+FEW = 12
+DIGITS = (17, 20, 23, 26)
 # The seed whose tree on digits is deepest, among 0 to 9.
 DEEPEST = 3
 # Rows of the real trees that are explained.
@@ -71,8 +76,42 @@ class Case:
 def cases(depths=DEPTHS) -> Iterator[Case]:
     """Caterpillars of each depth, with a feature of its own at each level."""
     for depth in depths:
-        kinds, X = _trees.caterpillar_rows(depth, SEED)
-        yield case("caterpillar", _trees.caterpillar(depth, SEED), X, kinds)
+        yield chain(depth)
+
+
+def chain(depth, n_features=None) -> Case:
+    """A caterpillar; with fewer features than tests they come again in turn."""
+    kinds, X = _trees.caterpillar_rows(depth, SEED, n_features)
+    name = f"caterpillar, {n_features} features" if n_features else "caterpillar"
+    return case(name, _trees.caterpillar(depth, SEED, n_features), X, kinds)
+
+
+def in_decimals(case) -> dict[int, dict[str, float]]:
+    """Digits -> kind of row -> largest error of Algorithm 2 in decimals, as a multiple.
+
+    Each error is one over the row's largest SHAP value, and the multiple is of the unit roundoff,
+    half a unit of the last digit of 1. It is computed without further rounding.
+    """
+    (fractions,), (decimals,) = (trees_of(case.forest, 0, number) for number in (Fraction, Decimal))
+    rows = case.X.tolist()
+    exact = [_exact.tree_shap(x, fractions) for x in rows]
+    multiples = {}
+    for digits in DIGITS:
+        with localcontext() as context:
+            context.prec = digits
+            values = [_algorithms.tree_shap(x, decimals, Counter()) for x in rows]
+        roundoff = Fraction(1, 2 * 10 ** (digits - 1))
+        multiples[digits] = {
+            kind: float(_largest(phi, right) / roundoff)
+            for kind, phi, right in zip(case.kinds, values, exact, strict=True)
+        }
+    return multiples
+
+
+def _largest(values, exact):
+    """Largest error over the largest exact value, a fraction."""
+    errors = [abs(Fraction(a) - b) for a, b in zip(values, exact, strict=True)]
+    return max(errors) / max(map(abs, exact))
 
 
 def real_cases() -> Iterator[Case]:

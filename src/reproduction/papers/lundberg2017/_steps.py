@@ -61,13 +61,18 @@ def sweeps() -> list[dict]:
 
 
 def exponents(rows) -> dict[tuple[str, str], float]:
-    """Slopes of log steps against the log of the size, by sweep and method.
+    """Slopes of log steps against the log of the size, by sweep and method; see `points`."""
+    return {key: slope(values) for key, values in points(rows).items()}
+
+
+def points(rows) -> dict[tuple[str, str], list[tuple[float, float]]]:
+    """Size and steps at each size, whose logarithms are fitted, by sweep and method.
 
     Against M it is log2 of the steps against M itself. For D the steps are taken for each inner
     node, for log2 L for each leaf, as L grows with them. For L it is the steps that the last half
     of the leaves adds, because the levels near the root, where paths are short, cost less.
     """
-    slopes = {}
+    found = {}
     for sweep, size, share in (
         ("M", lambda r: 2 ** r["M"], lambda r: 1),
         ("T", lambda r: r["T"], lambda r: 1),
@@ -77,14 +82,18 @@ def exponents(rows) -> dict[tuple[str, str], float]:
         for method in (EQ2, ALGORITHM_2, OURS):
             counts = [r for r in rows if r["sweep"] == sweep and r["method"] == method]
             if counts:
-                points = [(size(r), r["value"] / share(r)) for r in counts]
-                slopes[sweep, method] = slope(points)
+                found[sweep, method] = [(size(r), r["value"] / share(r)) for r in counts]
     for method in (ALGORITHM_2, OURS):
         counts = [r for r in rows if r["sweep"] == "L" and r["method"] == method]
         pairs = pairwise(counts)
-        increments = [(b["L"] - a["L"], b["value"] - a["value"]) for a, b in pairs]
-        slopes["L", method] = slope(increments)
-    return slopes
+        found["L", method] = [(b["L"] - a["L"], b["value"] - a["value"]) for a, b in pairs]
+    return found
+
+
+def slopes_between(points) -> tuple[float, float]:
+    """Least and largest slope between neighbors. `slope`, a weighted mean of them, lies between."""
+    slopes = [slope(pair) for pair in pairwise(points)]
+    return min(slopes), max(slopes)
 
 
 def slope(points) -> float:

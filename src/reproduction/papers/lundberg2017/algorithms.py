@@ -36,6 +36,7 @@ FIT = 1e-9
 ROWS = 3
 METHODS = ("splitcredit", "shap", "xgboost", "algorithm_2")
 PRINTED_ALGORITHM = "Algorithm 2, float64"
+MULTIPLE = "largest error over the unit roundoff"
 # Sweep and method: the stated exponent. That of T is 1 by addition.
 STATED = {
     ("M", _steps.EQ2): 1,
@@ -50,6 +51,11 @@ BOUND = "the stated order of growth with the constants that follow from the loop
 DEEP = 60
 # Single precision has six digits, and most readers look at no more.
 LOST = 1e-6
+ERROR = (0.0, None)
+# How far the roundings of one precision may add up to another error, relative to the smallest step,
+# than those of a few others do: half a digit.
+HALF_A_DIGIT = 10**0.5
+FLOAT64 = 2.0**-53
 
 
 def compute(
@@ -81,6 +87,8 @@ def compute(
         numbers; ``exponent``: slope), ``tree, depth, rows, method, version, reference``
         (``error``: largest error over rows of a kind, each over its largest SHAP value), ``tree,
         rows, method, version`` (``lost``: depth from which errors are above `LOST`, if they are),
+        ``quantity, tree, depth, rows, method`` (``control``: errors of Algorithm 2 at depth `DEEP`
+        on a chain with few features, and in other precisions, over their unit roundoff),
         ``sweep, T, L, D, M, method`` (``steps``).
     """
     steps = _steps.sweeps()
@@ -88,6 +96,7 @@ def compute(
     of_methods = errors(recorded, depths)
     rows += [{"part": "error", **row} for row in of_methods]
     rows += [{"part": "lost", **row} for row in lost(of_methods)]
+    rows += [{"part": "control", **row} for row in controls()]
     rows += [{"part": "steps", **row} for row in steps]
     for (sweep, method), slope in _steps.exponents(steps).items():
         rows.append({"part": "exponent", "sweep": sweep, "method": method, "value": slope})
@@ -119,6 +128,26 @@ def errors(recorded=None, depths=_deep.DEPTHS) -> list[dict]:
         value = float(row.pop("error"))
         key = {**row, "depth": int(row["depth"]), "reference": "fractions"}
         rows.append({**key, "value": value})
+    return rows
+
+
+def controls() -> list[dict]:
+    """Why Algorithm 2 loses digits: the features on a path decide how many, whatever the precision.
+
+    Errors on a chain as deep in which few features come again and again; and on the chain of as
+    many features as tests in several precisions, as multiples of their unit roundoff.
+    """
+    rows = []
+    few = _deep.chain(DEEP, _deep.FEW).one_row_a_kind()
+    errors_on_few = few.errors(_peers.algorithm_2(few.forest, few.X))
+    for kind, error in errors_on_few.items():
+        key = {"tree": few.name, "depth": DEEP, "rows": kind, "method": PRINTED_ALGORITHM}
+        rows.append({**key, "quantity": "largest error", "value": error})
+    for digits, multiples in _deep.in_decimals(_deep.chain(DEEP).one_row_a_kind()).items():
+        for kind, multiple in multiples.items():
+            key = {"tree": "caterpillar", "depth": DEEP, "rows": kind}
+            key["method"] = f"Algorithm 2, {digits} digits"
+            rows.append({**key, "quantity": MULTIPLE, "value": multiple})
     return rows
 
 
@@ -161,9 +190,12 @@ def _s02(table):
     )
     measured = "largest error of E[f] + sum of phi = f(x)"
     return [
-        finding("s02", "fractions", f"{measured}, Algorithm 2 in fractions", exact, 0.0),
-        finding("s02", "splitcredit", f"{measured}, ours, relative", ours, ROUNDING),
-        finding("s02", "missingness", "largest |phi| of a feature no tree tests", unused, 0.0),
+        finding(*("s02", variant, text, value, limit), possible=ERROR)
+        for variant, text, value, limit in (
+            ("fractions", f"{measured}, Algorithm 2 in fractions", exact, 0.0),
+            ("splitcredit", f"{measured}, ours, relative", ours, ROUNDING),
+            ("missingness", "largest |phi| of a feature no tree tests", unused, 0.0),
+        )
     ]
 
 
@@ -171,15 +203,17 @@ def _s03(table):
     slopes = _slopes(table)
     steps = _with_bounds(table, _steps.EQ2)
     measured = "calls of G over their bound T (2L - 1) 2^M, largest"
-    slope = slopes["M", _steps.EQ2]
+    chosen = {"basis": "chosen", "reason": BOUND, "possible": ERROR}
+    slope, ends = slopes["M", _steps.EQ2]
     return [
-        finding("s03", "bound", measured, steps.max(), 1.0, basis="chosen", reason=BOUND),
-        _slope("s03", "M", "log2 calls of G against M", slope, STATED["M", _steps.EQ2]),
+        finding("s03", "bound", measured, steps.max(), 1.0, **chosen),
+        _slope("s03", "M", "log2 calls of G against M", slope, ends, STATED["M", _steps.EQ2]),
         # The cost is as bad as stated, and not better.
         finding(
             *("s03", "exponential", "slope of log2 calls of G against M", slope, 1.0 - FIT),
             "at least",
             basis="printed",
+            possible=ends,
         ),
     ]
 
@@ -191,31 +225,46 @@ def _s04(table):
         ("float64, shallow", "Algorithm 2 - Eq. 2, float64", ROUNDING),
     ):
         measured = f"largest relative difference, {quantity}"
-        findings.append(finding("s04", variant, measured, _equality(table, quantity), limit))
+        value = _equality(table, quantity)
+        findings.append(finding("s04", variant, measured, value, limit, possible=ERROR))
     of_algorithm = table[(table["part"] == "error") & (table["method"] == PRINTED_ALGORITHM)]
     chain = of_algorithm[(of_algorithm["tree"] == "caterpillar") & (of_algorithm["depth"] == DEEP)]
     measured = f"largest error of {PRINTED_ALGORITHM}"
     for kind, rows in chain.groupby("rows", sort=False):
         variant = f"float64, caterpillar of depth {DEEP}, {kind}"
-        findings.append(finding("s04", variant, measured, rows["value"].max(), ROUNDING))
+        place = ("s04", variant, measured, rows["value"].max(), ROUNDING)
+        findings.append(finding(*place, possible=ERROR, expected=_rounded(table, kind)))
     fitted = of_algorithm[of_algorithm["tree"] != "caterpillar"]
     for row in fitted.itertuples():
-        findings.append(finding("s04", f"float64, {row.tree}", measured, row.value, ROUNDING))
+        place = ("s04", f"float64, {row.tree}", measured, row.value, ROUNDING)
+        findings.append(finding(*place, possible=ERROR))
     value = _with_bounds(table, _steps.ALGORITHM_2).max()
     measured = "steps over T L (3 D^2 + 7 D) / 2, largest"
-    findings.append(finding("s04", "bound", measured, value, 1.0, basis="chosen", reason=BOUND))
+    chosen = {"basis": "chosen", "reason": BOUND, "possible": ERROR}
+    findings.append(finding("s04", "bound", measured, value, 1.0, **chosen))
     slopes = _slopes(table)
     for (sweep, method), stated_slope in STATED.items():
         if method == _steps.ALGORITHM_2:
             measured = f"log steps{SHARES[sweep]} against log {sweep}"
-            findings.append(_slope("s04", sweep, measured, slopes[sweep, method], stated_slope))
+            findings.append(_slope("s04", sweep, measured, *slopes[sweep, method], stated_slope))
     return findings
 
 
-def _slope(statement, sweep, measured, value, stated_slope):
+def _rounded(table, kind):
+    """Error in float64 that the multiples of the unit roundoff in other precisions predict."""
+    control = table[(table["part"] == "control") & (table["quantity"] == MULTIPLE)]
+    multiples = control.loc[control["rows"] == kind, "value"]
+    return (
+        FLOAT64 * multiples.min() / HALF_A_DIGIT,
+        FLOAT64 * multiples.max() * HALF_A_DIGIT,
+    )
+
+
+def _slope(statement, sweep, measured, value, ends, stated_slope):
     return finding(
         *(statement, f"exponent of {sweep}", f"slope of {measured}", value, stated_slope + FIT),
         basis="printed",
+        possible=ends,
     )
 
 
@@ -225,8 +274,14 @@ def _equality(table, quantity):
 
 
 def _slopes(table):
+    """Slope of each sweep and method, and the range of the slopes between the counted steps."""
     rows = table[table["part"] == "exponent"]
-    return rows.set_index(["sweep", "method"])["value"].to_dict()
+    steps = _steps.points(table[table["part"] == "steps"].to_dict("records"))
+    slopes = {}
+    for key, value in rows.set_index(["sweep", "method"])["value"].items():
+        low, high = _steps.slopes_between(steps[key])
+        slopes[key] = value, (low - FIT, high + FIT)
+    return slopes
 
 
 def _with_bounds(table, method):

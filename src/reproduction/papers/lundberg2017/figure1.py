@@ -120,8 +120,9 @@ def statements(table) -> list[dict]:
         "value"
     ]
     change = {key: cough[(*key, "B")] / cough[(*key, "A")] - 1 for key in FALLS}
-    falls = -max(change[key] for key, expects_fall in FALLS.items() if expects_fall)
-    rises = min(change[key] for key, expects_fall in FALLS.items() if not expects_fall)
+    falls, rises = _least(change)
+    # Changes grow with the ratio of the leaves' values, which lies between two of `RATIOS`.
+    (_, *below), (_, *above) = _neighbors(table)
     ranges = table[(table["part"] == "range") & (table["x"] <= HOLDS_UP_TO)]
     expected = [FALLS[key] for key in zip(ranges["task"], ranges["method"], strict=True)]
     exceptions = ((ranges["value"] < 0) != expected).sum()
@@ -135,9 +136,16 @@ def statements(table) -> list[dict]:
             *("s01", "falls", measured.format("fall (path, splits)"), falls, MARGIN, "at least"),
             basis="chosen",
             reason="nothing is rounded, so what is at least this is not 0",
+            possible=(above[0], below[0]),
         ),
-        finding("s01", "rises", measured.format("rise (SHAP)"), rises, 0.0, "at least"),
-        finding("s01", "other leaf values", exceptions_text, exceptions, 0.0),
+        finding(
+            *("s01", "rises", measured.format("rise (SHAP)"), rises, 0.0, "at least"),
+            possible=(below[1], above[1]),
+        ),
+        finding(
+            *("s01", "other leaf values", exceptions_text, exceptions, 0.0),
+            possible=(0, len(ranges)),
+        ),
     ]
     pairs = table[table["part"] == "pairs"]
     for (task, method), rows in pairs.groupby(["task", "method"], sort=False):
@@ -145,10 +153,28 @@ def statements(table) -> list[dict]:
         measured = f"falls in {n:.0f} random pairs where the feature matters more"
         place = ("s01", f"pairs, {method} of the {task}", measured, count)
         if method == "SHAP":
-            findings.append(finding(*place, 0.0))
+            findings.append(finding(*place, 0.0, possible=(0, n)))
         else:
-            findings.append(finding(*place, 1.0, "at least", basis="chosen", reason=exists))
+            limit = {"kind": "at least", "basis": "chosen", "reason": exists}
+            findings.append(finding(*place, 1.0, **limit, possible=(0, n)))
     return findings
+
+
+def _least(change):
+    """Smallest fall of the attributions that fall, and smallest rise of those that rise."""
+    falls = -max(change[key] for key, expects_fall in FALLS.items() if expects_fall)
+    return falls, min(change[key] for key, expects_fall in FALLS.items() if not expects_fall)
+
+
+def _neighbors(table):
+    """Ratio, smallest fall and rise at the ratios below and above that of the leaves."""
+    ranges = table[table["part"] == "range"]
+    least = [
+        (x, *_least(rows.set_index(["task", "method"])["value"]))
+        for x, rows in ranges.groupby("x", sort=True)
+    ]
+    ratio = float(INCREASE / AND)
+    return max(row for row in least if row[0] < ratio), min(row for row in least if row[0] > ratio)
 
 
 def _tree(first, second, leaves):

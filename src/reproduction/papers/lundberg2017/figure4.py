@@ -31,6 +31,8 @@ _KEYS = ["dataset", "mode", "labels", "linkage", "outcome", "clustered"]
 _LEAD, _OVER = "lead", "lead over the control"
 # Basis: the R2 of the two ends is a sum of some hundred float64 over itself.
 _ROUNDING = 1e-12
+# A lead over the control is a sum of four areas, and each has, as it has itself, five decimals.
+_DIGITS = 5 * 0.5e-5
 
 
 def compute(inputs) -> pd.DataFrame:
@@ -159,17 +161,40 @@ def statements(table) -> list[dict]:
     of_prediction = table[(table["outcome"] == "prediction") & (table["labels"] == "observed")]
     of_prediction = of_prediction[of_prediction["statistic"] == _LEAD]
     in_sample = lead_of_label[lead_of_label["mode"] == "in_sample"]
+    areas = table[table["statistic"] == "area"].set_index(_KEYS)["value"].sort_index()
     findings = [
-        f for s in ("s06", "s07") for f in (*_judged(s, in_sample), *_judged(s, over_control))
+        f
+        for s in ("s06", "s07")
+        for leads in (in_sample, over_control)
+        for f in _judged(s, leads, areas)
     ]
     # Neither of the two knows the model, so both modes are the same. Random labels are the control.
-    findings += _judged("s08", in_sample, "at most")
+    for judged in _judged("s08", in_sample, areas, "at most"):
+        findings.append({**judged, "expected": _known_to_features(table, judged["variant"])})
     # A model predicts what it has memorized too, so the control is no measure of this one.
-    findings += _judged("s16", of_prediction)
+    findings += _judged("s16", of_prediction, areas)
     return [*findings, _ends(table)]
 
 
-def _judged(statement, leads, kind="at least"):
+def _known_to_features(table, dataset):
+    """Lead of unsupervised over random groups, if features that tell of the outcome are its cause.
+
+    More than with permuted outcomes, of which features tell nothing; and less than that of SHAP
+    clusters out-of-fold, which weigh the features by what they tell, to two standard errors.
+    """
+    rows = table[(table["dataset"] == dataset) & (table["outcome"] == "label")]
+    leads, areas = (rows[rows["statistic"] == statistic] for statistic in (_LEAD, "area"))
+    of_control = leads[(leads["clustered"] == "unsupervised") & (leads["labels"] == "permuted")]
+    areas = areas[(areas["mode"] == "out_of_fold") & (areas["labels"] == "observed")]
+    area = areas.groupby("clustered")["value"].mean()
+    most = area["tree_shap"] - area[area.index.str.startswith("random")].mean()
+    of_shap = leads[(leads["mode"] == "out_of_fold") & (leads["labels"] == "observed")]
+    of_shap = of_shap[(of_shap["clustered"] == "tree_shap") & (of_shap["versus"] == "unsupervised")]
+    errors = of_shap["high"] - of_shap["value"]
+    return float(of_control["value"].mean()), float(most + errors.max())
+
+
+def _judged(statement, leads, areas, kind="at least"):
     pairs = LEADS[statement]
     paired = pd.concat(leads[(leads["clustered"] == a) & (leads["versus"] == b)] for a, b in pairs)
     findings = []
@@ -188,6 +213,7 @@ def _judged(statement, leads, kind="at least"):
             *(statement, variant, measured, rows["value"].mean(), 0.0, kind),
             basis="monte-carlo",
             interval=(rows["low"].min(), rows["high"].max()),
+            possible=_of_areas(rows, areas),
             beside=is_over,
         )
         # A single repeat has no standard error, and decides nothing.
@@ -196,9 +222,27 @@ def _judged(statement, leads, kind="at least"):
     return findings
 
 
+def _of_areas(leads, areas):
+    """The mean of leads that the mean areas of the table leave, but for their rounding.
+
+    Both are means over the same repeats, so the mean difference is the difference of the means.
+    """
+
+    def lead(row, labels):
+        place = [labels if key == "labels" else row[key] for key in _KEYS[:-1]]
+        return areas[*place, row["clustered"]] - areas[*place, row["versus"]]
+
+    values = [
+        lead(row, "observed") - (lead(row, "permuted") if row["statistic"] == _OVER else 0.0)
+        for row in leads.to_dict("records")
+    ]
+    return np.mean(values) - _DIGITS, np.mean(values) + _DIGITS
+
+
 def _ends(table):
     rows = table[(table["statistic"] == "r2") & (table["labels"] == "observed")]
     is_one_group, is_one_row_each = rows["n_groups"] == 1, rows["n_groups"] == _n_rows(rows)
     errors = pd.concat([rows[is_one_group]["value"], rows[is_one_row_each]["value"] - 1]).abs()
     measured = "largest of |R2| of one group and |R2 - 1| of as many groups as rows, all curves"
-    return finding("s17", "both ends", measured, errors.max(), _ROUNDING, basis="rounding")
+    place = ("s17", "both ends", measured, errors.max(), _ROUNDING)
+    return finding(*place, possible=(0, 1))

@@ -7,9 +7,11 @@ names, called as their users call them.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from importlib.metadata import packages_distributions, version
-from itertools import pairwise
+from itertools import combinations, pairwise
+from math import factorial
 
 import numpy as np
 import pandas as pd
@@ -24,11 +26,29 @@ from reproduction.papers.lundberg2017 import (
     _trees,
     figure1,
 )
-from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree, expvalue, trees_of
+from reproduction.papers.lundberg2017._algorithms import (
+    INTERNAL,
+    NOTHING,
+    Tree,
+    expvalue,
+    trees_of,
+)
 
 # Features of the random functions on a cube.
 SIZES = (2, 3)
 N_TREES = 60
+# Quantities that statements read.
+GAP = "largest |phi - SHAP|"
+SHARED = "largest |phi - SHAP|, by what features share"
+ALIKE = "largest difference of two features that do the same"
+BETWEEN = "largest difference of phi between two orders, SHAP"
+OF_PATH = "largest difference of phi between two orders, path"
+PATH_AND_ORDER = "largest |path - step of E[f] in the order of the path|"
+BY_NAMES = "largest difference of the steps, each test under a name of its own"
+CHANGE = "largest change of phi"
+OF_FEVER = "half of the change of E[f | fever]"
+_EXCHANGED = {0: 1, 1: 0}
+ERROR = (0.0, None)
 # XGBoost computes in float32, and TreeSHAP of these trees adds up some hundred roundings of it.
 SINGLE = 200 * 2.0**-24
 EXISTS = "a method is inconsistent if there is one pair of models for which it is"
@@ -78,7 +98,13 @@ def _uniqueness(n_pairs, seed):
         all_features = tuple(range(M))
         error_of_sum = sum(values[0]) + before[()] - before[all_features]
         without_feature = _consistency.output_game(first.mean(axis=1, keepdims=True) + 0 * first)
-        shap = _consistency.shapley(before, M) / np.prod(range(1, M + 1))
+        # Features 0 and 1 do the same: the function is the same if they are exchanged.
+        alike = _consistency.output_game(first + first.swapaxes(1, 2))
+        in_order = _in_order(alike, order)
+        others_first = {tuple(sorted(_EXCHANGED.get(j, j) for j in S)): v for S, v in alike.items()}
+        gap_of_shap = _consistency.shapley(alike, M) - _consistency.shapley(others_first, M)
+        factor = factorial(M)  # times it nothing is rounded
+        gaps = factor * values[0][-1] - _consistency.shapley(before, M)
         case = f"fixed order, M = {M}"
         for quantity, value in (
             ("largest |E[f] + sum of phi - f(x)|", np.abs(error_of_sum).max()),
@@ -87,7 +113,10 @@ def _uniqueness(n_pairs, seed):
                 np.abs(_in_order(without_feature, order)[-1]).max(),
             ),
             ("pairs in which phi falls", (values[1][-1] < values[0][-1]).sum()),
-            ("largest |phi - SHAP|", np.abs(values[0][-1] - shap).max()),
+            (GAP, np.abs(gaps).max() / factor),
+            (SHARED, np.abs(_kept(before, M)).max() / factor),
+            (ALIKE, np.abs(in_order[-1] - in_order[order.index(1)]).max()),
+            (f"{ALIKE}, SHAP", np.abs(gap_of_shap).max() / factor),
         ):
             yield _row("uniqueness", case, quantity, n_pairs, value)
 
@@ -98,25 +127,65 @@ def _in_order(v, order):
     return [v[b] - v[a] for a, b in pairwise(prefixes)]
 
 
+def _kept(v, M):
+    """What feature 0, the last of a fixed order, has more than its Shapley value, times M!.
+
+    A set of features has a dividend: what its value is beyond the dividends of the sets within it.
+    The last feature of an order keeps those of its sets, where Shapley values share each evenly.
+    """
+    dividends = {}
+    for S in v:  # smaller sets come first
+        within = [T for T in dividends if set(T) < set(S)]
+        dividends[S] = v[S] - sum(dividends[T] for T in within)
+    return sum(
+        (factorial(M) - factorial(M) // len(S)) * dividend
+        for S, dividend in dividends.items()
+        if 0 in S
+    )
+
+
 def _order(seed):
     """One function as trees that test its features in different orders, on the same rows."""
+    x = (1, 1, 1)
+    all_features = tuple(range(len(x)))
     for case, uniform in (("one row a leaf", True), ("features that depend on each other", False)):
-        largest = {"SHAP": Fraction(0), "path": Fraction(0)}
+        found = {}
         for k in range(N_TREES):
             rng = np.random.default_rng([seed, 1, k])
-            f, rows = _function(rng, 3, uniform)
-            x = (1, 1, 1)
-            trees = [_cube_tree(f, rows, _consistency.Orders.draw(rng, 3)) for _ in range(2)]
-            for name, method in (
-                ("SHAP", _attributions.shap_output),
-                ("path", _attributions.path_output),
+            f, rows = _function(rng, len(x), uniform)
+            trees = [_cube_tree(f, rows, _consistency.Orders.draw(rng, len(x))) for _ in range(2)]
+            # How far Algorithm 1 is from E[f | x_S] of the rows; at both ends it is not.
+            gaps = [
+                {S: expvalue(x, S, tree, Counter()) - v for S, v in _expectations(f, rows).items()}
+                for tree in trees
+            ]
+            assert not any(gap[S] for gap in gaps for S in ((), all_features))
+            by_gaps = [_algorithms.shapley(len(x), gap.__getitem__) for gap in gaps]
+            for quantity, value in (
+                (BETWEEN, _gap(*(_attributions.shap_output(x, tree) for tree in trees))),
+                (f"{BETWEEN}, by the gaps of Algorithm 1", _gap(*by_gaps)),
+                ("largest |Algorithm 1 - E[f | x_S]|", max(map(abs, gaps[0].values()))),
+                (OF_PATH, _gap(*(_attributions.path_output(x, tree) for tree in trees))),
             ):
-                a, b = (method(x, tree) for tree in trees)
-                gap = max(abs(p - q) for p, q in zip(a, b, strict=True))
-                largest[name] = max(largest[name], gap)
-        for name, value in largest.items():
-            quantity = f"largest difference of phi between two orders, {name}"
-            yield _row("order of the tree", case, quantity, N_TREES, value)
+                found.setdefault(quantity, []).append(value)
+        for quantity, values in found.items():
+            yield _row("order of the tree", case, quantity, N_TREES, max(values))
+
+
+def _gap(a, b):
+    """Largest difference of the values of two methods."""
+    return max(abs(p - q) for p, q in zip(a, b, strict=True))
+
+
+def _expectations(f, rows):
+    """E[f | x_S] of rows at the corners of a cube, x being all ones, by S."""
+    expectations = {}
+    for size in range(f.ndim + 1):
+        for S in combinations(range(f.ndim), size):
+            place = tuple(1 if j in S else slice(None) for j in range(f.ndim))
+            total, weight = np.sum(rows[place] * f[place]), np.sum(rows[place])
+            expectations[S] = Fraction(int(total), int(weight))
+    return expectations
 
 
 def _function(rng, M, uniform):
@@ -185,30 +254,64 @@ def _random_trees(seed):
 def _one_order(seed):
     """The path method against the order of the path: the steps of E[f | x_S]."""
     gaps = {"features that come once": [], "features that come again": []}
+    renamed = []
     for k in range(N_TREES):
         rng = np.random.default_rng([seed, 3, k])
         f, rows = _function(rng, 3, uniform=False)
         tree = _cube_tree(f, rows, _consistency.Orders.draw(rng, 3))
         gaps["features that come once"].append(_from_order((1, 1, 1), tree))
-    gaps["features that come again"] = [_from_order(x, tree) for tree, x in _random_trees(seed)]
+    for tree, x in _random_trees(seed):
+        gaps["features that come again"].append(_from_order(x, tree))
+        renamed.append((_from_order(*_renamed(x, tree)), _by_names(x, tree)))
     for case, values in gaps.items():
-        quantity = "largest |path - step of E[f] in the order of the path|"
-        yield _row("one order", case, quantity, len(values), max(values))
+        yield _row("one order", case, PATH_AND_ORDER, len(values), max(values))
         differ = sum(v > 0 for v in values) / len(values)
         yield _row("one order", case, "share of rows with a difference", len(values), differ)
+    with_names, predicted = zip(*renamed, strict=True)
+    case = "features that come again, each test under a name of its own"
+    yield _row("one order", case, PATH_AND_ORDER, len(renamed), max(with_names))
+    yield _row("one order", "features that come again", BY_NAMES, len(renamed), max(predicted))
 
 
 def _from_order(x, tree):
     """Largest difference of the path method from the order of the path's first tests."""
-    order, j = [], 0
-    while tree.v[j] is INTERNAL:
-        if tree.d[j] not in order:
-            order.append(tree.d[j])
-        j = tree.a[j] if x[tree.d[j]] <= tree.t[j] else tree.b[j]
-    phi = _attributions.path_output(x, tree)
+    return _gap(_attributions.path_output(x, tree), _steps_of_path(x, tree))
+
+
+def _steps_of_path(x, tree):
+    """Steps of E[f | x_S] in the order in which the path of x tests features first, by feature."""
+    order = list(dict.fromkeys(tree.d[j] for j in _tests_of(x, tree)))
     values = [expvalue(x, order[:k], tree, Counter()) for k in range(len(order) + 1)]
     steps = dict(zip(order, np.diff(np.array(values, dtype=object)), strict=True))
-    return max(abs(phi[i] - steps.get(i, 0)) for i in range(len(x)))
+    return [steps.get(i, 0) for i in range(len(x))]
+
+
+def _tests_of(x, tree):
+    """Inner nodes on the path of a row."""
+    j = 0
+    while tree.v[j] is INTERNAL:
+        yield j
+        j = tree.a[j] if x[tree.d[j]] <= tree.t[j] else tree.b[j]
+
+
+def _renamed(x, tree):
+    """The row and the tree with a feature for each node, which has the value of the node's own."""
+    names = [j if v is INTERNAL else NOTHING for j, v in enumerate(tree.v)]
+    values = [0.0 if i == NOTHING else x[i] for i in tree.d]
+    return values, replace(tree, d=names)
+
+
+def _by_names(x, tree):
+    """Largest difference of two orders: the path's tests by their own names, and by features.
+
+    It needs no path method: at each test one of the two knows the feature at that node alone, the
+    other at all nodes.
+    """
+    by_test = _steps_of_path(*_renamed(x, tree))
+    by_feature = [Fraction(0)] * len(x)
+    for j in _tests_of(x, tree):
+        by_feature[tree.d[j]] += by_test[j]
+    return _gap(by_feature, _steps_of_path(x, tree))
 
 
 def _fluctuations(seed):
@@ -217,20 +320,19 @@ def _fluctuations(seed):
     for tree, x in _random_trees(seed):
         # A feature that no tree tests moves far, and the others stay between the same thresholds.
         moved_row = [*(value - 0.25 for value in x[:-1]), x[-1] + 7.0]
-        a, b = (_attributions.shap_output(row, tree) for row in (x, moved_row))
-        shifts.append(max(abs(p - q) for p, q in zip(a, b, strict=True)))
-    yield _row(
-        "fluctuations", "no impact on any output", "largest change of phi", len(shifts), max(shifts)
-    )
+        shifts.append(_gap(*(_attributions.shap_output(row, tree) for row in (x, moved_row))))
+    yield _row("fluctuations", "no impact on any output", CHANGE, len(shifts), max(shifts))
     # Figure 1, tree A, an AND: without a cough, fever changes nothing of the output.
     tree = figure1.trees()["A"]
     rows = [(0, 0), (1, 0)]
     outputs = [expvalue(x, (0, 1), tree, Counter()) for x in rows]
-    a, b = (_attributions.shap_output(x, tree) for x in rows)
     case, n = "no impact on the row's output", len(rows)
     yield _row("fluctuations", case, "change of the output", n, abs(outputs[0] - outputs[1]))
-    largest = max(abs(p - q) for p, q in zip(a, b, strict=True))
-    yield _row("fluctuations", case, "largest change of phi", n, largest)
+    largest = _gap(*(_attributions.shap_output(x, tree) for x in rows))
+    yield _row("fluctuations", case, CHANGE, n, largest)
+    # In one of the two orders fever comes first, and nothing is known of the cough.
+    first, second = (expvalue(x, (figure1.FEVER,), tree, Counter()) for x in rows)
+    yield _row("fluctuations", case, OF_FEVER, n, abs(second - first) / 2)
 
 
 def _xgboost(seed):
@@ -266,31 +368,41 @@ def statements(table) -> list[dict]:
 def _s09(value):
     for case, quantities in value["uniqueness"].groupby(level=0, sort=False):
         quantities = quantities.droplevel(0)
-        gap = quantities.pop("largest |phi - SHAP|")
-        # Were a property violated, it would be no counter-example.
+        gap, shared, _ = (quantities.pop(name) for name in (GAP, SHARED, ALIKE))
+        # Were a property violated, it would be no counter-example; and SHAP has symmetry.
         obeys = (quantities == 0).all()
         measured = "largest difference from SHAP of another method that obeys all three properties"
-        yield finding("s09", case, measured, gap if obeys else 0.0, 0.0)
+        place = ("s09", case, measured, gap if obeys else 0.0, 0.0)
+        yield finding(*place, possible=ERROR, expected=(shared, shared))
 
 
 def _s10(value):
-    for case in ("one row a leaf", "features that depend on each other"):
-        quantity = "largest difference of phi between two orders, SHAP"
-        yield finding("s10", case, quantity, value["order of the tree", case, quantity], 0.0)
+    for case, quantities in value["order of the tree"].groupby(level=0, sort=False):
+        quantities = quantities.droplevel(0)
+        predicted = quantities[f"{BETWEEN}, by the gaps of Algorithm 1"]
+        yield finding(
+            *("s10", case, BETWEEN, quantities[BETWEEN], 0.0),
+            possible=ERROR,
+            expected=(predicted, predicted),
+        )
 
 
 def _s11(value):
     for (case, quantity), largest in value["path methods"].items():
-        yield finding("s11", f"{case}, {quantity}", f"{quantity}, path method", largest, 0.0)
+        place = ("s11", f"{case}, {quantity}", f"{quantity}, path method", largest, 0.0)
+        yield finding(*place, possible=ERROR)
 
 
 def _s12(value):
-    for case in ("features that come once", "features that come again"):
-        quantity = "largest |path - step of E[f] in the order of the path|"
+    again = "features that come again"
+    predicted = value["one order", again, BY_NAMES]
+    for case in ("features that come once", again):
         yield finding(
-            *("s12", case, quantity, value["one order", case, quantity], 0.0),
+            *("s12", case, PATH_AND_ORDER, value["one order", case, PATH_AND_ORDER], 0.0),
             basis="chosen",
             reason="similar is read as equal: no degree of likeness is stated",
+            possible=ERROR,
+            expected=(predicted, predicted) if case == again else None,
         )
 
 
@@ -304,16 +416,24 @@ def _s13(table):
             *("s13", f"{row.case}, {row.quantity}", measured, row.value, 1.0, "at least"),
             basis="chosen",
             reason=EXISTS,
+            possible=(0, row.n),
+            # The paper does not name it.
+            beside=row.case.startswith("lightgbm"),
         )
 
 
 def _s14(table):
     (row,) = table[table["property"] == "XGBoost"].itertuples()
     measured = f"largest error of {row.case}, relative to the largest value"
-    yield finding("s14", "pred_contribs", measured, row.value, SINGLE)
+    yield finding("s14", "pred_contribs", measured, row.value, SINGLE, possible=ERROR)
 
 
 def _s15(value):
-    for case in ("no impact on any output", "no impact on the row's output"):
-        quantity = "largest change of phi"
-        yield finding("s15", case, f"{quantity}, SHAP", value["fluctuations", case, quantity], 0.0)
+    for case, quantities in value["fluctuations"].groupby(level=0, sort=False):
+        quantities = quantities.droplevel(0)
+        predicted = quantities.get(OF_FEVER)
+        yield finding(
+            *("s15", case, f"{CHANGE}, SHAP", quantities[CHANGE], 0.0),
+            possible=ERROR,
+            expected=None if predicted is None else (predicted, predicted),
+        )
