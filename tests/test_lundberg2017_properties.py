@@ -7,9 +7,11 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
+from scipy.cluster import hierarchy
 
 import twins
 from reproduction import claims, papers
+from reproduction.metrics import _dendrogram
 from reproduction.papers.lundberg2017 import _attributions, _packages, _trees, figure1
 from reproduction.papers.lundberg2017._algorithms import expvalue, shapley, trees_of
 from reproduction.planning import configuration as config
@@ -118,6 +120,7 @@ def test_s10_covers_of_dependent_features_make_shap_depend_on_the_order(verdicts
         ("s10", "features that depend on each other"),
         ("s12", "features that come again"),
         ("s15", "no impact on the row's output"),
+        ("s19", "standardized features"),
     ],
 )
 def test_the_cause_predicts_each_difference_and_no_other(table, cell, variant):
@@ -218,3 +221,55 @@ def test_s15_shap_may_change_where_the_output_does_not(verdicts):
     tree = figure1.trees()["A"]
     assert _attributions.shap_output((0, 0), tree) == [-10, -10]
     assert _attributions.shap_output((1, 0), tree) == [10, -30]
+
+
+def test_s19_other_units_change_clusters_of_features_and_not_of_attributions(verdicts):
+    """Two features: one tells the outcome, the other is in small units or in large."""
+    assert of(verdicts, "s19") == {
+        "features": "holds",
+        "standardized features": "differs",
+        "SHAP": "holds",
+        "outcome, SHAP": "holds",
+        "path": "holds",
+        "outcome, path": "holds",
+    }
+    rng = np.random.default_rng(0)
+    X = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], 10, axis=0)
+    X += rng.uniform(0, 0.1, X.shape)
+    outcome = X[:, 0] > 0.5
+    for factor, by_features in ((2.0**-4, 0), (2.0**4, 1)):
+        scaled = X * [1, factor]
+        (shap, path) = properties._explained(scaled, outcome.astype(float))
+        standardized = _dendrogram.standardized(scaled)
+        # Either feature cuts the rows into halves.
+        assert same_groups(scaled, X[:, by_features] > 0.5)
+        assert same_groups(shap, outcome) and same_groups(path, outcome)
+        first, second = (_dendrogram.merges(table, "average") for table in (standardized, shap))
+        if by_features == 0:
+            of_standardized, of_shap = first, second
+    assert (of_standardized == first).all() and (of_shap == second).all()
+
+
+def same_groups(values, halves):
+    """Whether average linkage puts the rows into these two groups."""
+    groups = hierarchy.fcluster(hierarchy.linkage(values, "average"), 2, "maxclust")
+    return len(set(groups[halves])) == len(set(groups[~halves])) == 1
+
+
+def test_pairs_that_one_grouping_alone_puts_together_are_counted():
+    a, b = np.array([1, 1, 2, 2]), np.array([1, 1, 1, 2])
+    # Of six pairs: rows 2 and 3 apart, and row 2 with rows 0 and 1.
+    assert properties._share_of_pairs(a, b) == pytest.approx(3 / 6)
+    assert properties._share_of_pairs(a, 5 - a) == 0
+
+
+def test_another_scale_moves_thresholds_and_nothing_else_of_the_trees():
+    """So SHAP values change a little: a row passes tests otherwise that it does not meet."""
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    y = X[:, 0] + X[:, 1] ** 2
+    before, after = (properties._fitted(x, y)[0].trees_to_dataframe() for x in (X, np.exp(X)))
+    thresholds = [trees.pop("Split").dropna() for trees in (before, after)]
+    assert before.equals(after)
+    assert not np.allclose(np.exp(thresholds[0]), thresholds[1], rtol=1e-3)
+    (shap, path), (shap_after, path_after) = (properties._explained(x, y) for x in (X, np.exp(X)))
+    assert (path == path_after).all() and not np.allclose(shap, shap_after, atol=1e-3)

@@ -15,7 +15,10 @@ from math import factorial
 
 import numpy as np
 import pandas as pd
+from scipy.cluster import hierarchy
 
+from reproduction import datasets
+from reproduction.metrics import _dendrogram
 from reproduction.papers import finding
 from reproduction.papers.lundberg2017 import (
     _algorithms,
@@ -37,6 +40,15 @@ from reproduction.papers.lundberg2017._algorithms import (
 # Features of the random functions on a cube.
 SIZES = (2, 3)
 N_TREES = 60
+# What is clustered, the units of its features, and groups.
+FEATURES, STANDARDIZED, FACTORS = "features", "standardized features", "factors 2^k"
+N_GROUPS = 10
+PAIRS = (
+    "share of pairs of rows that other units of the features put together or apart, clustered by"
+)
+OF_OUTCOME = "largest |phi of the outcome times 8, over 8, - phi|"
+# A share of at least this is not 0: 120 rows have some 7000 pairs.
+MARGIN = 1e-6
 # Quantities that statements read.
 GAP = "largest |phi - SHAP|"
 SHARED = "largest |phi - SHAP|, by what features share"
@@ -72,7 +84,7 @@ def compute(inputs, n_pairs: int = 2000, n_fitted: int = 150, seed: int = 0) -> 
         ``property``, ``case``, ``quantity``, ``n`` (how many cases), ``value``.
     """
     rows = [*_uniqueness(n_pairs, seed), *_order(seed), *_path_methods(seed), *_one_order(seed)]
-    rows += [*_fluctuations(seed), *_xgboost(seed)]
+    rows += [*_fluctuations(seed), *_xgboost(seed), *_other_units(seed)]
     for package, counts in _packages.violations(n_fitted, seed).items():
         rows += [_row("packages", package, *row) for row in counts]
     return pd.DataFrame(rows, columns=["property", "case", "quantity", "n", "value"])
@@ -351,8 +363,62 @@ def _xgboost(seed):
     yield _row("XGBoost", case, "largest relative error", len(errors) * 3, max(errors))
 
 
+def _other_units(seed):
+    """Clusters before and after features are given in other units, and attributions of an outcome.
+
+    Powers of two scale numbers without rounding, and the exponential keeps their order, so the
+    trees are the same but for their thresholds. The attributions are those of XGBoost.
+    """
+    recipe = {"dataset": "gene_modules", "n_samples": 120, "n_modules": 20, "n_active": 6}
+    data = datasets.load({**recipe, "random_state": seed})
+    factors = 2.0 ** np.random.default_rng([seed, 6]).integers(-6, 7, data.X.shape[1])
+    before = _clusterings(data.X, data.y)
+    for name, X in ((FACTORS, data.X * factors), ("another scale, exp", np.exp(data.X))):
+        after = _clusterings(X, data.y)
+        for case, groups in before.items():
+            changed = _share_of_pairs(groups, after[case])
+            yield _row("other units", case, name, len(data.y), changed)
+    (shap, path), again = _explained(data.X, data.y), _explained(data.X, data.y * 8)
+    for case, values, scaled in zip(("SHAP", "path"), (shap, path), again, strict=True):
+        gap = np.abs(scaled / 8 - values).max()
+        yield _row("other units", f"outcome, {case}", OF_OUTCOME, values.size, gap)
+
+
+def _clusterings(X, y):
+    """Group of each row among ten by average linkage, by what is clustered."""
+    shap, path = _explained(X, y)
+    tables = {FEATURES: X, STANDARDIZED: _dendrogram.standardized(X), "SHAP": shap, "path": path}
+    return {
+        name: hierarchy.fcluster(_dendrogram.merges(table, "average"), N_GROUPS, "maxclust")
+        for name, table in tables.items()
+    }
+
+
+def _explained(X, y):
+    """SHAP values and path attributions of the rows that a model is fitted on, by XGBoost."""
+    booster, rows = _fitted(X, y)
+    return [
+        booster.predict(rows, pred_contribs=True, approx_contribs=approximate)[:, :-1].astype(float)
+        for approximate in (False, True)
+    ]
+
+
+def _fitted(X, y):
+    import xgboost
+
+    rows = xgboost.DMatrix(X, y, nthread=1)
+    settings = {"max_depth": 4, "eta": 0.1, "tree_method": "exact", "nthread": 1}
+    return xgboost.train(settings, rows, 40), rows
+
+
+def _share_of_pairs(a, b):
+    """Share of the pairs of rows that one grouping puts together and the other does not."""
+    first, second = (groups[:, None] == groups for groups in (a, b))
+    return (first != second).sum() / (len(a) * (len(a) - 1))
+
+
 def statements(table) -> list[dict]:
-    """s09 to s15."""
+    """s09 to s15 and s19."""
     value = table.set_index(["property", "case", "quantity"])["value"]
     return [
         *_s09(value),
@@ -362,6 +428,7 @@ def statements(table) -> list[dict]:
         *_s13(table),
         *_s14(table),
         *_s15(value),
+        *_s19(value),
     ]
 
 
@@ -437,3 +504,23 @@ def _s15(value):
             possible=ERROR,
             expected=None if predicted is None else (predicted, predicted),
         )
+
+
+def _s19(value):
+    units = value["other units"]
+    for case in (FEATURES, STANDARDIZED):
+        yield finding(
+            *("s19", case, f"{PAIRS}, {case}", units[case, FACTORS], MARGIN, "at least"),
+            basis="chosen",
+            reason="a single pair of rows is enough",
+            possible=(0, 1),
+            # In deviations of their own, features have no units.
+            expected=(0, 0) if case == STANDARDIZED else None,
+            beside=case == STANDARDIZED,
+        )
+    for case in ("SHAP", "path"):
+        place = ("s19", case, f"{PAIRS}, {case}", units[case, FACTORS], 0.0)
+        yield finding(*place, possible=(0, 1))
+        gap = units[f"outcome, {case}", OF_OUTCOME]
+        place = ("s19", f"outcome, {case}", OF_OUTCOME, gap, 0.0)
+        yield finding(*place, possible=ERROR)
