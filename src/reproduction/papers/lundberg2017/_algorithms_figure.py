@@ -46,6 +46,7 @@ def draw(table):
     left, right = figure.subfigures(1, 2, width_ratios=[1.85, 1])
     depths_of_loss = table[table["part"] == "lost"]
     headline = left.subplots()
+    _few_features(headline, table[table["part"] == "control"])
     _errors(headline, table[table["part"] == "error"], depths_of_loss)
     steps, slopes = table[table["part"] == "steps"], table[table["part"] == "exponent"]
     slope = slopes.set_index(["sweep", "method"])["value"]
@@ -56,6 +57,14 @@ def draw(table):
     panels.letter([headline, *axes])
     right.supylabel("steps for one row, counted; each method in units of its own", fontsize=9)
     return figure
+
+
+def _few_features(axis, table):
+    """Errors of Algorithm 2 on a chain as deep in which few features come again."""
+    rows = table[table["quantity"] == "largest error"]
+    label = f"Algorithm 2 on a {rows['tree'].iloc[0]}: each kind of row"
+    value = np.maximum(rows["value"], LEAST)
+    axis.plot(rows["depth"], value, "X", color=COLORS["orange"], ms=7, mec="white", label=label)
 
 
 def _errors(axis, table, lost):
@@ -106,7 +115,9 @@ def _errors(axis, table, lost):
     axis.set(xlim=(0, 154), ylim=(5e-18, 1e36), xlabel="depth of the tree")
     axis.set_yticks([10.0**k for k in range(-16, 33, 8)])
     axis.set_ylabel("largest error of a row's SHAP values / its largest SHAP value")
-    axis.set_title("Extend and unwind lose their digits with depth", loc="left", fontweight="bold")
+    axis.set_title(
+        "Extend and unwind lose digits with the features on a path", loc="left", fontweight="bold"
+    )
 
 
 def _band(axis, kinds, color):
