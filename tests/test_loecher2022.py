@@ -119,6 +119,19 @@ def test_area_needs_features_of_both_kinds():
 def test_local_values_stand_beside_the_values_of_features():
     data = drawn((0,))
     values = np.random.default_rng(0).normal(size=(3, 4, 1))
+def test_area_of_a_difference_of_two_measures():
+    names = ["x0", "x1", "x2", "x3"]
+    scores = {
+        "a": Importance([3.0, 1.0, 1.0, 5.0], names, "m", {}),
+        "b": Importance([0.0, 0.0, 3.0, 3.0], names, "m", {}),
+    }
+    table = metric("relevance_auc")(scores, drawn((0, 1)), less=[("a", "b")])
+    # Scores are 3, 1, -2 and 2: of the pairs (relevant, noise) only 1 < 2 is not in order.
+    assert table.to_dict("records") == [{"importance": "a less b", "among": 4, "value": 0.75}]
+    table = metric("relevance_auc")(scores, drawn((0, 1)), ["b"], less=[("a", "b")])
+    assert table["importance"].tolist() == ["b", "a less b"]
+
+
     of_m = Attribution(values, np.zeros(1), data.feature_names, ("1",), "m", {})
     table = metric("local_values")({"m": of_m}, data)
     assert np.array_equal(table["value"].to_numpy().reshape(3, 4), values[:, :, 0])

@@ -10,7 +10,7 @@ import twins_oob
 import twins_subset_forest as twin
 from reproduction import datasets, models, seeds, storage
 from reproduction.datasets import Dataset
-from reproduction.metrics import _subset_forest, metric
+from reproduction.metrics import _subset_forest, metric, single_children
 from reproduction.stages import metrics as metrics_stage
 from splitcredit.forest import LEAF
 from splitcredit.importances import mdi, penalized_gini
@@ -135,7 +135,16 @@ def test_scores_are_sums_over_the_columns_of_a_feature():
     pg = penalized_gini.importance(grown.forest, grown.rows, data.y, "ufi", per_row=False).values
     by_hand = [pg[grown.feature_of == j].sum() for j in range(5)]
     assert values.loc["pg_051_inbag"].to_numpy() == pytest.approx(by_hand)
-    assert set(values.index) == {"mdi_rows", "pg_051_inbag", "pg_hat_10", "pg_hat_051", "air"}
+    every_split = {"weights": "oob", "min_child_oob": 0, "correction": "own"}
+    pg = penalized_gini.importance(grown.forest, grown.rows, data.y, "pg_hat_10", **every_split)
+    by_hand = [pg.values[grown.feature_of == j].sum() for j in range(5)]
+    assert values.loc["pg_hat_10_all_splits"].to_numpy() == pytest.approx(by_hand)
+    children = single_children.in_a_tree(grown.forest, grown.rows, data.y)
+    by_hand = [children[grown.feature_of == j].sum() for j in range(5)]
+    assert values.loc["single_children"].to_numpy() == pytest.approx(by_hand) and max(by_hand) > 0
+    others = {"pg_hat_10", "pg_hat_051", "pg_051_all_splits", "air"}
+    named = {"mdi_rows", "pg_051_inbag", "pg_hat_10_all_splits", "single_children"}
+    assert set(values.index) == others | named
 
 
 def test_a_feature_that_tells_all_has_no_shadow():

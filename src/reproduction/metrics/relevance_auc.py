@@ -21,6 +21,7 @@ def compute(
     data,
     importances: list[ImportanceName] | None = None,
     among: Sequence[Count | None] = (None,),
+    less: list[tuple[ImportanceName, ImportanceName]] | None = None,
 ) -> pd.DataFrame:
     """AUC of every measure, over all features or some.
 
@@ -31,14 +32,17 @@ def compute(
     data : Dataset
         Drawn, with some features relevant and others not.
     importances : list of str, optional
-        Which of them; all by default.
+        Which of them; all by default, but none if there are pairs in `less`.
     among : list of int or None
         Numbers of features that are compared, from the first on; None for all.
+    less : list of [str, str], optional
+        Pairs of measures: the scores are those of the first less those of the second.
 
     Returns
     -------
     DataFrame
-        One row a measure and entry of `among`: ``importance``, ``among``, ``value``.
+        One row a measure and entry of `among`: ``importance``, ``among``, ``value``. A pair is
+        named "A less B".
 
     Raises
     ------
@@ -47,8 +51,7 @@ def compute(
     """
     relevant = np.isin(np.arange(data.X.shape[1]), data.relevant)
     rows = []
-    for name in importances or attributions:
-        scores = _global.global_scores(attributions[name])[0]
+    for name, scores in _scores(attributions, importances, less or []):
         for first in among:
             n = len(scores) if first is None else first
             if len(set(relevant[:n])) < 2:
@@ -58,3 +61,14 @@ def compute(
                 )
             rows.append((name, n, roc_auc_score(relevant[:n], scores[:n])))
     return pd.DataFrame(rows, columns=["importance", "among", "value"])
+
+
+def _scores(attributions, importances, pairs):
+    """Name and scores of every measure, then of every pair."""
+    if importances is None:
+        importances = [] if pairs else attributions
+    for name in importances:
+        yield name, _global.global_scores(attributions[name])[0]
+    for pair in pairs:
+        first, second = (_global.global_scores(attributions[name])[0] for name in pair)
+        yield " less ".join(pair), first - second

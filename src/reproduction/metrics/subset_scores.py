@@ -10,19 +10,23 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reproduction.metrics import _subset_forest
+from reproduction.metrics import _subset_forest, single_children
 from reproduction.parameters import Seed
 from splitcredit.importances import penalized_gini
 
 KEYS = ("importance", "feature")
 VALUES = ("value",)
 
-# Name of the importance -> preset of the penalized Gini impurity. In units of rows times impurity.
-PRESETS = {
-    "mdi_rows": "mdi_inbag",
-    "pg_051_inbag": "ufi",
-    "pg_hat_10": "pg_hat_10",
-    "pg_hat_051": "pg_hat_051",
+_PRESETS = penalized_gini.PRESETS
+# Name of the importance -> settings of penalized Gini, in units of rows times impurity.
+SETTINGS = {
+    "mdi_rows": _PRESETS["mdi_inbag"] | {"per_row": False},
+    "pg_051_inbag": _PRESETS["ufi"] | {"per_row": False},
+    "pg_hat_10": _PRESETS["pg_hat_10"],
+    "pg_hat_051": _PRESETS["pg_hat_051"],
+    # No split is left out.
+    "pg_051_all_splits": _PRESETS["pg_051"] | {"min_child_oob": 0},
+    "pg_hat_10_all_splits": _PRESETS["pg_hat_10"] | {"min_child_oob": 0},
 }
 
 
@@ -44,14 +48,13 @@ def compute(attributions, training, estimator, random_state: Seed = 0) -> pd.Dat
     -------
     DataFrame
         One row a measure and feature: ``importance``, ``feature``, its name, and ``value``,
-        in rows times impurity.
+        in rows times impurity; and the numbers of `single_children`.
     """
     X, y = np.asarray(training.X), np.asarray(training.y)
-    presets = {n: {**penalized_gini.PRESETS[p], "per_row": False} for n, p in PRESETS.items()}
-    scores = _scores(X, y, estimator, presets, "forest")
+    scores = _scores(X, y, estimator, SETTINGS, "forest")
     # AIR: MDI less that of shadows, features whose rows one permutation has exchanged.
     order = np.random.default_rng(random_state).permutation(len(X))
-    mdi = {"mdi_rows": presets["mdi_rows"]}
+    mdi = {"mdi_rows": SETTINGS["mdi_rows"]}
     joint_scores = _scores(np.hstack([X, X[order]]), y, estimator, mdi, "shadows")["mdi_rows"]
     feature_scores, shadow = joint_scores.reshape(2, -1)
     scores["air"] = feature_scores - shadow
@@ -62,9 +65,11 @@ def compute(attributions, training, estimator, random_state: Seed = 0) -> pd.Dat
     return pd.concat(frames, ignore_index=True)
 
 
-def _scores(X, y, estimator, presets, purpose):
+def _scores(X, y, estimator, settings, purpose):
     """Scores by name, float64 (n_features,), of one forest."""
     seed = [estimator.random_state, *purpose.encode()]
     grown = _subset_forest.grow(X, y, estimator.n_estimators, estimator.max_features, seed)
-    by_preset = penalized_gini.importances(grown.forest, grown.rows, y, presets)
-    return {name: grown.by_feature(importance.values) for name, importance in by_preset.items()}
+    computed = penalized_gini.importances(grown.forest, grown.rows, y, settings)
+    values = {name: importance.values for name, importance in computed.items()}
+    values[single_children.NAME] = single_children.in_a_tree(grown.forest, grown.rows, y)
+    return {name: grown.by_feature(columns) for name, columns in values.items()}
