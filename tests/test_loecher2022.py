@@ -35,6 +35,16 @@ def found(artefact, table):
     }
 
 
+def explained(artefact, table):
+    """Verdicts of the findings that differ: whether the cause expects each of them, by variant."""
+    findings = papers.artefact(f"loecher2022/{artefact}").statements(table)
+    return {
+        (f["statement"], f["variant"]): f["expected"][0] <= f["value"] <= f["expected"][1]
+        for f in findings
+        if f["expected"] is not None
+    }
+
+
 def of(verdicts, statement, part=""):
     """Verdicts of one statement, of the variants that hold a text."""
     return {v: w for (s, v), w in verdicts.items() if s == statement and part in v}
@@ -194,7 +204,7 @@ def one_thread():
 
 @pytest.fixture(scope="module")
 def simulated(one_thread):
-    tables = {"scores": [], "subset_scores": []}
+    tables = {"scores": [], "subset_scores": [], "single_children": []}
     for variant, setting in MIXED["variants"].items():
         model = FULL["models"]["random_forest"] | {"n_estimators": 40}
         model["max_features"] = setting["model.max_features"]
@@ -205,6 +215,8 @@ def simulated(one_thread):
                 data = datasets.load(recipe, repeat)
                 frame, _ = scores_of(data, model, repeat, MIXED["importances"])
                 tables["scores"].append(frame.assign(**key, repeat=repeat))
+                frame = metric("single_children")({}, forest, data)
+                tables["single_children"].append(frame.assign(**key, repeat=repeat))
                 frame = metric("subset_scores")({}, data, models.unfitted(model, repeat), repeat)
                 tables["subset_scores"].append(frame.assign(**key, repeat=repeat))
     return {
@@ -238,7 +250,15 @@ def test_s05_s06_and_s26_in_the_null_case(cases):
     verdicts = found("figure6", table)
     assert set(of(verdicts, "s05", "MDI").values()) == {"holds"} and len(of(verdicts, "s05")) == 6
     assert set(of(verdicts, "s05", "SHAP").values()) <= {"holds", "undecided"}
-    assert set(of(verdicts, "s26").values()) == {"holds"} and len(of(verdicts, "s26")) == 8
+    # By the rule of the program both are unbiased, and by that of the text only PG(0.5, 1).
+    by_the_text = of(verdicts, "s26", "PGhat(1, 0), every split")
+    assert set(by_the_text.values()) == {"differs"} and len(by_the_text) == 4
+    others = {v: w for v, w in of(verdicts, "s26").items() if v not in by_the_text}
+    assert set(others.values()) == {"holds"} and len(others) == 12
+    # What the children of one out-of-bag row leave is the whole of it.
+    expected = explained("figure6", table)
+    assert set(expected) == {("s26", variant) for variant in by_the_text}
+    assert all(expected.values())
     assert not {"differs"} & set(of(verdicts, "s06").values())
     scores = means(table, "null case")
     # PGhat(0.5, 1) and PG(1, 2) are not unbiased: the penalty pushes down what has many values.
@@ -281,9 +301,13 @@ def test_s07_s19_and_s28_in_the_power_case(cases):
     assert set(of(verdicts, "s28").values()) <= {"holds", "undecided"}
     assert "differs" in of(verdicts, "s19").values()
     assert "holds" not in of(verdicts, "s19").values()
-    for coding in ("numbers", "subsets"):
-        null = means(cases["figure6"], "null case", coding).loc["mdi_rows"]
-        power = means(table, "power case", coding).loc["mdi_rows"]
+    settings = [(c, v) for c in ("numbers", "subsets") for v in MIXED["variants"]]
+    expected = explained("figure7", table)
+    assert set(expected) == {("s19", v) for v in of(verdicts, "s19")} and len(expected) == 4
+    assert all(expected.values())
+    for setting in settings:
+        null = means(cases["figure6"], "null case", *setting).loc["mdi_rows"]
+        power = means(table, "power case", *setting).loc["mdi_rows"]
         # The sum hardly changes: a full tree takes all impurity away, whoever gets it.
         assert power["x2"] > 1.5 * null["x2"] and power.sum() == pytest.approx(null.sum(), rel=0.03)
         assert power["x2"] < power[["x1", "x4", "x5"]].min() / 1.4
@@ -311,13 +335,20 @@ def test_s09_weighting_by_y_separates_and_adds_little_to_keeping_rows_out_of_bag
     verdicts = found("figure8", cases["figure8"])
     assert set(of(verdicts, "s09", "in-bag").values()) == {"holds"}
     table = cases["figure8"]
+    expected = explained("figure8", table)
     rows = table[(table["feature"] == "x2") & table["separation"].notna()]
     separations = rows.set_index(["variant", "importance"])["separation"]
     for variant in MIXED["variants"]:
         of_variant = separations[variant]
         assert of_variant["shap"] < of_variant["shap_oob"] < of_variant["shap_oob_y"]
         assert of_variant["shap_inbag_y"] < 0
-        assert of_variant["shap_oob_y"] - of_variant["shap_oob"] < 0.8
+        gain = of_variant["shap_oob_y"] - of_variant["shap_oob"]
+        assert gain < 0.8
+        # The cause expects it as far as it is less than what leaving in-bag rows out gives.
+        is_less = gain < of_variant["shap_oob"] - of_variant["shap"]
+        place = "s09", f"improved over out-of-bag rows, {_simulations.MTRY[variant]}"
+        assert expected.pop(place) == is_less
+    assert len(expected) == 6 and all(expected.values())
 
 
 def test_intervals_of_the_simulations():

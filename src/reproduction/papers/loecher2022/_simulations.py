@@ -16,9 +16,12 @@ import pandas as pd
 from reproduction import storage
 from reproduction.datasets.mixed_categories import CATEGORIES, FEATURES
 from reproduction.figures import COLORS, panels
+from reproduction.metrics.single_children import NAME as SINGLE_CHILDREN
 from reproduction.papers import finding
 
-SCORES, SUBSET_SCORES = "loecher2022_mixed/scores", "loecher2022_mixed/subset_scores"
+SCORES, SUBSET_SCORES, CHILDREN = (
+    f"loecher2022_mixed/{name}" for name in ("scores", "subset_scores", SINGLE_CHILDREN)
+)
 # The name is not "null", which would be read from a table as a missing value.
 NULL, POWER = "null case", "power case"
 RELEVANT = "x2"
@@ -34,13 +37,35 @@ PANELS = {
     "air": "AIR (rows x impurity)",
 }
 BIASED = {"mdi_rows": "MDI", "shap": "SHAP"}
-UNBIASED = {"pg_051_inbag": "PG(0.5, 1)", "air": "AIR"}
+# The first PG(0.5, 1) is UFI, as in the figures. By the text of section 2 no split is left out, and
+# nodes are weighted by their out-of-bag rows, as in 8.3.
+BY_THE_TEXT = {"pg_051_all_splits": "PG(0.5, 1), every split"}
+UNBIASED = {"pg_051_inbag": "PG(0.5, 1)", **BY_THE_TEXT, "air": "AIR"}
 # These are not in the paper's figures.
-EXTRA_SCORES = {"pg_hat_10": "PGhat(1, 0)", "mda": "MDA", "shap_oob_y": "y SHAP, out-of-bag"}
+EXTRA_SCORES = {
+    **BY_THE_TEXT,
+    "pg_hat_10": "PGhat(1, 0)",
+    "pg_hat_10_all_splits": "PGhat(1, 0), every split",
+    SINGLE_CHILDREN: "children of one out-of-bag row",
+    "mda": "MDA",
+    "shap_oob_y": "y SHAP, out-of-bag",
+}
 PENALIZED = {"pg_hat_051": "PGhat(0.5, 1)", "pg_12": "PG(1, 2)"}
 # Each feature against one with fewer categories; the continuous one against the larger of the two
 # with few.
 FEWER = {"x3": "x2", "x4": "x3", "x5": "x4", "x1": "x3"}
+# Rows of a draw. The impurity of a node is 1/2 at most, so the MDI of a feature is half of them.
+# PG(0.5, 1) is 1 at most, and a tree has fewer levels than rows.
+N_ROWS = 120
+_MDI_AT_MOST, _PG_AT_MOST = N_ROWS / 2, float(N_ROWS**2)
+# By the name of a measure, how far two of its means can be apart.
+DISTANCES = {
+    "MDI": (-_MDI_AT_MOST, _MDI_AT_MOST),
+    "AIR": (-2 * _MDI_AT_MOST, 2 * _MDI_AT_MOST),
+    "SHAP": (-1.0, 1.0),
+    **dict.fromkeys(["PG(0.5, 1)", *BY_THE_TEXT.values()], (-2 * _PG_AT_MOST, 2 * _PG_AT_MOST)),
+}
+SHARE, NOT_NEGATIVE = (0.0, 1.0), (0.0, None)
 _QUANTILES = {"low": 0.05, "lower": 0.25, "median": 0.5, "upper": 0.75, "high": 0.95}
 # Standard deviations between the mean of a normal distribution and its quantiles at 5 and 95 %.
 _WHISKER = 1.645
@@ -54,7 +79,8 @@ _NAMES = {
 
 def replications(inputs, case, variant, coding, importances) -> pd.DataFrame:
     """Scores of a case: replications x (importance, feature)."""
-    rows = inputs[SCORES if coding == NUMBERS else SUBSET_SCORES]
+    names = [SCORES, CHILDREN] if coding == NUMBERS else [SUBSET_SCORES]
+    rows = pd.concat([inputs[name] for name in names if name in inputs], ignore_index=True)
     of_case = rows["importance"].isin(importances) & ((rows["data.effect"] > 0) == (case == POWER))
     rows = rows[of_case & (rows["variant"] == variant)]
     by_feature = rows.pivot(index="repeat", columns=["importance", "feature"], values="value")
@@ -68,7 +94,7 @@ def summary(inputs, case, importances, codings=(NUMBERS,)) -> pd.DataFrame:
     Parameters
     ----------
     inputs : dict of DataFrame
-        ``loecher2022_mixed/scores``, and ``loecher2022_mixed/subset_scores`` for subsets.
+        `SCORES` and `CHILDREN`, and `SUBSET_SCORES` for subsets.
     case : {"null case", "power case"}
     importances : list of str
     codings : sequence of {"numbers", "subsets"}
@@ -136,7 +162,7 @@ def compute(inputs, case, recorded) -> pd.DataFrame:
     Parameters
     ----------
     inputs : dict of DataFrame
-        ``loecher2022_mixed/scores``, ``loecher2022_mixed/subset_scores``.
+        `SCORES`, `SUBSET_SCORES` and `CHILDREN`.
     case : {"null case", "power case"}
     recorded : path or None
         Table of R's numbers, measured once, of forests that split categories by subsets; their
@@ -147,7 +173,7 @@ def compute(inputs, case, recorded) -> pd.DataFrame:
     if case == POWER:
         # The text compares x2 with its score in the null case.
         null = summary(inputs, NULL, ["mdi_rows"], (NUMBERS, SUBSETS))
-        table = pd.concat([table, null[null["feature"] == RELEVANT]], ignore_index=True)
+        table = pd.concat([table, null], ignore_index=True)
     if not recorded:
         return table
     r_scores = pd.DataFrame(storage.read_rows(recorded)).query("case == @case")
@@ -198,10 +224,10 @@ def share_interval(share, n):
 
 
 def deviation_ratio(rows, pairs):
-    """Smallest ratio of the standard deviations of pairs of features, and its interval."""
+    """Largest ratio of the standard deviations of pairs of features, and its interval."""
     logs = [np.log(rows.loc[a, "deviation"] / rows.loc[b, "deviation"]) for a, b in pairs]
     errors = [np.hypot(*rows.loc[[a, b], "log_deviation_error"]) for a, b in pairs]
-    value, interval = smallest(logs, errors)
+    value, interval = largest(logs, errors)
     return np.exp(value), tuple(np.exp(interval))
 
 

@@ -10,6 +10,7 @@ from reproduction.papers.loecher2022 import _simulations
 from reproduction.papers.loecher2022._simulations import (
     FEATURES,
     MTRY,
+    NOT_NEGATIVE,
     NULL,
     NUMBERS,
     POWER,
@@ -29,6 +30,8 @@ _GREATLY = "0.8 standard deviations, which Cohen calls large, are the least for 
 _SEPARATES = "a distance of one standard deviation is taken for the least that separates"
 # Share of the mean |SHAP| of a feature up to which a mean is called zero, as in figure 6.
 LOW = 0.1
+# Rounding of sums over the draws.
+ROUNDING = 1e-9
 _LOW = "less than a tenth of the feature's mean |SHAP|, which is all bias here, is called none"
 
 
@@ -76,8 +79,11 @@ def separation(scores) -> float:
     scores : float64 (n_replications, 5)
         Of the features in their order. Negative if another one's mean is larger.
     """
+    return _separation(scores.mean(axis=0), scores.var(axis=0, ddof=1))
+
+
+def _separation(means, variances):
     x2 = FEATURES.index(RELEVANT)
-    means, variances = scores.mean(axis=0), scores.var(axis=0, ddof=1)
     distances = (means[x2] - means) / np.sqrt((variances[x2] + variances) / 2)
     return float(np.delete(distances, x2).min())
 
@@ -111,7 +117,13 @@ def statements(table) -> list[dict]:
     """s09: weighting separates x2 from the others out-of-bag, not in-bag."""
     findings = []
     for variant, mtry in MTRY.items():
-        rows = {name: of(table, name, POWER, variant).loc[RELEVANT] for name in [*WEIGHTED, *RAW]}
+        of_measure = {name: of(table, name, POWER, variant) for name in [*WEIGHTED, *RAW]}
+        rows = {name: scores.loc[RELEVANT] for name, scores in of_measure.items()}
+        # By the means and deviations of the table, not by the draws.
+        apart = {
+            name: _separation(scores["value"].to_numpy(), scores["deviation"].to_numpy() ** 2)
+            for name, scores in of_measure.items()
+        }
         measured = "distance of x2 from the nearest other feature in standard deviations, {}"
         for name, limit, kind, reason in (
             ("shap_oob_y", 1.0, "at least", _SEPARATES),
@@ -119,7 +131,7 @@ def statements(table) -> list[dict]:
         ):
             row = rows[name]
             estimate = _interval(row["separation"], row["separation_error"])
-            options = {"basis": "chosen", "reason": reason}
+            options = {"basis": "chosen", "reason": reason, "expected": _around(apart[name])}
             text = measured.format(f"weighted, {WEIGHTED[name]}")
             findings.append(
                 within("s09", f"{WEIGHTED[name]}, {mtry}", text, limit, kind, estimate, **options)
@@ -128,11 +140,20 @@ def statements(table) -> list[dict]:
             row = rows[name]
             estimate = _interval(row["gain"], row["gain_error"])
             text = f"that distance, weighted and out-of-bag, less that of SHAP of {before}"
-            options = {"basis": "chosen", "reason": _GREATLY}
+            gain, most = apart["shap_oob_y"] - apart[name], np.inf
+            if name == "shap_oob":
+                # Leaving in-bag rows out, without weights, does more than the weights.
+                most = apart["shap_oob"] - apart["shap"]
+            options = {"basis": "chosen", "reason": _GREATLY, "expected": _around(gain, most)}
             name = f"improved over {before}, {mtry}"
             findings.append(within("s09", name, text, GREATLY, "at least", estimate, **options))
         findings.append(_null(table, variant, mtry))
     return findings
+
+
+def _around(value, most=np.inf):
+    """A value up to rounding; nothing if it is more than it can be."""
+    return value - ROUNDING, min(value + ROUNDING, most)
 
 
 def _interval(value, error):
@@ -146,5 +167,5 @@ def _null(table, variant, mtry):
     errors = rows["deviation"] / np.sqrt(rows["n"]) / raw["value"]
     estimate = _simulations.largest_size(rows["value"] / raw["value"], errors)
     measured = "largest |mean| of a feature over its mean |SHAP|, weighted, out-of-bag"
-    options = {"basis": "chosen", "reason": _LOW}
+    options = {"basis": "chosen", "reason": _LOW, "possible": NOT_NEGATIVE}
     return within("s09", f"null case, {mtry}", measured, LOW, "at most", estimate, **options)
