@@ -571,10 +571,23 @@ def test_table1_and_s11_children_of_one_row_leave_a_bias_that_grows_with_the_val
             above[kind] = [v[40:].mean() - v[r].mean() for v, r in pairs]
         assert z_of(np.subtract(rise[f"{name}_all_splits"], rise[name])) > 5
         assert z_of(above[f"{name}_all_splits"]) > 3
+        assert is_between_rule_and_dropped_splits(noisy, name)
         loss = areas(noisy, name) - areas(noisy, f"{name}_all_splits")
         assert z_of(loss) > 3 and loss.mean() > 0.05
         assert is_print(areas(noisy, name), printed_areas()[score])
     assert not is_print(areas(noisy, "pg_hat_10_all_splits"), printed_areas()["pg_hat_oob(1,0)"])
+
+
+def is_between_rule_and_dropped_splits(noisy, name):
+    """Whether the area of all splits is below the program's and above that of what it drops."""
+    values, relevant = noisy
+    with_all = f"{name}_all_splits"
+    dropped = {name: values[with_all] - values[name]}
+    low, middle, high = (
+        areas(of_splits, score).mean()
+        for of_splits, score in (((dropped, relevant), name), (noisy, with_all), (noisy, name))
+    )
+    return low < middle < high
 
 
 @pytest.mark.long
@@ -603,6 +616,7 @@ def test_table1_what_is_printed_for_the_winner_is_another_score(noisy):
     # Every split counts as the text has it: that costs the score a little more.
     every_split = areas(noisy, "pg_hat_051_all_splits")
     assert z_of(winner - every_split) > 2.5 and (winner - every_split).mean() > 0.01
+    assert is_between_rule_and_dropped_splits(noisy, "pg_hat_051")
     # What the author's stored scores of that name give.
     assert abs(winner.mean() - 0.880) < 3 * winner.std(ddof=1) / np.sqrt(len(winner))
 
@@ -624,6 +638,15 @@ def test_statements_of_table1_follow_from_leads_and_their_errors():
             for n in sorted(names)
         ]
         inputs[experiment] = pd.DataFrame(rows)
+    names = [name for _, name in table1.DROPPED.values()]
+    inputs[table1.DROPPED_SPLITS] = pd.DataFrame(
+        [
+            {"repeat": r, "among": among, "importance": n, "value": 0.1}
+            for r in range(40)
+            for among in (50, 10)
+            for n in names
+        ]
+    )
     frame = inputs[table1.FORESTS]
     frame.loc[frame["importance"].isin(["mda", "air"]), "value"] += 0.2
     verdicts = found("table1", table1.compute(inputs))

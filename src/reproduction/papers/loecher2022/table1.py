@@ -57,6 +57,12 @@ EXTRA_SCORES = {
     "(y - mean) shap_oob": (SHAP_FORESTS, "shap_oob_centered"),
     **{f"{score}, mtry 2": (MTRY_2, name) for score, name in {**PG, "mdi": "mdi_rows"}.items()},
 }
+# What the splits add that the author's program leaves out and the text does not.
+DROPPED_SPLITS = "loecher2022_noisy/relevance_of_dropped"
+DROPPED = {
+    f"{score}, dropped splits": (DROPPED_SPLITS, f"{PG[score]}_all_splits less {PG[score]}")
+    for score in ("pg_hat_oob(1,0)", "pg_oob(1,0)", "pg_hat_oob(0.5,1)")
+}
 # These scores reproduce the printed 0.92.
 SCORES_MATCHING_PRINT = ("pg_oob(1,2)", "pg_oob(0.5,2)", "pg_hat_oob(1,1)")
 WINNER, SIMPLE = "pg_hat_oob(0.5,1)", "pg_hat_oob(1,0)"
@@ -65,6 +71,7 @@ COMPETITORS = ("mda", "shap", "air")
 OF_MTRY_2 = ("pg_hat_oob(1,0)", "pg_oob(1,0)", "pg_oob(0.5,1)", "mdi")
 # Standard errors; of nine comparisons, the chance that any is further off is 2.4 % at most.
 K = 3.0
+ROUNDING = 1e-9
 _ERRORS = f"; {K:.0f} standard errors over the replications"
 # Twice the logarithm of a ratio of likelihoods.
 TWENTY_TO_ONE = 2 * float(np.log(20))
@@ -87,7 +94,7 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
     Parameters
     ----------
     inputs : dict of DataFrame
-        The tables `FORESTS`, `SHAP_FORESTS` and `MTRY_2`.
+        The tables `FORESTS`, `SHAP_FORESTS`, `MTRY_2` and `DROPPED_SPLITS`.
     recorded : path, optional
         Areas from the author's stored scores, for the scores that he stored.
 
@@ -96,7 +103,9 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
     DataFrame
         ``variant``; ``score``; ``value``, mean AUC; ``error``, its standard error; ``deviation``
         over the replications; ``n``; ``standard_error`` of the difference from print, whose
-        replications spread alike; ``first_ten`` and ``first_ten_error``; ``author``; and, within
+        replications spread alike; ``first_ten`` and ``first_ten_error``; ``author``, what the
+        scores that the author stored give; ``predicted_low`` and ``predicted_high``, between which
+        the causes on file put the area, see `_predicted`; and, within
         the replications, with their standard errors: the lead of PGhat(0.5, 1) over the score,
         among all features (``lead``, ``lead_error``) and the first ten (``lead_first_ten``, ...),
         and how far PGhat(1, 0) is behind the score (``behind``, ``behind_error``).
@@ -109,7 +118,7 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
     stored = {row["score"]: float(row["value"]) for row in author_rows}
     table = []
     for variant, scores in PRINTED.items():
-        sources = scores | (EXTRA_SCORES if variant == "published" else {})
+        sources = scores | (EXTRA_SCORES if variant == "published" else DROPPED)
         areas = {
             n: pd.DataFrame({score: pivoted[e][n][name] for score, (e, name) in sources.items()})
             for n in (ALL, FIRST)
@@ -117,7 +126,26 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
         for score in sources:
             row = {"variant": variant, "score": score} | _measured(areas, score)
             table.append(row | {"author": stored.get(score, np.nan)})
-    return pd.DataFrame(table)
+    return _predicted(pd.DataFrame(table))
+
+
+def _predicted(table):
+    """The table with what its causes predict of areas that are not those of print.
+
+    By the program's rule the area is that of the author's stored scores, within the errors of both.
+    By the text's rule it lies between that and the area of what the dropped splits add.
+    """
+    area = table.set_index(["variant", "score"])["value"]
+    for place, row in table.iterrows():
+        low = high = np.nan
+        dropped = "described", f"{row['score']}, dropped splits"
+        if row["variant"] == "published":
+            error = K * row["standard_error"]
+            low, high = row["author"] - error, row["author"] + error
+        elif dropped in area.index:
+            low, high = area[dropped], area["published", row["score"]]
+        table.loc[place, ["predicted_low", "predicted_high"]] = low, high
+    return table
 
 
 def _measured(areas, score):
@@ -147,6 +175,11 @@ def statements(table) -> list[dict]:
             measured = f"smallest lead of PGhat(0.5, 1) over the other nine, {among}{_ERRORS}"
             # The table is of all features.
             options = {"basis": "monte-carlo", "interval": interval, "beside": column != "lead"}
+            options["possible"] = (-1.0, 1.0)
+            if column == "lead_first_ten":
+                # By the areas among the ten, which have no noise with many values to push down.
+                lead = rows.loc[WINNER, "first_ten"] - rivals["first_ten"].max()
+                options["expected"] = (lead - ROUNDING, min(lead + ROUNDING, 0.0))
             name = f"{variant}, {among}"
             findings.append(
                 finding("s10", name, measured, values.min(), 0.0, "at least", **options)
@@ -155,6 +188,11 @@ def statements(table) -> list[dict]:
         interval = ((values - K * errors).max(), (values + K * errors).max())
         measured = f"largest lead of MDA, SHAP or AIR over PGhat(1, 0){_ERRORS}"
         options = {"basis": "chosen", "reason": _COMPETITIVE, "interval": interval}
+        options["possible"] = (-1.0, 1.0)
+        if variant == "described":
+            # PGhat(1, 0) loses what its dropped splits take away.
+            best, simple = rows.loc[list(COMPETITORS), "value"].max(), rows.loc[SIMPLE]
+            options["expected"] = (best - simple["predicted_high"], best - simple["predicted_low"])
         findings.append(finding("s11", variant, measured, values.max(), COMPETITIVE, **options))
     return [*findings, _of_mtry(table)]
 
@@ -176,7 +214,13 @@ def _of_mtry(table):
     )
     measured += "errors: those with mtry 2 less those with mtry 3"
     interval = (difference - TWENTY_TO_ONE, difference + TWENTY_TO_ONE)
+    # Areas, and so their distances, are 0 to 1.
+    most = [
+        float((1 / rows.loc[scores, "standard_error"] ** 2).sum())
+        for scores in ([f"{score}, mtry 2" for score in OF_MTRY_2], [*OF_MTRY_2])
+    ]
     options = {"basis": "chosen", "reason": _TWENTY, "interval": interval}
+    options["possible"] = (-most[1], most[0])
     return finding("s25", "table 1, mtry", measured, difference, 0.0, "at most", **options)
 
 
