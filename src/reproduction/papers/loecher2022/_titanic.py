@@ -81,25 +81,32 @@ def of_sex(table, importance, feature=ID, case=AS_THEY_ARE):
 
 def row_of(table, importance, feature, case=AS_THEY_ARE) -> dict:
     """The row of a measure and feature."""
-    of_measure = (table["importance"] == importance) & (table["case"] == case)
-    (row,) = table[of_measure & (table["feature"] == feature)].to_dict("records")
+    rows = _rows_of(table, importance, case)
+    (row,) = rows[rows["feature"] == feature].to_dict("records")
     return row
 
 
-def sizeable(statement, table, names, feature=ID, case=AS_THEY_ARE) -> list[dict]:
+def _rows_of(table, importance, case):
+    return table[(table["importance"] == importance) & (table["case"] == case)]
+
+
+def all_of_sex(table, importance, case=AS_THEY_ARE) -> float:
+    """Sum of the absolute means of all features, over Sex: no feature has more."""
+    return float(_rows_of(table, importance, case)["of_sex"].abs().sum())
+
+
+def sizeable(statement, table, names, feature=ID, case=AS_THEY_ARE, beside=False) -> list[dict]:
     """Findings that the score of a feature is a sizeable share of that of Sex, one a measure."""
-    return [
-        chosen(
-            statement,
-            _named(name, feature, case),
-            f"{feature} over Sex, {name}",
+    findings = []
+    for importance, name in names.items():
+        estimate, most = (
             of_sex(table, importance, feature, case),
-            LEAST_SIZEABLE,
-            "at least",
-            _SIZEABLE,
+            all_of_sex(table, importance, case),
         )
-        for importance, name in names.items()
-    ]
+        criterion = (LEAST_SIZEABLE, "at least", _SIZEABLE, beside, (-most, most))
+        variant, measured = _named(name, feature, case), f"{feature} over Sex, {name}"
+        findings.append(chosen(statement, variant, measured, estimate, *criterion))
+    return findings
 
 
 def near_zero(statement, table, names, case=AS_THEY_ARE, beside=False) -> list[dict]:
@@ -115,11 +122,14 @@ def near_zero(statement, table, names, case=AS_THEY_ARE, beside=False) -> list[d
     return findings
 
 
-def chosen(statement, variant, measured, estimate, limit, kind, reason, beside=False) -> dict:
+def chosen(
+    statement, variant, measured, estimate, limit, kind, reason, beside=False, possible=(0.0, None)
+) -> dict:
     """A finding about a value with its interval over the seeds, against a limit of ours."""
     value, interval = estimate
     measured = f"{measured}; {K:.0f} standard errors over the seeds"
     options = {"basis": "chosen", "reason": reason, "interval": interval, "beside": beside}
+    options["possible"] = possible
     return finding(statement, variant, measured, value, limit, kind, **options)
 
 

@@ -37,14 +37,16 @@ def statements(table) -> list[dict]:
     by_feature = table.groupby("feature")["value"]
     deviation, extent = by_feature.std(), by_feature.max() - by_feature.min()
     findings = []
+    # Contributions to a probability are between -1 and 1.
+    of_sex, of_few_values = deviation[STRONGEST], extent[list(FEW_VALUES)].max()
     for feature in MANY_VALUES:
-        for name, values, limit, reason in (
-            ("standard deviation", deviation / deviation[STRONGEST], LEAST_SIZEABLE, _LARGE),
-            ("range", extent / extent[list(FEW_VALUES)].max(), 1.0, _WIDE),
+        for name, values, limit, most, reason in (
+            ("standard deviation", deviation / of_sex, LEAST_SIZEABLE, 1.001 / of_sex, _LARGE),
+            ("range", extent / of_few_values, 1.0, 2 / of_few_values, _WIDE),
         ):
             against = STRONGEST if name != "range" else "the larger one of Sex and Pclass"
             measured = f"{name} of the contributions of {feature} over that of {against}"
-            options = {"basis": "chosen", "reason": reason}
+            options = {"basis": "chosen", "reason": reason, "possible": (0.0, most)}
             variant = f"{feature}, {name}"
             value = values[feature]
             findings.append(finding("s18", variant, measured, value, limit, "at least", **options))
