@@ -84,6 +84,7 @@ def test_the_error_of_what_is_left_of_contributions_is_over_data_sets(monkeypatc
     of_data_sets = iter([left_over, left_over / 2])
     monkeypatch.setattr(identities, "_fit", lambda *arguments: ())
     monkeypatch.setattr(_identities, "left_over", lambda: next(of_data_sets))
+    monkeypatch.setattr(identities, "_of_canceling_of_id", lambda *arguments: {"": 0.0})
     rows = {row["quantity"]: row for row in identities._of_canceling(2, 1, 0)}
     of_many_values = rows[f"{_identities.LEFT}, {identities.MANY_VALUES}"]
     mean = left_over[10:].mean()

@@ -16,11 +16,13 @@ from reproduction.metrics import single_children
 from reproduction.papers.loecher2022 import (
     _by_rows,
     _identities,
+    _two_orders,
     _useless_split,
     figure1,
     identities,
 )
 from splitcredit import to_forest
+from splitcredit.importances import tree_shap
 
 # Figure 1 as printed: the caption's terms, and the values of the nodes on the path.
 TERMS = {"baseline": "22.60", "RM": "-2.64", "LSTAT": "-5.04", "NOX": "-1.96"}
@@ -90,7 +92,8 @@ def test_figure1_draws_both_paths(table1):
 
 @pytest.fixture(scope="module")
 def table():
-    return identities.compute({}, n_forests=1, n_trees=3, n_trees_counter=30, n_draws=20_000)
+    sizes = {"n_trees": 3, "n_trees_counter": 30, "n_canceling": 6, "n_draws": 20_000}
+    return identities.compute({}, n_forests=1, **sizes)
 
 
 def verdicts(table, statement):
@@ -100,6 +103,29 @@ def verdicts(table, statement):
         for f in identities.statements(table)
         if f["statement"] == statement
     }
+
+
+def test_what_is_wrong_in_print_is_where_its_cause_expects_it(table):
+    """Each is predicted by another way than it is measured."""
+    differing = {
+        (f["statement"], f["variant"]): f["expected"][0] <= f["value"] <= f["expected"][1]
+        for f in identities.statements(table)
+        if claims.statement_verdict(f["value"], f["limit"], f["kind"]) == "differs"
+        and f["interval"] is None
+    }
+    assert len(differing) == 10 and all(differing.values())
+
+
+def test_products_in_the_nodes_are_decreases_without_weights():
+    """Of -p_in^2 and of -p_in p_oob, which Eq. 22 and 23 print."""
+    model, _, X, y = small(3)
+    for tree in _by_rows.trees(model, X, y):
+        p_in, p_oob = tree.means["inbag"], tree.means["oob"]
+        for kind, impurity in (("inbag", -(p_in**2)), ("oob", -p_in * p_oob)):
+            # A column at a time: a decrease adds no columns up.
+            decreases = _by_rows.decrease(tree, impurity, kind, weighted=False)
+            assert np.allclose(_by_rows.products_a_node(tree, kind), decreases, rtol=0, atol=1e-12)
+            assert not np.allclose(decreases, _by_rows.decrease(tree, impurity, kind), atol=0.01)
 
 
 def small(n_classes=2, seed=0):
@@ -278,6 +304,71 @@ def test_s21_contributions_of_noise_cancel_most_if_it_has_many_values(table):
         assert share == pytest.approx(by_hand, rel=1e-12)
 
 
+def test_s21_a_number_has_more_of_the_trees_than_of_the_forest(table):
+    """On the Titanic, of the mean absolute contributions, which cancel in the forest."""
+    variant = "canceling, PassengerId, trees against forest"
+    assert verdicts(table, "s21")[variant] == "holds"
+    value = table[table["data"] == "titanic"].set_index("quantity")["value"]
+    assert 0.1 < value[identities.OF_FOREST] < value[identities.OF_TREES] - 0.05 < 0.5
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, None])
+def test_s30_shap_of_a_feature_that_a_tree_does_not_test_is_zero(table, n_classes):
+    """Even of a copy of one that it does test, which tells as much about y."""
+    assert verdicts(table, "s30") == {"features that a tree does not test": "differs"}
+    model, _, X, y = small(n_classes)
+    X = np.column_stack([X, X])
+    model.set_params(max_depth=2).fit(X, y)
+    n_untested = 0
+    for estimator in model.estimators_:
+        tested = set(estimator.tree_.feature)
+        forest = to_forest(estimator)
+        untested = [j for j in range(X.shape[1]) if j not in tested]
+        n_untested += len(untested)
+        values = tree_shap.explain(forest, X).values
+        assert (values[:, untested] == 0).all()
+        assert (np.abs(values).sum(axis=(0, 2)) > 0).sum() == X.shape[1] - len(untested)
+        assert (twins.tree_shap_by_subsets(forest, X[:3])[:, untested] == 0).all()
+    assert n_untested
+
+
+def test_s31_shap_and_cfc_of_noise_go_together_less_than_of_what_tells_y(table):
+    """And those of shallow trees more than those of full ones."""
+    found = verdicts(table, "s31")
+    assert found.pop("rows, noisy_features") == "differs" and set(found.values()) == {"holds"}
+    rows = table[(table["part"] == "alike") & (table["data"] == "noisy_features")]
+    full = rows[rows["depth"].isna()].set_index("quantity")["value"]
+    shallow = rows[rows["depth"] == 3].set_index("quantity")["value"]
+    noise, relevant = (
+        f"{_identities.ALIKE_ROWS}, {kind}" for kind in (identities.NOISE, identities.RELEVANT)
+    )
+    assert full[noise] < full[_identities.ALIKE_ROWS] < full[relevant]
+    assert shallow[_identities.ALIKE_ROWS] > 0.9 > full[_identities.ALIKE_ROWS]
+    assert shallow[noise] < shallow[relevant]
+
+
+def test_s32_the_same_function_gives_cfc_by_the_order_of_its_tests():
+    """Exclusive or: what is tested first gets nothing. Or: both get the same, in either order."""
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    y = np.array([0, 1, 1, 1])
+    table = _two_orders.means(X, y, ("a", "b"))
+    value = {(r["quantity"], r["feature"], r["depth"]): r["value"] for r in table}
+    for feature in ("a", "b"):
+        # P(y = 1) is 3/4 at the root, 1/2 or 1 below it, and 0 or 1 below the first of these.
+        assert value["mean |CFC|", feature, 0] == pytest.approx(1 / 4)
+        assert value["mean |CFC|", feature, 1] == pytest.approx(1 / 4)
+        assert value["mean |SHAP|", feature, 0] == pytest.approx(value["mean |SHAP|", feature, 1])
+    table = _two_orders.means(X, np.array([0, 1, 1, 0]), ("a", "b"))
+    value = {(r["quantity"], r["feature"], r["depth"]): r["value"] for r in table}
+    assert value["mean |CFC|", "a", 0] == 0 and value["mean |CFC|", "a", 1] == 0.5
+    assert [value["mean |SHAP|", "a", depth] for depth in (0, 1)] == pytest.approx([0.25, 0.25])
+
+
+def test_halves_are_as_even_as_the_values_allow():
+    X = np.array([[1.0, 5.0], [1.0, 6.0], [2.0, 7.0], [3.0, 8.0], [3.0, 9.0], [3.0, 9.0]])
+    assert _two_orders.halves(X).tolist() == [[0, 0], [0, 0], [0, 0], [1, 1], [1, 1], [1, 1]]
+
+
 def mean_gain(n_left, n_right, p, corrected):
     """Mean over all labels of the rows, each worth its probability; doubled Gini, per row."""
 
@@ -320,6 +411,17 @@ def test_s16_numbers_of_children_of_one_row():
     assert gains["pg_hat_10"][3, 0] == pytest.approx(4 / 7)
 
 
+@pytest.mark.parametrize("shape", [(2, 2), (2, 5), (1, 5), (6, 1), (1, 1), (1, 0), (0, 3)])
+def test_s26_half_a_row_is_left_by_each_child_of_one_row(shape):
+    """With fair coins for labels; a node of one row is not corrected itself, and leaves nothing."""
+    chance = np.outer(*(_useless_split._binomial(n, 0.5) for n in shape))
+    gain = sum(shape) * (chance * _useless_split.gains_of_outcomes(*shape)["pg_hat_10"]).sum()
+    forest, X, y = _useless_split.one_split(shape[0], 0, shape[1], 0)
+    (children,) = single_children.in_a_tree(forest, X, y)
+    assert children == (shape.count(1) if sum(shape) > 1 else 0)
+    assert gain == pytest.approx(children / 2)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_s17_squares_and_products_of_fractions_are_impurities(table, n_classes):
@@ -342,6 +444,7 @@ def test_table_holds_every_case(table):
     keys = table[table["part"] == "identity"]
     assert set(keys["data"]) == set(identities.cases(0)) and set(keys["depth"].dropna()) == {3}
     quantities_named = {q for quantities in identities.IDENTITIES.values() for q in quantities}
+    quantities_named |= {*identities.PREDICTED.values(), _identities.UNTESTED}
     assert quantities_named == set(keys["quantity"])
     assert set(keys.loc[keys["data"] == "diabetes", "quantity"]) == {
         _identities.SKLEARN,
@@ -351,18 +454,10 @@ def test_table_holds_every_case(table):
         _identities.CFC,
         _identities.LOCAL,
         _identities.LOCAL_ALL,
+        _identities.ROOTS,
+        _identities.UNTESTED,
         _identities.EQ9,
+        _identities.CANCELED,
         _identities.EQ18,
     }
     assert list(table.columns) == identities.COLUMNS
-@pytest.mark.parametrize("shape", [(2, 2), (2, 5), (1, 5), (6, 1), (1, 1), (1, 0), (0, 3)])
-def test_s26_half_a_row_is_left_by_each_child_of_one_row(shape):
-    """With fair coins for labels; a node of one row is not corrected itself, and leaves nothing."""
-    chance = np.outer(*(_useless_split._binomial(n, 0.5) for n in shape))
-    gain = sum(shape) * (chance * _useless_split.gains_of_outcomes(*shape)["pg_hat_10"]).sum()
-    forest, X, y = _useless_split.one_split(shape[0], 0, shape[1], 0)
-    (children,) = single_children.in_a_tree(forest, X, y)
-    assert children == (shape.count(1) if sum(shape) > 1 else 0)
-    assert gain == pytest.approx(children / 2)
-
-

@@ -162,6 +162,21 @@ def decrease(tree: Tree, impurity, kind: str, needs_outside=False, weighted=True
     return decreases
 
 
+def products_a_node(tree: Tree, kind: str) -> np.ndarray:
+    """Mean over the rows of a node of their step there times y, summed over the nodes.
+
+    What Eq. 22 and 23 are without the weight of a node; (n_features, n_columns).
+    """
+    means, n = tree.means["inbag"], tree.rows[kind]
+    products = np.zeros((tree.n_features, tree.targets.shape[1]))
+    for t, left, right, k in tree.splits:
+        for child in (left, right):
+            if n[t]:
+                y = np.einsum("i,id->d", tree.visits[child] * tree.times[kind], tree.targets)
+                products[k] += (means[child] - means[t]) * y / n[t]
+    return products
+
+
 def pg_051(tree: Tree) -> np.ndarray:
     """PG(0.5, 1) of every node as in Eq. 14, whose sum covers the penalty; (n_nodes, 1)."""
     p_in, p_oob = tree.means["inbag"], tree.means["oob"]

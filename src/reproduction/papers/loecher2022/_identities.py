@@ -6,7 +6,7 @@ import numpy as np
 
 from reproduction.papers.loecher2022 import _by_rows
 from splitcredit import to_forest
-from splitcredit.importances import mdi, mdi_oob, penalized_gini, saabas, ufi
+from splitcredit.importances import mdi, mdi_oob, penalized_gini, saabas, tree_shap, ufi
 
 # Quantities as they appear in the table, by statement.
 SKLEARN = "MDI - scikit-learn's, not normalized"
@@ -34,6 +34,19 @@ EQ22 = "Eq. 10, one class - decrease of -p_in^2"
 EQ23 = "MDI-oob, one class - decrease of -p_in p_oob"
 EQ22_PRINTED = "Eq. 22 as printed, without weights"
 EQ23_PRINTED = "Eq. 23 as printed, without weights, summed over the nodes"
+UNTESTED = "SHAP of features that a tree does not test"
+# What the causes on file predict of equations that are wrong in print, by another way.
+ROOTS = "mean of the roots of the trees - mean of all rows"
+CANCELED = "share of CFC whose sign is that of fewer"
+EQ11_FACTOR = "Eq. 10 / mean of y of the tree - Eq. 10"
+EQ22_NODES = "Eq. 10, one class - mean products in the nodes, over the rows"
+EQ23_NODES = "MDI-oob, one class - mean products in the nodes"
+BEST, BEST_PREDICTED = (
+    f"best multiple of {score} - MDI-oob" for score in ("PG(1,2)", "2 sum f y less squares")
+)
+ALIKE_ROWS, ALIKE_MEANS = (
+    f"correlation of SHAP and CFC, {what}" for what in ("values", "means of features")
+)
 
 
 def differences(model, X, y) -> list[tuple[str, str, float, float]]:
@@ -73,12 +86,20 @@ def _of_cfc(model, X, trees, cfc):
         sides += [("s12", CFC, kernel, rows), ("s12", ZERO, np.array(means), 0.0)]
         predicted = getattr(estimator, "predict_proba", estimator.predict)(X).reshape(len(X), -1)
         sides.append(("s22", LOCAL, predicted, tree.means["inbag"][0] + rows.sum(axis=1)))
+        shap = tree_shap.explain(to_forest(estimator), X).values
+        untested = ~np.isin(np.arange(tree.n_features), tree.feature)
+        sides.append(("s30", UNTESTED, shap * untested[:, None], 0.0))
     forest = np.mean(cfc, axis=0)
     summed = trees[0].targets.mean(axis=0) + forest.sum(axis=1)
     sides.append(("s22", LOCAL_ALL, predict(X).reshape(len(X), -1), summed))
-    left_side, right_side = (np.abs(f).sum(axis=0) for f in (forest, np.mean(np.abs(cfc), axis=0)))
+    roots = np.mean([tree.means["inbag"][0] for tree in trees], axis=0)
+    sides.append(("s22", ROOTS, roots, trees[0].targets.mean(axis=0)))
+    left_side, right_side = sides_of_eq9(cfc)
     is_tested = right_side > 0
-    return [*sides, ("s23", EQ9, left_side[is_tested] / right_side[is_tested], 1.0)]
+    sides.append(("s23", EQ9, left_side[is_tested] / right_side[is_tested], 1.0))
+    parts = [np.mean(np.maximum(sign * np.array(cfc), 0), axis=0) for sign in (1, -1)]
+    fewer = 2 * np.minimum(*parts).sum(axis=0)[is_tested]
+    return [*sides, ("s23", CANCELED, fewer / right_side[is_tested], 0.0)]
 
 
 def _of_mdi(forest, model, X, y, trees, cfc):
@@ -117,9 +138,9 @@ def _of_classes(forest, X, y, trees, cfc):
         sides += _of_eq11(forest, X, y, trees, cfc, c)
         squares = [-(p[:, [c]] ** 2) for p in p_in]
         crossed = [-p[:, [c]] * q[:, [c]] for p, q in zip(p_in, p_oob, strict=True)]
-        for kind, impurity, right, printed in (
-            ("inbag", squares, EQ22, EQ22_PRINTED),
-            ("oob", crossed, EQ23, EQ23_PRINTED),
+        for kind, impurity, right, printed, by_nodes in (
+            ("inbag", squares, EQ22, EQ22_PRINTED, EQ22_NODES),
+            ("oob", crossed, EQ23, EQ23_PRINTED, EQ23_NODES),
         ):
             by_rows = _decrease(trees, impurity, kind)
             sides.append(("s17", right, products[kind], by_rows))
@@ -127,6 +148,8 @@ def _of_classes(forest, X, y, trees, cfc):
             n = len(y) if kind == "inbag" else 1
             unweighted = _decrease(trees, impurity, kind, weighted=False) / n
             sides.append(("s17", printed, products[kind], unweighted))
+            nodes = [_by_rows.products_a_node(tree, kind)[:, c] for tree in trees]
+            sides.append(("s17", by_nodes, products[kind], np.mean(nodes, axis=0) / n))
     return sides + _of_ufi(forest, X, y, trees, cfc)
 
 
@@ -151,6 +174,7 @@ def _of_eq11(forest, X, y, trees, cfc, c):
             ("s13", EQ11, share * eleven, ten),
             ("s13", EQ11_KERNEL, kernel, eleven.mean(axis=0)),
             ("s13", EQ11_PRINTED, eleven.mean(axis=0), ten.mean(axis=0)),
+            ("s13", EQ11_FACTOR, (ten / share).mean(axis=0), ten.mean(axis=0)),
         ]
     return sides
 
@@ -175,34 +199,52 @@ def _of_ufi(forest, X, y, trees, cfc):
     ]
 
 
+def sides_of_eq9(cfc) -> tuple[np.ndarray, np.ndarray]:
+    """Sums over the rows of |mean over the trees of f_T| and of the mean over them of |f_T|."""
+    left_side, right_side = (
+        np.abs(f).sum(axis=0) for f in (np.mean(cfc, axis=0), np.mean(np.abs(cfc), axis=0))
+    )
+    return left_side, right_side
+
+
+def contributions_of(model, X, y) -> list[np.ndarray]:
+    """CFC of every tree to the last class, (n_samples, n_features)."""
+    return [_by_rows.contributions(tree)[:, :, -1] for tree in _by_rows.trees(model, X, y)]
+
+
 def left_over(model, X, y) -> np.ndarray:
     """Share of the contributions that remains when those of the trees are added up, section 7.
 
     Returns
     -------
     float64 (n_features,)
-        sum |mean over the trees of f_T| / mean over the trees of sum |f_T|, the two sides of Eq. 9,
-        of the last class; 1 for a feature that no tree tests.
+        The left side of Eq. 9 over the right one, of the last class; 1 for a feature that no tree
+        tests.
     """
-    cfc = [_by_rows.contributions(tree)[:, :, -1] for tree in _by_rows.trees(model, X, y)]
-    left_side, right_side = (
-        np.abs(f).sum(axis=0) for f in (np.mean(cfc, axis=0), np.mean(np.abs(cfc), axis=0))
-    )
+    left_side, right_side = sides_of_eq9(contributions_of(model, X, y))
     return np.divide(left_side, right_side, out=np.ones_like(right_side), where=right_side > 0)
 
 
 def counter_example(model, X, y) -> list[tuple[str, str, float]]:
-    """Distances of PG(1, 2), and of UFI, from MDI-oob: (statement, quantity, value)."""
+    """Distances of PG(1, 2), and of UFI, from MDI-oob: (statement, quantity, value).
+
+    The cause that is on file predicts the distance of PG(1, 2): by rows, it is twice the sum of f y
+    less the decrease of -sum p_in^2, of out-of-bag rows.
+    """
     forest = to_forest(model, X)
     theirs = mdi_oob.importance(forest, X, y).values
     pg_12 = penalized_gini.importance(forest, X, y, "pg_12", per_row=True).values
     unbiased = ufi.importance(forest, X, y).values
-    # By least squares, this multiple of PG(1, 2) comes closest to MDI-oob.
-    best = pg_12 @ theirs / (pg_12 @ pg_12)
+    trees = _by_rows.trees(model, X, y)
+    cfc = map(_by_rows.contributions, trees)
+    products = _mean(lambda tree, f: _by_rows.eq10(tree, f, "oob").sum(axis=1), trees, cfc)
+    squares = [-(tree.means["inbag"] ** 2).sum(axis=1, keepdims=True) for tree in trees]
+    by_rows = 2 * products - _decrease(trees, squares, "oob")
     quantities = [
         ("s14", "PG(1,2) - MDI-oob", np.abs(pg_12 - theirs).max()),
         ("s14", "PG(1,2) / 2 - MDI-oob", np.abs(pg_12 / 2 - theirs).max()),
-        ("s14", "best multiple of PG(1,2) - MDI-oob", np.abs(best * pg_12 - theirs).max()),
+        ("s14", BEST, _from_best_multiple(pg_12, theirs)),
+        ("s14", BEST_PREDICTED, _from_best_multiple(by_rows, products)),
         ("s14", "correlation of PG(1,2) and MDI-oob", np.corrcoef(pg_12, theirs)[0, 1]),
         ("s14", "largest MDI-oob", np.abs(theirs).max()),
         ("s14", "sum of PG(1,2)", pg_12.sum()),
@@ -211,3 +253,33 @@ def counter_example(model, X, y) -> list[tuple[str, str, float]]:
         ("s15", "correlation of UFI and MDI-oob", np.corrcoef(unbiased, theirs)[0, 1]),
     ]
     return [(s, q, float(v)) for s, q, v in quantities]
+
+
+def _from_best_multiple(score, other):
+    """Largest distance of another score from the multiple of this one that comes closest to it."""
+    best = score @ other / (score @ score)  # by least squares
+    return np.abs(best * score - other).max()
+
+
+def alike(model, X, kinds) -> list[tuple[str, float]]:
+    """Correlations of SHAP values and CFC of the last class: (quantity, value).
+
+    Parameters
+    ----------
+    model : fitted random forest
+    X : (n_samples, n_features)
+    kinds : dict of str to bool (n_features,)
+        Features of which the values are compared, beside all.
+    """
+    forest = to_forest(model, X)
+    scores = [
+        explain(forest, X, output=forest.n_outputs - 1).values[:, :, 0]
+        for explain in (tree_shap.explain, saabas.explain)
+    ]
+    means = [np.abs(values).mean(axis=0) for values in scores]
+    of_kinds = [
+        (f"{ALIKE_ROWS}, {kind}", [values[:, features].ravel() for values in scores])
+        for kind, features in kinds.items()
+    ]
+    pairs = [(ALIKE_ROWS, [values.ravel() for values in scores]), (ALIKE_MEANS, means), *of_kinds]
+    return [(quantity, float(np.corrcoef(*pair)[0, 1])) for quantity, pair in pairs]

@@ -1,13 +1,19 @@
-"""Sections 7 and 8.3 in numbers: the bias of MDI comes from deep nodes (Titanic, PassengerId)."""
+"""Sections 7 and 8.3 in numbers: the bias of MDI comes from deep nodes (Titanic, PassengerId).
+
+And section 3: contributions (CFC) depend on the distance of a test from the root. A tree of two
+tests predicts the same whichever comes first, so what a feature gets should hardly change.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
+from reproduction.datasets import titanic
 from reproduction.datasets.titanic import FEATURES
 from reproduction.figures import COLORS, panels
-from reproduction.papers.loecher2022 import _titanic
+from reproduction.papers import finding
+from reproduction.papers.loecher2022 import _titanic, _two_orders
 from reproduction.papers.loecher2022._titanic import ID, LEAST_SIZEABLE, STRONGEST, K, chosen
 
 INPUT = "loecher2022_titanic/mdi_by_depth"
@@ -16,6 +22,8 @@ NEAR, DEEP = 2, 4
 _HARDLY = "less than a tenth of the strongest feature is not sizeable, and so hardly susceptible"
 _MORE = "most frequently is taken for at least twice as often"
 MORE_OFTEN = 2.0
+_STRONGLY = "twice as much, or half of it, is taken for the least that is strongly altered"
+STRONGLY = 2.0
 _COLORS = dict(
     zip(
         FEATURES,
@@ -40,7 +48,8 @@ def compute(inputs) -> pd.DataFrame:
         ``quantity``, ``depth``, ``feature``, ``value`` (mean over the seeds) and ``error``, its
         standard error. Quantities: ``share of splits`` at a depth; ``MDI over Sex``, of all splits
         down to a depth; and of PassengerId, without depth, ``share near the root``, ``share of
-        deep splits`` and the ratio ``deep over near``.
+        deep splits`` and the ratio ``deep over near``. Then those of `_two_orders.means`, of all
+        passengers, with ``other``.
     """
     rows = inputs[INPUT]
     unshuffled = rows["data.shuffled"].isna() | (rows["data.shuffled"] == "")
@@ -55,7 +64,9 @@ def compute(inputs) -> pd.DataFrame:
     down_to = filled.groupby("repeat").cumsum()
     ratios = down_to.div(down_to[STRONGEST], axis=0)
     tables = [_by_depth("share of splits", shares), _by_depth("MDI over Sex", ratios)]
-    return pd.concat([*tables, _of_id(splits)], ignore_index=True)
+    data = titanic.load()
+    orders = pd.DataFrame(_two_orders.means(data.X, data.y, data.feature_names))
+    return pd.concat([*tables, _of_id(splits), orders], ignore_index=True)
 
 
 def _by_depth(quantity, values):
@@ -115,7 +126,7 @@ def draw(table):
 
 
 def statements(table) -> list[dict]:
-    """s24: near the root MDI is hardly biased; deep nodes split on PassengerId more often."""
+    """s24: near the root MDI is hardly biased, deep nodes test PassengerId; s32: CFC by depth."""
     rows = table[(table["feature"] == ID) & (table["quantity"] == "MDI over Sex")]
     row = rows[rows["depth"] == NEAR - 1].iloc[0]
     measured = "PassengerId over Sex, MDI of the first two levels of splits"
@@ -125,8 +136,34 @@ def statements(table) -> list[dict]:
     measured = (
         "share of PassengerId among splits from the fifth level on, over that in the first two"
     )
-    criterion = (MORE_OFTEN, "at least", _MORE)
-    return [*findings, chosen("s24", "deep nodes", measured, _estimate(row), *criterion)]
+    near = table[table["quantity"] == "share near the root"].iloc[0]
+    # A share of all splits divided by this one.
+    most = 1 / (near["value"] - K * near["error"])
+    criterion = (MORE_OFTEN, "at least", _MORE, False, (0.0, most))
+    findings.append(chosen("s24", "deep nodes", measured, _estimate(row), *criterion))
+    return findings + _by_order(table)
+
+
+def _by_order(table):
+    """s32: how much a feature gets below another one, over what it gets at the root."""
+    findings = []
+    for name in _two_orders.EXPLAINED:
+        rows = table[table["quantity"] == f"mean |{name}|"]
+        pair = rows.pivot(index=["feature", "other"], columns="depth", values="value")
+        factors = np.exp(np.abs(np.log(pair[1] / pair[0])))
+        feature, other = factors.idxmax()
+        measured = "largest factor between what a feature gets at the root and below another one "
+        measured += f"in the same function, {name} ({feature} and {other})"
+        # A control: SHAP values of the same trees change with the order, as the features depend on
+        # each other, but less.
+        kind, beside = ("at least", False) if name == "CFC" else ("at most", True)
+        options = {"basis": "chosen", "reason": _STRONGLY, "beside": beside}
+        # A mean absolute score is 1 at most.
+        options["possible"] = (1.0, 1 / pair.to_numpy().min())
+        findings.append(
+            finding("s32", f"two tests, {name}", measured, factors.max(), STRONGLY, kind, **options)
+        )
+    return findings
 
 
 def _estimate(row):

@@ -1,22 +1,40 @@
-"""Figure 4: SHAP values of the Titanic data, mean absolute values and every passenger."""
+"""Figure 4: SHAP values of the Titanic data, mean absolute values and every passenger.
+
+The table also has how SHAP values and contributions (CFC) of the passengers go together.
+"""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from reproduction.figures import panels
+from reproduction.papers import finding
 from reproduction.papers.loecher2022 import _passengers, _titanic
 from reproduction.papers.loecher2022._titanic import AS_THEY_ARE, LINES, SHUFFLED, sizeable
+
+VERY_HIGH = 0.9
+VERY_HIGH_REASON = "correlations of 0.9 to 1 are commonly called very high"
 
 
 def compute(inputs) -> pd.DataFrame:
     """Means over the seeds (``part`` "mean") and values of all passengers (``part`` "passenger").
 
-    See `_titanic.summary` and `_passengers.compute`.
+    See `_titanic.summary` and `_passengers.compute`. The ``part`` "correlation" has that of SHAP
+    and CFC over the passengers of the one forest, for each feature.
     """
     means = _titanic.summary(inputs, ["shap"]).assign(part="mean")
     passengers = _passengers.compute(inputs, "shap").assign(part="passenger")
-    return pd.concat([means, passengers], ignore_index=True).astype({"sample": "Int64"})
+    table = pd.concat([means, passengers, _correlations(inputs)], ignore_index=True)
+    return table.astype({"sample": "Int64"})
+
+
+def _correlations(inputs):
+    shap, cfc = (
+        _passengers.compute(inputs, name).pivot(index="sample", columns="feature", values="value")
+        for name in ("shap", "cfc")
+    )
+    correlations = shap.corrwith(cfc).rename("value").reset_index()
+    return correlations.assign(part="correlation", importance="shap")
 
 
 def draw(table):
@@ -42,6 +60,13 @@ def draw(table):
 
 
 def statements(table) -> list[dict]:
-    """s03: PassengerId is not near zero, and a shuffled one gets as much."""
+    """s03: PassengerId is not near zero, and a shuffled one gets as much; s31: SHAP and CFC."""
     means = table[table["part"] == "mean"]
-    return sizeable("s03", means, {"shap": "SHAP"}, case=SHUFFLED)
+    correlations = table[table["part"] == "correlation"]["value"]
+    measured = "smallest correlation of SHAP and CFC of a feature over the passengers"
+    options = {"basis": "chosen", "reason": VERY_HIGH_REASON, "possible": (-1.0, 1.0)}
+    criterion = (correlations.min(), VERY_HIGH, "at least")
+    return [
+        *sizeable("s03", means, {"shap": "SHAP"}, case=SHUFFLED),
+        finding("s31", "rows, Titanic", measured, *criterion, **options),
+    ]

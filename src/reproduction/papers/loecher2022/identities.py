@@ -6,6 +6,8 @@ each with its weight N_n(t) / |D|. Eq. 22 and 23 lack this weight in print; they
 and without it.
 Eq. 11 has "MDI =" where it should have "proportional to", and section 6 says that PG(1, 2) is
 MDI-oob, which PG(0.5, 1) with out-of-bag weights is.
+
+The table also has what sections 4 and 7 say of SHAP values and contributions (CFC) of any forest.
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ import pandas as pd
 from sklearn.datasets import load_diabetes
 
 from reproduction import models
-from reproduction.datasets import breast_cancer, digits, noisy_features, wine
+from reproduction.datasets import breast_cancer, digits, noisy_features, titanic, wine
 from reproduction.papers import finding
 from reproduction.papers.loecher2022 import _identities, _useless_split
+from reproduction.papers.loecher2022._titanic import ID
+from reproduction.papers.loecher2022.figure4 import VERY_HIGH, VERY_HIGH_REASON
 
 # Basis: rounding. Importances are at most 1 or so, and are sums over some ten thousand float64.
 ROUNDING = 1e-12
@@ -30,9 +34,10 @@ DEPTHS = (3, None)
 # The five relevant features are among the first so many. All later features have more values.
 CANDIDATES = 10
 RELEVANT, FEW_VALUES = "relevant features", "noise with few values"
-MANY_VALUES = "noise with many values"
+MANY_VALUES, NOISE = "noise with many values", "noise"
 # Of the first, more of the contributions should be left than of the second.
 PAIRS = ((FEW_VALUES, MANY_VALUES), (RELEVANT, FEW_VALUES))
+OF_TREES, OF_FOREST = (f"share of {ID}, CFC of the {of}" for of in ("trees", "forest"))
 COLUMNS = "part statement quantity data depth n_left n_right p n value size".split()
 COLUMNS += ["standard_error", "exact", "expected"]
 
@@ -43,6 +48,7 @@ def compute(
     n_trees: int = 20,
     n_trees_counter: int = 100,
     n_canceling: int = 16,
+    n_trees_alike: int = 100,
     n_draws: int = 2_000_000,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -56,7 +62,9 @@ def compute(
     n_trees_counter : int
         Trees of the forests that show what is not equal, and of those for canceling.
     n_canceling : int
-        Data sets on which canceling is measured, at least 2, each with one forest.
+        Data sets, and forests on the Titanic, on which canceling is measured, at least 2.
+    n_trees_alike : int
+        Trees of the forests of which SHAP values and CFC are compared; as many as the paper has.
     n_draws : int
         Outcomes drawn for each shape of a split.
     seed : int
@@ -73,7 +81,9 @@ def compute(
         ``counter-example``: what the quantity says, on one forest of ``n`` trees.
         ``canceling``: how much of the contributions is left when those of the trees are added
         up, mean over ``n`` data sets and its ``standard_error`` over them; and differences of such
-        shares, which are taken on each data set.
+        shares, which are taken on each data set. On the Titanic, shares of PassengerId in the mean
+        absolute contributions of the forest, which cancel, and of its trees.
+        ``alike``: correlations of SHAP values and contributions, on one forest of ``n`` trees.
         ``simulation``: mean decrease of the score ``quantity`` over ``n`` draws at a useless split
         with ``n_left`` and ``n_right`` out-of-bag rows and P(y = 1) = ``p``, its
         ``standard_error``, the mean by enumeration of all outcomes, ``exact``, and by the formula,
@@ -84,6 +94,7 @@ def compute(
     with threads(1):  # small forests: threads would wait for each other
         rows = _measured(n_forests, n_trees, seed) + _counter_examples(n_trees_counter, seed)
         rows += _of_canceling(n_canceling, n_trees_counter, seed)
+        rows += _of_likeness(n_trees_alike, seed)
         simulated = _useless_split.simulate(n_draws, seed)
     rows += [{"part": "simulation", "statement": "s16", **row} for row in simulated]
     integer_types = {name: "Int64" for name in ("depth", "n_left", "n_right", "n")}
@@ -104,12 +115,12 @@ def cases(seed: int) -> dict[str, tuple[str, np.ndarray, np.ndarray]]:
     return by_name | {"diabetes": ("Regressor", diabetes.data, y)}
 
 
-def _fit(case, n_trees, depth, seed):
+def _fit(case, n_trees, depth, seed, mtry=3):
     kind, X, y = case
     recipe = {
         "estimator": f"RandomForest{kind}",
         "n_estimators": n_trees,
-        "max_features": 3,
+        "max_features": mtry,
         "max_depth": depth,
         "random_state": seed,
     }
@@ -151,19 +162,16 @@ def _of_canceling(n_data_sets, n_trees, seed):
 
     The features of one data set share its outcomes and its forest, so errors are over data sets.
     """
-    repeats = range(seed, seed + n_data_sets)
-    by_kind = pd.DataFrame([_of_canceling_on(repeat, n_trees) for repeat in repeats])
-    key = {"part": "canceling", "statement": "s21", "data": "noisy_features", "n": n_data_sets}
-    errors = by_kind.std() / np.sqrt(n_data_sets)
-    return [
-        {
-            **key,
-            "quantity": f"{_identities.LEFT}, {name}",
-            "value": values.mean(),
-            "standard_error": errors[name],
-        }
-        for name, values in by_kind.items()
-    ]
+    rows = []
+    for name, measure in (("noisy_features", _of_canceling_on), ("titanic", _of_canceling_of_id)):
+        by_kind = pd.DataFrame([measure(r, n_trees) for r in range(seed, seed + n_data_sets)])
+        key = {"part": "canceling", "statement": "s21", "data": name, "n": n_data_sets}
+        errors = by_kind.std() / np.sqrt(n_data_sets)
+        rows += [
+            {**key, "quantity": quantity, "value": v.mean(), "standard_error": errors[quantity]}
+            for quantity, v in by_kind.items()
+        ]
+    return rows
 
 
 def _of_canceling_on(repeat, n_trees):
@@ -176,7 +184,38 @@ def _of_canceling_on(repeat, n_trees):
     kinds = {RELEVANT: relevant, FEW_VALUES: first & ~relevant, MANY_VALUES: ~first}
     means = {kind: shares[features].mean() for kind, features in kinds.items()}
     pairs = {_less(larger, smaller): means[larger] - means[smaller] for larger, smaller in PAIRS}
-    return means | pairs
+    return {f"{_identities.LEFT}, {name}": value for name, value in (means | pairs).items()}
+
+
+def _of_canceling_of_id(repeat, n_trees):
+    """PassengerId's share in the mean absolute CFC of a forest, and of its trees one by one."""
+    data = titanic.load()
+    fitted = _fit(("Classifier", data.X, data.y), n_trees, None, repeat, mtry=2)
+    sides = _identities.sides_of_eq9(_identities.contributions_of(*fitted))
+    place = data.feature_names.index(ID)
+    of_forest, of_trees = (side[place] / side.sum() for side in sides)
+    shares = {OF_TREES: of_trees, OF_FOREST: of_forest}
+    return {**shares, _less(OF_TREES, OF_FOREST): of_trees - of_forest}
+
+
+def _of_likeness(n_trees, seed):
+    """Correlations of SHAP values and CFC, of shallow and of full trees."""
+    rows = []
+    for name, case in cases(seed).items():
+        if case[0] != "Classifier":
+            continue
+        kinds = {}
+        if name == "noisy_features":
+            is_relevant = np.isin(
+                np.arange(case[1].shape[1]), noisy_features.load(random_state=seed).relevant
+            )
+            kinds = {RELEVANT: is_relevant, NOISE: ~is_relevant}
+        for depth in DEPTHS:
+            model, X, _ = _fit(case, n_trees, depth, seed)
+            key = {"part": "alike", "statement": "s31", "data": name, "depth": depth, "n": n_trees}
+            quantities = _identities.alike(model, X, kinds)
+            rows += [{**key, "quantity": q, "value": v} for q, v in quantities]
+    return rows
 
 
 def _less(larger, smaller):
@@ -228,6 +267,15 @@ MEASURED = {
     ("s17", "Eq. 22 as printed"): "largest error without the weight of the node",
     ("s17", "Eq. 23 as printed"): "largest error without the weight of the node",
 }
+# What the cause on file predicts of an equation that is wrong in print.
+PREDICTED = {
+    ("s22", "mean of all rows"): _identities.ROOTS,
+    ("s23", "two sides"): _identities.CANCELED,
+    ("s13", "as printed"): _identities.EQ11_FACTOR,
+    ("s17", "Eq. 22 as printed"): _identities.EQ22_NODES,
+    ("s17", "Eq. 23 as printed"): _identities.EQ23_NODES,
+}
+ERROR = (0.0, None)
 # Equations that the proof of a statement passes through; they are not what it states.
 PROVED = {("s14", "Eq. 18")}
 # Data on which section 6 is shown not to hold.
@@ -235,18 +283,34 @@ COUNTER_EXAMPLES = ("breast_cancer", "noisy_features")
 
 
 def statements(table) -> list[dict]:
-    """s12 to s17, s22, s23; of s13 only the identity; that contributions cancel, of s21."""
+    """s12 to s17, s22, s23, s30; of s13 the identity; of s21 that contributions cancel; s31."""
     identity = table[table["part"] == "identity"].groupby("quantity")["value"].max()
     findings = [
         finding(
             *(*key, MEASURED[key], identity[list(quantities)].max(), ROUNDING),
             beside=key in PROVED,
+            possible=ERROR,
+            expected=_around(identity[PREDICTED[key]]) if key in PREDICTED else None,
         )
         for key, quantities in IDENTITIES.items()
     ]
+    findings.append(_of_missingness(identity[_identities.UNTESTED]))
     findings += _of_equivalence(table[table["part"] == "counter-example"])
     findings += _of_noise(table[table["part"] == "canceling"])
+    findings += _of_alike(table[table["part"] == "alike"])
     return findings + _of_bias(table[table["part"] == "simulation"])
+
+
+def _around(value):
+    return value - ROUNDING, value + ROUNDING
+
+
+def _of_missingness(largest):
+    """s30: a value that is not 0 would violate missingness; the theory of TreeSHAP has none."""
+    measured = "largest |SHAP| of a feature that a tree does not test"
+    options = {"possible": ERROR, "expected": _around(0.0)}
+    variant = "features that a tree does not test"
+    return finding("s30", variant, measured, largest, ROUNDING, "at least", **options)
 
 
 def _of_equivalence(table):
@@ -254,26 +318,60 @@ def _of_equivalence(table):
     findings = []
     for name in COUNTER_EXAMPLES:
         value = table[table["data"] == name].set_index("quantity")["value"]
-        residual = value["best multiple of PG(1,2) - MDI-oob"]
+        residual = value[_identities.BEST]
+        options = {"possible": ERROR, "expected": _around(value[_identities.BEST_PREDICTED])}
         measured = "largest difference of MDI-oob and the multiple of PG(1,2) that fits best; "
         measured += f"MDI-oob is {value['largest MDI-oob']:.2g} at most, its correlation with "
         measured += f"PG(1,2) {value['correlation of PG(1,2) and MDI-oob']:.4f}"
-        findings.append(finding("s14", f"section 6, {name}", measured, residual, ROUNDING))
+        variant = f"section 6, {name}"
+        findings.append(finding("s14", variant, measured, residual, ROUNDING, **options))
     return findings
 
 
 def _of_noise(table):
     """s21: whether contributions cancel more where overfitting is, and where nothing tells y."""
-    rows = table.set_index(table["quantity"].str.removeprefix(f"{_identities.LEFT}, "))
-    findings = []
-    for larger, smaller in PAIRS:
-        name = _less(larger, smaller)
-        difference, width = rows.loc[name, "value"], K * rows.loc[name, "standard_error"]
-        measured = "share of the CFC that is left when those of the trees are added up: "
-        measured += f"{name}; {K:.0f} standard errors over {rows.loc[name, 'n']} data sets"
+    rows, findings = table.set_index("quantity"), []
+    left = "share of the CFC that is left when those of the trees are added up: "
+    quantities = [
+        (f"{larger} against {smaller}", left, f"{_identities.LEFT}, ", _less(larger, smaller))
+        for larger, smaller in PAIRS
+    ]
+    quantities.append((f"{ID}, trees against forest", "", "", _less(OF_TREES, OF_FOREST)))
+    for variant, beginning, prefix, name in quantities:
+        row = rows.loc[prefix + name]
+        difference, width = row["value"], K * row["standard_error"]
+        of = "data sets" if row["data"] == "noisy_features" else "forests"
+        measured = f"{beginning}{name}; {K:.0f} standard errors over {row['n']} {of}"
         options = {"basis": "monte-carlo", "interval": (difference - width, difference + width)}
-        variant = f"canceling, {larger} against {smaller}"
+        options["possible"] = (-1.0, 1.0)
+        variant = f"canceling, {variant}"
         findings.append(finding("s21", variant, measured, difference, 0.0, "at least", **options))
+    return findings
+
+
+def _of_alike(table):
+    """s31: values of every data set, and of all of them the means; of full trees."""
+    full = table[table["depth"].isna()]
+    options = {"basis": "chosen", "reason": VERY_HIGH_REASON, "possible": (-1.0, 1.0)}
+    least = full.loc[full["quantity"] == _identities.ALIKE_MEANS, "value"].min()
+    measured = "smallest correlation of mean |SHAP| and mean |CFC| over the features of a data set"
+    findings = [finding("s31", "features", measured, least, VERY_HIGH, "at least", **options)]
+    for name, rows in full.groupby("data", sort=False):
+        value = rows.set_index("quantity")["value"]
+        measured = "correlation of SHAP and CFC over all rows and features"
+        own = dict(options)
+        if name == "noisy_features":
+            # Between that of noise, which deep trees fit, and that of what tells y.
+            own["expected"] = tuple(
+                value[f"{_identities.ALIKE_ROWS}, {kind}"] for kind in (NOISE, RELEVANT)
+            )
+        findings.append(
+            finding(
+                *("s31", f"rows, {name}", measured, value[_identities.ALIKE_ROWS], VERY_HIGH),
+                "at least",
+                **own,
+            )
+        )
     return findings
 
 
@@ -283,28 +381,32 @@ def _of_bias(table):
     has_single = hat[["n_left", "n_right"]].min(axis=1) == 1
     simulated = f"; standard errors of {table['n'].max()} draws"
     findings = []
+    single = hat[has_single]
+    bias = (single["expected"] / single["standard_error"]).max()
+    predicted = {"with correction, a child of one row": (bias - DEVIATION, bias + DEVIATION)}
     for variant, rows, formula, measured in (
         ("without correction", raw, None, "largest distance of the mean from sigma^2 / N"),
         ("with correction", hat[~has_single], 0.0, "largest distance of the mean from 0"),
         (
             "with correction, a child of one row",
-            hat[has_single],
+            single,
             0.0,
             "largest distance of the mean from 0",
         ),
         (
             "size of that bias",
-            hat[has_single],
+            single,
             None,
             "the same from sigma^2 / N for each such child",
         ),
     ):
         formula = rows["expected"] if formula is None else formula
         distance = ((rows["value"] - formula).abs() / rows["standard_error"]).max()
-        options = {"basis": "monte-carlo", "reason": _DEVIATION}
+        options = {"basis": "monte-carlo", "reason": _DEVIATION, "possible": ERROR}
+        options["expected"] = predicted.get(variant)
         findings.append(
             finding("s16", variant, measured + simulated, distance, DEVIATION, **options)
         )
     error = (table["exact"] - table["expected"]).abs().max()
     measured = "largest error of the formulas against the enumeration of all outcomes"
-    return [*findings, finding("s16", "formulas", measured, error, ROUNDING)]
+    return [*findings, finding("s16", "formulas", measured, error, ROUNDING, possible=ERROR)]
