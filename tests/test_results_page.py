@@ -23,6 +23,14 @@ CHANGED = (
 )
 LOST = 'cell("lundberg2017/algorithms", part="lost", method="shap", rows="{}") | digits'
 TABLE1 = 'cell("loecher2022/table1", variant="described", score="pg_hat_oob(1,0)") | digits(2)'
+NULL_CASE = (
+    'cell("loecher2022/figure6", variant="published", coding="numbers", case="null case", '
+    'feature="x1", importance="{}") | digits(2)'
+)
+AGE = 'cell("loecher2022/depth", quantity="mean |{0}|", feature="Age", other="Pclass", depth="{1}")'
+BELOW_CLASS = (
+    "(" + AGE.replace("{1}", "1.0") + " / " + AGE.replace("{1}", "0.0") + ") | digits({1})"
+)
 SHARE = (
     'mean("sutera2021/disagreement", by="n", part="class", dataset="{}", weights="equal", '
     'versus="tree_shap", reference="{}") | digits(1)'
@@ -124,8 +132,18 @@ def of_worst_rows(column):
         ),
         (
             "docs/results.md",
-            "PG(1, 0) an area under the ROC curve of {} where .66 is printed",
+            "in table 1 it has an area under the ROC curve of {} where .66 is printed",
             [TABLE1],
+        ),
+        (
+            "docs/results.md",
+            "a mean of {} for the continuous feature of the null case, in place of {}",
+            [NULL_CASE.format(name) for name in ("pg_hat_10_all_splits", "pg_hat_10")],
+        ),
+        (
+            "docs/measures/saabas.md",
+            "gives it {} times as much as the other; by TreeSHAP it gets {} times as much",
+            [BELOW_CLASS.format("CFC", 0), BELOW_CLASS.format("SHAP", 1)],
         ),
     ],
 )
