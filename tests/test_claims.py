@@ -348,6 +348,19 @@ def test_a_rule_can_say_that_a_cell_cannot_be_compared():
     assert claim["verdict"] == "unexplained"
 
 
+def test_a_misprint_is_judged_as_it_is_read_and_shown_as_printed():
+    """A zero without decimals has the tolerance of its neighbors, and not half a unit of 1."""
+    rule = {"read": "0.00", "reason": "printed without decimals"}
+
+    def shown(value):
+        table, printed = [{"name": "a", "value": value}], [{**PRINTED[0], "printed": "0"}]
+        (claim,) = judge("p", "t", printed, table, [rule])
+        return claim["verdict"], claim["printed"], claim["tolerance"], claim["reason"]
+
+    assert shown("0.004") == ("equal", "0", "0.005", "printed without decimals")
+    assert shown("0.006")[0] == "unexplained"
+
+
 def test_the_summary_of_a_run_says_where_the_statements_are_that_depend_on_the_clock(tmp_path):
     """It left them out without a word: gajewski2025 had 25 statements, and 29 in the report."""
     judged, table, summary = (tmp_path / name for name in ("a.json", "claims.csv", "claims.md"))
@@ -461,7 +474,7 @@ def test_reference_tolerances_follow_from_their_basis():
         if claims.number(row["printed"]) is None:
             assert row["tolerance"] == ""
             continue
-        half_digit = 0.5 * 10.0 ** Decimal(row["printed"]).as_tuple().exponent
+        half_digit = 0.5 * 10.0 ** Decimal(_read(row)).as_tuple().exponent
         if row["basis"] == "rounding":
             assert float(row["tolerance"]) == pytest.approx(half_digit)
         elif row["basis"] == "monte-carlo":
@@ -480,7 +493,7 @@ def test_reference_tolerances_follow_from_their_basis():
 def test_reference_verdicts_follow_from_printed_and_ours():
     for row in reference():
         if row["verdict"] != "not comparable":
-            assert verdict(row["printed"], row["ours"], _basis(row)) == row["verdict"], row
+            assert verdict(_read(row), row["ours"], _basis(row)) == row["verdict"], row
         assert row["verdict"] != "differs" or (row["cause"] and row["test"])
 
 
@@ -548,6 +561,12 @@ def test_the_page_of_results_shows_the_summary_of_the_reference_run():
     summary = claims_summary.summary(rows)
     page = (ROOT / "docs" / "results.md").read_text()
     assert re.search(r"<!-- claims -->\n(.*?)<!-- /claims -->", page, re.S)[1] == summary
+
+
+def _read(claim):
+    """What the printed text of a judgment is read as."""
+    rules = rules_of(claim["paper"]).get(claim["artefact"], [])
+    return claims.rules_for(rules, claim["variant"], claim["cell"]).get("read", claim["printed"])
 
 
 def _basis(claim):

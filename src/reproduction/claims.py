@@ -145,8 +145,8 @@ def rules_for(rules: list[dict], variant: str, cell: str) -> dict:
     """The judging rules that hold for a cell, later ones over earlier ones.
 
     Each rule may name a ``variant`` and ``where`` (values of the cell). Its other keys are those
-    that it sets: ``basis``, ``k``, ``reason``, ``cause``, ``test``, ``expected``, and
-    ``incomparable``, why the cells cannot be compared.
+    that it sets: ``basis``, ``k``, ``reason``, ``cause``, ``test``, ``expected``, ``incomparable``,
+    why the cells cannot be compared, and ``read``, what a misprint is read as, with its ``reason``.
 
     ``expected`` has the two ends of the range in which the cause predicts our value: each a number,
     null for an open end, ``printed``, or the name of a column of the artefact's table.
@@ -205,10 +205,11 @@ def judge(
             cell, text = line["cell"], line["printed"]
             row = _row(rows, cell, f"{paper}/{artefact}, {variant}")
             rule = rules_for(rules, variant, cell)
-            claim = _claim(text, row, rule, incomparable)
+            read = rule.get("read", text)
+            claim = {**_claim(read, row, rule, incomparable), "printed": text}
             place = {"paper": paper, "artefact": artefact, "variant": variant, "cell": cell}
             claim = {**place, **claim, "data": data, "counts": COUNTS}
-            expected = _expected(rule.get("expected"), text, row)
+            expected = _expected(rule.get("expected"), read, row)
             ours = _number(row["value"]) if expected else math.nan
             claims.append(_explained(claim, ours, expected, expected))
     return claims
