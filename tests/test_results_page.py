@@ -32,7 +32,7 @@ BELOW_CLASS = (
     "(" + AGE.replace("{1}", "1.0") + " / " + AGE.replace("{1}", "0.0") + ") | digits({1})"
 )
 SHARE = (
-    'mean("sutera2021/disagreement", by="n", part="class", dataset="{}", weights="equal", '
+    'mean("sutera2021/disagreement", by="n", part="class", dataset="{}", fit="plain", '
     'versus="tree_shap", reference="{}") | digits(1)'
 )
 AREA_IN_PERCENT = AREA.replace("digits(2)", "percent")
@@ -120,10 +120,29 @@ def of_worst_rows(column):
         ("docs/results.md", "double precision changes {} to {} % of", last_places()),
         (
             "docs/results.md",
-            "falls from {} to 0 % (breast cancer), {} to 0 % (wine) and {} to 0 % (digits)",
-            [SHARE.format(name, "local_mdi") for name in ("breast_cancer", "wine", "digits")],
+            "has {} % below a correlation of .75 where local MDI has {} % (digits), {} where it "
+            "has {} % (wine), {} where it has {} % (iris), and",
+            [
+                SHARE.format(name, reference)
+                for name in ("digits", "wine", "iris")
+                for reference in ("class_entropy", "local_mdi")
+            ],
         ),
-        ("README.md", "falls from {} to 0 %.", [SHARE.format("breast_cancer", "local_mdi")]),
+        (
+            "docs/results.md",
+            "into a fall {}, {}, {} and 0 % are left",
+            [SHARE.format(name, "unfolded_entropy") for name in ("digits", "wine", "iris")],
+        ),
+        (
+            "README.md",
+            "alone has {} % of the wine samples below a correlation of .75, and local MDI {} %.",
+            [SHARE.format("wine", reference) for reference in ("class_entropy", "local_mdi")],
+        ),
+        (
+            "README.md",
+            "with this rise turned into a fall {} % are left",
+            [SHARE.format("wine", "unfolded_entropy")],
+        ),
         (
             "docs/results.md",
             "gone at depth {} in the row that takes the whole chain and at {} in rows that pass "

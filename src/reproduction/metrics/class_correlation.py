@@ -27,10 +27,10 @@ def compute(
     versus: list[ImportanceName] | None = None,
     reference: ImportanceName = "local_mdi",
 ) -> pd.DataFrame:
-    """Correlations of local MDI, and of the log loss saved, with measures of the predicted class.
+    """Correlations of local MDI, and of its controls, with measures of the predicted class.
 
-    Local MDI sums decreases of the entropy over all classes; `log_loss_saved` sums those of the
-    loss of one class along the same paths, and has the same mean over the training rows.
+    Local MDI sums decreases of the entropy over all classes; a control sums what another measure
+    of uncertainty loses along the same paths, see `CONTROLS`.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def compute(
     Returns
     -------
     DataFrame
-        One row a pair, correlation and sample: ``reference`` (`reference` or ``log_loss``),
+        One row a pair, correlation and sample: ``reference`` (`reference` or one of `CONTROLS`),
         ``versus``, ``correlation``, ``sample``, ``predicted`` (number of the class), ``prior`` (its
         probability at the roots) and ``value``, of signed scores; NaN where one is constant.
     """
@@ -59,7 +59,7 @@ def compute(
         predicted = attribution.output_index
         scores = {
             reference: _local.local_scores(attributions, reference),
-            "log_loss": log_loss_saved(forest, data.X, predicted),
+            **{name: saved(forest, data.X, predicted, name) for name in CONTROLS},
         }
         columns = {"sample": np.arange(len(predicted)), "predicted": predicted}
         columns["prior"] = attribution.baseline[:, 0]
@@ -75,14 +75,36 @@ def _explains_predicted(attribution):
     return getattr(attribution, "output_index", None) is not None
 
 
-def log_loss_saved(forest, X, classes) -> np.ndarray:
-    """Log loss, in bits, that each split on a row's path saves for one class of the row.
+def _entropy(p):
+    """Entropy of one class against the rest, in bits."""
+    return -(p * _log2(p) + (1 - p) * _log2(1 - p))
 
-    Node t of the path that tests X_m gives m the amount log2 p(t_x) - log2 p(t), where p is the
-    class's probability and t_x the child that x goes to: Saabas' walk over logarithms. Summed over
-    the training rows of t, each for its own class, that is their number times the information
-    which the split has about Y. So without bagging, and for the true classes, the mean over the
-    training rows is global MDI by the entropy, as in Eq. 9 of sutera2021.
+
+def _log2(p):
+    return np.log2(np.maximum(p, SMALLEST))
+
+
+# Uncertainty about each class, (n_nodes, n_classes), in bits, from the probabilities of all. An
+# entropy rises and falls as its class becomes likely; the others only fall.
+CONTROLS = {
+    # One class, as TreeSHAP has it, but still an entropy.
+    "class_entropy": _entropy,
+    # The same without its rise: what it rises by below 1/2 counts as a fall.
+    "unfolded_entropy": lambda p: np.where(p < 0.5, 2 - _entropy(p), _entropy(p)),
+    "log_loss": lambda p: -_log2(p),
+    # All classes, as local MDI has them: each that is not the row's own is to become unlikely.
+    "log_loss_all": lambda p: -_log2(p) + _log2(1 - p) - _log2(1 - p).sum(axis=1, keepdims=True),
+}
+
+
+def saved(forest, X, classes, control) -> np.ndarray:
+    """Uncertainty, in bits, that each split on a row's path removes for one class of the row.
+
+    Node t of the path that tests X_m gives m the amount u(t) - u(t_x), where u is the uncertainty
+    about the class and t_x the child that x goes to: Saabas' walk over uncertainties. With the log
+    loss, summed over the training rows of t, each for its own class, that is their number times the
+    information which the split has about Y. So without bagging, and for the true classes, the mean
+    over the training rows is global MDI by the entropy, as in Eq. 9 of sutera2021.
 
     Parameters
     ----------
@@ -90,12 +112,14 @@ def log_loss_saved(forest, X, classes) -> np.ndarray:
         Of classes, its values their fractions.
     X : array-like (n_samples, n_features)
     classes : int (n_samples,)
+    control : str
+        One of `CONTROLS`.
 
     Returns
     -------
     float64 array (n_samples, n_features)
         Probabilities below 1e-12 count as 1e-12.
     """
-    bits = replace(forest, value=np.log2(np.maximum(forest.value, SMALLEST)))
-    values = saabas.explain(bits, X).values
+    certainty = replace(forest, value=-CONTROLS[control](forest.value))
+    values = saabas.explain(certainty, X).values
     return values[np.arange(len(values)), :, classes]
