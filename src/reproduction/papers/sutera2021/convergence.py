@@ -218,6 +218,7 @@ def statements(table) -> list[dict]:
                 bias,
                 _WIDE,
                 basis="monte-carlo",
+                possible=(0, None),
                 reason="four standard errors, by the spread over forests",
             )
         )
@@ -241,6 +242,7 @@ def statements(table) -> list[dict]:
                     basis="chosen",
                     reason=reason,
                     interval=(value - 2 * error, value + 2 * error),
+                    possible=(-1, 1),
                 )
             )
     return findings

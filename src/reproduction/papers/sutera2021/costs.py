@@ -38,6 +38,10 @@ CALLS = {
 MUCH = 10.0
 # Rows that shap explains. Its TreeSHAP visits all nodes for every row, so one row is enough.
 SHAP_ROWS = 1
+# Nothing here takes a hundred thousand times as long as something else.
+_RATIO = (0, 1e5)
+# Local MDI walks as a prediction does, and adds a number where it has read one.
+_ADDS = (0, 2)
 _MUCH_REASON = '"much" and "strong" say no number; a factor of ten is beyond any choice of hardware'
 
 
@@ -188,14 +192,14 @@ def draw(table):
 _MARKS = {"prediction": ("black", "D"), "local_mdi": ("blue", "o"), "mdi": ("blue", "o")}
 
 # Ratio of two measures -> the statement that it decides, the kind of limit, and the limit. The
-# paper timed shap's TreeSHAP; that of this project stands beside it.
+# paper timed shap's TreeSHAP; that of this project stands beside it, and need only cost more.
 _RATIOS = {
     ("local_mdi", "prediction"): ("s22", "at most", 1.0),
     ("sage", "mdi"): ("s23", "at least", MUCH),
     ("tree_shap_shap", "local_mdi"): ("s38", "at least", MUCH),
     ("tree_shap_shap", "saabas"): ("s38", "at least", MUCH),
-    ("tree_shap", "local_mdi"): ("s38", "at least", MUCH),
-    ("tree_shap", "saabas"): ("s38", "at least", MUCH),
+    ("tree_shap", "local_mdi"): ("s38", "at least", 1.0),
+    ("tree_shap", "saabas"): ("s38", "at least", 1.0),
     ("loss_shap", "local_mdi"): ("s39", "at least", 1.0),
 }
 
@@ -222,6 +226,8 @@ def statements(table) -> list[dict]:
                         limit,
                         kind,
                         interval=(ratios.min(), ratios.max()),
+                        possible=_RATIO,
+                        expected=_ADDS if statement == "s22" else None,
                         beside=over == "tree_shap",
                         **(options if limit == MUCH else {"basis": "printed"}),
                     )

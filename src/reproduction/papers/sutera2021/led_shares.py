@@ -178,10 +178,11 @@ def _closeness(table):
                 _CLOSE,
                 basis="chosen",
                 reason=_CLOSE_REASON,
+                possible=(0, 1),
             )
         if source == "limit":
             measured = "largest gap between the shares of MDI and SAGE, K = 1"
-            options = {"basis": "chosen", "reason": _NOT_ROUNDING_REASON}
+            options = {"basis": "chosen", "reason": _NOT_ROUNDING_REASON, "possible": (0, 1)}
             yield finding(
                 "s41", words, measured, gaps.iloc[0], _NOT_ROUNDING, "at least", **options
             )
@@ -194,8 +195,11 @@ def _masking(limit):
         other_segments = shares.drop(columns=list(FAVORED))
         steps = shares[list(FAVORED)].sum(axis=1).diff()
         gains = other_segments.loc[KS[-1]] - other_segments.loc[KS[0]]
-        for variant, measured, value, kind in (
-            ("", "smallest step from K to K + 1 of the share of 1 and 4", steps.min(), "at least"),
-            (", others", "largest change of another share from K = 1 to 7", gains.max(), "at most"),
-        ):
-            yield finding("s16", f"{measure}{variant}", measured, value, 0.0, kind, basis="printed")
+        options = {"basis": "printed", "possible": (-1, 1)}
+        measured = "smallest step from K to K + 1 of the share of 1 and 4"
+        yield finding("s16", measure, measured, steps.min(), 0.0, "at least", **options)
+        # If another segment gains, it is number 6, and by that much.
+        of_6 = gains.loc[6]
+        options["expected"] = (of_6, of_6) if of_6 > 0 else None
+        measured = "largest change of another share from K = 1 to 7"
+        yield finding("s16", f"{measure}, others", measured, gains.max(), 0.0, **options)

@@ -96,6 +96,21 @@ QUANTITIES = {
     ("s45", "disagreements, X_m <= x_m and B <= x_B"): ("sum", 0.0),
 }
 
+# Bits of the ten classes of led, rounded up; other numbers are bits of fewer classes, squares of
+# numbers of about 1, or differences of probabilities. Only s37 has larger ones, a ratio.
+_LARGEST = 4.0
+# What the causes on file predict where a statement does not hold.
+EXPECTED = {
+    # Mean and variance stay, and so does the entropy when two probabilities change places.
+    ("s24", "irrelevance by the variance"): (-ROUNDING, ROUNDING),
+    ("s24", "footnote 9"): (-ROUNDING, ROUNDING),
+    # Squared units: four times, so three times as much is added.
+    ("s37", "regression"): (3 - ROUNDING, 3 + ROUNDING),
+    # An irrelevant input that has information about Y through another one, and one that is
+    # relevant in one context only: both occur.
+    ("s45", "all"): (2, None),
+}
+
 # Variants that stand beside a statement: a premise, and forests that do not meet one.
 BESIDE = ("premise", "bagged")
 # (statement, variant): the name of the measured value, and the beginnings of the names of the
@@ -258,6 +273,10 @@ def statements(table: pd.DataFrame) -> list[dict]:
         value, limit = extreme(v for v, _, _ in judged), extreme(b for _, _, b in judged)
         options = {"basis": "chosen", "reason": _MARGIN_REASON} if limit == MARGIN else {}
         options["beside"] = variant in BESIDE
+        is_count = any(reduction == "sum" for _, reduction, _ in judged)
+        largest = max(row["n"] for row in rows) if is_count else _LARGEST
+        options["possible"] = (0 if kind == "at most" else -largest, largest)
+        options["expected"] = EXPECTED.get((statement, variant))
         findings.append(finding(statement, variant, measured, value, limit, kind, **options))
     return findings
 
