@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from lightgbm import LGBMClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
+from xgboost import DMatrix, XGBClassifier
 
 import twins
 from forests import BOOSTED, DRAWN, boosted, raw_score, rows_on_thresholds
@@ -267,3 +268,27 @@ def test_values_stand_in_the_column_of_the_class_of_their_tree():
     columns = _nodes.in_columns(value, np.array([1, 0]), np.array([2, 1]), 2)
     assert columns.tolist() == [[0, 1], [0, 2], [3, 0]]
     assert _nodes.in_columns(value, np.array([0, 0]), np.array([2, 1]), 1).shape == (3, 1)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LGBMClassifier(objective="multiclass", num_class=3, n_estimators=2, verbose=-1),
+        XGBClassifier(objective="multi:softprob", num_class=3, n_estimators=3),
+    ],
+    ids=["lightgbm", "xgboost"],
+)
+def test_a_class_that_is_declared_but_absent_in_training_is_an_output(model):
+    """As in a fold without a rare class: names were missing, and every function failed."""
+    X = np.random.default_rng(0).normal(size=(90, 3))
+    model.fit(X, [0, 1] * 45)
+    attribution = explain(model, X)
+    assert attribution.output_names == ("0", "1", "2")
+    if isinstance(model, LGBMClassifier):
+        theirs = model.predict(X, pred_contrib=True)
+    else:
+        theirs = model.get_booster().predict(DMatrix(X), pred_contribs=True)
+    theirs = theirs.reshape(len(X), 3, 4).transpose(0, 2, 1)
+    tolerance = max(TOLERANCE.values())
+    assert twins.largest_error(attribution.values, theirs[:, :3]) <= tolerance
+    assert twins.largest_error(attribution.baseline, theirs[0, 3]) <= tolerance

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from splitcredit.convert import _ubjson, catboost, lightgbm, xgboost
+from splitcredit.convert import _ubjson, _xgboost_binary, catboost, lightgbm, xgboost
 from splitcredit.convert.units import lightgbm_objective
 from splitcredit.forest import Forest
 
@@ -62,6 +62,8 @@ def _opened(path) -> tuple:
     raw = path.read_bytes()
     if raw.replace(b"\r\n", b"\n", 1).startswith(_LIGHTGBM):
         return "lightgbm", raw.decode().replace("\r\n", "\n")
+    if _xgboost_binary.is_model(raw):
+        return "xgboost", _xgboost_binary.read(raw)
     content = _document(raw, path.name)
     for key, library in (("learner", "xgboost"), ("model_info", "catboost")):
         if key in content:

@@ -91,6 +91,15 @@ def scored_class(classes):
     return classes[1]
 
 
+def class_names(classes, n_outputs) -> tuple:
+    """Names of the outputs of a model with one for each class.
+
+    Training may have lacked classes that were declared: these are called by their numbers.
+    """
+    labels = () if classes is None else tuple(classes)
+    return (*labels, *range(len(labels), n_outputs))
+
+
 def in_columns(value, column, counts, n_outputs) -> np.ndarray:
     """Values as (n_nodes, n_outputs): each tree's in the column of its class, zeros elsewhere.
 

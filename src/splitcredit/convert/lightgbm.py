@@ -87,14 +87,27 @@ def _pieces(booster):
 
 def check_whole(text, name) -> None:
     """Raise a ValueError if a model's text ends before its last tree."""
-    head, *trees = text.split("\nTree=")
+    inside, is_whole = _inside(text)
+    head, *trees = inside.split("\nTree=")
     sizes = re.search(r"^tree_sizes=(.*)$", head, re.M)
     expected = len(trees) if sizes is None else len(sizes[1].split())
-    if "\nend of trees" not in text or "\nfeature_names=" not in head or len(trees) != expected:
+    if not is_whole or "\nfeature_names=" not in head or len(trees) != expected:
         raise ValueError(
             f"the {name} is incomplete, it ends after {len(trees)} of {expected} trees: save it "
             "again with save_model"
         )
+
+
+def _inside(text):
+    """The text up to the end of its trees, and whether there is one.
+
+    Before LightGBM 2.2 no line said so, and the importances follow the trees.
+    """
+    for ending in ("end of trees", "feature importances:", "feature_importances:"):
+        at = text.rfind(f"\n{ending}")
+        if at >= 0:
+            return text[:at], True
+    return text, False
 
 
 def from_pieces(pieces, name, classes=None) -> Forest:
@@ -110,7 +123,9 @@ def from_pieces(pieces, name, classes=None) -> Forest:
     arrays, decision = _flat(trees, n_outputs, averaged, name)
     by_category = np.flatnonzero(decision & _BY_CATEGORY)
     members = _members(trees, arrays, by_category)
-    missing_value = _missing_value(arrays["feature"], decision, features, name)
+    missing_value = _missing_value(
+        arrays["feature"], decision, features, by_category, members, name
+    )
     labels = _labels(pieces[-1])
     arrays |= subset_fields(
         arrays,
@@ -234,23 +249,26 @@ class _Trees:
 
 
 def _lines_of_trees(piece):
-    start, stop = piece.find("\nTree="), piece.rfind("\nend of trees")
-    if start < 0:
-        return ""
-    return f"{piece[start + 1 : stop if stop > 0 else None]}\n"
+    inside, _ = _inside(piece)
+    start = inside.find("\nTree=")
+    return "" if start < 0 else f"{inside[start + 1 :]}\n"
 
 
-def _missing_value(features_of_nodes, decision, features, name):
-    """0 if the model was fitted with zero_as_missing, else None."""
-    zero = decision & _ZERO != 0
+def _missing_value(features_of_nodes, decision, features, by_category, members, name):
+    """0 if the model was fitted with zero_as_missing, else None.
+
+    Of splits by categories LightGBM takes no notice of the bit.
+    """
+    is_number = decision & _BY_CATEGORY == 0
+    zero = is_number & (decision & _ZERO != 0)
     if not zero.any():
         return None
     # Where training had nothing missing, such as in a feature of two values, a NaN goes where 0
     # goes, and may take its place.
-    by_category = decision & _BY_CATEGORY != 0
-    others = np.flatnonzero(~by_category & ~zero & (decision & _NAN != 0))
+    others = np.flatnonzero(is_number & ~zero & (decision & _NAN != 0))
     if not others.size:
-        others = np.flatnonzero(by_category)
+        # A NaN goes right, and so does 0 unless it is one of the categories.
+        others = by_category[[bool((codes == 0).any()) for codes in members]]
     if others.size:
         feature = features[features_of_nodes[others[0]]]
         raise ValueError(
@@ -357,7 +375,7 @@ def _below_zero(threshold):
 def _output_names(head, n_outputs, classes):
     """Labels of the classes; the one output of a binary classifier is the score of class 1."""
     if n_outputs > 1:
-        return tuple(range(n_outputs) if classes is None else classes)
+        return _nodes.class_names(classes, n_outputs)
     if head.get("objective", "").startswith("binary"):
         return (_nodes.scored_class(classes),)
     return ("output",)

@@ -22,8 +22,8 @@ from splitcredit.forest import Forest
 # Objective -> link that takes its base score, kept in units of the prediction, to the margin.
 _IDENTITY = """
     binary:hinge binary:logitraw multi:softmax multi:softprob rank:map rank:ndcg rank:pairwise
-    reg:absoluteerror reg:expectileerror reg:pseudohubererror reg:quantileerror reg:squarederror
-    reg:squaredlogerror
+    reg:absoluteerror reg:expectileerror reg:linear reg:pseudohubererror reg:quantileerror
+    reg:squarederror reg:squaredlogerror
 """
 _LOGIT = "binary:logistic reg:logistic"
 _LOG = "count:poisson reg:gamma reg:tweedie survival:aft survival:cox"
@@ -195,7 +195,8 @@ def _labels(learner):
 def _subsets(trees, offsets, arrays, n_features, labels):
     """Fields for splits by categories, whose members go right."""
     nodes, members = [], []
-    if not labels and _is_empty(trees, "categories_nodes"):
+    # Before XGBoost 1.3 there are no such lists.
+    if not labels and ("categories_nodes" not in trees[0] or _is_empty(trees, "categories_nodes")):
         return {}
     new_index = np.full(arrays["source"].max() + 1, -1)
     new_index[arrays["source"]] = np.arange(len(arrays["source"]))
@@ -223,7 +224,7 @@ def _flat(trees, offsets, column, weights, n_outputs, name):
 
     `source` is the number of each node before any is left out.
     """
-    is_vector = _leaf_sizes(trees) != {1}
+    is_vector = max(_leaf_sizes(trees)) > 1  # before XGBoost 2.0 a leaf with one value has 0
     if is_vector:
         _refuse_former_vectors(trees, name)
     start = np.repeat(offsets[:-1].astype(np.int32), np.diff(offsets))
@@ -339,7 +340,7 @@ def _output_names(learner, classes):
     if n_targets > 1:
         return tuple(f"{y}=1" if binary else y for y in _nodes.target_names(n_targets))
     if n_classes > 1:
-        return tuple(range(n_classes) if classes is None else classes)
+        return _nodes.class_names(classes, n_classes)
     if binary:
         return (_nodes.scored_class(classes),)
     return ("output",)
@@ -353,5 +354,6 @@ def _base(learner, n_outputs, name):
             f"this {name} was fitted with the objective {objective!r}, whose base score has an "
             f"unknown scale: fit with one of {', '.join(sorted(_LINKS))}"
         )
+    link = float if learner.get("base_is_margin") else _LINKS[objective]
     scores = np.atleast_1d(json.loads(learner["learner_model_param"]["base_score"]))
-    return np.resize([_LINKS[objective](float(np.float32(s))) for s in scores], n_outputs)
+    return np.resize([link(float(np.float32(s))) for s in scores], n_outputs)

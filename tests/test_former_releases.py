@@ -1,0 +1,121 @@
+"""Files of former releases of XGBoost, LightGBM and CatBoost, and what these gave for them."""
+
+import base64
+import json
+import re
+from pathlib import Path
+
+import lightgbm
+import numpy as np
+import pytest
+import xgboost
+
+import twins
+from splitcredit import explain, to_forest
+from test_forest import assert_equal_forests
+
+# Made by tests/models/make_former.py with each release.
+STORED = {
+    f"{path.stem}, {kind}": stored
+    for path in sorted((Path(__file__).parent / "models" / "former").glob("*.json"))
+    for kind, stored in json.loads(path.read_text()).items()
+}
+FORMATS = {
+    "json": lambda content: json.dumps(content).encode(),
+    "ubj": base64.b64decode,
+    "binary": base64.b64decode,
+    "text": str.encode,
+}
+FILES = [(name, key) for name, stored in STORED.items() for key in FORMATS if key in stored]
+
+
+def saved(name, key, folder):
+    """The model as a file; what it is must be told by its content."""
+    path = folder / "model"
+    path.write_bytes(FORMATS[key](STORED[name][key]))
+    return path
+
+
+@pytest.mark.parametrize(("name", "key"), FILES)
+def test_scores_and_contributions_are_those_of_the_release(name, key, tmp_path):
+    """Leaves of one value had size 0 before XGBoost 2.0, which was taken for vectors."""
+    stored = STORED[name]
+    rows = np.array(stored["rows"], float)
+    attribution = explain(saved(name, key, tmp_path), rows)
+    shape = (len(rows), -1, rows.shape[1] + 1)
+    contributions = np.reshape(stored["contributions"], shape).transpose(0, 2, 1)
+    # Of its random forests LightGBM gives the sum of the trees, two here.
+    times = 2 if name.endswith("forest") else 1
+    tolerance = 1e-5 if name.startswith("xgboost") else 1e-12  # XGBoost adds up in float32
+    assert twins.largest_error(times * attribution.values, contributions[:, :-1]) <= tolerance
+    assert twins.largest_error(times * attribution.totals(), contributions.sum(1)) <= tolerance
+    if times == 1:
+        assert twins.largest_error(attribution.totals(), stored["raw"]) <= tolerance
+
+
+@pytest.mark.parametrize("name", [n for n in STORED if re.match(r"xgboost-(1.[3-7]|2)", n)])
+def test_a_model_that_a_newer_XGBoost_has_read_and_saved_is_the_same(name, tmp_path):
+    """It keeps the sizes of leaves as they were."""
+    booster = xgboost.Booster()
+    booster.load_model(bytearray(FORMATS["json"](STORED[name]["json"])))
+    booster.save_model(tmp_path / "saved.json")
+    for model in (booster, tmp_path / "saved.json"):
+        assert_equal_forests(to_forest(model), to_forest(saved(name, "json", tmp_path)))
+
+
+@pytest.mark.parametrize("length", [0, 100, 200, 600, -4])
+def test_a_binary_file_that_ends_early_is_no_shorter_model(length, tmp_path):
+    path = saved("xgboost-0.90, dropout", "binary", tmp_path)
+    path.write_bytes(path.read_bytes()[:length])
+    with pytest.raises(ValueError, match=r"is no model file|is incomplete: save it again"):
+        to_forest(path)
+
+
+@pytest.mark.parametrize("title", ["feature importances:", "feature_importances:"])
+def test_a_text_of_LightGBM_need_not_say_where_its_trees_end(title, tmp_path):
+    """Before 2.2 none did; a feature with the name of a key stands among the importances then."""
+    names = ["leaf_value", "Tree", "num_leaves"]
+    text = STORED["lightgbm-2.2.0, regression"]["text"].replace(
+        "Column_0 Column_1 Column_2", "a b c"
+    )
+    text = text.replace("a b c", " ".join(names)).replace("Column_", "a")
+    trees, _, _ = text.partition("end of trees\n")
+    path, whole = tmp_path / "old", tmp_path / "whole"
+    whole.write_text(text)
+    importances = "\n".join([title, *(f"{name}=3" for name in names)])
+    path.write_text(re.sub("tree_sizes=.*\n", "", trees) + f"\n{importances}")
+    assert_equal_forests(to_forest(path), to_forest(whole))
+    path.write_text(trees)
+    with pytest.raises(ValueError, match="is incomplete"):
+        to_forest(path)
+
+
+def test_bits_of_missing_zeros_at_splits_by_categories_have_no_meaning():
+    """Former releases wrote them for sparse rows."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, (400, 4)).astype(float)
+    y = (X[:, 0] == 2) * 3 + X[:, 3]
+    options = {"verbose": -1, "min_data_per_group": 5, "cat_smooth": 1}
+    model = lightgbm.train(options, lightgbm.Dataset(X, y, categorical_feature=[0, 1]), 5)
+    text = re.sub(r"tree_sizes=.*\n", "", model.model_to_string())
+    old = lightgbm.Booster(model_str=re.sub(r"(?<=decision_type=).*", _with_zero_bits, text))
+    X[::5] = np.nan
+    assert np.array_equal(explain(old, X).values, explain(model, X).values)
+    assert twins.largest_error(explain(old, X).totals()[:, 0], old.predict(X)) <= 1e-12
+
+
+def _with_zero_bits(line):
+    return " ".join("5" if int(kind) & 1 else kind for kind in line[0].split())
+
+
+def test_zeros_are_missing_beside_categories_without_the_category_0():
+    """A NaN goes right at a split by categories, and so does 0 where it is none of them."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=800), rng.integers(1, 9, 800)])
+    X[rng.random(800) < 0.2] = 0
+    y = X[:, 0] + 5 * np.isin(X[:, 1], [2, 5]) - 9 * (X[:, 1] == 0)
+    model = lightgbm.LGBMRegressor(n_estimators=9, verbose=-1, zero_as_missing=True, cat_smooth=1)
+    model.fit(X, y, categorical_feature=[1])
+    forest = to_forest(model)
+    assert forest.missing_value == 0 and len(forest.categories) > 0
+    assert twins.largest_error(forest.predict(X)[:, 0], model.predict(X)) <= 1e-12
