@@ -2,17 +2,23 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from lightgbm import LGBMClassifier
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+)
 from xgboost import DMatrix, XGBClassifier
 
 import twins
 from forests import BOOSTED, DRAWN, boosted, raw_score, rows_on_thresholds
-from splitcredit import Forest, explain, to_forest
+from splitcredit import Forest, explain, interactions, to_forest
 from splitcredit.convert import _nodes
+from splitcredit.faithfulness.prediction_gap import pg2
 from splitcredit.importances import mdi
 from splitcredit.kernels import leaf_means
 from twins_tree_shap import means_of_leaves
@@ -292,3 +298,58 @@ def test_a_class_that_is_declared_but_absent_in_training_is_an_output(model):
     tolerance = max(TOLERANCE.values())
     assert twins.largest_error(attribution.values, theirs[:, :3]) <= tolerance
     assert twins.largest_error(attribution.baseline, theirs[0, 3]) <= tolerance
+
+
+TWO_CLASSES = {
+    "xgboost": XGBClassifier(n_estimators=3),
+    "lightgbm": LGBMClassifier(n_estimators=3, verbose=-1),
+    "histogram": HistGradientBoostingClassifier(max_iter=3),
+    "gradient": GradientBoostingClassifier(n_estimators=3),
+    "votes": AdaBoostClassifier(n_estimators=3),
+}
+
+
+@pytest.mark.parametrize("name", TWO_CLASSES)
+def test_the_number_of_an_output_is_that_of_a_class_where_one_score_stands_for_two(name):
+    """The number 0 gave class 1, and 1 was an error; a forest gave 0 and 1."""
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    model = TWO_CLASSES[name].fit(X, (X[:, 0] > 0).astype(int))
+    second = explain(model, X)
+    assert second.output_names == ("1",)
+    for calls in (
+        lambda output: explain(model, X, output=output),
+        lambda output: explain(model, X, "saabas", output=output),
+        lambda output: explain(model, X, "tree_shap_interventional", background=X, output=output),
+        lambda output: interactions(model, X, output=output),
+    ):
+        for number, sign in ((0, -1), (1, 1)):
+            of_class, of_second = calls(number), calls("all")
+            assert of_class.output_names == (str(number),)
+            assert np.array_equal(of_class.values, sign * of_second.values)
+            assert np.array_equal(of_class.baseline, sign * of_second.baseline)
+            assert not np.signbit(of_class.values[of_class.values == 0]).any()
+            assert np.array_equal(calls(str(number)).values, of_class.values)
+    with pytest.raises(ValueError, match="an index below 2, or a name in"):
+        explain(model, X, output=2)
+    restored = Forest.from_arrays(to_forest(model).to_arrays())
+    assert np.array_equal(explain(restored, X, output=0).values, -second.values)
+    assert pg2(model, X[:3], [0], scale=1.0, output=0) == pytest.approx(
+        pg2(model, X[:3], [0], scale=1.0)
+    )
+
+
+def test_the_probability_of_the_first_class_is_1_less_that_of_the_second():
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    model = LGBMClassifier(n_estimators=3, verbose=-1).fit(X, X[:, 0] > 0)
+    call = partial(explain, model, X, "tree_shap_interventional", background=X)
+    for output in (0, 1):
+        totals = call(model_output="probability", output=output).totals()[:, 0]
+        assert twins.largest_error(totals, model.predict_proba(X)[:, output]) <= 1e-12
+
+
+def test_a_number_that_may_mean_either_of_two_classes_is_refused():
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    model = LGBMClassifier(n_estimators=3, verbose=-1).fit(X, np.where(X[:, 0] > 0, 2, 1))
+    with pytest.raises(ValueError, match="output=1 may mean the class 1 or the output of index 1"):
+        explain(model, X, output=1)
+    assert explain(model, X, output="1").output_names == ("1",)

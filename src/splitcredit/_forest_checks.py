@@ -51,8 +51,10 @@ def check(forest) -> None:
     for name, allowed in (("aggregate", ("mean", "sum")), ("x_dtype", ("float32", "float64"))):
         if getattr(f, name) not in allowed:
             raise ValueError(f"{name} is {getattr(f, name)!r}, expected one of {allowed}")
-    for name in ("value", "impurity", "base"):
-        if getattr(f, name) is not None and not _is_finite(getattr(f, name)):
+    if f.other_class is not None and f.n_outputs != 1:
+        raise ValueError(f"other_class is {f.other_class!r}, and there are {f.n_outputs} outputs")
+    for name in ("value", "base"):  # impurities are checked by the measures that read them
+        if not is_finite(getattr(f, name)):
             raise ValueError(f"{name} must be finite")
     first = 0
     while first < f.n_trees:
@@ -61,7 +63,7 @@ def check(forest) -> None:
         first = last
 
 
-def _is_finite(numbers):
+def is_finite(numbers):
     """Whether all numbers are finite: a finite sum says so, without an array of answers."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = numbers.sum()

@@ -114,6 +114,9 @@ class Forest:
     missing_value : float, optional
         A number that counts as missing, as NaN does: `prepare` puts NaN in its place. Where x_dtype
         is float64, numbers up to 1e-35 from it are taken for it, as LightGBM takes them for 0.
+    other_class : str, optional
+        Of a boosted model of two classes, which has one output, the score of the second: the first
+        class, whose score is minus that.
     several_targets : bool, optional
         Whether the outputs are several targets, or classes of them: none of them is the predicted
         one. If not given, names such as "y0" and "y1", or "y0=red" and "y1=long", say that.
@@ -166,6 +169,7 @@ class Forest:
     categories: Categories | None = None
     missing_value: float | None = None
     several_targets: bool | None = None
+    other_class: str | None = None
 
     def __post_init__(self):
         set_ = object.__setattr__
@@ -378,6 +382,7 @@ class Forest:
         check_fields(cls, arrays)
         scalar_fields = {"strict", "x_dtype", "aggregate", "criterion", "cover_kind"}
         scalar_fields |= {"names_given", "training_hash", "missing_value", "several_targets"}
+        scalar_fields |= {"other_class"}
         name_fields = {"feature_names", "output_names"}
         values: dict[str, Any] = {
             k: v.item() if k in scalar_fields else tuple(v.tolist()) if k in name_fields else v

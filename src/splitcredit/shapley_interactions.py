@@ -11,6 +11,7 @@ from splitcredit._names import feature_index, indexed, row_index
 from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import (
     chosen_outputs,
+    is_other_class,
     predicted_outputs,
     prepared_background,
 )
@@ -203,6 +204,8 @@ def interactions(
         outputs = chosen_outputs(forest, output, "'all', 'predicted'")
         values = _values(forest, X, outputs, set_indices, background)
         baseline, names = baseline[outputs], tuple(forest.output_names[c] for c in outputs)
+    if index is None and is_other_class(forest, output):
+        values, baseline, names = 0.0 - values, 0.0 - baseline, (forest.other_class,)
     return Interactions(
         values=values,
         sets=set_indices,

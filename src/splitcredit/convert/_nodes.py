@@ -78,17 +78,16 @@ def target_names(n_targets) -> tuple[str, ...]:
     return tuple(f"y{k}" for k in range(n_targets))
 
 
-def scored_class(classes):
-    """The class whose score a boosted model of two classes gives: the second.
+def of_two_classes(classes) -> dict:
+    """Fields of a Forest with one score for two classes, that of the second.
 
     Where training had one class, the score is that of what is not this class; without labels, and
     beside a class 0, it is called 1.
     """
-    if classes is None or len(classes) == 0:
-        return "1"
-    if len(classes) == 1:
-        return "1" if classes[0] == 0 else f"not {classes[0]}"
-    return classes[1]
+    other, *scored = (0, 1) if classes is None or len(classes) == 0 else classes
+    if not scored:
+        scored = ["1" if other == 0 else f"not {other}"]
+    return {"output_names": (scored[0],), "other_class": str(other)}
 
 
 def class_names(classes, n_outputs) -> tuple:

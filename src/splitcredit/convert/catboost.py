@@ -66,12 +66,10 @@ def from_content(content, name) -> Forest:
     scale, bias = content["scale_and_bias"]
     bias = np.atleast_1d(np.array(bias, float))
     arrays = _flat(content, features, float(scale), len(bias), name)
-    outputs, several = _outputs(content["model_info"], len(bias), name)
     return Forest(
         **_nodes.frozen(arrays),
         feature_names=names,
-        output_names=outputs,
-        several_targets=several,
+        **_labels_of_outputs(content["model_info"], len(bias), name),
         criterion=_nodes.LEAF_VARIANCE,
         strict=False,
         x_dtype="float32",
@@ -168,8 +166,8 @@ def _split(split):
     return split["float_feature_index"], np.float32(split["border"])
 
 
-def _outputs(info, n_outputs, name):
-    """Labels of the classes or targets, and whether they are several targets.
+def _labels_of_outputs(info, n_outputs, name):
+    """Classes or targets as fields of a Forest.
 
     The one output of a binary classifier is the score of class 1. Labels of which a row may have
     several are kept as classes are, but each is a target of its own, with such an output.
@@ -185,8 +183,10 @@ def _outputs(info, n_outputs, name):
             f"cannot give; fit with classes_count={len(known)}"
         )
     if n_outputs == 1:
-        return (labels[1],) if len(labels) == 2 else ("output",), False
+        is_binary = len(labels) == 2
+        names = _nodes.of_two_classes(labels) if is_binary else {"output_names": ("output",)}
+        return {**names, "several_targets": False}
     if len(labels) != n_outputs:
-        return _nodes.target_names(n_outputs), True
+        return {"output_names": _nodes.target_names(n_outputs), "several_targets": True}
     loss = info.get("params", {}).get("loss_function", {}).get("type")
-    return tuple(labels), loss in _OF_SEVERAL_LABELS
+    return {"output_names": tuple(labels), "several_targets": loss in _OF_SEVERAL_LABELS}

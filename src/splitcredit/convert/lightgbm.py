@@ -140,7 +140,7 @@ def from_pieces(pieces, name, classes=None) -> Forest:
     return Forest(
         **_nodes.frozen(arrays, but="categories"),
         feature_names=features,
-        output_names=_output_names(head, n_outputs, classes),
+        **_labels_of_outputs(head, n_outputs, classes),
         criterion=_nodes.LEAF_VARIANCE,
         strict=False,
         x_dtype="float64",
@@ -372,10 +372,10 @@ def _below_zero(threshold):
     return np.where(threshold == -CLOSE_TO_MISSING, step_lower, threshold)
 
 
-def _output_names(head, n_outputs, classes):
-    """Labels of the classes; the one output of a binary classifier is the score of class 1."""
+def _labels_of_outputs(head, n_outputs, classes):
+    """Classes as fields; the one output of a binary classifier is the score of class 1."""
     if n_outputs > 1:
-        return _nodes.class_names(classes, n_outputs)
+        return {"output_names": _nodes.class_names(classes, n_outputs)}
     if head.get("objective", "").startswith("binary"):
-        return (_nodes.scored_class(classes),)
-    return ("output",)
+        return _nodes.of_two_classes(classes)
+    return {"output_names": ("output",)}

@@ -94,7 +94,7 @@ def _labels(model):
             names if has_names else (f"x{j}" for j in range(model.n_features_in_))
         ),
         "names_given": has_names,
-        "output_names": _output_names(model),
+        **_labels_of_outputs(model),
         "several_targets": _n_targets(model) > 1,
     }
 
@@ -104,20 +104,21 @@ def _n_targets(model):
     return getattr(model.estimators_[0] if bagged else model, "n_outputs_", 1)
 
 
-def _output_names(model):
-    """Classes, or targets; of several targets, each class of each.
+def _labels_of_outputs(model):
+    """Classes, or targets, as fields; of several targets, each class of each.
 
     But the one raw score of a boosted binary classifier is that of the second class.
     """
     n_targets = _n_targets(model)
     if not is_classifier(model):
-        return _nodes.target_names(n_targets) if n_targets > 1 else ("output",)
+        return {"output_names": _nodes.target_names(n_targets) if n_targets > 1 else ("output",)}
     if n_targets > 1:
         pairs = zip(_nodes.target_names(n_targets), model.classes_, strict=True)
-        return tuple(f"{target}={label}" for target, labels in pairs for label in labels)
+        names = (f"{target}={label}" for target, labels in pairs for label in labels)
+        return {"output_names": tuple(names)}
     boosted = hasattr(model, "n_trees_per_iteration_") or isinstance(
         model, ensemble.AdaBoostClassifier
     )
     if boosted and len(model.classes_) < 3:
-        return (_nodes.scored_class(model.classes_),)
-    return tuple(model.classes_)
+        return _nodes.of_two_classes(model.classes_)
+    return {"output_names": tuple(model.classes_)}

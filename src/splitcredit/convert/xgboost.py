@@ -124,19 +124,20 @@ def from_content(content, name, rounds=None, classes=None, missing=None) -> Fore
     features = tuple(names or [f"x{j}" for j in range(n_features)])
     trees, column, weights = _trees(learner, name, rounds)
     offsets = _offsets(trees)
-    outputs = _output_names(learner, classes)
-    arrays = _flat(trees, offsets, column, weights, len(outputs), name)
+    labels = _labels_of_outputs(learner, classes)
+    n_outputs = len(labels["output_names"])
+    arrays = _flat(trees, offsets, column, weights, n_outputs, name)
     arrays |= _subsets(trees, offsets, arrays, n_features, _labels(learner))
     del arrays["source"]
     return Forest(
         **_nodes.frozen(arrays, but="categories"),
         feature_names=features,
-        output_names=outputs,
+        **labels,
         criterion=_nodes.LEAF_VARIANCE,
         strict=True,
         x_dtype="float32",
         aggregate="sum",
-        base=_base(learner, len(outputs), name),
+        base=_base(learner, n_outputs, name),
         cover_kind="sum_hessian",
         names_given=bool(names),
         missing_value=missing,
@@ -329,8 +330,8 @@ def _column(trees, key):
     return _ubjson.joined(by_tree)
 
 
-def _output_names(learner, classes):
-    """Labels of classes or targets; the one output of a binary classifier is the score of class 1.
+def _labels_of_outputs(learner, classes):
+    """Classes or targets as fields; the one output of a binary classifier is that of class 1.
 
     A classifier of several targets has one such output for each.
     """
@@ -338,12 +339,11 @@ def _output_names(learner, classes):
     n_classes, n_targets = int(parameters["num_class"]), _n_targets(learner)
     binary = learner["objective"]["name"].startswith("binary:")
     if n_targets > 1:
-        return tuple(f"{y}=1" if binary else y for y in _nodes.target_names(n_targets))
+        targets = _nodes.target_names(n_targets)
+        return {"output_names": tuple(f"{y}=1" if binary else y for y in targets)}
     if n_classes > 1:
-        return _nodes.class_names(classes, n_classes)
-    if binary:
-        return (_nodes.scored_class(classes),)
-    return ("output",)
+        return {"output_names": _nodes.class_names(classes, n_classes)}
+    return _nodes.of_two_classes(classes) if binary else {"output_names": ("output",)}
 
 
 def _base(learner, n_outputs, name):

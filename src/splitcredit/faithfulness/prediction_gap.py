@@ -369,7 +369,7 @@ def only_output(forest, output) -> int:
     ValueError
         If there is no such output, or there are several and none was chosen.
     """
-    from splitcredit.importances._prediction import chosen_outputs
+    from splitcredit.importances._prediction import OutputIndex, chosen_outputs
     from splitcredit.kernels.nodes import outputs_add_up
 
     if output is None and forest.n_outputs == 2 and outputs_add_up(forest):
@@ -379,7 +379,7 @@ def only_output(forest, output) -> int:
             f"the model has {forest.n_outputs} outputs: choose one with output=, by index or by "
             f"name in {list(forest.output_names)}"
         )
-    outputs = chosen_outputs(forest, 0 if output is None else output, "")
+    outputs = chosen_outputs(forest, OutputIndex(0) if output is None else output, "")
     if len(outputs) != 1:
         raise ValueError("output='all': the gap is of one output, give its index or name")
     return int(outputs[0])

@@ -40,6 +40,8 @@ def explain_prediction(
     else:
         values = all_outputs(forest, X, outputs)
         baseline, names = baseline[outputs], tuple(forest.output_names[c] for c in outputs)
+    if index is None and is_other_class(forest, output):
+        values, baseline, names = 0.0 - values, 0.0 - baseline, (forest.other_class,)
     return Attribution(
         values=values,
         baseline=baseline,
@@ -129,6 +131,8 @@ class OutputIndex(int):
 def chosen_outputs(forest, output, allowed="'all'") -> np.ndarray:
     """Outputs that ``"all"``, or the name or index of one, asks for, int64.
 
+    A number is the index of a class in all models, also of one that gives one score for two.
+
     Raises
     ------
     ValueError
@@ -136,32 +140,53 @@ def chosen_outputs(forest, output, allowed="'all'") -> np.ndarray:
     """
     if isinstance(output, str) and output == "all":
         return np.arange(forest.n_outputs)
-    if isinstance(output, str) and output in forest.output_names:
-        return np.array([forest.output_names.index(output)])
-    if _is_index(output) and 0 <= output < forest.n_outputs:
-        if not isinstance(output, OutputIndex):
-            _refuse_other_class(forest, int(output))
+    if isinstance(output, OutputIndex):
         return np.array([int(output)])
-    names = list(forest.output_names)
+    names = list(_classes(forest))
+    index = _index_among(names, output)
+    if index is not None:
+        return np.array([0 if forest.other_class is not None else index])
     if not allowed:
         raise ValueError(
-            f"output={output!r} is neither an index below {forest.n_outputs} nor a name in {names}"
+            f"output={output!r} is neither an index below {len(names)} nor a name in {names}"
         )
     raise ValueError(
-        f"output={output!r} is not one of {allowed}, an index below {forest.n_outputs}, "
+        f"output={output!r} is not one of {allowed}, an index below {len(names)}, "
         f"or a name in {names}"
     )
 
 
-def _refuse_other_class(forest, index):
-    """A whole number is an index; where it is also the name of another class, it may mean that."""
-    named = forest.output_names[index]
-    others = [name for name in forest.output_names if number_of(name) == index]
-    if others and named not in others:
+def is_other_class(forest, output) -> bool:
+    """Whether a class is asked for whose score is minus the only output."""
+    if forest.other_class is None or isinstance(output, OutputIndex):
+        return False
+    return _index_among(list(_classes(forest)), output) == 0
+
+
+def _classes(forest):
+    """The outputs, with the class before that of the only one, if there is such a class."""
+    return (*(() if forest.other_class is None else (forest.other_class,)), *forest.output_names)
+
+
+def _index_among(names, output):
+    """Index of a name, or of what is an index; None if it is neither.
+
+    Raises
+    ------
+    ValueError
+        If an index is also the name of another class.
+    """
+    if isinstance(output, str):
+        return names.index(output) if output in names else None
+    if not _is_index(output) or not 0 <= output < len(names):
+        return None
+    named = [name for name in names if number_of(name) == output]
+    if named and names[output] not in named:
         raise ValueError(
-            f"output={index} may mean the class {index} or the output of index {index}, which is "
-            f"{named!r}: pass output={others[0]!r} or output={named!r}"
+            f"output={output} may mean the class {output} or the output of index {output}, which "
+            f"is {names[output]!r}: pass output={named[0]!r} or output={names[output]!r}"
         )
+    return int(output)
 
 
 def _is_index(output):

@@ -13,6 +13,7 @@ from splitcredit.importances import _rescaling
 from splitcredit.importances._prediction import (
     chosen_outputs,
     explain_prediction,
+    is_other_class,
     prepared_background,
 )
 
@@ -118,11 +119,14 @@ def _explain_curve(forest, X, background, output, curve, y):
         values[chunk] = kernel.tree_shap_rescaled(forest, X[chunk], background, slopes)
         column = None if y is None else targets[:, None]
         baseline[chunk, 0] = _rescaling.transformed(curve, of_background, column).mean(axis=-1)
+    names = forest.output_names
+    if curve == "probability" and is_other_class(forest, output):
+        values, baseline, names = 0.0 - values, 1.0 - baseline, (forest.other_class,)
     return Attribution(
         values=values[:, :, None],
         baseline=baseline[0] if y is None and len(X) else baseline,
         feature_names=forest.feature_names,
-        output_names=forest.output_names,
+        output_names=names,
         method="tree_shap_interventional",
         parameters={
             "output": output if isinstance(output, str) else int(output),
