@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import shap
 from scipy import sparse
 from sklearn import config_context, datasets
 from sklearn.base import clone
@@ -495,3 +496,28 @@ def test_classifiers_bagged_for_a_regression_are_refused():
     model = BaggingRegressor(DecisionTreeClassifier(max_depth=3), 4).fit(X, (X[:, 0] > 0) - 1)
     with pytest.raises(TypeError, match="the mean of labels is no mean of trees: bag regression"):
         to_forest(model)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DecisionTreeRegressor(random_state=0),
+        ExtraTreesRegressor(5, random_state=0),
+        GradientBoostingRegressor(n_estimators=5, max_depth=None, random_state=0),
+    ],
+)
+def test_impurities_that_are_no_numbers_stop_only_the_measures_that_read_them(model):
+    """Tiny weights of rows make scikit-learn's impurities NaN, and nothing else."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    weight = np.where(rng.random(300) < 0.5, 1e-16, 1.0)
+    model.fit(X, X[:, 0] + X[:, 1] * X[:, 2], sample_weight=weight)
+    assert np.isnan(to_forest(model).impurity).any()
+    for method in ("tree_shap", "saabas"):
+        totals = explain(model, X, method).totals()[:, 0]
+        assert np.abs(totals - model.predict(X)).max() <= 1e-13
+    shap_values = shap.TreeExplainer(model).shap_values(X)
+    assert np.abs(explain(model, X).values[..., 0] - shap_values).max() <= 1e-13
+    for call in (lambda: importance(model), lambda: explain(model, X, "local_mdi")):
+        with pytest.raises(ValueError, match=r"reads impurities, and tree 0 .* nan, as scikit-l"):
+            call()

@@ -6,6 +6,7 @@ import numpy as np
 
 from splitcredit.attribution import Attribution
 from splitcredit.convert import forest_and_rows
+from splitcredit.importances.mdi import check_impurity
 
 REQUIRES = ("impurity",)
 
@@ -44,11 +45,7 @@ def explain(forest, X) -> Attribution:
     from splitcredit.kernels.walks import local_mdi
 
     forest, X = forest_and_rows(forest, X)
-    if forest.impurity is None:
-        raise ValueError(
-            "local MDI needs the impurity of every node, and this model stores none: "
-            "use a scikit-learn tree or forest, or give Forest(impurity=...)"
-        )
+    check_impurity(forest, "local MDI")
     values = local_mdi.local_mdi(forest, forest.prepare(X))
     return Attribution(
         values=values[:, :, None],
