@@ -223,7 +223,7 @@ def test_one_thread_and_two_give_the_same_bytes():
 @pytest.mark.parametrize("function", NEED_TRAINING_DATA)
 def test_what_is_not_the_training_data_is_refused(function):
     forest, X, y = case("two classes")
-    with pytest.raises(ValueError, match=r"does not know which rows.*fit one with bootstrap=True"):
+    with pytest.raises(ValueError, match=r"does not say which rows.*with bootstrap=True"):
         function(replace(forest, inbag=None), X, y)
     with pytest.raises(ValueError, match=r"X has 59 rows, the forest was grown on 60"):
         function(forest, X[1:], y[1:])

@@ -202,7 +202,7 @@ def test_air_takes_order_and_names_of_the_features_from_a_fitted_model():
 @pytest.mark.parametrize("measure", [mda, oob_attributions])
 def test_what_is_not_the_training_data_is_refused(measure):
     forest, X, y = case("two classes")
-    with pytest.raises(ValueError, match=r"does not know which rows.*fit one with bootstrap=True"):
+    with pytest.raises(ValueError, match=r"does not say which rows.*with bootstrap=True"):
         measure.importance(replace(forest, inbag=None), X, y)
     with pytest.raises(ValueError, match="X has 59 rows, the forest was grown on 60"):
         measure.importance(forest, X[1:], y[1:])

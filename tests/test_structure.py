@@ -25,7 +25,7 @@ LIBRARY, REPRODUCTION = SRC / "splitcredit", SRC / "reproduction"
 ORDER = {
     "splitcredit": [
         [
-            *("registry", "_names", "_progress", "_seeds", "_tables"),
+            *("registry", "_names", "_progress", "_seeds", "_tables", "_containers"),
             *("categories", "_forest_checks", "_stored"),
         ],
         ["_groups", "_plots", "_shap"],

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from splitcredit import _progress
+from splitcredit._containers import opened, with_offset
 from splitcredit._forest_checks import prepared
 from splitcredit._tables import refuse_categories, refuse_container, refuse_times
 from splitcredit.attribution import Attribution
@@ -42,13 +43,15 @@ def _by_tables(forest):
     return outcome_tables.pays(forest)
 
 
-def attributions(function, forest, X, rows: int, dtype, progress, parameters, y=None, whole=None):
+def attributions(
+    function, forest, X, rows: int, dtype, progress, parameters, y=None, whole=None, offset=None
+):
     """Yield the attributions of `rows` rows at a time; one piece if X has none.
 
     All rows are checked before the first is explained. Targets y, if there are any, are cut as X.
     Values of several chunks may be written to the `whole`, see `joined`.
     """
-    n = len(X)
+    n = X.shape[0]
     if y is not None and np.shape(y) != (n,):
         raise ValueError(f"y has shape {np.shape(y)}, expected {(n,)}: one target for each row")
     y = None if y is None else np.asanyarray(y)  # A mask stays, to be refused.
@@ -62,14 +65,17 @@ def attributions(function, forest, X, rows: int, dtype, progress, parameters, y=
             chunk = checked.get(start, chunk)
             targets = {} if y is None else {"y": y[start : start + rows]}
             with (
-                nullcontext() if whole is None else whole.chunk(start, len(chunk)),
+                nullcontext() if whole is None else whole.chunk(start, chunk.shape[0]),
                 prepared(forest, checked.get(start)),
             ):
                 piece = function(forest, chunk, **targets, **parameters)
+            if offset is not None:
+                own = offset[start : start + rows]
+                piece = replace(piece, baseline=with_offset(piece, forest, own))
             if dtype != np.float64:
                 piece = replace(piece, values=piece.values.astype(dtype))
+            done(min(rows, n - start))  # before it is handed over: after the last none is asked for
             yield piece
-            done(min(rows, n - start))
 
 
 def _checked(forest, X, rows, keep) -> dict:
@@ -79,7 +85,7 @@ def _checked(forest, X, rows, keep) -> dict:
     of models whose prepared rows have other columns.
     """
     views = {}
-    for start in range(0, len(X), rows):
+    for start in range(0, X.shape[0], rows):
         chunk = rows_of(X, start, start + rows)
         array = forest.prepare(chunk)
         if keep and type(chunk) is np.ndarray and np.may_share_memory(array, chunk):
@@ -99,6 +105,7 @@ def _announce(function, forest, n):
 
 def as_table(forest, X):
     """X as something with rows to take; ValueError if it has none."""
+    X = opened(X)
     refuse_container(X)
     is_table = hasattr(X, "columns") or hasattr(X, "column_names")
     if not hasattr(X, "shape") or (is_table and not hasattr(X, "iloc")):
@@ -110,7 +117,9 @@ def as_table(forest, X):
         if is_table and X.dtype.kind in "iu" and forest.cover_kind == "leaf_count":
             # LightGBM reads whole numbers of arrays in single precision, those of tables in double.
             X = X.astype(np.float64)
-    if hasattr(X, "toarray") or np.ndim(X) != 2:
+    if hasattr(X, "tocsr"):
+        return X.tocsr()  # which has rows to take
+    if np.ndim(X) != 2:
         forest.prepare(X)  # says what is wrong
     return X
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from splitcredit import _arguments, _chunks, _groups, _methods
+from splitcredit._containers import name_of_offset, offsets, opened
 from splitcredit._names import row_index
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.convert import forest_and_rows, forest_and_training_rows
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import ArrayLike
+
+# Methods whose values and baseline add up to the prediction.
+_OF_PREDICTION = ("tree_shap", "tree_shap_interventional", "saabas")
 
 
 def explain(
@@ -36,8 +40,9 @@ def explain(
     ----------
     model : fitted model, Forest or path
         Anything `splitcredit.to_forest` accepts.
-    X : array-like or DataFrame (n_samples, n_features)
-        Columns with names may come in any order.
+    X : array-like, sparse matrix, DataFrame, DMatrix, Pool or Dataset (n_samples, n_features)
+        Columns with names may come in any order. The baseline of a row holds the base margin of its
+        DMatrix or the baseline of its Pool, if there is one.
     method : str
         See `splitcredit.methods`: ``"tree_shap"``, ``"tree_shap_interventional"``, ``"saabas"``,
         ``"local_mdi"``, or ``"oob_attributions"`` of the training rows.
@@ -87,18 +92,18 @@ def explain(
     _arguments.check(method, function, ("X",), parameters)
     if not _methods.takes_any_rows(method):
         model, X = forest_and_training_rows(model, X)
-    forest, table, parameters = _opened(model, X, parameters)
+    forest, table, parameters, offset = _opened(model, X, method, parameters)
     rows = (
         _chunks.chunk_rows(forest, method)
         if _methods.takes_any_rows(method)
-        else max(len(table), 1)
+        else max(table.shape[0], 1)
     )
     y = y if _arguments.takes(function, "y") else None
-    whole = Whole(len(table), value_dtype)
+    whole = Whole(table.shape[0], value_dtype)
     pieces = _chunks.attributions(
-        function, forest, table, rows, value_dtype, progress, parameters, y, whole
+        function, forest, table, rows, value_dtype, progress, parameters, y, whole, offset
     )
-    joined = _chunks.joined(pieces, len(table), whole)
+    joined = _chunks.joined(pieces, table.shape[0], whole)
     return joined if labels is None else replace(joined, index=labels)
 
 
@@ -154,11 +159,11 @@ def explain_chunks(
     if chunk_rows is not None and not (is_whole and chunk_rows > 0):
         raise ValueError(f"chunk_rows={chunk_rows!r}: expected a whole number above 0")
     _arguments.check(method, function, ("X",), parameters)
-    forest, table, parameters = _opened(model, X, parameters)
+    forest, table, parameters, offset = _opened(model, X, method, parameters)
     rows = _chunks.chunk_rows(forest, method) if chunk_rows is None else int(chunk_rows)
     y = y if _arguments.takes(function, "y") else None
     pieces = _chunks.attributions(
-        function, forest, table, rows, value_dtype, progress, parameters, y
+        function, forest, table, rows, value_dtype, progress, parameters, y, offset=offset
     )
     return pieces if labels is None else _labeled(pieces, labels)
 
@@ -237,8 +242,8 @@ def importance(
         raise TypeError(_arguments.needs(f"method {method!r}", "X"))
     function = _methods.attributing(method)
     _arguments.check(method, function, ("X",), parameters)
-    forest, table, parameters = _opened(model, X, parameters)
-    if len(table) == 0:
+    forest, table, parameters, _ = _opened(model, X, method, parameters)
+    if table.shape[0] == 0:
         raise ValueError("X has no rows: the importance is a mean over rows, pass at least one")
     rows, total = _chunks.chunk_rows(forest, method), np.zeros(1)
     y = y if _arguments.takes(function, "y") else None
@@ -247,7 +252,7 @@ def importance(
     for piece in pieces:
         total = total + np.abs(piece.values).sum(axis=(0, 2))
     called = piece.parameters | {"summary": "mean |attribution|"}
-    return Importance(total / len(table), piece.feature_names, method, called)
+    return Importance(total / table.shape[0], piece.feature_names, method, called)
 
 
 def _labeled(pieces, labels):
@@ -265,7 +270,7 @@ def _dtype(dtype):
     return np.dtype(dtype)
 
 
-def _opened(model, X, parameters):
+def _opened(model, X, method, parameters):
     """The forest, its rows, and the parameters with the background as the trees see it."""
     if "model_output" in parameters:  # the measure gets the forest, which does not know its units
         from splitcredit.importances import _rescaling
@@ -273,9 +278,30 @@ def _opened(model, X, parameters):
         _rescaling.check_model(model, parameters["model_output"])
     if parameters.get("groups") is not None:  # each chunk reads them
         parameters = parameters | {"groups": _groups.listed(parameters["groups"])}
-    forest, X, background = forest_and_rows(model, X, parameters.get("background"))
+    given = X
+    forest, X, background = forest_and_rows(model, opened(X), parameters.get("background"))
     X = _chunks.as_table(forest, X)
-    return forest, X, parameters | ({} if background is None else {"background": background})
+    offset = _offset(given, forest, method, parameters)
+    if background is not None:
+        parameters = parameters | {"background": background}
+    return forest, X, parameters, offset
+
+
+def _offset(X, forest, method, parameters):
+    """What the container of the rows adds to each prediction, for methods that divide it."""
+    offset = offsets(X, forest) if method in _OF_PREDICTION else None
+    if offset is None:
+        return None
+    if parameters.get("model_output", "raw") != "raw":
+        raise ValueError(
+            f"{name_of_offset(X)} moves each row along the curve: explain model_output='raw', or "
+            "rows without it"
+        )
+    if parameters.get("output") == "predicted" and forest.n_outputs > 1:
+        raise ValueError(
+            f"{name_of_offset(X)} has a part in which class is predicted: explain output='all'"
+        )
+    return offset
 
 
 def _global(function, model, X, y, method, parameters, progress):

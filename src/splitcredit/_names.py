@@ -54,8 +54,8 @@ def feature_index(names, name, who: str) -> int:
 def as_known(names, expected) -> list[str]:
     """Names as text, in the form in which a library keeps them, where the model has that form.
 
-    LightGBM keeps underscores for blanks, and XGBoost the levels of a MultiIndex with blanks
-    between them.
+    LightGBM keeps underscores for blanks, XGBoost the levels of a MultiIndex with blanks between
+    them, and CatBoost the position of a column without a name.
 
     Parameters
     ----------
@@ -65,11 +65,13 @@ def as_known(names, expected) -> list[str]:
         Those that the model knows.
     """
     known = set(expected)
-    return [_in_known_form(name, known) for name in names]
+    return [_in_known_form(name, j, known) for j, name in enumerate(names)]
 
 
-def _in_known_form(name, known):
+def _in_known_form(name, position, known):
     text = str(name)
+    if text == "" and "" not in known and str(position) in known:
+        return str(position)
     kept = " ".join(map(str, name)) if isinstance(name, tuple) else text.replace(" ", "_")
     return kept if text not in known and kept in known else text
 

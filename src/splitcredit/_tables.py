@@ -43,6 +43,16 @@ def _refuse_gaps_in_dictionaries(table):
             )
 
 
+def dense(X, absent):
+    """Sparse rows as float64, with a number for what they do not store; others as they are."""
+    if not hasattr(X, "toarray"):
+        return X
+    stored, rows = X.tocoo(copy=True), np.full(X.shape, absent)
+    stored.sum_duplicates()
+    rows[stored.row, stored.col] = stored.data
+    return rows
+
+
 def numeric(X, dtype) -> np.ndarray:
     """X as a C-contiguous array of the dtype.
 
@@ -53,10 +63,7 @@ def numeric(X, dtype) -> np.ndarray:
     """
     refuse_container(X)
     if hasattr(X, "toarray"):
-        raise ValueError(
-            "X is sparse: pass X.toarray(), or for XGBoost, which takes entries that are not "
-            "stored for missing, an array with NaN in their place"
-        )
+        raise ValueError("X is sparse: pass X.toarray()")
     try:
         _refuse_columns(X)
         if hasattr(X, "iloc") and hasattr(X, "columns"):

@@ -10,7 +10,7 @@ import numpy as np
 from splitcredit._forest_checks import LEAF, check, check_inbag, is_prepared
 from splitcredit._names import as_known, as_names, labels_of_columns
 from splitcredit._stored import check_fields
-from splitcredit._tables import numeric
+from splitcredit._tables import dense, numeric
 from splitcredit.categories import Categories
 
 __all__ = ["LEAF", "Forest", "array_hash"]
@@ -260,19 +260,25 @@ class Forest:
         Raises
         ------
         ValueError
-            As `in_order`, and if X is sparse, has another shape, or holds text or a category that
+            As `in_order`, and if X has another shape, or holds text or a category that
             the model does not know.
         """
-        X = self.in_order(X)
+        X = dense(self.in_order(X), self.absent)
         array = numeric(X if self.categories is None else self.categories.coded(X), np.float64)
-        self._check_shape(array)
+        self._check_shape(array, X)
         return array_hash(array)
 
-    def _check_shape(self, array):
+    @property
+    def absent(self) -> float:
+        """What an entry counts for that sparse rows do not store: NaN for XGBoost, else 0."""
+        return np.nan if self.cover_kind == "sum_hessian" else 0.0
+
+    def _check_shape(self, array, X):
         if array.ndim != 2:
+            remedy = "X.to_frame().T" if hasattr(X, "to_frame") else "np.reshape(X, (1, -1))"
             raise ValueError(
                 f"X has {array.ndim} dimension(s), expected 2 (n_samples, {self.n_features}): "
-                "reshape a single row with X.reshape(1, -1)"
+                f"pass a single row as {remedy}"
             )
         if array.shape[1] != self.n_features:
             raise ValueError(
@@ -285,8 +291,10 @@ class Forest:
 
         Parameters
         ----------
-        X : array-like or DataFrame (n_samples, n_features)
-            Columns with names may come in any order.
+        X : array-like, sparse matrix or DataFrame (n_samples, n_features)
+            Columns with names may come in any order. What a sparse matrix does not store is missing
+            for a model of XGBoost, and 0 for others, as for their libraries. Infinities are ordered
+            as any number.
 
         Returns
         -------
@@ -297,12 +305,12 @@ class Forest:
         Raises
         ------
         ValueError
-            On a wrong shape, names that differ from the model's, text, infinities, or NaN where
+            On a wrong shape, names that differ from the model's, text, or NaN where
             the model has no rule for it.
         """
         if is_prepared(self, X):
             return X
-        X = self.in_order(X)
+        X = dense(self.in_order(X), self.absent)
         if self.categories is not None:
             X = self.categories.coded(X)
         if self.cover_kind == "leaf_count" and _is_read_in_single_precision(X):
@@ -310,14 +318,8 @@ class Forest:
         array = numeric(X, self.x_dtype)
         if self.missing_value is not None:
             array = _with_missing(array, self.missing_value)
-        self._check_shape(array)
-        # A model with a rule for NaN often gets some: then one pass looks for infinities alone.
-        is_finite = self.missing_left is None and bool(np.isfinite(array).all())
-        if not is_finite and np.isinf(array).any():
-            raise ValueError(
-                f"X holds infinities, or values too large for {self.x_dtype}: replace them"
-            )
-        if self.missing_left is None and not is_finite and np.isnan(array).any():
+        self._check_shape(array, X)
+        if self.missing_left is None and np.isnan(array).any():
             column = self.feature_names[int(np.isnan(array).any(axis=0).argmax())]
             raise ValueError(
                 f"X holds NaN (first in feature {column!r}), and this model has no rule for "
@@ -448,7 +450,9 @@ def _check_names(columns, expected):
     missing = [name for name in expected if name not in present]
     extra = [name for name in columns if name not in known]
     if missing or extra:
-        remedy = "pass those that it was fitted on" if missing else "leave out what is not expected"
+        remedy = "leave out what is not expected"
+        if missing:
+            remedy = "pass those that it was fitted on, or an array of them in that order"
         raise ValueError(
             f"the columns of X are not the features of the model: missing {missing[:5]}, not "
             f"expected {extra[:5]}; {remedy}"

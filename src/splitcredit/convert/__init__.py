@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from splitcredit.convert._nodes import UnsupportedModelError
 from splitcredit.convert._unwrap import unwrap
 from splitcredit.forest import Forest
 
@@ -31,6 +32,8 @@ _CONVERTERS = {
     "xgboost": "splitcredit.convert.xgboost",
 }
 
+# Where models of other packages keep the one that they are made around.
+_INNER = ("detector_", "estimator_", "model_", "booster_")
 # Impurities of trees that were grown on classes.
 CLASS_CRITERIA = ("gini", "entropy", "log_loss")
 # What covers count in models that have one target only: LightGBM's and HistGradientBoosting.
@@ -170,7 +173,7 @@ def _converted(model):
     if isinstance(model, Forest):
         return model
     if isinstance(model, type):
-        raise TypeError(
+        raise UnsupportedModelError(
             f"{model.__name__} is a class: pass a fitted model, {model.__name__}().fit(X, y)"
         )
     if isinstance(model, (str, os.PathLike)):
@@ -181,7 +184,13 @@ def _converted(model):
         module = _CONVERTERS.get(base.__module__.partition(".")[0])
         if module is not None:
             return importlib.import_module(module).convert(model)
-    raise TypeError(
+    inner = next((name for name in _INNER if hasattr(model, name)), None)
+    if inner is not None:
+        raise UnsupportedModelError(
+            f"cannot convert {type(model).__module__}.{type(model).__qualname__} to a Forest: "
+            f"explain model.{inner}, if that is a model of trees"
+        )
+    raise UnsupportedModelError(
         f"cannot convert {type(model).__module__}.{type(model).__qualname__} to a Forest: "
         f"models of {', '.join(sorted(_CONVERTERS))} are supported, and pipelines and searches "
         "around them"

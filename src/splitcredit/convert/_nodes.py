@@ -6,6 +6,11 @@ import numpy as np
 
 from splitcredit.kernels import leaf_means
 
+
+class UnsupportedModelError(TypeError, ValueError):
+    """No converter knows a model. Code that was written for shap catches a ValueError."""
+
+
 # Where the impurity is that of `summaries`, and not one that the library kept.
 LEAF_VARIANCE = "leaf variance"
 

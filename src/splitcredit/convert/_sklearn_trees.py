@@ -48,12 +48,12 @@ def bagging(model, labels) -> dict:
     estimators = _predicting(model)
     for t, estimator in enumerate(estimators):
         if not isinstance(estimator, BaseDecisionTree):
-            raise TypeError(
+            raise _nodes.UnsupportedModelError(
                 f"estimator {t} of this {type(model).__name__} is a {type(estimator).__name__}: "
                 "bag decision trees, or convert that model itself"
             )
         if hasattr(estimator, "classes_") and not hasattr(model, "classes_"):
-            raise TypeError(
+            raise _nodes.UnsupportedModelError(
                 f"estimator {t} of this {type(model).__name__} is a {type(estimator).__name__}, "
                 "and the mean of labels is no mean of trees: bag regression trees"
             )

@@ -18,7 +18,7 @@ def ada_boost(model, labels) -> dict:
     """
     for t, estimator in enumerate(model.estimators_):
         if not isinstance(estimator, BaseDecisionTree):
-            raise TypeError(
+            raise _nodes.UnsupportedModelError(
                 f"estimator {t} of this {type(model).__name__} is a {type(estimator).__name__}: "
                 "boost decision trees"
             )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from splitcredit._tables import dense
 from splitcredit.convert.units import library_of
 from splitcredit.forest import Forest
 
@@ -34,7 +35,7 @@ class Steps:
         """Rows as the trees see them: transformed, and dense where a step leaves them sparse."""
         for pipeline in self.pipelines:
             X = pipeline.transform(X)
-        return dense(X, self.absent) if self.pipelines and hasattr(X, "toarray") else X
+        return dense(X, self.absent) if self.pipelines else X
 
     def training_rows(self, X):
         """Training rows as the trees saw them when they were grown.
@@ -72,14 +73,6 @@ class Steps:
             except (AttributeError, ValueError):
                 return None
         return None if names is None else tuple(str(name) for name in names)
-
-
-def dense(X, absent) -> np.ndarray:
-    """Rows of a sparse matrix, float64, with a number for entries that it does not store."""
-    stored, rows = X.tocoo(copy=True), np.full(X.shape, absent)
-    stored.sum_duplicates()
-    rows[stored.row, stored.col] = stored.data
-    return rows
 
 
 def unwrap(model) -> tuple[object, Steps]:

@@ -36,7 +36,9 @@ def convert(model) -> Forest:
 
     name = type(model).__name__
     if not isinstance(model, CatBoost):
-        raise TypeError(f"cannot convert {name} to a Forest: give the fitted model")
+        raise _nodes.UnsupportedModelError(
+            f"cannot convert {name} to a Forest: give the fitted model"
+        )
     if not model.is_fitted():
         from sklearn.exceptions import NotFittedError
 
@@ -62,7 +64,8 @@ def from_content(content, name) -> Forest:
     names_given = [one.get("flat_feature_index", j) for j, one in enumerate(features)] == list(
         range(len(features))
     ) and ids != [""] * len(ids)
-    names = tuple(text or f"x{j}" for j, text in enumerate(ids))
+    # An empty name is replaced by the position.
+    names = tuple(text or (str(j) if names_given else f"x{j}") for j, text in enumerate(ids))
     scale, bias = content["scale_and_bias"]
     bias = np.atleast_1d(np.array(bias, float))
     arrays = _flat(content, features, float(scale), len(bias), name)

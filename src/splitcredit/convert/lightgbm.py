@@ -53,7 +53,9 @@ def convert(model) -> Forest:
     if isinstance(model, LGBMModel):
         model, classes = _booster(model, name), getattr(model, "classes_", None)
     if not isinstance(model, Booster):
-        raise TypeError(f"cannot convert {name} to a Forest: give the Booster or the fitted model")
+        raise _nodes.UnsupportedModelError(
+            f"cannot convert {name} to a Forest: give the Booster or the fitted model"
+        )
     return from_pieces(_pieces(model), name, classes)
 
 

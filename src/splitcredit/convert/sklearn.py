@@ -75,11 +75,11 @@ def _kind(model):
         why, inner = _REASONS[named[0]]
         reason = f", because {why}"
         if inner is not None:
-            raise TypeError(
+            raise _nodes.UnsupportedModelError(
                 f"cannot convert {name} to a Forest{reason}: explain {inner}, if that is a model "
                 "of trees"
             )
-    raise TypeError(
+    raise _nodes.UnsupportedModelError(
         f"cannot convert {name} to a Forest{reason}: "
         f"supported are {', '.join(cls.__name__ for cls in _MODELS)}"
     )

@@ -75,7 +75,9 @@ def convert(model) -> Forest:
         best = model.attr("best_iteration")
         rounds = None if best is None else int(best) + 1
     if not isinstance(model, Booster):
-        raise TypeError(f"cannot convert {name} to a Forest: give the Booster or the fitted model")
+        raise _nodes.UnsupportedModelError(
+            f"cannot convert {name} to a Forest: give the Booster or the fitted model"
+        )
     content = _ubjson.read(_saved(model))
     return from_content(content, name, rounds, classes, missing)
 

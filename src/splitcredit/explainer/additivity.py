@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from splitcredit._containers import first, offsets
 from splitcredit.importances import _rescaling
 from splitcredit.kernels.nodes import cached_per_forest, largest_values
 
@@ -11,7 +12,7 @@ from splitcredit.kernels.nodes import cached_per_forest, largest_values
 COMPARED = 100
 
 
-def check(model, forest, curve, rows, y, attribution) -> None:
+def check(model, forest, curve, rows, y, attribution, container=None) -> None:
     """Check the attributions of some rows, and at some calls the conversion of the model.
 
     Parameters
@@ -24,6 +25,8 @@ def check(model, forest, curve, rows, y, attribution) -> None:
     rows : array or DataFrame (n_samples, n_features)
     y : array-like (n_samples,), if the curve needs it
     attribution : Attribution
+    container : DMatrix or Pool, optional
+        In which the rows were given, if it holds an offset for each of them.
 
     Raises
     ------
@@ -31,10 +34,20 @@ def check(model, forest, curve, rows, y, attribution) -> None:
         If they differ by more than rounding can make; the message names a row.
     """
     raw, allowed = forest.predict(rows), rounding(forest)
+    if container is not None:
+        raw = raw + offsets(container, forest)
+        allowed += 2.0**-23 * np.abs(raw).max(initial=0.0)
     if len(rows) and forest is model.forest and model.next_call_is_compared():
-        predicted = model.own_prediction(_as_the_model_takes_them(forest, rows[:COMPARED]))
+        given = _as_the_model_takes_them(forest, rows[:COMPARED])
+        predicted = model.own_prediction(given if container is None else first(container, COMPARED))
         if predicted is not None:
-            _compare(raw[:COMPARED], predicted, allowed, "the converted trees predict", "the model")
+            _compare(
+                raw[:COMPARED],
+                predicted[:COMPARED],
+                allowed,
+                "the converted trees predict",
+                "the model",
+            )
     if curve != "raw":
         y = None if y is None else np.asarray(y, np.float64)
         raw, below, above = (

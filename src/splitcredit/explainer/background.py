@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from splitcredit.explainer.rows import named, names_of
+from splitcredit._containers import named
+from splitcredit.explainer.rows import names_of
 from splitcredit.forest import Forest
 
 # Of more rows shap takes a sample of this size, always the same one.

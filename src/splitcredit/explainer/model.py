@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from splitcredit.convert import to_forest
+from splitcredit.convert._nodes import UnsupportedModelError
 from splitcredit.convert._unwrap import thawed
 from splitcredit.convert.units import Units, library_of, units
 from splitcredit.explainer.own_prediction import own_prediction
@@ -131,9 +132,11 @@ def _refuse_wrapped(model):
     """Rows of a pipeline are not those that its trees see, which plots and backgrounds need."""
     name = type(model).__name__
     if hasattr(model, "best_estimator_"):
-        raise TypeError(f"this {name} is a search and not a model: pass its best_estimator_")
+        raise UnsupportedModelError(
+            f"this {name} is a search and not a model: pass its best_estimator_"
+        )
     if hasattr(model, "named_steps"):
-        raise TypeError(
+        raise UnsupportedModelError(
             f"this {name} transforms rows before its trees see them: pass its last step, "
             "model[-1], and rows that model[:-1].transform gives"
         )

@@ -15,7 +15,7 @@ def own_prediction(model, forest, X) -> np.ndarray | None:
     model : fitted model, without pipelines around it
     forest : Forest
         Of the model.
-    X : array or DataFrame (n_samples, n_features)
+    X : array or DataFrame (n_samples, n_features), or a DMatrix or Pool of such rows
         In the order of the forest's features.
 
     Returns
@@ -32,7 +32,7 @@ def own_prediction(model, forest, X) -> np.ndarray | None:
     if library is None:
         return None
     raw = np.asarray(predict[library](model, forest, X), np.float64)
-    return raw.reshape(len(X), forest.n_outputs)
+    return raw.reshape(-1, forest.n_outputs)
 
 
 def _xgboost(model, forest, X):
@@ -50,6 +50,8 @@ def _xgboost(model, forest, X):
 
 def _matrix(kind, X, booster, missing):
     """A DMatrix of rows; columns of an array may hold codes of categories, so types go with it."""
+    if isinstance(X, kind):
+        return X
     if hasattr(X, "columns"):
         return kind(X, missing=missing, enable_categorical=True)
     types = booster.feature_types

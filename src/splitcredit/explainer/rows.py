@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from splitcredit._containers import named, opened
 from splitcredit._names import as_known, labels_of_columns
-from splitcredit._tables import refuse_container, with_nan
-from splitcredit.convert._unwrap import dense
+from splitcredit._tables import dense, refuse_container, with_nan
 
 
-def as_rows(X, features=()) -> tuple:
+def as_rows(X, forest) -> tuple:
     """Rows as a table, and whether they were a single one without its axis.
 
     Parameters
     ----------
     X : array-like, DataFrame, Series, xgboost.DMatrix or catboost.Pool
-    features : sequence of str
-        Names of the features of the model.
+    forest : Forest
+        Of the model.
 
     Returns
     -------
@@ -24,20 +24,14 @@ def as_rows(X, features=()) -> tuple:
         A Series whose index holds names, or the numbers that name the features, becomes a
         DataFrame of one row.
     """
-    if type(X).__name__ == "DMatrix" and hasattr(X, "get_data"):
-        if "c" in (X.feature_types or ()):
-            raise ValueError(
-                "this DMatrix has categories, whose order it does not give: pass the DataFrame "
-                "that it was made of"
-            )
-        return named(dense(X.get_data(), np.nan), X.feature_names), False
-    if type(X).__name__ == "Pool" and hasattr(X, "get_features"):
-        rows, names = np.array(X.get_features()), X.get_feature_names()
-        made_up = names == [str(j) for j in range(len(names))]
-        return named(rows, None if made_up else names), False
-    if hasattr(X, "columns") or hasattr(X, "toarray"):
+    X = dense(opened(X), forest.absent)
+    if hasattr(X, "columns"):
         return X, False
-    if hasattr(X, "to_frame") and hasattr(X, "index") and _holds_names(X.index, features):
+    if (
+        hasattr(X, "to_frame")
+        and hasattr(X, "index")
+        and _holds_names(X.index, forest.feature_names)
+    ):
         values = X.to_numpy()
         values = with_nan(values) if values.dtype == object else values
         return named(values[None], X.index), True
@@ -60,15 +54,6 @@ def _holds_names(index, features):
     """
     is_text = all(isinstance(name, (str, tuple)) for name in index)
     return is_text or set(as_known(index, features)) == set(features)
-
-
-def named(rows, names):
-    """A DataFrame of the rows of an array, if there are names for its columns."""
-    if names is None:
-        return rows
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=names).infer_objects()
 
 
 def names_of(X) -> list | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
 
+from splitcredit._containers import name_of_offset, offsets
 from splitcredit._shap import imported_shap
 from splitcredit.convert.units import Units, called
 from splitcredit.explainer import additivity
@@ -176,7 +178,8 @@ class TreeExplainer:
             values = few_rows(covered, X)
             if values is not None:
                 return self._shown(values)
-        rows, is_single = as_rows(X, self.model.forest.feature_names)
+        rows, is_single = as_rows(X, self.model.forest)
+        self._refuse_offset(X)
         attribution = self._attribution(rows, y, tree_limit, approximate, check_additivity)
         values = self._shown(attribution.values)
         return values[0] if is_single else values
@@ -204,7 +207,8 @@ class TreeExplainer:
             If X does not fit, the limit is not available, or another output than the raw one is
             explained.
         """
-        rows, is_single = as_rows(X, self.model.forest.feature_names)
+        rows, is_single = as_rows(X, self.model.forest)
+        self._refuse_offset(X)
         values = self._shown(self._interactions(rows, tree_limit).values)
         return values[0] if is_single else values
 
@@ -232,14 +236,14 @@ class TreeExplainer:
         """
         shap = imported_shap()
         start = time.time()
-        rows, is_single = as_rows(X, self.model.forest.feature_names)
+        rows, is_single = as_rows(X, self.model.forest)
         rows = self.model.forest.in_order(rows)
         if interactions and approximate:
             raise ValueError("approximate=True gives no interactions: leave one of them out")
         if interactions:
-            result = self._interactions(rows, None)
+            result = self._with_offset(self._interactions(rows, None), X)
         else:
-            result = self._attribution(rows, y, None, approximate, check_additivity)
+            result = self._attribution(rows, y, None, approximate, check_additivity, X)
         base = np.broadcast_to(result.baseline, (len(rows), result.values.shape[-1])).copy()
         values, base, data = self._shown(result.values), self._shown_mean(base), values_of(rows)
         if is_single:
@@ -252,7 +256,25 @@ class TreeExplainer:
             compute_time=time.time() - start,
         )
 
-    def _attribution(self, rows, y, tree_limit, approximate, check_additivity):
+    def _refuse_offset(self, X):
+        """Refuse rows with an offset each where only the values of features are returned."""
+        if offsets(X, self.model.forest) is not None:
+            raise ValueError(
+                f"{name_of_offset(X)} adds to each row what expected_value cannot hold: call "
+                "explainer(X), whose base_values do, or explain rows without it"
+            )
+
+    def _with_offset(self, result, X):
+        """The result with the offsets of the rows in its baseline."""
+        own = offsets(X, self.model.forest)
+        if own is not None and self._curve.name != "raw":
+            raise ValueError(
+                f"{name_of_offset(X)} moves each row along the curve: explain model_output='raw', "
+                "or rows without it"
+            )
+        return result if own is None else replace(result, baseline=result.baseline + own)
+
+    def _attribution(self, rows, y, tree_limit, approximate, check_additivity, X=None):
         forest, covered = self._limited(tree_limit)
         if approximate and self.data is not None:
             raise ValueError(
@@ -266,8 +288,10 @@ class TreeExplainer:
             )
         else:
             attribution = tree_shap.explain(covered, rows)
+        attribution = self._with_offset(attribution, X)
         if check_additivity:
-            additivity.check(self.model, forest, self._curve.name, rows, y, attribution)
+            container = X if offsets(X, forest) is not None else None
+            additivity.check(self.model, forest, self._curve.name, rows, y, attribution, container)
         return attribution
 
     def _interactions(self, rows, tree_limit):

@@ -459,11 +459,12 @@ def refuse_special_values(forest) -> None:
 
 
 def refuse_nan(forest, X, chosen) -> None:
-    """ValueError that names row and feature if a value is NaN that is to be perturbed."""
-    refused = np.isnan(X) & chosen
+    """ValueError that names row and feature if a value is no number that noise moves."""
+    refused = ~np.isfinite(X) & chosen
     if refused.any():
         rows, columns = np.nonzero(refused)
+        value = "NaN" if np.isnan(X[rows[0], columns[0]]) else "infinity"
         raise ValueError(
-            f"X holds NaN in row {rows[0]}, feature {forest.feature_names[columns[0]]!r}, which is "
-            "to be perturbed: impute it, or leave the feature out of the set"
+            f"X holds {value} in row {rows[0]}, feature {forest.feature_names[columns[0]]!r}, which "
+            "is to be perturbed: impute it, or leave the feature out of the set"
         )

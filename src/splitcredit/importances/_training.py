@@ -31,8 +31,8 @@ def training_rows(forest, X) -> np.ndarray:
     """
     if forest.inbag is None:
         raise ValueError(
-            "this forest does not know which rows each tree was grown on: fit one with "
-            "bootstrap=True in one call of fit, or give Forest(inbag=...)"
+            "this forest does not say which rows each tree was grown on, nor do any balanced ones: "
+            "fit scikit-learn's with bootstrap=True in one call of fit, or give Forest(inbag=...)"
         )
     rows = forest.prepare(X)
     n_train = forest.inbag.shape[1]

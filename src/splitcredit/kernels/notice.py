@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from functools import cache
 from threading import Timer
@@ -48,8 +49,8 @@ class Notice(event.Listener):
         self.left = 0.0
         logger.warning(
             "splitcredit compiles what this call needs for this processor, once; that takes some "
-            "seconds more, and later processes load it from %s",
-            _directory(),
+            "seconds more%s",
+            _where_it_is_kept(),
         )
 
 
@@ -58,10 +59,14 @@ def _is_ours(event):
     return module.partition(".")[0] == "splitcredit"
 
 
-def _directory():
+def _where_it_is_kept():
+    """That later processes load it, if there is a folder for it or one can be made."""
     from splitcredit.kernels.machine_code import cache_directory
 
-    return cache_directory()
+    folder = cache_directory()
+    nearest = next(place for place in (folder, *folder.parents) if place.exists())
+    is_kept = nearest.is_dir() and os.access(nearest, os.W_OK)
+    return f", and later processes load it from {folder}" if is_kept else ""
 
 
 @cache
