@@ -32,7 +32,7 @@ ORDER = {
         ["forest", "attribution"],
         ["convert", "kernels"],
         ["importances", "faithfulness"],
-        ["_methods", "_arguments", "_chunks", "shapley_interactions"],
+        ["_methods", "_arguments", "_chunks", "_handed_over", "shapley_interactions"],
         ["_explain", "_ranks"],
         ["_order"],
         ["face"],

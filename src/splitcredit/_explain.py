@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from splitcredit import _arguments, _chunks, _groups, _methods
+from splitcredit import _arguments, _chunks, _groups, _handed_over, _methods
 from splitcredit._containers import name_of_offset, offsets, opened
 from splitcredit._names import row_index
 from splitcredit.attribution import Attribution, Importance
@@ -90,6 +90,9 @@ def explain(
     value_dtype, labels = _dtype(dtype), row_index(X)
     function = _methods.attributing(method)
     _arguments.check(method, function, ("X",), parameters)
+    if _handed_over.is_needed(model, method):
+        own = _handed_over.explain(model, X, **parameters)
+        return replace(own, values=own.values.astype(value_dtype))
     if not _methods.takes_any_rows(method):
         model, X = forest_and_training_rows(model, X)
     forest, table, parameters, offset = _opened(model, X, method, parameters)
@@ -159,6 +162,8 @@ def explain_chunks(
     if chunk_rows is not None and not (is_whole and chunk_rows > 0):
         raise ValueError(f"chunk_rows={chunk_rows!r}: expected a whole number above 0")
     _arguments.check(method, function, ("X",), parameters)
+    if _handed_over.is_needed(model, method):
+        return _handed_over.explain_chunks(model, X, chunk_rows, value_dtype, **parameters)
     forest, table, parameters, offset = _opened(model, X, method, parameters)
     rows = _chunks.chunk_rows(forest, method) if chunk_rows is None else int(chunk_rows)
     y = y if _arguments.takes(function, "y") else None
@@ -242,6 +247,11 @@ def importance(
         raise TypeError(_arguments.needs(f"method {method!r}", "X"))
     function = _methods.attributing(method)
     _arguments.check(method, function, ("X",), parameters)
+    if _handed_over.is_needed(model, method):
+        own = _handed_over.explain(model, X, **parameters)
+        mean = np.abs(own.values).mean(axis=0).sum(axis=1)
+        called = own.parameters | {"summary": "mean |attribution|"}
+        return Importance(mean, own.feature_names, method, called)
     forest, table, parameters, _ = _opened(model, X, method, parameters)
     if table.shape[0] == 0:
         raise ValueError("X has no rows: the importance is a mean over rows, pass at least one")

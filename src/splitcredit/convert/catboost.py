@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from splitcredit.convert import _nodes
+from splitcredit.convert.units import library_of
 from splitcredit.forest import Forest
 
 # Cover of a leaf that no training row reached. CatBoost has many, and inner nodes of a Forest have
@@ -27,6 +28,12 @@ _REFUSED = {
     "categorical_features": "categorical features",
     "text_features": "text features",
     "embedding_features": "embeddings",
+}
+# Argument of a Pool -> the method of a model that gives their positions.
+_POSITIONS = {
+    "cat_features": "get_cat_feature_indices",
+    "text_features": "get_text_feature_indices",
+    "embedding_features": "get_embedding_feature_indices",
 }
 
 
@@ -50,14 +57,30 @@ def convert(model) -> Forest:
     return from_content(content, name)
 
 
+def own_features(model) -> dict:
+    """Positions of the features that CatBoost turns into numbers itself, by argument of a Pool."""
+    if library_of(model) != "catboost" or not getattr(model, "is_fitted", lambda: False)():
+        return {}
+    positions = {name: getattr(model, method)() for name, method in _POSITIONS.items()}
+    return {name: own for name, own in positions.items() if own}
+
+
+def labels_of_model(model, n_outputs) -> dict:
+    """`_labels_of_outputs` of a fitted model."""
+    loss = {"type": str(model.get_all_params().get("loss_function")).partition(":")[0]}
+    classes = {"class_names": list(model.classes_)}
+    info = {"class_params": classes, "params": {"loss_function": loss}}
+    return _labels_of_outputs(info, n_outputs, type(model).__name__)
+
+
 def from_content(content, name) -> Forest:
     """The Forest of a decoded model of the given name."""
     info = content["features_info"]
     for key, kind in _REFUSED.items():
         if info.get(key):
             raise ValueError(
-                f"this {name} has {kind}, which CatBoost turns into numbers by tables of its own: "
-                "encode them as numbers, and fit without them"
+                f"this {name} has {kind}, whose tables only CatBoost has: explain the fitted model "
+                "by tree_shap without a background, or encode them as numbers and fit anew"
             )
     features = info.get("float_features", [])
     ids = [one.get("feature_id", "") for one in features]

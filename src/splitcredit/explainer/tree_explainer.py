@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from splitcredit import _handed_over
 from splitcredit._containers import name_of_offset, offsets
 from splitcredit._shap import imported_shap
 from splitcredit.convert.units import Units, called
@@ -92,6 +93,14 @@ class TreeExplainer:
     >>> explainer.expected_value.round(2)
     array([0.33, 0.33, 0.34])
     """
+
+    def __new__(cls, model=None, *arguments, **keywords):
+        """One that hands over to CatBoost, if only that can explain the model."""
+        if cls is TreeExplainer and _handed_over.is_needed(model):
+            from splitcredit.explainer.handed_over import CatBoostExplainer
+
+            return super().__new__(CatBoostExplainer)
+        return super().__new__(cls)
 
     def __init__(
         self,

@@ -1,0 +1,111 @@
+"""Models of CatBoost with features of its own: CatBoost computes, and the result says so."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import twins
+from splitcredit import TreeExplainer, explain, explain_chunks, importance, interactions
+
+catboost = pytest.importorskip("catboost")
+OPTIONS = {"iterations": 5, "depth": 3, "verbose": 0, "allow_writing_files": False}
+RANDOM = np.random.default_rng(0)
+X = pd.DataFrame(
+    {
+        "size": RANDOM.normal(size=300),
+        "color": RANDOM.choice(["red", "green", "blue"], 300),
+        "kind": RANDOM.choice(["a", "b"], 300),
+    },
+    index=np.arange(300) + 7,
+)
+SCORE = X["size"] + 2 * (X["color"] == "red") + (X["kind"] == "a")
+TARGETS = {
+    "numbers": (catboost.CatBoostRegressor, SCORE),
+    "two": (catboost.CatBoostClassifier, np.where(SCORE > 1, "yes", "no")),
+    "three": (catboost.CatBoostClassifier, np.digitize(SCORE, [0.5, 1.5])),
+}
+
+
+def fitted(name, one_hot=2):
+    kind, y = TARGETS[name]
+    return kind(**OPTIONS, one_hot_max_size=one_hot).fit(X, y, cat_features=["color", "kind"])
+
+
+@pytest.mark.parametrize("one_hot", [2, 10])
+@pytest.mark.parametrize("name", TARGETS)
+def test_values_are_those_of_catboost(name, one_hot):
+    model = fitted(name, one_hot)
+    pool = catboost.Pool(X, cat_features=["color", "kind"])
+    own = np.asarray(model.get_feature_importance(pool, type="ShapValues")).reshape(300, -1, 4)
+    raw = catboost.CatBoost.predict(model, X, prediction_type="RawFormulaVal").reshape(300, -1)
+    for rows in (X, pool):
+        attribution = explain(model, rows)
+        assert attribution.values.tobytes() == own[:, :, :3].transpose(0, 2, 1).tobytes()
+        assert attribution.parameters["computed_by"] == "CatBoost ShapValues"
+        assert twins.largest_error(attribution.totals(), raw) < 1e-12
+    parts = list(explain_chunks(model, X, chunk_rows=70))
+    assert np.concatenate([part.values for part in parts]).tobytes() == attribution.values.tobytes()
+    assert list(explain(model, X).index) == list(X.index)
+    means = importance(model, X, method="tree_shap")
+    expected = np.abs(attribution.values).mean(axis=0).sum(axis=1)
+    assert twins.largest_error(means.values, expected) < 1e-12
+
+
+def test_outputs_are_chosen_as_of_other_models():
+    three, two = fitted("three"), fitted("two")
+    every = explain(three, X)
+    assert explain(three, X, output=1).totals().tobytes() == every.totals()[:, [1]].tobytes()
+    predicted = explain(three, X, output="predicted")
+    assert np.array_equal(predicted.output_index, three.predict(X)[:, 0])
+    assert explain(two, X).output_names == ("yes",)
+    assert np.array_equal(explain(two, X, output="no").values, -explain(two, X).values)
+    with pytest.raises(ValueError, match="an index below 2, or a name in"):
+        explain(two, X, output="maybe")
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_an_explainer_has_the_values_of_shap(name):
+    shap = pytest.importorskip("shap")
+    model = fitted(name)
+    ours, theirs = TreeExplainer(model), shap.TreeExplainer(model)
+    pool = catboost.Pool(X, cat_features=["color", "kind"])
+    assert twins.largest_error(ours.shap_values(X), theirs.shap_values(pool)) < 1e-12
+    assert twins.largest_error(ours.expected_value, theirs.expected_value) < 1e-12
+    explanation = ours(X)
+    raw = catboost.CatBoost.predict(model, X, prediction_type="RawFormulaVal")
+    assert twins.largest_error(explanation.base_values + explanation.values.sum(1), raw) < 1e-12
+    assert explanation.data[0, 1] == X["color"].iloc[0]
+    pairs = ours(X, interactions=True)
+    assert twins.largest_error(pairs.values.sum(1), explanation.values) < 1e-9
+
+
+def test_offsets_of_a_pool_are_in_the_baseline():
+    model = fitted("numbers")
+    pool = catboost.Pool(X, cat_features=["color", "kind"], baseline=SCORE)
+    assert twins.largest_error(explain(model, pool).totals()[:, 0], model.predict(pool)) < 1e-6
+    explanation = TreeExplainer(model)(pool)
+    totals = explanation.base_values + explanation.values.sum(1)
+    assert twins.largest_error(totals, model.predict(pool)) < 1e-6
+    with pytest.raises(ValueError, match="the baseline of this Pool adds"):
+        TreeExplainer(model).shap_values(pool)
+
+
+def test_what_catboost_does_not_compute_is_refused():
+    model = fitted("numbers")
+    for call in (
+        lambda: explain(model, X, "saabas"),
+        lambda: importance(model),
+        lambda: interactions(model, X),
+        lambda: explain(model, X, "tree_shap_interventional", background=X),
+    ):
+        with pytest.raises(
+            ValueError, match="has categorical features, whose tables only CatBoost"
+        ):
+            call()
+    with pytest.raises(TypeError, match="takes no 'groups': leave it out"):
+        explain(model, X, groups={"both": ["color", "kind"]})
+    with pytest.raises(ValueError, match="leave data and model_output out"):
+        TreeExplainer(model, X)
+    for arguments in ({"approximate": True}, {"tree_limit": 2}):
+        with pytest.raises(ValueError, match="from all its trees"):
+            TreeExplainer(model).shap_values(X, **arguments)
