@@ -136,8 +136,15 @@ def test_rankings_and_gaps_in_chunks_are_those_of_all_rows(case, monkeypatch):
     assert [call().tobytes() for call in calls] == of_all_rows
 
 
-def test_a_bad_row_far_down_is_refused_before_the_first_chunk(case):
-    model, X = case
+@pytest.fixture(scope="module")
+def without_gaps(case):
+    """A model without a rule for missing values."""
+    _, X = case
+    return GradientBoostingRegressor(n_estimators=3).fit(X, X["a"]), X
+
+
+def test_a_bad_row_far_down_is_refused_before_the_first_chunk(without_gaps):
+    model, X = without_gaps
     X = X.copy()
     X.iloc[-1, 1] = np.nan
     parts = splitcredit.explain_chunks(model, X, chunk_rows=10)
@@ -158,8 +165,8 @@ def test_rows_of_an_array_in_chunks_are_checked_once(case, monkeypatch):
     assert checked == [40, 40, 40, 30]
 
 
-def test_rows_that_change_between_chunks_are_checked_again(case):
-    model, X = case
+def test_rows_that_change_between_chunks_are_checked_again(without_gaps):
+    model, X = without_gaps
     rows = np.array(X, np.float32, order="C")
     parts = splitcredit.explain_chunks(to_forest(model), rows, chunk_rows=40)
     next(parts)

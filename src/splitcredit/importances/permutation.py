@@ -1,0 +1,79 @@
+"""Permutation: what the score on given rows loses if a feature is permuted (scikit-learn)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from splitcredit._names import names_of_columns
+from splitcredit._seeds import check_seed
+from splitcredit.attribution import Importance
+
+
+def importance(
+    model,
+    X,
+    y,
+    n_repeats: Annotated[int, ">= 1"] = 5,
+    scoring: str | None = None,
+    random_state: Annotated[int, ">= 0"] = 0,
+) -> Importance:
+    """Scikit-learn's ``permutation_importance``, to compare with.
+
+    Parameters
+    ----------
+    model : fitted estimator with a method ``score``, or any with `scoring`
+        It is asked itself, so also pipelines and models that no Forest can hold are taken. The
+        features are the columns of X.
+    X : array-like or DataFrame (n_samples, n_features)
+        Rows that the model was not fitted on, to tell features from noise.
+    y : (n_samples,)
+    n_repeats : int
+        Permutations of each feature.
+    scoring : str, optional
+        Name of a score of scikit-learn; by default that of the model.
+    random_state : int
+        Seed of the permutations.
+
+    Returns
+    -------
+    Importance
+        In units of the score: the accuracy of classifiers, and the share of explained variance of
+        regressors. Values may be negative. The standard error is that over the permutations.
+
+    Raises
+    ------
+    TypeError
+        If the model cannot be scored, such as a Forest or a Booster.
+
+    Notes
+    -----
+    Breiman, "Random forests", Machine Learning 45 (2001). ``"mda"`` does the same with the
+    out-of-bag rows of each tree.
+
+    Examples
+    --------
+    >>> from splitcredit.importances import permutation
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X[::2], y[::2])
+    >>> permutation.importance(model, X[1::2], y[1::2]).values.round(2)
+    array([0.  , 0.  , 0.23, 0.29])
+    """
+    from sklearn.inspection import permutation_importance
+
+    check_seed(random_state)
+    if scoring is None and not hasattr(model, "score"):
+        raise TypeError(
+            f"method 'permutation' asks the model for its score, and a {type(model).__name__} has "
+            "none: pass the fitted estimator"
+        )
+    result = permutation_importance(
+        model, X, y, scoring=scoring, n_repeats=n_repeats, random_state=random_state
+    )
+    names = names_of_columns(X) or (f"x{j}" for j in range(np.shape(X)[1]))
+    parameters = {"n_repeats": n_repeats, "scoring": scoring, "random_state": random_state}
+    error = result.importances_std / np.sqrt(n_repeats)
+    return Importance(result.importances_mean, tuple(names), "permutation", parameters, error)

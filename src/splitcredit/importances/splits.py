@@ -1,0 +1,89 @@
+"""Splits: what the splits of each feature add up to, as the libraries of boosting count it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from splitcredit.attribution import Importance
+from splitcredit.convert import to_forest, unwrap
+from splitcredit.convert.units import library_of
+
+KINDS = ("weight", "gain", "total_gain", "cover", "total_cover")
+
+
+def importance(
+    model, kind: Literal["weight", "gain", "total_gain", "cover", "total_cover"] = "weight"
+) -> Importance:
+    """Number, gain or cover of the splits of each feature, under the names of XGBoost.
+
+    Parameters
+    ----------
+    model : Forest or fitted model
+    kind : {"weight", "gain", "total_gain", "cover", "total_cover"}
+        ``"weight"``: the number of splits (``"split"`` of LightGBM). ``"total_gain"``: the sum of
+        their gains (``"gain"`` of LightGBM), which only fitted models of XGBoost and LightGBM know;
+        ``"total_cover"``: the sum of the covers of their nodes. ``"gain"`` and ``"cover"`` are
+        these by the number of splits, 0 for features without one.
+
+    Returns
+    -------
+    Importance
+        In units of the count, of the training loss or of the cover. ``"weight"`` and both covers
+        are read from the converted trees: of those that ``predict`` uses.
+
+    Raises
+    ------
+    ValueError
+        If there is no such kind, or the model keeps no gains.
+
+    Notes
+    -----
+    Gains are those of the training rows, and prefer features with many values; see ``mdi``.
+
+    Examples
+    --------
+    >>> from splitcredit.importances import splits
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    >>> splits.importance(model).values
+    array([0., 0., 0., 2.])
+    >>> splits.importance(model, kind="cover").values
+    array([  0.,   0.,   0., 125.])
+    """
+    if kind not in KINDS:
+        raise ValueError(f"kind={kind!r}: available are {', '.join(KINDS)}")
+    forest = to_forest(model)
+    inner = np.flatnonzero(forest.feature >= 0)
+    feature = forest.feature[inner]
+    counts = np.bincount(feature, minlength=forest.n_features)
+    if kind == "weight":
+        values = counts.astype(float)
+    elif kind.endswith("cover"):
+        values = np.bincount(feature, forest.cover[inner], minlength=forest.n_features)
+    else:
+        values = _total_gain(model, forest)
+    if kind in ("gain", "cover"):
+        values = values / np.maximum(counts, 1)
+    return Importance(values, forest.feature_names, "splits", {"kind": kind})
+
+
+def _total_gain(model, forest):
+    """Sums of gains as the library of a fitted model gives them."""
+    inner, _ = unwrap(model)
+    library = library_of(inner)
+    if library == "lightgbm":
+        booster = getattr(inner, "booster_", inner)
+        return booster.feature_importance("gain").astype(float)
+    if library == "xgboost":
+        booster = inner.get_booster() if hasattr(inner, "get_booster") else inner
+        gains = booster.get_score(importance_type="total_gain")
+        names = booster.feature_names or [f"f{j}" for j in range(forest.n_features)]
+        return np.array([gains.get(name, 0.0) for name in names], float)
+    raise ValueError(
+        "only fitted models of XGBoost and LightGBM keep the gains of their splits: take "
+        "method='mdi', the decrease of impurity, or kind='total_cover'"
+    )
