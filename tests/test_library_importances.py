@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from lightgbm import LGBMRegressor
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import permutation_importance
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -55,5 +55,15 @@ def test_permutation_is_that_of_scikit_learn():
     error = theirs.importances_std / np.sqrt(3)
     assert ours.standard_error.tobytes() == error.tobytes()
     assert ours.feature_names == ("a", "b", "c", "d")
-    with pytest.raises(TypeError, match="asks the model for its score, and a Forest has none"):
-        importance(to_forest(model[-1]), X, Y, method="permutation")
+
+
+def test_the_permutation_of_a_forest_is_that_of_its_model():
+    for kind, y in ((RandomForestRegressor, Y), (RandomForestClassifier, Y > 0)):
+        model = kind(9, random_state=0).fit(X, y)
+        ours = importance(to_forest(model), X, y, method="permutation").values
+        assert (
+            twins.largest_error(ours, importance(model, X, y, method="permutation").values) < 1e-9
+        )
+    booster = XGBRegressor(n_estimators=2).fit(X, Y).get_booster()
+    with pytest.raises(TypeError, match="asks the model for its score, and a Booster has none"):
+        importance(booster, X, Y, method="permutation")

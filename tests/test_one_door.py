@@ -429,7 +429,7 @@ def test_what_is_missing_or_unknown_is_one_line_that_names_the_method(
             lambda m, X: sc.explain(m, X, progress="yes"),
             "progress='yes': expected None, T",
         ),
-        (lambda m, X: sc.explain(m, X.iloc[0]), r"X has 1 dimension.*reshape\(1, -1\)"),
+        (lambda m, X: sc.explain(m, X.iloc[0]), r"X has 1 dimension.*pass a single row as"),
         (lambda m, X: sc.importance(m, X[:0], method="saabas"), "X has no rows: the imp"),
         (lambda m, X: sc.faithfulness(m, X, NAMES, "pgi", scale=1), "metric='pgi': avail"),
         (

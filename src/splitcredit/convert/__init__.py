@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from splitcredit.convert._nodes import UnsupportedModelError
+from splitcredit.convert._nodes import INNER, UnsupportedModelError
 from splitcredit.convert._unwrap import unwrap
 from splitcredit.forest import Forest
 
@@ -27,13 +27,12 @@ __all__ = [
 # Top-level package of the model's class -> module with `convert(model)`.
 _CONVERTERS = {
     "catboost": "splitcredit.convert.catboost",
+    "gpboost": "splitcredit.convert.lightgbm",
     "lightgbm": "splitcredit.convert.lightgbm",
     "sklearn": "splitcredit.convert.sklearn",
     "xgboost": "splitcredit.convert.xgboost",
 }
 
-# Where models of other packages keep the one that they are made around.
-_INNER = ("detector_", "estimator_", "model_", "booster_")
 # Impurities of trees that were grown on classes.
 CLASS_CRITERIA = ("gini", "entropy", "log_loss")
 # What covers count in models that have one target only: LightGBM's and HistGradientBoosting.
@@ -184,7 +183,7 @@ def _converted(model):
         module = _CONVERTERS.get(base.__module__.partition(".")[0])
         if module is not None:
             return importlib.import_module(module).convert(model)
-    inner = next((name for name in _INNER if hasattr(model, name)), None)
+    inner = next((name for name in INNER if hasattr(model, name)), None)
     if inner is not None:
         raise UnsupportedModelError(
             f"cannot convert {type(model).__module__}.{type(model).__qualname__} to a Forest: "

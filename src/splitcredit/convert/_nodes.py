@@ -11,6 +11,8 @@ class UnsupportedModelError(TypeError, ValueError):
     """No converter knows a model. Code that was written for shap catches a ValueError."""
 
 
+# Where models of other packages keep the one that they are made around.
+INNER = ("detector_", "model_", "booster_")
 # Where the impurity is that of `summaries`, and not one that the library kept.
 LEAF_VARIANCE = "leaf variance"
 

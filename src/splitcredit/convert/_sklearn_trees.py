@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.tree import BaseDecisionTree
 from sklearn.utils import get_tags
 
-from splitcredit.convert import _nodes
+from splitcredit.convert import _means, _nodes
 
 # What holds for all of them.
 KIND = {"strict": False, "x_dtype": "float32", "cover_kind": "weighted_n_node_samples"}
@@ -35,28 +35,23 @@ def forest(model, labels) -> dict:
 
 
 def bagging(model, labels) -> dict:
-    """Fields of the Forest of bagged decision trees, which may know some features or classes only.
+    """Fields of the Forest of bagged models of trees, which may know some features or classes only.
 
     Raises
     ------
-    TypeError
-        If something other than decision trees is bagged, or classifiers are bagged for a
-        regression.
+    UnsupportedModelError
+        If something is bagged that is no mean or sum of trees, or classifiers are for a regression.
     ValueError
         If `n_estimators` was set to more trees than there are.
     """
     estimators = _predicting(model)
-    for t, estimator in enumerate(estimators):
-        if not isinstance(estimator, BaseDecisionTree):
-            raise _nodes.UnsupportedModelError(
-                f"estimator {t} of this {type(model).__name__} is a {type(estimator).__name__}: "
-                "bag decision trees, or convert that model itself"
-            )
-        if hasattr(estimator, "classes_") and not hasattr(model, "classes_"):
-            raise _nodes.UnsupportedModelError(
-                f"estimator {t} of this {type(model).__name__} is a {type(estimator).__name__}, "
-                "and the mean of labels is no mean of trees: bag regression trees"
-            )
+    if not all(isinstance(estimator, BaseDecisionTree) for estimator in estimators):
+        return _means.bag(model, estimators, labels)
+    if hasattr(estimators[0], "classes_") and not hasattr(model, "classes_"):
+        raise _nodes.UnsupportedModelError(
+            f"estimator 0 of this {type(model).__name__} is a {type(estimators[0]).__name__}, "
+            "and the mean of labels is no mean of trees: bag regression trees"
+        )
     fields = _averaged(
         model,
         estimators,

@@ -34,7 +34,7 @@ def ada_boost(model, labels) -> dict:
         vote = np.where(is_class, weight, -weight / (n_classes - 1))
         votes.append(vote[:, 1:] - vote[:, :1] if n_classes == 2 else vote)
     arrays = stacked(trees, votes, allows_nan(model.estimators_[0]))
-    return _of_leaves(model, arrays, labels, "sum")
+    return of_leaves(model, arrays, labels, "sum")
 
 
 def isolation_forest(model, labels) -> dict:
@@ -48,11 +48,11 @@ def isolation_forest(model, labels) -> dict:
     lengths = [(_depths(t) + mean_length(t.n_node_samples))[:, None] for t in trees]
     features = model.estimators_features_
     arrays = stacked(trees, lengths, allows_nan(model), features=features)
-    fields = _of_leaves(model, arrays, labels, "mean")
+    fields = of_leaves(model, arrays, labels, "mean")
     return {**fields, "output_names": ("path length",)}
 
 
-def _of_leaves(model, arrays, labels, aggregate):
+def of_leaves(model, arrays, labels, aggregate):
     """Fields of a Forest whose inner nodes have the means of the leaves below them."""
     mean, variance = _nodes.vector_summaries(
         arrays["left"],

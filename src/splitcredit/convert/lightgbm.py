@@ -47,9 +47,12 @@ def convert(model) -> Forest:
     The trees are those that ``predict`` uses: up to ``best_iteration``, if early stopping has set
     it, or all.
     """
+    name, classes = type(model).__name__, None
+    if type(model).__module__.startswith("gpboost.") and hasattr(model, "model_to_string"):
+        # GPBoost writes the same text; the trees are the fixed effects of a model with random ones.
+        return from_pieces([model.model_to_string()], name)
     from lightgbm import Booster, LGBMModel
 
-    name, classes = type(model).__name__, None
     if isinstance(model, LGBMModel):
         model, classes = _booster(model, name), getattr(model, "classes_", None)
     if not isinstance(model, Booster):

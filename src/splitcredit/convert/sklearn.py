@@ -6,7 +6,15 @@ from sklearn import ensemble, tree
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 
-from splitcredit.convert import _nodes, _sklearn_boosting, _sklearn_trees, _sklearn_votes
+from splitcredit.convert import (
+    _means,
+    _nodes,
+    _sklearn_boosting,
+    _sklearn_trees,
+    _sklearn_votes,
+    _sksurv,
+)
+from splitcredit.convert._nodes import INNER
 from splitcredit.forest import Forest
 
 # Class -> attribute that fitting sets, and what makes the fields of a Forest.
@@ -19,12 +27,23 @@ _MODELS = {
     ensemble.ExtraTreesRegressor: ("estimators_", _sklearn_trees.forest),
     ensemble.BaggingClassifier: ("estimators_", _sklearn_trees.bagging),
     ensemble.BaggingRegressor: ("estimators_", _sklearn_trees.bagging),
+    ensemble.VotingClassifier: ("estimators_", _means.vote),
+    ensemble.VotingRegressor: ("estimators_", _means.vote),
     ensemble.AdaBoostClassifier: ("estimators_", _sklearn_votes.ada_boost),
     ensemble.IsolationForest: ("estimators_", _sklearn_votes.isolation_forest),
     ensemble.GradientBoostingClassifier: ("estimators_", _sklearn_boosting.gradient),
     ensemble.GradientBoostingRegressor: ("estimators_", _sklearn_boosting.gradient),
     ensemble.HistGradientBoostingClassifier: ("_predictors", _sklearn_boosting.histogram),
     ensemble.HistGradientBoostingRegressor: ("_predictors", _sklearn_boosting.histogram),
+}
+# The same of other packages, by name, as they need not be installed. A quantile forest is explained
+# by the mean of its trees, as any forest is.
+_OF_OTHERS = {
+    ("sksurv", "SurvivalTree"): ("tree_", _sksurv.forest),
+    ("sksurv", "RandomSurvivalForest"): ("estimators_", _sksurv.forest),
+    ("sksurv", "ExtraSurvivalTrees"): ("estimators_", _sksurv.forest),
+    ("sksurv", "GradientBoostingSurvivalAnalysis"): ("estimators_", _sksurv.boosting),
+    ("quantile_forest", "BaseForestQuantileRegressor"): ("estimators_", _sklearn_trees.forest),
 }
 # Name of a class that is no mean or sum of trees -> why, and what can be explained in its place.
 # By name: importing all of them would take time.
@@ -52,8 +71,6 @@ _REASONS = {
     "StackingRegressor": ("a model combines the predictions of others", _EACH),
     "TransformedTargetRegressor": ("it transforms what its model predicts", "model.regressor_"),
     "TunedThresholdClassifierCV": ("it has a threshold of its own", "model.estimator_"),
-    "VotingClassifier": ("it combines several models", _EACH),
-    "VotingRegressor": ("it combines several models", _EACH),
 }
 
 
@@ -69,6 +86,9 @@ def _kind(model):
     for base in type(model).__mro__:
         if base in _MODELS:
             return _MODELS[base]
+        key = base.__module__.partition(".")[0], base.__name__
+        if key in _OF_OTHERS:
+            return _OF_OTHERS[key]
     name, reason = type(model).__name__, ""
     named = [base.__name__ for base in type(model).__mro__ if base.__name__ in _REASONS]
     if named:
@@ -79,6 +99,12 @@ def _kind(model):
                 f"cannot convert {name} to a Forest{reason}: explain {inner}, if that is a model "
                 "of trees"
             )
+    inner_model = next((one for one in INNER if hasattr(model, one)), None)
+    if inner_model is not None:
+        raise _nodes.UnsupportedModelError(
+            f"cannot convert {name} to a Forest: explain model.{inner_model}, if that is a model "
+            "of trees"
+        )
     raise _nodes.UnsupportedModelError(
         f"cannot convert {name} to a Forest{reason}: "
         f"supported are {', '.join(cls.__name__ for cls in _MODELS)}"
@@ -100,6 +126,8 @@ def _labels(model):
 
 
 def _n_targets(model):
+    if any(base.__module__.startswith("sksurv.") for base in type(model).__mro__):
+        return 1  # its outputs are times
     bagged = isinstance(model, ensemble.BaggingRegressor)
     return getattr(model.estimators_[0] if bagged else model, "n_outputs_", 1)
 

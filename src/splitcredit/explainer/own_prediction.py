@@ -83,7 +83,10 @@ def _sklearn(model, forest, X):
         ensemble.ExtraTreesClassifier,
         ensemble.ExtraTreesRegressor,
     )
-    if isinstance(model, forests) and model.n_outputs_ == 1:
+    if type(model).__module__.startswith("sksurv."):
+        return model.predict(np.asarray(X))
+    is_of_quantiles = type(model).__module__.startswith("quantile_forest.")
+    if (isinstance(model, forests) or is_of_quantiles) and model.n_outputs_ == 1:
         return _mean_of_trees(model, X)
     if hasattr(model, "feature_names_in_") and not hasattr(X, "columns"):
         import pandas as pd

@@ -9,6 +9,8 @@ import numpy as np
 from splitcredit._names import names_of_columns
 from splitcredit._seeds import check_seed
 from splitcredit.attribution import Importance
+from splitcredit.convert import to_forest
+from splitcredit.importances._training import targets_of
 
 
 def importance(
@@ -23,9 +25,9 @@ def importance(
 
     Parameters
     ----------
-    model : fitted estimator with a method ``score``, or any with `scoring`
-        It is asked itself, so also pipelines and models that no Forest can hold are taken. The
-        features are the columns of X.
+    model : fitted estimator, or Forest that averages trees
+        An estimator is asked itself, so also pipelines and models that no Forest can hold are
+        taken. The features are the columns of X.
     X : array-like or DataFrame (n_samples, n_features)
         Rows that the model was not fitted on, to tell features from noise.
     y : (n_samples,)
@@ -45,7 +47,7 @@ def importance(
     Raises
     ------
     TypeError
-        If the model cannot be scored, such as a Forest or a Booster.
+        If the model cannot be scored, such as a Booster.
 
     Notes
     -----
@@ -66,10 +68,8 @@ def importance(
 
     check_seed(random_state)
     if scoring is None and not hasattr(model, "score"):
-        raise TypeError(
-            f"method 'permutation' asks the model for its score, and a {type(model).__name__} has "
-            "none: pass the fitted estimator"
-        )
+        model = _Averaged(model)
+        y = targets_of(model.forest, y, np.shape(X)[0])
     result = permutation_importance(
         model, X, y, scoring=scoring, n_repeats=n_repeats, random_state=random_state
     )
@@ -77,3 +77,26 @@ def importance(
     parameters = {"n_repeats": n_repeats, "scoring": scoring, "random_state": random_state}
     error = result.importances_std / np.sqrt(n_repeats)
     return Importance(result.importances_mean, tuple(names), "permutation", parameters, error)
+
+
+class _Averaged:
+    """A forest that averages trees, with the score that scikit-learn gives such a model."""
+
+    def __init__(self, model):
+        self.forest = to_forest(model)
+        if self.forest.aggregate != "mean":
+            raise TypeError(
+                f"method 'permutation' asks the model for its score, and a {type(model).__name__} "
+                "has none: pass the fitted estimator"
+            )
+
+    def fit(self, X, y):
+        """Nothing is left to fit; scikit-learn asks for the method."""
+        return self
+
+    def score(self, X, y):
+        """Accuracy of classes, or share of explained variance of values."""
+        prediction = self.forest.predict(X)
+        if self.forest.n_outputs > 1:
+            return np.mean(prediction.argmax(axis=1) == y)
+        return 1 - np.mean((prediction[:, 0] - y) ** 2) / np.var(y)

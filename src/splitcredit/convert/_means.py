@@ -1,0 +1,130 @@
+"""Means of models of trees: bags of forests, and votes with equal or given weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from splitcredit.convert import _nodes
+
+_ALIKE = ("strict", "x_dtype", "aggregate", "cover_kind", "criterion", "missing_value")
+
+
+def mean_of(members, weights, labels, name, features=None, columns=None) -> dict:
+    """Fields of the Forest that predicts the weighted mean of others.
+
+    Parameters
+    ----------
+    members : list of Forest
+    weights : float (n_members,)
+    labels : dict
+        Names of features and outputs of the whole, as fields.
+    name : str
+        What the model is called in messages.
+    features : list of int arrays, optional
+        Which features of the whole each member knows, all if not given.
+    columns : list of int arrays, optional
+        Which outputs of the whole each member knows, all if not given.
+
+    Returns
+    -------
+    dict
+        Impurities are left out unless all trees count alike.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the members compare or add up in different ways, or split by categories.
+    """
+    first = members[0]
+    for key in _ALIKE:
+        others = [getattr(one, key) for one in members if getattr(one, key) != getattr(first, key)]
+        if others or any(one.categories is not None for one in members):
+            raise _nodes.UnsupportedModelError(
+                f"this {name} is a mean of models that are too different for one Forest, or know "
+                "categories: explain them one by one, model.estimators_[i]"
+            )
+    counts = np.array([one.n_trees for one in members])
+    share = np.asarray(weights, float) / np.sum(weights)
+    # A tree of a mean counts as one of n; each member's trees must have its share together.
+    factor = share * counts.sum() / counts if first.aggregate == "mean" else share
+    offsets = np.concatenate([[0], np.cumsum([one.n_nodes for one in members])])
+    n_outputs = len(labels["output_names"])
+    value, base = np.zeros((offsets[-1], n_outputs)), np.zeros(n_outputs)
+    arrays: dict = {key: [] for key in ("feature", "left", "right")}
+    for i, one in enumerate(members):
+        own = slice(None) if columns is None else columns[i]
+        value[offsets[i] : offsets[i + 1], own] = factor[i] * one.value
+        base[own] += share[i] * one.base
+        inner = one.feature >= 0
+        known = np.arange(one.n_features) if features is None else np.asarray(features[i])
+        arrays["feature"].append(np.where(inner, known[one.feature.clip(0)], -1))
+        for side in ("left", "right"):
+            arrays[side].append(np.where(inner, getattr(one, side) + offsets[i], -1))
+    joined = {key: np.concatenate(parts) for key, parts in arrays.items()}
+    for key in ("threshold", "cover", "impurity", "missing_left"):
+        parts = [getattr(one, key) for one in members]
+        if all(part is not None for part in parts):
+            joined[key] = np.concatenate(parts)
+    if np.ptp(factor) > 1e-12:
+        joined.pop("impurity", None)
+    starts = [one.tree_offsets[:-1] + start for one, start in zip(members, offsets, strict=False)]
+    joined["tree_offsets"] = np.concatenate([*starts, offsets[-1:]])
+    return {
+        **{key: getattr(first, key) for key in _ALIKE},
+        **joined,
+        **labels,
+        "value": value,
+        "base": base,
+    }
+
+
+def vote(model, labels) -> dict:
+    """Fields of a VotingClassifier by fractions (soft), or of a VotingRegressor."""
+    if getattr(model, "voting", "soft") != "soft":
+        raise _nodes.UnsupportedModelError(
+            f"this {type(model).__name__} counts votes, which are no sum of trees: fit with "
+            "voting='soft', or explain model.estimators_[i]"
+        )
+    members = [member(one, model) for one in model.estimators_]
+    weights = [
+        1 if model.weights is None else weight
+        for (_, one), weight in zip(
+            model.estimators, model.weights or [1] * len(model.estimators), strict=True
+        )
+        if not isinstance(one, str)  # "drop"
+    ]
+    columns = None
+    if hasattr(model, "classes_"):
+        columns = [np.asarray(one.classes_, int) for one in model.estimators_]
+    return mean_of(members, weights, labels, type(model).__name__, columns=columns)
+
+
+def bag(model, estimators, labels) -> dict:
+    """Fields of bagged models of trees other than single trees."""
+    members = [member(one, model) for one in estimators]
+    columns = None
+    if hasattr(model, "classes_"):
+        columns = [np.asarray(one.classes_, int) for one in estimators]
+    features = model.estimators_features_
+    ones = np.ones(len(members))
+    return mean_of(members, ones, labels, type(model).__name__, features, columns)
+
+
+def member(estimator, model):
+    """The Forest of one model of a mean, which must predict what the mean is of."""
+    from splitcredit.convert import to_forest
+    from splitcredit.convert._unwrap import unwrap
+    from splitcredit.convert.units import has_link
+
+    inner, steps = unwrap(estimator)
+    forest = to_forest(inner)
+    of_classes = hasattr(model, "classes_")
+    differs = forest.aggregate != "mean" if of_classes else has_link(inner)
+    if differs or steps.pipelines or (not of_classes and hasattr(inner, "classes_")):
+        raise _nodes.UnsupportedModelError(
+            f"this {type(model).__name__} averages what {type(inner).__name__} predicts, which is "
+            "no mean or sum of trees there: explain model.estimators_[i]"
+        )
+    return replace(forest, names_given=False)

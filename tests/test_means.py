@@ -1,0 +1,152 @@
+"""Means of forests: bags, votes, balanced bags; survival forests; quantile forests; GPBoost."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import (
+    BaggingClassifier,
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from xgboost import XGBRegressor
+
+import twins
+from splitcredit import TreeExplainer, explain, importance, to_forest
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.normal(size=(200, 4))
+Y = X[:, 0] + X[:, 1] * X[:, 2]
+THREE = np.array(["a", "b", "c"])[np.digitize(Y, [-0.5, 0.5])]
+FOREST = RandomForestRegressor(5, random_state=0)
+OTHER = ExtraTreesRegressor(7, random_state=0)
+OF_CLASSES = RandomForestClassifier(5, random_state=0)
+OTHER_CLASSES = ExtraTreesClassifier(7, random_state=0)
+REGRESSORS = {
+    "bag": BaggingRegressor(FOREST, 3, random_state=0),
+    "bag of some features": BaggingRegressor(FOREST, 3, max_features=0.5, random_state=0),
+    "vote": VotingRegressor([("a", FOREST), ("b", OTHER)]),
+    "vote with weights": VotingRegressor(
+        [("a", FOREST), ("b", "drop"), ("c", OTHER)], weights=[1, 5, 3]
+    ),
+    "vote of boosting": VotingRegressor(
+        [("a", XGBRegressor(n_estimators=3)), ("b", XGBRegressor(n_estimators=4, max_depth=2))]
+    ),
+}
+CLASSIFIERS = {
+    "bag": BaggingClassifier(OF_CLASSES, 3, random_state=0),
+    "bag of few rows": BaggingClassifier(OF_CLASSES, 5, max_samples=5, random_state=0),
+    "vote": VotingClassifier([("a", OF_CLASSES), ("b", OTHER_CLASSES)], voting="soft"),
+}
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_totals_are_the_predictions_of_regressors(name):
+    model = REGRESSORS[name].fit(X, Y)
+    attribution = explain(model, X)
+    # XGBoost adds up in single precision.
+    tolerance = 1e-6 if name == "vote of boosting" else 1e-12
+    assert twins.largest_error(attribution.totals()[:, 0], model.predict(X)) <= tolerance
+    TreeExplainer(model).shap_values(X)  # which checks
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_totals_are_the_fractions_of_classifiers(name):
+    model = CLASSIFIERS[name].fit(X, THREE)
+    attribution = explain(model, X)
+    assert attribution.output_names == ("a", "b", "c")
+    assert twins.largest_error(attribution.totals(), model.predict_proba(X)) <= 1e-12
+
+
+def test_impurities_are_kept_where_all_trees_count_alike():
+    bag = REGRESSORS["bag"].fit(X, Y)
+    mean = np.mean([importance(one).values for one in bag.estimators_], axis=0)
+    assert twins.largest_error(importance(bag).values, mean) <= 1e-12
+    assert to_forest(REGRESSORS["vote"].fit(X, Y)).impurity is None
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (VotingRegressor([("a", FOREST), ("b", XGBRegressor(n_estimators=2))]), "too different"),
+        (VotingRegressor([("a", FOREST), ("b", LinearRegression())]), "cannot convert LinearReg"),
+        (
+            BaggingRegressor(HistGradientBoostingRegressor(loss="poisson", max_iter=2), 2),
+            "averages",
+        ),
+        (
+            BaggingRegressor(make_pipeline(StandardScaler(), FOREST), 2),
+            "averages what RandomForest",
+        ),
+    ],
+)
+def test_means_of_something_else_are_refused(model, message):
+    with pytest.raises(TypeError, match=message):
+        to_forest(model.fit(X, Y - Y.min()))
+
+
+def test_votes_that_are_counted_and_probabilities_of_boosting_are_refused():
+    hard = VotingClassifier([("a", OF_CLASSES), ("b", OTHER_CLASSES)]).fit(X, THREE)
+    with pytest.raises(TypeError, match="fit with voting='soft'"):
+        to_forest(hard)
+    boosted = BaggingClassifier(GradientBoostingClassifier(n_estimators=2), 2).fit(X, THREE)
+    with pytest.raises(TypeError, match="averages what GradientBoostingClassifier predicts"):
+        to_forest(boosted)
+
+
+def test_balanced_bags_are_means_of_their_trees():
+    ensemble = pytest.importorskip("imblearn.ensemble")
+    model = ensemble.BalancedBaggingClassifier(n_estimators=3, random_state=0).fit(X, Y > 1)
+    assert twins.largest_error(explain(model, X).totals(), model.predict_proba(X)) <= 1e-12
+
+
+@pytest.mark.parametrize("leaf", [1, 5])
+@pytest.mark.parametrize("kind", ["RandomForestQuantileRegressor", "ExtraTreesQuantileRegressor"])
+def test_quantile_forests_are_explained_by_their_mean(kind, leaf):
+    module = pytest.importorskip("quantile_forest")
+    options = {"min_samples_leaf": leaf, "max_samples_leaf": None, "random_state": 0}
+    model = getattr(module, kind)(5, **options).fit(X, Y)
+    mean = model.predict(X, quantiles="mean", weighted_leaves=True)
+    assert twins.largest_error(explain(model, X).totals()[:, 0], mean) <= 1e-12
+    TreeExplainer(model).shap_values(X)
+
+
+@pytest.mark.parametrize("low_memory", [False, True])
+@pytest.mark.parametrize("kind", ["RandomSurvivalForest", "ExtraSurvivalTrees"])
+def test_survival_forests_are_explained_by_their_risk_score(kind, low_memory):
+    module = pytest.importorskip("sksurv.ensemble")
+    model = getattr(module, kind)(5, low_memory=low_memory, random_state=0).fit(X, survival())
+    attribution = explain(model, X)
+    assert attribution.output_names == ("risk score",)
+    assert twins.largest_error(attribution.totals()[:, 0], model.predict(X)) <= 1e-12
+    TreeExplainer(model).shap_values(X)
+
+
+def test_survival_boosting_is_explained_where_it_is_a_sum_of_trees():
+    module = pytest.importorskip("sksurv.ensemble")
+    model = module.GradientBoostingSurvivalAnalysis(n_estimators=5).fit(X, survival())
+    assert twins.largest_error(explain(model, X).totals()[:, 0], model.predict(X)) <= 1e-12
+    for options in ({"dropout_rate": 0.5}, {"loss": "squared"}):
+        other = module.GradientBoostingSurvivalAnalysis(n_estimators=2, **options)
+        with pytest.raises(TypeError, match="predicts no sum of its trees: fit with loss='coxph'"):
+            to_forest(other.fit(X, survival()))
+
+
+def survival():
+    from sksurv.util import Surv
+
+    return Surv.from_arrays(Y > 0, np.exp(Y) + 0.1)
+
+
+def test_a_Booster_of_GPBoost_is_read_as_its_file(tmp_path):
+    gpboost = pytest.importorskip("gpboost")
+    model = gpboost.train({"verbose": -1, "objective": "regression"}, gpboost.Dataset(X, Y), 3)
+    assert twins.largest_error(explain(model, X).totals()[:, 0], model.predict(X)) <= 1e-12
