@@ -28,6 +28,8 @@ from sklearn.ensemble import (
 )
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import twins
@@ -158,7 +160,7 @@ def test_bags_of_trees_that_were_added_to_others_are_not_made_up(model):
     forest = to_forest(model)
     assert forest.inbag is None and forest.n_trees == 8
     np.testing.assert_allclose(forest.predict(X)[:, 0], model.predict(X), rtol=1e-12)
-    with pytest.raises(ValueError, match="fit one with bootstrap=True in one call of fit"):
+    with pytest.raises(ValueError, match="with bootstrap=True in one call of fit"):
         importance(model, X, y, method="ufi")
 
 
@@ -318,7 +320,7 @@ def test_bagged_trees_that_have_not_seen_all_classes():
 
 def test_other_bagged_models_are_refused():
     X, y = whole_numbers("values", 60, 4)
-    message = r"estimator 0 of this BaggingRegressor is a LinearRegression: bag decision trees"
+    message = r"cannot convert LinearRegression to a Forest"
     with pytest.raises(TypeError, match=message):
         to_forest(BaggingRegressor(LinearRegression(), 2).fit(X, y))
 
@@ -356,11 +358,13 @@ def test_gradient_boosting_from_a_constant(name):
 @pytest.mark.parametrize(
     "init", [LinearRegression(), DecisionTreeRegressor(), DummyClassifier(strategy="stratified")]
 )
-def test_gradient_boosting_from_a_model_is_refused(init):
+def test_gradient_boosting_from_a_model_is_no_forest(init):
     X, y = whole_numbers("classes", 100, 4)
     classifier = isinstance(init, DummyClassifier)
     cls = GradientBoostingClassifier if classifier else GradientBoostingRegressor
-    message = rf"{cls.__name__} starts from the predictions of {type(init).__name__}.*: fit with in"
+    message = (
+        rf"{cls.__name__} starts from the predictions of {type(init).__name__}.*or fit with in"
+    )
     with pytest.raises(ValueError, match=message):
         to_forest(cls(n_estimators=2, init=init).fit(X, y))
 
@@ -521,3 +525,26 @@ def test_impurities_that_are_no_numbers_stop_only_the_measures_that_read_them(mo
     for call in (lambda: importance(model), lambda: explain(model, X, "local_mdi")):
         with pytest.raises(ValueError, match=r"reads impurities, and tree 0 .* nan, as scikit-l"):
             call()
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_the_model_that_boosting_starts_from_is_a_term_of_each_row(n_classes):
+    """The baseline has it; the values are those of the trees."""
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    y = X[:, 0] + X[:, 1] * X[:, 2]
+    if n_classes:
+        y = np.digitize(y, [-0.5, 0.5][: n_classes - 1])
+        start, kind = RandomForestClassifier(5, max_depth=2), GradientBoostingClassifier
+    else:
+        start, kind = LinearRegression(), GradientBoostingRegressor
+    model = kind(n_estimators=5, init=start, random_state=0).fit(X, y)
+    scaled = make_pipeline(StandardScaler(), kind(n_estimators=5, init=start)).fit(X, y)
+    for one in (model, scaled):
+        own = one.decision_function(X) if n_classes else one.predict(X)
+        for method in ("tree_shap", "saabas"):
+            totals = explain(one, X, method).totals()
+            assert np.abs(totals - own.reshape(200, -1)).max() <= 1e-12
+        against = explain(one, X, "tree_shap_interventional", background=X[:20])
+        assert np.abs(against.totals() - own.reshape(200, -1)).max() <= 1e-12
+    with pytest.raises(ValueError, match="a term of each row that a Forest cannot hold: call expl"):
+        to_forest(model)

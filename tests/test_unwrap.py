@@ -13,8 +13,6 @@ from sklearn.ensemble import (
     RandomForestRegressor,
     StackingClassifier,
     StackingRegressor,
-    VotingClassifier,
-    VotingRegressor,
 )
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE, RFECV, SelectFromModel
@@ -176,8 +174,6 @@ def wrapped(data):
             OneVsRestClassifier(classes).fit(X, np.digitize(y, [7, 9])),
             OneVsOneClassifier(classes).fit(X, np.digitize(y, [7, 9])),
             OutputCodeClassifier(classes, random_state=0).fit(X, np.digitize(y, [7, 9])),
-            VotingClassifier(two_models, voting="soft").fit(X, is_high),
-            VotingRegressor([("a", values)]).fit(X, y),
             StackingClassifier(two_models, cv=2).fit(X, is_high),
             StackingRegressor([("a", values)], cv=2).fit(X, y),
         ],

@@ -12,7 +12,11 @@ from splitcredit import _arguments, _chunks, _groups, _handed_over, _methods
 from splitcredit._containers import name_of_offset, offsets, opened
 from splitcredit._names import row_index
 from splitcredit.attribution import Attribution, Importance
-from splitcredit.convert import forest_and_rows, forest_and_training_rows
+from splitcredit.convert import (
+    forest_and_rows,
+    forest_and_training_rows,
+    forest_rows_and_start,
+)
 from splitcredit.kernels.results import Whole
 
 if TYPE_CHECKING:
@@ -289,29 +293,30 @@ def _opened(model, X, method, parameters):
     if parameters.get("groups") is not None:  # each chunk reads them
         parameters = parameters | {"groups": _groups.listed(parameters["groups"])}
     given = X
-    forest, X, background = forest_and_rows(model, opened(X), parameters.get("background"))
+    opening = forest_rows_and_start if method in _OF_PREDICTION else forest_and_rows
+    forest, X, background, *start = opening(model, opened(X), parameters.get("background"))
     X = _chunks.as_table(forest, X)
-    offset = _offset(given, forest, method, parameters)
+    offset, what = offsets(given, forest) if method in _OF_PREDICTION else None, ""
+    if offset is not None:
+        what = name_of_offset(given)
+    elif start and start[0] is not None:
+        offset, what = start[0](forest.prepare(X)), "the model that this one starts from (init)"
+    _check_offset(offset, what, forest, parameters)
     if background is not None:
         parameters = parameters | {"background": background}
     return forest, X, parameters, offset
 
 
-def _offset(X, forest, method, parameters):
-    """What the container of the rows adds to each prediction, for methods that divide it."""
-    offset = offsets(X, forest) if method in _OF_PREDICTION else None
+def _check_offset(offset, what, forest, parameters):
+    """Refuse offsets of rows where the baseline has no place for them."""
     if offset is None:
-        return None
+        return
     if parameters.get("model_output", "raw") != "raw":
         raise ValueError(
-            f"{name_of_offset(X)} moves each row along the curve: explain model_output='raw', or "
-            "rows without it"
+            f"{what} moves each row along the curve: explain model_output='raw', or rows without it"
         )
     if parameters.get("output") == "predicted" and forest.n_outputs > 1:
-        raise ValueError(
-            f"{name_of_offset(X)} has a part in which class is predicted: explain output='all'"
-        )
-    return offset
+        raise ValueError(f"{what} has a part in which class is predicted: explain output='all'")
 
 
 def _global(function, model, X, y, method, parameters, progress):

@@ -6,7 +6,7 @@ import importlib
 import os
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from splitcredit.convert._nodes import INNER, UnsupportedModelError
 from splitcredit.convert._unwrap import unwrap
@@ -20,6 +20,7 @@ __all__ = [
     "are_targets",
     "forest_and_rows",
     "forest_and_training_rows",
+    "forest_rows_and_start",
     "to_forest",
     "unwrap",
 ]
@@ -135,6 +136,27 @@ def forest_and_rows(model, *tables) -> tuple:
         return forest, *tables
     _, steps = unwrap(model)
     return forest, *(None if table is None else steps.rows(table) for table in tables)
+
+
+def forest_rows_and_start(model, *tables) -> tuple:
+    """`forest_and_rows`, and what rows add to the trees before the first of them.
+
+    Returns
+    -------
+    tuple of Forest, the tables, and a function of prepared rows to float64 (n_samples, n_outputs)
+        None in place of the function, unless scikit-learn's GradientBoosting starts from a model.
+    """
+    unwrapped, steps = unwrap(model)
+    inner: Any = unwrapped
+    if not type(inner).__name__.startswith("GradientBoosting"):
+        return *forest_and_rows(model, *tables), None
+    from splitcredit.convert import _sklearn_boosting
+
+    if not _sklearn_boosting.starts_from_model(inner) or hasattr(inner.init_, "strategy"):
+        return *forest_and_rows(model, *tables), None
+    forest = steps.named(to_forest(_sklearn_boosting.from_zero(inner)))
+    rows = (None if table is None else steps.rows(table) for table in tables)
+    return forest, *rows, lambda prepared: _sklearn_boosting.start_of(inner, prepared)
 
 
 def forest_and_training_rows(model, X) -> tuple:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
-from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.dummy import DummyRegressor
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
 from splitcredit.convert import _nodes
 from splitcredit.convert._sklearn_trees import KIND, allows_nan, stacked
@@ -40,15 +43,33 @@ def gradient(model, labels) -> dict:
 
 def _start(model):
     """Raw scores before the first tree, (n_outputs,)."""
-    start = model.init_
-    constant = isinstance(start, DummyRegressor) or start == "zero"
-    constant |= isinstance(start, DummyClassifier) and start.strategy in _CONSTANT
-    if not constant:
+    if starts_from_model(model):
         raise ValueError(
-            f"this {type(model).__name__} starts from the predictions of {start!r} (init), which "
-            "are not constant: fit with init=None or init='zero'"
+            f"this {type(model).__name__} starts from the predictions of {model.init_!r} (init), a "
+            "term of each row that a Forest cannot hold: call explain, or fit with init='zero'"
         )
-    return model._raw_predict_init(np.zeros((1, model.n_features_in_)))[0]
+    return start_of(model, np.zeros((1, model.n_features_in_)))[0]
+
+
+def starts_from_model(model) -> bool:
+    """Whether a fitted model starts from the predictions of another one."""
+    if not isinstance(model, (GradientBoostingClassifier, GradientBoostingRegressor)):
+        return False
+    start = getattr(model, "init_", "zero")
+    is_constant = isinstance(start, DummyRegressor) or isinstance(start, str)
+    return not is_constant and getattr(start, "strategy", None) not in _CONSTANT
+
+
+def start_of(model, rows) -> np.ndarray:
+    """Raw scores of rows before the first tree, (n_samples, n_outputs)."""
+    return model._raw_predict_init(rows)
+
+
+def from_zero(model):
+    """The same model, as if it started from 0."""
+    started = copy(model)
+    started.init_ = "zero"
+    return started
 
 
 def histogram(model, labels) -> dict:
