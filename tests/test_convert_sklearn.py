@@ -418,7 +418,7 @@ def test_unfitted_models_are_refused(model):
     ],
 )
 def test_other_scikit_learn_models_are_refused(model):
-    message = rf"cannot convert {type(model).__name__} to a Forest.*: supported are Dec.*, Random"
+    message = rf"cannot convert {type(model).__name__} to a Forest.*: docs/models\.md lists those"
     with pytest.raises(TypeError, match=message):
         to_forest(model)
 

@@ -146,6 +146,18 @@ def survival():
     return Surv.from_arrays(Y > 0, np.exp(Y) + 0.1)
 
 
+def test_the_trees_of_a_GPBoost_model_with_random_effects_are_its_fixed_effects(tmp_path):
+    gpboost = pytest.importorskip("gpboost")
+    groups = np.arange(200) % 5
+    random = gpboost.GPModel(group_data=groups)
+    options = {"verbose": -1, "objective": "regression"}
+    model = gpboost.train(options, gpboost.Dataset(X, Y), 3, gp_model=random)
+    own = model.predict(X, group_data_pred=groups, pred_latent=True)["fixed_effect"]
+    model.save_model(str(tmp_path / "mixed.json"))
+    for one in (model, tmp_path / "mixed.json"):
+        assert twins.largest_error(explain(one, X).totals()[:, 0], own) <= 1e-12
+
+
 def test_a_Booster_of_GPBoost_is_read_as_its_file(tmp_path):
     gpboost = pytest.importorskip("gpboost")
     model = gpboost.train({"verbose": -1, "objective": "regression"}, gpboost.Dataset(X, Y), 3)

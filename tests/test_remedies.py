@@ -2,6 +2,7 @@
 
 import logging
 
+import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,6 +60,15 @@ class Detector:
 def test_a_model_of_another_package_is_told_which_of_its_parts_to_pass():
     with pytest.raises(TypeError, match=r"explain model\.detector_, if that is a model of trees"):
         to_forest(Detector())
+
+
+def test_the_boosters_of_a_cross_validation_are_named():
+    """It says that it has any attribute, and was taken for a search."""
+    folds = lightgbm.cv(
+        {"verbose": -1}, lightgbm.Dataset(X, X.a), 2, stratified=False, return_cvbooster=True
+    )
+    with pytest.raises(TypeError, match=r"explain model\.boosters\[i\]"):
+        to_forest(folds["cvbooster"])
 
 
 @pytest.mark.parametrize("kind", [TypeError, ValueError])

@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from splitcredit.convert._nodes import INNER, UnsupportedModelError
+from splitcredit.convert._nodes import UnsupportedModelError, inner_model
 from splitcredit.convert._unwrap import unwrap
 from splitcredit.forest import Forest
 
@@ -205,7 +205,7 @@ def _converted(model):
         module = _CONVERTERS.get(base.__module__.partition(".")[0])
         if module is not None:
             return importlib.import_module(module).convert(model)
-    inner = next((name for name in INNER if hasattr(model, name)), None)
+    inner = inner_model(model)
     if inner is not None:
         raise UnsupportedModelError(
             f"cannot convert {type(model).__module__}.{type(model).__qualname__} to a Forest: "

@@ -65,6 +65,8 @@ def _opened(path) -> tuple:
     if _xgboost_binary.is_model(raw):
         return "xgboost", _xgboost_binary.read(raw)
     content = _document(raw, path.name)
+    if "booster_str" in content:
+        return "lightgbm", lightgbm.text_of_fixed_effects(content)
     for key, library in (("learner", "xgboost"), ("model_info", "catboost")):
         if key in content:
             return library, content

@@ -12,7 +12,16 @@ class UnsupportedModelError(TypeError, ValueError):
 
 
 # Where models of other packages keep the one that they are made around.
-INNER = ("detector_", "model_", "booster_")
+INNER = ("detector_", "model_", "booster_", "boosters[i]")
+
+
+def inner_model(model) -> str | None:
+    """Where a model of another package keeps one, as an expression behind the point."""
+    own = getattr(model, "__dict__", {})
+    of_class = type(model)
+    return next((n for n in INNER if n.partition("[")[0] in own or hasattr(of_class, n)), None)
+
+
 # Where the impurity is that of `summaries`, and not one that the library kept.
 LEAF_VARIANCE = "leaf variance"
 

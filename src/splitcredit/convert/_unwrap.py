@@ -163,7 +163,8 @@ def _is_search(model):
     if isinstance(model, type):
         return False
     named = any(base.__name__ == "BaseSearchCV" for base in type(model).__mro__)
-    return named or hasattr(model, "best_estimator_")
+    # Asked of the object itself: CVBooster of LightGBM says that it has whatever is asked for.
+    return named or "best_estimator_" in getattr(model, "__dict__", {})
 
 
 def _best_of(search):

@@ -49,16 +49,18 @@ def convert(model) -> Forest:
     """
     name, classes = type(model).__name__, None
     if type(model).__module__.startswith("gpboost.") and hasattr(model, "model_to_string"):
-        # GPBoost writes the same text; the trees are the fixed effects of a model with random ones.
-        return from_pieces([model.model_to_string()], name)
+        text = model.model_to_string()
+        if text.startswith("{"):
+            text = text_of_fixed_effects(json.loads(text))
+        return from_pieces([text], name)
     from lightgbm import Booster, LGBMModel
 
     if isinstance(model, LGBMModel):
         model, classes = _booster(model, name), getattr(model, "classes_", None)
     if not isinstance(model, Booster):
-        raise _nodes.UnsupportedModelError(
-            f"cannot convert {name} to a Forest: give the Booster or the fitted model"
-        )
+        held = _nodes.inner_model(model)
+        remedy = "give the Booster or the fitted model" if held is None else f"explain model.{held}"
+        raise _nodes.UnsupportedModelError(f"cannot convert {name} to a Forest: {remedy}")
     return from_pieces(_pieces(model), name, classes)
 
 
@@ -88,6 +90,11 @@ def _pieces(booster):
         at += step
         step = max(step * _BUFFER * 7 // (len(pieces[-1]) * 8), 1)
     return pieces
+
+
+def text_of_fixed_effects(content) -> str:
+    """The text of a model of GPBoost with random effects: its trees are the fixed ones."""
+    return content["booster_str"]
 
 
 def check_whole(text, name) -> None:

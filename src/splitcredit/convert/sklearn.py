@@ -14,7 +14,6 @@ from splitcredit.convert import (
     _sklearn_votes,
     _sksurv,
 )
-from splitcredit.convert._nodes import INNER
 from splitcredit.forest import Forest
 
 # Class -> attribute that fitting sets, and what makes the fields of a Forest.
@@ -99,15 +98,13 @@ def _kind(model):
                 f"cannot convert {name} to a Forest{reason}: explain {inner}, if that is a model "
                 "of trees"
             )
-    inner_model = next((one for one in INNER if hasattr(model, one)), None)
-    if inner_model is not None:
+    held = _nodes.inner_model(model)
+    if held is not None:
         raise _nodes.UnsupportedModelError(
-            f"cannot convert {name} to a Forest: explain model.{inner_model}, if that is a model "
-            "of trees"
+            f"cannot convert {name} to a Forest: explain model.{held}, if that is a model of trees"
         )
     raise _nodes.UnsupportedModelError(
-        f"cannot convert {name} to a Forest{reason}: "
-        f"supported are {', '.join(cls.__name__ for cls in _MODELS)}"
+        f"cannot convert {name} to a Forest{reason}: docs/models.md lists those that can be"
     )
 
 
