@@ -613,3 +613,27 @@ def test_rows_below_a_mask_or_of_unequal_length_are_refused(rows, message):
     for explain in (explainer.shap_values, explainer.shap_interaction_values, explainer):
         with pytest.raises(ValueError, match=message):
             explain(rows)
+
+
+def test_what_code_for_shap_calls_besides_is_there():
+    X, _ = data()
+    explainer = TreeExplainer(
+        ensemble.RandomForestClassifier(3, random_state=0).fit(X, X[:, 0] > 0)
+    )
+    values, predicted = explainer.shap_values(X), explainer.model.predict(X)
+    explainer.assert_additivity(values, predicted)
+    explainer.assert_additivity([values[..., 0], values[..., 1]], predicted)
+    with pytest.raises(ValueError, match="additivity check"):
+        explainer.assert_additivity(values, predicted + 0.1)
+    model = explainer.model.original_model
+    assert TreeExplainer.supports_model_with_masker(model, None)
+    assert TreeExplainer.supports_model_with_masker(model, shap.maskers.Independent(X))
+    assert not TreeExplainer.supports_model_with_masker(object(), None)
+
+
+def test_a_background_of_more_than_1000_rows_warns_as_in_shap():
+    X, _ = data()
+    model = ensemble.RandomForestRegressor(2, random_state=0).fit(X, X[:, 0])
+    rows = shap.maskers.Independent(np.resize(X, (1001, X.shape[1])), max_samples=2000)
+    with pytest.warns(UserWarning, match="the background has 1001 rows"):
+        TreeExplainer(model, rows)

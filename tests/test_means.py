@@ -158,6 +158,12 @@ def test_the_trees_of_a_GPBoost_model_with_random_effects_are_its_fixed_effects(
         assert twins.largest_error(explain(one, X).totals()[:, 0], own) <= 1e-12
 
 
+def test_a_detector_of_pyod_is_its_isolation_forest():
+    module = pytest.importorskip("pyod.models.iforest")
+    model = module.IForest(n_estimators=5, random_state=0).fit(X)
+    assert explain(model, X).values.tobytes() == explain(model.detector_, X).values.tobytes()
+
+
 def test_a_Booster_of_GPBoost_is_read_as_its_file(tmp_path):
     gpboost = pytest.importorskip("gpboost")
     model = gpboost.train({"verbose": -1, "objective": "regression"}, gpboost.Dataset(X, Y), 3)

@@ -49,12 +49,13 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
         Classifiers and regressors; ``docs/models.md`` lists them with what is checked:
 
         - scikit-learn: decision trees, random forests, extra-trees, bagged decision trees, also of
-          several targets; GradientBoosting (from a constant start), HistGradientBoosting,
-          AdaBoostClassifier over trees, IsolationForest;
+          several targets; means of these, such as bagged forests; GradientBoosting (from a constant
+          start), HistGradientBoosting, AdaBoostClassifier over trees, IsolationForest;
         - XGBoost: Boosters and wrappers with booster "gbtree" or "dart";
         - LightGBM: Boosters and wrappers with boosting "gbdt", "goss", "rf" or "dart";
         - CatBoost: models of numeric features;
-        - files that XGBoost (.json, .ubj), LightGBM (text) and CatBoost (.json) have saved.
+        - quantile forests, survival forests and boosting, balanced forests, and GPBoost's trees;
+        - files that XGBoost (.json, .ubj, binary), LightGBM (text) and CatBoost (.json) have saved.
 
         A `Forest` is returned as it is. Of a pipeline the last step is converted, with the names
         of the transformed features; of a fitted search, such as GridSearchCV, the best estimator;

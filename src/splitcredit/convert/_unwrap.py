@@ -112,6 +112,9 @@ def thawed(model):
     # It shows the attributes of what it holds, so only its class tells it from a search.
     while any(base.__name__ == "FrozenEstimator" for base in type(model).__mro__):
         model = model.estimator
+    # A detector of pyod is the isolation forest that it holds, with a threshold.
+    if type(model).__module__ == "pyod.models.iforest" and hasattr(model, "detector_"):
+        return model.detector_
     return model
 
 

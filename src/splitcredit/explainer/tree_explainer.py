@@ -25,6 +25,8 @@ from splitcredit.kernels.tree_shap.explain import expected_value, few_rows
 from splitcredit.shapley_interactions import interactions
 
 _PERTURBATIONS = ("auto", "interventional", "tree_path_dependent")
+# Rows of a background above which shap warns.
+_MANY = 1000
 _LOSSES = ("log_loss", "squared_error")
 
 
@@ -134,6 +136,13 @@ class TreeExplainer:
             raise ValueError(
                 f"model_output={model_output!r} is of one output, and this "
                 f"{type(model).__name__} has {self.model.num_outputs}: explain model_output='raw'"
+            )
+        if self.feature_perturbation == "interventional" and len(rows) > _MANY:
+            warnings.warn(
+                f"the background has {len(rows)} rows, and the time grows with them: a hundred "
+                "drawn ones often do",
+                UserWarning,
+                stacklevel=2,
             )
         # Rows as they are given: those that `Forest.prepare` gives may have more columns.
         self.data = self.data_missing = self._background = None
@@ -264,6 +273,35 @@ class TreeExplainer:
             feature_names=names_of(rows) or getattr(self, "data_feature_names", None),
             compute_time=time.time() - start,
         )
+
+    def assert_additivity(self, phi, model_output) -> None:
+        """Check that attributions and `expected_value` add up to a prediction, within 1 %, as shap.
+
+        Parameters
+        ----------
+        phi : float (n_samples, n_features), or with n_outputs behind it; or a list of these
+        model_output : float (n_samples,), or (n_samples, n_outputs)
+
+        Raises
+        ------
+        ValueError
+            If they do not.
+        """
+        values = np.stack(phi, axis=-1) if isinstance(phi, list) else np.asarray(phi)
+        totals = self.expected_value + values.sum(axis=1)
+        if not np.allclose(totals, model_output, atol=1e-2, rtol=1e-2):
+            raise ValueError(
+                "additivity check: attributions and expected_value do not add up to the prediction"
+            )
+
+    @staticmethod
+    def supports_model_with_masker(model, masker) -> bool:
+        """Whether an explainer can be made of the model, with rows in the masker or None."""
+        try:
+            TreeExplainer(model, masker)
+        except Exception:  # whatever a library raises
+            return False
+        return True
 
     def _refuse_offset(self, X):
         """Refuse rows with an offset each where only the values of features are returned."""
