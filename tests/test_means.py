@@ -158,6 +158,17 @@ def test_the_trees_of_a_GPBoost_model_with_random_effects_are_its_fixed_effects(
         assert twins.largest_error(explain(one, X).totals()[:, 0], own) <= 1e-12
 
 
+@pytest.mark.parametrize("columns", [1.0, 0.5])
+def test_the_parameters_of_a_distribution_of_NGBoost_are_sums_of_trees(columns):
+    ngboost = pytest.importorskip("ngboost")
+    model = ngboost.NGBRegressor(n_estimators=5, verbose=False, col_sample=columns, random_state=0)
+    model.fit(X, Y)
+    attribution = explain(model, X)
+    assert twins.largest_error(attribution.totals(), model.pred_param(X)) <= 1e-12
+    assert twins.largest_error(attribution.totals()[:, 0], model.predict(X)) <= 1e-12
+    assert TreeExplainer(model).shap_values(X).shape == (200, 4, 2)
+
+
 def test_a_detector_of_pyod_is_its_isolation_forest():
     module = pytest.importorskip("pyod.models.iforest")
     model = module.IForest(n_estimators=5, random_state=0).fit(X)

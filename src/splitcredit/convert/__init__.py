@@ -30,6 +30,7 @@ _CONVERTERS = {
     "catboost": "splitcredit.convert.catboost",
     "gpboost": "splitcredit.convert.lightgbm",
     "lightgbm": "splitcredit.convert.lightgbm",
+    "ngboost": "splitcredit.convert.ngboost",
     "sklearn": "splitcredit.convert.sklearn",
     "xgboost": "splitcredit.convert.xgboost",
 }

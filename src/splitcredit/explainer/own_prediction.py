@@ -83,6 +83,8 @@ def _sklearn(model, forest, X):
         ensemble.ExtraTreesClassifier,
         ensemble.ExtraTreesRegressor,
     )
+    if hasattr(model, "pred_param"):  # of NGBoost
+        return model.pred_param(np.asarray(X))
     if type(model).__module__.startswith("sksurv."):
         return model.predict(np.asarray(X))
     is_of_quantiles = type(model).__module__.startswith("quantile_forest.")

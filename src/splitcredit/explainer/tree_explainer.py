@@ -265,7 +265,8 @@ class TreeExplainer:
         base = np.broadcast_to(result.baseline, (len(rows), result.values.shape[-1])).copy()
         values, base, data = self._shown(result.values), self._shown_mean(base), values_of(rows)
         if is_single:
-            values, base, data = values[0], base[0], data[0]
+            # Of interactions shap keeps the axis of rows of the base values.
+            values, base, data = values[0], base if interactions else base[0], data[0]
         return shap.Explanation(
             values,
             base_values=base,
