@@ -78,7 +78,8 @@ def test_an_artefact_without_an_input_that_it_is_made_from_names_it(tmp_path):
     name, input_name = "gajewski2025/table5", "gajewski2025_bigger/randomized_error"
     arguments = {"artefact": name, "names": [input_name], "inputs": [tmp_path / "errors.csv"]}
     with pytest.raises(ValueError, match=r"^artefacts\.gajewski2025/table5\.inputs: ") as caught:
-        tables.run(Namespace(**arguments, parameters={}, out=tmp_path / "out.csv"))
+        parameters = {"recipes": {}}
+        tables.run(Namespace(**arguments, parameters=parameters, out=tmp_path / "out.csv"))
     assert str(caught.value).partition("inputs: ")[2] == (
         "its table is made from 'gajewski2025_bigger/removed_error', which is not among them: "
         f"add it; there are {input_name}"

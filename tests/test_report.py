@@ -363,7 +363,7 @@ def test_captions_say_what_the_tables_of_the_reference_show(reference, config):
     assert "some four to twenty times as long, and shap's more than a thousand times" in words
     published = config["experiments"]["gajewski2025_bigger"]["variants"]["published"]
     draws = config["metrics"]["randomized_error"]["n_draws"]
-    assert said("gajewski2025", "table4", "data", r"^(\d+) draws .* for published (\d+);") == [
+    assert said("gajewski2025", "table4", "data", r"^(\d+) draws .* for published (\d+),") == [
         draws,
         published["metric.randomized_error.n_draws"],
     ]

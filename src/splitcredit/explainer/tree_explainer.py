@@ -283,6 +283,10 @@ class TreeExplainer:
         phi : float (n_samples, n_features), or with n_outputs behind it; or a list of these
         model_output : float (n_samples,), or (n_samples, n_outputs)
 
+        Returns
+        -------
+        None
+
         Raises
         ------
         ValueError
@@ -297,7 +301,17 @@ class TreeExplainer:
 
     @staticmethod
     def supports_model_with_masker(model, masker) -> bool:
-        """Whether an explainer can be made of the model, with rows in the masker or None."""
+        """Whether an explainer can be made of a model, as shap asks it.
+
+        Parameters
+        ----------
+        model : fitted model or Forest
+        masker : background rows, or None
+
+        Returns
+        -------
+        bool
+        """
         try:
             TreeExplainer(model, masker)
         except Exception:  # whatever a library raises

@@ -6,7 +6,7 @@ import numpy as np
 
 from splitcredit.attribution import Attribution
 from splitcredit.convert import forest_and_rows
-from splitcredit.importances.mdi import check_impurity
+from splitcredit.importances._impurity import check_impurity
 
 REQUIRES = ("impurity",)
 

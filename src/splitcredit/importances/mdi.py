@@ -6,9 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from splitcredit._forest_checks import is_finite
 from splitcredit.attribution import Importance
 from splitcredit.convert import to_forest
+from splitcredit.importances._impurity import check_impurity
 
 REQUIRES = ("impurity",)
 
@@ -67,22 +67,6 @@ def importance(forest, normalize: Literal["none", "trees"] = "none") -> Importan
     shares = grown if forest.aggregate == "sum" else _shares(grown)
     mean = shares.mean(axis=0) if len(shares) else np.zeros(forest.n_features)
     return _named(forest, mean / mean.sum() if mean.sum() > 0 else mean, normalize)
-
-
-def check_impurity(forest, who: str) -> None:
-    """Raise a ValueError if a measure that reads the impurities of all nodes cannot."""
-    if forest.impurity is None:
-        raise ValueError(
-            f"{who} needs the impurity of every node, and this model stores none: "
-            "use a scikit-learn tree or forest, or give Forest(impurity=...)"
-        )
-    if not is_finite(forest.impurity):
-        node = int(np.flatnonzero(~np.isfinite(forest.impurity))[0])
-        tree = int(np.searchsorted(forest.tree_offsets, node, side="right")) - 1
-        raise ValueError(
-            f"{who} reads impurities, and tree {tree} has one that is {forest.impurity[node]}, as "
-            "scikit-learn computes it from tiny sample weights: fit with weights of like size"
-        )
 
 
 def _shares(per_tree):

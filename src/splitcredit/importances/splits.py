@@ -41,6 +41,7 @@ def importance(
     Notes
     -----
     Gains are those of the training rows, and prefer features with many values; see ``mdi``.
+    Chen and Guestrin, "XGBoost: a scalable tree boosting system", KDD 2016.
 
     Examples
     --------
