@@ -88,6 +88,7 @@ def _of_values(flow, wildcards, table):
             for line in printed
             for row in rows
             if row.get("variant", variant) == variant and _names(line["cell"], row)
+            if row["value"] != ""  # a scaled run does not measure every cell
         ]
         for (line, row), (_, neighbor) in zip(cells, cells[1:] + cells[:1], strict=True):
 
