@@ -225,7 +225,7 @@ def test_the_environment_finds_the_project_without_the_name_of_its_folder():
     """With an ö in that name, Python did not start where the locale is C."""
     packages = Path(sysconfig.get_path("purelib"))
     if not packages.is_relative_to(ROOT):
-        pytest.skip("This Python is of another folder; run the test by make test.")
+        pytest.skip("this Python is not the environment that make builds within the project")
     (file,) = packages.glob("__editable__*.pth")
     line = file.read_text().strip()
     assert not Path(line).is_absolute() and (packages / line).resolve() == ROOT / "src"

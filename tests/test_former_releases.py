@@ -30,7 +30,7 @@ FILES = [(name, key) for name, stored in STORED.items() for key in FORMATS if ke
 
 
 def saved(name, key, folder):
-    """The model as a file; what it is must be told by its content."""
+    """The model as a file without an ending: only its content tells the library and format."""
     path = folder / "model"
     path.write_bytes(FORMATS[key](STORED[name][key]))
     return path

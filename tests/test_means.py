@@ -35,7 +35,7 @@ REGRESSORS = {
     "bag of some features": BaggingRegressor(FOREST, 3, max_features=0.5, random_state=0),
     "vote": VotingRegressor([("a", FOREST), ("b", OTHER)]),
     "vote with weights": VotingRegressor(
-        [("a", FOREST), ("b", "drop"), ("c", OTHER)], weights=[1, 5, 3]
+        [("a", FOREST), ("b", "drop"), ("c", OTHER)], weights=np.array([1, 5, 3])
     ),
     "vote of boosting": VotingRegressor(
         [("a", XGBRegressor(n_estimators=3)), ("b", XGBRegressor(n_estimators=4, max_depth=2))]

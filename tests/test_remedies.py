@@ -17,7 +17,7 @@ X = pd.DataFrame(np.random.default_rng(0).normal(size=(90, 3)), columns=list("ab
 MODEL = RandomForestRegressor(3, random_state=0).fit(X, X.a)
 
 
-def test_a_row_as_a_Series_is_told_how_it_becomes_a_table():
+def test_the_error_for_a_Series_shows_how_to_pass_a_single_row():
     row = X.iloc[0]
     with pytest.raises(ValueError, match=r"pass a single row as X\.to_frame\(\)\.T"):
         explain(MODEL, row)
@@ -26,7 +26,7 @@ def test_a_row_as_a_Series_is_told_how_it_becomes_a_table():
         explain(MODEL, list(row))
 
 
-def test_columns_of_other_names_are_told_that_an_array_has_none():
+def test_the_error_for_columns_of_other_names_says_that_an_array_may_be_passed():
     other = X.set_axis(["a", "b", "d"], axis=1)
     with pytest.raises(ValueError, match="or an array of them in that order"):
         explain(MODEL, other)
@@ -57,7 +57,7 @@ class Detector:
     detector_ = MODEL
 
 
-def test_a_model_of_another_package_is_told_which_of_its_parts_to_pass():
+def test_the_error_for_a_model_around_another_names_the_part_to_explain():
     with pytest.raises(TypeError, match=r"explain model\.detector_, if that is a model of trees"):
         to_forest(Detector())
 

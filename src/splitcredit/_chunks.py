@@ -74,7 +74,8 @@ def attributions(
                 piece = replace(piece, baseline=with_offset(piece, forest, own))
             if dtype != np.float64:
                 piece = replace(piece, values=piece.values.astype(dtype))
-            done(min(rows, n - start))  # before it is handed over: after the last none is asked for
+            # Before the rows are handed over: nothing here runs once the caller has the last ones.
+            done(min(rows, n - start))
             yield piece
 
 

@@ -24,7 +24,7 @@ MEASURES = {
     "sage_mse_exact": "SAGE, mse",
 }
 UNEXPLAINED = "unexplained"
-UNWINDS = "shap unwinds paths, which loses digits with depth"
+UNWINDS = "shap unwinds paths, which loses digits with each feature on them"
 # Half of the digits must be left, relative to the largest value: a wrong term is far above.
 _HALF_OF_DIGITS = 2.0**-26
 _STYLE = {

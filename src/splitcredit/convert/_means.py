@@ -88,13 +88,9 @@ def vote(model, labels) -> dict:
             "voting='soft', or explain model.estimators_[i]"
         )
     members = [member(one, model) for one in model.estimators_]
-    weights = [
-        1 if model.weights is None else weight
-        for (_, one), weight in zip(
-            model.estimators, model.weights or [1] * len(model.estimators), strict=True
-        )
-        if not isinstance(one, str)  # "drop"
-    ]
+    given = np.ones(len(model.estimators)) if model.weights is None else model.weights
+    pairs = zip(model.estimators, given, strict=True)
+    weights = [weight for (_, one), weight in pairs if not isinstance(one, str)]  # not "drop"
     columns = None
     if hasattr(model, "classes_"):
         columns = [np.asarray(one.classes_, int) for one in model.estimators_]

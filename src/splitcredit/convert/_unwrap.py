@@ -166,7 +166,7 @@ def _is_search(model):
     if isinstance(model, type):
         return False
     named = any(base.__name__ == "BaseSearchCV" for base in type(model).__mro__)
-    # Asked of the object itself: CVBooster of LightGBM says that it has whatever is asked for.
+    # Not by hasattr, which is true of every name for a CVBooster of LightGBM.
     return named or "best_estimator_" in getattr(model, "__dict__", {})
 
 

@@ -157,7 +157,7 @@ def chosen_outputs(forest, output, allowed="'all'") -> np.ndarray:
 
 
 def is_other_class(forest, output) -> bool:
-    """Whether a class is asked for whose score is minus the only output."""
+    """Whether `output` is the first of two classes; the only output is the score of the second."""
     if forest.other_class is None or isinstance(output, OutputIndex):
         return False
     return _index_among(list(_classes(forest)), output) == 0
