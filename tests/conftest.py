@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from reproduction import cache_folder
+
 # The tests compare one thread with two, on any machine: also with one core.
 os.environ.setdefault("NUMBA_NUM_THREADS", "2")
+cache_folder.choose()
 KERNELS = pytest.StashKey[str]()
 
 

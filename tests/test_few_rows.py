@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 import splitcredit
-from forests import DRAWN, FITTED, fitted, random_forest, rows_on_thresholds
+from forests import DRAWN, FITTED, fitted, rows_on_thresholds
 from splitcredit import Forest, TreeExplainer, to_forest
 from splitcredit.categories import Categories
-from splitcredit.kernels import kept
-from splitcredit.kernels.tree_shap import explain, layout, outcome_tables
+from splitcredit.kernels.tree_shap import explain, outcome_tables
 from splitcredit.kernels.tree_shap.explain import few_rows, tree_shap
 
 STUMP = {
@@ -46,24 +45,6 @@ def test_a_forest_too_large_for_what_is_kept_gives_the_same_bytes(name, monkeypa
     values += [few_rows(large_forest, rows) for _ in range(2)]
     values.append(tree_shap(small_forest, small_forest.prepare(rows)))
     assert len({of_call.tobytes() for of_call in values}) == 1
-
-
-@pytest.mark.parametrize("size", [1, layout.SMALL_CHUNK])
-@pytest.mark.parametrize("n_outputs", [1, 3])
-def test_the_first_call_keeps_no_layouts_and_gives_the_bytes_of_the_next_ones(
-    monkeypatch, size, n_outputs
-):
-    store = kept.Kept(1 << 20)
-    monkeypatch.setattr(kept, "ARRAYS", store)
-    monkeypatch.setattr(layout, "SMALL_CHUNK", size)
-    forest = random_forest(0, n_trees=4, depth=9, n_outputs=n_outputs)
-    X = forest.prepare(rows_on_thresholds(forest, 2))
-    values = []
-    for n_kept in (0, 1, 1):
-        values.append(tree_shap(forest, X, algorithm="rows"))
-        assert len(store._lists.get(forest, {})) == n_kept
-    blocks = tree_shap(forest, X, algorithm="blocks")
-    assert len({of_call.tobytes() for of_call in (*values, blocks)}) == 1
 
 
 def test_rows_are_cast_as_the_model_casts_them():

@@ -47,13 +47,6 @@ def test_the_oldest_list_makes_room_for_the_newest():
     assert first.asked == 2
 
 
-def test_what_is_not_to_be_kept_is_taken_if_it_is_there():
-    store, owner, make = Kept(160), Owner(), Maker()
-    for keep in (False, False, True, False):
-        assert len(list(store.items(owner, "a", make, keep))) == 1
-    assert make.asked == 3
-
-
 def test_nothing_is_kept_longer_than_the_forest():
     store, owner = Kept(160), Owner()
     array = store.items(owner, "a", Maker())[0][0][0]

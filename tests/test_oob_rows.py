@@ -23,8 +23,7 @@ from forests import fitted, whole_numbers
 from splitcredit import explain, to_forest
 from splitcredit.importances import air, mda, mdi_oob, oob_attributions, penalized_gini, ufi
 from splitcredit.kernels import kept
-from splitcredit.kernels.tree_shap import layout, oob
-from splitcredit.kernels.tree_shap.rows import take_one_by_one
+from splitcredit.kernels.tree_shap import layout
 from splitcredit.kernels.walks import mda as mda_kernel
 
 METHODS = {"saabas": twins.saabas, "tree_shap": twins.tree_shap_exact}
@@ -57,26 +56,6 @@ def test_oob_attributions_equal_the_twin(name, method, rows):
     twin = twins_oob.oob_attributions(forest, X, rows, METHODS[method])
     assert twins.largest_error(attribution.values, twin) <= twins.ROUNDING
     assert attribution.method == "oob_attributions" and not attribution.baseline.any()
-
-
-@pytest.mark.parametrize("rows", ["inbag", "oob"])
-@pytest.mark.parametrize("name", ["forest, gini, cancer", "forest, NaN", "forest, NaN, regression"])
-def test_out_of_bag_tree_shap_has_the_same_bytes_before_its_kernel_is_compiled(
-    monkeypatch, name, rows
-):
-    """Until then rows are taken one by one; some trees are without a split."""
-    model, X, _ = fitted(name)
-    forest, calls = to_forest(model, X), []
-    arguments = forest, forest.prepare(X), np.arange(forest.n_outputs), rows == "inbag"
-    compiled = oob.oob_tree_shap(*arguments, hurry=False)
-
-    def noted(*call):
-        calls.append(call)
-        take_one_by_one(*call)
-
-    monkeypatch.setattr(oob, "take_one_by_one", noted)
-    monkeypatch.setattr(oob, "rows_come_first", lambda *given: True)
-    assert oob.oob_tree_shap(*arguments).tobytes() == compiled.tobytes() and calls
 
 
 @pytest.mark.parametrize("method", METHODS)

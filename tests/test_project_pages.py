@@ -54,8 +54,9 @@ def test_continuous_integration_calls_targets_of_the_makefile_on_pythons_that_fi
     for call in calls:
         assert re.search(rf"^{call.removeprefix('make ')}:", MAKEFILE, re.M), call
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    low, high = re.findall(r"3\.(\d+)", project["requires-python"])
-    assert job["strategy"]["matrix"]["python"] == [f"3.{low}", f"3.{int(high) - 1}"]
+    lowest = project["requires-python"].removeprefix(">=")
+    newest = re.findall(r"python3\.\d+", (ROOT / "workflow" / "environment.sh").read_text())[-1]
+    assert job["strategy"]["matrix"]["python"] == [lowest, newest.removeprefix("python")]
 
 
 def test_make_help_names_every_variable_and_how_to_make_a_part():

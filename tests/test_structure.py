@@ -40,6 +40,7 @@ ORDER = {
     ],
     "reproduction": [
         ["storage", "seeds", "parameters", "theory", "claims", "usage", "cost_model"],
+        ["cache_folder"],
         ["cross_fitted", "marked"],
         ["datasets", "recorded", "models", "peers"],
         ["metrics"],

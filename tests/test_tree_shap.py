@@ -19,12 +19,11 @@ from forests import (
     rows_on_thresholds,
     split,
 )
-from splitcredit import _chunks, explain, explain_chunks, faithfulness, importance, rank, to_forest
+from splitcredit import explain, explain_chunks, faithfulness, importance, rank, to_forest
 from splitcredit.importances import available
 from splitcredit.kernels import kept
-from splitcredit.kernels.tree_shap import blocks, group_tables, layout, outcome_tables
 from splitcredit.kernels.tree_shap import explain as kernel
-from splitcredit.kernels.tree_shap.rows import take_one_by_one
+from splitcredit.kernels.tree_shap import layout, outcome_tables
 
 # Shallow enough for shap's extend/unwind, which loses digits with depth. It knows no NaN.
 FOR_SHAP = [
@@ -261,113 +260,6 @@ def test_rows_and_blocks_give_the_same_bytes(name):
     X = rows_on_thresholds(forest, 50)
     blocks = explain(forest, X, algorithm="blocks").values
     assert explain(forest, X, algorithm="rows").values.tobytes() == blocks.tobytes()
-
-
-@pytest.mark.parametrize("portion", [1, outcome_tables._PORTION])
-@pytest.mark.parametrize("name", [*DRAWN, *MADE])
-def test_tables_have_the_same_bytes_before_their_kernel_is_compiled(monkeypatch, name, portion):
-    """Until then the kernel for few rows fills them, some groups at a time."""
-    forest = MADE[name] if name in MADE else DRAWN[name]()
-    if outcome_tables._depth(forest) > outcome_tables.BITS:
-        return  # refused, see below
-    X = rows_on_thresholds(forest, 50)
-    compiled = explain(forest, X, algorithm="tables").values
-    calls = []
-    monkeypatch.setattr(
-        outcome_tables, "take_one_by_one", lambda *args: calls.append(1) or take_one_by_one(*args)
-    )
-    monkeypatch.setattr(outcome_tables, "_PORTION", portion)
-    monkeypatch.setattr(outcome_tables, "_filled", [0])
-    monkeypatch.setattr(type(outcome_tables._fill_tables), "is_ready", lambda *args: False)
-    monkeypatch.setattr(kernel, "_choose", lambda *args: "tables")
-    monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
-    assert explain(forest, X).values.tobytes() == compiled.tobytes()
-    assert calls or not compiled.any()
-
-
-class NotReady:
-    """The kernel that looks up, before it is compiled."""
-
-    def is_ready(self, *arguments):
-        return False
-
-
-@pytest.mark.parametrize("together", [7, group_tables._TOGETHER])
-@pytest.mark.parametrize("name", [*DRAWN, *MADE])
-def test_rows_look_up_the_same_bytes_before_the_kernel_is_compiled(monkeypatch, name, together):
-    forest = MADE[name] if name in MADE else DRAWN[name]()
-    if outcome_tables._depth(forest) > outcome_tables.BITS:
-        return  # refused, see below
-    X = rows_on_thresholds(forest, 50)
-    compiled = explain(forest, X, algorithm="tables").values
-    monkeypatch.setattr(group_tables, "look_up", NotReady())
-    monkeypatch.setattr(group_tables, "_looked_up", [0])
-    monkeypatch.setattr(group_tables, "_TOGETHER", together)
-    assert explain(forest, X, algorithm="tables").values.tobytes() == compiled.tobytes()
-
-
-def test_rows_are_looked_up_without_the_kernel_until_it_pays(monkeypatch):
-    """Many calls of a process would each do without it, and never compile it."""
-    forest, calls = random_forest(0, n_trees=5, depth=3), []
-    X = rows_on_thresholds(forest, 20)
-    explain(forest, X, algorithm="tables")
-    by_numpy = group_tables._look_up_by_numpy
-    monkeypatch.setattr(type(group_tables.look_up), "is_ready", lambda *args: False)
-    monkeypatch.setattr(group_tables, "_looked_up", [0])
-    monkeypatch.setattr(group_tables, "PATIENCE", 3 * group_tables._GROUP * forest.n_trees)
-    monkeypatch.setattr(
-        group_tables, "_look_up_by_numpy", lambda *args: calls.append(1) or by_numpy(*args)
-    )
-    values = [explain(forest, X, algorithm="tables").values.tobytes() for _ in range(5)]
-    assert 0 < len(calls) < 4 and len(set(values)) == 1
-
-
-def test_tables_are_filled_by_rows_until_the_kernel_that_fills_them_pays(monkeypatch):
-    """Many forests of a process would each wait for it, and never compile it."""
-    forest, calls = random_forest(0, n_trees=5, depth=3), []
-    X = rows_on_thresholds(forest, 20)
-    room = outcome_tables.room_of(forest, forest.value[:, :1])[-1]
-    monkeypatch.setattr(outcome_tables, "_FEW", 2 * room)
-    monkeypatch.setattr(outcome_tables, "_filled", [0])
-    monkeypatch.setattr(kept, "ARRAYS", kept.Kept(0))
-    monkeypatch.setattr(type(outcome_tables._fill_tables), "is_ready", lambda *args: False)
-    by_rows = outcome_tables._fill_by_rows
-    monkeypatch.setattr(
-        outcome_tables, "_fill_by_rows", lambda *args: calls.append(1) or by_rows(*args)
-    )
-    values = [explain(forest, X, output=0).values.tobytes() for _ in range(4)]
-    assert len(calls) == 2 and len(set(values)) == 1
-
-
-def test_rows_are_taken_one_by_one_until_the_kernel_for_blocks_pays(monkeypatch):
-    """The first calls take no seconds to compile it, and many small ones do not go on like this."""
-    forest, calls = MADE["deep"], []
-    X = rows_on_thresholds(forest, 50)
-    monkeypatch.setattr(kernel, "PATIENCE", 2 * len(X) * np.count_nonzero(forest.feature >= 0))
-    monkeypatch.setattr(kernel, "_visits", [0])
-    for name in ("blocks", "rows"):
-        monkeypatch.setitem(kernel._ATTRIBUTE, name, lambda *args, name=name: calls.append(name))
-    monkeypatch.setattr(blocks, "is_ready", lambda *args: True)
-    explain(forest, X, output=0)
-    monkeypatch.setattr(blocks, "is_ready", lambda *args: False)
-    for _ in range(3):
-        explain(forest, X, output=0)
-    assert calls == ["blocks", "rows", "rows", "blocks"]
-
-
-def test_a_call_of_many_chunks_does_not_begin_with_rows_one_by_one(monkeypatch):
-    """Its first chunks would take the seconds, and it would compile both kernels."""
-    forest, calls = MADE["deep"], []
-    X = rows_on_thresholds(forest, 50)
-    monkeypatch.setattr(kernel, "PATIENCE", 30 * np.count_nonzero(forest.feature >= 0))
-    monkeypatch.setattr(kernel, "_visits", [0])
-    monkeypatch.setattr(_chunks, "chunk_rows", lambda forest, method: 10)
-    monkeypatch.setattr(blocks, "is_ready", lambda *args: False)
-    for name in ("blocks", "rows"):
-        monkeypatch.setitem(kernel._ATTRIBUTE, name, lambda *args, name=name: calls.append(name))
-    explain(forest, X[:20], output=0)
-    explain(forest, X, output=0)
-    assert calls == ["rows"] * 2 + ["blocks"] * 5
 
 
 def test_what_a_row_gets_does_not_depend_on_the_number_of_rows():

@@ -41,7 +41,7 @@ def main(arguments=None) -> int:
     import os
     import traceback
 
-    from reproduction import usage
+    from reproduction import cache_folder, usage
 
     parser = argparse.ArgumentParser(prog="reproduction", description=__doc__.split(":")[0])
     parser.add_argument("--threads", type=int, default=1, help="threads of the kernels (default 1)")
@@ -52,6 +52,7 @@ def main(arguments=None) -> int:
     # Before numba and the BLAS of numpy are loaded, or they start a thread for every core.
     for variable in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(variable, str(common.threads))
+    cache_folder.choose()
     module = importlib.import_module(f"reproduction.stages.{common.stage}")
     job = argparse.ArgumentParser(prog=f"reproduction {common.stage}", description=module.__doc__)
     module.add_arguments(job)

@@ -157,7 +157,10 @@ def serve(path: str, alive: int) -> None:
     """
     from pathlib import Path
 
+    from reproduction import cache_folder
+
     os.environ |= ONE_THREAD
+    cache_folder.choose()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # The system removes forked processes that have ended: only their clients wait for them.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

@@ -58,7 +58,6 @@ def attributions(
     checked = {}
     if n > rows:
         checked = _checked(forest, X, rows, whole is not None)
-        _announce(function, forest, n)
     with _progress.bar(n, progress) as done:
         for start in range(0, max(n, 1), rows):
             chunk = X if n <= rows else rows_of(X, start, start + rows)
@@ -92,16 +91,6 @@ def _checked(forest, X, rows, keep) -> dict:
         if keep and type(chunk) is np.ndarray and np.may_share_memory(array, chunk):
             views[start] = array
     return views
-
-
-def _announce(function, forest, n):
-    """Tell TreeSHAP the rows of all chunks: its first choice of kernels depends on all the work."""
-    from splitcredit.importances import tree_shap
-
-    if function is tree_shap.explain:
-        from splitcredit.kernels.tree_shap import explain
-
-        explain.expect(forest, n)
 
 
 def as_table(forest, X):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from reproduction import storage
 
 
@@ -13,10 +15,10 @@ def add_arguments(parser):
 
 def run(arguments):
     """Do the job."""
-    from splitcredit.kernels.compiled import cache_directory
     from splitcredit.kernels.warm_up import compile_part
 
     # Forests of scikit-learn and XGBoost compare in single precision. A job that explains a model
     # of LightGBM compiles the other kernels that it needs.
     compile_part(arguments.part, ["float32"])
-    storage.write_text(arguments.out, f"compiled into {cache_directory().name}\n")
+    folder = os.path.basename(os.environ["NUMBA_CACHE_DIR"])
+    storage.write_text(arguments.out, f"compiled into {folder}\n")

@@ -11,14 +11,11 @@ of each file that exists for speed alone. Begin there.
 - `prediction_gap`: the squared prediction gap, exactly and by sampling;
 - `readers`: what libraries write of their models, for converters.
 
-Files shared by the wings: `compiled` (the decorator of every kernel), `nodes` (trees packed for
-walking, and results kept per forest), `kept` (large ones, within a bound on memory), `error_free`
-(sums and products without rounding errors), `leaf_means` (what lies below each node, for
-converters too), `results` (the array that chunks of rows are written to), `parts` and `warm_up`
-(compiling everything once). Behind the decorator stand `machine_code` and `closures` (what is kept
-between processes, and under which key), `inner` (functions that are compiled as parts of kernels),
-`references` (where they count references to arrays), `portions` (threads) and `notice` (a word when
-compiling takes long).
+Files shared by the wings: `compiled` (the decorator of every kernel, which is numba's), `portions`
+(threads), `nodes` (trees packed for walking, and results kept per forest), `kept` (large ones,
+within a bound on memory), `error_free` (sums and products without rounding errors), `leaf_means`
+(what lies below each node, for converters too), `results` (the array that chunks of rows are
+written to), `parts` and `warm_up` (compiling everything once).
 
 A kernel that runs on several threads has pieces of work: blocks of rows, or trees. It is given the
 first and the last piece to do, and each piece has a part of the output of its own. No sum is shared

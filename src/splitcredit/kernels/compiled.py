@@ -1,35 +1,31 @@
-"""The decorator of every kernel: numba's, with a cache that cannot go stale.
+"""The decorator of every kernel: numba's, with numba's own cache of machine code.
 
-A kernel is called from Python, and is compiled when it is first called; its machine code is kept in
-files (`machine_code`). An inner function is called by kernels only, and becomes a part of theirs.
+A kernel is called from Python, and is compiled when it is first called. An inner function is called
+by kernels only, and becomes a part of theirs.
 """
 
 from __future__ import annotations
 
 import contextlib
-from functools import cached_property
+import logging
+import time
+from threading import Timer
 
 import numba
-from numba.core import types
 
-from splitcredit.kernels import notice
-from splitcredit.kernels.inner import (
-    NO_ENTRIES,
-    ApartCompiler,
-    InnerCompiler,
-    KernelCompiler,
-    ParallelCompiler,
-)
-from splitcredit.kernels.machine_code import MachineCode, cache_directory
 from splitcredit.kernels.portions import in_portions
-
-__all__ = ["cache_directory", "kernel", "threads"]
 
 if numba.config.DISABLE_JIT:
     raise RuntimeError(
         "NUMBA_DISABLE_JIT is set, but splitcredit needs numba's compiler: unset it before Python "
         "starts"
     )
+
+# Seconds of compiling in this process after which a warning says so.
+LONG = 2.0
+_seconds_left = [LONG]
+
+logger = logging.getLogger("splitcredit")
 
 
 @contextlib.contextmanager
@@ -43,13 +39,7 @@ def threads(number: int):
         numba.set_num_threads(before)
 
 
-def kernel(
-    parallel: bool = False,
-    inner: bool = False,
-    inline: bool = False,
-    views: bool = False,
-    apart: bool = False,
-):
+def kernel(parallel: bool = False, inner: bool = False, inline: bool = False):
     """Compile the decorated function in nopython mode, without fastmath, and keep the code.
 
     Parameters
@@ -64,90 +54,68 @@ def kernel(
     inline : bool
         Like `inner`, but put into its callers before types are inferred: where LLVM would not
         inline a call that costs more than the work, or the argument is of several types.
-    views : bool
-        Whether a parallel kernel makes views of arrays that it writes to. If it makes none, the
-        compiler may assume that these arrays share no memory with others.
-    apart : bool
-        Whether the arrays that an inner function is given share no memory with each other, so that
-        the compiler need not ask whether they do.
     """
 
     def decorate(function):
-        if inline:
-            return numba.njit(inline="always")(function)
-        if inner:
-            return _Inner(function, ApartCompiler if apart else InnerCompiler)
-        if parallel:
-            # As numba compiles the bodies of its own parallel loops: a division by zero gives
-            # infinity or NaN, without a check that would keep loops from vector instructions.
-            compiler = KernelCompiler if views else ParallelCompiler
-            return _Parallel(_entry(function, compiler, error_model="numpy"))
-        return _entry(function)
+        if inner or inline:
+            return numba.njit(inline="always" if inline else "never")(function)
+        return _Kernel(function, parallel)
 
     return decorate
 
 
-def _entry(function, compiler=KernelCompiler, **options):
-    """Numba's dispatcher of a function that Python calls."""
-    # No kernel is passed to another as an argument, so it needs no entry for C.
-    options |= {"nogil": True, "no_cfunc_wrapper": True, "pipeline_class": compiler}
-    dispatcher = numba.njit(**options)(function)
-    dispatcher._cache = MachineCode(dispatcher)
-    notice.listen()
-    return dispatcher
+class _Kernel:
+    """A compiled function that Python calls, maybe in pieces of work that threads share."""
 
-
-class _Inner:
-    """A function without an entry for Python, which it gets if Python calls it after all."""
-
-    def __init__(self, function, compiler):
-        self.py_func = function
-        self.dispatcher = numba.njit(pipeline_class=compiler, **NO_ENTRIES)(function)
-        self._template = self.dispatcher.get_call_template
-        self.dispatcher.get_call_template = self._template_of_types
-        # Numba takes an object with this attribute for what it wraps.
-        self._numba_type_ = self.dispatcher._numba_type_
-
-    def _template_of_types(self, arguments, keywords):
-        """The types that numba compiles for: a literal number has the type of any other number."""
-        keywords = {name: types.unliteral(kind) for name, kind in keywords.items()}
-        return self._template([types.unliteral(kind) for kind in arguments], keywords)
-
-    @cached_property
-    def _for_python(self):
-        return _entry(self.py_func)
+    def __init__(self, function, parallel):
+        self.py_func, self.parallel, self.is_compiled = function, parallel, False
+        # As numba compiles the bodies of its own parallel loops: a division by zero gives infinity
+        # or NaN, without a check that would keep loops from vector instructions.
+        options = {"nogil": True, "error_model": "numpy" if parallel else "python"}
+        try:
+            self.dispatcher = numba.njit(cache=True, **options)(function)
+        except RuntimeError:  # numba finds no folder that can be written to
+            self.dispatcher = numba.njit(**options)(function)
 
     def __call__(self, *arguments):
-        return self._for_python(*arguments)
+        if not self.is_compiled:
+            self._compile(arguments)
+        if not self.parallel:
+            return self.dispatcher(*arguments)
+        n_pieces, *others = arguments
+        return in_portions(self.dispatcher, n_pieces, others)
+
+    def alone(self, n_pieces, *arguments):
+        """Do all pieces of work on this thread."""
+        if not self.is_compiled:
+            self._compile((n_pieces, *arguments))
+        self.dispatcher(0, n_pieces, *arguments)
+
+    def _compile(self, arguments):
+        """Compile for the types of these arguments, or load the code; a word if it takes long."""
+        given = (0, *arguments) if self.parallel else arguments
+        with _notice():
+            self.dispatcher.compile(tuple(map(numba.typeof, given)))
+        self.is_compiled = True
 
 
-class _Parallel:
-    """A kernel whose pieces of work are shared by threads."""
+@contextlib.contextmanager
+def _notice():
+    """Warn, once in the life of a process, when compiling has taken long."""
+    timer, began = Timer(max(_seconds_left[0], 0.0), _say), time.monotonic()
+    timer.daemon = True
+    if _seconds_left[0] > 0:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        _seconds_left[0] -= time.monotonic() - began
 
-    def __init__(self, dispatcher):
-        self.py_func, self.dispatcher = dispatcher.py_func, dispatcher
 
-    def __call__(self, n_pieces, *arguments):
-        if n_pieces == 1:
-            self.dispatcher(0, 1, *arguments)
-        else:
-            in_portions(self.dispatcher, n_pieces, arguments)
-
-    def for_types_of(self, *arguments):
-        """The compiled function for the types of these arguments, which begin with ``first, last``.
-
-        It does not look at the types again, which takes as long as little work. So it must be given
-        arguments of these very types.
-        """
-        return self.dispatcher.compile(tuple(map(self.dispatcher.typeof_pyval, arguments)))
-
-    def is_ready(self, *arguments) -> bool:
-        """Whether there is machine code: in memory for any arguments, or for such ones in a file.
-
-        Kernels that are asked have arguments of one set of types, and to find out the types takes
-        as long as little work.
-        """
-        if self.dispatcher.overloads:
-            return True
-        kinds = types.int64, types.int64, *map(self.dispatcher.typeof_pyval, arguments)
-        return self.dispatcher._cache.path(kinds).exists()
+def _say():
+    _seconds_left[0] = 0.0
+    logger.warning(
+        "splitcredit compiles what this call needs for this processor, once; that takes some "
+        "seconds more, and later processes load it from numba's cache"
+    )

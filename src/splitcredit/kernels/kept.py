@@ -29,7 +29,7 @@ class Kept:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._unlock)
 
-    def items(self, forest, key, make, keep=True):
+    def items(self, forest, key, make):
         """The items that the iterator ``make()`` gives, or gave before.
 
         Parameters
@@ -39,13 +39,9 @@ class Kept:
         key : hashable
             All else that the items depend on.
         make : callable
-        keep : bool
-            Whether to keep the list if it is not there.
         """
         of_forest = self._lists.get(forest)
         made = None if of_forest is None else of_forest.get(key)
-        if made is None and not keep:
-            return make()
         if made is None:
             made = self._listed(make())
             with self._lock:  # Other threads must not change what is gone through.

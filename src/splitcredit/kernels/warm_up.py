@@ -153,7 +153,7 @@ def _bags(stump, X):
     oob.penalized_gini(bagged, sums, np.zeros(1, oob.SCORE))
     oob.contributions_times_targets(bagged, sums, oob.INBAG)
     oob_saabas.oob_saabas(bagged, X, outputs, True)
-    oob_tree_shap(bagged, X, outputs, True, hurry=False)
+    oob_tree_shap(bagged, X, outputs, True)
     unbagged = replace(stump, inbag=np.zeros((1, 2), np.uint8))
     mda.loss_increases(unbagged, X, y, lambda tree, n: np.array([[1, 0]]))
 

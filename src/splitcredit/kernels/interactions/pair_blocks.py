@@ -234,7 +234,7 @@ def _leave(layout, links, d, tree, points, phi, lanes, space):
 # makes vector instructions of them.
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def _merge_children(
     in_first, term, d, g, side, place, lanes, scales, frames, lane_data, sums, parts
 ):
@@ -251,7 +251,7 @@ def _merge_children(
             sums[d, side, place, g, at] = below + frames[d, g, 3 * LANES + at] * difference
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def _add_points(g, c0, c1, c2, lanes, parts, total, row):
     """Add three points, each with a factor, to a total; the first three begin it."""
     keep = 0.0 if g == 0 else 1.0
@@ -260,7 +260,7 @@ def _add_points(g, c0, c1, c2, lanes, parts, total, row):
         total[row, lane] = keep * total[row, lane] + part
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def _credit_pair(above, to, lanes, lane_data, total, phi):
     """Credit a pair, by whether the row satisfies the conditions of the feature above."""
     for lane in range(lanes):

@@ -27,7 +27,6 @@ from splitcredit.kernels.tree_shap.group_tables import (
 )
 from splitcredit.kernels.tree_shap.layout import layout_of
 from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
-from splitcredit.kernels.tree_shap.vectors import EIGHT
 
 # The sets of a group: pairs of its features, by their numbers in it, and then each feature alone.
 _LOW, _HIGH = np.triu_indices(BITS, 1)
@@ -87,7 +86,7 @@ def pair_index(forest, X, outputs, pairs) -> np.ndarray:
 def _make(forest, outputs, pairs):
     """What `look_up` takes of the groups, and their tables, a chunk of trees each."""
     value = np.ascontiguousarray(forest.value[:, outputs])
-    for groups, _ in chunks(forest, value, room_of(forest, value), _CHUNK):
+    for groups in chunks(forest, value, room_of(forest, value), _CHUNK):
         yield groups.splits, groups.n_splits, *_tables(groups, pairs, forest.n_features)
 
 
@@ -167,7 +166,7 @@ def _fill_tables(
                     phi[within[i], lane] = 0.0
             traverse(layout, links, tree, rules, False, x, phi, space)
             for i in range(first[g + 1] - first[g]):
-                at = starts[g] + i // EIGHT * EIGHT * n_outcomes + start * EIGHT + i % EIGHT
+                at = starts[g] + i * n_outcomes + start
                 row = within[first[g] + i]
                 for lane in range(lanes):
-                    tables[at + lane * EIGHT] = phi[row, lane]
+                    tables[at + lane] = phi[row, lane]

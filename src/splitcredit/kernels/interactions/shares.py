@@ -27,7 +27,7 @@ def fill_shares(entry, d, lanes, n_triples, points, lane_data, frames, scale):
             _write_merged_shares(above, ratio, d, g, lanes, lane_data, taken, not_taken, frames)
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def _write_shares(d, g, lanes, lane_data, high, low, frames):
     """Share q of rows that go to the first child and of the others, while o = 1."""
     b0, b1, b2 = low
@@ -39,7 +39,7 @@ def _write_shares(d, g, lanes, lane_data, high, low, frames):
         frames[d, g, 5 * LANES + lane] = b2 + s * a2
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def _write_merged_shares(above, ratio, d, g, lanes, lane_data, high, low, frames):
     """As `_write_shares`, where rows may have left the node's feature above (o = 0)."""
     b0, b1, b2 = low
@@ -51,7 +51,7 @@ def _write_merged_shares(above, ratio, d, g, lanes, lane_data, high, low, frames
         frames[d, g, 5 * LANES + lane] = b2 + s * a2 if o else ratio
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def pass_weights(d, g, lanes, is_first, frames):
     """A of a child."""
     for lane in range(lanes):

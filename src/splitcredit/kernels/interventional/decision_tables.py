@@ -130,7 +130,7 @@ def _features(edges, decisions):
     return features
 
 
-@kernel(parallel=True, views=True)
+@kernel(parallel=True)
 def _fill(
     first,
     last,
@@ -236,7 +236,7 @@ def _tabulate(used, shares, index, path, features, value, table):
                 table[used[u], slot, c] += value[c] * shares[index[u], k]
 
 
-@kernel(parallel=True, views=True)
+@kernel(parallel=True)
 def _look_up(first_task, last_task, outcomes, features, table, tasks, out):
     """Add the tables to the rows of every block, group after group."""
     for task in range(first_task, last_task):

@@ -7,9 +7,8 @@ Which leaves can be reached, on which side of x a side lies and whether a featur
 all but random, so a jump that depends on it is mispredicted about every other time. Hence most of
 the loops here write first and then count what they have written only if it is wanted.
 
-A function that unpacks a tuple of arrays into a call counts references to them
-(`kernels.references`), which takes longer than all that is done at a node: hence arrays are given
-one by one.
+A function that unpacks a tuple of arrays into a call counts references to them,
+which takes longer than all that is done at a node: hence arrays are given one by one.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def _tails(first_block, last_block, X, wanted, scales, first, threshold, lowered
                 n += n_own
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def _below(t, powers, n):
     """Put P(Z < t) of standard normal noise in the place of each of the first n numbers."""
     for i in range(n):

@@ -106,7 +106,7 @@ def find_leaves(
     return n, squares, largest
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def _walk(
     splits, leaves, box, root, x, tails, chosen, of_row, covered, waiting, active, n, squares
 ):
@@ -137,7 +137,7 @@ def _walk(
     return n, squares, of_tree
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def _sift(leaves, box, own, of_row, covered, active, n, squares):
     """List leaves of one tree by a look at all of them, in which no jump depends on x.
 

@@ -22,7 +22,7 @@ LOWER, UPPER, INVERSE = 0, 2, 4
 ROUNDING = 2.0**-52
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def write_sides(begin, end, sides, limits, x, tails, mass_below, kind, low, high, width, inverse):
     """Work out the kinds, the ends and the widths of the sides begin..end of one feature.
 
@@ -45,7 +45,7 @@ def write_sides(begin, end, sides, limits, x, tails, mass_below, kind, low, high
         inverse[s] = 1.0 / of_side if of_side > 0.0 else 0.0  # no leaf there is active
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def cover(begin, end, moves, x, limits, width, covered):
     """Write the probabilities of the sides begin..end of one feature, which moves or does not."""
     for s in range(np.uint64(begin), np.uint64(end)):
@@ -92,7 +92,7 @@ def _write_untested(table, slot, n, mass_below):
         table[slot, INVERSE, v] = 1.0
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def add_trees(steps, steps_end, factors, active_end, kinds, lows, highs, table, sums, begin, end):
     """Sum over the trees before that of v of E[g(x') | x' in v], for the active leaves begin..end.
 

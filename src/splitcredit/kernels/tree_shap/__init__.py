@@ -47,8 +47,7 @@ The first child of a node is the one below which more outputs vary. It is visite
   of each group once for every combination of outcomes of its splits. A row then costs one look-up
   for each group. On shallow trees with many rows it takes a fraction of the time of `blocks`. It is
   chosen only where a count of the operations says that it pays. `split_groups` does the cutting;
-  `group_tables` has the form of the tables, which interactions share, and the look-up; `vectors`
-  adds what eight rows look up to the columns of a block.
+  `group_tables` has the form of the tables, which interactions share, and the look-up.
 - `oob` is the traversal of `blocks` with each tree explaining only its in-bag or only its
   out-of-bag rows: SHAP_in and SHAP_oob of loecher2022.
 """

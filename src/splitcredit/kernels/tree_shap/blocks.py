@@ -63,7 +63,6 @@ from splitcredit.kernels.tree_shap.layout import make_layouts
 from splitcredit.kernels.tree_shap.transposed import (
     BESIDE,
     flattened,
-    holds_nan,
     take_rows,
     take_sums,
     write_sums,
@@ -118,20 +117,13 @@ def attribute(forest, outputs, X, rows, out) -> None:
         begun = True
 
 
-def is_ready(forest, outputs, X, rows, out) -> bool:
-    """Whether the kernel that `attribute` calls with such arguments is compiled."""
-    arrays = next(iter(quadratures(forest, outputs)), None)
-    given = X, rows, LANES, len(outputs), True, flattened(out)
-    return arrays is None or _blocks.is_ready(*arrays, *given)
-
-
 def _block_size(n_rows):
     """Rows of a block: as many as there are lanes, or fewer, so that all threads have work."""
     share = n_blocks(n_rows, numba.get_num_threads())
     return min(LANES, max(1, n_blocks(share, WIDTH)) * WIDTH)
 
 
-def quadratures(forest, outputs, keep=True):
+def quadratures(forest, outputs):
     """What `quadrature` gives for each layout of the forest.
 
     Parameters
@@ -139,14 +131,12 @@ def quadratures(forest, outputs, keep=True):
     forest : Forest
     outputs : int64 (n_explained,)
         Terms name an output by its place in here.
-    keep : bool
-        Whether it is kept in memory; what is there already is taken in either case.
     """
 
     def make():
-        return map(quadrature, make_layouts(forest, outputs, once=not keep))
+        return map(quadrature, make_layouts(forest, outputs))
 
-    return kept.ARRAYS.items(forest, ("quadratures", *outputs.tolist()), make, keep)
+    return kept.ARRAYS.items(forest, ("quadratures", *outputs.tolist()), make)
 
 
 def quadrature(layout) -> tuple:
@@ -206,8 +196,7 @@ def _blocks(
     for block in range(first, last):
         start = block * size
         n_rows = min(size, len(out) - start)
-        take_rows(X, rows, start, n_rows, x)
-        any_nan = holds_nan(x, n_rows)
+        any_nan = take_rows(X, rows, start, n_rows, x)
         take_sums(out, begun, start, n_rows, phi)
         for t in range(len(triples)):
             if starts[t, 0] < starts[t + 1, 0]:
@@ -263,7 +252,9 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
     for k in range(n_triples * TRIPLE):
         for lane in range(k % TRIPLE * LANES, k % TRIPLE * LANES + LANES):
             frames[0, k // TRIPLE, lane] = weights[n_triples, k]
-    d = top[0] = top[1] = 0
+    # Not literals, for which numba would compile inner functions once more.
+    d, own = np.int64(0), np.int64(0)
+    top[0] = top[1] = d
     path[AT, 0], path[DONE, 0], path[STACK, 0], path[BASE, 0], path[BASE + 1, 0] = root, 0, 0, 0, 0
     while d >= 0:
         entry = entries[path[AT, d]]
@@ -331,7 +322,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
                     term = terms[below.terms + i]
                     difference = term.first_value - term.second_value
                     to = below.feature * n_outputs + term.output
-                    credit_feature(d + 1, lanes, lane_data, total, 0, difference, phi, to)
+                    credit_feature(d + 1, lanes, lane_data, total, own, difference, phi, to)
                 top[into] += below.n_terms
                 continue
             path[HELD, d] = True
@@ -383,7 +374,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
                     total,
                 )
             credit_feature(
-                d, lanes, lane_data, total, 0, 1.0, phi, entry.feature * n_outputs + term.output
+                d, lanes, lane_data, total, own, 1.0, phi, entry.feature * n_outputs + term.output
             )
         top[stack] = path[BASE + stack, d] + entry.n_terms
         top[other] = path[BASE + other, d]
@@ -530,4 +521,5 @@ def _credit_low(entries, terms, entry, d, lanes, lane_data, total, phi, n_output
             difference = term.first_value - term.second_value
             to = below.feature * n_outputs + output
             credit_feature(d + row, lanes, lane_data, total, row, difference, phi, to)
-    credit_feature(d, lanes, lane_data, total, 0, 1.0, phi, entry.feature * n_outputs + output)
+    own = np.int64(0)
+    credit_feature(d, lanes, lane_data, total, own, 1.0, phi, entry.feature * n_outputs + output)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from copy import copy
-from typing import ClassVar
 
 import numpy as np
 
@@ -38,10 +37,6 @@ _ATTRIBUTE = {
 ALGORITHMS = ("auto", *_ATTRIBUTE)
 # Up to so many rows it costs less to take them one by one than to set up a block.
 FEW_ROWS = 3
-# Nodes that rows are taken through one by one, in a process, before the kernel for blocks is
-# compiled. They take a second, and the kernel takes two to compile.
-PATIENCE = 30_000_000
-_visits = [0]
 # As many rows are few where tables are looked up: a block of them.
 _FEW_OF_TABLES = 64
 _FIRST = [np.arange(n) for n in range(_FEW_OF_TABLES + 1)]
@@ -112,11 +107,8 @@ def few_rows(forest, X) -> np.ndarray | None:
 class _Plan:
     """How `few_rows` explains the rows of a forest: module, outputs, and what is made of them.
 
-    What the kernel takes of a small forest is kept. So is the compiled function of each module:
-    the types of the arguments are the same at each call, whatever the forest.
+    What the kernel takes of a small forest is kept.
     """
-
-    _compiled: ClassVar = {}
 
     def __init__(self, forest):
         outputs = np.arange(forest.n_outputs)
@@ -133,12 +125,9 @@ class _Plan:
     def add(self, forest, X, rows, out):
         """Add the attributions of all trees to `out`, which holds zeros."""
         parts = self._fixed or self._parts(forest)
-        begun, compiled = False, self._compiled.get(self.algorithm)
+        begun = False
         for fixed in parts:
-            arguments = self.algorithm.arguments(fixed, X, rows, begun, out)
-            if compiled is None:
-                compiled = self._compiled[self.algorithm] = self.algorithm.compiled_for(arguments)
-            compiled(*arguments)
+            self.algorithm.add(fixed, X, rows, begun, out)
             begun = True
 
     def _parts(self, forest):
@@ -237,56 +226,11 @@ def _attribute(forest, X, outputs, rows, algorithm, out=None):
     # One type for the compiled code; float32 and their thresholds lose nothing. What has this type
     # is not copied: the view alone cannot be written to.
     (X,) = as_readonly(np.asarray(X, np.float64))
-    if algorithm == "auto":
-        _attribute_soon(forest, outputs, X, rows, out)
-    else:
-        _ATTRIBUTE[algorithm](forest, outputs, X, rows, out)
+    chosen = _choose(forest, len(rows)) if algorithm == "auto" else algorithm
+    _ATTRIBUTE[chosen](forest, outputs, X, rows, out)
     if forest.aggregate == "mean":
         out /= forest.n_trees
     return out
-
-
-def _attribute_soon(forest, outputs, X, rows, out):
-    """By the algorithm that costs least, the time to compile it included."""
-    chosen = _choose(forest, len(rows))
-    if chosen == "tables":
-        outcome_tables.attribute(forest, outputs, X, rows, out, hurry=True)
-    elif chosen == "blocks" and rows_come_first(
-        node_visits(forest, len(rows), outputs),
-        lambda: blocks.is_ready(forest, outputs, X, rows, out),
-    ):
-        _ATTRIBUTE["rows"](forest, outputs, X, rows, out)
-    else:
-        _ATTRIBUTE[chosen](forest, outputs, X, rows, out)
-
-
-def node_visits(forest, n_rows, outputs) -> int:
-    """Inner nodes that the rows are taken through, for all outputs."""
-    return np.count_nonzero(forest.feature >= 0) * n_rows * len(outputs)
-
-
-def expect(forest, n_rows) -> None:
-    """Note that so many rows come, if they are more than `rows_come_first` has patience for."""
-    if _visits[0] + node_visits(forest, n_rows, (0,)) > PATIENCE:
-        _visits[0] = PATIENCE
-
-
-def rows_come_first(visits, is_ready) -> bool:
-    """Whether a kernel for blocks is not compiled, and there is too little work to compile it.
-
-    Rows are taken one by one then, which gives the same bytes. All calls of the process count.
-
-    Parameters
-    ----------
-    visits : int
-        See `node_visits`.
-    is_ready : callable
-        Says whether the kernel is compiled.
-    """
-    if _visits[0] + visits > PATIENCE or is_ready():
-        return False
-    _visits[0] += visits
-    return True
 
 
 def _choose(forest, n_rows):

@@ -2,8 +2,8 @@
 
 A tree is cut into groups of splits (`split_groups`). For every outcome of the splits of a group the
 tables hold what the group adds to the credits of some features (`outcome_tables`), or of pairs of
-features (`interactions.pair_tables`). Eight credits, or fewer, have a table of their own, which has
-a row of eight numbers for each outcome.
+features (`interactions.pair_tables`). Each credit has a table of its own, with a number for each
+outcome.
 """
 
 from __future__ import annotations
@@ -18,21 +18,13 @@ from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
 from splitcredit.kernels.tree_shap.transposed import (
     BESIDE,
     flattened,
-    holds_nan,
     take_rows,
     take_sums,
     write_sums,
 )
-from splitcredit.kernels.tree_shap.vectors import EIGHT, add_rows
 
 # Rows in one block, one thread's work.
 BLOCK = 256
-# Numbers that a process looks up without the kernel for it, and what a group counts as beside its
-# numbers. They take half a second, and the kernel takes more than one to compile.
-PATIENCE, _GROUP = 30_000_000, 5000
-_looked_up = [0]
-# Rows that are looked up together then.
-_TOGETHER = 4096
 
 
 def add_from_tables(forest, key, make, X, rows, out) -> None:
@@ -52,39 +44,8 @@ def add_from_tables(forest, key, make, X, rows, out) -> None:
     flat, begun = flattened(out), False
     for arrays in kept.ARRAYS.items(forest, key, make):
         arguments = *splits_of(forest), *arrays, X, rows, begun, flat
-        _, n_splits, *_, place = arrays
-        work = len(rows) * len(place) + _GROUP * len(n_splits)
-        if _numpy_comes_first(work, lambda given=arguments: look_up.is_ready(*given)):
-            _look_up_by_numpy(*arguments)
-        else:
-            look_up(n_blocks(len(rows), BLOCK), *arguments)
+        look_up(n_blocks(len(rows), BLOCK), *arguments)
         begun = True
-
-
-def _numpy_comes_first(work, is_ready):
-    """Whether the kernel is not compiled, and the process has had too little work for it."""
-    if _looked_up[0] + work > PATIENCE or is_ready():
-        return False
-    _looked_up[0] += work
-    return True
-
-
-def _look_up_by_numpy(
-    column, threshold, missing_left, splits, n_splits, tables, starts, first, place, X, rows, _, out
-):
-    """Do what `look_up` does, in its order of additions, so that a row gets the same bytes."""
-    for start in range(0, len(rows), _TOGETHER):
-        some = slice(start, start + _TOGETHER)
-        x = X[rows[some]]
-        for g, n in enumerate(n_splits):
-            own = splits[g, :n]
-            values = x[:, column[own]]
-            is_left = (values <= threshold[own]) | (np.isnan(values) & missing_left[own])
-            outcome = is_left @ (1 << np.arange(n))
-            numbers = tables[starts[g] : starts[g + 1]].reshape(-1, 1 << n, EIGHT)[:, outcome]
-            numbers = numbers.transpose(1, 0, 2).reshape(len(x), -1)
-            places = place[first[g] : first[g + 1]]
-            out[some, places] += numbers[:, : len(places)]
 
 
 @cached_per_forest
@@ -108,7 +69,7 @@ def room_of(forest, value):
 
 
 def chunks(forest, value, room, most):
-    """Groups of consecutive trees, a chunk at a time, and the room of the chunk.
+    """Groups of consecutive trees, a chunk at a time.
 
     Parameters
     ----------
@@ -126,7 +87,7 @@ def chunks(forest, value, room, most):
         last = max(first + 1, int(np.searchsorted(room, before + most, side="right")))
         groups = groups_of(nodes, value, forest.tree_offsets[first : last + 1])
         if len(groups.n_splits):
-            yield groups, room[last - 1] - before
+            yield groups
         first = last
 
 
@@ -167,16 +128,8 @@ def empty_tables(first, n_splits):
         The first of the numbers that each group has for an outcome.
     n_splits : int32 (n_groups,)
     """
-    widths = -(-np.diff(first) // EIGHT) * EIGHT
-    starts = np.concatenate([[0], np.cumsum(np.left_shift(widths, n_splits))])
-    return starts, _on_whole_lines(starts[-1])
-
-
-def _on_whole_lines(size):
-    """Room for numbers whose rows of eight are lines of the caches."""
-    room = np.empty(size + EIGHT)
-    first = -room.ctypes.data // room.itemsize % EIGHT
-    return room[first : first + size]
+    starts = np.concatenate([[0], np.cumsum(np.left_shift(np.diff(first), n_splits))])
+    return starts, np.empty(starts[-1])
 
 
 @kernel(parallel=True)
@@ -205,8 +158,7 @@ def look_up(
         start = block * BLOCK
         n_rows = min(BLOCK, len(out) - start)
         lanes = padded(n_rows)
-        take_rows(X, rows, start, n_rows, x)
-        any_nan = holds_nan(x, n_rows)
+        any_nan = take_rows(X, rows, start, n_rows, x)
         take_sums(out, begun, start, n_rows, phi)
         for g in range(len(n_splits)):
             for lane in range(lanes):
@@ -216,14 +168,13 @@ def look_up(
                 nan_left = any_nan and missing_left[k]
                 _mark_left(column[k], threshold[k], np.uint8(1 << b), nan_left, lanes, x, outcome)
             at = starts[g]
-            for i in range(first_credited[g], first_credited[g + 1], EIGHT):
-                n = min(EIGHT, first_credited[g + 1] - i)
-                add_rows(tables, at, outcome, lanes, place, i, n, phi)
-                at += EIGHT << n_splits[g]
+            for i in range(first_credited[g], first_credited[g + 1]):
+                _add_numbers(tables, at, outcome, lanes, place[i], phi)
+                at += 1 << n_splits[g]
         write_sums(phi, start, n_rows, out)
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def _mark_left(j, threshold, bit, nan_left, lanes, x, outcome):
     """Set one bit of the outcomes of the rows that go left."""
     none, threshold = np.uint8(0), x.dtype.type(threshold)
@@ -232,3 +183,10 @@ def _mark_left(j, threshold, bit, nan_left, lanes, x, outcome):
     if nan_left:
         for lane in range(lanes):
             outcome[lane] |= bit if x[j, lane] != x[j, lane] else none
+
+
+@kernel(inner=True)
+def _add_numbers(tables, at, outcome, lanes, to, phi):
+    """Add the number of a table that stands at the outcome of each row."""
+    for lane in range(lanes):
+        phi[to, lane] += tables[at + outcome[lane]]

@@ -47,7 +47,7 @@ def _shares(new, z, ratio, t0, t1, t2):
 # compiler knows that the parts are apart, and need not ask in each call.
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def split_rows(entry, d, lanes, x, any_nan, lane_data, inside):
     """Fill s and o z (s - r)."""
     threshold, z, ratio, j, above = entry.threshold, entry.z, entry.ratio, entry.column, entry.above
@@ -64,7 +64,7 @@ def split_rows(entry, d, lanes, x, any_nan, lane_data, inside):
                 lane_data[2, d, lane] = inside[0, above, lane] * z * (left - ratio)
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def enter_edge(above, d, lanes, is_first, lane_data, inside):
     """Fill o below an edge."""
     for lane in range(lanes):
@@ -85,7 +85,7 @@ def fill_shares(entry, d, n_triples, points, shares):
             shares[2, d, at] = low
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def evaluate_bottom(d, lanes, lane_data, high, low, sums, stack, place, g):
     """Q of a bottom node: one value for rows that go to its first child, one for the others."""
     b0, b1, b2 = low
@@ -97,7 +97,7 @@ def evaluate_bottom(d, lanes, lane_data, high, low, sums, stack, place, g):
         sums[stack, place, g, 2 * LANES + lane] = b2 + s * a2
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def evaluate_merged_bottom(above, outside, d, lanes, lane_data, high, low, sums, stack, place, g):
     """As `evaluate_bottom`, where rows may have left the node's feature above (o = 0)."""
     b0, b1, b2 = low
@@ -109,7 +109,7 @@ def evaluate_merged_bottom(above, outside, d, lanes, lane_data, high, low, sums,
         sums[stack, place, g, 2 * LANES + lane] = b2 + s * a2 if o else outside
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def pass_weights(entry, d, g, lanes, is_first, shares, lane_data, frames, below):
     """A of a child."""
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
@@ -128,7 +128,7 @@ def pass_weights(entry, d, g, lanes, is_first, shares, lane_data, frames, below)
         below[d + 1, g, 2 * LANES + lane] = frames[d, g, 2 * LANES + lane] * q2
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def add_child_weights(entry, d, g, lanes, is_first, frames, shares, lane_data, total):
     """Sum over three points of A / h^2 of a child, from A and q of its parent at depth d."""
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
@@ -150,7 +150,7 @@ def add_child_weights(entry, d, g, lanes, is_first, frames, shares, lane_data, t
         total[lane] = keep * total[lane] + part
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def evaluate_low(
     d, g, lanes, taken, not_taken, one, two, frames, lane_data, total, sums, stack, place
 ):
@@ -234,7 +234,7 @@ def merge_children(
         )
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def _fill(lanes, value, sums, stack, place, g):
     """Q where the output is constant."""
     for lane in range(lanes):
@@ -243,7 +243,7 @@ def _fill(lanes, value, sums, stack, place, g):
         sums[stack, place, g, 2 * LANES + lane] = value
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def _merge_both(
     entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, below, other, second, total
 ):
@@ -269,7 +269,7 @@ def _merge_both(
         total[lane] = keep * total[lane] + part
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def _merge_first(entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, v, total):
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
@@ -291,7 +291,7 @@ def _merge_first(entry, d, g, lanes, frames, shares, lane_data, sums, stack, pla
         total[lane] = keep * total[lane] + part
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def merge_two_values(
     entry, d, g, lanes, frames, shares, lane_data, high, low, sums, stack, place, total
 ):
@@ -323,7 +323,7 @@ def merge_two_values(
         total[lane] = keep * total[lane] + part
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def _merge_constants(
     entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, u, v, total
 ):
@@ -346,7 +346,7 @@ def _merge_constants(
         total[lane] = keep * total[lane] + part * w
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def credit_feature(d, lanes, lane_data, total, row, factor, phi, to):
     """phi_j += o z (s - r) times the sum over the points."""
     for lane in range(lanes):

@@ -16,8 +16,6 @@ from splitcredit.kernels.nodes import nodes_of
 
 # (node, output) pairs laid out at a time: bounds memory to some 40 MB whatever the forest.
 CHUNK = 1 << 19
-# The same for layouts that are used once: their memory is that of the ones before, in the caches.
-SMALL_CHUNK = 1 << 17
 
 # One inner node.
 ENTRY = np.dtype(
@@ -108,7 +106,7 @@ class Below(NamedTuple):
     outputs: np.ndarray
 
 
-def make_layouts(forest, outputs, once=False):
+def make_layouts(forest, outputs):
     """Layouts of the forest for some outputs, a chunk of trees each.
 
     Parameters
@@ -116,14 +114,11 @@ def make_layouts(forest, outputs, once=False):
     forest : Forest
     outputs : int64 (n_explained,)
         Terms name an output by its place in here.
-    once : bool
-        Whether each layout is dropped before the next one is made.
     """
     nodes, offsets, first = nodes_of(forest), forest.tree_offsets, 0
-    chunk = SMALL_CHUNK if once else CHUNK
     while first < forest.n_trees:
         room = (offsets[first:] - offsets[first]) * len(outputs)
-        last = first + max(1, int(np.searchsorted(room, chunk, side="right")) - 1)
+        last = first + max(1, int(np.searchsorted(room, CHUNK, side="right")) - 1)
         part = offsets[first : last + 1]
         layout = layout_of(nodes, forest.value, part, outputs, forest.n_features, first)
         if len(layout.entries):

@@ -7,56 +7,35 @@ in their order.
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import n_blocks, readonly
 from splitcredit.kernels.tree_shap.blocks import LANES, padded, quadratures, traverse, workspace
-from splitcredit.kernels.tree_shap.explain import (
-    node_visits,
-    rows_come_first,
-    skip_dependent_output,
-)
-from splitcredit.kernels.tree_shap.rows import take_one_by_one
+from splitcredit.kernels.tree_shap.explain import skip_dependent_output
 
 # Rows of one thread at a time: of so many, out-of-bag rows fill a block or more.
 SPAN = 512
 
 
-def oob_tree_shap(forest, X, outputs, inbag, hurry=True) -> np.ndarray:
+def oob_tree_shap(forest, X, outputs, inbag) -> np.ndarray:
     """TreeSHAP attributions, zero where a row is not of the kind, mean over all trees.
 
-    Parameters and the returned array are those of `walks.oob_saabas.oob_saabas`. In a hurry, rows
-    may be taken one by one until the kernel for many is compiled; the bytes are the same.
+    Parameters and the returned array are those of `walks.oob_saabas.oob_saabas`.
     """
     X = readonly(np.array(X, np.float64))  # one type for the compiled code
-    return skip_dependent_output(forest, outputs, lambda some: _mean(forest, X, some, inbag, hurry))
+    return skip_dependent_output(forest, outputs, lambda some: _mean(forest, X, some, inbag))
 
 
-def _mean(forest, X, outputs, inbag, hurry):
+def _mean(forest, X, outputs, inbag):
     """Mean over all trees, (n_samples, n_features, n_explained)."""
     out = np.zeros((len(X), forest.n_features, len(outputs)))
-    any_nan, visits = bool(np.isnan(X).any()), node_visits(forest, len(X), outputs)
+    any_nan = bool(np.isnan(X).any())
     for arrays in quadratures(forest, outputs):
         layout = arrays[0]
         counts = forest.inbag[layout.first : layout.first + len(layout.starts) - 1]
-        arguments = *arrays, X, any_nan, counts, inbag, out
-        if hurry and rows_come_first(visits, partial(_spans.is_ready, *arguments)):
-            _add_rows(*arrays, X, (counts > 0) == inbag, out)
-        else:
-            _spans(n_blocks(len(X), SPAN), *arguments)
+        _spans(n_blocks(len(X), SPAN), *arrays, X, any_nan, counts, inbag, out)
     return out / forest.n_trees
-
-
-def _add_rows(layout, extents, triples, points, weights, X, explained, out):
-    """Add the attributions of each tree to the rows that it explains, bool (n_trees, n_samples)."""
-    for t, rows in enumerate(map(np.flatnonzero, explained)):
-        tree, phi = layout._replace(starts=layout.starts[t : t + 2]), np.zeros(out[rows].shape)
-        arrays = tree, extents, triples[t : t + 1], points, weights
-        take_one_by_one(len(rows), *arrays, X, rows, phi)
-        out[rows] += phi
 
 
 @kernel(parallel=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from splitcredit.kernels import kept
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import cached_per_forest, readonly
+from splitcredit.kernels.nodes import cached_per_forest
 from splitcredit.kernels.tree_shap.blocks import LANES, quadrature, traverse, workspace
 from splitcredit.kernels.tree_shap.group_tables import (
     add_from_tables,
@@ -27,9 +27,7 @@ from splitcredit.kernels.tree_shap.group_tables import (
     splits_of,
 )
 from splitcredit.kernels.tree_shap.layout import layout_of
-from splitcredit.kernels.tree_shap.rows import take_one_by_one
 from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
-from splitcredit.kernels.tree_shap.vectors import EIGHT
 
 # Numbers in the tables made at a time: 64 MB.
 CHUNK = 1 << 23
@@ -41,22 +39,10 @@ _NODE, _FILL, _SPLIT, _NUMBER = 2.5, 8.0, 0.25, 0.6
 SHALLOW, MANY = 5, 2000
 # Trees that are cut to see what tables would cost.
 SAMPLE = 16
-# Rows of split columns with all outcomes of a group: split b goes left where bit b is set.
-_OUTCOMES = readonly(1.0 - (np.arange(1 << BITS)[:, None] >> np.arange(BITS) & 1))
-# Bound of `room_of` all forests of a process whose tables are filled before the kernel that fills
-# them faster is compiled. They take one to three seconds longer, the most for small forests, and
-# that kernel takes two and a half to compile.
-_FEW = 1 << 28
-_filled = [0]
-# Numbers of one of its calls.
-_PORTION = 1 << 20
 
 
-def attribute(forest, outputs, X, rows, out, hurry=False) -> None:
+def attribute(forest, outputs, X, rows, out) -> None:
     """Write attributions to `out`, which holds zeros; see `tree_shap`.
-
-    In a hurry, a kernel that compiles sooner fills the tables of small forests, as long as the one
-    that fills them faster is not compiled.
 
     Raises
     ------
@@ -69,33 +55,27 @@ def attribute(forest, outputs, X, rows, out, hurry=False) -> None:
             f"depth {_depth(forest)}: use 'blocks', 'rows' or 'auto'"
         )
     key = "tables", *outputs.tolist()
-    add_from_tables(forest, key, lambda: _make(forest, outputs, hurry), X, rows, out)
+    add_from_tables(forest, key, lambda: _make(forest, outputs), X, rows, out)
 
 
 def fixed(forest, outputs):
-    """What the kernel takes of each part of the forest, whatever the rows; it is in a hurry."""
+    """What the kernel takes of each part of the forest, whatever the rows."""
     key, splits = ("tables", *outputs.tolist()), splits_of(forest)
-    for arrays in kept.ARRAYS.items(forest, key, lambda: _make(forest, outputs, True)):
+    for arrays in kept.ARRAYS.items(forest, key, lambda: _make(forest, outputs)):
         yield *splits, *arrays
 
 
-def arguments(of_forest, X, rows, begun, out):
-    """What the kernel is given for one of `fixed` and one block of rows."""
-    return 0, 1, *of_forest, X, rows, begun, out.reshape(len(out), -1)
+def add(of_forest, X, rows, begun, out):
+    """Add what one of `fixed` gives for one block of rows."""
+    look_up.alone(1, *of_forest, X, rows, begun, out.reshape(len(out), -1))
 
 
-def compiled_for(arguments):
-    """The compiled function that takes these `arguments`."""
-    return look_up.for_types_of(*arguments)
-
-
-def _make(forest, outputs, hurry):
+def _make(forest, outputs):
     """What `look_up` takes of the groups, and their tables, a chunk of trees each."""
     value = np.ascontiguousarray(forest.value[:, outputs])
     room = room_of(forest, value)
-    hurry = hurry and _filled[0] + room[-1] <= _FEW
-    for groups, size in chunks(forest, value, room, CHUNK):
-        yield groups.splits, groups.n_splits, *_tables(groups, size if hurry else 0)
+    for groups in chunks(forest, value, room, CHUNK):
+        yield groups.splits, groups.n_splits, *_tables(groups)
 
 
 @cached_per_forest
@@ -123,12 +103,11 @@ def _depth(forest, most=math.inf):
     return depth
 
 
-def _tables(groups, size):
+def _tables(groups):
     """Attributions of each group for every outcome, and where they start and are credited.
 
     Of several classes most boosted trees have values for one only: a group has attributions for
-    the outputs that vary in it, and each of its features. A `size` above 0, which counts in
-    `_filled`, allows that the tables are filled by rows.
+    the outputs that vary in it, and each of its features.
     """
     n_outputs = groups.value.shape[1]
     layout = layout_of(groups.nodes, groups.value, groups.offsets, np.arange(n_outputs), BITS)
@@ -139,39 +118,8 @@ def _tables(groups, size):
     if len(tables):
         arrays = quadrature(layout)
         shape = groups.n_splits, groups.n_features, starts, first, within, n_outputs, tables
-        if size and not _fill_tables.is_ready(*arrays, *shape):
-            _filled[0] += int(size)
-            _fill_by_rows(arrays, *shape)
-        else:
-            _fill_tables(len(groups.n_splits), *arrays, *shape)
+        _fill_tables(len(groups.n_splits), *arrays, *shape)
     return tables, starts, first, place
-
-
-def _fill_by_rows(arrays, n_splits, n_features, starts, first, within, n_outputs, tables):
-    """Do what `_fill_tables` does, with the same bytes, by a kernel that compiles sooner.
-
-    Every group is a tree with features of its own, and every outcome is a row.
-    """
-    layout, extents, triples, points, weights = arrays
-    entries, n_entries = layout.entries.copy(), np.diff(layout.starts[:, 0])
-    step = max(1, _PORTION // (len(_OUTCOMES) * BITS * n_outputs))
-    for start in range(0, len(n_splits), step):
-        part = slice(start, start + step)
-        before = np.cumsum(n_features[part]) - n_features[part]
-        of_part = slice(*layout.starts[[start, min(start + step, len(n_splits))], 0])
-        entries["feature"][of_part] += np.repeat(before, n_entries[part]).astype(np.int32)
-        trees = layout._replace(entries=entries, starts=layout.starts[start : start + step + 1])
-        phi = np.zeros((len(_OUTCOMES), n_features[part].sum(), n_outputs))
-        rows = np.arange(len(phi)), phi
-        take_one_by_one(len(phi), trees, extents, triples[part], points, weights, _OUTCOMES, *rows)
-        phi = phi.reshape(len(phi), -1)
-        for g in range(start, min(start + step, len(n_splits))):
-            columns = before[g - start] * n_outputs + within[first[g] : first[g + 1]]
-            n_outcomes = 1 << n_splits[g]
-            of_group = tables[starts[g] : starts[g + 1]].reshape(-1, n_outcomes, EIGHT)
-            for table, i in zip(of_group, range(0, len(columns), EIGHT), strict=True):
-                some = columns[i : i + EIGHT]
-                table[:, : len(some)] = phi[:n_outcomes, some]
 
 
 @kernel(parallel=True)
@@ -213,7 +161,7 @@ def _fill_tables(
             tree = first_entries[g], triples[g], n_outputs, lanes
             traverse(entries, terms, tree, points, weights, False, x, phi, space)
             for i in range(first_credited[g + 1] - first_credited[g]):
-                at = starts[g] + i // EIGHT * EIGHT * n_outcomes + first * EIGHT + i % EIGHT
+                at = starts[g] + i * n_outcomes + first
                 row = within[first_credited[g] + i]
                 for lane in range(lanes):
-                    tables[at + lane * EIGHT] = phi[row, lane]
+                    tables[at + lane] = phi[row, lane]

@@ -7,12 +7,9 @@ tree in their order with A, and back up with Q.
 
 from __future__ import annotations
 
-from itertools import count
-
 import numpy as np
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.nodes import cached_per_forest
 from splitcredit.kernels.tree_shap.blocks import TRIPLE, quadratures
 
 
@@ -23,29 +20,13 @@ def attribute(forest, outputs, X, rows, out) -> None:
 
 
 def fixed(forest, outputs):
-    """What the kernel takes of each part of the forest, whatever the rows.
-
-    Whoever explains a few rows once gains nothing from what is kept, and to fill memory for the
-    first time takes long. So the second call keeps it.
-    """
-    is_first = next(_uses(forest, outputs.tobytes())) == 0
-    return quadratures(forest, outputs, keep=not is_first)
+    """What the kernel takes of each part of the forest, whatever the rows."""
+    return quadratures(forest, outputs)
 
 
-@cached_per_forest
-def _uses(forest, outputs):
-    """Numbers of the uses of a forest for some outputs."""
-    return count()
-
-
-def arguments(of_forest, X, rows, begun, out):
-    """What the kernel is given for one of `fixed` and rows that one thread takes."""
-    return 0, len(rows), *of_forest, X, rows, out
-
-
-def compiled_for(arguments):
-    """The compiled function that takes these `arguments`."""
-    return take_one_by_one.for_types_of(*arguments)
+def add(of_forest, X, rows, begun, out):
+    """Add what one of `fixed` gives for rows that this thread takes."""
+    take_one_by_one.alone(len(rows), *of_forest, X, rows, out)
 
 
 @kernel(parallel=True)

@@ -150,7 +150,7 @@ def _add_means(
                 k = waiting[n_waiting]
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def _split(left, k, n_words, at, sets, below):
     """Put the part of a set that goes left behind it; whether some rows go left, and right."""
     some_left, some_right = np.uint64(0), np.uint64(0)
@@ -162,7 +162,7 @@ def _split(left, k, n_words, at, sets, below):
     return some_left != 0, some_right != 0
 
 
-@kernel(inner=True, apart=True)
+@kernel(inner=True)
 def _take_out(n_words, at, sets, below):
     """Leave in a set what is not in the part behind it."""
     for w in range(n_words):
