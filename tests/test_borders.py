@@ -17,7 +17,7 @@ PUBLIC = {"_asdict", "_exit", "_fields", "_make", "_replace"}
 ALLOWED = {
     # Which rows a tree has drawn is public, but not out of how many.
     "_sklearn_trees.py": {"_n_samples", "_n_samples_bootstrap"},
-    # The trees, the bins of categories and the initial value of boosted trees are kept nowhere else.
+    # The trees, bins of categories and initial value of boosted trees are kept nowhere else.
     "_sklearn_boosting.py": {
         *("_predictors", "_preprocessor", "_baseline_prediction", "_raw_predict_init"),
     },

@@ -153,7 +153,7 @@ def _fill_tables(
         tree = layout.starts[g, 0], layout.starts[g + 1, 0], triples[g], _N_PAIRS, n_outputs
         if first[g] == first[g + 1]:
             continue
-        n_outcomes = 1 << n_splits[g]
+        n_outcomes, n_credits = 1 << n_splits[g], first[g + 1] - first[g]
         lanes = min(LANES, n_outcomes)
         if x.shape[1] != lanes:
             x = np.empty((BITS, lanes))
@@ -165,8 +165,7 @@ def _fill_tables(
                 for lane in range(lanes):
                     phi[within[i], lane] = 0.0
             traverse(layout, links, tree, rules, False, x, phi, space)
-            for i in range(first[g + 1] - first[g]):
-                at = starts[g] + i * n_outcomes + start
+            for i in range(n_credits):
                 row = within[first[g] + i]
                 for lane in range(lanes):
-                    tables[at + lane] = phi[row, lane]
+                    tables[starts[g] + (start + lane) * n_credits + i] = phi[row, lane]

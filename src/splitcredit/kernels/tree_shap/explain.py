@@ -125,10 +125,8 @@ class _Plan:
     def add(self, forest, X, rows, out):
         """Add the attributions of all trees to `out`, which holds zeros."""
         parts = self._fixed or self._parts(forest)
-        begun = False
         for fixed in parts:
-            self.algorithm.add(fixed, X, rows, begun, out)
-            begun = True
+            self.algorithm.add(fixed, X, rows, out)
 
     def _parts(self, forest):
         """What the kernel takes of the parts of the forest; it is kept if it is small."""

@@ -2,8 +2,7 @@
 
 A tree is cut into groups of splits (`split_groups`). For every outcome of the splits of a group the
 tables hold what the group adds to the credits of some features (`outcome_tables`), or of pairs of
-features (`interactions.pair_tables`). Each credit has a table of its own, with a number for each
-outcome.
+features (`interactions.pair_tables`). The numbers of an outcome lie side by side.
 """
 
 from __future__ import annotations
@@ -15,13 +14,7 @@ from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import cached_per_forest, n_blocks, nodes_of
 from splitcredit.kernels.tree_shap.blocks import padded
 from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
-from splitcredit.kernels.tree_shap.transposed import (
-    BESIDE,
-    flattened,
-    take_rows,
-    take_sums,
-    write_sums,
-)
+from splitcredit.kernels.tree_shap.transposed import flattened, take_rows
 
 # Rows in one block, one thread's work.
 BLOCK = 256
@@ -41,11 +34,10 @@ def add_from_tables(forest, key, make, X, rows, out) -> None:
     rows : int64 (n_rows,)
     out : float64 (n_rows, ...)
     """
-    flat, begun = flattened(out), False
+    flat = flattened(out)
     for arrays in kept.ARRAYS.items(forest, key, make):
-        arguments = *splits_of(forest), *arrays, X, rows, begun, flat
+        arguments = *splits_of(forest), *arrays, X, rows, flat
         look_up(n_blocks(len(rows), BLOCK), *arguments)
-        begun = True
 
 
 @cached_per_forest
@@ -147,19 +139,16 @@ def look_up(
     place,
     X,
     rows,
-    begun,
     out,
 ):
     """Add what the tables hold for the outcome of each row; one block is one thread's."""
-    width = BLOCK + BESIDE if len(out) > BLOCK else padded(len(out))
-    x, phi = np.empty((X.shape[1], width), X.dtype), np.empty((out.shape[1], width))
-    outcome = np.empty(width, np.uint8)
+    x = np.empty((X.shape[1], padded(min(BLOCK, len(out)))))
+    outcome = np.empty(x.shape[1], np.uint8)
     for block in range(first, last):
         start = block * BLOCK
         n_rows = min(BLOCK, len(out) - start)
         lanes = padded(n_rows)
         any_nan = take_rows(X, rows, start, n_rows, x)
-        take_sums(out, begun, start, n_rows, phi)
         for g in range(len(n_splits)):
             for lane in range(lanes):
                 outcome[lane] = 0
@@ -167,17 +156,13 @@ def look_up(
                 k = splits[g, b]
                 nan_left = any_nan and missing_left[k]
                 _mark_left(column[k], threshold[k], np.uint8(1 << b), nan_left, lanes, x, outcome)
-            at = starts[g]
-            for i in range(first_credited[g], first_credited[g + 1]):
-                _add_numbers(tables, at, outcome, lanes, place[i], phi)
-                at += 1 << n_splits[g]
-        write_sums(phi, start, n_rows, out)
+            _add_numbers(tables, starts[g], first_credited, g, outcome, start, n_rows, place, out)
 
 
 @kernel(inner=True)
 def _mark_left(j, threshold, bit, nan_left, lanes, x, outcome):
     """Set one bit of the outcomes of the rows that go left."""
-    none, threshold = np.uint8(0), x.dtype.type(threshold)
+    none = np.uint8(0)
     for lane in range(lanes):
         outcome[lane] |= bit if x[j, lane] <= threshold else none
     if nan_left:
@@ -186,7 +171,22 @@ def _mark_left(j, threshold, bit, nan_left, lanes, x, outcome):
 
 
 @kernel(inner=True)
-def _add_numbers(tables, at, outcome, lanes, to, phi):
-    """Add the number of a table that stands at the outcome of each row."""
-    for lane in range(lanes):
-        phi[to, lane] += tables[at + outcome[lane]]
+def _add_numbers(tables, at, first_credited, g, outcome, start, n_rows, place, out):
+    """Add the numbers that a group has for the outcome of each row, four at a time."""
+    begin, end = np.uint64(first_credited[g]), np.uint64(first_credited[g + 1])
+    n, first_row, origin = end - begin, np.uint64(start), np.uint64(at) - begin
+    whole = end - n % np.uint64(4)
+    for i in range(begin, whole, np.uint64(4)):
+        a, b = np.uint64(place[i]), np.uint64(place[i + np.uint64(1)])
+        c, d = np.uint64(place[i + np.uint64(2)]), np.uint64(place[i + np.uint64(3)])
+        for lane in range(np.uint64(n_rows)):
+            row, k = first_row + lane, origin + np.uint64(outcome[lane]) * n + i
+            one, two = out[row, a] + tables[k], out[row, b] + tables[k + np.uint64(1)]
+            out[row, a], out[row, b] = one, two
+            one = out[row, c] + tables[k + np.uint64(2)]
+            two = out[row, d] + tables[k + np.uint64(3)]
+            out[row, c], out[row, d] = one, two
+    for i in range(whole, end):
+        a = np.uint64(place[i])
+        for lane in range(np.uint64(n_rows)):
+            out[first_row + lane, a] += tables[origin + np.uint64(outcome[lane]) * n + i]

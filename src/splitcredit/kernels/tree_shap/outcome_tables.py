@@ -65,9 +65,9 @@ def fixed(forest, outputs):
         yield *splits, *arrays
 
 
-def add(of_forest, X, rows, begun, out):
+def add(of_forest, X, rows, out):
     """Add what one of `fixed` gives for one block of rows."""
-    look_up.alone(1, *of_forest, X, rows, begun, out.reshape(len(out), -1))
+    look_up.alone(1, *of_forest, X, rows, out.reshape(len(out), -1))
 
 
 def _make(forest, outputs):
@@ -148,6 +148,7 @@ def _fill_tables(
         if first_entries[g] == first_entries[g + 1]:
             continue
         n_outcomes, width = 1 << n_splits[g], n_features[g] * n_outputs
+        n_credits = first_credited[g + 1] - first_credited[g]
         for first in range(0, n_outcomes, LANES):
             lanes = min(LANES, n_outcomes - first)
             if first != written:
@@ -160,8 +161,7 @@ def _fill_tables(
                     phi[row, lane] = 0.0
             tree = first_entries[g], triples[g], n_outputs, lanes
             traverse(entries, terms, tree, points, weights, False, x, phi, space)
-            for i in range(first_credited[g + 1] - first_credited[g]):
-                at = starts[g] + i * n_outcomes + first
+            for i in range(n_credits):
                 row = within[first_credited[g] + i]
                 for lane in range(lanes):
-                    tables[at + lane] = phi[row, lane]
+                    tables[starts[g] + (first + lane) * n_credits + i] = phi[row, lane]

@@ -24,7 +24,7 @@ def fixed(forest, outputs):
     return quadratures(forest, outputs)
 
 
-def add(of_forest, X, rows, begun, out):
+def add(of_forest, X, rows, out):
     """Add what one of `fixed` gives for rows that this thread takes."""
     take_one_by_one.alone(len(rows), *of_forest, X, rows, out)
 
