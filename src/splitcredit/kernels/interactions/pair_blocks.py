@@ -111,35 +111,34 @@ def triples_and_rules(layout, singles) -> tuple:
 
 
 @kernel(parallel=True)
-def _blocks(first, last, layout, links, triples, rules, X, any_nan, extent, out):
-    """Take every block of rows through every tree; one block is one thread's."""
-    for block in range(first, last):
-        _take_block(block * LANES, layout, links, triples, rules, X, any_nan, extent, out)
+def _blocks(first_block, last_block, layout, links, triples, rules, X, any_nan, extent, out):
+    """Take every block of rows through every tree with a wanted pair, or with any single feature.
 
-
-@kernel(inner=True)
-def _take_block(start, layout, links, triples, rules, X, any_nan, extent, out):
-    """Take one block of rows through every tree with a wanted pair, or with any single feature."""
+    One block is one thread's.
+    """
     p, n_sets, n_outputs = X.shape[1], out.shape[1], out.shape[2]
-    lanes, starts = min(LANES, len(out) - start), layout.starts
+    starts, link_starts = layout.starts, links.starts
     n_pairs, deepest = extent
-    x, phi = np.empty((p, lanes)), np.empty((n_sets * n_outputs, lanes))
-    for lane in range(lanes):
-        for j in range(p):
-            x[j, lane] = X[start + lane, j]
-        for i in range(n_sets):
-            for c in range(n_outputs):
-                phi[i * n_outputs + c, lane] = out[start + lane, i, c]
     space = new_space(deepest, len(rules[0]) - 1, n_outputs)
-    for t in range(len(triples)):
-        first, last = starts[t, 0], starts[t + 1, 0]
-        if triples[t] > 0 and (n_sets > n_pairs or links.starts[first] < links.starts[last]):
-            tree = first, last, triples[t], n_pairs, n_outputs
-            traverse(layout, links, tree, rules, any_nan, x, phi, space)
-    for lane in range(lanes):
-        for i in range(n_sets):
-            for c in range(n_outputs):
-                out[start + lane, i, c] = phi[i * n_outputs + c, lane]
+    for block in range(first_block, last_block):
+        start = block * LANES
+        lanes = min(LANES, len(out) - start)
+        x, phi = np.empty((p, lanes)), np.empty((n_sets * n_outputs, lanes))
+        for lane in range(lanes):
+            for j in range(p):
+                x[j, lane] = X[start + lane, j]
+            for i in range(n_sets):
+                for c in range(n_outputs):
+                    phi[i * n_outputs + c, lane] = out[start + lane, i, c]
+        for t in range(len(triples)):
+            first, last = starts[t, 0], starts[t + 1, 0]
+            if triples[t] > 0 and (n_sets > n_pairs or link_starts[first] < link_starts[last]):
+                tree = first, last, triples[t], n_pairs, n_outputs
+                traverse(layout, links, tree, rules, any_nan, x, phi, space)
+        for lane in range(lanes):
+            for i in range(n_sets):
+                for c in range(n_outputs):
+                    out[start + lane, i, c] = phi[i * n_outputs + c, lane]
 
 
 @kernel(inner=True)
@@ -156,24 +155,51 @@ def new_space(deepest, most, n_outputs):
     )
 
 
-@kernel(inner=True)
+@kernel(inline=True)
 def traverse(layout, links, tree, rules, any_nan, x, phi, space):
-    """Take a block of rows down to each entry of a tree, and up from it once all below are done."""
-    first, last, n_triples = tree[:3]
+    """Take a block of rows down to each entry of a tree, and up from it once all below are done.
+
+    It becomes a part of its callers, and takes the arrays out of the tuples before its loops: numba
+    counts references to what an inner function takes out of a tuple.
+    """
+    root, behind, n_triples, n_pairs, n_outputs = tree
     points, weights = rules
-    entries, frames, lane_data, path = layout.entries, space.frames, space.lane_data, space.path
+    entries, terms, depths = layout.entries, layout.terms, links.depths
+    linked, link_starts = links.links, links.starts
+    frames, sums, lane_data = space.frames, space.sums, space.lane_data
+    scale, parts, total, path = space.scale, space.parts, space.total, space.path
     lanes = x.shape[1]
-    lane_data[0, 0, :] = 1.0
+    for lane in range(LANES):
+        lane_data[0, 0, lane] = 1.0
     for k in range(n_triples * TRIPLE):
         for lane in range(lanes):
             frames[0, k // TRIPLE, k % TRIPLE * LANES + lane] = weights[n_triples, k]
-    open_entries = 0
-    for e in range(first, last + 1):
-        d = links.depths[e] if e < last else 0
+    open_entries = np.int64(0)
+    for e in range(root, behind + 1):
+        d = np.int64(depths[e]) if e < behind else np.int64(0)
         while open_entries > d:
             open_entries -= 1
-            _leave(layout, links, open_entries, tree, points, phi, lanes, space)
-        if e < last:
+            _leave(
+                entries,
+                terms,
+                linked,
+                link_starts,
+                path,
+                open_entries,
+                n_triples,
+                n_pairs,
+                n_outputs,
+                points,
+                lanes,
+                scale,
+                frames,
+                lane_data,
+                sums,
+                parts,
+                total,
+                phi,
+            )
+        if e < behind:
             if d > 0:
                 is_first = entries[path[d - 1]].first == e
                 above = entries[path[d - 1]].above
@@ -182,23 +208,40 @@ def traverse(layout, links, tree, rules, any_nan, x, phi, space):
                     pass_weights(d - 1, g, lanes, is_first, frames)
             path[d] = e
             open_entries = d + 1
-            entry = entries[e]
-            split_rows(entry, d, lanes, x, any_nan, lane_data, lane_data)
-            fill_shares(entry, d, lanes, n_triples, points, lane_data, frames, space.scale)
+            split_rows(entries[e], d, lanes, x, any_nan, lane_data, lane_data)
+            fill_shares(entries[e], d, lanes, n_triples, points, lane_data, frames, scale)
 
 
-@kernel(inner=True)
-def _leave(layout, links, d, tree, points, phi, lanes, space):
+@kernel(inline=True)
+def _leave(
+    entries,
+    terms,
+    linked,
+    link_starts,
+    path,
+    d,
+    n_triples,
+    n_pairs,
+    n_outputs,
+    points,
+    lanes,
+    scale,
+    frames,
+    lane_data,
+    sums,
+    parts,
+    total,
+    phi,
+):
     """Credit the pairs of the entry at a depth of the path, and make its Q."""
-    n_triples, n_pairs, n_outputs = tree[2:]
-    e = space.path[d]
-    entry, scale, total = layout.entries[e], space.scale, space.total
-    frames, lane_data, sums, parts = space.frames, space.lane_data, space.sums, space.parts
-    side = 1 if d > 0 and layout.entries[space.path[d - 1]].first == e else 0
-    begin, end = links.starts[e], links.starts[e + 1]
-    inside, outside = 0, 1
+    e = path[d]
+    entry = entries[e]
+    side = np.int64(d > 0 and entries[path[d - 1]].first == e)
+    begin, end = link_starts[e], link_starts[e + 1]
+    # Not literals, for which numba would compile inner functions once more.
+    inside, outside, last = np.int64(0), np.int64(1), n_triples - 1
     for i in range(entry.n_terms):
-        term = layout.terms[entry.terms + i]
+        term = terms[entry.terms + i]
         for g in range(n_triples):
             in_first = i < entry.n_first
             _merge_children(
@@ -206,9 +249,9 @@ def _leave(layout, links, d, tree, points, phi, lanes, space):
             )
         if n_pairs * n_outputs < len(phi):
             to = (n_pairs + entry.feature) * n_outputs + term.output
-            for g in range(n_triples):
+            for g in range(last):
                 _add_points(g, 1.0, 1.0, 1.0, lanes, parts, total, inside)
-            _credit_pair(inside, to, lanes, lane_data, total, phi)
+            _credit(last, 1.0, 1.0, 1.0, inside, to, lanes, lane_data, parts, total, phi)
         if begin == end:
             continue
         for g in range(n_triples):
@@ -217,17 +260,18 @@ def _leave(layout, links, d, tree, points, phi, lanes, space):
             c0, c1, c2 = 1 / (t0 - 1), 1 / (t1 - 1), 1 / (t2 - 1)
             _add_points(g, c0, c1, c2, lanes, parts, total, outside)
         for place in range(begin, end):
-            link = links.links[place]
-            z, part = link.z, 1 - link.z
+            z, above = linked[place].z, np.int64(linked[place].above)
+            to = linked[place].number * n_outputs + term.output
             for g in range(n_triples):
                 k = g * TRIPLE
                 t0, t1 = points[n_triples, k], points[n_triples, k + 1]
                 t2 = points[n_triples, k + 2]
-                c0, c1 = part / (t0 + (1 - t0) * z), part / (t1 + (1 - t1) * z)
-                c2 = part / (t2 + (1 - t2) * z)
-                _add_points(g, c0, c1, c2, lanes, parts, total, inside)
-            to = link.number * n_outputs + term.output
-            _credit_pair(np.int64(link.above), to, lanes, lane_data, total, phi)
+                c0, c1 = (1 - z) / (t0 + (1 - t0) * z), (1 - z) / (t1 + (1 - t1) * z)
+                c2 = (1 - z) / (t2 + (1 - t2) * z)
+                if g < last:
+                    _add_points(g, c0, c1, c2, lanes, parts, total, inside)
+                else:
+                    _credit(g, c0, c1, c2, above, to, lanes, lane_data, parts, total, phi)
 
 
 # The loops below run over lanes, with unit stride and constant distances, so that the compiler
@@ -261,7 +305,10 @@ def _add_points(g, c0, c1, c2, lanes, parts, total, row):
 
 
 @kernel(inner=True)
-def _credit_pair(above, to, lanes, lane_data, total, phi):
-    """Credit a pair, by whether the row satisfies the conditions of the feature above."""
+def _credit(g, c0, c1, c2, above, to, lanes, lane_data, parts, total, phi):
+    """Add the last three points, and credit a pair: with the total of rows with o_j = 1, or = 0."""
+    keep = 0.0 if g == 0 else 1.0
     for lane in range(lanes):
-        phi[to, lane] += total[0, lane] if lane_data[0, above, lane] > 0 else total[1, lane]
+        part = c0 * parts[g, lane] + c1 * parts[g, LANES + lane] + c2 * parts[g, 2 * LANES + lane]
+        part += keep * total[0, lane]
+        phi[to, lane] += part if lane_data[0, above, lane] > 0 else total[1, lane]
