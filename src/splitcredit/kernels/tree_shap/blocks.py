@@ -226,7 +226,7 @@ def workspace(extents):
     )
 
 
-@kernel(inner=True)
+@kernel(inline=True)
 def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
     """Take one block of rows through one tree.
 

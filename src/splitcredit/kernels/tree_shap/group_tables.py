@@ -16,8 +16,8 @@ from splitcredit.kernels.tree_shap.blocks import padded
 from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
 from splitcredit.kernels.tree_shap.transposed import flattened, take_rows
 
-# Rows in one block, one thread's work.
-BLOCK = 256
+# Rows in one block, one thread's work: what they add to stays in the caches.
+BLOCK = 64
 
 
 def add_from_tables(forest, key, make, X, rows, out) -> None:

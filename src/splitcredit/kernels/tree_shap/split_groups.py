@@ -89,7 +89,8 @@ def _cut(nodes, value, offsets, sizes, groups, write):
 
     A subtree is a group if its splits and those on the way to it fit; else its children are cut.
     """
-    n_groups, n_nodes = 0, 0
+    # Not literals, for which numba would compile inner functions once more.
+    n_groups, n_nodes, top = np.int64(0), np.int64(0), np.int64(0)
     way = np.empty(BITS + 1, np.int64)  # nodes from the root to the parent of the node at hand
     stack = np.empty((len(sizes) + 1, 2), np.int64)
     for t in range(len(offsets) - 1):
