@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestRegressor
 from splitcredit import TreeExplainer, explain, to_forest
 from splitcredit._names import as_known
 from splitcredit.convert.catboost import from_content
-from splitcredit.kernels import notice
+from splitcredit.kernels import compiled
 
 X = pd.DataFrame(np.random.default_rng(0).normal(size=(90, 3)), columns=list("abc"))
 MODEL = RandomForestRegressor(3, random_state=0).fit(X, X.a)
@@ -83,11 +83,16 @@ def test_the_bar_ends_at_all_rows_where_they_fit_one_chunk(capsys):
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
-def test_the_notice_says_that_code_is_kept_only_where_it_is(is_kept, caplog, monkeypatch, tmp_path):
-    file = tmp_path / "file"
-    file.write_text("")
-    folder = (tmp_path if is_kept else file) / "a" / "b"
-    monkeypatch.setattr("splitcredit.kernels.machine_code.cache_directory", lambda: folder)
+def test_the_notice_says_that_code_is_kept_only_where_it_is(is_kept, caplog, monkeypatch):
+    def njit(**options):
+        if options.get("cache") and not is_kept:
+            raise RuntimeError("cannot cache function: no locator available")
+        return lambda function: function
+
+    monkeypatch.setattr(compiled, "_is_kept", [True])
+    monkeypatch.setattr(compiled, "_seconds_left", [compiled.LONG])
+    monkeypatch.setattr(compiled.numba, "njit", njit)
+    compiled._Kernel(len, parallel=False)
     with caplog.at_level(logging.WARNING, "splitcredit"):
-        notice.Notice()._say()
+        compiled._say()
     assert ("later processes load it" in caplog.text) == is_kept

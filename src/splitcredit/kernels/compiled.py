@@ -24,6 +24,8 @@ if numba.config.DISABLE_JIT:
 # Seconds of compiling in this process after which a warning says so.
 LONG = 2.0
 _seconds_left = [LONG]
+# Whether numba has found a folder for the code of all kernels so far.
+_is_kept = [True]
 
 logger = logging.getLogger("splitcredit")
 
@@ -75,6 +77,7 @@ class _Kernel:
         try:
             self.dispatcher = numba.njit(cache=True, **options)(function)
         except RuntimeError:  # numba finds no folder that can be written to
+            _is_kept[0] = False
             self.dispatcher = numba.njit(**options)(function)
 
     def __call__(self, *arguments):
@@ -117,5 +120,6 @@ def _say():
     _seconds_left[0] = 0.0
     logger.warning(
         "splitcredit compiles what this call needs for this processor, once; that takes some "
-        "seconds more, and later processes load it from numba's cache"
+        "seconds more%s",
+        ", and later processes load it from numba's cache" if _is_kept[0] else "",
     )
