@@ -15,8 +15,7 @@ import pytest
 
 from reproduction import cache_folder
 from splitcredit.kernels import compiled
-from splitcredit.kernels.compiled import kernel, threads
-from splitcredit.kernels.portions import in_portions
+from splitcredit.kernels.compiled import in_portions, kernel, threads
 
 SRC = Path(__file__).resolve().parents[1] / "src"
 PREDICT = """
@@ -181,8 +180,7 @@ def test_after_an_interrupt_no_thread_begins_another_portion():
 
 FORK = """
 import os
-from splitcredit.kernels.compiled import threads
-from splitcredit.kernels.portions import in_portions
+from splitcredit.kernels.compiled import in_portions, threads
 def use():
     done = []
     with threads(2):

@@ -2,18 +2,25 @@
 
 A kernel is called from Python, and is compiled when it is first called. An inner function is called
 by kernels only, and becomes a part of theirs.
+
+Threads of Python share the pieces of work of a kernel, which lets go of Python's global lock.
+Numba's own parallel loops would be compiled four times over, with all that they call. Threads of
+Python also work after a fork, and when several threads call kernels at once.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import time
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
 from threading import Timer
 
 import numba
-
-from splitcredit.kernels.portions import in_portions
 
 if numba.config.DISABLE_JIT:
     raise RuntimeError(
@@ -21,6 +28,8 @@ if numba.config.DISABLE_JIT:
         "starts"
     )
 
+# Portions for each thread: more even out what other programs take from one of the threads.
+PORTIONS = 4
 # Seconds of compiling in this process after which a warning says so.
 LONG = 2.0
 _seconds_left = [LONG]
@@ -123,3 +132,41 @@ def _say():
         "seconds more%s",
         ", and later processes load it from numba's cache" if _is_kept[0] else "",
     )
+
+
+def in_portions(kernel, n_pieces: int, arguments: tuple) -> None:
+    """Call ``kernel(first, last, *arguments)`` for portions that make up ``range(n_pieces)``."""
+    n_threads = min(numba.get_num_threads(), n_pieces) if n_pieces > 1 else n_pieces
+    if n_threads <= 1:
+        if n_pieces > 0:
+            kernel(0, n_pieces, *arguments)
+        return
+    n_portions = min(n_pieces, n_threads * PORTIONS)
+    bounds = [n_pieces * i // n_portions for i in range(n_portions + 1)]
+    # Each thread takes the next portion when it is free: the next of these is one step for Python.
+    waiting = pairwise(bounds)
+
+    def work():
+        for first, last in waiting:
+            kernel(first, last, *arguments)
+
+    others = [_pool().submit(work) for _ in range(n_threads - 1)]
+    try:
+        work()
+    except BaseException:
+        # Such as an interrupt: no thread begins another portion.
+        deque(waiting, maxlen=0)
+        raise
+    finally:
+        for other in others:
+            other.result()
+
+
+@cache
+def _pool():
+    return ThreadPoolExecutor(numba.config.NUMBA_NUM_THREADS, "splitcredit")
+
+
+# A forked process has none of the threads of its parent.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)
