@@ -98,7 +98,7 @@ def test_explain_takes_every_method_that_attributes_rows(method, case):
 @pytest.mark.parametrize("method", with_function("importance"))
 def test_importance_takes_every_method_but_rankings(method, case):
     model, X, y = case
-    data = (X, y) if _methods.takes_data(method) else ()
+    data = (X, y) if _methods.look_up(method, "rank").takes("X") else ()
     result = sc.importance(model, *data, method=method, **more(method, X))
     assert result.feature_names == tuple(NAMES) and result.method == method
     if method in importances.available("explain"):
@@ -157,7 +157,7 @@ def test_rank_takes_every_method(method, case):
         attribution = sc.explain(model, X, method, **choice, **more(method, X))
         expected = of_attribution(attribution)
     else:
-        data = (X, y) if _methods.takes_data(method) else ()
+        data = (X, y) if _methods.look_up(method, "rank").takes("X") else ()
         values = sc.importance(model, *data, method=method, **more(method, X)).values
         expected = np.tile(np.argsort(-values, kind="stable"), (60, 1))
     np.testing.assert_array_equal(ranked.rankings, expected)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from functools import cache
 
 from splitcredit import importances
 
@@ -42,6 +43,35 @@ class Method:
     functions: tuple[str, ...]
     needs: tuple[str, ...]
     summary: str
+
+    @property
+    def attribute(self):
+        """The function that attributes rows, or None; it is called with a forest and rows."""
+        return self._first("explain", "attribute")
+
+    @property
+    def summarize(self):
+        """The function that gives global importances, or None."""
+        return self._first("importance")
+
+    @property
+    def takes_any_rows(self) -> bool:
+        """Whether it attributes rows that the model was not fitted on, each by itself."""
+        return self._first("explain") is not None
+
+    @property
+    def refits(self) -> bool:
+        """Whether it fits a copy of the model, which need not be fitted itself."""
+        return "refit" in self.needs
+
+    def takes(self, parameter: str) -> bool:
+        """Whether a function that attributes or summarizes has a parameter of that name."""
+        function = self.attribute or self.summarize
+        return function is not None and parameter in inspect.signature(function).parameters
+
+    def _first(self, *kinds):
+        module = None if self.name == OPTIMUM else importances.module_of(self.name)
+        return next((getattr(module, kind) for kind in kinds if hasattr(module, kind)), None)
 
 
 class MethodTable(tuple):
@@ -84,101 +114,41 @@ def methods() -> MethodTable:
     >>> next(method.needs for method in table if method.name == "ufi")
     ('y', 'bootstrap')
     """
-    table = [_method(name) for name in importances.names()]
-    best = "The ranking with the largest PGI^2 of all, for up to 16 features."
-    table.append(Method(OPTIMUM, ("rank",), ("scale",), best))
+    table = [_method(name) for name in (*importances.names(), OPTIMUM)]
     return MethodTable(sorted(table, key=lambda method: (-len(method.functions), method.name)))
 
 
-def attributing(name: str):
-    """The function that attributes rows by a method; it is called with a forest and rows.
+def look_up(name: str, function: str) -> Method:
+    """The method of that name, which a function takes: ``explain``, ``importance`` or ``rank``.
 
     Raises
     ------
     ValueError
-        If the method does not attribute rows; the message lists those that do.
+        If the function does not take it; the message lists the methods that it takes.
     """
-    function = _attributing(name) if name in importances.names() else None
-    if function is None:
-        raise ValueError(_refusal(name, "explain"))
-    return function
+    known = name in (*importances.names(), OPTIMUM)
+    if not known or function not in _method(name).functions:
+        raise ValueError(_refusal(name, function))
+    return _method(name)
 
 
-def summarizing(name: str):
-    """The function that gives global importances, or None if the method attributes rows only.
-
-    Raises
-    ------
-    ValueError
-        If the method gives no importances; the message lists those that do.
-    """
-    if name not in importances.names() or not _functions(name) & {"explain", "importance"}:
-        raise ValueError(_refusal(name, "importance"))
-    return getattr(importances.module_of(name), "importance", None)
-
-
-def takes_any_rows(name: str) -> bool:
-    """Whether a method attributes rows that the model was not fitted on, each by itself."""
-    return name in importances.names() and hasattr(importances.module_of(name), "explain")
-
-
-def attributes(name: str) -> bool:
-    """Whether a method attributes rows."""
-    return name in importances.names() and _attributing(name) is not None
-
-
-def attributes_outputs(name: str) -> bool:
-    """Whether a method attributes rows and lets one choose the output."""
-    return attributes(name) and "output" in inspect.signature(_attributing(name)).parameters
-
-
-def takes_data(name: str) -> bool:
-    """Whether a method of global importances takes rows; MDI has those of the training only."""
-    return "X" in inspect.signature(importances.function_of(name)).parameters
-
-
-def refits(name: str) -> bool:
-    """Whether a method fits a copy of the model, which need not be fitted itself."""
-    return "refit" in getattr(importances.module_of(name), "REQUIRES", ())
-
-
-def takes_background(name: str) -> bool:
-    """Whether a method that is no ranking by gaps takes a background."""
-    if name not in importances.names() or name == GREEDY:
-        return False
-    function = _attributing(name) or importances.function_of(name)
-    return "background" in inspect.signature(function).parameters
-
-
-def check_ranks(name: str) -> None:
-    """Raise a ValueError that lists the methods that rank, if this is none of them."""
-    if name not in (*importances.names(), OPTIMUM):
-        raise ValueError(_refusal(name, "rank"))
-
-
-def _attributing(name):
-    """``explain`` of a method, or ``attribute`` of one that only takes its training rows."""
-    module = importances.module_of(name)
-    return getattr(module, "explain", None) or getattr(module, "attribute", None)
-
-
-def _functions(name):
-    module = importances.module_of(name)
-    functions = {"explain"} if _attributing(name) else set()
-    if functions or hasattr(module, "importance"):
-        functions.add("importance")
-    return functions | {"rank"}
-
-
+@cache
 def _method(name):
+    if name == OPTIMUM:
+        best = "The ranking with the largest PGI^2 of all, for up to 16 features."
+        return Method(OPTIMUM, ("rank",), ("scale",), best)
     module = importances.module_of(name)
     parameters = inspect.signature(importances.function_of(name)).parameters
     needed = {p.name for p in parameters.values() if p.default is inspect.Parameter.empty}
     needed |= set(getattr(module, "REQUIRES", ()))
     needed |= {"scale"} if name == GREEDY else set()
-    functions = [f for f in ("explain", "importance", "rank") if f in _functions(name)]
+    functions = ("rank",)
+    if any(hasattr(module, kind) for kind in ("explain", "attribute")):
+        functions = "explain", "importance", "rank"
+    elif hasattr(module, "importance"):
+        functions = "importance", "rank"
     summary = module.__doc__.partition("\n")[0]
-    return Method(name, tuple(functions), tuple(n for n in NEEDS if n in needed), summary)
+    return Method(name, functions, tuple(n for n in NEEDS if n in needed), summary)
 
 
 def _refusal(name, function):

@@ -7,8 +7,563 @@ pipeline first; the features are then those that come out of these steps.
 
 from __future__ import annotations
 
-from splitcredit._explain import explain, explain_chunks, importance
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from splitcredit import _arguments, _chunks, _groups, _handed_over, _methods, _ranks
+from splitcredit._containers import name_of_offset, offsets, opened
 from splitcredit._methods import methods
-from splitcredit._order import faithfulness, rank
+from splitcredit._names import row_index
+from splitcredit.attribution import Attribution, Importance
+from splitcredit.convert import (
+    forest_and_rows,
+    forest_and_training_rows,
+    forest_rows_and_start,
+    to_forest,
+)
+from splitcredit.faithfulness import prediction_gap
+from splitcredit.faithfulness.rankings import Rankings, refuse_another_order_of_rows
+from splitcredit.importances._prediction import OutputIndex, refuse_targets
+from splitcredit.kernels.results import Whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike
 
 __all__ = ["explain", "explain_chunks", "faithfulness", "importance", "methods", "rank"]
+
+# Methods whose values and baseline add up to the prediction.
+_OF_PREDICTION = ("tree_shap", "tree_shap_interventional", "saabas")
+
+
+def explain(
+    model: object,
+    X: ArrayLike,
+    method: str = "tree_shap",
+    *,
+    y: ArrayLike | None = None,
+    dtype: str | type = "float64",
+    progress: bool | None = None,
+    **parameters: Any,
+) -> Attribution:
+    """Attribute the predictions (or impurity decreases) of a fitted model to its features, by row.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path
+        Anything `splitcredit.to_forest` accepts.
+    X : array-like, sparse matrix, DataFrame, DMatrix, Pool or Dataset (n_samples, n_features)
+        Columns with names may come in any order. The baseline of a row holds the base margin of its
+        DMatrix or the baseline of its Pool, if there is one.
+    method : str
+        See `splitcredit.methods`: ``"tree_shap"``, ``"tree_shap_interventional"``, ``"saabas"``,
+        ``"local_mdi"``, or ``"oob_attributions"`` of the training rows.
+    y : (n_samples,), optional
+        Targets of the rows, for methods that explain a loss: ``"tree_shap_interventional"`` with
+        ``model_output="log_loss"`` or ``"squared_error"``. Other methods ignore them.
+    dtype : {"float64", "float32"}
+        Of the values. All work is in float64; float32 halves the memory of the result.
+    progress : bool, optional
+        Whether a bar on standard error shows the rows done. By default it appears after two
+        seconds, in terminals and notebooks.
+    **parameters
+        Passed to the method; see its module in `splitcredit.importances`.
+
+    Returns
+    -------
+    Attribution
+        ``values`` is (n_samples, n_features, n_outputs). If X is a DataFrame, ``to_frame`` has
+        its index.
+
+    Raises
+    ------
+    TypeError
+        If a parameter of the method is missing or unknown, or `to_forest` does not know the model.
+    ValueError
+        See `to_forest`, `Forest.prepare` and the method.
+
+    Notes
+    -----
+    Rows are taken in chunks. What a row gets does not depend on them: not one byte.
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    >>> attribution = splitcredit.explain(model, X[:1], output="predicted")
+    >>> attribution
+    Attribution('tree_shap', 1 samples, 4 features, 1 outputs)
+    >>> attribution.totals().round(6)  # the fraction of the predicted class
+    array([[1.]])
+    """
+    value_dtype, labels = _dtype(dtype), row_index(X)
+    found = _methods.look_up(method, "explain")
+    function = found.attribute
+    _arguments.check(method, function, ("X",), parameters)
+    if _handed_over.is_needed(model, method):
+        own = _handed_over.explain(model, X, **parameters)
+        return replace(own, values=own.values.astype(value_dtype))
+    if not found.takes_any_rows:
+        model, X = forest_and_training_rows(model, X)
+    forest, table, parameters, offset = _opened(model, X, method, parameters)
+    n_samples = table.shape[0]
+    rows = _chunks.chunk_rows(forest, method) if found.takes_any_rows else max(n_samples, 1)
+    y = y if _arguments.takes(function, "y") else None
+    whole = Whole(n_samples, value_dtype)
+    pieces = _chunks.attributions(
+        function, forest, table, rows, value_dtype, progress, parameters, y, whole, offset
+    )
+    joined = _chunks.joined(pieces, n_samples, whole)
+    return joined if labels is None else replace(joined, index=labels)
+
+
+def explain_chunks(
+    model: object,
+    X: ArrayLike,
+    method: str = "tree_shap",
+    *,
+    y: ArrayLike | None = None,
+    chunk_rows: int | None = None,
+    dtype: str | type = "float64",
+    progress: bool | None = None,
+    **parameters: Any,
+) -> Iterator[Attribution]:
+    """Attribute rows as `explain` does, a chunk at a time: for results larger than the memory.
+
+    Parameters
+    ----------
+    model, X, method, y, dtype, progress, **parameters
+        See `explain`.
+    chunk_rows : int, optional
+        Rows in a chunk; by default as many as make 64 MB of values, and less for large forests.
+
+    Returns
+    -------
+    iterator of Attribution
+        Together they are the bytes that `explain` gives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `explain`, and if the method needs all its rows at once. The call itself refuses unknown
+        methods and parameters; wrong values of parameters, and a wrong X, are refused when the
+        first chunk is taken.
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    >>> for part in splitcredit.explain_chunks(model, X, chunk_rows=100):
+    ...     print(part)
+    Attribution('tree_shap', 100 samples, 4 features, 3 outputs)
+    Attribution('tree_shap', 50 samples, 4 features, 3 outputs)
+    """
+    value_dtype, labels = _dtype(dtype), row_index(X)
+    found = _methods.look_up(method, "explain")
+    function = found.attribute
+    if not found.takes_any_rows:
+        raise ValueError(f"method {method!r} attributes all training rows at once: use explain")
+    is_whole = isinstance(chunk_rows, (int, np.integer)) and not isinstance(chunk_rows, bool)
+    if chunk_rows is not None and not (is_whole and chunk_rows > 0):
+        raise ValueError(f"chunk_rows={chunk_rows!r}: expected a whole number above 0")
+    _arguments.check(method, function, ("X",), parameters)
+    if _handed_over.is_needed(model, method):
+        return _handed_over.explain_chunks(model, X, chunk_rows, value_dtype, **parameters)
+    forest, table, parameters, offset = _opened(model, X, method, parameters)
+    rows = _chunks.chunk_rows(forest, method) if chunk_rows is None else int(chunk_rows)
+    y = y if _arguments.takes(function, "y") else None
+    pieces = _chunks.attributions(
+        function, forest, table, rows, value_dtype, progress, parameters, y, offset=offset
+    )
+    return pieces if labels is None else _labeled(pieces, labels)
+
+
+def importance(
+    model: object,
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    method: str = "mdi",
+    *,
+    progress: bool | None = None,
+    **parameters: Any,
+) -> Importance:
+    """Global importances of the features of a fitted model.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path
+        See `explain`. For ``"air"``, an estimator; a copy of it is fitted.
+    X : array-like or DataFrame (n_samples, n_features), optional
+        Rows; for methods that need bootstrap, the training rows in their order. ``"mdi"`` takes
+        neither X nor y, but what the model keeps of its training rows.
+    y : (n_samples,), optional
+        Targets of the rows, where the method needs them.
+    method : str
+        See `splitcredit.methods`. A method that attributes rows gives the mean absolute
+        attribution over the rows of X, added over the outputs; ``output="predicted"``, or the name
+        or index of one, takes a single output.
+    progress : bool, optional
+        As for `explain`, where rows are attributed, and for ``"sage"`` and ``"mda"``.
+    **parameters
+        Passed to the method.
+
+    Returns
+    -------
+    Importance
+        In the units of the method; see its module in `splitcredit.importances`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `explain`; TypeError also if X or y is missing, or is text.
+
+    Warns
+    -----
+    UserWarning
+        If X or y is given to a method that takes no data.
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> splitcredit.importance(model)
+    Importance('mdi', 4 features)
+    >>> splitcredit.importance(model, X, y, method="ufi").to_frame().round(2)
+                 feature  value  standard_error
+    0  sepal length (cm)   0.07             0.0
+    1   sepal width (cm)   0.00             0.0
+    2  petal length (cm)   0.26             0.0
+    3   petal width (cm)   0.25             0.0
+    >>> splitcredit.importance(model, X, method="tree_shap").parameters
+    {'output': 'all', 'summary': 'mean |attribution|'}
+    """
+    for name, argument in (("X", X), ("y", y)):
+        if isinstance(argument, str):
+            raise TypeError(
+                f"{name} is the text {argument!r}: name a method by method={argument!r}"
+            )
+    found = _methods.look_up(method, "importance")
+    if found.summarize is not None:
+        return _global(found.summarize, model, X, y, method, parameters, progress)
+    if X is None:
+        raise TypeError(_arguments.needs(f"method {method!r}", "X"))
+    function = found.attribute
+    _arguments.check(method, function, ("X",), parameters)
+    if _handed_over.is_needed(model, method):
+        own = _handed_over.explain(model, X, **parameters)
+        mean = np.abs(own.values).mean(axis=0).sum(axis=1)
+        called = own.parameters | {"summary": "mean |attribution|"}
+        return Importance(mean, own.feature_names, method, called)
+    forest, table, parameters, _ = _opened(model, X, method, parameters)
+    if table.shape[0] == 0:
+        raise ValueError("X has no rows: the importance is a mean over rows, pass at least one")
+    rows, total = _chunks.chunk_rows(forest, method), np.zeros(1)
+    y = y if _arguments.takes(function, "y") else None
+    double = np.dtype("float64")
+    pieces = _chunks.attributions(function, forest, table, rows, double, progress, parameters, y)
+    for piece in pieces:
+        total = total + np.abs(piece.values).sum(axis=(0, 2))
+    called = piece.parameters | {"summary": "mean |attribution|"}
+    return Importance(total / table.shape[0], piece.feature_names, method, called)
+
+
+def rank(
+    model: object,
+    X: ArrayLike,
+    method: str = "pg2_greedy",
+    *,
+    y: ArrayLike | None = None,
+    progress: bool | None = None,
+    **parameters: Any,
+) -> Rankings:
+    """Rank the features for every row, the most important first.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path
+        See `explain`.
+    X : array-like or DataFrame (n_samples, n_features)
+    method : str
+        ``"pg2_greedy"`` adds one feature at a time, the one with the largest squared prediction gap
+        together with those before it; ``"pgi2_optimum"`` is the order with the largest PGI^2 of
+        all, for up to 16 features. A method that attributes rows ranks by absolute values; a global
+        one ranks by its values, alike in all rows. See `splitcredit.methods`.
+    y : (n_samples,), optional
+        Targets of the rows, where the method needs them.
+    progress : bool, optional
+        As for `explain`.
+    **parameters
+        Passed to the method. The first two take the noise as `faithfulness` does: `noise`, `scale`,
+        `background` and `output`, and ``"pg2_greedy"`` takes `arithmetic` and `ties`, see
+        `splitcredit.faithfulness.greedy.greedy_ranking`. Without `output`, rows of classifiers are
+        ranked for their predicted class; ``"oob_attributions"`` needs one where there are several.
+
+    Returns
+    -------
+    Rankings
+        With `gaps` if the method makes the ranking from them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `explain`, and as `splitcredit.faithfulness.prediction_gap.pg2`.
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> ranking = splitcredit.rank(model, X[:5], scale=0.3 * X.std())
+    >>> ranking
+    GreedyRankings(5 samples, 4 features)
+    >>> print(ranking.to_frame()[["sample", "place", "feature"]].head(2))
+       sample  place            feature
+    0       0      1   petal width (cm)
+    0       0      2  petal length (cm)
+    """
+    _methods.look_up(method, "rank")
+    ranked = _ranked(model, X, method, y, progress, parameters)
+    labels = row_index(X)
+    return ranked if labels is None else replace(ranked, index=labels)
+
+
+def faithfulness(
+    model: object,
+    X: ArrayLike,
+    ranking: object,
+    metric: str = "pgi2",
+    *,
+    y: ArrayLike | None = None,
+    noise: object = "normal",
+    scale: object = None,
+    background: ArrayLike | None = None,
+    output: str | int | None = None,
+    k: int | None = None,
+    progress: bool | None = None,
+    **parameters: Any,
+) -> np.ndarray:
+    """How much predictions move if the features that a ranking names first are perturbed.
+
+    The squared prediction gap PG^2 of a set of features is the expected square of the change of the
+    prediction when they are perturbed; PGI^2 of a ranking is its mean over the first 1, 2, ...
+    features (gajewski2025, Eq. 2 and 3). Both are exact, without sampling.
+
+    Parameters
+    ----------
+    model : fitted model, Forest or path
+        See `explain`.
+    X : array-like or DataFrame (n_samples, n_features)
+    ranking : Rankings, Attribution, Importance, list of names or indices, array, or str
+        Features, the most important first, for all rows alike or row by row (n_samples,
+        n_features). An Attribution ranks by absolute values, an Importance by values. A str is the
+        name of a method; see `rank`. For ``metric="pg2"`` a list may name some of the features
+        only, and a mask is accepted too: bool (n_features,) or (n_samples, n_features).
+    metric : {"pgi2", "pgu2", "pg2", "pgi2_curve", "pgu2_curve"}
+        ``"pgi2"`` is PGI^2. ``"pgu2"`` is PGU^2, for which all but the first features are
+        perturbed. ``"pg2"`` is PG^2 of the features named, or of the first `k` of them. The two
+        curves are the gaps for every number of features, whose means are PGI^2 and PGU^2.
+    y : (n_samples,), optional
+        Targets of the rows, if `ranking` names a method that needs them.
+    noise : {"normal", "laplace", "uniform", "marginal"} or perturbation
+        What is added to a perturbed feature; ``"marginal"`` takes values from `background`
+        instead. Or an object of `splitcredit.faithfulness.perturbations`, such as
+        ``Laplace(0.3)``.
+    scale : float, (n_features,), Series or dict by feature
+        Size of the noise, in units of the features as the trees see them: standard deviation,
+        scale, or half width. Needed where `noise` is a name.
+    background : array-like or DataFrame (n_background, n_features), optional
+        For ``"marginal"``, and for a method that needs one.
+    output : str or int, optional
+        Name or index of the output whose changes are measured, or ``"predicted"``. By default the
+        only output, or the predicted class of each row.
+    k : int, optional
+        For ``metric="pg2"``: how many of the first features of the ranking are perturbed; by
+        default all that it names.
+    progress : bool, optional
+        As for `explain`.
+    **parameters
+        Passed to the method, if `ranking` names one.
+
+    Returns
+    -------
+    float64 (n_samples,), for curves (n_samples, n_features)
+        In squared units of the prediction.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `rank`; and if the ranking does not fit.
+
+    Examples
+    --------
+    >>> import splitcredit
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> scale = 0.3 * X.std()
+    >>> shap = splitcredit.faithfulness(model, X[:20], "tree_shap", scale=scale)
+    >>> greedy = splitcredit.faithfulness(model, X[:20], "pg2_greedy", scale=scale)
+    >>> bool(greedy.mean() >= shap.mean())
+    True
+    >>> splitcredit.faithfulness(model, X[:1], ["petal width (cm)"], "pg2", scale=scale).shape
+    (1,)
+    """
+    if metric not in _ranks.METRICS:
+        raise ValueError(f"metric={metric!r}: available are {', '.join(map(repr, _ranks.METRICS))}")
+    if k is not None and metric != "pg2":
+        raise ValueError(f"k={k!r} is for metric='pg2': {metric!r} takes all features")
+    method_background, found = {}, None
+    if isinstance(ranking, str):
+        found = _methods.look_up(ranking, "rank")
+        if found.takes("background") and background is not None:
+            method_background = {"background": background}
+    noise_background = None if method_background and noise != "marginal" else background
+    forest, rows, noise_background = forest_and_rows(model, X, noise_background)
+    noise_and_scale = _ranks.noise_of(forest, noise, scale, noise_background, f"metric {metric!r}")
+    if found is not None:
+        for_method = {"noise": noise_and_scale[0], "scale": noise_and_scale[1], "output": output}
+        if found.name not in _ranks.BY_GAPS:
+            for_method = {"output": output} if found.attribute and found.takes("output") else {}
+        for_method |= method_background
+        ranking = rank(model, X, found.name, y=y, progress=progress, **for_method, **parameters)
+    elif parameters:
+        raise TypeError(
+            f"faithfulness has no parameter {next(iter(parameters))!r}: parameters of a method go "
+            "with the name of the method as ranking"
+        )
+    refuse_another_order_of_rows(ranking, X)
+    rows = prediction_gap.rows_to_perturb(forest, rows, noise_and_scale[0])
+    if metric == "pg2" and _ranks.is_mask(ranking):
+        if k is not None:
+            raise ValueError(f"k={k!r} is for rankings: a mask says which features are perturbed")
+        ranks = prediction_gap.chosen_features(forest, ranking, len(rows))
+    else:
+        ranks = _ranks.ranking_of(ranking, forest, rows, output)
+    return _ranks.measured(forest, rows, ranks, metric, *noise_and_scale, output, k, progress)
+
+
+def _labeled(pieces, labels):
+    """The attributions of chunks with the labels of their rows."""
+    start = 0
+    for piece in pieces:
+        stop = start + len(piece.values)
+        yield replace(piece, index=labels[start:stop])
+        start = stop
+
+
+def _dtype(dtype):
+    if dtype not in ("float64", "float32", np.float64, np.float32):
+        raise ValueError(f"dtype={dtype!r}: available are 'float64', 'float32'")
+    return np.dtype(dtype)
+
+
+def _opened(model, X, method, parameters):
+    """The forest, its rows, and the parameters with the background as the trees see it."""
+    if "model_output" in parameters:  # the measure gets the forest, which does not know its units
+        from splitcredit.importances import _rescaling
+
+        _rescaling.check_model(model, parameters["model_output"])
+    if parameters.get("groups") is not None:  # each chunk reads them
+        parameters = parameters | {"groups": _groups.listed(parameters["groups"])}
+    given = X
+    opening = forest_rows_and_start if method in _OF_PREDICTION else forest_and_rows
+    forest, X, background, *start = opening(model, opened(X), parameters.get("background"))
+    X = _chunks.as_table(forest, X)
+    offset, what = offsets(given, forest) if method in _OF_PREDICTION else None, ""
+    if offset is not None:
+        what = name_of_offset(given)
+    elif start and start[0] is not None:
+        offset, what = start[0](forest.prepare(X)), "the model that this one starts from (init)"
+    _check_offset(offset, what, forest, parameters)
+    if background is not None:
+        parameters = parameters | {"background": background}
+    return forest, X, parameters, offset
+
+
+def _check_offset(offset, what, forest, parameters):
+    """Refuse offsets of rows where the baseline has no place for them."""
+    if offset is None:
+        return
+    if parameters.get("model_output", "raw") != "raw":
+        raise ValueError(
+            f"{what} moves each row along the curve: explain model_output='raw', or rows without it"
+        )
+    if parameters.get("output") == "predicted" and forest.n_outputs > 1:
+        raise ValueError(f"{what} has a part in which class is predicted: explain output='all'")
+
+
+def _global(function, model, X, y, method, parameters, progress):
+    data = {name: value for name, value in (("X", X), ("y", y)) if value is not None}
+    _arguments.check(method, function, data, parameters)
+    if _arguments.takes(function, "progress"):
+        parameters = parameters | {"progress": progress}
+    if not _arguments.takes(function, "X"):
+        if data:
+            # Whoever leaves out the method may expect an importance on held-out rows.
+            warnings.warn(
+                f"method {method!r} takes no data, but what the model keeps of its training rows: "
+                f"{' and '.join(data)} did not change the result; leave the data out, or name a "
+                "method that uses them, such as method='tree_shap' or method='ufi'",
+                UserWarning,
+                stacklevel=3,
+            )
+        return function(model, **parameters)
+    return function(model, X, y, **parameters)
+
+
+def _ranked(model, X, method, y, progress, parameters):
+    """Rankings of rows by their positions."""
+    if method in _ranks.BY_GAPS:
+        return _by_gaps(model, X, method, progress, parameters)
+    found = _methods.look_up(method, "rank")
+    if found.attribute:
+        attributed = _of_one_output(model, X, y, method, progress, parameters)
+        return _ranks.by_values(attributed, len(attributed.values))
+    if not found.refits:
+        forest, rows = forest_and_rows(model, X)
+        forest.prepare(rows)
+    data = {"X": X, "y": y} if found.takes("X") else {}
+    ranked = importance(model, method=method, progress=progress, **data, **parameters)
+    return _ranks.by_values(ranked, np.shape(X)[0])
+
+
+def _by_gaps(model, X, method, progress, parameters):
+    remaining = dict(parameters)
+    background = remaining.pop("background", None)
+    _arguments.check(
+        method, _ranks.BY_GAPS[method], ("X",), remaining, extra=("noise", "background")
+    )
+    forest, X, background = forest_and_rows(model, X, background)
+    noise, scale = remaining.pop("noise", "normal"), remaining.pop("scale", None)
+    noise, scale = _ranks.noise_of(forest, noise, scale, background, f"method {method!r}")
+    output = remaining.pop("output", None)
+    X = prediction_gap.rows_to_perturb(forest, X, noise)
+    return _ranks.by_gaps(forest, X, method, noise, scale, output, progress, remaining)
+
+
+def _of_one_output(model, X, y, method, progress, parameters):
+    """Attribution to one output: the predicted one of each row, if there is a choice to make."""
+    found = _methods.look_up(method, "rank")
+    if found.takes("output") and parameters.get("output") is None:
+        output, forest = "predicted", to_forest(model)
+        refuse_targets(forest)
+        if not found.takes_any_rows:
+            output = OutputIndex(prediction_gap.only_output(forest, None))
+        parameters = parameters | {"output": output}
+    return explain(model, X, method, y=y, progress=progress, **parameters)
