@@ -44,6 +44,7 @@ from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import n_blocks
 from splitcredit.kernels.tree_shap.lanes import (
     LANES,
+    STRIDE,
     TRIPLE,
     WIDTH,
     add_child_weights,
@@ -77,15 +78,15 @@ class Space(NamedTuple):
 
     Parameters
     ----------
-    frames : float64 (depths, threes, 3 * LANES)
+    frames : float64 (depths, threes, 3 * STRIDE)
         A of three points.
-    sums : float64 (2, places, threes, 3 * LANES)
+    sums : float64 (2, places, threes, 3 * STRIDE)
         Q, on two stacks.
-    lane_data : float64 (3, depths, LANES)
+    lane_data : float64 (3, depths, STRIDE)
         o below the edge into the depth, s, and o z (s - r).
     shares : float64 (3, depths, points)
         1 / h^2, and q where o = 1: of rows that go to the first child, and of the others.
-    total : float64 (3 * LANES,)
+    total : float64 (3 * STRIDE,)
         Sums over the points, of a node and, behind it, of its children.
     path : int64 (6, depths)
         Of each node on the path: its entry, its children done, the stack that its Q goes to, the
@@ -216,11 +217,11 @@ def workspace(extents):
     """Room for trees of these depths, threes of points and places; see `Space`."""
     deepest, most, held = extents
     return Space(
-        np.empty((deepest, most, TRIPLE * LANES)),
-        np.empty((2, held, most, TRIPLE * LANES)),
-        np.zeros((3, deepest, LANES)),
+        np.empty((deepest, most, TRIPLE * STRIDE)),
+        np.empty((2, held, most, TRIPLE * STRIDE)),
+        np.zeros((3, deepest, STRIDE)),
         np.empty((3, deepest, most * TRIPLE)),
-        np.zeros(3 * LANES),
+        np.zeros(3 * STRIDE),
         np.empty((6, deepest), np.int64),
         np.empty(2, np.int64),
     )
@@ -250,7 +251,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
     for lane in range(LANES):
         lane_data[0, 0, lane] = 1.0
     for k in range(n_triples * TRIPLE):
-        for lane in range(k % TRIPLE * LANES, k % TRIPLE * LANES + LANES):
+        for lane in range(k % TRIPLE * STRIDE, k % TRIPLE * STRIDE + LANES):
             frames[0, k // TRIPLE, lane] = weights[n_triples, k]
     # Not literals, for which numba would compile inner functions once more.
     d, own = np.int64(0), np.int64(0)

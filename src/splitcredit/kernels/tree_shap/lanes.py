@@ -13,6 +13,9 @@ from splitcredit.kernels.compiled import kernel
 # Most rows in one block. A constant, as with it the compiler knows the distances between the arrays
 # of a frame. With fewer rows, what is done once a node weighs more; with more, nothing is gained.
 LANES = 256
+# From the numbers of a point to those of the next: apart from those of others in the caches, where
+# arrays a power of two apart get into each other's way.
+STRIDE = LANES + 40
 # Numbers in the widest vector of today's processors.
 WIDTH = 8
 # Points are taken three at a time, which is as many as fit the registers.
@@ -93,8 +96,8 @@ def evaluate_bottom(d, lanes, lane_data, high, low, sums, stack, place, g):
     for lane in range(lanes):
         s = lane_data[1, d, lane]
         sums[stack, place, g, lane] = b0 + s * a0
-        sums[stack, place, g, LANES + lane] = b1 + s * a1
-        sums[stack, place, g, 2 * LANES + lane] = b2 + s * a2
+        sums[stack, place, g, STRIDE + lane] = b1 + s * a1
+        sums[stack, place, g, 2 * STRIDE + lane] = b2 + s * a2
 
 
 @kernel(inner=True)
@@ -105,8 +108,8 @@ def evaluate_merged_bottom(above, outside, d, lanes, lane_data, high, low, sums,
     for lane in range(lanes):
         s, o = lane_data[1, d, lane], lane_data[0, above, lane] > 0
         sums[stack, place, g, lane] = b0 + s * a0 if o else outside
-        sums[stack, place, g, LANES + lane] = b1 + s * a1 if o else outside
-        sums[stack, place, g, 2 * LANES + lane] = b2 + s * a2 if o else outside
+        sums[stack, place, g, STRIDE + lane] = b1 + s * a1 if o else outside
+        sums[stack, place, g, 2 * STRIDE + lane] = b2 + s * a2 if o else outside
 
 
 @kernel(inner=True)
@@ -124,8 +127,8 @@ def pass_weights(entry, d, g, lanes, is_first, shares, lane_data, frames, below)
         q1 = (h1 if s else l1) if o else ratio
         q2 = (h2 if s else l2) if o else ratio
         below[d + 1, g, lane] = frames[d, g, lane] * q0
-        below[d + 1, g, LANES + lane] = frames[d, g, LANES + lane] * q1
-        below[d + 1, g, 2 * LANES + lane] = frames[d, g, 2 * LANES + lane] * q2
+        below[d + 1, g, STRIDE + lane] = frames[d, g, STRIDE + lane] * q1
+        below[d + 1, g, 2 * STRIDE + lane] = frames[d, g, 2 * STRIDE + lane] * q2
 
 
 @kernel(inner=True)
@@ -145,8 +148,8 @@ def add_child_weights(entry, d, g, lanes, is_first, frames, shares, lane_data, t
         q1 = (h1 if s else l1) if o else ratio
         q2 = (h2 if s else l2) if o else ratio
         part = c0 * (frames[d, g, lane] * q0)
-        part += c1 * (frames[d, g, LANES + lane] * q1)
-        part += c2 * (frames[d, g, 2 * LANES + lane] * q2)
+        part += c1 * (frames[d, g, STRIDE + lane] * q1)
+        part += c2 * (frames[d, g, 2 * STRIDE + lane] * q2)
         total[lane] = keep * total[lane] + part
 
 
@@ -172,19 +175,19 @@ def evaluate_low(
         difference = u0 + s1 * p0 - w
         sums[stack, place, g, lane] = w + q * difference
         whole, first, second = a * difference, a * q, a * (1.0 - q)
-        a = frames[d, g, LANES + lane]
+        a = frames[d, g, STRIDE + lane]
         q, w = b1 + s * a1, v1 + s2 * r1
         difference = u1 + s1 * p1 - w
-        sums[stack, place, g, LANES + lane] = w + q * difference
+        sums[stack, place, g, STRIDE + lane] = w + q * difference
         whole, first, second = whole + a * difference, first + a * q, second + a * (1.0 - q)
-        a = frames[d, g, 2 * LANES + lane]
+        a = frames[d, g, 2 * STRIDE + lane]
         q, w = b2 + s * a2, v2 + s2 * r2
         difference = u2 + s1 * p2 - w
-        sums[stack, place, g, 2 * LANES + lane] = w + q * difference
+        sums[stack, place, g, 2 * STRIDE + lane] = w + q * difference
         whole, first, second = whole + a * difference, first + a * q, second + a * (1.0 - q)
         total[lane] = keep * total[lane] + whole
-        total[LANES + lane] = keep * total[LANES + lane] + first
-        total[2 * LANES + lane] = keep * total[2 * LANES + lane] + second
+        total[STRIDE + lane] = keep * total[STRIDE + lane] + first
+        total[2 * STRIDE + lane] = keep * total[2 * STRIDE + lane] + second
 
 
 @kernel(inline=True)
@@ -239,8 +242,8 @@ def _fill(lanes, value, sums, stack, place, g):
     """Q where the output is constant."""
     for lane in range(lanes):
         sums[stack, place, g, lane] = value
-        sums[stack, place, g, LANES + lane] = value
-        sums[stack, place, g, 2 * LANES + lane] = value
+        sums[stack, place, g, STRIDE + lane] = value
+        sums[stack, place, g, 2 * STRIDE + lane] = value
 
 
 @kernel(inner=True)
@@ -257,15 +260,15 @@ def _merge_both(
         q0 = (h0 if s else l0) if o else ratio
         q1 = (h1 if s else l1) if o else ratio
         q2 = (h2 if s else l2) if o else ratio
-        v0, v1 = below[other, second, g, lane], below[other, second, g, LANES + lane]
-        v2 = below[other, second, g, 2 * LANES + lane]
-        d0, d1 = sums[stack, place, g, lane] - v0, sums[stack, place, g, LANES + lane] - v1
-        d2 = sums[stack, place, g, 2 * LANES + lane] - v2
-        part = c0 * frames[d, g, lane] * d0 + c1 * frames[d, g, LANES + lane] * d1
-        part += c2 * frames[d, g, 2 * LANES + lane] * d2
+        v0, v1 = below[other, second, g, lane], below[other, second, g, STRIDE + lane]
+        v2 = below[other, second, g, 2 * STRIDE + lane]
+        d0, d1 = sums[stack, place, g, lane] - v0, sums[stack, place, g, STRIDE + lane] - v1
+        d2 = sums[stack, place, g, 2 * STRIDE + lane] - v2
+        part = c0 * frames[d, g, lane] * d0 + c1 * frames[d, g, STRIDE + lane] * d1
+        part += c2 * frames[d, g, 2 * STRIDE + lane] * d2
         sums[stack, place, g, lane] = v0 + q0 * d0
-        sums[stack, place, g, LANES + lane] = v1 + q1 * d1
-        sums[stack, place, g, 2 * LANES + lane] = v2 + q2 * d2
+        sums[stack, place, g, STRIDE + lane] = v1 + q1 * d1
+        sums[stack, place, g, 2 * STRIDE + lane] = v2 + q2 * d2
         total[lane] = keep * total[lane] + part
 
 
@@ -281,13 +284,13 @@ def _merge_first(entry, d, g, lanes, frames, shares, lane_data, sums, stack, pla
         q0 = (h0 if s else l0) if o else ratio
         q1 = (h1 if s else l1) if o else ratio
         q2 = (h2 if s else l2) if o else ratio
-        d0, d1 = sums[stack, place, g, lane] - v, sums[stack, place, g, LANES + lane] - v
-        d2 = sums[stack, place, g, 2 * LANES + lane] - v
-        part = c0 * frames[d, g, lane] * d0 + c1 * frames[d, g, LANES + lane] * d1
-        part += c2 * frames[d, g, 2 * LANES + lane] * d2
+        d0, d1 = sums[stack, place, g, lane] - v, sums[stack, place, g, STRIDE + lane] - v
+        d2 = sums[stack, place, g, 2 * STRIDE + lane] - v
+        part = c0 * frames[d, g, lane] * d0 + c1 * frames[d, g, STRIDE + lane] * d1
+        part += c2 * frames[d, g, 2 * STRIDE + lane] * d2
         sums[stack, place, g, lane] = v + q0 * d0
-        sums[stack, place, g, LANES + lane] = v + q1 * d1
-        sums[stack, place, g, 2 * LANES + lane] = v + q2 * d2
+        sums[stack, place, g, STRIDE + lane] = v + q1 * d1
+        sums[stack, place, g, 2 * STRIDE + lane] = v + q2 * d2
         total[lane] = keep * total[lane] + part
 
 
@@ -313,13 +316,13 @@ def merge_two_values(
         q2 = (h2 if s else l2) if o else ratio
         first = lane_data[1, d + 1, lane]
         v0, v1, v2 = b0 + first * a0, b1 + first * a1, b2 + first * a2
-        d0, d1 = sums[stack, place, g, lane] - v0, sums[stack, place, g, LANES + lane] - v1
-        d2 = sums[stack, place, g, 2 * LANES + lane] - v2
-        part = c0 * frames[d, g, lane] * d0 + c1 * frames[d, g, LANES + lane] * d1
-        part += c2 * frames[d, g, 2 * LANES + lane] * d2
+        d0, d1 = sums[stack, place, g, lane] - v0, sums[stack, place, g, STRIDE + lane] - v1
+        d2 = sums[stack, place, g, 2 * STRIDE + lane] - v2
+        part = c0 * frames[d, g, lane] * d0 + c1 * frames[d, g, STRIDE + lane] * d1
+        part += c2 * frames[d, g, 2 * STRIDE + lane] * d2
         sums[stack, place, g, lane] = v0 + q0 * d0
-        sums[stack, place, g, LANES + lane] = v1 + q1 * d1
-        sums[stack, place, g, 2 * LANES + lane] = v2 + q2 * d2
+        sums[stack, place, g, STRIDE + lane] = v1 + q1 * d1
+        sums[stack, place, g, 2 * STRIDE + lane] = v2 + q2 * d2
         total[lane] = keep * total[lane] + part
 
 
@@ -338,11 +341,11 @@ def _merge_constants(
         q0 = (h0 if s else l0) if o else ratio
         q1 = (h1 if s else l1) if o else ratio
         q2 = (h2 if s else l2) if o else ratio
-        part = c0 * frames[d, g, lane] + c1 * frames[d, g, LANES + lane]
-        part += c2 * frames[d, g, 2 * LANES + lane]
+        part = c0 * frames[d, g, lane] + c1 * frames[d, g, STRIDE + lane]
+        part += c2 * frames[d, g, 2 * STRIDE + lane]
         sums[stack, place, g, lane] = v + q0 * w
-        sums[stack, place, g, LANES + lane] = v + q1 * w
-        sums[stack, place, g, 2 * LANES + lane] = v + q2 * w
+        sums[stack, place, g, STRIDE + lane] = v + q1 * w
+        sums[stack, place, g, 2 * STRIDE + lane] = v + q2 * w
         total[lane] = keep * total[lane] + part * w
 
 
@@ -350,4 +353,4 @@ def _merge_constants(
 def credit_feature(d, lanes, lane_data, total, row, factor, phi, to):
     """phi_j += o z (s - r) times the sum over the points."""
     for lane in range(lanes):
-        phi[to, lane] += lane_data[2, d, lane] * total[row * LANES + lane] * factor
+        phi[to, lane] += lane_data[2, d, lane] * total[row * STRIDE + lane] * factor
