@@ -11,12 +11,11 @@ ARGUMENTS ?=
 CONFIGURATION = $(if $(filter full,$(PRESET)),,config/presets/$(PRESET).yaml) $(CONFIG)
 # Not abspath, which takes a path with a blank for two.
 BIN = $(if $(filter /%,$(firstword $(VENV))),,$(CURDIR)/)$(VENV)/bin
-# Snakemake, $(call run,--target NAME) on a target, which workflow/run.py puts behind all else. Options
-# that take several values stand before the profile, or they would take the target for one more.
-run = PATH="$(BIN):$$PATH" python workflow/run.py $(1) \
-  $(addprefix --configfile ,$(strip $(CONFIGURATION))) $(ARGUMENTS) \
-  --workflow-profile workflow/profiles/$(PROFILE) \
-  $(if $(filter default,$(PROFILE)),--cores $(CORES))
+# Snakemake, $(call run,TARGET). Options that take several values stand before the profile, or they would
+# take the target for one more.
+run = PATH="$(BIN):$$PATH" snakemake $(if $(strip $(CONFIGURATION)),--configfile $(CONFIGURATION)) \
+  $(ARGUMENTS) --workflow-profile workflow/profiles/$(PROFILE) \
+  $(if $(filter default,$(PROFILE)),--cores $(CORES)) $(1)
 
 PYTEST = "$(BIN)/python" -m pytest -n auto --dist worksteal
 
@@ -24,7 +23,7 @@ PYTEST = "$(BIN)/python" -m pytest -n auto --dist worksteal
 EXPERIMENT ?=
 FAMILY ?=
 
-.PHONY: help reproduce quick sweep plan costs timeline test test-all lint format docs environment lock bench verify claims-mutated notebooks reference reference-archive clean
+.PHONY: help reproduce quick sweep test test-all lint format docs environment lock bench verify claims-mutated notebooks reference reference-archive clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_\/% -]+:.*## /{printf "  make %-38s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,7 +34,7 @@ help: ## this list
 	  CONFIG=FILE "a configuration of your own on top (config/README.md)" \
 	  "CORES=all or a number" "cores that a run uses" \
 	  PROFILE=NAME "slurm, or another folder of workflow/profiles (docs/cluster.md)" \
-	  EXPERIMENT=NAME "the experiment of make sweep and make plan (docs/sweeps.md)" \
+	  EXPERIMENT=NAME "the experiment of make sweep (docs/sweeps.md)" \
 	  FAMILY=SEED "the seed of the models that make bench draws" \
 	  "ARGUMENTS='...'" "further arguments of Snakemake" \
 	  VENV=FOLDER "the environment, .venv by default (docs/environments.md)" \
@@ -50,17 +49,7 @@ quick: ## the same pipeline, scaled down
 	$(MAKE) reproduce PRESET=quick
 
 sweep: environment ## one experiment: make sweep EXPERIMENT=name
-	$(call run,--experiment "$(EXPERIMENT)")
-
-plan: environment ## what a run would take, before it runs: jobs, CPU, wall time on CORES, memory
-	@"$(BIN)/python" workflow/plan.py $(addprefix --configfile ,$(strip $(CONFIGURATION))) \
-	  $(addprefix --experiment ,$(EXPERIMENT)) --cores $(CORES)
-
-costs: environment ## what the jobs of a run took, for make plan; jobs that are missing run first: make costs PRESET=quick
-	$(call run,--target costs)
-
-timeline: environment ## when each job of the last run ran, as a picture, and the seconds of every rule
-	"$(BIN)/python" workflow/timeline.py --cores $(CORES)
+	$(call run,"experiment_$(EXPERIMENT)")
 
 test: environment ## build the environment and run the tests, but for those that take long
 	$(PYTEST) -m "not long"
@@ -73,7 +62,7 @@ lint: environment ## formatting and static checks of package and workflow
 	"$(BIN)/ruff" format --check
 	"$(BIN)/mypy"
 	"$(BIN)/snakefmt" --check Snakefile workflow
-	$(call run) --lint
+	$(call run,--lint)
 
 format: environment ## put package and workflow into their format
 	"$(BIN)/ruff" check --fix
@@ -116,7 +105,6 @@ notebooks: environment ## run the notebooks on results/, and write them with out
 	"$(BIN)/python" notebooks/execute.py
 
 reference: ## copy claims, tables and the pictures of pages from a full run, and run the notebooks on it
-	"$(BIN)/python" workflow/timeline.py --cores $(CORES)
 	"$(BIN)/python" docs/take_reference.py
 	"$(BIN)/python" notebooks/execute.py --out notebooks
 
@@ -124,9 +112,6 @@ reference-archive: environment ## put all pictures, tables and the report of a r
 	"$(BIN)/python" docs/archive_reference.py
 
 clean: ## delete all results
-	@! PATH="$(BIN):$$PATH" python -c "import fcntl; \
-	  fcntl.flock(open('.snakemake/splitcredit.lock'), fcntl.LOCK_EX | fcntl.LOCK_NB)" 2>&1 | \
-	  grep -q BlockingIOError || { echo "a run works in this directory: end it first" >&2; exit 1; }
 	find results/ -mindepth 1 ! -name README.md -delete
 	rm -rf .snakemake
 
@@ -134,4 +119,4 @@ clean: ## delete all results
 # (make sutera2021/table4).
 .DEFAULT:
 	@$(MAKE) --no-print-directory environment
-	$(call run,--target $@)
+	$(call run,$(subst /,_,$@))

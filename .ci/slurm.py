@@ -32,11 +32,8 @@ ETC = Path("/etc/slurm/slurm.conf")
 # Without accounting sacct knows nothing, and a test need not wait long for the first look.
 ARGUMENTS = "--slurm-status-command squeue"
 ARGUMENTS += " --slurm-init-seconds-before-status-checks 2 --jobs 6"
-# Groups as large as lets every node work, because this machine has few cores to start Snakemake on.
-ARGUMENTS += " --group-components kernels=9 batches=6 experiments=50 artefacts=20 claims=2"
 # None of these is a result: times, the report, which has times, logs, the folder's guide, markers.
 APART = ("timing", "report.html", "logs", "README.md", "claims_timing.csv", "verdict.txt")
-APART += ("kernels",)
 # One artefact, whose table needs no experiment.
 TARGET = "lundberg2017/figure1"
 TABLE = Path(f"results/tables/{TARGET}.csv")
@@ -166,7 +163,9 @@ def make(target, more="", meanwhile=lambda: None, seconds=2400):
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
             output.seek(0)
-            text = output.read()
+            # What Snakemake does not show on the screen is in its own log.
+            logs = sorted(Path(".snakemake/log").glob("*.log"), key=lambda p: p.stat().st_mtime)
+            text = output.read() + "".join(log.read_text() for log in logs[-1:])
             if sys.exc_info()[0]:
                 print(text[-6000:])
         return code, text
@@ -188,7 +187,7 @@ def expect(condition, message, text=""):
 
 def submitted(text) -> int:
     """Number of jobs that a run submitted."""
-    return text.count("has been submitted with SLURM jobid")
+    return len(set(re.findall(r"has been submitted with SLURM jobid (\d+)", text)))
 
 
 def ended(place: Path) -> tuple[collections.Counter, collections.Counter]:
@@ -228,7 +227,7 @@ def disturb(local: Path):
     expect(code == 0 and killed, "the second attempt must succeed with more memory", text)
     code, text = make("reproduce")
     expect(code == 0, "the last run must make the rest", text)
-    expect(submitted(text) == 1, f"it must submit one job, the page: {submitted(text)}", text)
+    expect(submitted(text) <= 3, f"it must submit claims, page and check: {submitted(text)}", text)
     compare(local)
 
 
@@ -240,7 +239,7 @@ def cancel():
 
 def memory(amount) -> str:
     """Arguments that give the jobs of an artefact an amount of memory."""
-    rules = ("tables", "figures", "judgments")
+    rules = ("artefacts", "artefacts_without_figure")
     return "--set-resources " + " ".join(f"'{rule}:mem_mb={amount}'" for rule in rules)
 
 

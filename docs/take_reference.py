@@ -18,8 +18,6 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS, REFERENCE = ROOT / "results", ROOT / "docs" / "reference"
 # What depends on the clock is a table of its own.
 CLAIMS = ("claims.csv", "claims_timing.csv")
-# Seconds of every rule; `make timeline` writes them.
-RULES = "timing/rules.csv"
 # Tables above this size are the points of figures; only their SHA-256 is kept.
 LARGEST = 200_000
 # A run of the benchmarks on another processor than that of the reference.
@@ -53,11 +51,9 @@ def main():
     missing = [path for path in pictures if not path.exists()]
     if missing:
         sys.exit(f"{missing[0]} is shown by a page, and this run did not make it")
-    if not (RESULTS / RULES).exists():
-        sys.exit(f"results/{RULES} is missing: run make timeline first")
     shutil.rmtree(REFERENCE, ignore_errors=True)
     kept = [path for path in tables if path not in large]
-    for path in [*(RESULTS / name for name in (*CLAIMS, RULES)), *kept, *pictures]:
+    for path in [*(RESULTS / name for name in CLAIMS), *kept, *pictures]:
         target = REFERENCE / path.relative_to(RESULTS)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)

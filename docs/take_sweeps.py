@@ -86,7 +86,7 @@ def main(results=ROOT / "results"):
     STORED.mkdir(exist_ok=True)
     for name, metric in SWEEPS.items():
         folder = Path(results) / "experiments" / name
-        table, picture = folder / f"{metric}.csv", folder / "figure.png"
+        table, picture = folder / f"{metric}.csv", folder.with_name(f"{name}.png")
         if not (table.exists() and picture.exists()):
             sys.exit(f"{folder} is not complete: run make sweep EXPERIMENT={name} first")
         shutil.copy(picture, STORED / f"{name}.png")

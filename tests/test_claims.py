@@ -1,5 +1,6 @@
 """Claims: the pure verdict, the rules, and the tolerances of the committed reference run."""
 
+import argparse
 import ast
 import importlib.util
 import math
@@ -21,6 +22,7 @@ from reproduction.claims import Basis, judge, parse_cell, rules_for, tolerance, 
 from reproduction.planning import configuration
 from reproduction.planning.places import PAPERS
 from reproduction.planning.workflow import Workflow
+from reproduction.stages import judgments
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -367,6 +369,7 @@ def test_the_summary_of_a_run_says_where_the_statements_are_that_depend_on_the_c
     judged, table, summary = (tmp_path / name for name in ("a.json", "claims.csv", "claims.md"))
     storage.write_json(judged, judge("p", "t", PRINTED, [{"name": "a", "value": "0.5"}], []))
     words = ["claims", "--judged", judged, "--table", table, "--summary", summary]
+    words += ["--timings", tmp_path / "claims_timing.csv"]
     assert main([str(word) for word in words]) == 0
     assert "`claims_timing.csv` has these values and statements" in summary.read_text()
 
@@ -538,36 +541,30 @@ def test_wrong_numbers_in_the_reference_come_out_unexplained(capsys):
 
 
 @pytest.mark.parametrize("decided", [["s20", "s21"], ["s21"]])
-def test_an_artefact_decides_the_statements_that_it_is_listed_with(decided, tmp_path, capsys):
+def test_an_artefact_decides_the_statements_that_it_is_listed_with(decided, tmp_path):
     """Red if a statement that the code no longer judges goes by unseen."""
     arguments = ["--artefact", "sutera2021/table4"]
     arguments += ["--table", str(REFERENCE / "tables" / "sutera2021" / "table4.csv")]
     arguments += ["--statements", str(PAPERS / "sutera2021" / "claims" / "statements.csv")]
     arguments += ["--out", str(tmp_path / "judged.json"), "--decided"]
-    assert main(["judgments", *arguments, *decided]) == 1
-    assert f"sutera2021/table4 decides ['s20'], not {decided}" in capsys.readouterr().err
+    with pytest.raises(ValueError, match=re.escape(f"decides ['s20'], not {decided}")):
+        judge_file(*arguments, *decided)
     assert not (tmp_path / "judged.json").exists()
-    assert main(["judgments", *arguments, "s20"]) == 0
+    judge_file(*arguments, "s20")
     assert {row["cell"] for row in storage.read_json(tmp_path / "judged.json")} == {"s20"}
 
 
 def judged_anew(flow, name, table, out):
     """Run the judgment of one artefact on a table."""
-    paper, _, artefact = name.partition("/")
-    wildcards = SimpleNamespace(paper=paper, artefact=artefact)
-    stand_in = flow.stand_in(wildcards)
-    options = {
-        "artefact": [name],
-        "table": [table],
-        "out": [out],
-        "printed": [ROOT / path for path in flow.printed(wildcards)],
-        "statements": [ROOT / path for path in flow.stated(wildcards)],
-        "rules": [flow.claim_rules(wildcards)],
-        "evidence": [flow.evidence(wildcards)],
-        "decided": flow.decided(wildcards),
-    }
-    arguments = [str(x) for option, values in options.items() for x in (f"--{option}", *values)]
-    main(["judgments", *arguments, *([stand_in] if stand_in else [])])
+    arguments = ["--artefact", name, "--table", str(table), "--out", str(out)]
+    judge_file(*arguments, *flow.judging(SimpleNamespace(artefact=name)))
+
+
+def judge_file(*arguments):
+    """Run the judgment of an artefact as its job does."""
+    parser = argparse.ArgumentParser()
+    judgments.add_arguments(parser)
+    judgments.run(parser.parse_args(arguments))
 
 
 def test_the_page_of_results_shows_the_summary_of_the_reference_run():

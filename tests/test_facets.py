@@ -1,5 +1,6 @@
 """The figure of a sweep: what its defaults are, what is refused, and what is drawn."""
 
+import inspect
 from datetime import date
 from pathlib import Path
 
@@ -11,8 +12,9 @@ import yaml
 from reproduction import metrics, storage
 from reproduction.figures import facets as drawing
 from reproduction.figures import style
+from reproduction.metrics import global_scores
 from reproduction.planning import configuration as config
-from reproduction.planning import facets, signatures
+from reproduction.planning import facets
 
 ROOT = Path(__file__).resolve().parents[1]
 FULL = config.read_yaml(ROOT / "config" / "config.yaml")
@@ -165,9 +167,7 @@ def test_a_metric_without_numbers_is_refused_and_keys_are_checked_by_the_schema(
 @pytest.mark.parametrize("column", ["repeat", "data", "metric"])
 def test_a_metric_does_not_take_a_column_of_the_sweep(monkeypatch, column):
     """The table had the metric's numbers of repeats in place of the sweep's."""
-    of_module, path = signatures.constants, signatures.path_of("metric", "global_scores")
-    edited = {**of_module(path), "KEYS": (*of_module(path)["KEYS"], column)}
-    monkeypatch.setattr(signatures, "constants", lambda p: edited if p == path else of_module(p))
+    monkeypatch.setattr(global_scores, "KEYS", (*global_scores.KEYS, column))
     with pytest.raises(
         config.ConfigError, match=rf"has the column {column}, which is one of the sw"
     ):
@@ -176,10 +176,10 @@ def test_a_metric_does_not_take_a_column_of_the_sweep(monkeypatch, column):
 
 def test_every_metric_declares_its_columns():
     for name in metrics.available():
-        constants = signatures.constants(signatures.path_of("metric", name))
-        assert constants.get("KEYS") and "VALUES" in constants, name
-        text = signatures.path_of("metric", name).read_text()
-        for column in (*constants["KEYS"], *constants["VALUES"]):
+        keys, values = (facets.columns(name, kind) for kind in ("KEYS", "VALUES"))
+        assert keys, name
+        text = Path(inspect.getfile(metrics.metric(name))).read_text()
+        for column in (*keys, *values):
             assert f'"{column}"' in text or f"{column}=" in text, (name, column)
 
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from reproduction import models
+from reproduction import models, peers
+from reproduction.planning import checks, sweep
 from reproduction.planning import configuration as config
-from reproduction.planning import requirements, signatures, sweep
+from splitcredit import importances
 from splitcredit.convert import to_forest
 
 GRID = {"data": "led_sampled", "model": "extra_trees"}
@@ -80,7 +81,7 @@ RECIPES = [
     {"estimator": name, **given}
     for name in models.ESTIMATORS
     for given in ({}, {"bootstrap": True}, {"bootstrap": False})
-    if given.keys() <= signatures.parameters("estimator", name).keys()
+    if given.keys() <= models.parameters(name)
 ]
 
 
@@ -90,12 +91,11 @@ def test_models_that_are_offered_as_bagged_know_their_bags(recipe):
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = (X[:, 0] > 0).astype(int)
     forest = to_forest(models.fit(recipe, X, y), X_train=X)
-    assert ("bootstrap" in requirements._offered(recipe)) == (forest.inbag is not None)
+    assert ("bootstrap" in checks.offered(recipe)) == (forest.inbag is not None)
 
 
 def test_every_word_that_a_measure_requires_is_known():
     """Every model has impurities and can be fitted again: these two are for the library's users."""
-    words = set(requirements._WORDS) | {"impurity", "refit"}
-    for name in signatures.names("importance"):
-        path = signatures.path_of("importance", name)
-        assert set(signatures.constants(path).get("REQUIRES", ())) <= words, name
+    words = set(checks.REQUIREMENTS) | {"impurity", "refit"}
+    for name in [*importances.names(), *peers.available()]:
+        assert set(checks.constant("importance", name, "REQUIRES")) <= words, name

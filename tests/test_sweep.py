@@ -16,8 +16,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from reproduction import metrics, storage
 from reproduction.datasets import Dataset
+from reproduction.planning import checks, facets, plans, sweep
 from reproduction.planning import configuration as config
-from reproduction.planning import costs, facets, plans, signatures, sweep
 from reproduction.planning.workflow import Workflow
 from reproduction.seeds import derive
 from reproduction.stages import importances as importances_stage
@@ -30,12 +30,18 @@ FULL = config.read_yaml(ROOT / "config" / "config.yaml")
 BASE = {"data": "led_sampled", "model": "extra_trees"}
 
 
-def planned(configuration, folder):
+def planned(configuration, results):
     """The plan of the experiment, its batches written to files as the jobs do."""
-    plan = plans.make(configuration, "e", folder)
+    plan = plans.make(configuration, "e", results)
     for batch, runs in plan.batches.items():
-        storage.write_json(folder / f"{batch}.json", [run.to_json() for run in runs])
+        storage.write_json(results / f"plans/e/{batch}.json", [run.to_json() for run in runs])
     return plan
+
+
+def expanded(content):
+    """The points of a sweep that is checked before."""
+    checks.check_sweep(content, "e")
+    return sweep.expand(content, "e")
 
 
 def configured(*blocks, **experiment):
@@ -108,7 +114,7 @@ def test_settings_of_measures_and_metrics_share_the_fitted_model():
         "saabas@output=0",
     }
     assert len({p.metrics["row_correlation_summary"][0] for p in points}) == 4
-    assert len(sweep.batches(points)) == 1
+    assert len(sweep.batches(points, 25)) == 1
 
 
 def test_variants_are_names_for_settings():
@@ -124,7 +130,7 @@ def test_a_block_does_not_set_what_its_variant_sets():
     variants = {"small": {"model.n_estimators": 1}, "large": {"model.n_estimators": 9}}
     block = {"grid": {**BASE, "model.n_estimators": 5, "variant": ["small", "large"]}}
     with pytest.raises(config.ConfigError, match="n_estimators is set by the variant 'small'"):
-        sweep.expand(configured(block, variants=variants), "e")
+        expanded(configured(block, variants=variants))
 
 
 @pytest.mark.parametrize(
@@ -141,7 +147,7 @@ def test_a_block_does_not_set_what_its_variant_sets():
 )
 def test_bad_axes_are_named(axes, message):
     with pytest.raises(config.ConfigError, match=message):
-        sweep.expand(configured({"grid": axes}), "e")
+        expanded(configured({"grid": axes}))
 
 
 def random_block(**axes):
@@ -197,32 +203,31 @@ BAD_VALUES = [
     ),
     (
         random_block(**{"data.noise": {"uniform": [0, 2]}}),
-        "data.noise: 2.0 is not allowed; expected a number of at least 0 and at most 1",
+        " is not allowed; expected a number of at least 0 and at most 1",
     ),
     (
         random_block(**{"model.ccp_alpha": {"log_uniform": [0, 1]}}),
-        "axes.model.ccp_alpha.log_uniform: [0, 1] is not allowed; expected a list of 2: a number "
-        "above 0",
+        "axes.model.ccp_alpha.log_uniform.0: 0 is not allowed; expected above 0",
     ),
     (
         random_block(**{"model.max_depth": {"integers": [1.5, 3]}}),
-        "axes.model.max_depth.integers: [1.5, 3] is not allowed; expected a list of 2: a whole",
+        "axes.model.max_depth.integers.0: 1.5 is not allowed; expected a whole number",
     ),
     (
         random_block(**{"model.max_depth": {"integers": [1, 10**30]}}),
-        "integers: [1, 1000000000000000000000000000000] is not allowed; expected numbers below",
+        "integers.1: 1000000000000000000000000000000 is not allowed; expected at most 90000000",
     ),
     (
         random_block(**{"model.max_depth": {"integers": [3, 1]}}),
         "axes.model.max_depth.integers: [3, 1] is not allowed; expected the lower end first",
     ),
     (
-        random_block(**{"model.max_depth": {"integers": [0, 3]}}),
-        "model.max_depth: 0 is not allowed; expected a whole number of at least 1 or null",
+        random_block(**{"model.max_depth": {"integers": [-3, 0]}}),
+        "must be an int in the range [1, inf) or None",
     ),
     (
         random_block(**{"model.max_depth": {"uniform": [1, 3]}}),
-        "model.max_depth: 1.0 is not allowed; expected a whole number of at least 1 or null",
+        "is not allowed: The 'max_depth' parameter of ExtraTreesClassifier must be an int in",
     ),
     (
         grid_block(repeat={"first": 1, "last": 10**9}),
@@ -248,25 +253,21 @@ BAD_VALUES = [
 @pytest.mark.parametrize(("block", "message"), BAD_VALUES)
 def test_bad_values_in_a_sweep_are_one_line_before_any_plan_is_made(block, message):
     experiments = configured(block)["experiments"]
-    for attempt in (
-        lambda: sweep.expand(configured(block), "e"),
-        lambda: config.load(under(experiments)),
-    ):
-        with pytest.raises(config.ConfigError) as caught:
-            attempt()
-        assert str(caught.value).startswith("experiments.e.sweep.0")
-        assert message in str(caught.value)
-        assert "\n" not in str(caught.value)
+    with pytest.raises(config.ConfigError) as caught:
+        config.load(under(experiments))
+    assert str(caught.value).startswith("experiments.e.sweep.0")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_the_blocks_of_a_sweep_count_together_and_as_many_points_as_allowed_are_planned():
     ends = ((0, 499_999), (500_000, 999_999))
     blocks = [grid_block(repeat={"first": first, "last": last}) for first, last in ends]
     content = configured(*blocks)
-    sweep.check(content, "e")
+    checks.check_sweep(content, "e")
     assert facets.swept(content["experiments"]["e"])["repeat"] == list(range(1_000_000))
     with pytest.raises(config.ConfigError, match=r"^experiments.e.sweep.2: .* 1000001 points, and"):
-        sweep.check(configured(*blocks, grid_block()), "e")
+        checks.check_sweep(configured(*blocks, grid_block()), "e")
 
 
 def under(experiments):
@@ -307,7 +308,7 @@ def test_a_metric_that_needs_an_importance_that_is_not_computed(
     axes = {f"metric.{metric}.{parameter}": [value] for parameter, value in given.items()}
     content = configured(grid_block(**axes), importances=importances, metrics=[metric])
     with pytest.raises(config.ConfigError) as caught:
-        sweep.expand(content, "e")
+        expanded(content)
     assert message in str(caught.value)
     enough = [*importances, "local_mdi", "saabas", "tree_shap", "mdi"]
     sweep.expand(
@@ -330,11 +331,11 @@ def test_a_metric_without_the_importances_that_it_needs_is_refused_in_planning(
     content = configured(grid_block(), importances=importances, metrics=[metric])
     content["metrics"] = content["metrics"] | {"correlations": {"metric": "row_correlation"}}
     with pytest.raises(config.ConfigError) as caught:
-        sweep.check(content, "e")
+        checks.check_sweep(content, "e")
     assert f"experiments.e.sweep.0: metric.{metric}: {message}" in str(caught.value)
     assert str(caught.value).endswith(": add to them, or leave the metric out")
     enough = configured(grid_block(), importances=["saabas", "mdi"], metrics=[metric])
-    sweep.check({**content, "experiments": enough["experiments"]}, "e")
+    checks.check_sweep({**content, "experiments": enough["experiments"]}, "e")
 
 
 @pytest.mark.parametrize("metric", ["topk_agreement", "ranking_changes"])
@@ -343,9 +344,9 @@ def test_a_metric_of_one_method_is_refused_without_it(metric):
     content = configured(grid_block(), importances=["saabas", "local_mdi"], metrics=[metric])
     message = f"metric.{metric}: {metric} needs an importance of the method pg2_greedy; there"
     with pytest.raises(config.ConfigError, match=message):
-        sweep.check(content, "e")
+        checks.check_sweep(content, "e")
     greedy = ["saabas", "greedy_sigma0.3"]
-    sweep.check(configured(grid_block(), importances=greedy, metrics=[metric]), "e")
+    checks.check_sweep(configured(grid_block(), importances=greedy, metrics=[metric]), "e")
 
 
 def _given_to_metrics():
@@ -377,7 +378,7 @@ def test_a_metric_declares_that_it_needs_importances_if_it_has_no_rows_without(n
     except (ValueError, KeyError) as error:
         n_rows = 0
         assert re.search("importance|local_mdi|to concatenate", str(error)), error
-    least = signatures.constants(signatures.path_of("metric", name)).get("IMPORTANCES", 0)
+    least = checks.constant("metric", name, "IMPORTANCES", 0)
     assert (least == 0) == (n_rows > 0)
 
 
@@ -385,7 +386,7 @@ def test_defaults_name_importances_too():
     content = configured(grid_block(), importances=["saabas"], metrics=["class_correlation"])
     content["metrics"] = {"class_correlation": {"metric": "class_correlation"}}
     with pytest.raises(config.ConfigError, match=r"correlation.reference: 'local_mdi' is not amo"):
-        sweep.expand(content, "e")
+        expanded(content)
 
 
 @pytest.mark.parametrize(
@@ -416,7 +417,7 @@ def test_what_has_no_default_must_be_given_by_recipe_or_sweep():
     content["experiments"]["e"]["metrics"] = ["local_scores"]
     content["metrics"] = {"local_scores": {"metric": "local_scores"}}
     with pytest.raises(config.ConfigError, match=r"local_scores needs samples$"):
-        sweep.expand(content, "e")
+        expanded(content)
     axes = {"metric.local_scores.samples": [[0, 1]]}
     content["experiments"] = configured(grid_block(**axes), metrics=["local_scores"])["experiments"]
     sweep.expand(content, "e")
@@ -443,7 +444,7 @@ def test_a_dot_in_a_name_does_not_make_it_another():
 def test_zip_of_unequal_lengths_is_named():
     block = {"zip": {**BASE, "model.max_features": [1, 2], "data.n_samples": [1, 2, 3]}}
     with pytest.raises(config.ConfigError, match=r"zip.model.max_features: 2 values beside 3"):
-        sweep.expand(configured(block), "e")
+        expanded(configured(block))
 
 
 def test_outcomes_are_an_axis_of_every_data_set_and_permutations_differ_by_repeat():
@@ -457,7 +458,7 @@ def test_outcomes_are_an_axis_of_every_data_set_and_permutations_differ_by_repea
         assert point.run.data["outcome"] == point.axes["data.outcome"]
     assert len(keys["observed"]) == 1 and len(keys["permuted"]) == 2
     with pytest.raises(config.ConfigError, match="'shuffled' is not allowed"):
-        sweep.expand(configured({"grid": {**axes, "data.outcome": "shuffled"}}), "e")
+        expanded(configured({"grid": {**axes, "data.outcome": "shuffled"}}))
 
 
 def test_a_class_called_1_and_the_output_1_have_files_of_their_own():
@@ -503,72 +504,30 @@ def test_adding_a_value_anywhere_adds_batches_and_changes_none(tmp_path, axis):
 
 
 def two_runs(results):
-    """A folder of plans with one batch of two runs, and the name of the batch."""
-    folder = results / "plans" / "e"
+    """The name of a batch of two runs, whose plan is written."""
     block = {"grid": {**BASE, "repeat": [0, 1]}, "batch_size": 2}
-    (batch,) = planned(configured(block), folder).batches
-    return folder, batch
+    (batch,) = planned(configured(block), results).batches
+    return batch
 
 
-def without_the_second(folder):
+def without_the_second(results):
     """The batches that are planned when only the first of the runs is wanted: the repeats."""
-    after = plans.make(configured({"grid": {**BASE, "repeat": [0]}}), "e", folder)
+    after = plans.make(configured({"grid": {**BASE, "repeat": [0]}}), "e", results)
     return {batch: [run.repeat for run in runs] for batch, runs in after.batches.items()}
 
 
 def test_a_value_that_was_taken_out_before_any_metric_is_not_computed(tmp_path):
-    """It may be what made another importance of the batch fail, and would go on doing so."""
-    folder, batch = two_runs(tmp_path)
-    storage.write_text(
-        tmp_path / "importances" / "e" / batch / "saabas.npz", "made before it failed"
-    )
-    after = without_the_second(folder)
+    """It may be what made the batch fail, and would go on doing so."""
+    batch = two_runs(tmp_path)
+    (tmp_path / "importances" / "e" / batch).mkdir(parents=True)
+    after = without_the_second(tmp_path)
     assert list(after.values()) == [[0]] and batch not in after
 
 
-IMPORTANCES = ("local_mdi", "saabas", "tree_shap")
-
-
-def make_all(results, batch, form="{stage}/e/{batch}/{name}.{kind}"):
-    """All results of a batch, or the times of their jobs."""
-    stages = {"importances": ("npz", IMPORTANCES), "metrics": ("csv", ["row_correlation_summary"])}
-    for stage, (kind, names) in stages.items():
-        for name in names:
-            file = form.format(stage=stage, batch=batch, name=name, kind=kind)
-            storage.write_text(results / file, "")
-
-
-@pytest.mark.parametrize(
-    "form", ["{stage}/e/{batch}/{name}.{kind}", "timing/jobs/{stage}/e/{batch}/{name}.tsv"]
-)
-def test_a_batch_with_results_is_kept_when_a_value_is_taken_from_the_sweep(tmp_path, form):
-    folder, batch = two_runs(tmp_path)
-    make_all(tmp_path, batch, form)
-    assert without_the_second(folder) == {batch: [0, 1]}
-
-
-@pytest.mark.parametrize("more", [{"metrics": ["scores"]}, {"importances": ["mdi"]}])
-def test_a_run_that_is_not_wanted_is_not_in_the_way_of_a_new_measure(tmp_path, more):
-    """It may be what makes the measure fail, while others of its batch were made before."""
-    folder, batch = two_runs(tmp_path)
-    make_all(tmp_path, batch)
-    measures = {"importances": [*IMPORTANCES], "metrics": ["row_correlation_summary"]}
-    measures = {key: [*names, *more.get(key, [])] for key, names in measures.items()}
-    both_runs, first_run = ({"grid": {**BASE, "repeat": repeats}} for repeats in ([0, 1], [0]))
-    after = plans.make(configured(first_run, **measures), "e", folder)
-    assert [[run.repeat for run in runs] for runs in after.batches.values()] == [[0]]
-    # Where both are wanted, both are in the batch that they were given to.
-    assert list(plans.make(configured(both_runs, **measures), "e", folder).batches) == [batch]
-
-
-def test_a_batch_that_holds_a_data_set_that_is_gone_is_planned_anew(tmp_path):
-    """Kept, its job would fail at a run that nobody wants, until all results are deleted."""
-    folder, batch = two_runs(tmp_path)
-    make_all(tmp_path, batch)
-    runs = storage.read_json(folder / f"{batch}.json")
-    runs[1] |= {"key": "other", "data": {"dataset": "deleted"}}
-    storage.write_json(folder / f"{batch}.json", runs)
-    assert list(without_the_second(folder).values()) == [[0]]
+def test_a_batch_with_results_is_kept_when_a_value_is_taken_from_the_sweep(tmp_path):
+    batch = two_runs(tmp_path)
+    (tmp_path / "metrics" / "e" / batch).mkdir(parents=True)
+    assert without_the_second(tmp_path) == {batch: [0, 1]}
 
 
 @pytest.mark.long
@@ -598,33 +557,21 @@ def test_batch_size_groups_runs_and_nothing_else(tmp_path):
     assert keys[0] == keys[1] == keys[2]
 
 
-def without_batch_size(folder, repeats, **axes):
+def without_batch_size(results, repeats, default=25):
     """Numbers of runs of the batches of a sweep that does not say how many."""
-    block = {"grid": {**BASE, **axes, "repeat": {"first": 1, "last": repeats}}}
-    return [len(runs) for runs in plans.make(configured(block), "e", folder).batches.values()]
+    block = {"grid": {**BASE, "repeat": {"first": 1, "last": repeats}}}
+    plan = plans.make({**configured(block), "batch_size": default}, "e", results)
+    return [len(runs) for runs in plan.batches.values()]
 
 
-def test_a_sweep_without_a_batch_size_puts_short_runs_together_and_leaves_long_ones_alone(tmp_path):
-    """Jobs that end at once cost more to start than to do, and long ones wait for each other."""
-    assert without_batch_size(tmp_path, 40, **{"model.n_estimators": 1}) == [40]
-    assert without_batch_size(tmp_path, 3, **{"model.n_estimators": 10**6}) == [1, 1, 1]
-    assert len(without_batch_size(tmp_path, 40)) < 40
+def test_a_sweep_without_a_batch_size_has_that_of_the_configuration(tmp_path):
+    assert without_batch_size(tmp_path, 40) == [25, 15]
+    assert without_batch_size(tmp_path, 40, default=15) == [15, 15, 10]
 
 
 def test_a_large_sweep_without_a_batch_size_does_not_drown_the_scheduler(tmp_path):
-    sizes = without_batch_size(tmp_path, 5000, **{"model.n_estimators": 10**6})
+    sizes = without_batch_size(tmp_path, 5000, default=1)
     assert sum(sizes) == 5000 and len(sizes) == sweep.MOST_BATCHES
-
-
-def test_batches_do_not_depend_on_what_a_user_measured(tmp_path, monkeypatch):
-    """Otherwise two machines that share results would plan different jobs."""
-    monkeypatch.chdir(tmp_path)
-    before = without_batch_size(tmp_path / "plans", 200)
-    rows = [
-        dict(zip(costs.COLUMNS, ["importances", "tree_shap", "", "start", "9e9", "1"], strict=True))
-    ]
-    storage.write_rows(costs.MEASURED, rows, costs.COLUMNS)
-    assert without_batch_size(tmp_path / "plans", 200) == before
 
 
 @pytest.mark.parametrize(

@@ -3,36 +3,25 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import yaml
 
-from reproduction import launcher, storage
+from reproduction import storage
 from reproduction.planning import configuration
 from reproduction.planning.workflow import Workflow
 from snakemake_runs import snakemake_runs
-from splitcredit.kernels.parts import PARTS
 
 ROOT = Path(__file__).resolve().parents[1]
-STAGES = {
-    "plans",
-    "points",
-    "data",
-    "models",
-    "importances",
-    "metrics",
-    "experiments",
-    "tables",
-    "figures",
-}
-STAGES |= {"judgments", "claims", "timings", "report", "check", "kernels"}
+STAGES = {"kernels", "data_and_models", "importances", "metrics", "experiments", "artefacts"}
+STAGES |= {"artefacts_without_figure", "claims", "report", "check"}
 # What only `make sweep` adds.
 SWEEP_STAGES = {"sweep_tables", "sweep_figures"}
+# The jobs of a batch.
+BATCHES = ("data_and_models", "importances", "metrics")
 NEEDED = ("Snakefile", "workflow", "config", "data", "src", "environment.yml")
 MINI = {
     "importances": ["local_mdi", "saabas"],
@@ -51,17 +40,6 @@ MINI = {
         }
     ],
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def launched():
-    """A launcher for the jobs of all runs: each run has too few of them to start one itself."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(launcher.SOCKET, "")
-        alive = launcher.start(launcher.FEW_JOBS)
-        yield
-        if alive is not None:
-            os.close(alive)
 
 
 @pytest.fixture
@@ -95,11 +73,9 @@ def snakemake(tmp_path_factory):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
     def run(project, *arguments, check=True, profile=True):
-        # Not the variables that conftest sets, or no job would be for the launcher.
-        environment = {k: v for k, v in os.environ.items() if k not in launcher.ONE_THREAD}
         options = ["--workflow-profile", "workflow/profiles/default"] if profile else []
         cores = [] if "--cores" in arguments else ["--cores", "1"]
-        process = fork(project, [*options, *cores, *arguments], environment | {"PATH": path})
+        process = fork(project, [*options, *cores, *arguments], {**os.environ, "PATH": path})
         assert not check or process.returncode == 0, process.stdout
         return process
 
@@ -109,13 +85,9 @@ def snakemake(tmp_path_factory):
 
 def jobs_of(output):
     """Numbers of jobs by rule, from the table that snakemake prints."""
-    jobs = {}
-    for line in output.partition("Job stats:")[2].splitlines()[3:]:
-        rule, _, count = line.rpartition(" ")
-        if not rule or not count.isdigit():
-            break
-        jobs[rule.strip()] = int(count)
-    return jobs
+    table = output.partition("Job stats")[2].partition("Reasons:")[0]
+    rows = re.findall(r"^ *(\w[\w ]*?) +(\d+) *$", table, re.MULTILINE)
+    return {rule.replace(" ", "_"): int(count) for rule, count in rows}
 
 
 def files_below(folder):
@@ -134,6 +106,7 @@ def readings(snakemake, tmp_path_factory):
         after = files_below(project)
         by_flag[argument] = printed, {p for p in after if before.get(p) != after[p] and p.is_file()}
     without_front = snakemake(project, "-n", "-s", "workflow/Snakefile", *tiny).stdout
+    by_flag["full"] = snakemake(project, "-n").stdout, set()
     return by_flag | {"-n without front": (without_front, set())}
 
 
@@ -171,30 +144,6 @@ def test_the_workflow_runs_from_any_directory(snakemake, tmp_path):
     assert (tmp_path / "here" / "results" / "judgments" / "sutera2021" / "table2.json").exists()
     process = snakemake(tmp_path, *arguments, "sutera2021_table2", profile=False)
     assert "Nothing to be done" in process.stdout
-
-
-def test_on_one_machine_the_scheduler_has_no_limit_that_wakes_it_for_every_job(snakemake, tmp_path):
-    """With a limit of jobs per timespan, each job that ended makes it look again all run long."""
-    (tmp_path / "Snakefile").write_text(
-        f"""
-include: "{ROOT / "workflow" / "Snakefile"}"
-onsuccess:
-    print("limit:", workflow.scheduler.job_rate_limiter)
-"""
-    )
-    process = snakemake(tmp_path, "results/kernels/predict.txt", profile=False)
-    assert "limit: None" in process.stdout
-
-
-def test_a_run_removes_what_a_killed_one_has_half_written(snakemake, tmp_path):
-    """Hidden files of every run that was killed, which nothing else removes."""
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    half = tmp_path / "results" / "models" / f".a.npz.{process.pid}.part"
-    storage.write_text(half, "half")
-    (tmp_path / "Snakefile").write_text(f'include: "{ROOT / "workflow" / "Snakefile"}"')
-    snakemake(tmp_path, "results/kernels/predict.txt", profile=False)
-    assert not half.exists()
 
 
 @pytest.mark.long
@@ -247,20 +196,6 @@ def test_a_missing_file_of_ones_own_is_one_line_before_the_first_job(snakemake, 
     snakemake(project, *arguments)
 
 
-def test_the_home_in_the_path_of_a_users_file_is_expanded(monkeypatch, tmp_path):
-    """The file that the rule waits for is the one that the loader reads."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "mine.csv").write_text("a,y\n1,2\n")
-    recipe = {"dataset": "csv_file", "path": "~/mine.csv", "target": "y"}
-    sweep = [{"grid": {"data": "mine", "model": "extra_trees"}}]
-    metrics = ["global_scores"]
-    experiment = {"importances": ["saabas"], "metrics": metrics, "sweep": sweep}
-    jobs = Workflow({"datasets": {"mine": recipe}, "experiments": {"of_mine": experiment}})
-    (batch,) = jobs.plan("of_mine").batches
-    wildcards = SimpleNamespace(experiment="of_mine", batch=batch)
-    assert jobs.data_files(wildcards) == [str(tmp_path / "mine.csv")]
-
-
 @pytest.mark.long
 def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(snakemake, tmp_path):
     project = copy_to(tmp_path)
@@ -291,28 +226,7 @@ def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(snakemake, 
     # With the table back, the same command makes the rest.
     shutil.copy(ROOT / "data" / "red_wine.csv.gz", table)
     jobs = jobs_of(snakemake(project, "-n", *targets, *overlay).stdout)
-    assert jobs["tables"] == 1
-
-
-@pytest.mark.long
-def test_a_run_that_is_stopped_does_not_show_what_it_was_to_make_anew(snakemake, project):
-    """Tables of other sources lay in their places, so the page showed them and named none missing.
-
-    An interrupt stops a run as a failed job does without ``--keep-going``.
-    """
-    overlay = ("--configfile", "config/presets/tiny.yaml")
-    snakemake(project, "sutera2021_table2", *overlay)
-    code = project / "src" / "reproduction" / "papers" / "sutera2021" / "table2.py"
-    code.write_text(f"{code.read_text()}\n\nEDITED = True\n")
-    (project / "data" / "red_wine.csv.gz").write_bytes(b"")
-    first = ("--prioritize", "gajewski2025_models")
-    targets = ("gajewski2025_models", "sutera2021_table2")
-    process = snakemake(project, *targets, *overlay, *first, check=False, profile=False)
-    assert process.returncode == 1 and "rule tables:" not in process.stdout
-    page = (project / "results" / "report.html").read_text()
-    incomplete = page.partition('id="incomplete"')[2].partition("</table>")[0]
-    assert "sutera2021/table2" in incomplete
-    assert storage.read_rows(project / "results" / "claims.csv") == []
+    assert jobs["artefacts_without_figure"] == 1
 
 
 @pytest.mark.long
@@ -344,7 +258,7 @@ def test_a_sweep_that_fails_leaves_the_report_of_another_run_alone(snakemake, pr
 @pytest.mark.long
 def test_adding_a_value_computes_only_what_is_new_and_batches_do_not_matter(snakemake, project):
     first = jobs_of(snakemake(project, "experiment_mini").stdout)
-    assert [first[n] for n in ("models", "importances", "metrics", "experiments")] == [1, 2, 1, 1]
+    assert [first[n] for n in BATCHES] == [1, 1, 1]
     table = project / "results" / "experiments" / "mini" / "row_correlation_summary.csv"
     before = table.read_bytes()
     assert "Nothing to be done" in snakemake(project, "experiment_mini").stdout
@@ -353,8 +267,8 @@ def test_adding_a_value_computes_only_what_is_new_and_batches_do_not_matter(snak
     write_experiment(project, {**MINI, "sweep": [{"grid": axes, "batch_size": 4}]})
     second = jobs_of(snakemake(project, "experiment_mini").stdout)
     # 2 levels of noise x 2 numbers of trees = 4 new runs, in one new batch.
-    assert [second[n] for n in ("models", "importances", "metrics")] == [1, 2, 1]
-    logs = (project / "results" / "logs" / "models" / "mini").glob("*.log")
+    assert [second[n] for n in BATCHES] == [1, 1, 1]
+    logs = (project / "results" / "logs" / "data_and_models" / "mini").glob("*.log")
     assert sum(log.read_text().count("fitted ") for log in logs) == 8 + 4
     after = table.read_bytes()
     assert set(before.splitlines()) < set(after.splitlines())
@@ -364,51 +278,6 @@ def test_adding_a_value_computes_only_what_is_new_and_batches_do_not_matter(snak
     write_experiment(project, {**MINI, "sweep": [{"grid": axes, "batch_size": 7}]})
     snakemake(project, "experiment_mini", "--cores", "2")
     assert table.read_bytes() == after
-
-
-@pytest.mark.long
-def test_the_plan_leaves_to_do_what_snakemake_would_make_anew(snakemake, project):
-    """Results of other settings and sources counted as made."""
-
-    def to_do():
-        command = [sys.executable, "workflow/plan.py", "--experiment", "mini"]
-        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-        printed = subprocess.check_output(command, cwd=project, env=environment, text=True)
-        rows = re.findall(r"^([a-z]+) +\d+ +(\d+) ", printed, re.MULTILINE)
-        return {rule: int(n) for rule, n in rows if int(n) and rule != "all"}
-
-    def of_snakemake():
-        made_anew = jobs_of(snakemake(project, "-n", "experiment_mini").stdout)
-        after_the_plan = ("experiment_mini", "sweep_tables", "sweep_figures", "total")
-        return {rule: n for rule, n in made_anew.items() if rule not in after_the_plan}
-
-    snakemake(project, "experiment_mini")
-    assert to_do() == of_snakemake() == {}
-    axes = {**MINI["sweep"][0]["grid"], "metric.row_correlation_summary.scores": "absolute"}
-    write_experiment(project, {**MINI, "sweep": [{"grid": axes, "batch_size": 8}]})
-    assert to_do() == of_snakemake() == {"points": 1, "metrics": 1, "experiments": 1}
-    write_experiment(project, MINI)
-    code = project / "src" / "splitcredit" / "importances" / "saabas.py"
-    code.write_text(f"{code.read_text()}\n\nEDITED = True\n")
-    assert (
-        to_do() == of_snakemake() == {"models": 1, "importances": 2, "metrics": 1, "experiments": 1}
-    )
-
-
-@pytest.mark.long
-def test_a_report_after_a_failure_shows_no_results_of_other_settings(snakemake, project):
-    """A run of one artefact showed as its own what a run under another preset had left."""
-    tiny = "--configfile", "config/presets/tiny.yaml"
-    snakemake(project, "sutera2021_convergence", *tiny)
-    (project / "data" / "red_wine.csv.gz").write_bytes(b"")
-    other = {"artefacts": {"sutera2021/convergence": {"parameters": {"trees": [5, 20]}}}}
-    (project / "other.yaml").write_text(yaml.safe_dump(other))
-    process = snakemake(project, "gajewski2025_models", *tiny, "other.yaml", check=False)
-    assert process.returncode == 1
-    assert storage.read_rows(project / "results" / "claims.csv") == []
-    page = (project / "results" / "report.html").read_text()
-    incomplete = page.partition('id="incomplete"')[2].partition("</table>")[0]
-    assert "sutera2021/convergence" in incomplete
 
 
 @pytest.mark.long
@@ -440,7 +309,7 @@ def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(snak
     all_rows = storage.read_rows(folder / "of_mine.csv")
     assert {row["metric"] for row in all_rows} == {"scores", "model_size"}
     assert [r["value"] for r in all_rows if r["metric"] == "scores"] == [r["value"] for r in tidy]
-    assert (folder / "of_mine" / "figure.png").stat().st_size > 5000
+    assert (folder / "of_mine.png").stat().st_size > 5000
     # Another figure is only drawn, and another row of the table reruns what reads it.
     experiment["figure"] = {"x": "feature", "column": "model.n_estimators"}
     (project / "mine.yaml").write_text(yaml.safe_dump(content))
@@ -448,7 +317,9 @@ def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(snak
     assert set(planned_jobs) == {"sweep_figures", "experiment_of_mine", "total"}
     with (project / "mine.csv").open("a") as file:
         file.write("0.5,0.5,1\n")
-    assert "models" in jobs_of(snakemake(project, "-n", "experiment_of_mine", *overlay).stdout)
+    assert "data_and_models" in jobs_of(
+        snakemake(project, "-n", "experiment_of_mine", *overlay).stdout
+    )
 
 
 @pytest.mark.long
@@ -460,15 +331,13 @@ def test_an_edited_kernel_changes_the_numbers_of_those_who_use_it(snakemake, tmp
     experiment = {**MINI, "sweep": [{"grid": grid}]}
     write_experiment(project, experiment)
     (batch,) = Workflow({"experiments": {"mini": experiment}}).plan("mini").batches
-    target = f"results/importances/mini/{batch}/local_mdi.npz"
+    target = f"results/importances/mini/{batch}"
     # Compiling all other kernels beforehand would only cost time here.
-    compiled = project / "results" / "kernels"
-    compiled.mkdir(parents=True)
-    for part in PARTS:
-        (compiled / f"{part}.txt").touch()
-    arguments = (target, "--allowed-rules", "plans", "data", "models", "importances")
+    (project / "results").mkdir()
+    (project / "results" / "kernels.txt").touch()
+    arguments = (target, "--allowed-rules", "data_and_models", "importances")
     snakemake(project, *arguments)
-    before = values(project / target)
+    before = values(project / target / "local_mdi.npz")
 
     nodes = project / "src" / "splitcredit" / "kernels" / "nodes.py"
     text = nodes.read_text()
@@ -477,12 +346,17 @@ def test_an_edited_kernel_changes_the_numbers_of_those_who_use_it(snakemake, tmp
     nodes.write_text(edited)
     jobs = jobs_of(snakemake(project, *arguments).stdout)
     assert jobs["importances"] == 1
-    assert not np.array_equal(before, values(project / target))
+    assert not np.array_equal(before, values(project / target / "local_mdi.npz"))
 
     # A change elsewhere, here in a metric, concerns nobody.
     metric = project / "src" / "reproduction" / "metrics" / "row_correlation.py"
     metric.write_text(metric.read_text() + "\n# edited\n")
     assert "Nothing to be done" in snakemake(project, *arguments).stdout
+
+
+def test_a_full_run_has_few_jobs(readings):
+    """To start a job takes longer than most small ones, and on a cluster minutes."""
+    assert jobs_of(readings["full"][0])["total"] <= 250
 
 
 def values(path):

@@ -1,8 +1,8 @@
 """Kinds of values that parameters take, as annotations, which planning checks before the first job.
 
-Loaders of data sets and metrics annotate their parameters with these names;
-`reproduction.planning.values` reads them from this file, as text. The second part of a kind is a
-range, ``">= 0, < 1"``, or the words for what is expected. Numbers are finite.
+Loaders of data sets and metrics annotate their parameters with these names, and
+`reproduction.planning.checks` holds values against them. The second part of a kind is a range,
+``">= 0, < 1"``, or the words for what is expected. Numbers are finite.
 """
 
 from typing import Annotated, Literal

@@ -17,8 +17,8 @@ from pathlib import Path
 def atomic(path):
     """Yield a temporary path beside `path`, renamed onto it when the block ends without error.
 
-    A process that is killed leaves it until `remove_unfinished`: so its suffix is that of no
-    result, or a later job would take it for one.
+    A process that is killed leaves it: so its suffix is that of no result, or a later job would
+    take it for one.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -28,27 +28,6 @@ def atomic(path):
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def remove_unfinished(folder) -> None:
-    """Remove the temporary files of `atomic` below a folder whose processes were killed.
-
-    Their processes must have been this machine's.
-    """
-    for path in Path(folder).rglob(".*.part"):
-        process = path.name.split(".")[-2]
-        if process.isdecimal() and not _is_alive(int(process)):
-            path.unlink(missing_ok=True)
-
-
-def _is_alive(process):
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # another user's
-        return True
-    return True
 
 
 def write_text(path, text: str) -> None:

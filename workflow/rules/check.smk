@@ -1,13 +1,8 @@
 # The last job of a run: a value that differs without a known cause fails it. Not one that depends on
 # the clock, which is another on every machine.
-localrules:
-    check,
-
-
 rule check:
     input:
-        claims=rules.claims.output.table,
-        timings=rules.timings.output,
+        claims=[rules.claims.output.table, rules.claims.output.timings],
         report=rules.report.output,
         everything=jobs.everything(),
     output:
@@ -18,7 +13,7 @@ rule check:
         "../../environment.yml"
     threads: 1
     params:
-        key=jobs.key("reproduction.stages.check"),
+        key=jobs.claims_key(),
     message:
         "Looking for values that differ without a known cause"
     shell:

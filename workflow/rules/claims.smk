@@ -1,10 +1,12 @@
-# All judgments: the claims table and its summary.
+# All judgments: the claims table and its summary; those that depend on the clock apart from the others.
 rule claims:
     input:
         judged=jobs.judgments(timed=False),
+        timed=jobs.judgments(timed=True),
     output:
         table="results/claims.csv",
         summary="results/claims.md",
+        timings="results/claims_timing.csv",
     log:
         "results/logs/claims.log",
     benchmark:
@@ -16,34 +18,10 @@ rule claims:
         mem_mb=jobs.growing(1000),
         runtime=jobs.growing(5),
     params:
-        key=jobs.key("reproduction.stages.claims"),
+        key=jobs.claims_key(),
     message:
         "Claims table"
     shell:
         "python -m reproduction --threads {threads} claims --judged {input.judged:q}"
-        " --table {output.table:q} --summary {output.summary:q} > {log:q} 2>&1"
-
-
-# Judgments that depend on the clock, apart from the others.
-rule timings:
-    input:
-        judged=jobs.judgments(timed=True),
-    output:
-        "results/claims_timing.csv",
-    log:
-        "results/logs/timings.log",
-    benchmark:
-        "results/timing/jobs/timings.tsv"
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        mem_mb=jobs.growing(1000),
-        runtime=jobs.growing(5),
-    params:
-        key=jobs.key("reproduction.stages.timings"),
-    message:
-        "Claims that depend on the clock"
-    shell:
-        "python -m reproduction --threads {threads} timings --judged {input.judged:q}"
-        " --out {output:q} > {log:q} 2>&1"
+        " --timed {input.timed:q} --table {output.table:q} --summary {output.summary:q}"
+        " --timings {output.timings:q} > {log:q} 2>&1"

@@ -1,31 +1,28 @@
-# Importances, by the numba core.
+# Importances, by the numba core: all those of one batch.
 rule importances:
     input:
-        jobs.importance_compiled,
+        rules.kernels.output,
         plan="results/plans/{experiment}/{batch}.json",
-        models="results/models/{experiment}/{batch}.npz",
         data="results/data/{experiment}/{batch}.npz",
+        models="results/models/{experiment}/{batch}.npz",
     output:
-        "results/importances/{experiment}/{batch}/{importance}.npz",
+        directory("results/importances/{experiment}/{batch}"),
     log:
-        "results/logs/importances/{experiment}/{batch}/{importance}.log",
+        "results/logs/importances/{experiment}/{batch}.log",
     benchmark:
-        "results/timing/jobs/importances/{experiment}/{batch}/{importance}.tsv"
-    priority: priorities.of("results/logs/importances/{experiment}/{batch}/{importance}.log")
+        "results/timing/jobs/importances/{experiment}/{batch}.tsv"
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=requests.memory(
-            3000, "results/logs/importances/{experiment}/{batch}/{importance}.log"
-        ),
-        runtime=jobs.growing(20),
+        mem_mb=jobs.growing(3000),
+        runtime=jobs.growing(30),
     params:
         key=jobs.importance_key,
-        recipe=jobs.importance_recipe,
+        recipes=jobs.packed_importances,
     message:
-        "{wildcards.importance} of {wildcards.experiment}, batch {wildcards.batch}"
+        "Importances of {wildcards.experiment}, batch {wildcards.batch}"
     shell:
         "python -m reproduction --threads {threads} importances --plan {input.plan:q}"
-        " --models {input.models:q} --data {input.data:q} --recipe {params.recipe:q}"
+        " --data {input.data:q} --models {input.models:q} --recipes {params.recipes:q}"
         " --out {output:q} > {log:q} 2>&1"

@@ -1,22 +1,18 @@
-# Compiled kernels, by part, so that no two jobs compile the same. Jobs whose kernels were edited since
-# compile them themselves. The markers are plain inputs: Snakemake skips what takes an ancient() file
-# if the job that makes it runs again, whatever else has changed.
+# The kernels, compiled beforehand, so that no two jobs side by side compile the same.
 rule kernels:
     output:
-        "results/kernels/{part}.txt",
+        "results/kernels.txt",
     log:
-        "results/logs/kernels/{part}.log",
+        "results/logs/kernels.log",
     benchmark:
-        "results/timing/jobs/kernels/{part}.tsv"
-    priority: priorities.of("results/logs/kernels/{part}.log")
+        "results/timing/jobs/kernels.tsv"
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=jobs.growing(1000),
-        runtime=jobs.growing(5),
+        mem_mb=jobs.growing(2000),
+        runtime=jobs.growing(10),
     message:
-        "Compiling the kernels: {wildcards.part}"
+        "Compiling the kernels"
     shell:
-        "python -m reproduction --threads {threads} kernels --part {wildcards.part}"
-        " --out {output:q} > {log:q} 2>&1"
+        "python -m reproduction --threads {threads} kernels --out {output:q} > {log:q} 2>&1"

@@ -1,33 +1,29 @@
-# Metrics of importances, models or data, by batch.
+# Metrics of importances, models or data: all those of one batch.
 rule metrics:
     input:
-        jobs.metric_compiled,
+        rules.kernels.output,
         plan="results/plans/{experiment}/{batch}.json",
         data="results/data/{experiment}/{batch}.npz",
-        importances=jobs.metric_inputs,
+        importances=jobs.metric_importances,
         models=jobs.metric_models,
     output:
-        "results/metrics/{experiment}/{batch}/{metric}.csv",
+        directory("results/metrics/{experiment}/{batch}"),
     log:
-        "results/logs/metrics/{experiment}/{batch}/{metric}.log",
+        "results/logs/metrics/{experiment}/{batch}.log",
     benchmark:
-        "results/timing/jobs/metrics/{experiment}/{batch}/{metric}.tsv"
-    priority: priorities.of("results/logs/metrics/{experiment}/{batch}/{metric}.log")
+        "results/timing/jobs/metrics/{experiment}/{batch}.tsv"
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=requests.memory(
-            3000, "results/logs/metrics/{experiment}/{batch}/{metric}.log"
-        ),
-        runtime=jobs.growing(10),
+        mem_mb=jobs.growing(3000),
+        runtime=jobs.growing(30),
     params:
         key=jobs.metric_key,
-        recipe=jobs.metric_recipe,
-        names=jobs.metric_names,
+        recipes=jobs.packed_metrics,
     message:
-        "{wildcards.metric} of {wildcards.experiment}, batch {wildcards.batch}"
+        "Metrics of {wildcards.experiment}, batch {wildcards.batch}"
     shell:
         "python -m reproduction --threads {threads} metrics --plan {input.plan:q}"
-        " --data {input.data:q} --models {input.models:q} --names {params.names:q}"
-        " --importances {input.importances:q} --recipe {params.recipe:q} --out {output:q} > {log:q} 2>&1"
+        " --data {input.data:q} --models {input.models:q} --importances {input.importances:q}"
+        " --recipes {params.recipes:q} --out {output:q} > {log:q} 2>&1"

@@ -2,9 +2,7 @@
 # number of cores, which is a resource here: another value of a parameter would rerun it.
 rule report:
     input:
-        texts=local(jobs.report_texts()),
-        claims=rules.claims.output.table,
-        timings=rules.timings.output,
+        claims=[rules.claims.output.table, rules.claims.output.timings],
         figures=jobs.pictures(),
         tables=jobs.tables(),
         sweeps=jobs.sweep_tables(),
@@ -34,6 +32,6 @@ rule report:
     shell:
         "python -m reproduction --threads {threads} report"
         " --configuration {params.configuration:q}"
-        " --claims {input.claims:q} {input.timings:q} --figures {input.figures:q}"
+        " --claims {input.claims:q} --figures {input.figures:q}"
         " --tables {input.tables:q} --sweeps {input.sweeps:q}"
         " --sweep_figures {input.sweep_figures:q} --cores {resources.cores_of_run} --out {output:q} > {log:q} 2>&1"

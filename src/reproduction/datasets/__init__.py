@@ -2,7 +2,8 @@
 
 A loader that draws rows takes ``random_state``; the others are the same for every repeat. The file
 of a real data set is declared as ``TABLE``, or by a function ``files`` of the parameters of
-``load``.
+``load``. What can be checked before the first job is checked by a function ``check`` of these
+parameters, whose ValueError begins with the name of one.
 
 Every recipe also takes ``outcome``: see `OUTCOMES`.
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
+from pathlib import Path
 
 from reproduction.datasets import Dataset, _user_tables
 from reproduction.datasets._user_tables import files
@@ -46,6 +47,25 @@ def load(
     labels = target if classes else None
     table = _read(_user_tables.content(file, sha256), file.name, separator, labels)
     return _user_tables.dataset(table, file.name, target, features, classes)
+
+
+def check(path=None, target=None, features=None, separator=",", **others) -> None:
+    """Check, before the first job, that the first line of a CSV has the target and the features.
+
+    ValueError begins with the parameter. A line that cannot be read, or has one name only, as with
+    another separator, is left to `load`.
+    """
+    try:
+        with open(Path(path).expanduser(), encoding="utf-8-sig", newline="") as file:
+            names = next(csv.reader(file, delimiter=separator), [])
+    except (OSError, RuntimeError, TypeError, ValueError, csv.Error):
+        return
+    for parameter, given in (("target", [target]), ("features", features)):
+        unknown = [name for name in given or [] if name is not None and name not in names]
+        if unknown and len(names) > 1:
+            raise ValueError(
+                f"{parameter}: {path} has no column {', '.join(unknown)}; it has {', '.join(names)}"
+            )
 
 
 def _read(raw, name, separator, labels):

@@ -8,8 +8,6 @@ import io
 from reproduction.datasets import Dataset, _user_tables
 from reproduction.datasets._user_tables import files
 
-NEEDS = ("pyarrow",)
-
 
 def load(
     path: str,
@@ -45,6 +43,14 @@ def load(
         reason = " ".join(str(error).split())
         raise ValueError(f"{file.name} cannot be read as Parquet ({reason})") from None
     return _user_tables.dataset(_with_index(table, file.name), file.name, target, features, classes)
+
+
+def check(**parameters) -> None:
+    """Check, before the first job, that pyarrow is there."""
+    if importlib.util.find_spec("pyarrow") is None:
+        raise ValueError(
+            "dataset: parquet_file needs pyarrow, which is missing: pip install pyarrow"
+        )
 
 
 def _with_index(table, name):

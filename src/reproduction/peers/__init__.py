@@ -5,7 +5,7 @@ Importance``, and the name of the file is the name that a recipe of an importanc
 names of `splitcredit.importances`. `model` is the fitted estimator of the library that grew it:
 the job of the importances fits it anew from its recipe, and checks that it is the one whose
 `forest` was saved. A package that can be handed the trees themselves does without. ``REQUIRES``
-says what the model must be, in the words of `reproduction.planning.requirements`. ``parameters`` of
+says what the model must be, in the words of `reproduction.planning.checks`. ``parameters`` of
 the result name the package, its release and the type in which it adds up.
 """
 

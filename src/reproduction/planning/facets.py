@@ -7,7 +7,10 @@ and rows. Numbers that agree in all of them are repeats, and are averaged.
 
 from __future__ import annotations
 
-from reproduction.planning import signatures, sweep
+import inspect
+
+from reproduction import metrics
+from reproduction.planning import sweep
 from reproduction.planning.errors import ConfigError
 from reproduction.storage import canonical
 
@@ -31,7 +34,7 @@ def complete(config: dict, name: str) -> dict | None:
     Parameters
     ----------
     config : dict
-        Complete, with sweeps that `sweep.check` has passed.
+        Complete, with sweeps that `checks.check_sweep` has passed.
     name : str
 
     Returns
@@ -119,7 +122,7 @@ def check_columns(config: dict, name: str) -> None:
 
 def columns(metric: str, kind: str) -> tuple[str, ...]:
     """Columns that the file of a metric declares as ``KEYS`` or ``VALUES``."""
-    return signatures.constants(signatures.path_of("metric", metric)).get(kind, ())
+    return tuple(getattr(inspect.getmodule(metrics.metric(metric)), kind, ()))
 
 
 _KINDS = ("KEYS", "VALUES")

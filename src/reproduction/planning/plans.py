@@ -1,9 +1,9 @@
 """Plans: which runs of an experiment go into which job.
 
-A run that has been given to a batch stays in it; new runs make new batches. A batch that holds a
-run that is no longer wanted is planned anew if one of its jobs never succeeded. A batch is named
-after its runs, and its plan file never changes. So adding a value to a sweep adds jobs and changes
-none, and results, which do not depend on the batch, stay.
+A run that has been given to a batch stays in it; new runs make new batches. A batch is named after
+its runs, and its plan file never changes. So adding a value to a sweep adds jobs and changes none,
+and results, which do not depend on the batch, stay. A batch with a run that is no longer wanted
+stays if it was made, and else is planned anew: that run may be what made it fail.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from pathlib import Path
 
 from reproduction import storage
 from reproduction.planning import sweep
-from reproduction.planning.errors import ConfigError
-from reproduction.planning.recipes import check_recipe
 
 
 @dataclass(frozen=True)
@@ -38,38 +36,27 @@ class Plan:
         return {run.key: name for name, runs in self.batches.items() for run in runs}
 
     @cached_property
-    def importances(self) -> dict[str, dict]:
-        """Recipes of the importances, by file name."""
-        return {f: r for p in self.points for f, r in p.importances.values()}
+    def points_of(self) -> dict[str, list[sweep.Point]]:
+        """Points of each batch, by its name."""
+        points: dict[str, list[sweep.Point]] = {name: [] for name in self.batches}
+        for point in self.points:
+            points[self.batch_of[point.run.key]].append(point)
+        return points
 
-    @cached_property
-    def metrics(self) -> dict[str, tuple[dict, dict[str, str]]]:
+    def importances(self, batch: str) -> dict[str, dict]:
+        """Recipes of the importances of a batch, by file name."""
+        return {f: r for p in self.points_of[batch] for f, r in p.importances.values()}
+
+    def metrics(self, batch: str) -> dict[str, tuple[dict, dict[str, str]]]:
         """By the file name of a metric: its recipe, and the files of the importances it reads."""
         return {
             file: (recipe, {name: f for name, (f, _) in point.importances.items()})
-            for point in reversed(self.points)
+            for point in reversed(self.points_of[batch])
             for file, recipe in point.metrics.values()
         }
 
-    def metric_files(self, name: str) -> list[tuple[str, str]]:
-        """(batch, file) of every result of one metric, each once, in the order of the points."""
-        pairs = [(self.batch_of[p.run.key], p.metrics[name][0]) for p in self.points]
-        return list(dict.fromkeys(pairs))
 
-    def index(self) -> list[dict]:
-        """The points, each with its run, the batch of the run, and the files of its metrics."""
-        return [
-            {
-                "axes": p.axes,
-                "run": p.run.key,
-                "batch": self.batch_of[p.run.key],
-                "metrics": {name: file for name, (file, _) in p.metrics.items()},
-            }
-            for p in self.points
-        ]
-
-
-def make(config: dict, name: str, folder) -> Plan:
+def make(config: dict, name: str, results="results") -> Plan:
     """Plan of one experiment.
 
     Parameters
@@ -77,56 +64,31 @@ def make(config: dict, name: str, folder) -> Plan:
     config : dict
         Complete configuration, see `configuration.load`.
     name : str
-    folder : path
-        ``results/plans/NAME``: holds the plan files of the batches that were made before,
-        ``BATCH.json``. These stay, unless they hold a run that no point wants, and an importance
-        or a metric of the batch was never made, or the data set or the model of that run is gone.
+    results : path
+        Its ``plans/NAME/BATCH.json`` are the plans of the batches that were made before.
     """
     points = sweep.expand(config, name)
-    by_run: dict[str, list[sweep.Point]] = {}
-    for point in points:
-        by_run.setdefault(point.run.key, []).append(point)
+    wanted = {point.run.key for point in points}
     batches = {}
-    for path in sorted(Path(folder).glob("*.json")):
-        runs = [sweep.Run(**run) for run in storage.read_json(path)]
-        keys = {run.key for run in runs}
-        points_of = [point for key in keys for point in by_run.get(key, [])]
-        stays = keys <= by_run.keys() or (_was_made(path, points_of) and _can_be_made(runs, by_run))
-        if points_of and stays:
+    for path in sorted(Path(results, "plans", name).glob("*.json")):
+        runs, keys = _read(path)
+        was_made = Path(results, "metrics", name, path.stem).is_dir()
+        if keys <= wanted or (was_made and keys & wanted):
             batches[path.stem] = runs
-    old_keys = {run.key for runs in batches.values() for run in runs}
-    new_points = [p for p in points if p.run.key not in old_keys]
-    for runs in sweep.batches(new_points):
+    planned = {run.key for runs in batches.values() for run in runs}
+    new_points = [point for point in points if point.run.key not in planned]
+    for runs in sweep.batches(new_points, config["batch_size"]):
         batches[storage.digest(sorted(run.key for run in runs))] = runs
-    return Plan(points=points, batches=batches)
+    return Plan(points, batches)
 
 
-def _was_made(plan, points):
-    """Whether all importances and metrics of a batch were made that its points want.
-
-    In one that was not, a run that fails and that no point wants would fail forever. The times of
-    the job tell as well: Snakemake deletes a result before it makes it anew, and plans are made
-    again by the jobs of that run.
-    """
-    results = plan.parents[2]
-    files = {("importances", f"{file}.npz") for p in points for file, _ in p.importances.values()}
-    files |= {("metrics", f"{file}.csv") for p in points for file, _ in p.metrics.values()}
-
-    def is_there(stage, file):
-        place = Path(stage, plan.parent.name, plan.stem, file)
-        times = results / "timing" / "jobs" / place.with_name(f"{file[:-4]}.tsv")
-        return (results / place).is_file() or times.is_file()
-
-    return all(is_there(stage, file) for stage, file in files)
+def read(config: dict, name: str, files) -> Plan:
+    """The plan of one experiment whose batches have these plan files, as `make` has planned it."""
+    batches = {Path(file).stem: _read(file)[0] for file in files}
+    return Plan(sweep.expand(config, name), batches)
 
 
-def _can_be_made(runs, by_run):
-    """Whether what the runs that no point wants anymore are made of still exists."""
-    try:
-        for run in runs:
-            if run.key not in by_run:
-                check_recipe("data", run.data, run.key)
-                check_recipe("model", run.model, run.key)
-    except ConfigError:
-        return False
-    return True
+def _read(path):
+    """Runs of a batch, and their keys."""
+    runs = [sweep.Run(**run) for run in storage.read_json(path)]
+    return runs, {run.key for run in runs}

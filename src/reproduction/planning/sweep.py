@@ -16,40 +16,31 @@ fitted once, each measure computed once for each of its settings, each metric li
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import itertools
 import json
 import math
 import re
 from dataclasses import dataclass
+from functools import cache
 
-from reproduction.planning import costs, jobs, requirements
-from reproduction.planning.recipes import (
-    KINDS,
-    ConfigError,
-    check_importances,
-    check_method,
-    check_number,
-    check_recipe,
-    check_required,
-    check_value,
-    known_name,
-)
-from reproduction.planning.signatures import parameters
-from reproduction.planning.values import problem
+from reproduction.planning.places import REPRODUCTION
 from reproduction.storage import canonical, digest
 
-# Where the configuration does not say how many runs a job takes. Seconds that the jobs of a batch
-# last on average, beside which the start of Python, a second or two, is little; that the longest
-# lasts, so that it is not what a sweep ends with; megabytes that the largest needs; and batches of
-# a group of runs at most, for the scheduler.
-MEAN, LONGEST, LARGEST = 30.0, 120.0, 1000.0
+# Kind of recipe -> its section of the configuration, and the key that names its file or class.
+KINDS = {
+    "data": ("datasets", "dataset"),
+    "model": ("models", "estimator"),
+    "importance": ("importances", "importance"),
+    "metric": ("metrics", "metric"),
+}
+# Batches at most that the runs of a block make, if the block has no size of its own: the time of
+# the scheduler grows with the square of the number of jobs.
 MOST_BATCHES = 1000
 # Points of a sweep at most. A million take half a minute and 2 GB wherever the rules are read, and
 # Snakemake reads them anew in every submitted job; a billion would end in a MemoryError.
 MOST_POINTS = 1_000_000
-# Runs of a group whose costs are looked at.
-_LOOKED_AT = 32
 
 
 @dataclass(frozen=True)
@@ -85,12 +76,8 @@ class Point:
 def expand(config: dict, name: str) -> list[Point]:
     """All points of one experiment, in the order of its blocks, without repetitions.
 
-    Raises
-    ------
-    ConfigError
-        See `check`.
+    The sweep must have passed `reproduction.planning.checks.check_sweep`.
     """
-    check(config, name)
     experiment = config["experiments"][name]
     points, texts, computed = [], set(), {}
     for block in experiment["sweep"]:
@@ -103,24 +90,11 @@ def expand(config: dict, name: str) -> list[Point]:
     return points
 
 
-def check(config: dict, name: str) -> None:
-    """Check the sweep of one experiment without its points: every value of every axis once.
-
-    Raises
-    ------
-    ConfigError
-        If an axis or a value does not exist or is not allowed, a parameter without a default is
-        missing, a metric needs an importance that the experiment does not compute, or there are
-        more points than `MOST_POINTS`.
-    """
-    experiment = config["experiments"][name]
-    _check_number_of_points(experiment, f"experiments.{name}.sweep")
+def all_settings(experiment: dict, name: str):
+    """Number of the block, and settings by axis, of every combination of a sweep."""
     for number, block in enumerate(experiment["sweep"]):
-        place = f"experiments.{name}.sweep.{number}"
-        for axes in _alternatives(block, place):
-            for settings in _settings(experiment, axes, place):
-                _check_axes(experiment, settings, place)
-                _check_settings(config, experiment, settings, place)
+        for axes in _all_combinations(block, name):
+            yield number, _settings(experiment, axes)
 
 
 def axes_of(block: dict) -> dict[str, list | dict]:
@@ -132,11 +106,12 @@ def axes_of(block: dict) -> dict[str, list | dict]:
     }
 
 
-def batches(points: list[Point]) -> list[list[Run]]:
+def batches(points: list[Point], default: int) -> list[list[Run]]:
     """Runs of new points grouped into jobs.
 
-    Runs of one block that need the same settings of measures and metrics go together,
-    ``batch_size`` at a time; without it, see `runs_per_job`. Results do not depend on it.
+    Runs of one block that need the same settings of measures and metrics go together, its
+    ``batch_size`` at a time; without it, `default` or as many as make `MOST_BATCHES`. Results do
+    not depend on it.
     """
     settings: dict[str, set] = {}
     first: dict[str, Point] = {}
@@ -149,58 +124,15 @@ def batches(points: list[Point]) -> list[list[Run]]:
             files_of[id(point.importances)] = files
         settings.setdefault(point.run.key, set()).add(files_of[id(point.importances)])
         first.setdefault(point.run.key, point)
-    groups: dict[tuple, list[Point]] = {}
+    groups: dict[tuple, list[Run]] = {}
     for key, point in first.items():
-        groups.setdefault((point.batch_size, tuple(sorted(settings[key]))), []).append(point)
+        group = (point.batch_size, tuple(sorted(settings[key])))
+        groups.setdefault(group, []).append(point.run)
     parts = []
-    for (size, _), group in groups.items():
-        runs = [point.run for point in group]
-        size = size or runs_per_job(group[0], runs)
+    for (size, _), runs in groups.items():
+        size = size or max(default, math.ceil(len(runs) / MOST_BATCHES))
         parts += [runs[start : start + size] for start in range(0, len(runs), size)]
     return parts
-
-
-def runs_per_job(point: Point, runs: list[Run]) -> int:
-    """How many of some runs make a batch, by the project's costs of jobs.
-
-    As many as its jobs need to last `MEAN` seconds on average, but none longer than `LONGEST` or
-    larger than `LARGEST`; and so many that there are at most `MOST_BATCHES`. The user's own
-    measurements do not count: they differ from one machine to another.
-
-    Parameters
-    ----------
-    point : Point
-        One of those of the runs, which compute the same importances and metrics.
-    runs : list of Run
-    """
-    if len(runs) == 1:
-        return 1
-    rates, n = costs.reference(), min(len(runs), _LOOKED_AT)
-    looked_at = [runs[i * len(runs) // n] for i in range(n)]
-    lasting, of_one = _jobs_of(point, looked_at), _jobs_of(point, looked_at[:1])
-    seconds = [rates.runs(job) / n for job in lasting]
-    megabytes = list(map(rates.megabytes, of_one))
-    growth = [
-        (rates.megabytes(job) - first) / (n - 1)
-        for job, first in zip(lasting, megabytes, strict=True)
-    ]
-    n_runs = min(
-        MEAN * len(seconds) / max(sum(seconds), 1e-9),
-        LONGEST / max(*seconds, 1e-9),
-        1 + (LARGEST - max(megabytes)) / max(*growth, 1e-9),
-        len(runs),
-    )
-    return max(1, math.ceil(len(runs) / MOST_BATCHES), math.floor(n_runs))
-
-
-def _jobs_of(point, runs):
-    """The jobs of a batch of some runs that take time."""
-    batch = jobs.Batch(runs)
-    importances = [recipe for _, recipe in point.importances.values()]
-    planned = [jobs.of_models("", batch, runs)] if importances else []
-    planned += [jobs.of_importance("", batch, recipe) for recipe in importances]
-    metrics = [recipe for _, recipe in point.metrics.values()]
-    return planned + [jobs.of_metric("", batch, recipe, len(importances)) for recipe in metrics]
 
 
 def _combinations(block, name, most_repeats):
@@ -269,19 +201,24 @@ def _draws(block, name):
         yield axes
 
 
-def _point(config, experiment, axes, batch_size, computed):
+def _settings(experiment, axes):
+    """Settings of a combination: those of its variant, and its axes."""
     variants = experiment.get("variants", {})
-    settings = {**variants[axes["variant"]]} if "variant" in axes else {}
-    settings |= {k: v for k, v in axes.items() if k != "variant"}
-    by_owner = _by_owner(settings)
+    settings = variants[axes["variant"]] if "variant" in axes else {}
+    return {**settings, **{k: v for k, v in axes.items() if k != "variant"}}
+
+
+def _point(config, experiment, axes, batch_size, computed):
+    settings = _settings(experiment, axes)
+    over_of = by_owner(settings)
 
     def recipe(kind, name):
-        over = by_owner.get(_owner(kind, name), {})
+        over = over_of.get(owner(kind, name), {})
         return {**config[KINDS[kind][0]][name], **over}, over
 
     run = _run(settings, *(recipe(kind, settings[kind]) for kind in ("data", "model")))
     # Points that set the same of importances and metrics share what is computed.
-    of_measures = {owner: over for owner, over in by_owner.items() if "." in owner}
+    of_measures = {name: over for name, over in over_of.items() if "." in name}
     text = canonical(of_measures) if of_measures else ""
     if text not in computed:
         computed[text] = _computed(experiment, recipe)
@@ -302,11 +239,20 @@ def _computed(experiment, recipe):
     return importances, metrics
 
 
+@cache
+def _takes_seed(dataset):
+    """Whether a loader draws rows, by its source: the jobs that gather tables import none."""
+    tree = ast.parse((REPRODUCTION / "datasets" / f"{dataset}.py").read_text(encoding="utf-8"))
+    loaders = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "load"]
+    names = [a.arg for n in loaders for a in (*n.args.args, *n.args.kwonlyargs)]
+    # Of one that is imported, nobody knows.
+    return not loaders or "random_state" in names
+
+
 def _run(settings, data, model):
     (data, data_over), (model, model_over) = data, model
     repeat = settings.get("repeat", 0)
-    takes_seed = "random_state" in parameters("dataset", data["dataset"])
-    is_drawn = takes_seed and data.get("random_state") is None
+    is_drawn = _takes_seed(data["dataset"]) and data.get("random_state") is None
     if is_drawn or data.get("outcome") == "permuted":
         data_over = {**data_over, "repeat": repeat}
     data_key = _file(settings["data"], data_over)
@@ -344,218 +290,15 @@ def _is_plain(text):
     return True
 
 
-def _check_number_of_points(experiment, place):
-    """Check the ranges of all blocks, and that they make no more points than can be planned.
-
-    Nothing is listed, as a short line may name billions.
-    """
-    total = 0
-    for number, block in enumerate(experiment["sweep"]):
-        way, axes, where = _parts(block, f"{place}.{number}")
-        for axis, spec in axes.items():
-            if isinstance(spec, dict):
-                (_check_interval if way == "random" else _check_range)(spec, f"{where}.{axis}")
-        sizes = {axis: _n_values(spec) for axis, spec in axes.items()}
-        if way == "random":
-            sizes = {"draws": block["random"]["draws"]}
-        total += math.prod(sizes.values()) if way == "grid" else max(sizes.values(), default=0)
-        if total > MOST_POINTS:
-            longest = max(sizes, key=sizes.get)
-            raise ConfigError(
-                f"{place}.{number}: with this block there are {total} points, and a sweep has at "
-                f"most {MOST_POINTS}: take fewer values ({longest} has {sizes[longest]}), or make "
-                "several experiments"
-            )
-
-
-def _n_values(spec):
-    """Number of the values of an axis, as `_values` would list them."""
-    if isinstance(spec, dict) and "first" in spec:
-        return (spec["last"] - spec["first"]) // spec.get("step", 1) + 1
-    return len(spec) if isinstance(spec, list) else 1
-
-
-def _parts(block, place):
-    """The way of a block, its axes, and the place of these."""
-    (way,) = {"grid", "zip", "random"} & set(block)
-    if way == "random":
-        return way, block[way]["axes"], f"{place}.{way}.axes"
-    return way, block[way], f"{place}.{way}"
-
-
-def _alternatives(block, place):
-    """Axes of a block with the values that each can have, whatever those of the others are.
-
-    One set for a ``grid`` or ``random`` block, one for each point of a ``zip``.
-    """
-    way, axes, where = _parts(block, place)
-    if way == "random":
-        yield {axis: _possible(spec) for axis, spec in axes.items()}
-    elif way == "grid":
-        yield {axis: _values(spec) for axis, spec in axes.items()}
-    else:
-        lengths = {axis: len(_values(spec)) for axis, spec in axes.items()}
-        longest = max(lengths.values())
-        for axis, length in lengths.items():
-            if length not in (1, longest):
-                raise ConfigError(
-                    f"{where}.{axis}: {length} values beside {longest}; "
-                    "give every axis one value or equally many"
-                )
-        for row in _rows(axes):
-            yield {axis: [value] for axis, value in row.items()}
-
-
-def _check_range(spec, place):
-    for key in ("first", "last", "step"):
-        reason = problem("int", spec.get(key, 1))
-        if reason:
-            raise ConfigError(f"{place}.{key}: {reason}")
-    if spec.get("step", 1) < 1:
-        raise ConfigError(f"{place}.step: {spec['step']} is not allowed; expected at least 1")
-    if spec["last"] < spec["first"]:
-        raise ConfigError(
-            f"{place}: first is {spec['first']} and last is {spec['last']}; "
-            "expected a last that is not below first"
-        )
-
-
-def _check_interval(spec, place):
-    ((way, ends),) = spec.items()
-    kind = {"integers": "int", "uniform": "float", "log_uniform": "Positive"}[way]
-    reason = problem(f"tuple[{kind}, {kind}]", ends)
-    if reason:
-        raise ConfigError(f"{place}.{way}: {reason}")
-    if way == "integers" and max(map(abs, ends)) >= 2**63 - 1:
-        raise ConfigError(f"{place}.{way}: {ends} is not allowed; expected numbers below 2**63 - 1")
-    if ends[0] > ends[1]:
-        raise ConfigError(f"{place}.{way}: {ends} is not allowed; expected the lower end first")
-
-
-def _possible(spec):
-    """Values that an axis of a ``random`` block can have; of an interval, those next to its ends.
-
-    The ends of a ``uniform`` interval are not drawn.
-    """
-    if not isinstance(spec, dict):
-        return _values(spec)
-    ((way, (low, high)),) = spec.items()
-    if way == "integers":
-        return [low, high]
-    low, high = float(low), float(high)
-    if way == "log_uniform" or low == high:
-        return [low, high]
-    return [math.nextafter(low, high), math.nextafter(high, low)]
-
-
-def _settings(experiment, axes, place):
-    """Axes with the settings of their variant below them, for each variant; values in lists."""
-    if "variant" not in axes:
-        yield axes
-        return
-    variants, axes = experiment.get("variants", {}), dict(axes)
-    for name in axes.pop("variant"):
-        if not isinstance(name, str) or name not in variants:
-            defined = ", ".join(variants) or "none"
-            raise ConfigError(f"{place}: variant {name!r} is not defined; there are {defined}")
-        of_variant = {axis: [value] for axis, value in variants[name].items()}
-        names = ", ".join(sorted(of_variant.keys() & axes.keys()))
-        if names:
-            raise ConfigError(f"{place}: {names} is set by the variant {name!r}, too; leave it out")
-        yield of_variant | axes
-
-
-def _check_settings(config, experiment, settings, place):
-    """Check every value of every axis, for each of the recipes that it can belong to."""
-    for needed in ("data", "model"):
-        if needed not in settings:
-            raise ConfigError(f"{place}: axis {needed} is missing; name a recipe of {needed}")
-        known_name(config, KINDS[needed][0], settings[needed], f"{place}.{needed}")
-    for repeat in settings.get("repeat", []):
-        reason = problem("Natural", repeat)
-        if reason:
-            raise ConfigError(f"{place}.repeat: {reason}")
-    for kind in ("data", "model"):
-        for name in settings[kind]:
-            _check_over(config, experiment, settings, (kind, name), place)
-    for kind in ("importance", "metric"):
-        section = KINDS[kind][0]
-        known_name(config, section, experiment[section], place)
-        for name in experiment[section]:
-            _check_over(config, experiment, settings, (kind, name), place)
-    _check_requirements(config, experiment, settings, place)
-
-
-def _check_requirements(config, experiment, settings, place):
-    """Check that every importance can take every model."""
-    over = _by_owner(settings)
-    decisive = {p: v for p, v in over.get("model", {}).items() if p in requirements.DECISIVE}
-    for model in settings["model"]:
-        recipes = [
-            config["models"][model] | dict(zip(decisive, values, strict=True))
-            for values in itertools.product(*decisive.values())
-        ]
-        for name in experiment["importances"]:
-            base, owner = config["importances"][name], _owner("importance", name)
-            options = {"n_rows": [base.get("n_rows")], "importance": [base["importance"]]}
-            options |= {p: v for p, v in over.get(owner, {}).items() if p in options}
-            for values in itertools.product(*options.values()):
-                for recipe in recipes:
-                    at = f"{place}: {owner} of {model}"
-                    requirements.check(dict(zip(options, values, strict=True)), recipe, at)
-
-
-def _check_over(config, experiment, settings, of, place):
-    """Check one recipe, given by kind and name, with the settings laid on it."""
-    kind, name = of
-    section, key = KINDS[kind]
-    recipe, over = config[section][name], _by_owner(settings).get(_owner(kind, name), {})
-    place = f"{place}: {_owner(kind, name)}"
-    for target in over.pop(key, [recipe[key]]):
-        check_recipe(kind, {**recipe, key: target}, place)
-        for parameter, parameter_values in over.items():
-            for value in parameter_values:
-                check_value(kind, target, parameter, value, f"{place}.{parameter}")
-        check_required(kind, target, {*recipe, *over}, place)
-        for parameter, declared in parameters(key, target).items():
-            if "ImportanceName" in declared.annotation:
-                for value in over.get(parameter, [recipe.get(parameter, declared.default)]):
-                    computed = experiment["importances"]
-                    check_importances(target, parameter, value, computed, f"{place}.{parameter}")
-        if kind == "metric":
-            check_number(target, experiment["importances"], place)
-            computed = {name: config["importances"][name] for name in experiment["importances"]}
-            check_method(target, computed, place)
-
-
-def _by_owner(settings):
+def by_owner(settings: dict) -> dict[str, dict]:
     """Settings by the recipe that they are laid on, and by parameter."""
-    by_owner: dict[str, dict] = {}
+    owners: dict[str, dict] = {}
     for axis, setting in settings.items():
-        owner, _, parameter = axis.rpartition(".")
-        by_owner.setdefault(owner, {})[parameter] = setting
-    return by_owner
+        name, _, parameter = axis.rpartition(".")
+        owners.setdefault(name, {})[parameter] = setting
+    return owners
 
 
-def _owner(kind, name):
+def owner(kind: str, name: str) -> str:
     """What comes before the parameter in an axis."""
     return kind if kind in ("data", "model") else f"{kind}.{name}"
-
-
-def _check_axes(experiment, settings, place):
-    for axis in settings:
-        if axis in ("data", "model", "repeat"):
-            continue
-        kind, _, target = axis.partition(".")
-        name, _, parameter = target.rpartition(".")
-        choices = {"importance": experiment["importances"], "metric": experiment["metrics"]}
-        if kind not in KINDS or not parameter or (kind in choices) != bool(name):
-            raise ConfigError(
-                f"{place}: axis {axis!r} is not known; allowed are data, model, repeat, variant, "
-                "data.P, model.P, importance.NAME.P and metric.NAME.P"
-            )
-        if kind in choices and name not in choices[kind]:
-            raise ConfigError(
-                f"{place}: axis {axis!r}: this experiment has no {kind} {name!r}; "
-                f"there are {', '.join(choices[kind])}"
-            )

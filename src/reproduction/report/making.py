@@ -5,7 +5,7 @@ from __future__ import annotations
 from reproduction import papers
 
 
-def of_artefact(name: str, config: dict, drawn: bool, judged: bool) -> dict:
+def of_artefact(name: str, config: dict, drawn: bool) -> dict:
     """The command, files and settings with which a reader makes one artefact again.
 
     Parameters
@@ -14,8 +14,8 @@ def of_artefact(name: str, config: dict, drawn: bool, judged: bool) -> dict:
         PAPER/ARTEFACT.
     config : dict
         The configuration of the run.
-    drawn, judged : bool
-        Whether it has a picture, and whether values or statements of it are judged.
+    drawn : bool
+        Whether it has a picture.
 
     Returns
     -------
@@ -29,10 +29,8 @@ def of_artefact(name: str, config: dict, drawn: bool, judged: bool) -> dict:
     for input_name in artefact.get("inputs", []):
         experiment, _, metric = input_name.partition("/")
         inputs.setdefault(experiment, []).append(metric)
-    stages = ["plans", "points", "data", "models", "importances", "metrics", "experiments"]
-    rules = [*(stages if inputs else []), "tables"]
-    rules += ["figures"] if drawn else []
-    rules += ["judgments"] if judged else []
+    stages = ["data_and_models", "importances", "metrics", "experiments"] if inputs else []
+    rules = [*stages, "artefacts" if drawn else "artefacts_without_figure"]
     timing = "timing/" if artefact.get("timed") else ""
     home = f"src/reproduction/papers/{paper}"
     preset = config["preset"]

@@ -14,7 +14,7 @@ import subprocess
 from importlib import metadata
 from pathlib import Path
 
-from reproduction import storage, usage
+from reproduction import storage
 
 _ROOT = Path(__file__).resolve().parents[3]
 _PACKAGES = (
@@ -90,11 +90,11 @@ def seconds_by_rule(folder="results") -> list[dict]:
         names = [name for name in place.parts if name != "timing"]
         no_jobs = {"rule": names[0], "jobs": 0, "wall": 0.0, "cpu": 0.0, "megabytes": 0}
         row = rules.setdefault(names[0], no_jobs)
-        spent = usage.read(Path(folder) / "logs" / f"{place}.log")
+        seconds, megabytes = _used(Path(folder, "logs", f"{place}.log"))
         row["jobs"] += 1
         row["wall"] += _wall(path)
-        row["cpu"] += spent.seconds if spent else 0.0
-        row["megabytes"] = max(row["megabytes"], spent.megabytes if spent else 0)
+        row["cpu"] += seconds
+        row["megabytes"] = max(row["megabytes"], megabytes)
     return sorted(rules.values(), key=lambda row: -row["wall"])
 
 
@@ -105,6 +105,13 @@ def without_places(text: str) -> str:
         if len(folder) > 1:
             text = re.sub(re.escape(folder) + r"(?=[/\s:'\"]|$)", sign, text)
     return text
+
+
+def _used(log):
+    """Seconds of processor time and megabytes of a job, from its log."""
+    text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+    found = re.search(r"^used ([\d.]+) s of processor time, (\d+) MB", text, re.MULTILINE)
+    return (float(found[1]), int(found[2])) if found else (0.0, 0)
 
 
 def _wall(path):

@@ -195,7 +195,7 @@ class _Context:
                 for group, rows_of_group in groups.items()
             ],
             "table": self._small_table(name),
-            "making": making.of_artefact(name, self.config, picture is not None, bool(rows)),
+            "making": making.of_artefact(name, self.config, picture is not None),
         }
 
     def _headline(self, entry):

@@ -18,7 +18,7 @@ def sections(config: dict, tables, figures) -> list[dict]:
     tables : list of paths
         CSV files ``.../EXPERIMENT.csv``, a row a number, of all metrics.
     figures : list of paths
-        SVG and PNG files ``.../EXPERIMENT/figure.svg``.
+        SVG and PNG files ``.../experiments/EXPERIMENT.svg``.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def sections(config: dict, tables, figures) -> list[dict]:
     paths = {Path(path).stem: Path(path) for path in tables}
     images = pictures.by_artefact(figures)
     numbers = Numbers(paths, [], config)
-    return [_section(config, name, images.get(f"{name}/figure"), numbers) for name in paths]
+    return [_section(config, name, images.get(f"experiments/{name}"), numbers) for name in paths]
 
 
 def _section(config, name, files, numbers):

@@ -1,4 +1,4 @@
-"""Gather all judgments into the claims table, and write its summary."""
+"""Gather all judgments into the claims table, with a summary; those of times into their own."""
 
 from __future__ import annotations
 
@@ -14,12 +14,20 @@ and the report counts all. A statement that both files decide may have another o
 def add_arguments(parser):
     """Arguments of the job."""
     parser.add_argument("--judged", nargs="*", default=[])
+    parser.add_argument("--timed", nargs="*", default=[], help="judgments that depend on the clock")
     parser.add_argument("--table", required=True)
     parser.add_argument("--summary", required=True)
+    parser.add_argument("--timings", required=True, help="the table of those of times")
 
 
 def run(arguments):
     """Do the job."""
-    rows = [row for path in arguments.judged for row in storage.read_json(path)]
+    rows, of_times = rows_of(arguments.judged), rows_of(arguments.timed)
     storage.write_rows(arguments.table, rows, claims.COLUMNS)
     storage.write_text(arguments.summary, claims_summary.summary(rows) + WITHOUT_TIMES)
+    storage.write_rows(arguments.timings, of_times, claims.COLUMNS)
+
+
+def rows_of(paths) -> list[dict]:
+    """Rows of these judgments."""
+    return [row for path in paths for row in storage.read_json(path)]

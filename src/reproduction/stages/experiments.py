@@ -1,37 +1,57 @@
-"""Gather one metric of an experiment into one tidy table, the swept parameters as columns."""
+"""Gather every metric of an experiment into one tidy table, the swept parameters as columns."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from reproduction import storage
+from reproduction.planning import plans
 
 
 def add_arguments(parser):
     """Arguments of the job."""
-    parser.add_argument("--points", required=True)
-    parser.add_argument("--metric", required=True)
-    parser.add_argument("--directory", required=True, help="holds BATCH/FILE.csv")
-    parser.add_argument("--out", required=True)
+    parser.add_argument("--experiment", required=True)
+    parser.add_argument("--definition", nargs="+", required=True, help="packed, with its recipes")
+    parser.add_argument("--plans", nargs="+", required=True, help="of its batches")
+    parser.add_argument("--metrics", required=True, help="folder that holds BATCH/FILE.csv")
+    parser.add_argument("--out", required=True, help="folder")
 
 
 def run(arguments):
     """Do the job: rows are copied as text, so no digit changes."""
-    points = storage.read_json(arguments.points)
-    paths = [
-        Path(arguments.directory, point["batch"], f"{point['metrics'][arguments.metric]}.csv")
-        for point in points
-    ]
-    headers = {path: storage.read_header(path) for path in dict.fromkeys(paths)}
-    headers = {path: [c for c in header if c != "run"] for path, header in headers.items()}
-    for point, path in zip(points, paths, strict=True):
-        _check_apart(arguments.metric, headers[path], point["axes"])
+    # As text, which keeps the order of the axes: it is that of the points.
+    definition = json.loads(storage.unpack(arguments.definition))
+    plan = plans.read(definition, arguments.experiment, arguments.plans)
+    for metric in definition["experiments"][arguments.experiment]["metrics"]:
+        tables = [
+            Path(arguments.metrics, plan.batch_of[p.run.key], f"{p.metrics[metric][0]}.csv")
+            for p in plan.points
+        ]
+        write(Path(arguments.out, f"{metric}.csv"), metric, plan.points, tables)
+
+
+def write(path, metric, points, tables):
+    """Write the table of one metric.
+
+    Parameters
+    ----------
+    path : path
+    metric : str
+    points : list of reproduction.planning.sweep.Point
+    tables : list of path
+        Of each point.
+    """
+    headers = {table: storage.read_header(table) for table in dict.fromkeys(tables)}
+    headers = {table: [c for c in header if c != "run"] for table, header in headers.items()}
+    for point, table in zip(points, tables, strict=True):
+        _check_apart(metric, headers[table], point.axes)
     columns = dict.fromkeys(
         column
-        for point, path in zip(points, paths, strict=True)
-        for column in (*point["axes"], *headers[path])
+        for point, table in zip(points, tables, strict=True)
+        for column in (*sorted(point.axes), *headers[table])
     )
-    storage.write_rows(arguments.out, _rows(points, paths), list(columns))
+    storage.write_rows(path, _rows(points, tables), list(columns))
 
 
 def _check_apart(metric, columns, axes):
@@ -51,10 +71,10 @@ def _rows(points, paths):
     for number, (point, path) in enumerate(zip(points, paths, strict=True)):
         if path not in tables:
             tables[path] = _by_run(storage.read_rows(path))
-        if point["run"] not in tables[path]:
+        if point.run.key not in tables[path]:
             raise ValueError(f"{path} lacks rows: delete it, and the same command makes it anew")
-        for row in tables[path][point["run"]]:
-            yield {**point["axes"], **row}
+        for row in tables[path][point.run.key]:
+            yield {**point.axes, **row}
         if last[path] == number:
             del tables[path]
 

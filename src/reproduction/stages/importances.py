@@ -1,4 +1,4 @@
-"""Compute one measure for every model of one batch, over the rows it was fitted on, or the test.
+"""Compute every measure of one batch, a file each, over the rows of the models, or the test.
 
 Where the model is cross-fitted, each row is explained by the forest that did not see it. A measure
 that fits a model of its own is given the unfitted estimator in the place of the forest. One of
@@ -9,10 +9,10 @@ gives the same trees. With ``n_rows`` in the recipe, only the first ``n_rows`` r
 from __future__ import annotations
 
 import inspect
-import json
 from contextlib import nullcontext
+from pathlib import Path
 
-from reproduction import cross_fitted, models, recorded, seeds, storage, usage
+from reproduction import cross_fitted, models, recorded, seeds, storage
 from reproduction.cross_fitted import CrossFitted
 from reproduction.datasets import Dataset
 from reproduction.peers import function_of
@@ -24,35 +24,42 @@ def add_arguments(parser):
     parser.add_argument("--plan", required=True)
     parser.add_argument("--models", required=True)
     parser.add_argument("--data", required=True)
-    parser.add_argument("--recipe", type=json.loads, required=True)
-    parser.add_argument("--out", required=True)
+    parser.add_argument("--recipes", nargs="+", required=True, help="packed, by name of the file")
+    parser.add_argument("--out", required=True, help="folder")
 
 
 def run(arguments):
     """Do the job."""
-    recipe = dict(arguments.recipe)
-    compute, n_rows = function_of(recipe.pop("importance")), recipe.pop("n_rows", None)
+    runs = storage.read_json(arguments.plan)
     data = storage.read_bundle(arguments.data, Dataset)
+    for name, recipe in storage.unpack(arguments.recipes).items():
+        print(f"importance {name}", flush=True)
+        computed = _computed(recipe, runs, data, arguments.models)
+        storage.write_bundle(Path(arguments.out, f"{name}.npz"), computed)
+
+
+def _computed(recipe, runs, data, models_file):
+    """One measure of every run of a batch."""
+    given = dict(recipe)
+    compute, n_rows = function_of(given.pop("importance")), given.pop("n_rows", None)
     computed = {}
     unfitted = "estimator" in _parameters(compute)
-    bundle = nullcontext() if unfitted else storage.open_bundle(arguments.models, cross_fitted)
+    bundle = nullcontext() if unfitted else storage.open_bundle(models_file, cross_fitted)
     with bundle as saved:
-        for run in storage.read_json(arguments.plan):
+        for run in runs:
             key, rows = run["key"], data[run["data_key"]]
-            with usage.measured(key):
-                options = recipe | _seed(compute, arguments.recipe, run["repeat"])
-                options |= _ties(recipe, rows)
-                if unfitted:
-                    estimator = models.unfitted(run["model"], run["repeat"])
-                    explained = compute(estimator, rows.training.X, rows.training.y, **options)
-                else:
-                    model = saved(key)
-                    if "model" in _parameters(compute):
-                        options["model"] = _fitted_anew(run, rows.training, model)
-                    explained = _explained(compute, model, rows, options, n_rows)
+            options = given | _seed(compute, recipe, run["repeat"]) | _ties(given, rows)
+            if unfitted:
+                estimator = models.unfitted(run["model"], run["repeat"])
+                explained = compute(estimator, rows.training.X, rows.training.y, **options)
+            else:
+                model = saved(key)
+                if "model" in _parameters(compute):
+                    options["model"] = _fitted_anew(run, rows.training, model)
+                explained = _explained(compute, model, rows, options, n_rows)
             computed[key] = explained
             print(f"explained {key}: {explained}", flush=True)
-    storage.write_bundle(arguments.out, computed)
+    return computed
 
 
 def _parameters(compute):

@@ -1,14 +1,16 @@
-"""Compute one metric for every model of one batch, from its importances."""
+"""Compute every metric of one batch, a table each, for all its models, from their importances."""
 
 from __future__ import annotations
 
 import contextlib
 import inspect
 import json
+from functools import cache
+from pathlib import Path
 
 import pandas as pd
 
-from reproduction import cross_fitted, models, seeds, storage, usage
+from reproduction import cross_fitted, models, seeds, storage
 from reproduction.datasets import Dataset
 from reproduction.metrics import keys, metric
 from splitcredit import attribution
@@ -18,44 +20,54 @@ def add_arguments(parser):
     """Arguments of the job."""
     parser.add_argument("--plan", required=True)
     parser.add_argument("--data", required=True)
+    parser.add_argument("--models", nargs="?", help="only for metrics that take the forest")
+    parser.add_argument("--importances", nargs="?", help="folder, if there are any")
     parser.add_argument(
-        "--models", nargs="*", default=[], help="only for metrics that take the forest"
+        "--recipes",
+        nargs="+",
+        required=True,
+        help="packed: by name of the file, the recipe, and the files of the importances by name",
     )
-    parser.add_argument("--names", nargs="*", default=[], help="of the importances, in order")
-    parser.add_argument("--importances", nargs="*", default=[], help="their files")
-    parser.add_argument("--recipe", type=json.loads, required=True)
-    parser.add_argument("--out", required=True)
+    parser.add_argument("--out", required=True, help="folder")
 
 
 def run(arguments):
     """Do the job."""
-    compute = metric(arguments.recipe["metric"])
+    runs = storage.read_json(arguments.plan)
     data = storage.read_bundle(arguments.data, Dataset)
-    files = dict(zip(arguments.names, arguments.importances, strict=True))
-    bundles = {name: storage.read_bundle(path, attribution) for name, path in files.items()}
     with contextlib.ExitStack() as stack:
-        opened = [storage.open_bundle(path, cross_fitted) for path in arguments.models]
-        forests = [stack.enter_context(bundle) for bundle in opened]
-        frames = _frames(arguments, compute, data, bundles, forests)
-    storage.write_table(arguments.out, pd.concat(frames, ignore_index=True))
+
+        @cache
+        def bundle(path, kind):
+            return stack.enter_context(storage.open_bundle(path, kind))
+
+        forests = bundle(arguments.models, cross_fitted) if arguments.models else None
+        for name, (recipe, files) in json.loads(storage.unpack(arguments.recipes)).items():
+            print(f"metric {name}", flush=True)
+            importances = {
+                key: bundle(f"{arguments.importances}/{file}.npz", attribution)
+                for key, file in files.items()
+            }
+            frames = [
+                _frame(recipe, run, data[run["data_key"]], importances, forests) for run in runs
+            ]
+            table = pd.concat(frames, ignore_index=True)
+            storage.write_table(Path(arguments.out, f"{name}.csv"), table)
 
 
-def _frames(arguments, compute, data, bundles, forests):
-    """The metric of each run."""
-    frames = []
-    for run in storage.read_json(arguments.plan):
-        attributions = {name: bundle[run["key"]] for name, bundle in bundles.items()}
-        options = {k: v for k, v in arguments.recipe.items() if k != "metric"}
-        accepted = inspect.signature(compute).parameters
-        with usage.measured(run["key"]):
-            for name, value in _available(arguments, data[run["data_key"]], forests, run):
-                if name in accepted:
-                    options[name] = value()
-            frame = compute(attributions, **options)
-        _check_is_table(arguments.recipe["metric"], frame, run["key"])
-        frame.insert(0, "run", run["key"])
-        frames.append(frame)
-    return frames
+def _frame(recipe, run, data, importances, forests):
+    """The metric of one run."""
+    compute = metric(recipe["metric"])
+    options = {k: v for k, v in recipe.items() if k != "metric"}
+    accepted = inspect.signature(compute).parameters
+    for name, value in _available(recipe, data, forests, run):
+        if name in accepted:
+            options[name] = value()
+    attributions = {name: bundle(run["key"]) for name, bundle in importances.items()}
+    frame = compute(attributions, **options)
+    _check_is_table(recipe["metric"], frame, run["key"])
+    frame.insert(0, "run", run["key"])
+    return frame
 
 
 def _check_is_table(name, frame, key):
@@ -75,12 +87,12 @@ def _check_is_table(name, frame, key):
         raise ValueError(f"the table of the metric {name!r} has no row for {key}")
 
 
-def _available(arguments, data, forests, run):
+def _available(metric_recipe, data, forests, run):
     """Arguments that a metric may take, by name, as functions that get them."""
     key, recipe, repeat = run["key"], run["model"], run["repeat"]
     yield "data", lambda: data.explained
     yield "training", lambda: data.training
-    yield "random_state", lambda: seeds.derive(arguments.recipe, repeat, "metric")
-    yield "forest", lambda: forests[0](key)
+    yield "random_state", lambda: seeds.derive(metric_recipe, repeat, "metric")
+    yield "forest", lambda: forests(key)
     yield "estimator", lambda: models.unfitted(recipe, repeat)
     yield "refit", lambda: lambda X, y: models.fit(recipe, X, y, repeat)

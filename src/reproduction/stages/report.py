@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from reproduction import storage
@@ -11,14 +10,14 @@ from reproduction.report import manifest, page, sweeps
 
 def add_arguments(parser):
     """Arguments of the job."""
+    # What a failed run has not made, see `unfinished`.
+    parser.set_defaults(incomplete=[], incomplete_sweeps=[])
     parser.add_argument("--configuration", nargs="+", required=True, help="packed")
     parser.add_argument("--claims", nargs="*", default=[], help="claims tables")
     parser.add_argument("--figures", nargs="*", default=[], help="pictures, SVG and PNG")
     parser.add_argument("--tables", nargs="*", default=[], help="tables of the artefacts")
     parser.add_argument("--sweeps", nargs="*", default=[], help="tables of sweeps")
     parser.add_argument("--sweep_figures", nargs="*", default=[], help="their pictures")
-    parser.add_argument("--incomplete", type=json.loads, default=[], help="what failed, and why")
-    parser.add_argument("--incomplete_sweeps", type=json.loads, default=[], help="likewise")
     parser.add_argument("--results", default="results", help="folder of the run, for its timings")
     parser.add_argument("--cores", help="cores that Snakemake was given")
     parser.add_argument("--out", required=True)

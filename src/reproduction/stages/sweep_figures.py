@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from reproduction import storage
 from reproduction.figures import facets, save, style
@@ -11,7 +12,7 @@ from reproduction.figures import facets, save, style
 def add_arguments(parser):
     """Arguments of the job."""
     parser.add_argument("--experiment", required=True)
-    parser.add_argument("--table", required=True)
+    parser.add_argument("--tables", required=True, help="folder that holds METRIC.csv")
     parser.add_argument("--figure", type=json.loads, required=True, help="its settings")
     parser.add_argument("--out", nargs="+", required=True, help="a file for each format")
 
@@ -19,8 +20,9 @@ def add_arguments(parser):
 def run(arguments):
     """Do the job."""
     spec = arguments.figure
-    table = storage.read_table(arguments.table, texts=spec["texts"])
+    table = Path(arguments.tables, f"{spec['metric']}.csv")
+    rows = storage.read_table(table, texts=spec["texts"])
     with style():
-        figure = facets.draw(table, spec, f"{arguments.experiment}: {spec['metric']}")
+        figure = facets.draw(rows, spec, f"{arguments.experiment}: {spec['metric']}")
         for path in arguments.out:
             save(figure, path)

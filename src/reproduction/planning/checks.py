@@ -1,0 +1,696 @@
+"""Checks of a configuration before the first job: every error is one line with place and remedy.
+
+The form is held against the JSON Schema in ``workflow/schemas``, and names and values against the
+code: the signatures of loaders, measures, metrics and artefacts, whose annotations are the kinds in
+`reproduction.parameters`, and the libraries' own checks of the parameters of their models.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import inspect
+import math
+import operator
+import re
+import types
+import typing
+from functools import cache
+from pathlib import Path
+
+import jsonschema
+
+from reproduction import datasets, metrics, models, papers, parameters, peers, recorded, storage
+from reproduction.planning import facets, sweep
+from reproduction.planning.errors import ConfigError
+from reproduction.planning.places import PAPERS
+
+# Kind of recipe -> its section of the configuration, and the key that names its file or class.
+KINDS = sweep.KINDS
+_FUNCTIONS = {"data": datasets.loader, "importance": peers.function_of, "metric": metrics.metric}
+# What an importance or metric is given by the job, not by its recipe.
+_GIVEN = {
+    "importance": {"forest", "model", "estimator", "X", "y", "background", "progress"},
+    "metric": {"attributions", "data", "training", "forest", "estimator", "refit"},
+}
+# What the workflow reads, gives its own meaning, or the libraries would take without a word.
+_OF_MODELS = {
+    "folds": typing.Annotated[int, ">= 2"] | None,
+    "random_state": parameters.Seed,
+    "recorded": typing.Literal[tuple(recorded.TREES)] | None,
+}
+_OF_BOOSTED = {"n_estimators": parameters.Count | None, "subsample": parameters.Share | None}
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+
+
+def check(config: dict, schema: dict) -> None:
+    """Check keys and types, all names, every recipe, sweep and figure, and what artefacts ask.
+
+    Raises
+    ------
+    ConfigError
+        For the first that is wrong.
+    """
+    _check_keys(config)
+    check_schema(config, schema)
+    for section in (*(section for section, _ in KINDS.values()), "experiments"):
+        for name in config[section]:
+            check_name(name, section)
+    for kind, (section, _) in KINDS.items():
+        for name, recipe in config[section].items():
+            check_recipe(kind, recipe, f"{section}.{name}")
+    for name in config["metrics"]:
+        facets.check_columns(config, name)
+    for name, experiment in config["experiments"].items():
+        for section in ("importances", "metrics"):
+            _known(config, section, experiment[section], f"experiments.{name}.{section}")
+        check_sweep(config, name)
+        facets.complete(config, name)
+    _known(config, "experiments", config["sweeps"], "sweeps")
+    for name, artefact in config["artefacts"].items():
+        _check_artefact(config, name, artefact)
+
+
+# Form
+
+
+def _check_keys(config, place=""):
+    """Keys are text: elsewhere they are sorted, joined and stored as text."""
+    for key, value in config.items() if isinstance(config, dict) else enumerate(config):
+        if isinstance(config, dict) and not isinstance(key, str):
+            at = f"{place}: " if place else ""
+            raise ConfigError(f"{at}the key {key!r} is not allowed; expected text")
+        if isinstance(value, (dict, list)):
+            _check_keys(value, f"{place}.{key}" if place else str(key))
+
+
+# JSON Schema takes 2.0 for an integer; `range` does not.
+_Validator = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: _is_int(value)
+    ),
+)
+# Types of JSON Schema, in words.
+_TYPES = {
+    "object": "keys and values",
+    "array": "a list",
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+
+
+def check_schema(config: dict, schema: dict) -> None:
+    """Check keys, types and ranges; ConfigError for the first violation."""
+    errors = sorted(_Validator(schema).iter_errors(config), key=lambda e: list(map(str, e.path)))
+    for error in errors[:1]:
+        while error.validator in ("anyOf", "oneOf") and (inner := _meant(error)):
+            error = inner
+        place = ".".join(map(str, error.absolute_path))
+        raise ConfigError(f"{place}: {_reason(error)}" if place else _reason(error))
+
+
+def _meant(error):
+    """Of several ways to be valid, the error in the one of the value's type, if there is one."""
+    errors = [e for e in error.context if e.validator != "type" or e.relative_path]
+    errors.sort(key=lambda e: e.validator != "additionalProperties")
+    return errors[0] if error.validator == "anyOf" and errors else None
+
+
+def _reason(error):
+    value, rule, properties = error.instance, error.validator_value, error.schema.get("properties")
+    if error.validator == "additionalProperties":
+        unknown = ", ".join(sorted(set(value) - set(properties)))
+        return f"unknown key {unknown}; allowed are {', '.join(sorted(properties))}"
+    if error.validator == "required":
+        missing = next(key for key in rule if key not in value)
+        return f"{missing} is missing; allowed are {', '.join(properties)}"
+    if error.validator == "oneOf":
+        ways = ", ".join(name for way in rule for name in way["required"])
+        return f"expected one of {ways}; there are {', '.join(value) or 'none'}"
+    if error.validator == "enum":
+        return f"{written(value)} is not allowed; allowed are {', '.join(map(str, rule))}"
+    types_allowed = [rule] if isinstance(rule, str) else rule
+    expected = {
+        "type": lambda: " or ".join(_TYPES[name] for name in types_allowed),
+        "minimum": lambda: f"at least {rule}",
+        "pattern": lambda: error.schema["description"],
+        "anyOf": lambda: "one value, a list, or keys and values",
+    }.get(error.validator)
+    return f"{written(value)} is not allowed; expected {expected()}" if expected else error.message
+
+
+def check_name(name: str, place: str) -> None:
+    """Check that a name can be part of a path, an axis and a command."""
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"{place}: the name {name!r} is not allowed; expected a letter, and then letters, "
+            "digits, '_', '.' and '-'"
+        )
+
+
+def _known(config, section, names, place):
+    for name in names:
+        if not isinstance(name, str) or name not in config[section]:
+            choices = ", ".join(sorted(config[section]))
+            raise ConfigError(f"{place}: {name!r} is not in {section}; there are {choices}")
+
+
+# Values
+
+_BOUNDS = {
+    ">=": (operator.ge, "at least"),
+    "<=": (operator.le, "at most"),
+    ">": (operator.gt, "above"),
+    "<": (operator.lt, "below"),
+}
+_LISTS = (list, tuple, collections.abc.Sequence)
+
+
+def problem(hint, value) -> str:
+    """What is wrong with a value, as ``-5 is not allowed; expected a whole number of at least 1``.
+
+    Parameters
+    ----------
+    hint : an annotation
+        A kind in `reproduction.parameters`, or made of them by ``|``, ``list`` and ``tuple``. What
+        is not understood takes every value.
+    value : as read from YAML
+
+    Returns
+    -------
+    str
+        Empty if the value fits.
+    """
+    takes, words = _kind(hint)
+    return "" if takes(value) else f"{written(value)} is not allowed; expected {words}{_tip(value)}"
+
+
+def _is_int(value):
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value):
+    return _is_int(value) or (isinstance(value, float) and math.isfinite(value))
+
+
+_PLAIN = {
+    int: (_is_int, "a whole number"),
+    float: (_is_number, "a number"),
+    bool: (lambda value: isinstance(value, bool), "true or false"),
+    str: (lambda value: isinstance(value, str), "text"),
+    dict: (lambda value: isinstance(value, dict), "keys and values"),
+    None: (lambda value: value is None, "null"),
+    types.NoneType: (lambda value: value is None, "null"),
+}
+
+
+@cache
+def _kind(hint):
+    """Whether a value fits an annotation, as a function, and what is expected, in words."""
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if hint in _PLAIN:
+        return _PLAIN[hint]
+    if origin is typing.Literal:
+        choices = {(type(choice), choice) for choice in args}
+        takes = lambda value: isinstance(value, typing.Hashable) and (type(value), value) in choices  # noqa: E731
+        return takes, " or ".join(map(written, args))
+    if origin is typing.Annotated:
+        return _annotated(*args)
+    if origin in (typing.Union, types.UnionType):
+        # Beside a whole number, a number is a fraction: 1 is one thing, and 1.0 all of them.
+        bases = [
+            typing.get_args(h)[0] if typing.get_origin(h) is typing.Annotated else h for h in args
+        ]
+        of_int = [
+            h for h, base in zip(args, bases, strict=True) if base is not float or int not in bases
+        ]
+        words = " or ".join(_kind(h)[1] for h in args)
+        return lambda v: any(_kind(h)[0](v) for h in (of_int if _is_int(v) else args)), words
+    if origin in _LISTS or hint in _LISTS:
+        return _sequence(hint, args)
+    return lambda value: True, "anything"
+
+
+def _annotated(base, text):
+    """Of a base with bounds, as ``">= 0, < 1"``, or with the words for what is expected."""
+    takes, words = _kind(base)
+    clauses = [clause.split() for clause in text.split(",")]
+    if not all(len(clause) == 2 and clause[0] in _BOUNDS for clause in clauses):
+        return takes, text
+    bounds = [(_BOUNDS[sign][0], float(limit)) for sign, limit in clauses]
+    limits = " and ".join(f"{_BOUNDS[sign][1]} {limit}" for sign, limit in clauses)
+    joint = " of " if limits.startswith("at") else " "
+    is_within = lambda value: takes(value) and all(holds(value, limit) for holds, limit in bounds)  # noqa: E731
+    return is_within, f"{words}{joint}{limits}"
+
+
+def _sequence(hint, args):
+    def takes(value):
+        pairs = _elements(hint, value)
+        return pairs is not None and all(_kind(h)[0](element) for h, element in pairs)
+
+    if typing.get_origin(hint) is tuple and args[-1] is not ...:
+        return takes, f"a list of {len(args)}: {', '.join(_kind(h)[1] for h in args)}"
+    return takes, f"a list, each {_kind(args[0])[1]}" if args else "a list"
+
+
+def _elements(hint, value):
+    """Annotation and value of each element; None if it is no list of that length."""
+    args = typing.get_args(hint) or (typing.Any,)
+    if not isinstance(value, (list, tuple)):
+        return None
+    if typing.get_origin(hint) is tuple and args[-1] is not ...:
+        return list(zip(args, value, strict=True)) if len(args) == len(value) else None
+    return [(args[0], element) for element in value]
+
+
+def named(hint, value, kind) -> list[str]:
+    """Texts in a value that stand where its annotation has a kind, such as `ImportanceName`."""
+    if hint == kind:
+        return [value] if _kind(hint)[0](value) else []
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        taking = (choice for choice in typing.get_args(hint) if _kind(choice)[0](value))
+        return named(next(taking, None), value, kind)
+    elements = _elements(hint, value) if typing.get_origin(hint) in _LISTS else None
+    return [text for h, element in elements or [] for text in named(h, element, kind)]
+
+
+def written(value) -> str:
+    """A value for a message, in one line, as YAML has it; numbers with twelve digits."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return repr(float(f"{value:.12g}") if isinstance(value, float) else value)
+
+
+def _tip(value):
+    """What to do about a number that YAML took for text, such as 1e-6, or Snakemake's --config."""
+    try:
+        float(value if isinstance(value, str) else "")
+    except ValueError:
+        return ""
+    return (
+        " (this is text: a number has no quotes, and a decimal point as in 1.0e-6; numbers within "
+        "--config name='{...}' are text, so put them into a file for --configfile)"
+    )
+
+
+# Recipes
+
+
+def signature(kind: str, name: str, place: str) -> dict[str, inspect.Parameter]:
+    """Parameters that a recipe may give to what it names; ConfigError if there is no such thing."""
+    if not isinstance(name, str):
+        raise ConfigError(f"{place}.{KINDS[kind][1]}: {name!r} is not allowed; expected text")
+    try:
+        return _signature(kind, name)
+    except SyntaxError as error:
+        line = f", line {error.lineno}" if error.lineno else ""
+        raise ConfigError(f"{error.filename}{line}: {error.msg}") from None
+    except (StopIteration, AttributeError, NameError, ImportError) as error:
+        raise ConfigError(
+            f"{place}: {name}.py cannot be used: {str(error) or 'no function'}"
+        ) from None
+    except ValueError as error:
+        raise ConfigError(f"{place}.{KINDS[kind][1]}: {error}") from None
+
+
+@cache
+def taken(kind: str, name: str) -> dict[str, inspect.Parameter]:
+    """Parameters of the function of a data set, importance or metric, annotations included."""
+    return dict(inspect.signature(_FUNCTIONS[kind](name), eval_str=True).parameters)
+
+
+# A sweep asks for every value of every axis.
+@cache
+def _signature(kind, name):
+    if kind == "model":
+        boosted = _OF_BOOSTED if name.startswith(("XGB", "LGBM")) else {}
+        hints = {n: {**_OF_MODELS, **boosted}.get(n, typing.Any) for n in models.parameters(name)}
+    else:
+        all_of_it = taken(kind, name)
+        allowed = {n: p for n, p in all_of_it.items() if n not in _GIVEN.get(kind, ())}
+        hints = {"outcome": parameters.Outcome} if kind == "data" else {}
+        if kind == "importance" and "X" in all_of_it and "y" not in all_of_it:
+            hints["n_rows"] = parameters.Count | None
+        if kind == "importance" and "ties" in all_of_it:
+            # The job takes the name of a recorded order as well, which the library does not know.
+            hints["ties"] = parameters.TieOrder
+        return allowed | _optional(hints)
+    return _optional(hints)
+
+
+def _optional(hints):
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return {n: inspect.Parameter(n, keyword, default=None, annotation=h) for n, h in hints.items()}
+
+
+def constant(kind: str, name: str, constant_name: str, default=()):
+    """What the module of a data set, importance or metric declares by a name in capitals."""
+    return getattr(inspect.getmodule(_FUNCTIONS[kind](name)), constant_name, default)
+
+
+def check_recipe(kind: str, recipe: dict, place: str) -> None:
+    """Check that a recipe names something that exists, and gives it parameters that it takes.
+
+    Parameters may be missing, as a sweep can add them.
+    """
+    key = KINDS[kind][1]
+    signature(kind, recipe[key], place)
+    for parameter, value in recipe.items():
+        if parameter != key:
+            check_value(kind, recipe[key], parameter, value, f"{place}.{parameter}")
+    check_before = constant(kind, recipe[key], "check", None) if kind == "data" else None
+    if check_before:
+        try:
+            check_before(**{k: v for k, v in recipe.items() if k not in ("dataset", "outcome")})
+        except ValueError as error:
+            raise ConfigError(f"{place}.{error}") from None
+
+
+def check_value(kind: str, name: str, parameter: str, value, place: str) -> None:
+    """Check that what a recipe names has a parameter, and that it takes the value."""
+    allowed = signature(kind, name, place.removesuffix(f".{parameter}"))
+    if parameter not in allowed:
+        names = ", ".join(sorted(allowed)) or "none"
+        raise ConfigError(f"{place}: {name} has no such parameter; allowed are {names}")
+    hint = allowed[parameter].annotation
+    reason = problem(hint, value) or (kind == "model" and _problem_of_model(name, parameter, value))
+    if reason:
+        raise ConfigError(f"{place}: {reason}")
+    if value == [] and kind != "model" and allowed[parameter].default not in ([], ()):
+        if parameter not in constant(kind, name, "MAY_BE_EMPTY"):
+            raise ConfigError(f"{place}: [] is not allowed; expected at least one value")
+    if kind == "metric" and (repeated := _repeated(name, parameter, value, hint)):
+        raise ConfigError(f"{place}: {written(repeated[0])} is there twice: name it once")
+    for dataset in named(hint, value, parameters.DatasetName):
+        if dataset not in datasets.available():
+            choices = ", ".join(datasets.available())
+            raise ConfigError(f"{place}: {dataset!r} is not a data set; there are {choices}")
+        needed = ", ".join(_required("data", dataset))
+        if needed:
+            raise ConfigError(
+                f"{place}: {dataset} needs {needed}, which cannot be given here; name another data "
+                "set"
+            )
+    if parameter == "path" and not _is_file(value):
+        raise ConfigError(f"{place}: {value}: no such file (working directory {Path.cwd()})")
+
+
+def _problem_of_model(name, parameter, value):
+    """What the library of a model says of one value, if it is one that no data decide."""
+    if _tip(value):
+        return f"{written(value)} is not allowed{_tip(value)}"
+    if parameter in _OF_MODELS or isinstance(value, (dict, list)):
+        return ""
+    return _refusal(name, parameter, value, type(value))
+
+
+# With the type: 1 is equal to true.
+@cache
+def _refusal(name, parameter, value, kind):
+    """The first line of the error of a fit; scikit-learn looks at parameters before the rows."""
+    recipe = {"estimator": name, parameter: value}
+    X, y = [], []
+    if models.ESTIMATORS[name] in ("xgboost", "lightgbm"):
+        X, y = [[0.0], [1.0], [2.0]] * 2, [0, 1, 2] * 2
+        recipe["n_estimators"] = 1
+    if name.startswith("LGBM"):
+        # Without these its random forests are refused.
+        recipe = {"subsample": 0.9, "subsample_freq": 1} | recipe
+    try:
+        models.unfitted(recipe).fit(X, y)
+    except Exception as error:
+        of_parameters = X or (isinstance(error, TypeError) and isinstance(error, ValueError))
+        reason = re.sub(
+            r"^\[[\d:]+\] \S+: | at /\S+, line \d+ *\.?$", "", str(error).split("\n")[0]
+        )
+        return f"{written(value)} is not allowed: {reason}" if of_parameters else ""
+    return ""
+
+
+def _repeated(name, parameter, value, hint):
+    """Values that a list has more than once, if each of its values has rows of its own.
+
+    Rows that are there twice would count as repeats, and intervals would be too narrow.
+    """
+    # As `ks` has a column `k`, and `sigmas` one `sigma_metric`.
+    words = {word for column in constant("metric", name, "KEYS") for word in column.split("_")}
+    has_rows = parameter in words or parameter.removesuffix("s") in words
+    if not isinstance(value, list) or not (
+        has_rows or named(hint, value, parameters.ImportanceName)
+    ):
+        return []
+    return [v for place, v in enumerate(value) if v in value[:place]]
+
+
+def _is_file(path):
+    try:
+        return Path(path).expanduser().is_file()
+    except (OSError, RuntimeError):  # A name that is too long, or the home of nobody.
+        return False
+
+
+def _required(kind, name):
+    return [n for n, p in signature(kind, name, "").items() if p.default is p.empty]
+
+
+# Sweeps
+
+
+def check_sweep(config: dict, name: str) -> None:
+    """Check the axes of one experiment, and the recipes and measures of all of its points."""
+    experiment, total = config["experiments"][name], 0
+    for number, block in enumerate(experiment["sweep"]):
+        place = f"experiments.{name}.sweep.{number}"
+        n_points, longest = _n_points(block, place)
+        total += n_points
+        if total > sweep.MOST_POINTS:
+            raise ConfigError(
+                f"{place}: with this block there are {total} points, and a sweep has at most "
+                f"{sweep.MOST_POINTS}: take fewer values ({longest}), or make several experiments"
+            )
+        _check_axes(config, experiment, sweep.axes_of(block), place)
+    checked: set = set()
+    for number, settings in sweep.all_settings(experiment, name):
+        _check_point(config, experiment, settings, f"experiments.{name}.sweep.{number}", checked)
+
+
+def _n_points(block, place):
+    """Number of points, which are not listed, as a line may name billions; and the longest axis."""
+    way = next(way for way in ("grid", "zip", "random") if way in block)
+    axes, place = block[way], f"{place}.{way}"
+    if way == "random":
+        axes, place = axes["axes"], f"{place}.axes"
+    sizes = {axis: 1 for axis in axes}
+    for axis, spec in axes.items():
+        if isinstance(spec, list):
+            sizes[axis] = len(spec)
+        elif isinstance(spec, dict) and "first" in spec:
+            if spec["last"] < spec["first"]:
+                raise ConfigError(
+                    f"{place}.{axis}: first is {spec['first']} and last is {spec['last']}; "
+                    "expected a last that is not below first"
+                )
+            sizes[axis] = (spec["last"] - spec["first"]) // spec.get("step", 1) + 1
+        elif isinstance(spec, dict):
+            ((kind, ends),) = spec.items()
+            if ends[0] > ends[1]:
+                reason = f"{ends} is not allowed; expected the lower end first"
+                raise ConfigError(f"{place}.{axis}.{kind}: {reason}")
+    longest = max(sizes, key=sizes.get)
+    for axis, size in sizes.items():
+        if way == "zip" and size not in (1, sizes[longest]):
+            raise ConfigError(
+                f"{place}.{axis}: {size} values beside {sizes[longest]}; give every axis one value "
+                "or equally many"
+            )
+    if way == "random":
+        return block[way]["draws"], f"draws has {block[way]['draws']}"
+    n_points = math.prod(sizes.values()) if way == "grid" else sizes[longest]
+    return n_points, f"{longest} has {sizes[longest]}"
+
+
+def _check_axes(config, experiment, axes, place):
+    """Check the names of axes, and those of variants, data and models."""
+    variants, settings = experiment.get("variants", {}), dict(axes)
+    for name in settings.pop("variant", []):
+        if not isinstance(name, str) or name not in variants:
+            defined = ", ".join(variants) or "none"
+            raise ConfigError(f"{place}: variant {name!r} is not defined; there are {defined}")
+        names = ", ".join(sorted(variants[name].keys() & axes.keys()))
+        if names:
+            raise ConfigError(f"{place}: {names} is set by the variant {name!r}, too; leave it out")
+        settings |= {axis: [value] for axis, value in variants[name].items()}
+    for needed in ("data", "model"):
+        if needed not in settings:
+            raise ConfigError(f"{place}: axis {needed} is missing; name a recipe of {needed}")
+        _known(config, KINDS[needed][0], settings[needed], f"{place}.{needed}")
+    for repeat in settings.get("repeat", []):
+        if reason := problem(parameters.Natural, repeat):
+            raise ConfigError(f"{place}.repeat: {reason}")
+    for axis in settings.keys() - {"data", "model", "repeat"}:
+        kind, _, target = axis.partition(".")
+        name, _, parameter = target.rpartition(".")
+        choices = {"importance": experiment["importances"], "metric": experiment["metrics"]}
+        if kind not in KINDS or not parameter or (kind in choices) != bool(name):
+            raise ConfigError(
+                f"{place}: axis {axis!r} is not known; allowed are data, model, repeat, variant, "
+                "data.P, model.P, importance.NAME.P and metric.NAME.P"
+            )
+        if kind in choices and name not in choices[kind]:
+            raise ConfigError(
+                f"{place}: axis {axis!r}: this experiment has no {kind} {name!r}; "
+                f"there are {', '.join(choices[kind])}"
+            )
+
+
+def _check_point(config, experiment, settings, place, checked):
+    """Check the recipes of one point, unless the same were `checked` with another."""
+    over, computed = sweep.by_owner(settings), experiment["importances"]
+    used = [(kind, settings[kind]) for kind in ("data", "model")]
+    used += [
+        (kind, name) for kind in ("importance", "metric") for name in experiment[KINDS[kind][0]]
+    ]
+    complete, new = {}, False
+    for kind, name in used:
+        owner = sweep.owner(kind, name)
+        recipe = complete[kind, name] = config[KINDS[kind][0]][name] | over.get(owner, {})
+        text = f"{kind} {name} {storage.canonical(recipe)}"
+        if text in checked:
+            continue
+        checked.add(text)
+        new, at = True, f"{place}: {owner}"
+        check_recipe(kind, recipe, at)
+        _check_required(kind, recipe, at)
+        if kind == "metric":
+            _check_needs(config, recipe, computed, at)
+    if new:
+        for name in computed:
+            at = f"{place}: importance.{name} of {settings['model']}"
+            _check_model(complete["importance", name], complete["model", settings["model"]], at)
+
+
+def _check_required(kind, recipe, place):
+    name = recipe[KINDS[kind][1]]
+    ungiven = ", ".join(n for n in _required(kind, name) if n not in recipe)
+    if ungiven:
+        raise ConfigError(f"{place}: {name} needs {ungiven}")
+
+
+def _check_needs(config, recipe, computed, place):
+    """The importances that a metric names are computed, as many as it needs, of its method."""
+    name, there_are = recipe["metric"], f"there are {', '.join(computed) or 'none'}"
+    for parameter, declared in signature("metric", name, place).items():
+        value, hint = recipe.get(parameter, declared.default), declared.annotation
+        for importance in named(hint, value, parameters.ImportanceName):
+            if importance not in computed:
+                tip = "" if problem(hint, None) else "; null takes those that there are"
+                raise ConfigError(
+                    f"{place}.{parameter}: {importance!r} is not among the importances of the "
+                    f"experiment; {there_are}{tip}"
+                )
+    needed, method = constant("metric", name, "IMPORTANCES", 0), constant("metric", name, "METHOD")
+    if len(computed) < needed:
+        raise ConfigError(
+            f"{place}: {name} needs at least {needed} of the experiment's importances, and "
+            f"{there_are}: add to them, or leave the metric out"
+        )
+    if method and method not in [config["importances"][n]["importance"] for n in computed]:
+        raise ConfigError(
+            f"{place}: {name} needs an importance of the method {method}; {there_are}: add one, or "
+            "leave the metric out"
+        )
+
+
+# Word of ``REQUIRES`` of a measure -> what a model must be.
+REQUIREMENTS = {
+    "bootstrap": "a forest with bootstrap: true, without folds, whose rows are drawn for each tree",
+    "model": "a model of its library, fitted once: without folds, and not recorded",
+    "classifier": "a classifier",
+    "forest": "a forest of scikit-learn",
+    "scikit-learn": "a model of scikit-learn",
+    "xgboost": "a model of XGBoost",
+}
+
+
+def offered(model: dict) -> set[str]:
+    """Words of `REQUIREMENTS` that the recipe of a model meets."""
+    name, is_one_model = model["estimator"], not model.get("folds")
+    boosted = name.startswith(("XGB", "LGBM"))
+    is_bagged = model.get("bootstrap", name.startswith("RandomForest"))
+    meets = {
+        "bootstrap": is_one_model and is_bagged,
+        "model": is_one_model and not model.get("recorded"),
+        "classifier": name.endswith("Classifier"),
+        "forest": not boosted and not name.startswith("DecisionTree"),
+        "scikit-learn": not boosted,
+        "xgboost": name.startswith("XGB"),
+    }
+    return {word for word, is_met in meets.items() if is_met}
+
+
+def _check_model(importance, model, place):
+    """A measure can take a model; what a recipe does not show is left to the job."""
+    name = importance["importance"]
+    for word in constant("importance", name, "REQUIRES"):
+        if word in REQUIREMENTS and word not in offered(model):
+            reason = f"{name} needs {REQUIREMENTS[word]}; this {model['estimator']} is none"
+            raise ConfigError(f"{place}: {reason}")
+    if importance.get("n_rows") is not None and model.get("folds"):
+        raise ConfigError(
+            f"{place}: n_rows takes the first rows, and folds explain each row by a model of its "
+            "own: leave one of them out"
+        )
+
+
+# Artefacts
+
+
+def _check_artefact(config, name, artefact):
+    """Check what an artefact names, and what it asks of its code and of the files of its paper."""
+    place, folder = f"artefacts.{name}", PAPERS / name.partition("/")[0]
+    try:
+        module = papers.artefact(name)
+        if artefact.get("module", papers.module_of(name)) != papers.module_of(name):
+            raise ValueError("only artefacts.yaml sets the key module")
+        takes = inspect.signature(module.compute, eval_str=True).parameters
+    except (ValueError, ImportError, NameError, AttributeError) as error:
+        raise ConfigError(f"{place}: {error}") from None
+    for key, parameter in (("datasets", "recipes"), ("recorded", "recorded")):
+        if artefact.get(key) and parameter not in takes:
+            raise ConfigError(f"{place}.{key}: its table takes none; leave it out")
+    # The first parameter is the tables that the artefact is made from; two are the job's.
+    allowed = {n: p for n, p in list(takes.items())[1:] if n not in ("recipes", "recorded")}
+    given = artefact.get("parameters", {})
+    for parameter, value in given.items():
+        at = f"{place}.parameters.{parameter}"
+        if parameter not in allowed:
+            names = ", ".join(sorted(allowed)) or "none"
+            raise ConfigError(f"{at}: no such parameter; allowed are {names}")
+        if reason := problem(allowed[parameter].annotation, value):
+            raise ConfigError(f"{at}: {reason}")
+    ungiven = [n for n, p in allowed.items() if p.default is p.empty and n not in given]
+    if ungiven:
+        raise ConfigError(f"{place}.parameters: {', '.join(ungiven)} must be given")
+    files = sorted(path.name for path in folder.glob("recorded/*"))
+    if artefact.get("recorded") and artefact["recorded"] not in files:
+        reason = f"no file {artefact['recorded']!r}; there are {', '.join(files) or 'none'}"
+        raise ConfigError(f"{place}.recorded: {reason}")
+    decided = artefact.get("statements", [])
+    if decided and not hasattr(module, "statements"):
+        raise ConfigError(f"{place}.statements: {papers.module_of(name)}.py decides none")
+    rows = storage.read_rows(folder / "claims" / "statements.csv") if decided else []
+    for statement in decided:
+        if statement not in (ids := [row["id"] for row in rows]):
+            reason = f"{folder.name} has no {statement!r}; there are {', '.join(ids) or 'none'}"
+            raise ConfigError(f"{place}.statements: {reason}")
+    for dataset in artefact.get("datasets", []):
+        _known(config, "datasets", [dataset], f"{place}.datasets")
+        _check_required("data", config["datasets"][dataset], f"datasets.{dataset}")
+    for input_name in artefact.get("inputs", []):
+        experiment, _, metric = input_name.partition("/")
+        _known(config, "experiments", [experiment], f"{place}.inputs")
+        _known(config["experiments"][experiment], "metrics", [metric], f"{place}.inputs")

@@ -1,0 +1,63 @@
+"""Make one artefact of a paper: its table, its figure from the table, and the judgment of it."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from pathlib import Path
+
+from reproduction import papers, storage
+from reproduction.figures import save, style
+from reproduction.stages import judgments
+
+
+def add_arguments(parser):
+    """Arguments of the job: those of the judgment, and what table and figure need."""
+    judgments.add_arguments(parser)
+    parser.add_argument("--names", nargs="*", default=[], help="of the inputs: EXPERIMENT/METRIC")
+    parser.add_argument(
+        "--experiments", default="results/experiments", help="folder of their tables"
+    )
+    parser.add_argument("--parameters", type=json.loads, default={})
+    parser.add_argument("--figures", nargs="*", default=[], help="a file for each format")
+
+
+class _Inputs(dict):
+    """The tables that an artefact declares, by name; one that it does not declare says so."""
+
+    def __init__(self, artefact, tables):
+        super().__init__(tables)
+        self.artefact = artefact
+
+    def __missing__(self, name):
+        names = ", ".join(self) or "none"
+        raise ValueError(
+            f"artefacts.{self.artefact}.inputs: its table is made from {name!r}, which is not "
+            f"among them: add it; there are {names}"
+        )
+
+
+def run(arguments):
+    """Do the job."""
+    table(arguments)
+    if arguments.figures:
+        figure(arguments)
+    judgments.run(arguments)
+
+
+def table(arguments: Namespace) -> None:
+    """Compute the table."""
+    files = {name: Path(arguments.experiments, f"{name}.csv") for name in arguments.names}
+    tables = {name: storage.read_table(file) for name, file in files.items()}
+    inputs = _Inputs(arguments.artefact, tables)
+    rows = papers.artefact(arguments.artefact).compute(inputs, **arguments.parameters)
+    storage.write_table(arguments.table, rows)
+
+
+def figure(arguments: Namespace) -> None:
+    """Draw the figure from the table, as it was written."""
+    rows = storage.read_table(arguments.table)
+    with style():
+        drawn = papers.artefact(arguments.artefact).draw(rows)
+        for path in arguments.figures:
+            save(drawn, path)

@@ -1,0 +1,51 @@
+# Artefacts of the papers: a table, its figure, and the judgment of what the paper prints and states;
+# `timing` is "timing/" for values that are times, whose jobs run alone, else empty.
+rule artefacts:
+    input:
+        rules.kernels.output,
+        experiments=jobs.artefact_inputs,
+    output:
+        table="results/{timing}tables/{artefact}.csv",
+        svg=report(
+            "results/{timing}figures/{artefact}.svg",
+            caption="../report/figure.rst",
+            category=jobs.paper,
+            labels=jobs.labels,
+        ),
+        png="results/{timing}figures/{artefact}.png",
+        pdf="results/{timing}figures/{artefact}.pdf",
+        judgment="results/{timing}judgments/{artefact}.json",
+    wildcard_constraints:
+        artefact=jobs.one_of("artefacts", drawn=True),
+    log:
+        "results/logs/{timing}artefacts/{artefact}.log",
+    benchmark:
+        "results/timing/jobs/{timing}artefacts/{artefact}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: lambda wildcards: (workflow.cores or 1) if wildcards.timing else 1
+    resources:
+        mem_mb=jobs.growing(3000),
+        runtime=jobs.growing(20),
+    params:
+        key=jobs.artefact_key,
+        names=jobs.artefact_names,
+        folder=lambda wildcards, input: os.path.dirname((input.experiments or [""])[0]),
+        parameters=jobs.artefact_parameters,
+        judging=jobs.judging,
+        figures=lambda wildcards, output: output[1:-1],
+    message:
+        "{wildcards.artefact}"
+    shell:
+        "python -m reproduction --threads {threads} artefacts --artefact {wildcards.artefact}"
+        " --names {params.names:q} --experiments {params.folder:q} --parameters {params.parameters:q} --table {output.table:q}"
+        " --figures {params.figures:q} {params.judging:q} --out {output.judgment:q}"
+        " > {log:q} 2>&1"
+
+
+use rule artefacts as artefacts_without_figure with:
+    output:
+        table="results/{timing}tables/{artefact}.csv",
+        judgment="results/{timing}judgments/{artefact}.json",
+    wildcard_constraints:
+        artefact=jobs.one_of("artefacts", drawn=False),
