@@ -22,7 +22,7 @@ from reproduction.claims import Basis, judge, parse_cell, rules_for, tolerance, 
 from reproduction.planning import configuration
 from reproduction.planning.places import PAPERS
 from reproduction.planning.workflow import Workflow
-from reproduction.stages import judgments
+from reproduction.stages import artefacts, judgments
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -557,14 +557,19 @@ def test_an_artefact_decides_the_statements_that_it_is_listed_with(decided, tmp_
 def judged_anew(flow, name, table, out):
     """Run the judgment of one artefact on a table."""
     arguments = ["--artefact", name, "--table", str(table), "--out", str(out)]
-    judge_file(*arguments, *flow.judging(SimpleNamespace(artefact=name)))
+    given = parsed(*arguments, *flow.judging(SimpleNamespace(artefact=name)))
+    judgments.run(argparse.Namespace(**vars(given) | artefacts.evidence_for(name, given.decided)))
 
 
 def judge_file(*arguments):
     """Run the judgment of an artefact as its job does."""
+    judgments.run(parsed(*arguments))
+
+
+def parsed(*arguments):
     parser = argparse.ArgumentParser()
     judgments.add_arguments(parser)
-    judgments.run(parser.parse_args(arguments))
+    return parser.parse_args(arguments)
 
 
 def test_the_page_of_results_shows_the_summary_of_the_reference_run():

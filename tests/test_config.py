@@ -15,11 +15,10 @@ import yaml
 from reproduction import datasets, metrics, models, peers
 from reproduction.datasets import loader
 from reproduction.metrics import metric
-from reproduction.parameters import Count, ImportanceName, Share, TieOrder
+from reproduction.parameters import Count, ImportanceName, Share, TieOrder, named, problem
 from reproduction.peers import function_of
 from reproduction.planning import checks
 from reproduction.planning import configuration as config
-from reproduction.planning.checks import named, problem
 from reproduction.recorded import TIE_ORDERS
 from splitcredit import importances, registry
 from splitcredit.faithfulness.greedy import ARITHMETICS

@@ -42,7 +42,6 @@ def project(tmp_path):
         storage.write_rows(results / f"{name}.csv", [{"k": 1}] * (9 if "large" in name else 1), "k")
     for name in ("figures/p/t.png", "figures/p/t.svg", "figures/p/large.png"):
         storage.write_text(results / name, name)
-    storage.write_rows(results / "timing" / "rules.csv", [{"rule": "all"}], ["rule"])
     storage.write_text(results / "report.html", REPORT)
     storage.write_text(results / "verdict.txt", "equal: 1")
     storage.write_text(results / "logs" / "data.log", "a path of this machine")
@@ -71,7 +70,6 @@ def test_the_reference_keeps_claims_small_tables_and_the_pictures_of_pages(proje
         "tables.sha256",
         "tables/p/t.csv",
         "timing/tables/p/speed.csv",
-        "timing/rules.csv",
         "figures/p/t.png",
     }
     content = (project / "results" / "tables" / "p" / "large.csv").read_bytes()

@@ -91,11 +91,11 @@ def test_models_that_are_offered_as_bagged_know_their_bags(recipe):
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = (X[:, 0] > 0).astype(int)
     forest = to_forest(models.fit(recipe, X, y), X_train=X)
-    assert ("bootstrap" in checks.offered(recipe)) == (forest.inbag is not None)
+    assert ("bootstrap" in models.offers(recipe)) == (forest.inbag is not None)
 
 
 def test_every_word_that_a_measure_requires_is_known():
     """Every model has impurities and can be fitted again: these two are for the library's users."""
-    words = set(checks.REQUIREMENTS) | {"impurity", "refit"}
+    words = set(models.REQUIREMENTS) | {"impurity", "refit"}
     for name in [*importances.names(), *peers.available()]:
         assert set(checks.constant("importance", name, "REQUIRES")) <= words, name

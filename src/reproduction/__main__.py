@@ -26,8 +26,8 @@ STAGES = {
     "check": "fail if a value differs from print without a known cause",
 }
 
-# Last line but one of the log of a job, which the report reads: Snakemake's benchmarks miss what lies
-# between their last look at a job and its end.
+# Last line but one of the log of a job, which the report reads: Snakemake's benchmarks miss what
+# lies between their last look at a job and its end.
 USED = "used {:.2f} s of processor time, {} MB of memory"
 # Last line that a job prints, so that its log shows whether it ended well.
 FINISHED = "finished"

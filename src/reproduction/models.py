@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import re
+from functools import cache
 
 import numpy as np
 
@@ -116,3 +118,63 @@ def _estimator(name):
     if name not in ESTIMATORS:
         raise ValueError(f"unknown estimator {name!r}: available are {', '.join(ESTIMATORS)}")
     return getattr(importlib.import_module(ESTIMATORS[name]), name)
+
+
+# With the type: 1 is equal to true.
+@cache
+def refusal(name: str, parameter: str, value, kind: type) -> str:
+    """What the library of an estimator says of one value, in one line; empty if it takes it.
+
+    scikit-learn looks at parameters before it looks at the rows. The others fit one tree.
+
+    Parameters
+    ----------
+    name, parameter : str
+    value : plain value, no list
+    kind : type
+        Of the value.
+    """
+    recipe = {"estimator": name, parameter: value}
+    X, y = [], []
+    if ESTIMATORS[name] in ("xgboost", "lightgbm"):
+        X, y = [[0.0], [1.0], [2.0]] * 2, [0, 1, 2] * 2
+        recipe["n_estimators"] = 1
+    if name.startswith("LGBM"):
+        # Without these its random forests are refused.
+        recipe = {"subsample": 0.9, "subsample_freq": 1} | recipe
+    try:
+        unfitted(recipe).fit(X, y)
+    except Exception as error:
+        of_parameters = X or (isinstance(error, TypeError) and isinstance(error, ValueError))
+        reason = re.sub(
+            r"^\[[\d:]+\] \S+: | at /\S+, line \d+ *\.?$", "", str(error).split("\n")[0]
+        )
+        return reason if of_parameters else ""
+    return ""
+
+
+# Word of ``REQUIRES`` of a measure -> what a model must be.
+REQUIREMENTS = {
+    "bootstrap": "a forest with bootstrap: true, without folds, whose rows are drawn for each tree",
+    "model": "a model of its library, fitted once: without folds, and not recorded",
+    "classifier": "a classifier",
+    "forest": "a forest of scikit-learn",
+    "scikit-learn": "a model of scikit-learn",
+    "xgboost": "a model of XGBoost",
+}
+
+
+def offers(model: dict) -> set[str]:
+    """Words of `REQUIREMENTS` that the recipe of a model meets."""
+    name, is_one_model = model["estimator"], not model.get("folds")
+    boosted = name.startswith(("XGB", "LGBM"))
+    is_bagged = model.get("bootstrap", name.startswith("RandomForest"))
+    meets = {
+        "bootstrap": is_one_model and is_bagged,
+        "model": is_one_model and not model.get("recorded"),
+        "classifier": name.endswith("Classifier"),
+        "forest": not boosted and not name.startswith("DecisionTree"),
+        "scikit-learn": not boosted,
+        "xgboost": name.startswith("XGB"),
+    }
+    return {word for word, is_met in meets.items() if is_met}

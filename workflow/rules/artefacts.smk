@@ -15,12 +15,12 @@ rule artefacts:
         png="results/{timing}figures/{artefact}.png",
         pdf="results/{timing}figures/{artefact}.pdf",
         judgment="results/{timing}judgments/{artefact}.json",
-    wildcard_constraints:
-        artefact=jobs.one_of("artefacts", drawn=True),
     log:
         "results/logs/{timing}artefacts/{artefact}.log",
     benchmark:
         "results/timing/jobs/{timing}artefacts/{artefact}.tsv"
+    wildcard_constraints:
+        artefact=jobs.one_of("artefacts", drawn=True),
     conda:
         "../../environment.yml"
     threads: lambda wildcards: (workflow.cores or 1) if wildcards.timing else 1

@@ -7,12 +7,9 @@ code: the signatures of loaders, measures, metrics and artefacts, whose annotati
 
 from __future__ import annotations
 
-import collections.abc
 import inspect
 import math
-import operator
 import re
-import types
 import typing
 from functools import cache
 from pathlib import Path
@@ -20,6 +17,7 @@ from pathlib import Path
 import jsonschema
 
 from reproduction import datasets, metrics, models, papers, parameters, peers, recorded, storage
+from reproduction.parameters import named, problem, written
 from reproduction.planning import facets, sweep
 from reproduction.planning.errors import ConfigError
 from reproduction.planning.places import PAPERS
@@ -43,13 +41,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
 
 def check(config: dict, schema: dict) -> None:
-    """Check keys and types, all names, every recipe, sweep and figure, and what artefacts ask.
-
-    Raises
-    ------
-    ConfigError
-        For the first that is wrong.
-    """
+    """Check keys and types, names, recipes, sweeps, figures and artefacts; raises ConfigError."""
     _check_keys(config)
     check_schema(config, schema)
     for section in (*(section for section, _ in KINDS.values()), "experiments"):
@@ -87,7 +79,7 @@ def _check_keys(config, place=""):
 _Validator = jsonschema.validators.extend(
     jsonschema.Draft202012Validator,
     type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda _, value: _is_int(value)
+        "integer", lambda _, value: parameters.is_int(value)
     ),
 )
 # Types of JSON Schema, in words.
@@ -136,6 +128,8 @@ def _reason(error):
     expected = {
         "type": lambda: " or ".join(_TYPES[name] for name in types_allowed),
         "minimum": lambda: f"at least {rule}",
+        "maximum": lambda: f"at most {rule}",
+        "exclusiveMinimum": lambda: f"above {rule}",
         "pattern": lambda: error.schema["description"],
         "anyOf": lambda: "one value, a list, or keys and values",
     }.get(error.validator)
@@ -156,145 +150,6 @@ def _known(config, section, names, place):
         if not isinstance(name, str) or name not in config[section]:
             choices = ", ".join(sorted(config[section]))
             raise ConfigError(f"{place}: {name!r} is not in {section}; there are {choices}")
-
-
-# Values
-
-_BOUNDS = {
-    ">=": (operator.ge, "at least"),
-    "<=": (operator.le, "at most"),
-    ">": (operator.gt, "above"),
-    "<": (operator.lt, "below"),
-}
-_LISTS = (list, tuple, collections.abc.Sequence)
-
-
-def problem(hint, value) -> str:
-    """What is wrong with a value, as ``-5 is not allowed; expected a whole number of at least 1``.
-
-    Parameters
-    ----------
-    hint : an annotation
-        A kind in `reproduction.parameters`, or made of them by ``|``, ``list`` and ``tuple``. What
-        is not understood takes every value.
-    value : as read from YAML
-
-    Returns
-    -------
-    str
-        Empty if the value fits.
-    """
-    takes, words = _kind(hint)
-    return "" if takes(value) else f"{written(value)} is not allowed; expected {words}{_tip(value)}"
-
-
-def _is_int(value):
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_number(value):
-    return _is_int(value) or (isinstance(value, float) and math.isfinite(value))
-
-
-_PLAIN = {
-    int: (_is_int, "a whole number"),
-    float: (_is_number, "a number"),
-    bool: (lambda value: isinstance(value, bool), "true or false"),
-    str: (lambda value: isinstance(value, str), "text"),
-    dict: (lambda value: isinstance(value, dict), "keys and values"),
-    None: (lambda value: value is None, "null"),
-    types.NoneType: (lambda value: value is None, "null"),
-}
-
-
-@cache
-def _kind(hint):
-    """Whether a value fits an annotation, as a function, and what is expected, in words."""
-    origin, args = typing.get_origin(hint), typing.get_args(hint)
-    if hint in _PLAIN:
-        return _PLAIN[hint]
-    if origin is typing.Literal:
-        choices = {(type(choice), choice) for choice in args}
-        takes = lambda value: isinstance(value, typing.Hashable) and (type(value), value) in choices  # noqa: E731
-        return takes, " or ".join(map(written, args))
-    if origin is typing.Annotated:
-        return _annotated(*args)
-    if origin in (typing.Union, types.UnionType):
-        # Beside a whole number, a number is a fraction: 1 is one thing, and 1.0 all of them.
-        bases = [
-            typing.get_args(h)[0] if typing.get_origin(h) is typing.Annotated else h for h in args
-        ]
-        of_int = [
-            h for h, base in zip(args, bases, strict=True) if base is not float or int not in bases
-        ]
-        words = " or ".join(_kind(h)[1] for h in args)
-        return lambda v: any(_kind(h)[0](v) for h in (of_int if _is_int(v) else args)), words
-    if origin in _LISTS or hint in _LISTS:
-        return _sequence(hint, args)
-    return lambda value: True, "anything"
-
-
-def _annotated(base, text):
-    """Of a base with bounds, as ``">= 0, < 1"``, or with the words for what is expected."""
-    takes, words = _kind(base)
-    clauses = [clause.split() for clause in text.split(",")]
-    if not all(len(clause) == 2 and clause[0] in _BOUNDS for clause in clauses):
-        return takes, text
-    bounds = [(_BOUNDS[sign][0], float(limit)) for sign, limit in clauses]
-    limits = " and ".join(f"{_BOUNDS[sign][1]} {limit}" for sign, limit in clauses)
-    joint = " of " if limits.startswith("at") else " "
-    is_within = lambda value: takes(value) and all(holds(value, limit) for holds, limit in bounds)  # noqa: E731
-    return is_within, f"{words}{joint}{limits}"
-
-
-def _sequence(hint, args):
-    def takes(value):
-        pairs = _elements(hint, value)
-        return pairs is not None and all(_kind(h)[0](element) for h, element in pairs)
-
-    if typing.get_origin(hint) is tuple and args[-1] is not ...:
-        return takes, f"a list of {len(args)}: {', '.join(_kind(h)[1] for h in args)}"
-    return takes, f"a list, each {_kind(args[0])[1]}" if args else "a list"
-
-
-def _elements(hint, value):
-    """Annotation and value of each element; None if it is no list of that length."""
-    args = typing.get_args(hint) or (typing.Any,)
-    if not isinstance(value, (list, tuple)):
-        return None
-    if typing.get_origin(hint) is tuple and args[-1] is not ...:
-        return list(zip(args, value, strict=True)) if len(args) == len(value) else None
-    return [(args[0], element) for element in value]
-
-
-def named(hint, value, kind) -> list[str]:
-    """Texts in a value that stand where its annotation has a kind, such as `ImportanceName`."""
-    if hint == kind:
-        return [value] if _kind(hint)[0](value) else []
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        taking = (choice for choice in typing.get_args(hint) if _kind(choice)[0](value))
-        return named(next(taking, None), value, kind)
-    elements = _elements(hint, value) if typing.get_origin(hint) in _LISTS else None
-    return [text for h, element in elements or [] for text in named(h, element, kind)]
-
-
-def written(value) -> str:
-    """A value for a message, in one line, as YAML has it; numbers with twelve digits."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return repr(float(f"{value:.12g}") if isinstance(value, float) else value)
-
-
-def _tip(value):
-    """What to do about a number that YAML took for text, such as 1e-6, or Snakemake's --config."""
-    try:
-        float(value if isinstance(value, str) else "")
-    except ValueError:
-        return ""
-    return (
-        " (this is text: a number has no quotes, and a decimal point as in 1.0e-6; numbers within "
-        "--config name='{...}' are text, so put them into a file for --configfile)"
-    )
 
 
 # Recipes
@@ -353,10 +208,7 @@ def constant(kind: str, name: str, constant_name: str, default=()):
 
 
 def check_recipe(kind: str, recipe: dict, place: str) -> None:
-    """Check that a recipe names something that exists, and gives it parameters that it takes.
-
-    Parameters may be missing, as a sweep can add them.
-    """
+    """Check that a recipe names what exists, and gives it parameters that it takes."""
     key = KINDS[kind][1]
     signature(kind, recipe[key], place)
     for parameter, value in recipe.items():
@@ -401,34 +253,12 @@ def check_value(kind: str, name: str, parameter: str, value, place: str) -> None
 
 def _problem_of_model(name, parameter, value):
     """What the library of a model says of one value, if it is one that no data decide."""
-    if _tip(value):
-        return f"{written(value)} is not allowed{_tip(value)}"
+    if parameters.tip(value):
+        return f"{written(value)} is not allowed{parameters.tip(value)}"
     if parameter in _OF_MODELS or isinstance(value, (dict, list)):
         return ""
-    return _refusal(name, parameter, value, type(value))
-
-
-# With the type: 1 is equal to true.
-@cache
-def _refusal(name, parameter, value, kind):
-    """The first line of the error of a fit; scikit-learn looks at parameters before the rows."""
-    recipe = {"estimator": name, parameter: value}
-    X, y = [], []
-    if models.ESTIMATORS[name] in ("xgboost", "lightgbm"):
-        X, y = [[0.0], [1.0], [2.0]] * 2, [0, 1, 2] * 2
-        recipe["n_estimators"] = 1
-    if name.startswith("LGBM"):
-        # Without these its random forests are refused.
-        recipe = {"subsample": 0.9, "subsample_freq": 1} | recipe
-    try:
-        models.unfitted(recipe).fit(X, y)
-    except Exception as error:
-        of_parameters = X or (isinstance(error, TypeError) and isinstance(error, ValueError))
-        reason = re.sub(
-            r"^\[[\d:]+\] \S+: | at /\S+, line \d+ *\.?$", "", str(error).split("\n")[0]
-        )
-        return f"{written(value)} is not allowed: {reason}" if of_parameters else ""
-    return ""
+    reason = models.refusal(name, parameter, value, type(value))
+    return f"{written(value)} is not allowed: {reason}" if reason else ""
 
 
 def _repeated(name, parameter, value, hint):
@@ -605,39 +435,12 @@ def _check_needs(config, recipe, computed, place):
         )
 
 
-# Word of ``REQUIRES`` of a measure -> what a model must be.
-REQUIREMENTS = {
-    "bootstrap": "a forest with bootstrap: true, without folds, whose rows are drawn for each tree",
-    "model": "a model of its library, fitted once: without folds, and not recorded",
-    "classifier": "a classifier",
-    "forest": "a forest of scikit-learn",
-    "scikit-learn": "a model of scikit-learn",
-    "xgboost": "a model of XGBoost",
-}
-
-
-def offered(model: dict) -> set[str]:
-    """Words of `REQUIREMENTS` that the recipe of a model meets."""
-    name, is_one_model = model["estimator"], not model.get("folds")
-    boosted = name.startswith(("XGB", "LGBM"))
-    is_bagged = model.get("bootstrap", name.startswith("RandomForest"))
-    meets = {
-        "bootstrap": is_one_model and is_bagged,
-        "model": is_one_model and not model.get("recorded"),
-        "classifier": name.endswith("Classifier"),
-        "forest": not boosted and not name.startswith("DecisionTree"),
-        "scikit-learn": not boosted,
-        "xgboost": name.startswith("XGB"),
-    }
-    return {word for word, is_met in meets.items() if is_met}
-
-
 def _check_model(importance, model, place):
     """A measure can take a model; what a recipe does not show is left to the job."""
     name = importance["importance"]
     for word in constant("importance", name, "REQUIRES"):
-        if word in REQUIREMENTS and word not in offered(model):
-            reason = f"{name} needs {REQUIREMENTS[word]}; this {model['estimator']} is none"
+        if word in models.REQUIREMENTS and word not in models.offers(model):
+            reason = f"{name} needs {models.REQUIREMENTS[word]}; this {model['estimator']} is none"
             raise ConfigError(f"{place}: {reason}")
     if importance.get("n_rows") is not None and model.get("folds"):
         raise ConfigError(

@@ -211,21 +211,10 @@ class Workflow:
         return {name: self.config["datasets"][name] for name in names}
 
     def judging(self, wildcards):
-        """How an artefact is judged: arguments of `reproduction.stages.judgments`, as a list."""
-        paper, _, name = wildcards.artefact.partition("/")
-        artefact, rules = self.artefacts[wildcards.artefact], _rules(paper)
-        folder, decided = PAPERS / paper / "claims", artefact.get("statements", [])
-        arguments = []
-        if (folder / f"{name}.csv").exists():
-            arguments += ["--printed", relative(folder / f"{name}.csv")]
-            arguments += ["--rules", json.dumps(rules.get(name, []))]
-        if decided:
-            evidence = rules.get("statements", {})
-            known = {
-                statement: evidence[statement] for statement in decided if statement in evidence
-            }
-            arguments += ["--statements", relative(folder / "statements.csv")]
-            arguments += ["--evidence", json.dumps(known), "--decided", *decided]
+        """How an artefact is judged, beside the evidence in its paper: arguments of the job."""
+        artefact, arguments = self.artefacts[wildcards.artefact], []
+        if artefact.get("statements"):
+            arguments += ["--decided", *artefact["statements"]]
         if artefact.get("scaled") and not self.config["paper_scale"]:
             reason = f"preset {self.config['preset']}: sizes are not those of the paper"
             arguments += ["--incomparable", reason]
@@ -297,7 +286,7 @@ class Workflow:
         """Command that writes the report from what was made, for Snakemake to format."""
         words = ["python", "-m", "reproduction", "unfinished", "--cores", str(cores)]
         command = shlex.join([*words, "--configuration", *self.packed()])
-        return command.replace("{", "{{").replace("}", "}}")
+        return f"{command} > results/logs/unfinished.log 2>&1".replace("{", "{{").replace("}", "}}")
 
     def incomplete(self):
         """Artefacts that are not made, each with the log of the job that failed and its reason."""
@@ -426,9 +415,3 @@ def _texts(value):
     elif isinstance(value, list):
         for item in value:
             yield from _texts(item)
-
-
-@cache
-def _rules(paper):
-    path = PAPERS / paper / "claims" / "rules.yaml"
-    return configuration.read_yaml(path) if path.exists() else {}

@@ -6,8 +6,11 @@ import json
 from argparse import Namespace
 from pathlib import Path
 
+import yaml
+
 from reproduction import papers, storage
 from reproduction.figures import save, style
+from reproduction.planning.places import PAPERS
 from reproduction.stages import judgments
 
 
@@ -15,9 +18,7 @@ def add_arguments(parser):
     """Arguments of the job: those of the judgment, and what table and figure need."""
     judgments.add_arguments(parser)
     parser.add_argument("--names", nargs="*", default=[], help="of the inputs: EXPERIMENT/METRIC")
-    parser.add_argument(
-        "--experiments", default="results/experiments", help="folder of their tables"
-    )
+    parser.add_argument("--experiments", nargs="?", default=".", help="folder of their tables")
     parser.add_argument("--parameters", type=json.loads, default={})
     parser.add_argument("--figures", nargs="*", default=[], help="a file for each format")
 
@@ -42,7 +43,31 @@ def run(arguments):
     table(arguments)
     if arguments.figures:
         figure(arguments)
-    judgments.run(arguments)
+    evidence = evidence_for(arguments.artefact, arguments.decided)
+    judgments.run(Namespace(**vars(arguments) | evidence))
+
+
+def evidence_for(name: str, decided=()) -> dict:
+    """Arguments of the judgment of an artefact that the folder ``claims`` of its paper has.
+
+    Parameters
+    ----------
+    name : str
+        PAPER/ARTEFACT.
+    decided : sequence of str
+        Statements that it decides.
+    """
+    paper, _, artefact = name.partition("/")
+    folder = PAPERS / paper / "claims"
+    printed, rules_file = folder / f"{artefact}.csv", folder / "rules.yaml"
+    rules = yaml.safe_load(rules_file.read_text(encoding="utf-8")) if rules_file.exists() else {}
+    of_statements = rules.get("statements", {})
+    return {
+        "printed": printed if printed.exists() else None,
+        "rules": rules.get(artefact, []),
+        "statements": folder / "statements.csv",
+        "evidence": {s: of_statements[s] for s in decided if s in of_statements},
+    }
 
 
 def table(arguments: Namespace) -> None:
