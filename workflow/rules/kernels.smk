@@ -12,6 +12,8 @@ rule kernels:
     resources:
         mem_mb=jobs.growing(2000),
         runtime=jobs.growing(10),
+    params:
+        key=jobs.kernels_key(),
     message:
         "Compiling the kernels"
     shell:

@@ -59,6 +59,11 @@ class Workflow:
     # Data, models, importances and metrics of a batch. The key of a job covers the sources of those
     # before it: models are temporary, and Snakemake asks nothing of a file that is not there.
 
+    @staticmethod
+    def kernels_key():
+        """Key of the compiled kernels."""
+        return sources.key("library")
+
     def runs(self, wildcards):
         """Runs of a batch, packed."""
         return pack([run.to_json() for run in self._batch(wildcards)])
