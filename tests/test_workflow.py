@@ -22,7 +22,7 @@ STAGES |= {"artefacts_without_figure", "claims", "report", "check"}
 SWEEP_STAGES = {"sweep_tables", "sweep_figures"}
 # The jobs of a batch.
 BATCHES = ("data_and_models", "importances", "metrics")
-NEEDED = ("Snakefile", "workflow", "config", "data", "src", "environment.yml")
+NEEDED = ("Snakefile", "workflow", "config", "data", "src", "environment.yml", "requirements.lock")
 MINI = {
     "importances": ["local_mdi", "saabas"],
     "metrics": ["row_correlation_summary"],

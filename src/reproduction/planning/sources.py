@@ -1,8 +1,7 @@
 """Keys: digests of folders, by which an edit of the sources reruns the jobs that may use them.
 
-Snakemake sees no edit in an imported module. So a digest of all files of some folders is a
-parameter of each rule, and an edit may rerun more than it must. It covers the versions in the lock,
-with which equal sources may compute other values, and not the place of the checkout.
+Snakemake sees no edit in an imported module. So a digest of folders is a parameter of each rule:
+an edit may rerun more than it must. It covers the lock, and not the place of the checkout.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from reproduction.planning.places import ROOT
 
-# Parts of the sources: files and folders below the checkout. `papers` is what all papers share.
+# Parts of the sources. `papers` is what all papers share.
 _FOLDERS = {
     "library": ("src/splitcredit",),
     "metrics": ("src/reproduction/metrics", "src/reproduction/stages/metrics.py"),
@@ -28,7 +27,7 @@ _FOLDERS = {
         "src/reproduction/stages/sweep_figures.py",
     ),
 }
-# Each paper is a part of its own, and plans are parameters of the jobs.
+# Each paper is a part of its own; plans are parameters of jobs.
 _APART = ("src/reproduction/papers", "src/reproduction/planning")
 
 
@@ -43,8 +42,8 @@ def key(*parts: str, files=()) -> str:
     files : iterable of path
         The digest covers their content, and not their places.
     """
-    contents = [_versions(), *map(_digest, parts), *map(_content, map(Path, files))]
-    return hashlib.sha256("\n".join(contents).encode()).hexdigest()[:16]
+    contents = "\n".join([_versions(), *map(_digest, parts), *map(_content, map(Path, files))])
+    return hashlib.sha256(contents.encode()).hexdigest()[:16]
 
 
 @cache
@@ -77,6 +76,5 @@ def _content(path):
 @cache
 def _versions():
     """Names and versions of the packages that the lock pins; not their hashes."""
-    lock = ROOT / "requirements.lock"
-    text = lock.read_text(encoding="utf-8") if lock.is_file() else ""
+    text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     return "\n".join(re.findall(r"^[\w.-]+==[^\s\\]+", text, re.MULTILINE))
