@@ -48,13 +48,18 @@ def project(tmp_path):
     return copy_to(tmp_path)
 
 
-def copy_to(tmp_path):
-    """Copy these parts of the project, and write the experiment."""
+def copy_to(tmp_path, *, with_library=False):
+    """Copy these parts of the project, and write the experiment.
+
+    Without a library of its own a copy uses that of the environment, whose compiled kernels are
+    there: numba keeps machine code by the place of the sources.
+    """
     for name in NEEDED:
         source = ROOT / name
         if source.is_dir():
             # With the byte code of our modules: they need not be compiled anew in each copy.
-            ignore = shutil.ignore_patterns("*.egg-info")
+            left_out = ("*.egg-info", *(() if with_library else ("splitcredit",)))
+            ignore = shutil.ignore_patterns(*left_out)
             shutil.copytree(source, tmp_path / name, ignore=ignore)
         else:
             shutil.copy(source, tmp_path / name)
@@ -325,7 +330,7 @@ def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(snak
 @pytest.mark.long
 def test_an_edited_kernel_changes_the_numbers_of_those_who_use_it(snakemake, tmp_path):
     """The edit is in a function inlined from another file, which numba's cache does not see."""
-    project = copy_to(tmp_path)
+    project = copy_to(tmp_path, with_library=True)
     pairs = {"metric.row_correlation_summary.pairs": [[["local_mdi", "saabas"]]]}
     grid = {"data": "led", "model": "extra_trees", "model.n_estimators": 5, **pairs}
     experiment = {**MINI, "sweep": [{"grid": grid}]}
