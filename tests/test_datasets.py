@@ -140,12 +140,6 @@ def test_bad_parameters_are_named(name, parameters, message):
         datasets.load({"dataset": name, **parameters})
 
 
-def test_arrays_come_back():
-    data = load("led")
-    restored = Dataset.from_arrays(data.to_arrays())
-    assert np.array_equal(restored.X, data.X) and restored.feature_names == data.feature_names
-
-
 SPLITS = {"red_wine": 1279, "california_housing": 16346, "parkinson": 4700}
 
 
@@ -230,15 +224,6 @@ def test_a_table_holds_what_its_original_holds(name):
         return
     separator = ";" if name == "red_wine" else ","
     pd.testing.assert_frame_equal(table, pd.read_csv(io.BytesIO(content), sep=separator))
-
-
-def test_every_table_is_named_with_its_original_on_the_page_beside_it():
-    page = (ROOT / "data" / "README.md").read_text()
-    files = {path.name.removesuffix(".csv.gz") for path in (ROOT / "data").glob("*.csv.gz")}
-    assert files == set(make_tables.ORIGINALS)
-    for name, (file, sha256) in make_tables.ORIGINALS.items():
-        (row,) = [line for line in page.splitlines() if line.startswith(f"| `{name}`")]
-        assert f"`{file}`" in row and f"`{sha256}`" in row
 
 
 @pytest.mark.parametrize("name", TABLES)

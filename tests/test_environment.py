@@ -5,7 +5,6 @@ Nothing here needs a network: where packages would be installed, a stub stands i
 
 import importlib.metadata
 import importlib.util
-import json
 import os
 import re
 import shlex
@@ -306,16 +305,6 @@ def test_markers_of_the_lock_are_kept():
     assert environment["dependencies"][-1]["pip"] == ["one==1", 'two==2 ; sys_platform == "win32"']
 
 
-def test_every_rule_that_runs_something_names_the_environment():
-    rules = re.compile(r"^ *rule .*?(?=^ *rule |\Z)", re.M | re.S)
-    for path in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
-        for rule in rules.findall(path.read_text()):
-            if "shell:" in rule:
-                match = re.search(r'conda:\s+"(.*)"', rule)
-                assert match, f"{path.name}: {rule.splitlines()[0]}"
-                assert (path.parent / match[1]).resolve() == ROOT / "environment.yml"
-
-
 @pytest.fixture
 def bare(tmp_path):
     """An environment with all packages of this one, but without splitcredit."""
@@ -378,37 +367,3 @@ def test_jobs_find_the_package_where_it_is_not_installed(bare, tmp_path):
     assert process.returncode == 1
     assert "nothing: unbound variable" in process.stderr
     assert not (project / "unset.txt").exists()
-
-
-@pytest.mark.long
-def test_snakemake_writes_a_container_recipe_of_the_same_packages(bare, tmp_path):
-    """It asks conda about itself, no more; a stub answers."""
-    project = copy_of_workflow(tmp_path / "project")
-    conda = tmp_path / "conda"
-    conda.mkdir()
-    info = json.dumps({"conda_prefix": str(tmp_path), "platform": "linux-64"})
-    (conda / "conda").write_text(
-        f"#!/bin/sh\ncase $1 in\ninfo) echo '{info}' ;;\n--version) echo conda 99.9.9 ;;\n"
-        'config) echo \'{"get": {"channel_priority": "strict"}}\' ;;\n*) exit 1 ;;\nesac\n'
-    )
-    (conda / "conda").chmod(0o755)
-    command = ["-m", "snakemake", "experiment_sutera2021_k_led", *OPTIONS, "--containerize"]
-    process = run_in(bare, project, *command, path=[conda])
-    assert process.returncode == 0, process.stderr
-    lines = process.stdout.splitlines()
-    (copied,) = [line.split()[1:] for line in lines if line.startswith("COPY ")]
-    assert copied[0] == "environment.yml"
-    assert any(f"conda env create --prefix {Path(copied[1]).parent} " in line for line in lines)
-    assert "#         - snakemake==" in process.stdout
-
-
-def test_recipes_of_containers_copy_what_the_script_needs():
-    recipe = (ROOT / "apptainer.def").read_text()
-    copied = dict(re.findall(r"^    (\S+) /opt/splitcredit/(\S+)$", recipe, re.M))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    needed = {"pyproject.toml", "requirements.lock", "requirements-tools.lock", "src", "workflow"}
-    assert needed | {project["readme"], "LICENSE"} == set(copied)
-    for name, target in copied.items():
-        assert (ROOT / name).exists() and target == name
-    for line in (ROOT / ".dockerignore").read_text().splitlines():
-        assert line.startswith("#") or line not in {*copied, "config", "data", "Makefile"}

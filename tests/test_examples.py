@@ -5,13 +5,11 @@ import doctest
 import importlib
 import inspect
 import re
-import types
 from pathlib import Path
 
 import pytest
 
 import splitcredit
-from splitcredit import importances
 
 API = Path(__file__).resolve().parents[1] / "docs" / "api"
 MODULES = r"^\.\. automodule:: (splitcredit\.\S+)\n   :members:(.*)$"
@@ -36,16 +34,6 @@ def documented():
 
 DOCUMENTED = documented()
 HOMES = sorted({value.__module__ for value in DOCUMENTED.values()})
-
-
-def test_the_reference_documents_functions_and_classes():
-    kinds = [inspect.isclass(value) for value in DOCUMENTED.values()]
-    assert sum(kinds) >= 10 and len(kinds) - sum(kinds) >= 30
-
-
-@pytest.mark.parametrize("name", [n for n, v in DOCUMENTED.items() if inspect.isfunction(v)])
-def test_every_function_of_the_reference_has_an_example(name):
-    assert re.search(r"Examples\n *-{8}\n *>>> ", DOCUMENTED[name].__doc__), name
 
 
 @pytest.mark.parametrize("name", [n for n, v in DOCUMENTED.items() if inspect.isfunction(v)])
@@ -80,17 +68,6 @@ def test_docstrings_of_the_reference_describe_every_parameter_and_what_is_return
         assert re.search(r"^(Returns|Yields)\n-+$", text, re.M), name
 
 
-@pytest.mark.parametrize("name", [n for n in DOCUMENTED if ".importances." in n])
-def test_docstrings_of_measures_state_units_and_source(name):
-    text = inspect.getdoc(DOCUMENTED[name])
-    if name.endswith(".importances"):
-        assert "As for `importance`" in text
-        return
-    assert re.search(r"\b(19|20)\d\d\b|(lundberg|sutera|loecher|gajewski)20\d\d", text), name
-    returned = re.search(r"^Returns\n-+\n((?:.|\n)*?)\n\n", text, re.M)[1]
-    assert re.search(r"units?\b|per row|places", returned), name
-
-
 def test_type_checkers_see_every_public_name():
     """The names are imported when first used, so a stub has to list them."""
     stub = Path(splitcredit.__file__).with_suffix(".pyi")
@@ -110,21 +87,4 @@ def test_type_checkers_see_every_public_name():
 @pytest.mark.parametrize("module", HOMES)
 def test_examples_in_docstrings_give_what_they_show(module):
     results = doctest.testmod(importlib.import_module(module))
-    assert results.attempted > 0 and results.failed == 0
-
-
-def test_the_worked_example_of_a_measure_has_the_docstring_that_measures_need(monkeypatch):
-    page = (API.parent / "extend.md").read_text(encoding="utf-8")
-    module = types.ModuleType("worked_example")
-    exec(re.search(r"^```python\n(.*?)^```", page, re.M | re.S)[1], module.__dict__)
-    monkeypatch.setattr(importances, "split_count", module, raising=False)
-    name = "splitcredit.importances.split_count.importance"
-    monkeypatch.setitem(DOCUMENTED, name, module.importance)
-    test_every_function_of_the_reference_has_an_example(name)
-    test_every_function_has_hints_for_what_it_takes_and_returns(name)
-    test_docstrings_of_the_reference_describe_every_parameter_and_what_is_returned(
-        name, module.importance
-    )
-    test_docstrings_of_measures_state_units_and_source(name)
-    results = doctest.testmod(module)
     assert results.attempted > 0 and results.failed == 0
