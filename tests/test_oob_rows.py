@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import cache, partial
 
 import lightgbm
-import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,8 +24,9 @@ from splitcredit.importances import air, mda, mdi_oob, oob_attributions, penaliz
 from splitcredit.kernels import kept
 from splitcredit.kernels.tree_shap import layout
 from splitcredit.kernels.walks import mda as mda_kernel
+from twins_tree_shap import tree_shap_by_sizes
 
-METHODS = {"saabas": twins.saabas, "tree_shap": twins.tree_shap_exact}
+METHODS = {"saabas": twins.saabas, "tree_shap": tree_shap_by_sizes}
 
 
 @cache
@@ -195,21 +195,6 @@ def test_what_is_not_the_training_data_is_refused(measure):
 def test_choices_that_there_are_not_are_refused(given):
     with pytest.raises(ValueError, match=f"{next(iter(given))}="):
         oob_attributions.importance(*case("two classes"), **given)
-
-
-def test_one_thread_and_two_give_the_same_bytes():
-    model, X, y = fitted("forest, gini, cancer")
-    forest = to_forest(model, X)
-    contents, threads = set(), numba.get_num_threads()
-    try:
-        for n in (1, 2):
-            numba.set_num_threads(n)
-            values = [oob_attributions.attribute(forest, X, method).values for method in METHODS]
-            values.append(mda.importance(forest, X, y).values)
-            contents.add(b"".join(v.tobytes() for v in values))
-    finally:
-        numba.set_num_threads(threads)
-    assert len(contents) == 1
 
 
 @pytest.mark.parametrize("kind", ["classes", "values"])

@@ -190,66 +190,10 @@ def tree_shap_by_subsets(forest, X, number=float, players=None) -> np.ndarray:
     return values
 
 
-def tree_shap_exact(forest, X) -> np.ndarray:
-    """Shapley values of lundberg2017, Eq. 2 with Algorithm 1, as fractions, in polynomial time.
-
-    Algorithm 1 gives a leaf with value v the expectation v * prod_{i in S} o_i prod_{i not in S}
-    z_i, with z_i the product of r_child / r_parent over the edges that test i, and o_i = 1 if x
-    takes all of these edges, else 0. In Eq. 2 a feature i then gains v (o_i - z_i) times the
-    product over the others, and the sum over the subsets S of size k is the coefficient e_k of y^k
-    in prod_{j != i} (z_j + o_j y). Features that are not on the path are dummies, so M is the
-    number of features on the path.
-    """
-    values = np.zeros((len(X), forest.n_features, forest.n_outputs), dtype=object)
-
-    def visit(n, row, k, z, o):
-        if forest.feature[k] < 0:
-            for i, gain in _gains(z, o).items():
-                for c in range(forest.n_outputs):
-                    values[n, i, c] += gain * Fraction(forest.value[k, c])
-            return
-        i, left = int(forest.feature[k]), goes_left(forest, k, row)
-        for child, x_goes_here in ((forest.left[k], left), (forest.right[k], not left)):
-            ratio = Fraction(forest.cover[child]) / Fraction(forest.cover[k])
-            visit(
-                n,
-                row,
-                child,
-                {**z, i: z.get(i, 1) * ratio},
-                {**o, i: o.get(i, 1) * int(x_goes_here)},
-            )
-
-    for n, row in enumerate(X):
-        for root in forest.tree_offsets[:-1]:
-            visit(n, row, root, {}, {})
-    return values / Fraction(forest.n_trees) if forest.aggregate == "mean" else values
-
-
 @cache
 def orders(m):
     """Numbers of orders of m features in which a subset of size 0, 1, ... goes before a feature."""
     return [math.factorial(size) * math.factorial(m - size - 1) for size in range(m)]
-
-
-def _gains(z, o):
-    """Factor of a leaf's value in the Shapley value of every feature on its path."""
-    m = len(z)
-    gains = {}
-    for i in z:
-        # z_j + o_j y over the common denominator: whole numbers, as fractions are slow.
-        coefficients, denominator = [1], 1
-        for j in set(z) - {i}:
-            denominator *= z[j].denominator
-            scaled = [c * z[j].numerator for c in coefficients]
-            if o[j]:
-                scaled = [
-                    a + b * z[j].denominator
-                    for a, b in zip([*scaled, 0], [0, *coefficients], strict=True)
-                ]
-            coefficients = scaled
-        weighted = sum(w * e for w, e in zip(orders(m), coefficients, strict=False))
-        gains[i] = (o[i] - z[i]) * Fraction(weighted, denominator * math.factorial(m))
-    return gains
 
 
 def _aggregate(forest, total):
