@@ -7,8 +7,19 @@ import numpy as np
 import pytest
 
 import twins
-from forests import BOOSTED, DRAWN, FITTED, boosted, fitted, grow, leaf, single_leaf, split, stump
-from splitcredit import to_forest
+from forests import (
+    BOOSTED,
+    DRAWN,
+    FITTED,
+    boosted,
+    fitted,
+    grow,
+    leaf,
+    rows_on_thresholds,
+    split,
+    stump,
+)
+from splitcredit import explain, to_forest
 from splitcredit.importances import get_method
 
 TWINS = {"none": twins.mdi, "trees": twins.mdi_normalized_by_tree}
@@ -36,14 +47,6 @@ def test_mdi_of_fitted_forests_equals_the_twin(name, normalize):
 
 
 @pytest.mark.parametrize("name", FITTED)
-def test_mdi_is_the_mean_of_scikit_learns_importances_before_normalization(name):
-    model, _, _ = fitted(name)
-    trees = [e.tree_ for e in getattr(model, "estimators_", [model])]
-    theirs = np.mean([t.compute_feature_importances(normalize=False) for t in trees], axis=0)
-    assert twins.largest_error(importance(to_forest(model)), theirs) <= twins.ROUNDING
-
-
-@pytest.mark.parametrize("name", FITTED)
 def test_mdi_by_trees_is_feature_importances_(name):
     model, _, _ = fitted(name)
     ours = importance(to_forest(model), normalize="trees")
@@ -57,30 +60,11 @@ def test_mdi_by_trees_is_feature_importances_of_gradient_boosting(name):
     assert twins.largest_error(ours, model.feature_importances_) <= twins.ROUNDING
 
 
-def test_the_two_forms_differ_by_more_than_a_factor():
-    """Otherwise the tests above could not tell them apart."""
-    forest = to_forest(fitted("extra-trees, shallow, wine")[0])
-    by_forest = importance(forest)
-    assert twins.largest_error(by_forest / by_forest.sum(), importance(forest, "trees")) > 0.01
-
-
 def test_example_2_of_sutera2021():
     """P(Y=1) = 1/4; Y is known for x = 1 and even for x = 0: I(Y; X) bits."""
     entropy = -(0.25 * math.log2(0.25) + 0.75 * math.log2(0.75))
     tree = split(0, 0.5, leaf(0.5, 2.0, 1.0), leaf(0.0, 2.0, 0.0), impurity=entropy)
     assert importance(grow([tree], 1))[0] == pytest.approx(entropy - 0.5, abs=twins.ROUNDING)
-
-
-@pytest.mark.parametrize("normalize", TWINS)
-def test_unused_features_get_exactly_zero(normalize):
-    assert importance(stump(), normalize).nonzero()[0].tolist() == [1]
-    model, _, _ = fitted("tree, constant column")
-    assert importance(to_forest(model), normalize)[-1] == 0.0
-
-
-@pytest.mark.parametrize("normalize", TWINS)
-def test_trees_without_a_split_have_no_importance(normalize):
-    np.testing.assert_array_equal(importance(single_leaf(3), normalize), np.zeros(3))
 
 
 @pytest.mark.parametrize("normalize", TWINS)
@@ -98,3 +82,80 @@ def test_a_forest_without_impurities_is_refused():
 def test_an_unknown_normalization_is_refused():
     with pytest.raises(ValueError, match="normalize='sum': expected 'none' or 'trees'"):
         importance(stump(), normalize="sum")
+
+
+# Local MDI, and what sutera2021 proves of it.
+
+
+def global_mdi(forest, *arguments):
+    """Global MDI as an array."""
+    return get_method("mdi", "importance")(forest, *arguments).values
+
+
+UNBAGGED = [
+    "tree, gini, iris",
+    "tree, entropy, wine",
+    "tree, squared error, diabetes",
+    "tree, best first, digits",
+    "tree, constant column",
+    "tree, NaN",
+    "tree of one node",
+    "forest, unbagged, wine",
+    "extra-trees, shallow, wine",
+    "extra-trees, entropy, digits",
+    "extra-trees, entropy, iris",
+    "extra-trees, squared error, made",
+]
+
+
+def local_mdi(model, X):
+    """Values without the axis of the one output."""
+    return explain(model, X, "local_mdi").values[:, :, 0]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_local_mdi_equals_the_twin(name):
+    forest = DRAWN[name]()
+    X = rows_on_thresholds(forest, 100)
+    error = twins.largest_error(local_mdi(forest, X), twins.local_mdi(forest, X))
+    assert error <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_local_mdi_of_fitted_forests_equals_the_twin(name):
+    model, X, _ = fitted(name)
+    forest, X = to_forest(model), X[::17]
+    error = twins.largest_error(local_mdi(forest, X), twins.local_mdi(forest, X))
+    assert error <= twins.ROUNDING
+
+
+@pytest.mark.parametrize("name", UNBAGGED)
+def test_the_mean_over_the_training_rows_is_global_mdi(name):
+    """Eq. 9 of sutera2021."""
+    model, X, _ = fitted(name)
+    mean = local_mdi(model, X).mean(axis=0)
+    assert twins.largest_error(mean, global_mdi(to_forest(model))) <= twins.ROUNDING
+
+
+def test_example_2_of_sutera2021_local():
+    """The printed -0.19 and +0.81: a feature can make the output of a row less certain."""
+    entropy = -(0.25 * math.log2(0.25) + 0.75 * math.log2(0.75))
+    tree = split(0, 0.5, leaf(0.5, 2.0, 1.0), leaf(0.0, 2.0, 0.0), impurity=entropy)
+    values = local_mdi(grow([tree], 1), [[0.0], [1.0]])
+    np.testing.assert_array_equal(values[:, 0], [entropy - 1.0, entropy])
+    assert [f"{v:.2f}" for v in values[:, 0]] == ["-0.19", "0.81"]
+
+
+def test_the_output_is_named_after_the_criterion():
+    model, X, _ = fitted("forest, squared error, diabetes")
+    attribution = explain(model, X[:3], "local_mdi")
+    assert attribution.output_names == ("squared_error",)
+    np.testing.assert_array_equal(attribution.baseline, [0.0])
+    nameless = explain(replace(stump(), criterion=None), np.zeros((1, 3)), "local_mdi")
+    assert nameless.output_names == ("impurity",)
+
+
+def test_a_forest_without_impurities_is_refused_local():
+    forest = replace(stump(), impurity=None)
+    with pytest.raises(ValueError, match=r"local MDI needs the impurity.*Forest\(impurity=\.\.\."):
+        explain(forest, np.zeros((1, 3)), "local_mdi")

@@ -1,16 +1,30 @@
 """Metrics by hand: shares of scores and their errors, depths, limits, bounds, gaps that are 0."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
 
 from forests import grow, leaf, split
 from reproduction.datasets import Dataset
-from reproduction.metrics import agreement, metric, sampling_error
+from reproduction.metrics import (
+    _global,
+    _rankings,
+    agreement,
+    metric,
+    pgi_agreement,
+    sampling_error,
+)
+from reproduction.metrics.row_correlation import row_correlations
 from splitcredit import Attribution
+from splitcredit._ranks import by_values
 from splitcredit.attribution import Importance
 from splitcredit.faithfulness.bounds import largest_pgi2
 from splitcredit.faithfulness.prediction_gap import pgi2
-from splitcredit.faithfulness.rankings import of_attribution
+from splitcredit.faithfulness.rankings import first_of_same, of_attribution
+from splitcredit.importances import pg2_greedy
 
 NAMES = ("a", "b", "c")
 
@@ -115,3 +129,181 @@ def test_only_gaps_that_are_0_count_as_0():
     assert 0 < (~sets[:, 0]).mean() < 1
     assert (table["zero_share"] == (~sets[:, 0]).mean()).all()
     assert (0 < table["exact_mean"]).all() and (table["exact_mean"] < 1e-22).all()
+
+
+# Sets that several rankings begin with, and who is first.
+
+
+@pytest.mark.parametrize("d", [1, 31, 32, 40, 62, 63, 70])
+def test_sets_are_the_same_if_all_features_are(d):
+    """Also the features behind the 31st and the 62nd, where integers of bits end."""
+    rng = np.random.default_rng(d)
+    ends = rng.random((3, 8, d)) < 0.5
+    # Sets that differ in one feature only, and copies.
+    for j in (0, d // 2, d - 1, max(0, d - 32)):
+        changed_set = ends[:, -1:].copy()
+        changed_set[:, :, j] ^= True
+        ends = np.concatenate([ends, changed_set, ends[:, :1]], axis=1)
+    first_equal = first_of_same(ends)
+    for row, firsts in zip(ends, first_equal, strict=True):
+        for a, first in zip(row, firsts, strict=True):
+            assert (row[first] == a).all()
+            if d <= 62:  # without sharing every set is its own first
+                assert first == next(k for k, b in enumerate(row) if (a == b).all())
+
+
+def test_exact_values_are_equal_that_differ_by_1e_12_at_most():
+    ours = np.array([1.0, 1.0, 1.0 + 1.1e-12, 1.0, 0.0, 0.0, 1e-300])
+    theirs = np.array([1.0, 1.0 + 0.9e-12, 1.0, 1.0 + 1.1e-12, 0.0, 1e-300, 0.0])
+    assert pgi_agreement._order(ours, theirs).tolist() == [0, 0, 1, -1, 0, -1, 1]
+
+
+def test_rankings_that_exact_values_hold_for_equal_are_left_out_of_the_unequal():
+    """Steps up and down. A row as near to both, one nearer to the first, one out of reach."""
+    rising, falling = split(0, 0.5, leaf(0.0), leaf(1.0)), split(1, -0.5, leaf(1.0), leaf(0.0))
+    forest = grow([rising, falling], 2, aggregate="sum")
+    X = np.array([[0.0, 0.0], [0.0, 5.0], [-99.0, 99.0]])
+    orders = {"forth": [2.0, 1.0], "back": [1.0, 2.0]}
+    attributions = {
+        name: Attribution(np.tile(values, (3, 1))[:, :, None], [0.0], ["x0", "x1"], ["o"], name)
+        for name, values in orders.items()
+    }
+    data = Dataset(X, np.zeros(3), ("x0", "x1"))
+    table = metric("pgi_agreement")(attributions, forest, data, [1.0], 101)
+    of_pair = table[table["other"] == "back"].set_index("quantity")[["value", "n_rows"]]
+    # Of 101 samples not as many are above 1/2 as below -1/2: not alike in the first row.
+    assert of_pair.loc["alike"].tolist() == [pytest.approx(2 / 3), 3]
+    assert of_pair.loc["alike_unequal"].tolist() == [1.0, 1]
+    assert of_pair.loc["swapped"].tolist() == [0.0, 3]
+
+
+def test_rankings_of_other_noise_are_no_changes_by_arithmetic():
+    """A ranking for Laplace noise was compared with that for normal noise of the same scale."""
+    steps = [split(0, 1.5, leaf(0.0), leaf(1.0)), split(1, 6.0, leaf(0.0), leaf(12.0))]
+    forest, X = grow(steps, 2, aggregate="sum"), np.zeros((1, 2))
+    ranked = {
+        noise: pg2_greedy.rank(forest, X, sigma=1.0, noise=noise)
+        for noise in ("normal", "laplace", "uniform")
+    }
+    assert of_attribution(ranked["normal"]).tolist() != of_attribution(ranked["laplace"]).tolist()
+    table = metric("ranking_changes")(ranked | {"again": ranked["laplace"]})
+    assert not table.loc[table["quantity"] == "order", "value"].any()
+    places = -ranked["laplace"].values + 3.0
+    turned = {"again": replace(ranked["laplace"], values=places)}
+    changed = metric("ranking_changes")(ranked | turned)
+    changed = changed[changed["quantity"] == "order"].groupby("ranking")["value"].max()
+    assert changed.to_dict() == {"normal": 0, "laplace": 0, "uniform": 0, "again": 1}
+
+
+def test_a_global_ranking_goes_by_values_as_in_the_library():
+    """By absolute values, the feature that is worse than noise would be the first."""
+    scores = Importance([1.0, -3.0, 2.0], ("a", "b", "c"), "air")
+    assert _rankings.rankings({"air": scores}, 2)["air"].tolist() == [[2, 0, 1]] * 2
+    assert by_values(scores, 2).rankings.tolist() == [[2, 0, 1]] * 2
+
+
+def test_two_importances_of_one_name_in_tables_are_refused():
+    """One took the place of the other, and leads over it were 0."""
+    scores = {name: Importance([1.0, 2.0], ("a", "b"), "mdi") for name in ("tree_shap", "shap")}
+    with pytest.raises(ValueError, match="tree_shap and shap are both called shap in tables"):
+        _rankings.rankings(scores, 2)
+
+
+def test_a_global_score_is_the_mean_absolute_attribution():
+    attribution = Attribution(np.array([[[1.0]], [[-3.0]]]), np.zeros(1), ("x",), ("y",), "m")
+    assert _global.global_scores(attribution)[0].tolist() == [2.0]
+
+
+# Correlations within rows: scipy as the oracle.
+
+
+def attribution(values, method):
+    names = [f"x{j}" for j in range(values.shape[1])]
+    return Attribution(values[:, :, None], [0.0], names, ["predicted"], method)
+
+
+@pytest.fixture
+def pair():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 40, 6))
+    a[:10] = np.round(a[:10])  # ties
+    b[:20, :3] = 0.0
+    return a, b
+
+
+def test_rows_equal_scipy(pair):
+    # 1e-14: float64 rounding of sums over six numbers.
+    pearson, spearman = row_correlations(*pair)
+    for i, (x, y) in enumerate(zip(*pair, strict=True)):
+        assert pearson[i] == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-14)
+        assert spearman[i] == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-14)
+
+
+def test_a_constant_row_has_no_correlation(pair):
+    a, b = pair
+    a[3] = 0.1
+    b[4] = 1 / 3
+    for values in row_correlations(a, b):
+        assert np.flatnonzero(np.isnan(values)).tolist() == [3, 4]
+
+
+def test_scores_may_be_taken_absolute(pair):
+    a, b = pair
+    attributions = {"m": attribution(a, "m"), "n": attribution(b, "n")}
+    rows = metric("row_correlation")(attributions, [["m", "n"]], scores="absolute")
+    pearson, spearman = row_correlations(np.abs(a), np.abs(b))
+    assert rows["value"].tolist() == [*pearson, *spearman]
+
+
+def test_summary_counts_at_the_threshold_and_uses_population_spread(pair):
+    a, b = pair
+    a[3] = 0.0
+    attributions = {"m": attribution(a, "m"), "n": attribution(b, "n")}
+    summary = metric("row_correlation_summary")(attributions, [["m", "n"]], thresholds=[0.5])
+    pearson, _ = row_correlations(a, b)
+    statistics = summary[summary["correlation"] == "pearson"].set_index("statistic")["value"]
+    defined = np.delete(pearson, 3)
+    expected = {
+        "mean": defined.mean(),
+        "std": defined.std(),
+        "min": defined.min(),
+        "max": defined.max(),
+        "frac>=0.5": 100 * (defined >= 0.5).sum() / 40,
+        "undefined": 1,
+    }
+    pd.testing.assert_series_equal(
+        statistics, pd.Series(expected, name="value"), check_names=False, rtol=1e-13
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"pairs": [["m", "q"]]}, "no importances named 'q' in this run: it has"),
+        ({"pairs": [["m", "n"]], "scores": "big"}, "scores='big': expected 'signed' or"),
+        ({"pairs": [["m", "many"]]}, "many has values of shape .*set output: predicted"),
+    ],
+)
+def test_bad_requests_are_named(pair, arguments, message):
+    a, b = pair
+    two_outputs = Attribution(
+        np.zeros((40, 6, 2)), [0, 0], [f"x{j}" for j in range(6)], ["a", "b"], "many"
+    )
+    attributions = {"m": attribution(a, "m"), "n": attribution(b, "n"), "many": two_outputs}
+    with pytest.raises(ValueError, match=message):
+        metric("row_correlation")(attributions, **arguments)
+
+
+def test_an_unknown_metric_is_named():
+    with pytest.raises(ValueError, match=r"unknown metric 'auc': available are .*row_correlation"):
+        metric("auc")
+
+
+def test_a_correlation_of_exactly_the_threshold_counts_as_high(pair):
+    attributions = {name: attribution(a, name) for name, a in zip("mn", pair, strict=True)}
+    pearson, _ = row_correlations(*pair)
+    threshold = float(np.sort(pearson)[-3])
+    summary = metric("row_correlation_summary")(
+        attributions, [["m", "n"]], thresholds=[threshold]
+    ).set_index(["correlation", "statistic"])["value"]
+    assert summary["pearson", f"frac>={threshold:g}"] == 100 * 3 / 40

@@ -1,9 +1,11 @@
 """Files of a run: what is said of damaged ones."""
 
+from argparse import Namespace
+
 import pytest
 
 from reproduction import storage
-from reproduction.stages import experiments
+from reproduction.stages import experiments, tables
 from splitcredit.forest import Forest
 
 
@@ -34,3 +36,55 @@ def test_a_table_of_a_metric_that_lacks_a_run_is_named(tmp_path):
     points = [{"run": run, "axes": {}} for run in ("r1", "r2")]
     with pytest.raises(ValueError, match=r"batch\.csv lacks rows: delete it, and"):
         list(experiments._rows(points, [tmp_path / "batch.csv"] * 2))
+
+
+# Gathering the results of a sweep, and tables that an artefact does not find.
+
+
+def gathered(tmp_path, points, tables):
+    """Gather points (axes, batch, run) over tables {batch: rows}; the rows of the result."""
+    for batch, rows in tables.items():
+        columns = list(dict.fromkeys(c for row in rows for c in row))
+        storage.write_rows(tmp_path / batch / "auc-1.csv", rows, columns)
+    points = [
+        {"axes": axes, "batch": batch, "run": run, "metrics": {"auc": "auc-1"}}
+        for axes, batch, run in points
+    ]
+    storage.write_json(tmp_path / "points.json", points)
+    arguments = {"points": tmp_path / "points.json", "metric": "auc", "directory": tmp_path}
+    experiments.run(Namespace(**arguments, out=tmp_path / "out.csv"))
+    return storage.read_rows(tmp_path / "out.csv")
+
+
+def test_rows_keep_the_order_of_the_points_where_batches_alternate(tmp_path):
+    """A table that is dropped at another batch's point, or read twice, loses rows or fails."""
+    tables = {
+        "a": [{"run": "r1", "value": "0.10"}, {"run": "r3", "value": "3"}],
+        "b": [{"run": "r2", "value": "2", "lower": "1"}, {"run": "r2", "value": "2.5"}],
+    }
+    points = [({"K": "1"}, "a", "r1"), ({"K": "2"}, "b", "r2"), ({"depth": "9"}, "a", "r3")]
+    rows = gathered(tmp_path, points, tables)
+    assert [row["value"] for row in rows] == ["0.10", "2", "2.5", "3"]
+    assert list(rows[0]) == ["K", "value", "lower", "depth"]
+    assert [row["K"] for row in rows] == ["1", "2", "2", ""]
+
+
+def test_a_column_of_the_metric_that_the_sweep_has_too_is_refused(tmp_path):
+    """Its numbers would stand under the name of the swept parameter."""
+    tables = {"a": [{"run": "r1", "value": "1", "K": "7"}]}
+    with pytest.raises(ValueError, match=r"metric auc: its column 'K' is one of the sweep, too"):
+        gathered(tmp_path, [({"K": "1"}, "a", "r1")], tables)
+
+
+def test_an_artefact_without_an_input_that_it_is_made_from_names_it(tmp_path):
+    """As in a configuration of the user's that gives it other ones."""
+    storage.write_rows(tmp_path / "errors.csv", [{"value": "1"}], ["value"])
+    name, input_name = "gajewski2025/table5", "gajewski2025_bigger/randomized_error"
+    arguments = {"artefact": name, "names": [input_name], "inputs": [tmp_path / "errors.csv"]}
+    with pytest.raises(ValueError, match=r"^artefacts\.gajewski2025/table5\.inputs: ") as caught:
+        parameters = {"recipes": {}}
+        tables.run(Namespace(**arguments, parameters=parameters, out=tmp_path / "out.csv"))
+    assert str(caught.value).partition("inputs: ")[2] == (
+        "its table is made from 'gajewski2025_bigger/removed_error', which is not among them: "
+        f"add it; there are {input_name}"
+    )

@@ -2,54 +2,35 @@
 
 import datetime as dt
 import itertools
+import logging
 from functools import partial
 
 import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse
 import xgboost
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
+    RandomForestRegressor,
 )
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree import DecisionTreeRegressor
 
 import splitcredit
+from splitcredit import TreeExplainer, explain, to_forest
+from splitcredit._names import as_known
+from splitcredit.convert.catboost import from_content
 from splitcredit.explainer.rows import names_of
+from splitcredit.kernels import compiled
 
 rng = np.random.default_rng(0)
 TABLE = pd.DataFrame(rng.normal(size=(120, 3)), columns=["a", "b", "c"])
 CLASSES = (TABLE["a"] > TABLE["b"]).astype(int)
 FOREST = RandomForestClassifier(5, random_state=0).fit(TABLE, CLASSES)
-
-
-@pytest.mark.parametrize("library", ["xgboost", "lightgbm", "sklearn"])
-def test_sparse_rows_of_a_pipeline_are_read_as_the_model_reads_them(library):
-    """XGBoost takes what a sparse matrix does not store for missing, the others for 0."""
-    models = {
-        "xgboost": xgboost.XGBClassifier(n_estimators=5),
-        "lightgbm": lightgbm.LGBMClassifier(n_estimators=5, verbosity=-1),
-        "sklearn": RandomForestClassifier(5, random_state=0),
-    }
-    towns = pd.DataFrame(
-        {"town": rng.choice(list("ABCD"), 400), "side": rng.choice(["l", "r"], 400)}
-    )
-    y = ((towns["town"] == "B") ^ (towns["side"] == "l")).astype(int)
-    pipeline = make_pipeline(OneHotEncoder(), models[library]).fit(towns, y)
-    rows = pipeline[:-1].transform(towns)
-    assert scipy.sparse.issparse(rows)
-    totals = splitcredit.explain(pipeline, towns).totals()
-    if library == "sklearn":
-        expected = pipeline.predict_proba(towns)
-    else:
-        raw = {"xgboost": "output_margin", "lightgbm": "raw_score"}[library]
-        expected = pipeline[-1].predict(rows, **{raw: True})[:, None]
-    # XGBoost adds up in single precision: five trees are off by 3e-7 of a sum below 2.
-    assert np.abs(totals - expected).max() < (1e-6 if library == "xgboost" else 1e-12)
 
 
 class Other:
@@ -227,29 +208,6 @@ def test_a_whole_number_that_names_another_class_is_no_index():
     assert splitcredit.explain(FOREST, TABLE, output=1).output_names == ("1",)
 
 
-def test_steps_that_only_draw_training_rows_are_passed_over():
-    """As in pipelines of imbalanced-learn."""
-
-    class Sampler:
-        def fit_resample(self, X, y):
-            return X, y
-
-    scaled = StandardScaler().fit(TABLE)
-    model = RandomForestClassifier(5, random_state=0).fit(scaled.transform(TABLE), CLASSES)
-    pipeline = Pipeline([("scale", scaled), ("draw", Sampler()), ("forest", model)])
-    expected = splitcredit.explain(model, scaled.transform(TABLE)).values
-    assert splitcredit.explain(pipeline, TABLE).values.tobytes() == expected.tobytes()
-    without_scaling = Pipeline([("draw", Sampler()), ("forest", FOREST)])
-    assert (
-        splitcredit.explain(without_scaling, TABLE).values.tobytes()
-        == splitcredit.explain(FOREST, TABLE).values.tobytes()
-    )
-
-
-def test_no_rows_give_no_shap_values():
-    assert splitcredit.TreeExplainer(FOREST).shap_values(TABLE[:0]).shape == (0, 3, 2)
-
-
 def test_a_forest_whose_rows_are_drawn_by_samplers_has_no_bags():
     """As balanced forests of imbalanced-learn, which have no number of training rows either."""
     model = RandomForestClassifier(5, random_state=0).fit(TABLE, CLASSES)
@@ -354,3 +312,167 @@ def test_missing_values_of_pandas_among_objects_are_missing():
     explainer = splitcredit.TreeExplainer(model)
     for one in (nullable.iloc[row], nullable.iloc[row].astype(object), list(nullable.iloc[row])):
         assert explainer.shap_values(one).tobytes() == expected[row, :, 0].tobytes()
+
+
+# Names of columns in the forms in which users have them and libraries keep them.
+
+
+def table(names):
+    """Rows with columns of these names, and targets."""
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=names)
+    return X, X.iloc[:, 0] + X.iloc[:, 1] * X.iloc[:, 2]
+
+
+def of_levels():
+    """XGBoost's model of columns with two levels of names, and its rows."""
+    names = [("dose", "first"), ("dose", "second"), ("age", "")]
+    X, y = table(pd.MultiIndex.from_tuples(names))
+    return xgboost.XGBRegressor(n_estimators=4).fit(X, y), X
+
+
+def test_names_of_several_levels_mean_the_features_of_an_XGBoost_model():
+    """XGBoost keeps the levels with blanks between them."""
+    model, X = of_levels()
+    reordered, rows = X.iloc[:, [2, 0, 1]], X.to_numpy()
+    attribution = splitcredit.explain(model, reordered)
+    assert attribution.feature_names == ("dose first", "dose second", "age ")
+    assert attribution.values.tobytes() == splitcredit.explain(model, rows).values.tobytes()
+    assert attribution.to_shap(reordered).data.tolist() == rows.tolist()
+    grouped = attribution.grouped({"dose": [("dose", "first"), ("dose", "second")]})
+    assert grouped.feature_names == ("dose", "age ")
+    named = splitcredit.interactions(model, X[:2], sets=[[("age", ""), ("dose", "first")]])
+    by_index = splitcredit.interactions(model, rows[:2], sets=[[2, 0]])
+    assert named.values.tobytes() == by_index.values.tobytes()
+    scale = X.std()
+    gaps = splitcredit.faithfulness(model, reordered, "tree_shap", scale=scale.iloc[[2, 0, 1]])
+    by_position = splitcredit.faithfulness(model, rows, "tree_shap", scale=scale.to_numpy())
+    assert gaps.tobytes() == by_position.tobytes()
+    with pytest.raises(ValueError, match=r"missing \['dose second'\], not expected \[\"\('dose',"):
+        splitcredit.explain(model, X.rename(columns={"second": "third"}))
+
+
+@pytest.mark.parametrize("kind", [xgboost.XGBRegressor, lightgbm.LGBMRegressor])
+def test_a_series_goes_by_the_numbers_that_name_the_features(kind):
+    """A row of a DataFrame whose columns have numbers for names; it went by position."""
+    X, y = table([2, 0, 1])
+    model = kind(n_estimators=4, **({"verbosity": -1} if kind is lightgbm.LGBMRegressor else {}))
+    explainer = TreeExplainer(model.fit(X, y))
+    expected = explainer.shap_values(X)[0]
+    for rows in (X, X[[0, 1, 2]]):
+        assert explainer.shap_values(rows.iloc[0]).tobytes() == expected.tobytes()
+    # Other numbers are no names: positions count.
+    other = pd.Series(X.iloc[0].to_numpy(), index=[7, 8, 9])
+    assert explainer.shap_values(other).tobytes() == expected.tobytes()
+
+
+def test_a_series_goes_by_names_of_several_levels():
+    model, X = of_levels()
+    explainer = TreeExplainer(model)
+    expected = explainer.shap_values(X)[0]
+    row = X.iloc[0, [2, 0, 1]]
+    assert explainer.shap_values(row).tobytes() == expected.tobytes()
+
+
+def test_a_name_of_several_features_is_refused_where_one_is_meant():
+    """The first of them was taken. Steps of a pipeline may give such names."""
+    X, y = table(["a", "b", "c"])
+    twice = FunctionTransformer(np.asarray, feature_names_out=lambda _, names: ["a", "a", "c"])
+    model = make_pipeline(twice, DecisionTreeRegressor(max_depth=3)).fit(X, y)
+    attribution = splitcredit.explain(model, X)
+    refusal = r"several are called 'a': pass an index, one of \[0, 1\]"
+    for call in (
+        lambda: attribution.grouped({"one": ["a", "c"]}),
+        lambda: splitcredit.explain(model, X, groups={"one": ["a", "c"]}),
+        lambda: splitcredit.interactions(model, X, sets="a"),
+        lambda: splitcredit.faithfulness(model, X, ["a"], "pg2", scale=0.1),
+    ):
+        with pytest.raises(ValueError, match=refusal):
+            call()
+    assert splitcredit.interactions(model, X, sets=[[1, "c"]]).sets.tolist() == [[1, 2]]
+
+
+# Remedies that messages name, for what was passed.
+
+X = pd.DataFrame(np.random.default_rng(0).normal(size=(90, 3)), columns=list("abc"))
+MODEL = RandomForestRegressor(3, random_state=0).fit(X, X.a)
+
+
+def test_the_error_for_a_Series_shows_how_to_pass_a_single_row():
+    row = X.iloc[0]
+    with pytest.raises(ValueError, match=r"pass a single row as X\.to_frame\(\)\.T"):
+        explain(MODEL, row)
+    assert explain(MODEL, row.to_frame().T).values.shape == (1, 3, 1)
+    with pytest.raises(ValueError, match=r"pass a single row as np\.reshape\(X, \(1, -1\)\)"):
+        explain(MODEL, list(row))
+
+
+def test_the_error_for_columns_of_other_names_says_that_an_array_may_be_passed():
+    other = X.set_axis(["a", "b", "d"], axis=1)
+    with pytest.raises(ValueError, match="or an array of them in that order"):
+        explain(MODEL, other)
+    assert explain(MODEL, other.to_numpy()).values.shape == (90, 3, 1)
+
+
+def test_a_column_without_a_name_is_known_by_its_position():
+    """CatBoost calls it so, where other columns have names."""
+    feature = {"flat_feature_index": 0, "has_nans": False, "nan_value_treatment": "AsIs"}
+    features = [
+        {**feature, "flat_feature_index": j, "feature_id": n} for j, n in enumerate(["", "b"])
+    ]
+    split = {"float_feature_index": 0, "border": 0.5}
+    tree = {"splits": [split], "leaf_values": [1, 2], "leaf_weights": [1, 1]}
+    content = {"features_info": {"float_features": features}, "oblivious_trees": [tree]}
+    content |= {"scale_and_bias": [1, [0.0]], "model_info": {}}
+    forest = from_content(content, "model")
+    assert forest.feature_names == ("0", "b")
+    for names in (["", "b"], ["0", "b"]):
+        frame = pd.DataFrame([[0.0, 1.0], [1.0, 1.0]], columns=names)
+        assert forest.predict(frame)[:, 0].tolist() == [1, 2]
+    assert as_known(["b", ""], ("b", "c")) == ["b", ""]
+
+
+class Detector:
+    """A model of another package around one of ours."""
+
+    detector_ = MODEL
+
+
+def test_the_error_for_a_model_around_another_names_the_part_to_explain():
+    with pytest.raises(TypeError, match=r"explain model\.detector_, if that is a model of trees"):
+        to_forest(Detector())
+
+
+def test_the_boosters_of_a_cross_validation_are_named():
+    """It says that it has any attribute, and was taken for a search."""
+    folds = lightgbm.cv(
+        {"verbose": -1}, lightgbm.Dataset(X, X.a), 2, stratified=False, return_cvbooster=True
+    )
+    with pytest.raises(TypeError, match=r"explain model\.boosters\[i\]"):
+        to_forest(folds["cvbooster"])
+
+
+@pytest.mark.parametrize("kind", [TypeError, ValueError])
+def test_code_that_catches_the_error_of_shap_catches_ours(kind):
+    with pytest.raises(kind, match="cannot convert"):
+        TreeExplainer(object())
+
+
+def test_the_bar_ends_at_all_rows_where_they_fit_one_chunk(capsys):
+    explain(MODEL, X, progress=True)
+    assert "90/90" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_the_notice_says_that_code_is_kept_only_where_it_is(is_kept, caplog, monkeypatch):
+    def njit(**options):
+        if options.get("cache") and not is_kept:
+            raise RuntimeError("cannot cache function: no locator available")
+        return lambda function: function
+
+    monkeypatch.setattr(compiled, "_is_kept", [True])
+    monkeypatch.setattr(compiled, "_seconds_left", [compiled.LONG])
+    monkeypatch.setattr(compiled.numba, "njit", njit)
+    compiled._Kernel(len, parallel=False)
+    with caplog.at_level(logging.WARNING, "splitcredit"):
+        compiled._say()
+    assert ("later processes load it" in caplog.text) == is_kept
