@@ -268,18 +268,6 @@ def assert_equal_attributions(a, b):
     np.testing.assert_array_equal(a.output_index, b.output_index)
 
 
-@pytest.mark.parametrize("output", ["all", "predicted", 1])
-def test_a_bundle_gives_the_same_attribution_back(output, tmp_path):
-    forest = random_forest(0, n_outputs=3)
-    a = explain(forest, rows_on_thresholds(forest, 20), output=output)
-    write_bundle(tmp_path / "a.npz", {"x/y": a, "z": a})
-    with np.load(tmp_path / "a.npz", allow_pickle=False) as archive:
-        assert all(archive[entry].dtype != object for entry in archive.files)
-    restored = read_bundle(tmp_path / "a.npz", Attribution)
-    assert list(restored) == ["x/y", "z"]
-    assert_equal_attributions(restored["x/y"], a)
-
-
 def attribution(**changes):
     """Two rows, three features, two outputs, numbered in the order of memory."""
     return Attribution(

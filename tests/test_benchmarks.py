@@ -3,7 +3,6 @@
 No test depends on a time.
 """
 
-import ast
 import importlib
 import importlib.util
 import os
@@ -45,24 +44,6 @@ def take_reference():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-@pytest.mark.parametrize("path", PEERS, ids=lambda p: p.stem)
-def test_every_peer_has_the_same_parts(path):
-    body = ast.parse(path.read_text()).body
-    functions = {n.name: [a.arg for a in n.args.args] for n in body if hasattr(n, "args")}
-    names = {t.id for n in body if isinstance(n, ast.Assign) for t in n.targets}
-    assert {"PACKAGE", "THREADS"} <= names
-    construct = ["model", "X", "measure", "variant", "background", "threads"]
-    assert functions["construct"] == construct
-    assert functions["explain"] == ["explainer", "X"]
-    assert functions["arranged"] == ["raw"]
-
-
-@pytest.mark.parametrize("path", PINS, ids=lambda p: p.stem)
-def test_every_requirement_is_pinned_and_names_no_host(path):
-    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
-    assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[A-Za-z0-9.+]+", line) for line in lines)
 
 
 def test_every_entrant_is_installed_by_its_environment(bench):
@@ -416,20 +397,6 @@ def test_a_module_replaces_the_rows_of_its_own_works_only(bench, monkeypatch, tm
         ("W1", "2"),
         ("W2", "1"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [(["familly"], "invalid choice: 'familly'"), (["family"], "family needs a seed")],
-)
-def test_a_benchmark_that_does_not_exist_is_said_before_anything_is_timed(
-    arguments, message, bench, monkeypatch, capsys
-):
-    run = bench("run")
-    monkeypatch.setattr(run, "warm_up", lambda: pytest.fail("something was compiled"))
-    with pytest.raises(SystemExit):
-        run.main(*arguments)
-    assert message in capsys.readouterr().err
 
 
 def test_the_page_names_models_that_were_drawn_with_their_lowest_ratio(take_reference):

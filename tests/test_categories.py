@@ -325,24 +325,6 @@ def test_attributions_equal_those_of_the_library(name):
     assert twins.largest_error(ours, theirs) <= tolerance(name, twins.UNWINDING)
 
 
-@pytest.mark.parametrize("name", ["lightgbm, subsets", "lightgbm, classes", "histogram"])
-def test_interactions_of_fitted_models_equal_the_definition(name):
-    """With labels in a table, mixed with those of a background, and path-dependent."""
-    model, frame, _ = fitted(name)
-    forest, X, background = to_forest(model), frame[:5], frame[200:220]
-    for order in (2, 3):
-        sets = list(combinations(range(3), order))
-        ours = interactions(model, X, sets=sets, order=order, background=background).values
-        index = [twins_interactions.index_of_game(w, sets) for w in games(forest, X, background)]
-        assert twins.largest_error(ours, index) <= twins.ROUNDING
-        ours = interactions(model, X, sets=sets, order=order).values
-        twin = twins_interactions.interaction_index(forest, forest.prepare(X), sets)
-        assert twins.largest_error(ours, twin) <= twins.ROUNDING
-    matrix = interactions(model, X, background=background).values
-    first_order = explain(model, X, "tree_shap_interventional", background=background).values
-    assert twins.largest_error(matrix.sum(axis=2), first_order) <= twins.ROUNDING
-
-
 def test_labels_that_training_did_not_have():
     """LightGBM and scikit-learn take them for missing, XGBoost refuses them."""
     frame, _ = table(20)

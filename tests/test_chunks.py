@@ -15,7 +15,7 @@ from sklearn.ensemble import (
 import splitcredit
 import twins
 from forests import random_forest
-from splitcredit import _chunks, _progress, _ranks, forest, importances, to_forest
+from splitcredit import _chunks, _progress, _ranks, importances, to_forest
 from splitcredit.attribution import Attribution, from_arrays
 from splitcredit.importances import tree_shap_interventional
 from splitcredit.kernels import results
@@ -107,24 +107,6 @@ def test_values_of_chunks_are_written_to_the_result_itself(output, case, monkeyp
     assert in_chunks.values.tobytes() == full.values.tobytes()
 
 
-def test_the_room_of_a_chunk_is_given_once_and_for_its_rows_only():
-    result = results.Whole(5)
-    assert not np.shares_memory(results.zeros((2, 3)), results.zeros((2, 3)))
-    for start, n_rows in ((0, 2), (2, 2), (4, 1)):
-        with result.chunk(start, n_rows):
-            other_length = results.zeros((n_rows + 1, 3))
-            room = results.zeros((n_rows, 3))
-            second_room = results.zeros((n_rows, 3))
-        room += start + 1
-        second_room += 100
-        other_length += 100
-        result.put(start, room)
-    assert result.values[:, 0].tolist() == [1, 1, 3, 3, 5]
-    with result.chunk(0, 2):
-        other_shape = results.zeros((2, 4))
-    assert not np.shares_memory(other_shape, result.values)
-
-
 def test_rankings_and_gaps_in_chunks_are_those_of_all_rows(case, monkeypatch):
     model, X = case
     calls = (
@@ -150,19 +132,6 @@ def test_a_bad_row_far_down_is_refused_before_the_first_chunk(without_gaps):
     parts = splitcredit.explain_chunks(model, X, chunk_rows=10)
     with pytest.raises(ValueError, match="X holds NaN"):
         next(parts)
-
-
-def test_rows_of_an_array_in_chunks_are_checked_once(case, monkeypatch):
-    model, X = case
-    of_model, rows = to_forest(model), np.ascontiguousarray(X, np.float32)
-    expected, checked = splitcredit.explain(of_model, rows).values, []
-    monkeypatch.setattr(_chunks, "chunk_rows", lambda *_: 40)
-    numeric = forest.numeric
-    monkeypatch.setattr(
-        forest, "numeric", lambda X, kind: checked.append(len(X)) or numeric(X, kind)
-    )
-    assert splitcredit.explain(of_model, rows).values.tobytes() == expected.tobytes()
-    assert checked == [40, 40, 40, 30]
 
 
 def test_rows_that_change_between_chunks_are_checked_again(without_gaps):

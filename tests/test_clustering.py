@@ -6,9 +6,8 @@ import pytest
 from scipy.cluster import hierarchy
 from scipy.spatial import distance
 
-from reproduction import claims, datasets, models, papers, storage
+from reproduction import claims, datasets, models, papers
 from reproduction.cross_fitted import CrossFitted
-from reproduction.figures import save, style
 from reproduction.metrics import _dendrogram, metric
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
@@ -526,26 +525,3 @@ def test_s16_clusters_of_explanations_share_predictions(small, dataset):
             for name in ("tree_shap", "unsupervised")
         )
         assert shap > baseline + 0.1
-
-
-@pytest.mark.long
-def test_figures_are_drawn_from_their_tables_and_the_same_each_time(small, tmp_path):
-    """And they say what their data stand in for."""
-    for name, table in small.items():
-        storage.write_table(tmp_path / "table.csv", table)
-        stored = storage.read_table(tmp_path / "table.csv")
-        for copy in "ab":
-            with style():
-                figure = papers.artefact(f"lundberg2017/{name}").draw(stored)
-                save(figure, tmp_path / f"{copy}.svg")
-        texts = [t.get_text() for t in figure.texts]
-        texts += [legend.get_title().get_text() for legend in figure.legends]
-        assert any("518 participants" in text for text in texts)
-        assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
-
-
-def test_the_configuration_is_the_papers():
-    content = config.read_yaml(config.Path(__file__).parents[1] / "config" / "config.yaml")
-    model = content["models"]["xgboost_lundberg2017"]
-    assert (model["n_estimators"], model["max_depth"], model["learning_rate"]) == (300, 6, 0.01)
-    assert content["metrics"]["clustering_r2"]["linkages"] == [*LINKAGES]

@@ -33,10 +33,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import twins
-from forests import FITTED, boosted, fitted, raw_score, stump, whole_numbers
+from forests import FITTED, fitted, raw_score, stump, whole_numbers
 from splitcredit import explain, importance, to_forest
 from splitcredit.forest import array_hash
-from splitcredit.importances import mdi
 
 
 def predicted(model, X):
@@ -98,24 +97,6 @@ def test_node_arrays_are_those_of_the_trees(name):
         start += tree.node_count
     assert start == forest.n_nodes
     assert (forest.x_dtype, forest.strict, forest.aggregate) == ("float32", False, "mean")
-
-
-def test_best_first_nodes_are_not_in_preorder():
-    """Otherwise the forests above would not show that the converter reads the left children."""
-    forest = to_forest(fitted("tree, best first, digits")[0])
-    inner = forest.feature >= 0
-    assert (forest.left[inner] != np.flatnonzero(inner) + 1).any()
-
-
-def test_the_forest_of_stumps_has_single_nodes_too():
-    model, _, _ = fitted("forest, stumps and single nodes")
-    assert set(np.diff(to_forest(model).tree_offsets)) == {1, 3}
-
-
-def test_the_fits_on_NaN_have_an_infinite_threshold():
-    """Scikit-learn parts rows with NaN from all others by an infinite threshold."""
-    thresholds = [tree.threshold for tree in trees_of(fitted("tree, NaN")[0])]
-    assert np.isinf(np.concatenate(thresholds)).any()
 
 
 @pytest.mark.parametrize("name", [n for n in FITTED if "bagged" in n or n.startswith("forest")])
@@ -194,16 +175,6 @@ def test_inbag_counts_of_a_weighted_forest_with_one_draw_a_tree_are_its_own():
         model.fit(X, y, sample_weight=weights)
         counts = [np.bincount(rows, minlength=6) for rows in model.estimators_samples_]
         assert (to_forest(model).inbag == counts).all()
-
-
-def test_inbag_counts_give_the_cover_of_every_tree():
-    model, X, _ = fitted("forest, gini, cancer")
-    forest = to_forest(model)
-    assert (forest.inbag.sum(axis=1) == forest.cover[forest.tree_offsets[:-1]]).all()
-    for tree, counts in zip(model.estimators_, forest.inbag, strict=True):
-        leaves = np.bincount(tree.apply(X), counts, minlength=tree.tree_.node_count)
-        at_leaf = tree.tree_.children_left < 0
-        np.testing.assert_array_equal(leaves[at_leaf], tree.tree_.weighted_n_node_samples[at_leaf])
 
 
 def test_labels_come_from_the_model():
@@ -318,25 +289,6 @@ def test_bagged_trees_that_have_not_seen_all_classes():
     assert twins.largest_error(to_forest(model).predict(X), predicted(model, X)) <= 1e-15
 
 
-def test_other_bagged_models_are_refused():
-    X, y = whole_numbers("values", 60, 4)
-    message = r"cannot convert LinearRegression to a Forest"
-    with pytest.raises(TypeError, match=message):
-        to_forest(BaggingRegressor(LinearRegression(), 2).fit(X, y))
-
-
-@pytest.mark.parametrize(
-    "name", ["gradient boosting, diabetes", "gradient boosting, three classes, wine"]
-)
-def test_mdi_of_gradient_boosting_is_that_of_scikit_learn(name):
-    """It is the mean over the trees, divided by its sum."""
-    model, _, _ = boosted(name)
-    forest = to_forest(model)
-    assert forest.criterion == model.estimators_[0, 0].criterion
-    ours = mdi.importance(forest).values
-    assert twins.largest_error(ours / ours.sum(), model.feature_importances_) <= 1e-12
-
-
 STARTS = {
     "mean": (GradientBoostingRegressor, DummyRegressor()),
     "median": (GradientBoostingRegressor, DummyRegressor(strategy="median")),
@@ -353,20 +305,6 @@ def test_gradient_boosting_from_a_constant(name):
     X, y = whole_numbers("values" if cls is GradientBoostingRegressor else "classes", 100, 4)
     model = cls(n_estimators=3, init=init, random_state=0).fit(X, y)
     assert twins.largest_error(to_forest(model).predict(X), raw_score(model, X)) <= 1e-12
-
-
-@pytest.mark.parametrize(
-    "init", [LinearRegression(), DecisionTreeRegressor(), DummyClassifier(strategy="stratified")]
-)
-def test_gradient_boosting_from_a_model_is_no_forest(init):
-    X, y = whole_numbers("classes", 100, 4)
-    classifier = isinstance(init, DummyClassifier)
-    cls = GradientBoostingClassifier if classifier else GradientBoostingRegressor
-    message = (
-        rf"{cls.__name__} starts from the predictions of {type(init).__name__}.*or fit with in"
-    )
-    with pytest.raises(ValueError, match=message):
-        to_forest(cls(n_estimators=2, init=init).fit(X, y))
 
 
 def test_categories_without_a_split_keep_the_columns_apart():
@@ -482,16 +420,6 @@ def test_lengths_of_paths_give_the_scores_of_an_isolation_forest(max_features):
     scores = -(2.0 ** -(forest.predict(X)[:, 0] / longest))
     assert forest.output_names == ("path length",)
     assert twins.largest_error(scores, model.score_samples(X)) <= 1e-12
-
-
-def test_tree_shap_of_an_isolation_forest_equals_shap():
-    import shap
-
-    X, _ = datasets.load_iris(return_X_y=True)
-    model = IsolationForest(n_estimators=10, max_samples=40, random_state=0).fit(X)
-    theirs = shap.TreeExplainer(model).shap_values(X[::15])
-    ours = explain(model, X[::15]).values[:, :, 0]
-    assert twins.largest_error(ours, theirs) <= 1e-6  # it keeps float32
 
 
 def test_classifiers_bagged_for_a_regression_are_refused():

@@ -190,11 +190,6 @@ def test_labels_come_from_the_model():
     assert to_forest(train({"objective": "binary:logistic"}, X, y > 1)).output_names == ("1",)
 
 
-def test_wrapper_and_Booster_give_the_same_forest():
-    model, _, _ = boosted("xgboost, binary, cancer")
-    assert_equal_forests(to_forest(model), to_forest(model.get_booster()))
-
-
 def test_conversion_leaves_the_model_alone():
     booster = boosted("xgboost, NaN, wine")[0].get_booster()
     before = bytes(booster.save_raw("ubj"))
@@ -280,14 +275,6 @@ def test_unknown_objectives_and_boosters_are_refused():
     stored["learner"]["gradient_booster"]["name"] = "gbnew"
     with pytest.raises(ValueError, match=r"booster='gbnew', which is no sum of trees: fit with"):
         read_content(stored)
-
-
-def test_other_files_are_refused(tmp_path):
-    (tmp_path / "a.bin").write_bytes(b"binf\0\0")
-    (tmp_path / "a.ubj").write_bytes(b"{L\0\0\0\0\0\0\0\x07learner{")
-    for name in ("a.bin", "a.ubj"):
-        with pytest.raises(ValueError, match=rf"{name} is no model file known here: save an XGB"):
-            to_forest(tmp_path / name)
 
 
 def test_ubjson_reads_what_json_reads():

@@ -17,9 +17,6 @@ import shap
 import xgboost
 from scipy.sparse import csr_matrix
 from sklearn import ensemble, tree
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import forests
 import splitcredit
@@ -509,18 +506,6 @@ def test_an_interventional_explainer_without_a_background_warns_as_shap_does():
 def test_limits_without_a_meaning_are_refused(name, limit, message):
     with pytest.raises(ValueError, match=message):
         TreeExplainer(fitted(name)[0]).shap_values(data()[0][:2], tree_limit=limit)
-
-
-def test_models_that_are_not_supported_are_named():
-    model, X, y = ensemble.RandomForestRegressor(2), data()[0], data()[1]["values"]
-    with pytest.raises(TypeError, match="this Pipeline transforms rows before its trees see them"):
-        TreeExplainer(make_pipeline(StandardScaler(), model).fit(X, y))
-    with pytest.raises(TypeError, match="this GridSearchCV is a search and not a model: pass its"):
-        TreeExplainer(GridSearchCV(model, {"max_depth": [1, 2]}, cv=2).fit(X, y))
-    with pytest.raises(TypeError, match="cannot convert AdaBoostRegressor"):
-        TreeExplainer(ensemble.AdaBoostRegressor(n_estimators=2).fit(X, y))
-    with pytest.raises(TypeError, match=r"cannot convert builtins\.dict to a Forest"):
-        TreeExplainer({"trees": []})
 
 
 @pytest.mark.parametrize("background", [False, True])

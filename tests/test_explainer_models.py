@@ -17,7 +17,6 @@ import splitcredit
 import twins
 import twins_interventional
 from splitcredit import TreeExplainer
-from splitcredit.explainer import background
 
 # Basis as in test_explainer.py: sums of single precision, by shap and XGBoost.
 SINGLE = 1e-6
@@ -278,16 +277,6 @@ def test_labels_in_arrays_lists_and_series_are_those_of_the_frame():
     assert np.array_equal(of_turned_columns.values, expected[1])
     assert np.array_equal(of_turned_columns.data, explanation.data)
     assert not ours.data_missing.any()
-
-
-def test_covers_of_a_background_count_rows_by_their_categories():
-    frame, y = labeled()
-    forest = splitcredit.to_forest(BY_LABELS["xgboost"]().fit(frame, y))
-    rows = forest.prepare(frame[:9])
-    expected = np.zeros(forest.n_nodes)
-    for row in rows:
-        expected[[k for path in twins.paths(forest, row) for k in path]] += 1
-    assert np.array_equal(np.round(background.with_covers_of(forest, rows).cover), expected)
 
 
 def test_the_first_trees_of_a_model_with_categories_keep_their_splits():

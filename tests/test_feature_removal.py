@@ -58,15 +58,6 @@ def test_randomized_rows_do_not_depend_on_their_group(monkeypatch):
     assert in_chunks.predictions.tobytes() == all_rows.predictions.tobytes()
 
 
-def test_rankings_are_compared_on_the_same_draws():
-    """The same features removed in another order: the same numbers."""
-    forest, X, y, order = case()
-    reordered = order[:, [2, 0, 1]]
-    a = randomizing.randomized_rmse(forest, X, y, order, [3], X)
-    b = randomizing.randomized_rmse(forest, X, y, reordered, [3], X)
-    assert a.predictions.tobytes() == b.predictions.tobytes()
-
-
 def test_sets_of_several_rankings_have_the_predictions_of_each_alone():
     """Sets that are there twice for a row take the place of the first, and of no other."""
     forest, X, y, order = case()
@@ -80,18 +71,6 @@ def test_sets_of_several_rankings_have_the_predictions_of_each_alone():
     together = randomizing.randomized_predictions(forest, X, np.stack(sets, axis=1), **options)
     assert together.tobytes() == np.concatenate(by_ranking, axis=1).tobytes()
     assert len(np.unique(together[0])) == 4 and len(np.unique(together[1])) == 2
-
-
-def test_random_draws_have_the_distribution_of_the_reference():
-    """One stump: the mean prediction is the share of the reference above the threshold."""
-    forest = forests.grow([forests.split(0, 0.0, forests.leaf(0.0), forests.leaf(1.0))], 2)
-    reference = np.array([[-1.0, 5.0], [1.0, 5.0], [2.0, 5.0], [3.0, -5.0]])
-    X, y = np.full((50, 2), -1.0), np.zeros(50)
-    inputs = [[0, 1]] * 50, [1], reference, 500
-    by_split = randomizing.randomized_rmse(forest, X, y, *inputs)
-    assert abs(by_split.predictions.mean() - 0.75) < 5 * np.sqrt(0.75 * 0.25 / 25_000)
-    by_unused = randomizing.randomized_rmse(forest, X, y, [[1, 0]] * 50, [1], reference, 500)
-    assert (by_unused.predictions == 0).all() and by_unused.rmse == 0
 
 
 def test_rows_targets_and_rankings_are_put_together_as_given():
@@ -125,21 +104,6 @@ def test_randomizing_refuses_what_does_not_fit():
             [1],
             np.zeros((1, 3)),
         )
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (np.zeros((2, 4), int), "names a feature twice"),
-        (np.array([[0, 4], [0, 1]]), r"outside 0\.\.3"),
-        (np.array([[0.0], [1.0]]), "float64, expected the indices"),
-        (np.zeros(2, int), r"shape \(2,\)"),
-        (np.tile(np.arange(5), (2, 1)), r"shape \(2, 5\)"),
-    ],
-)
-def test_what_is_no_ranking_is_refused(given, message):
-    with pytest.raises(ValueError, match=message):
-        rankings.validate_rankings(given, 2, 4)
 
 
 def test_rows_may_be_chosen_by_a_mask():
@@ -339,21 +303,3 @@ def test_the_interval_of_a_lead_does_not_depend_on_how_many_resamples_are_held(m
     in_one_batch = _rankings.lead(a, b, "rmse", 0)
     monkeypatch.setattr(_rankings, "_BATCH", 7)
     assert _rankings.lead(a, b, "rmse", 0) == in_one_batch
-
-
-def test_fits_and_predictions_get_the_other_columns_in_their_order():
-    tables = []
-
-    class Model:
-        def predict(self, X):
-            tables.append(X)
-            return np.zeros(len(X))
-
-    def fit(X, y):
-        tables.append(X)
-        return Model()
-
-    X = np.arange(8.0).reshape(2, 4)
-    retraining.removed_predictions(fit, X, [0, 1], X, [[1, 0, 2, 3]] * 2, 1)
-    assert len(tables) == 2
-    assert all((table == X[:, [0, 2, 3]]).all() for table in tables)

@@ -6,7 +6,6 @@ import struct
 from argparse import Namespace
 from functools import cache
 from itertools import combinations, permutations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,12 +29,10 @@ from reproduction.stages import experiments as experiments_stage
 from reproduction.stages import metrics as metrics_stage
 from splitcredit import attribution, to_forest
 from splitcredit.attribution import Attribution
-from splitcredit.faithfulness import noise, openxai, optimum, prediction_gap, sampling
-from splitcredit.faithfulness.greedy import TIE
+from splitcredit.faithfulness import noise, openxai, prediction_gap, sampling
 from splitcredit.faithfulness.rankings import of_attribution
 from splitcredit.importances import function_of
 
-ROOT = Path(__file__).resolve().parents[1]
 SIGMAS = (0.3, 1.0)
 
 
@@ -79,25 +76,6 @@ def cell(table, **keys):
 
 
 # Rankings.
-
-
-def test_greedy_attributions_sort_into_the_ranking():
-    forest, data, attributions = case()
-    X = data.explained.X
-    for sigma in SIGMAS:
-        greedy = attributions[f"greedy_sigma{sigma}"]
-        order = of_attribution(greedy)
-        assert sorted(greedy.values[0, :, 0]) == [1, 2, 3, 4]
-        for row, features in zip(X, order, strict=True):
-            first = []
-            for feature in features:
-                rest = [j for j in range(4) if j not in first]
-                gaps = [prediction_gap.pg2(forest, [row], [*first, j], scale=sigma) for j in rest]
-                assert feature == rest[int(np.argmax(np.array(gaps) >= max(gaps) * (1 - TIE)))]
-                first.append(int(feature))
-    restored = Attribution.from_arrays(greedy.to_arrays())
-    assert restored.parameters == greedy.parameters
-    assert greedy.parameters["sigma"] == 1.0 and len(greedy.parameters["tied_by_place"]) == 4
 
 
 def test_rankings_are_by_absolute_values_equal_ones_by_index():
@@ -564,14 +542,3 @@ def test_jobs_give_metrics_the_forest_the_refit_and_the_rows(tmp_path):
     card = storage.read_rows(tmp_path / "model_card.csv")
     assert {row["quantity"]: row["value"] for row in card}["n_trees"] == "1"
     assert isinstance(attribution.from_arrays(attributions["tree_shap"].to_arrays()), Attribution)
-
-
-def test_a_ranking_that_is_best_of_all_orders_is_optimal():
-    forest, data, _ = case()
-    best = optimum.best_ranking(forest, data.explained.X, scale=1.0).rankings
-    values = np.empty((*best.shape, 1))
-    np.put_along_axis(values[:, :, 0], best, np.arange(4, 0, -1.0)[None], axis=1)
-    attributions = {"best": Attribution(values, [0.0], data.feature_names, ["o"], "m")}
-    row = metric("pgi2_optimum")(attributions, forest, data.explained, [1.0]).iloc[0]
-    assert row["value"] == pytest.approx(1, rel=1e-12)
-    assert row["optimal"] == row["median"] == row["quantile5"] == 1

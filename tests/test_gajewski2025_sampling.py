@@ -3,7 +3,6 @@
 Made tables show that a finding can hold and can differ. The tests of causes recompute the causes.
 """
 
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -155,31 +154,6 @@ def test_findings_on_curves_can_hold_differ_and_be_undecided(inputs):
     never = table.assign(zero_share=0.01)
     assert set(verdicts("figure3", never, "s26").values()) == {"differs"}
     assert curves(1, inputs)["sigma"].unique().tolist() == [0.3]
-
-
-@pytest.mark.long
-def test_a_figure_notes_that_the_printed_curves_come_from_another_tree(inputs):
-    """The authors saved another single tree for Parkinson, so no curve of figure 6 is published."""
-    variants = {
-        k: {variant.split(", ")[0] for variant in verdicts(f"figure{k}", curves(k, inputs), "s02")}
-        for k in range(2, 8)
-    }
-    assert [k for k, words in variants.items() if "published" not in words] == [6]
-    with figures.style():
-        figure = artefact("figure6").draw(curves(6, inputs))
-    assert "Print is of another tree" in figure.get_suptitle()
-    assert not any("published" in axis.get_title() for axis in figure.axes)
-
-
-def test_first_points_and_both_scales_are_drawn(inputs, tmp_path):
-    high = curves(1, inputs)
-    high.loc[high["iterations"] == 100, "value"] = 0.3
-    with figures.style():
-        figure = artefact("figure1").draw(high)
-        scales = [(axis.get_yscale(), axis.get_ylim()) for axis in figure.axes]
-        figures.save(figure, tmp_path / "figure.svg")
-    assert [scale for scale, _ in scales] == ["linear", "log"] * 2
-    assert all(limits[0] < 0.3 < limits[1] for _, limits in scales)
 
 
 @pytest.fixture(scope="module")
@@ -373,23 +347,6 @@ def test_findings_at_equal_time_expect_what_the_iterations_give():
     assert closest == (0, 18)
 
 
-@pytest.mark.long
-def test_equal_time_is_taken_and_drawn(inputs, tmp_path, monkeypatch):
-    data = datasets.load({"dataset": "noisy_features", "n_samples": 90})
-    data = replace(data, X=data.X[:, :11], feature_names=data.feature_names[:11], n_training=60)
-    monkeypatch.setattr(equal_time.datasets, "load", lambda recipe: data)
-    monkeypatch.setattr(equal_time, "N_STREAMS", 4)
-    table = equal_time.compute(inputs, {"red_wine": {}}, 11, 2, 64)
-    errors = table[table["part"] == "nmae"]
-    assert len(errors) == 6 * 2 * 4
-    ours = errors[errors["comparison"] != equal_time.PRINTED]
-    assert (ours["low"] <= ours["value"]).all() and (ours["value"] <= ours["high"]).all()
-    times = table[table["part"].isin(["a pair", "a sample"])]
-    assert len(times) == 6 * (1 + 2 * 2 * 2) and (times["value"] >= 0).all()
-    with figures.style():
-        figures.save(equal_time.draw(table), tmp_path / "equal_time.svg")
-
-
 def nodes_visited(forest, X, sets, sigma):
     """Mean number of nodes, over pairs and samples, at which a sample is compared.
 
@@ -511,17 +468,6 @@ def test_a_quasi_random_number_is_a_sum_over_9_to_53_digits():
 
 
 # Growth of seconds.
-
-
-@pytest.mark.long
-def test_timings_are_taken_and_drawn(tmp_path, monkeypatch):
-    monkeypatch.setattr(timings, "COUNTS", (10, 100, 400, 800))
-    table = timings.compute({}, 20, 2, [2, 3], [1, 11])
-    grown = table[table["part"] == "growth"]
-    assert len(grown) == 2 * 2 * 2 and (grown["value"] >= 0).all()
-    assert (table["part"] == "exponent").sum() == 4 and (table["part"] == "power").sum() == 4
-    with figures.style():
-        figures.save(timings.draw(table), tmp_path / "timings.svg")
 
 
 def test_growth_of_seconds_is_judged():
@@ -817,14 +763,6 @@ def test_rows_without_bedrooms_are_dropped():
     n_blank = int(table["total_bedrooms"].isna().sum())
     n_kept = len(datasets.load({"dataset": "california_housing"}).X)
     assert (len(table), n_blank, n_kept) == (20640, 207, 20433)
-
-
-def test_the_table_of_models_has_the_hashes_of_the_saved_ones():
-    cards = made_cards({})
-    table = artefact("models").compute(cards, RECORDED)
-    by = table.set_index(["dataset", "model"])["authors"]
-    assert by["red_wine", "bigger"].startswith("ea37f115")
-    assert by["red_wine", "single"] == ""
 
 
 def grid():

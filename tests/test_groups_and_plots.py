@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
 
@@ -238,3 +239,22 @@ def test_features_may_have_the_names_of_columns_of_the_frame():
 def test_groups_are_lists_by_name(groups):
     with pytest.raises(ValueError, match="group"):
         attribution().grouped(groups)
+
+
+def test_explanations_of_shap_hold_the_same():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 4)), columns=NAMES)
+    y = (X["red"] + X["green"] * X["blue"] > 0).astype(int)
+    model = RandomForestClassifier(10, random_state=0).fit(X, y)
+    explained = splitcredit.explain(model, X)
+    several, one_output = explained.to_shap(X), splitcredit.explain(model, X, output=1).to_shap(X)
+    assert several.values.shape == (80, 4, 2) and several.output_names == ["0", "1"]
+    # The first of two classes is explained, the other has its negative: they differ by rounding.
+    assert np.allclose(several[:, :, 1].values, one_output.values, rtol=0, atol=1e-15)
+    assert np.array_equal(one_output.data, X.to_numpy())
+    assert one_output.feature_names == list(X.columns)
+    totals = one_output.values.sum(axis=1) + one_output.base_values
+    assert np.allclose(totals, model.predict_proba(X)[:, 1], rtol=0, atol=1e-12)
+    predicted = splitcredit.explain(model, X, output="predicted").to_shap()
+    assert predicted.base_values.shape == (80,)
+    with pytest.raises(ValueError, match=r"X has shape \(3, 4\), and \(80, 4\) was explained"):
+        explained.to_shap(X[:3])

@@ -6,7 +6,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 import shap
-import xgboost
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -22,7 +21,7 @@ from forests import (
     random_forest,
     rows_on_thresholds,
 )
-from splitcredit import explain, interactions, to_forest
+from splitcredit import interactions, to_forest
 from splitcredit.kernels import kept
 from splitcredit.kernels.compiled import threads
 from splitcredit.kernels.interactions import pair_blocks, pair_tables
@@ -136,31 +135,6 @@ def test_the_matrix_equals_that_of_shap_on_lightgbm_with_missing_values():
     X = X[:20]
     theirs = shap.TreeExplainer(model).shap_interaction_values(X)
     assert twins.largest_error(interactions(model, X).values[..., 0], theirs) <= 1e-10
-
-
-@pytest.mark.parametrize("name", ["xgboost, NaN, diabetes", "xgboost, three classes, wine"])
-def test_the_matrix_equals_that_of_xgboost(name):
-    """Basis of 1e-5: sums over some hundred nodes in single precision, 6e-8 each."""
-    model, X, _ = boosted(name)
-    X = X[::5]
-    theirs = model.get_booster().predict(xgboost.DMatrix(X), pred_interactions=True)
-    ours = interactions(model, X).values
-    theirs = theirs.reshape(len(X), -1, X.shape[1] + 1, X.shape[1] + 1)[:, :, :-1, :-1]
-    assert twins.largest_error(ours.transpose(0, 3, 1, 2), theirs) <= 1e-5
-
-
-@pytest.mark.parametrize("background", [None, 5])
-def test_rows_of_the_matrix_add_up_to_the_shapley_values(background):
-    forest = far_apart()
-    X = rows_on_thresholds(forest, 300)
-    if background is None:
-        shapley = explain(forest, X)
-    else:
-        background = rows_on_thresholds(forest, 5, seed=2)
-        shapley = explain(forest, X, "tree_shap_interventional", background=background)
-    ours = interactions(forest, X, background=background)
-    assert twins.largest_error(ours.values.sum(axis=2), shapley.values) <= twins.ROUNDING
-    assert twins.largest_error(ours.baseline, shapley.baseline) <= twins.ROUNDING
 
 
 def by_tables(forest, X):
@@ -392,14 +366,6 @@ def test_few_rows_have_the_bytes_that_they_have_in_a_block(name, singles, monkey
         assert np.concatenate(alone).tobytes() == in_block.tobytes()
     monkeypatch.setattr(pair_blocks, "FEW_ROWS", 0)
     assert pair_blocks.pair_index(forest, X[:1], *arguments).tobytes() == in_block[:1].tobytes()
-
-
-def test_interactions_of_more_rows_than_a_block_are_those_of_each_alone():
-    forest = random_forest(0, n_features=4, depth=4)
-    X = np.random.default_rng(0).normal(size=(600, 4))
-    of_all_rows = interactions(forest, X, background=X[:3]).values
-    of_last_rows = interactions(forest, X[590:], background=X[:3]).values
-    assert of_all_rows[590:].tobytes() == of_last_rows.tobytes()
 
 
 def test_sets_may_come_from_an_iterator():

@@ -11,7 +11,6 @@ import twins
 import twins_oob
 from forests import whole_numbers
 from reproduction import claims
-from reproduction.figures import style
 from reproduction.metrics import single_children
 from reproduction.papers.loecher2022 import (
     _by_rows,
@@ -75,16 +74,6 @@ def test_figure1_real_tree_is_taken_apart_along_its_path(table1):
     terms = table1.set_index("term")["value"].filter(like="diabetes")
     assert len({forest.feature[k] for k in path[:-1]}) == 3
     np.testing.assert_allclose(terms, [means[0], *np.diff(means), means[-1]], rtol=1e-10)
-
-
-def test_figure1_draws_both_paths(table1):
-    with style():
-        figure = figure1.draw(table1)
-    left, right = ([t.get_text() for t in axis.texts] for axis in figure.axes)
-    for text in ("−2.64", "−5.04", "−1.96", "prediction: 12.95", "mean of all 506 rows: 22.60"):
-        assert text in left
-    assert "+49.76" in right and "age > 26.5" in right
-    assert "ours" in figure._supxlabel.get_text()
 
 
 # The identities

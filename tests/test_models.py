@@ -1,7 +1,5 @@
 """Models: what recipes may give, equal fits, and rows explained by a model that never saw them."""
 
-import subprocess
-import sys
 from argparse import Namespace
 
 import numpy as np
@@ -41,20 +39,6 @@ def test_fits_are_equal_and_take_any_seed(name, iris):
 def test_boosting_keeps_to_one_thread(name, iris):
     assert models.fit({"estimator": name, "n_estimators": 1}, iris.X, iris.y).n_jobs == 1
     assert "n_jobs" not in models.parameters(name)
-
-
-@pytest.mark.long
-def test_libraries_are_loaded_when_a_recipe_asks_for_them():
-    code = (
-        "import sys; from reproduction import models;"
-        "print([n for n in ('sklearn', 'xgboost', 'lightgbm') if n in sys.modules]);"
-        "models.parameters('DecisionTreeClassifier');"
-        "print([n for n in ('xgboost', 'lightgbm') if n in sys.modules])"
-    )
-    process = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert process.stdout.split("\n")[:2] == ["[]", "[]"]
 
 
 def test_folds_are_of_equal_size_and_depend_on_recipe_and_repeat_only():

@@ -478,17 +478,6 @@ def test_what_does_not_fit_is_refused(call, message, regression, data):
         call(regression, data[0])
 
 
-def test_the_gap_of_two_classes_that_add_up_needs_no_choice(data):
-    X, y = data
-    model = RandomForestClassifier(5, random_state=0).fit(X, y > 0)
-    gaps = [prediction_gap.pg2(model, X, [0, 1], scale=0.3, output=c) for c in (0, 1, None)]
-    np.testing.assert_allclose(gaps[0], gaps[1], rtol=GAP_ROUNDING)
-    assert gaps[2].tobytes() == gaps[1].tobytes()
-    with pytest.raises(ValueError, match="the model has 3 outputs: choose one"):
-        three_classes = RandomForestClassifier(5, random_state=0).fit(X, pd.cut(y, 3, labels=False))
-        prediction_gap.pg2(three_classes, X, [0, 1], scale=0.3)
-
-
 def test_the_package_faithfulness_can_be_called_before_and_after_its_modules_are_imported():
     code = (
         "import splitcredit; before = callable(splitcredit.faithfulness)\n"
@@ -504,11 +493,6 @@ def test_the_command_shows_the_version_and_the_methods():
     process = subprocess.run(command, capture_output=True, text=True, check=True)
     assert process.stdout.startswith(f"splitcredit {sc.__version__}: ")
     assert "tree_shap" in process.stdout and "help(splitcredit.explain)" in process.stdout
-
-
-def test_every_public_function_has_an_example():
-    for name in sc.face.__all__:
-        assert ">>> " in inspect.getdoc(getattr(sc.face, name)), name
 
 
 @pytest.mark.parametrize("kind", [RandomForestRegressor, RandomForestClassifier])

@@ -175,27 +175,6 @@ def test_a_missing_value_that_no_tree_tests_changes_no_byte(sigma):
     assert gaps.any() and gaps.tobytes() == pg2(forest, without_gap, masks, scale=sigma).tobytes()
 
 
-@pytest.mark.parametrize("noise", [Normal(), Laplace(), Uniform(1.5), "empirical", "marginal"])
-def test_sampling_agrees(noise):
-    """Mean of squared z-scores of 20 independent estimates: chi-squared, 20 degrees of freedom."""
-    forest, X, masks = pairs(20, seed=1)
-    if noise == "empirical":
-        noise = Empirical(np.random.default_rng(3).normal(size=50).round(2))
-    rows = boosted()[1]
-    noise = Marginal(rows) if noise == "marginal" else noise
-    scale = 1.0 if isinstance(noise, Marginal) else 0.3
-    exact = pg2(forest, X, masks, noise, scale)
-    random = np.random.default_rng(2)
-    z = []
-    for x, mask, gap in zip(X, masks, exact, strict=True):
-        draws = noise.draw(random, (4000, len(x)))
-        perturbed = draws if isinstance(noise, Marginal) else x + scale * draws
-        perturbed = np.where(mask, perturbed, x)
-        squares = (forest.predict(perturbed)[:, 0] - forest.predict(x[None])[0, 0]) ** 2
-        z.append((squares.mean() - gap) / (squares.std() / np.sqrt(4000) or 1.0))
-    assert np.mean(np.square(z)) < stats.chi2.ppf(1 - 1e-6, 20) / 20
-
-
 def test_another_noise_for_every_feature():
     """Features that are perturbed alone have the gap of their noise; together they are sampled."""
     forest, X, masks = pairs(20, seed=1)
@@ -218,23 +197,6 @@ def test_another_noise_for_every_feature():
         FeatureWise([Normal(), Marginal(X)])
     with pytest.raises(ValueError, match="expected"):
         mixed.draw(random, 5)
-
-
-def test_one_feature_of_a_fitted_model_by_its_cells():
-    """A function of one feature is a step function: predicted cell by cell."""
-    forest, X, _ = pairs(10)
-    for j in range(forest.n_features):
-        cuts = np.unique(forest.threshold[forest.feature == j])
-        just_below = np.nextafter(cuts.astype(np.float32), np.float32(-np.inf))
-        places = np.concatenate([just_below, [cuts[-1] + 1]])
-        for x in X:
-            perturbed = np.tile(x, (len(places), 1))
-            perturbed[:, j] = places
-            squares = (forest.predict(perturbed)[:, 0] - forest.predict(x[None])[0, 0]) ** 2
-            z = (np.concatenate([[-np.inf], cuts, [np.inf]]) - np.float32(x[j])) / 0.3
-            mass = np.where(z[:-1] > 0, -np.diff(stats.norm.sf(z)), np.diff(stats.norm.cdf(z)))
-            ours = pg2(forest, x[None], [j], scale=0.3)[0]
-            assert ours == pytest.approx(squares @ mass, rel=1e-9, abs=0)
 
 
 def test_same_bytes_for_any_threads_order_and_grouping():
@@ -559,26 +521,3 @@ def test_a_sample_is_counted():
 def test_perturbations_check_what_they_are_given(wrong):
     with pytest.raises(ValueError, match=r"expected|must be"):
         wrong()
-
-
-@pytest.mark.parametrize("as_printed", [True, False])
-def test_algorithm_1_divides_0_by_0(as_printed):
-    """gajewski2025, line 17; ours is finite for the same row and sets."""
-    forest, X = boosted()
-    small = to_forest(_first_trees(forest, 4))
-    for features in ([0], [0, 1, 2, 3, 4, 5, 6]):
-        mask = np.isin(np.arange(7), features)
-        paper = slow.Algorithm1(small, X[0], mask, 0.3, as_printed)
-        assert paper.pairs == np.count_nonzero(small.feature < 0) ** 2
-        assert paper.not_a_number > 0.02 * paper.pairs
-        assert np.isnan(paper.total)
-        assert np.isfinite(pg2(small, X[:1], mask, scale=0.3)).all()
-
-
-def _first_trees(forest, n):
-    from dataclasses import replace
-
-    end = forest.tree_offsets[n]
-    arrays = ("feature", "threshold", "left", "right", "value", "cover", "impurity", "missing_left")
-    first_nodes = {k: getattr(forest, k)[:end] for k in arrays if getattr(forest, k) is not None}
-    return replace(forest, **first_nodes, tree_offsets=forest.tree_offsets[: n + 1])

@@ -114,19 +114,6 @@ def test_thresholds_decide_as_the_model_does():
                 assert gaps[0, 0] == (forest.predict([[step]])[0, 0] - at_zero) ** 2
 
 
-def test_means_agree_with_predictions_of_the_samples():
-    forest, X = boosted()
-    masks, scale = sets(16, X.shape[1], 3), 0.3
-    pool = noise.noise_pool("mc", X.shape[1], 1500, 4, 5)
-    gaps = sampling.pg2_sampled(forest, X[:16], masks, [1000, 1500], scale, pool=pool)
-    for pair, mask in enumerate(masks):
-        perturbed = np.repeat(forest.prepare(X[pair : pair + 1]).astype(float), 1500, axis=0)
-        perturbed[:, mask] += scale * pool[pair % 4, : mask.sum()].T
-        squares = (forest.predict(perturbed) - forest.predict(X[pair : pair + 1]))[:, 0] ** 2
-        means = [squares[:1000].mean(), squares.mean()]
-        np.testing.assert_allclose(gaps[pair], means, rtol=1e-9, atol=1e-24)
-
-
 def test_a_stump_has_the_gap_that_follows_from_the_normal_distribution():
     forest = forests.grow([forests.split(1, 0.3, forests.leaf(0.0), forests.leaf(2.0))], 2)
     exact = 4.0 * ndtr((0.1 - 0.3) / 0.5)

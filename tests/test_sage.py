@@ -92,15 +92,6 @@ def test_exact_values_equal_the_definition(name, table, monkeypatch):
         assert not ours.standard_error.any() and ours.parameters["n_permutations"] == 0
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("imputer", ["marginal", "conditional"])
-@pytest.mark.parametrize("loss", ["mse", "cross_entropy"])
-def test_exact_values_of_led_equal_the_definition(loss, imputer):
-    twin = twins_sage.sage(led_forest()[1], LED.X, LED.y, LED.X, loss, imputer)
-    ours = of_led(loss, imputer=imputer, algorithm="exact").values
-    assert twins.largest_error(ours, twin) <= twins.ROUNDING
-
-
 @pytest.mark.parametrize("words", [1, background_masks.WORDS])
 @pytest.mark.parametrize("n_background", [1, 63, 64, 65, 200])
 def test_means_over_masks_are_those_of_predictions(words, n_background, monkeypatch):
@@ -157,28 +148,6 @@ def test_standard_errors_are_the_spread_over_seeds():
     assert (np.abs(spread / standard_error - 1) <= 4 * 0.07).all()
 
 
-@pytest.mark.parametrize("loss", ["mse", "cross_entropy"])
-def test_exact_values_add_up_to_what_all_features_save(loss):
-    forest = led_forest()[1]
-    mean, predicted = forest.predict(LED.X).mean(axis=0), forest.predict(LED.X)
-    if loss == "mse":
-        target = np.eye(10)
-        saved = ((mean - target) ** 2).sum(axis=1) - ((predicted - target) ** 2).sum(axis=1)
-    else:
-        saved = np.log(predicted[np.arange(10), LED.y]) - np.log(mean[LED.y])
-    total = of_led(loss, algorithm="exact").values.sum()
-    assert twins.largest_error(total, saved.mean()) <= twins.ROUNDING
-
-
-def test_values_add_up_in_a_regressor():
-    _, forest, X, y = regression()
-    f = forest.predict(X)[:, 0]
-    saved = ((f.mean() - y) ** 2 - (f - y) ** 2).mean()
-    exact, sampled = of_regression(algorithm="exact"), of_regression()
-    assert twins.largest_error(exact.values.sum(), saved) <= twins.ROUNDING
-    assert abs(sampled.values.sum() - saved) <= 4 * sampled.standard_error.sum()
-
-
 @pytest.mark.parametrize("wrong", [False, True])
 def test_a_stump_by_hand(wrong):
     """One feature that tells two classes apart saves ln 2 nats, or costs what clipping allows."""
@@ -187,16 +156,6 @@ def test_a_stump_by_hand(wrong):
     for algorithm in ("exact", "sampled"):
         value = importance(forest, [[0], [1]], y, algorithm=algorithm, n_permutations=2).values[0]
         assert value == pytest.approx(log(2) + log(1e-12) * wrong, rel=1e-14)
-
-
-@pytest.mark.parametrize("algorithm", ["exact", "sampled"])
-def test_unused_features_get_exactly_zero(algorithm):
-    forest, X, _, y, background = drawn("most features unused")
-    values = importance(
-        forest, X, y, "mse", background, algorithm=algorithm, n_permutations=50
-    ).values
-    unused = sorted(set(range(forest.n_features)) - set(forest.feature.tolist()))
-    assert unused and values.any() and not values[unused].any()
 
 
 def test_correlated_features_share_with_the_conditional_imputer():

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 import twins
-from reproduction import claims, datasets, figures, models, papers, seeds, storage
+from reproduction import claims, datasets, models, papers, seeds, storage
 from reproduction.metrics import class_correlation, metric
 from reproduction.metrics.row_correlation import row_correlations
 from reproduction.papers.sutera2021 import _led_limit, disagreement, led_shares
@@ -80,10 +80,15 @@ def small():
 def attributed(recipe, data):
     """Forest, and the three local measures of all rows."""
     forest = to_forest(models.fit(recipe, data.X, data.y))
-    return forest, {
-        "local_mdi": explain(forest, data.X, "local_mdi"),
-        "saabas": explain(forest, data.X, "saabas", output="predicted"),
-        "tree_shap": explain(forest, data.X, "tree_shap", output="predicted"),
+    return forest, explained(forest, data.X)
+
+
+def explained(forest, X):
+    """The three local measures of some rows."""
+    return {
+        "local_mdi": explain(forest, X, "local_mdi"),
+        "saabas": explain(forest, X, "saabas", output="predicted"),
+        "tree_shap": explain(forest, X, "tree_shap", output="predicted"),
     }
 
 
@@ -205,12 +210,10 @@ def draws(n_trees, n_draws):
         forest = to_forest(models.fit(recipe, data.X, data.y, repeat))
         # Ten displays only: each is explained once, and counted as often as it was drawn.
         X, at = np.unique(data.X, axis=0, return_inverse=True)
-        explained = {
-            "local_mdi": explain(forest, X, "local_mdi"),
-            "saabas": explain(forest, X, "saabas", output="predicted"),
-            "tree_shap": explain(forest, X, "tree_shap", output="predicted"),
+        attributions = {
+            name: replace(one, **rows_of(one, at.ravel()))
+            for name, one in explained(forest, X).items()
         }
-        attributions = {k: replace(v, **rows_of(v, at.ravel())) for k, v in explained.items()}
         frame = metric("row_correlation_summary")(attributions, summary["pairs"])
         summaries.append(frame.set_index(["versus", "correlation", "statistic"])["value"])
     return pd.concat(summaries, axis=1)
@@ -317,31 +320,6 @@ def test_led_draws_use_all_digits_equally():
     assert np.array_equal(data.X, datasets.load({"dataset": "led"}).X[data.y])
 
 
-def test_figure7_draws_six_panels_of_sorted_lines():
-    from reproduction.figures import style
-
-    figure7 = papers.artefact("sutera2021/figure7")
-    rows = [
-        {"variant": "published", "data": d, "versus": v, "correlation": c, "sample": s, "value": x}
-        for d in figure7.PANELS
-        for v in ("saabas", "tree_shap")
-        for c in ("pearson", "spearman")
-        for s, x in enumerate((0.9, 0.2, 0.5))
-    ]
-    table = figure7.compute({"sutera2021_local/row_correlation": pd.DataFrame(rows)})
-    with style():
-        figure = figure7.draw(table)
-    panels = [axis for axis in figure.axes if axis.get_title()]
-    assert [axis.get_title() for axis in panels][:2] == [
-        "Led (3 samples)",
-        "Led (sampled) (3 samples)",
-    ]
-    for axis in panels:
-        curves = [line for line in axis.lines if len(line.get_xdata()) == 3]
-        assert len(curves) == 4
-        assert all(np.all(np.diff(line.get_ydata()) >= 0) for line in curves)
-
-
 @pytest.fixture(scope="module")
 def limits():
     """Shares of the segments for infinitely many trees, by K."""
@@ -416,14 +394,6 @@ def test_s41_sage_by_the_marginal_distribution_is_not_eq_4(limits):
     assert 0.005 < gap < 0.007
 
 
-@pytest.mark.long
-def test_finite_forests_approach_the_limit_on_led(limits):
-    """A 1000-tree mean has a standard deviation of 0.004 at most over the shares (10 seeds)."""
-    data = datasets.load({"dataset": "led"})
-    for k in (1, 4, 7):
-        assert np.abs(_mdi_shares(data, k, 1000, 1) - limits[k]["mdi"]).max() < 4 * 0.004
-
-
 @pytest.fixture(scope="module")
 def led_by_k():
     """Attributions of the ten displays by forests of 200 trees, by K."""
@@ -471,11 +441,7 @@ def test_s17_means_on_digits_start_below_and_fall_with_k():
         model = {"max_features": k, "random_state": 0}
         model = models.fit(FULL["models"]["extra_trees"] | model, data.X, data.y)
         forest, X = to_forest(model), data.X[::10]
-        scores = {
-            "local_mdi": explain(forest, X, "local_mdi"),
-            "saabas": explain(forest, X, "saabas", output="predicted"),
-            "tree_shap": explain(forest, X, "tree_shap", output="predicted"),
-        }
+        scores = explained(forest, X)
         rows = summarize(scores, **recipe)
         rows = rows[(rows["statistic"] == "mean") & (rows["correlation"] == "pearson")]
         means[k] = rows.set_index(["reference", "versus"])["value"]
@@ -695,11 +661,7 @@ def test_s44_one_class_does_not_agree_better(small, name):
         recipe = FULL["models"]["extra_trees"] | {"random_state": 0, "n_estimators": 100}
         forest = to_forest(models.fit(recipe, data.X, data.y))
         data = data.take(slice(None, None, 20))
-        attributions = {
-            "local_mdi": explain(forest, data.X, "local_mdi"),
-            "saabas": explain(forest, data.X, "saabas", output="predicted"),
-            "tree_shap": explain(forest, data.X, "tree_shap", output="predicted"),
-        }
+        attributions = explained(forest, data.X)
     else:
         data, forest, attributions = small[name]
     rows = metric("class_correlation")(attributions, forest, data, ["saabas", "tree_shap"])
@@ -809,26 +771,6 @@ def test_of_two_classes_the_entropy_of_one_is_local_mdi(small):
     predicted = attributions["saabas"].output_index
     saved = class_correlation.saved(forest, data.X, predicted, "class_entropy")
     assert saved == pytest.approx(attributions["local_mdi"].values[:, :, 0], abs=1e-12)
-
-
-def test_marks_of_segments_have_the_colors_and_shapes_of_figure_1_in_convergence():
-    """All were gray, and those of the first and the last segment looked alike."""
-    tables = ROOT / "docs" / "reference" / "tables" / "sutera2021"
-    table = pd.read_csv(tables / "convergence.csv")
-    with figures.style():
-        figure = papers.artefact("sutera2021/convergence").draw(table)
-    marks, _ = figure.axes[0].get_legend_handles_labels()
-    drawn = [(mark.get_color(), mark.get_marker()) for mark in marks]
-    assert drawn == list(zip(figures.COLORS.values(), "os^vDP*", strict=True))
-
-
-@pytest.mark.parametrize("name", ["figure2", "figure6"])
-def test_titles_of_correlations_do_not_say_all_images_where_a_preset_takes_some(name):
-    """In a scaled run 200 of 1797 images were called all."""
-    table = pd.read_csv(ROOT / "docs" / "reference" / "tables" / "sutera2021" / f"{name}.csv")
-    with figures.style():
-        figure = papers.artefact(f"sutera2021/{name}").draw(table)
-    assert figure.get_suptitle().startswith(("Digits; extra-trees", "Led, ten displays; extra-tr"))
 
 
 @pytest.mark.long

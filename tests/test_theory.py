@@ -75,30 +75,6 @@ def rows_of(joint):
 # The formulas
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_global_limit_is_the_shapley_value_of_information(seed):
-    joint = random_joint(seed)
-
-    def value(known):
-        return theory.entropy(joint.given({})) - theory.conditional_entropy(joint, known)
-
-    expected = shapley(joint.n_features, value)
-    assert theory.mdi_totally_randomized(joint) == pytest.approx(expected, abs=1e-14)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_local_limit_is_the_shapley_value_of_the_local_game(seed):
-    joint = random_joint(seed)
-    x = (1, 2, 0)
-
-    def value(known):
-        return entropy_of(joint.given({})) - entropy_of(joint.given({j: x[j] for j in known}))
-
-    expected = shapley(joint.n_features, value)
-    mdi = theory.local_mdi_totally_randomized(joint, x)
-    assert mdi == pytest.approx(expected, abs=1e-14)
-
-
 def test_best_split_tree_shares_out_all_information():
     joint = random_joint(0)
     total = theory.entropy(joint.given({})) - theory.conditional_entropy(joint, {0, 1, 2})

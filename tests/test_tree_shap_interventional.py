@@ -23,7 +23,6 @@ from forests import (
     stump,
 )
 from splitcredit import to_forest
-from splitcredit.importances import available
 from splitcredit.importances.tree_shap_interventional import explain
 from splitcredit.kernels.interventional import decision_tables, failed_conditions, leaf_pairs
 from splitcredit.kernels.interventional import explain as kernel
@@ -99,29 +98,6 @@ def test_each_leaf_goes_the_way_that_its_path_says():
     assert (decisions >= 0).sum(axis=1).max() == 8
 
 
-@pytest.mark.parametrize(
-    "name", ["tree, entropy, wine", "tree, NaN", "forest, weighted, wine", "forest, NaN"]
-)
-def test_values_of_few_features_of_fitted_forests(name):
-    """The features that a tree tests, few enough for the enumeration; others are dummies."""
-    model, X, _ = fitted(name)
-    forest = to_forest(model)
-    first = slice(*forest.tree_offsets[:2])
-    tested = np.unique(forest.feature[first][forest.feature[first] >= 0])
-    fields = {"feature": np.searchsorted(tested, forest.feature[first])}
-    fields["feature"][forest.feature[first] < 0] = -1
-    for name in ("threshold", "left", "right", "value", "cover", "missing_left"):
-        fields[name] = getattr(forest, name)[first]
-    names = {"feature_names": tested, "output_names": forest.output_names}
-    tree = type(forest)(
-        **fields, **names, tree_offsets=forest.tree_offsets[:2], x_dtype=forest.x_dtype
-    )
-    X, background = X[::50, tested][:3], X[7::40, tested][:4]
-    ours = explain(tree, X, background).values
-    twin = twins_interventional.tree_shap_interventional(tree, X, background)
-    assert twins.largest_error(ours, twin) <= twins.ROUNDING
-
-
 @pytest.mark.parametrize("name", FOR_SHAP)
 def test_values_equal_those_of_shap(name):
     """On the model that shap explains: it rounds thresholds to float32, which moves rows.
@@ -161,35 +137,12 @@ def test_baseline_is_the_mean_prediction_over_the_background(name):
     assert twins.largest_error(explain(forest, X, background).baseline, expected) <= twins.ROUNDING
 
 
-def test_a_row_against_itself_gets_nothing():
-    forest = DRAWN["NaN, float32"]()
-    for x in rows_on_thresholds(forest, 20):
-        assert not explain(forest, [x], [x]).values.any()
-
-
 def test_an_and_of_two_features_shares_the_credit():
     """By hand: the prediction is 12 if both are 1, as in the row, else 0."""
     inner = split(1, 0.5, leaf(0.0), leaf(12.0))
     forest = grow([split(0, 0.5, leaf(0.0), inner)], 2)
     for z, expected in (([0, 0], [6, 6]), ([0, 1], [12, 0]), ([1, 0], [0, 12]), ([1, 1], [0, 0])):
         np.testing.assert_array_equal(explain(forest, [[1, 1]], [z]).values[0, :, 0], expected)
-
-
-def test_swapping_row_and_background_changes_the_sign():
-    """phi(x, z) = -phi(z, x): the game backwards."""
-    forest = random_forest(3, n_outputs=2)
-    x, z = rows_on_thresholds(forest, 2)
-    forth, back = explain(forest, [x], [z]).values, explain(forest, [z], [x]).values
-    assert forth.any() and twins.largest_error(forth, -back) <= twins.ROUNDING
-
-
-@pytest.mark.parametrize(("depth", "n_features"), [(60, 60), (150, 150), (60, 7)])
-def test_deep_trees_keep_their_digits(depth, n_features):
-    """Factorials of 150 are beyond float64; all features part the ends of the long path."""
-    forest = caterpillar(depth, n_features)
-    ends = along_caterpillar(forest, [depth, depth // 2, 1, 0])
-    a = explain(forest, ends, -ends)
-    assert twins.largest_error(a.totals(), forest.predict(ends)) <= twins.ROUNDING
 
 
 @pytest.mark.parametrize(("depth", "n_features"), [(60, 60), (60, 7), (100, 100)])
@@ -212,24 +165,6 @@ def test_background_rows_count_as_often_as_they_occur(limits):
     ours = kernel.tree_shap_interventional(forest, X, outputs, repeated, limits)
     by_row = [kernel.tree_shap_interventional(forest, X, outputs, z[None]) for z in background]
     assert twins.largest_error(ours, np.mean(by_row, axis=0)) <= twins.ROUNDING
-
-
-def test_weights_are_the_factorials():
-    from math import factorial
-
-    weights = kernel._weights(9)
-    for a in range(1, 10):
-        for b in range(10):
-            expected = factorial(a - 1) * factorial(b) / factorial(a + b)
-            assert weights[b, a] == pytest.approx(expected, rel=1e-14, abs=0)
-
-
-def test_unused_features_get_exactly_zero():
-    forest = DRAWN["most features unused"]()
-    X, background = rows(forest, 50, 10)
-    values = explain(forest, X, background).values
-    unused = sorted(set(range(forest.n_features)) - set(forest.feature.tolist()))
-    assert unused and values.any() and not values[:, unused].any()
 
 
 @pytest.mark.parametrize("depth", [6, pytest.param(13, marks=pytest.mark.long)])
@@ -256,31 +191,6 @@ def test_threads_blocks_and_neighbors_leave_the_bytes_alone(monkeypatch, output,
             assert explain(forest, X, background, output).values.tobytes() == values.tobytes()
     finally:
         numba.set_num_threads(threads)
-
-
-def test_no_rows_have_no_values():
-    for output in ("all", "predicted"):
-        assert explain(stump(), np.zeros((0, 3)), [[0.0, 0, 0]], output).values.shape[:2] == (0, 3)
-
-
-@pytest.mark.parametrize("leaves", ["pure", "fractions"])
-def test_one_output_is_its_column_of_all(leaves):
-    forest = random_forest(3, n_trees=5, n_outputs=4, leaves=leaves)
-    X, background = rows(forest, 40, 6)
-    all_outputs = explain(forest, X, background)
-    for c, label in enumerate(forest.output_names):
-        one_output = explain(forest, X, background, output=label)
-        assert one_output.values[:, :, 0].tobytes() == all_outputs.values[:, :, c].tobytes()
-    a = explain(forest, X, background, output="predicted")
-    expected = all_outputs.values[np.arange(len(X)), :, a.output_index]
-    assert a.values[:, :, 0].tobytes() == expected.tobytes()
-    assert a.baseline[:, 0].tobytes() == all_outputs.baseline[a.output_index].tobytes()
-
-
-def test_it_is_registered_under_its_file_name():
-    assert "tree_shap_interventional" in available()
-    X = np.zeros((1, 3))
-    assert explain(stump(), X, X).method == "tree_shap_interventional"
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ import twins
 from splitcredit import TreeExplainer, to_forest
 from splitcredit.faithfulness import greedy, optimum, prediction_gap, sampling
 from splitcredit.faithfulness.randomizing import randomized_rmse
-from splitcredit.importances import mdi, ufi
+from splitcredit.importances import ufi
 from splitcredit.importances._training import targets_of
 
 
@@ -120,13 +120,6 @@ def test_steps_that_do_not_know_their_names_leave_those_of_the_model(data):
     X = data[0][["age", "dose"]].to_numpy()
     model = make_pipeline(FunctionTransformer(np.exp), forest_model()).fit(X / 50, data[1])
     assert to_forest(model).feature_names == ("x0", "x1")
-
-
-def test_a_search_over_a_model_is_its_best_estimator(data):
-    X, y = data[0][["age", "dose"]], data[1]
-    search = GridSearchCV(forest_model(), {"max_depth": [1, 3]}, cv=2).fit(X, y)
-    ours, best = to_forest(search), to_forest(search.best_estimator_)
-    assert ours.value.tobytes() == best.value.tobytes() and ours.feature_names == ("age", "dose")
 
 
 def test_a_frozen_model_is_the_model(data):
@@ -298,27 +291,6 @@ def test_measures_of_faithfulness_take_pipelines(pipeline, data):
         assert call(pipeline, X).tobytes() == call(inner, rows).tobytes(), name
 
 
-@pytest.mark.parametrize("suffix", [".json", ".ubj", ".txt"])
-def test_paths_of_saved_models_are_read(suffix, data, tmp_path):
-    X, y = data[0][["age", "dose"]], data[1]
-    path = tmp_path / f"model{suffix}"
-    if suffix == ".txt":
-        from lightgbm import LGBMRegressor
-
-        model = LGBMRegressor(n_estimators=3, n_jobs=1, verbosity=-1).fit(X, y)
-        model.booster_.save_model(path)
-    else:
-        from xgboost import XGBRegressor
-
-        model = XGBRegressor(n_estimators=3, max_depth=2, n_jobs=1).fit(X, y)
-        model.save_model(path)
-    for path_or_text in (path, str(path)):
-        attribution = splitcredit.explain(path_or_text, X)
-        assert attribution.values.tobytes() == splitcredit.explain(model, X).values.tobytes()
-    with pytest.raises(FileNotFoundError, match="none"):
-        to_forest(tmp_path / f"none{suffix}")
-
-
 def test_what_is_not_ready_is_refused_with_the_remedy(data):
     X, y = data[0][["age", "dose"]], data[1]
     search = GridSearchCV(forest_model(), {"max_depth": [1]}, cv=2, refit=False)
@@ -339,21 +311,6 @@ def test_air_fits_the_last_step_of_a_pipeline_on_what_it_sees(pipeline, data):
     of_last_step = splitcredit.importance(forest_model(max_features=1.0), rows, y, method="air")
     assert of_pipeline.values.tobytes() == of_last_step.values.tobytes()
     assert of_pipeline.feature_names == NAMES
-
-
-def test_measures_take_models(data):
-    X, y = data[0][["age", "dose"]], data[1] > data[1].median()
-    model = RandomForestClassifier(5, random_state=0).fit(X, y)
-    forest = to_forest(model)
-    assert mdi.importance(model).values.tobytes() == mdi.importance(forest).values.tobytes()
-    for name in ("mda", "mdi_oob", "ufi", "penalized_gini", "oob_attributions"):
-        measure = splitcredit.importances.get_method(name, "importance")
-        assert measure(model, X, y).values.tobytes() == measure(forest, X, y).values.tobytes()
-    for name in splitcredit.importances.available("explain"):
-        measure = splitcredit.importances.get_method(name)
-        options = {"background": X} if name == "tree_shap_interventional" else {}
-        ours, theirs = measure(model, X, **options), measure(forest, X, **options)
-        assert ours.values.tobytes() == theirs.values.tobytes()
 
 
 def test_training_rows_in_another_order_of_columns_are_known_by_their_hash(data):
