@@ -1,6 +1,5 @@
 """Second opinions: other packages beside the library, and that a wrong value comes out."""
 
-from argparse import Namespace
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 import twins
+from batches import Batch
 from forests import grow, leaf, random_forest, split
 from reproduction import claims, datasets, models, peers, storage
 from reproduction.metrics import agreement
@@ -16,9 +16,7 @@ from reproduction.papers import _agreement
 from reproduction.papers.lundberg2017 import _deep
 from reproduction.papers.sutera2021 import table4_by_peers
 from reproduction.peers import tree_shap_lightgbm, tree_shap_shap
-from reproduction.stages import importances as explain
-from reproduction.stages import models as fit
-from splitcredit import attribution, to_forest
+from splitcredit import to_forest
 from splitcredit.importances import function_of, tree_shap, tree_shap_interventional
 
 FOREST = {"estimator": "ExtraTreesClassifier", "n_estimators": 10, "criterion": "entropy"}
@@ -51,19 +49,8 @@ def iris():
 
 
 def run_of(tmp_path, data, recipe):
-    """Files of a run with its models, and a function that computes a measure as the job does."""
-    run = {"key": "d+m", "data_key": "d", "model": recipe, "repeat": 0}
-    storage.write_json(tmp_path / "plan.json", [run])
-    storage.write_bundle(tmp_path / "data.npz", {"d": data})
-    files = {"plan": tmp_path / "plan.json", "data": tmp_path / "data.npz"}
-    fit.run(Namespace(**files, out=tmp_path / "models.npz"))
-
-    def explained(importance, **parameters):
-        file, recipe = tmp_path / "found.npz", {"importance": importance, **parameters}
-        explain.run(Namespace(**files, models=tmp_path / "models.npz", recipe=recipe, out=file))
-        return storage.read_bundle(file, attribution)["d+m"]
-
-    return explained
+    """A batch of a run with its models, which computes a measure as the job does."""
+    return Batch(tmp_path, data, recipe).fit()
 
 
 def forest_of(data, recipe):
@@ -78,11 +65,11 @@ def forest_of(data, recipe):
 def test_packages_agree_to_rounding_and_one_wrong_value_is_a_finding(
     tmp_path, iris, ours, our_parameters, peer, their_parameters, recipe
 ):
-    explained = run_of(tmp_path, iris, recipe)
+    explained = run_of(tmp_path, iris, recipe).explained
     rows = {} if ours == "mdi" else {"n_rows": 40}
     results = {
-        ours: explained(ours, **our_parameters, **rows),
-        peer: explained(peer, **their_parameters, **rows),
+        ours: explained(importance=ours, **our_parameters, **rows),
+        peer: explained(importance=peer, **their_parameters, **rows),
     }
     table = compared(results, forest_of(iris, recipe), ours, peer)
     assert table["cause"].item() in ("", cause_of_single_precision(peer))
@@ -147,13 +134,14 @@ def test_a_measure_that_the_paper_does_not_name_is_judged_only_if_no_cause_is_kn
 
 def test_sage_importance_agrees_to_the_error_of_its_draws(tmp_path):
     led = datasets.load({"dataset": "led"})
-    explained = run_of(tmp_path, led, FOREST)
+    explained = run_of(tmp_path, led, FOREST).explained
     ours = {
-        loss: explained("sage", loss=loss, algorithm="exact") for loss in ("mse", "cross_entropy")
+        loss: explained(importance="sage", loss=loss, algorithm="exact")
+        for loss in ("mse", "cross_entropy")
     }
     options = {"n_permutations": 1024, "random_state": 3}
     for loss, exact in ours.items():
-        theirs = explained("sage_importance", loss=loss, **options)
+        theirs = explained(importance="sage_importance", loss=loss, **options)
         forest = forest_of(led, FOREST)
         results = {"sage_exact": exact, "sage_package": theirs}
         table = compared(results, forest, "sage_exact", "sage_package")
@@ -164,24 +152,27 @@ def test_sage_importance_agrees_to_the_error_of_its_draws(tmp_path):
 
 
 def test_a_model_that_is_not_the_saved_one_is_refused(tmp_path, iris):
-    explained = run_of(tmp_path, iris, FOREST)
+    batch = run_of(tmp_path, iris, FOREST)
     other_recipe = {**FOREST, "random_state": 1}
-    storage.write_bundle(tmp_path / "models.npz", {"d+m": forest_of(iris, other_recipe)})
-    with pytest.raises(ValueError, match=r"d\+m: the model fitted anew is not the one that was"):
-        explained("mdi_sklearn")
+    batch.write(forest_of(iris, other_recipe))
+    with pytest.raises(ValueError, match=r"r: the model fitted anew is not the one that was"):
+        batch.explained(importance="mdi_sklearn")
 
 
 def test_models_of_folds_are_refused(tmp_path, iris):
-    explained = run_of(tmp_path, iris, {**FOREST, "folds": 3})
+    explained = run_of(tmp_path, iris, {**FOREST, "folds": 3}).explained
     with pytest.raises(ValueError, match=r"other packages explain one model.*leave it out"):
-        explained("saabas_treeinterpreter")
+        explained(importance="saabas_treeinterpreter")
     with pytest.raises(ValueError, match=r"n_rows: each row is explained by a model of its own"):
-        explained("saabas", n_rows=5)
+        explained(importance="saabas", n_rows=5)
 
 
 def test_only_the_first_rows_are_explained(tmp_path, iris):
-    explained = run_of(tmp_path, iris, FOREST)
-    all_rows, first_rows = explained("local_mdi"), explained("local_mdi", n_rows=7)
+    explained = run_of(tmp_path, iris, FOREST).explained
+    all_rows, first_rows = (
+        explained(importance="local_mdi"),
+        explained(importance="local_mdi", n_rows=7),
+    )
     assert first_rows.values.tobytes() == all_rows.values[:7].tobytes()
 
 

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import struct
-from argparse import Namespace
 from functools import cache
 from itertools import combinations, permutations
 
@@ -16,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from xgboost import XGBRegressor
 
+from batches import Batch
 from reproduction import datasets, models, storage
 from reproduction.datasets import Dataset
 from reproduction.metrics import (
@@ -25,8 +25,6 @@ from reproduction.metrics import (
     sampling_error,
 )
 from reproduction.planning.places import PAPERS
-from reproduction.stages import experiments as experiments_stage
-from reproduction.stages import metrics as metrics_stage
 from splitcredit import attribution, to_forest
 from splitcredit.attribution import Attribution
 from splitcredit.faithfulness import noise, openxai, prediction_gap, sampling
@@ -504,41 +502,21 @@ def test_jobs_give_metrics_the_forest_the_refit_and_the_rows(tmp_path):
     recipe = {"estimator": "DecisionTreeRegressor", "max_depth": 3}
     forest = to_forest(models.fit(recipe, data.training.X, data.training.y))
     attributions = ranked(forest, data.explained.X, [0.3])
-    run = {"key": "r", "data_key": "d", "model": recipe, "repeat": 0}
-    storage.write_json(tmp_path / "plan.json", [run])
-    storage.write_bundle(tmp_path / "data.npz", {"d": data})
-    storage.write_bundle(tmp_path / "models.npz", {"r": forest})
+    batch = Batch(tmp_path, data, recipe)
+    batch.write(forest)
     for name, a in attributions.items():
         storage.write_bundle(tmp_path / f"{name}.npz", {"r": a})
-    tables = {}
-    for recipe in (
+    recipes = (
         {"metric": "removed_error", "reference": "tree_shap", "ks": [1]},
         {"metric": "randomized_error", "reference": "tree_shap", "ks": [1], "n_draws": 4},
         {"metric": "pgi2_optimum", "sigmas": [0.3, 1.0]},
         {"metric": "model_card"},
-    ):
-        name = recipe["metric"]
-        metrics_stage.run(
-            Namespace(
-                plan=tmp_path / "plan.json",
-                data=tmp_path / "data.npz",
-                models=[tmp_path / "models.npz"],
-                names=list(attributions),
-                importances=[tmp_path / f"{name}.npz" for name in attributions],
-                recipe=recipe,
-                out=tmp_path / "b" / f"{name}.csv",
-            )
-        )
-        point = {"metrics": {name: name}, "batch": "b", "run": "r", "axes": {"data": "wide"}}
-        storage.write_json(tmp_path / "points.json", [point])
-        file = tmp_path / f"{name}.csv"
-        inputs = {"points": tmp_path / "points.json", "metric": name, "directory": tmp_path}
-        experiments_stage.run(Namespace(**inputs, out=file))
-        tables[name] = storage.read_table(file)
+    )
+    tables = {r["metric"]: batch.measured(attributions, **r) for r in recipes}
     assert tables["removed_error"]["value"].gt(0).all() and len(tables["removed_error"]) == 2
-    assert tables["randomized_error"]["data"].tolist() == ["wide"] * 2
+    assert len(tables["randomized_error"]) == 2
     rows = tables["pgi2_optimum"]
     assert len(rows) == 4 and rows["value"].isna().all() and (rows["n_rows"] == 0).all()
-    card = storage.read_rows(tmp_path / "model_card.csv")
-    assert {row["quantity"]: row["value"] for row in card}["n_trees"] == "1"
+    card = tables["model_card"].set_index("quantity")["value"]
+    assert float(card["n_trees"]) == 1
     assert isinstance(attribution.from_arrays(attributions["tree_shap"].to_arrays()), Attribution)

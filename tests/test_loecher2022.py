@@ -1,12 +1,12 @@
 """loecher2022: what simulations and the Titanic show."""
 
-from argparse import Namespace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from batches import Batch
 from reproduction import claims, datasets, models, papers, storage
 from reproduction.datasets import Dataset, breast_cancer
 from reproduction.datasets.mixed_categories import FEATURES
@@ -14,8 +14,7 @@ from reproduction.metrics import metric
 from reproduction.papers.loecher2022 import _identities, _simulations, _titanic, figure8, identities
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
-from reproduction.stages import importances as importances_stage
-from splitcredit import attribution, to_forest
+from splitcredit import to_forest
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.importances import air, function_of, mdi_oob, penalized_gini
 from splitcredit.kernels.compiled import threads
@@ -155,15 +154,8 @@ def test_local_values_stand_beside_the_values_of_features():
 def test_air_is_given_the_unfitted_model_of_the_run(tmp_path):
     data = datasets.load({"dataset": "mixed_categories", "n_samples": 40})
     model = {**FULL["models"]["random_forest"], "n_estimators": 5}
-    run = {"key": "k", "data_key": "d", "model": model, "repeat": 7}
-    storage.write_json(tmp_path / "plan.json", [run])
-    storage.write_bundle(tmp_path / "data.npz", {"d": data})
-    files = {"plan": tmp_path / "plan.json", "data": tmp_path / "data.npz"}
-    results = []
-    for recipe in ({"importance": "air"}, {"importance": "air", "random_state": 3}):
-        file = tmp_path / "out.npz"
-        importances_stage.run(Namespace(**files, models=tmp_path / "none", recipe=recipe, out=file))
-        results.append(storage.read_bundle(file, attribution)["k"])
+    batch = Batch(tmp_path, data, model, repeat=7)
+    results = [batch.explained(importance="air", **seed) for seed in ({}, {"random_state": 3})]
     expected = air.importance(models.unfitted(model, 7), data.X, data.y, random_state=3)
     assert np.array_equal(results[1].values, expected.values)
     assert results[0].parameters["random_state"] != 3

@@ -1,15 +1,12 @@
 """Models: what recipes may give, equal fits, and rows explained by a model that never saw them."""
 
-from argparse import Namespace
-
 import numpy as np
 import pytest
 
+from batches import Batch
 from reproduction import cross_fitted, datasets, models, storage
 from reproduction.cross_fitted import CrossFitted
-from reproduction.stages import importances as explain
-from reproduction.stages import models as fit
-from splitcredit import attribution, to_forest
+from splitcredit import to_forest
 from splitcredit.forest import Forest
 from splitcredit.importances import function_of
 
@@ -58,18 +55,7 @@ def test_impossible_folds_are_refused(k):
 
 def fitted(tmp_path, data, recipe):
     """Run the jobs as the workflow does; returns a function that explains."""
-    run = {"key": "d+m", "data_key": "d", "model": recipe, "repeat": 0}
-    storage.write_json(tmp_path / "plan.json", [run])
-    storage.write_bundle(tmp_path / "data.npz", {"d": data})
-    files = {"plan": tmp_path / "plan.json", "data": tmp_path / "data.npz"}
-    fit.run(Namespace(**files, out=tmp_path / "models.npz"))
-
-    def explained(**recipe):
-        file = tmp_path / "explained.npz"
-        explain.run(Namespace(**files, models=tmp_path / "models.npz", recipe=recipe, out=file))
-        return storage.read_bundle(file, attribution)["d+m"]
-
-    return explained
+    return Batch(tmp_path, data, recipe).fit().explained
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """Files of a run: what is said of damaged ones."""
 
 from argparse import Namespace
+from types import SimpleNamespace
 
 import pytest
 
 from reproduction import storage
-from reproduction.stages import experiments, tables
+from reproduction.planning.sweep import Point
+from reproduction.stages import artefacts, experiments
 from splitcredit.forest import Forest
 
 
@@ -31,9 +33,13 @@ def test_a_damaged_table_of_text_is_named_with_the_remedy(tmp_path, content, rea
         storage.read_rows(tmp_path / "t.csv")
 
 
+def point(axes, run):
+    return Point(axes, SimpleNamespace(key=run), {}, {})
+
+
 def test_a_table_of_a_metric_that_lacks_a_run_is_named(tmp_path):
     (tmp_path / "batch.csv").write_text("run,value\nr1,1\n")
-    points = [{"run": run, "axes": {}} for run in ("r1", "r2")]
+    points = [point({}, run) for run in ("r1", "r2")]
     with pytest.raises(ValueError, match=r"batch\.csv lacks rows: delete it, and"):
         list(experiments._rows(points, [tmp_path / "batch.csv"] * 2))
 
@@ -46,13 +52,9 @@ def gathered(tmp_path, points, tables):
     for batch, rows in tables.items():
         columns = list(dict.fromkeys(c for row in rows for c in row))
         storage.write_rows(tmp_path / batch / "auc-1.csv", rows, columns)
-    points = [
-        {"axes": axes, "batch": batch, "run": run, "metrics": {"auc": "auc-1"}}
-        for axes, batch, run in points
-    ]
-    storage.write_json(tmp_path / "points.json", points)
-    arguments = {"points": tmp_path / "points.json", "metric": "auc", "directory": tmp_path}
-    experiments.run(Namespace(**arguments, out=tmp_path / "out.csv"))
+    files = [tmp_path / batch / "auc-1.csv" for _, batch, _ in points]
+    points = [point(axes, run) for axes, _, run in points]
+    experiments.write(tmp_path / "out.csv", "auc", points, files)
     return storage.read_rows(tmp_path / "out.csv")
 
 
@@ -78,12 +80,13 @@ def test_a_column_of_the_metric_that_the_sweep_has_too_is_refused(tmp_path):
 
 def test_an_artefact_without_an_input_that_it_is_made_from_names_it(tmp_path):
     """As in a configuration of the user's that gives it other ones."""
-    storage.write_rows(tmp_path / "errors.csv", [{"value": "1"}], ["value"])
     name, input_name = "gajewski2025/table5", "gajewski2025_bigger/randomized_error"
-    arguments = {"artefact": name, "names": [input_name], "inputs": [tmp_path / "errors.csv"]}
+    storage.write_rows(tmp_path / f"{input_name}.csv", [{"value": "1"}], ["value"])
+    arguments = {"artefact": name, "names": [input_name], "experiments": tmp_path}
     with pytest.raises(ValueError, match=r"^artefacts\.gajewski2025/table5\.inputs: ") as caught:
         parameters = {"recipes": {}}
-        tables.run(Namespace(**arguments, parameters=parameters, out=tmp_path / "out.csv"))
+        table = tmp_path / "out.csv"
+        artefacts.table(Namespace(**arguments, parameters=parameters, table=table))
     assert str(caught.value).partition("inputs: ")[2] == (
         "its table is made from 'gajewski2025_bigger/removed_error', which is not among them: "
         f"add it; there are {input_name}"

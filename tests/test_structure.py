@@ -185,4 +185,4 @@ def test_make_gives_the_target_to_snakemake_and_not_to_an_option(preset):
     """``--configfile`` and ``--quiet`` take several values, a target behind them included."""
     command = ["make", "-n", "sutera2021/table4", f"PRESET={preset}", "ARGUMENTS=--quiet all"]
     process = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=True)
-    assert re.search(r"--(workflow-profile|cores) \S+ sutera2021_table4$", process.stdout.strip())
+    assert re.search(r"--(workflow-profile|cores) \S+ sutera2021_table4$", process.stdout, re.M)

@@ -1,6 +1,5 @@
 """Forests with splits by subsets of categories, against a search of every subset."""
 
-from argparse import Namespace
 from fractions import Fraction
 
 import numpy as np
@@ -8,10 +7,10 @@ import pytest
 
 import twins_oob
 import twins_subset_forest as twin
-from reproduction import datasets, models, seeds, storage
+from batches import Batch
+from reproduction import datasets, models, seeds
 from reproduction.datasets import Dataset
 from reproduction.metrics import _subset_forest, metric, single_children
-from reproduction.stages import metrics as metrics_stage
 from splitcredit.forest import LEAF
 from splitcredit.importances import mdi, penalized_gini
 
@@ -166,14 +165,10 @@ def test_the_job_gives_the_estimator_of_the_run(tmp_path):
     """Not fitted, with the seed of the repeat: forests of other repeats are others."""
     data = datasets.load(MIXED, 1)
     model = {"estimator": "RandomForestClassifier", "n_estimators": 4, "max_features": 2}
-    run = {"key": "r", "data_key": "d", "model": model, "repeat": 5}
-    storage.write_json(tmp_path / "plan.json", [run])
-    storage.write_bundle(tmp_path / "data.npz", {"d": data})
-    recipe, file = {"metric": "subset_scores"}, tmp_path / "out.csv"
-    files = {"plan": tmp_path / "plan.json", "data": tmp_path / "data.npz", "models": []}
-    metrics_stage.run(Namespace(**files, names=[], importances=[], recipe=recipe, out=file))
+    recipe = {"metric": "subset_scores"}
+    found = Batch(tmp_path, data, model, repeat=5).measured(**recipe)
     seed = seeds.derive(recipe, 5, "metric")
     expected = metric("subset_scores")({}, data, models.unfitted(model, 5), seed)
-    assert np.array_equal(storage.read_table(file)["value"], expected["value"])
+    assert np.array_equal(found["value"], expected["value"])
     of_other_repeat = metric("subset_scores")({}, data, models.unfitted(model, 6), seed)
     assert not np.array_equal(of_other_repeat["value"], expected["value"])

@@ -16,7 +16,6 @@ are no mistakes and left out.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import Counter
 from functools import partial
@@ -28,6 +27,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from reproduction import claims, papers, storage  # noqa: E402
 from reproduction.planning.workflow import Workflow  # noqa: E402
+from reproduction.stages.artefacts import evidence_for  # noqa: E402
 
 KINDS = ("nonsense", "sign", "wrong side", "last digit", "neighbor")
 HELD, LEAST = KINDS[:3], 0.95
@@ -79,9 +79,9 @@ def mutants(results):
 
 def _of_values(flow, wildcards, table):
     """Printed values: the rows of the table that they name, with wrong numbers in them."""
-    rules, rows = json.loads(flow.claim_rules(wildcards)), storage.read_rows(table)
-    for path in flow.printed(wildcards):
-        printed = storage.read_rows(ROOT / path)
+    given, rows = evidence_for("/".join(_place(wildcards))), storage.read_rows(table)
+    for path in [given["printed"]] if given["printed"] else []:
+        printed = storage.read_rows(path)
         cells = [
             (line, {**row, "variant": row.get("variant", "published")})
             for variant in dict.fromkeys(row.get("variant", "published") for row in rows)
@@ -92,7 +92,7 @@ def _of_values(flow, wildcards, table):
         ]
         for (line, row), (_, neighbor) in zip(cells, cells[1:] + cells[:1], strict=True):
 
-            def judge(value, line=line, row=row):
+            def judge(value, line=line, row=row, rules=given["rules"]):
                 wrong = {**row, "value": value}
                 (claim,) = claims.judge(*_place(wildcards), [line], [wrong], rules)
                 return claim
@@ -125,11 +125,12 @@ def _wrong_values(printed, ours, neighbor):
 
 def _of_statements(flow, wildcards, table):
     """Findings in words: the measured number replaced, its interval moved along."""
-    if not flow.decided(wildcards):
+    decided = flow.artefacts["/".join(_place(wildcards))].get("statements", [])
+    if not decided:
         return
-    evidence = json.loads(flow.evidence(wildcards))
-    rows = storage.read_rows(ROOT / flow.stated(wildcards)[0])
-    stated = {row["id"]: row["statement"] for row in rows}
+    given = evidence_for("/".join(_place(wildcards)), decided)
+    evidence = given["evidence"]
+    stated = {row["id"]: row["statement"] for row in storage.read_rows(given["statements"])}
     module = papers.artefact(f"{wildcards.paper}/{wildcards.artefact}")
     for check in module.statements(storage.read_table(table)):
         if check["value"] is None:

@@ -30,12 +30,13 @@ def run(arguments):
     storage.write_bundle(arguments.data, data)
     forests = {}
     for run in [] if arguments.unfitted else runs:
-        forests[run["key"]] = _fitted(run["model"], data[run["data_key"]], run["repeat"])
+        forests[run["key"]] = fitted(run["model"], data[run["data_key"]], run["repeat"])
         print(f"fitted {run['key']}: {forests[run['key']]}", flush=True)
     storage.write_bundle(arguments.models, forests)
 
 
-def _fitted(recipe, data, repeat):
+def fitted(recipe, data, repeat):
+    """The model of a run, as a Forest or a CrossFitted; ValueError if its folds make no sense."""
     if data.n_training is not None:
         if "folds" in recipe:
             raise ValueError("folds: these rows are split for training and test already")
