@@ -640,7 +640,8 @@ PLOTS = {
 @pytest.mark.parametrize("plot", PLOTS)
 def test_explanations_are_drawn_by_the_plots_of_shap(plot):
     """They hold what those of shap hold; see the first test."""
-    PLOTS[plot](TreeExplainer(fitted("xgboost, classes")[0])(data()[0][:40]))
+    rows = pd.DataFrame(data()[0][:40], columns=list("abcde"))
+    PLOTS[plot](TreeExplainer(fitted("xgboost, classes")[0])(rows))
     assert pyplot.gcf().axes
 
 
