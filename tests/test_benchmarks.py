@@ -18,6 +18,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from reproduction import marked
+from scripts import script
 from splitcredit import to_forest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,10 +41,7 @@ def bench():
 
 @pytest.fixture
 def take_reference():
-    spec = importlib.util.spec_from_file_location("take", ROOT / "docs" / "take_reference.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("docs/take_reference.py")
 
 
 def test_every_entrant_is_installed_by_its_environment(bench):

@@ -107,6 +107,24 @@ def test_values_of_chunks_are_written_to_the_result_itself(output, case, monkeyp
     assert in_chunks.values.tobytes() == full.values.tobytes()
 
 
+def test_the_room_of_a_chunk_is_given_once_and_for_its_rows_only():
+    result = results.Whole(5)
+    assert not np.shares_memory(results.zeros((2, 3)), results.zeros((2, 3)))
+    for start, n_rows in ((0, 2), (2, 2), (4, 1)):
+        with result.chunk(start, n_rows):
+            other_length = results.zeros((n_rows + 1, 3))
+            room = results.zeros((n_rows, 3))
+            second_room = results.zeros((n_rows, 3))
+        room += start + 1
+        second_room += 100
+        other_length += 100
+        result.put(start, room)
+    assert result.values[:, 0].tolist() == [1, 1, 3, 3, 5]
+    with result.chunk(0, 2):
+        other_shape = results.zeros((2, 4))
+    assert not np.shares_memory(other_shape, result.values)
+
+
 def test_rankings_and_gaps_in_chunks_are_those_of_all_rows(case, monkeypatch):
     model, X = case
     calls = (

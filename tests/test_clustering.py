@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.cluster import hierarchy
-from scipy.spatial import distance
 
 from reproduction import claims, datasets, models, papers
 from reproduction.cross_fitted import CrossFitted
@@ -48,26 +47,6 @@ def groups_after(merges, n, steps):
     return np.array(group)
 
 
-def merges_by_definition(X, linkage):
-    """Agglomerative clustering by trying all pairs of groups: sets merged, and their distances."""
-    groups, merges = [{i} for i in range(len(X))], []
-    while len(groups) > 1:
-        pairs = [(i, j) for j in range(len(groups)) for i in range(j)]
-        gaps = [gap(X, sorted(groups[i]), sorted(groups[j]), linkage) for i, j in pairs]
-        i, j = pairs[int(np.argmin(gaps))]
-        merges.append((frozenset(groups[i] | groups[j]), min(gaps)))
-        groups[i] |= groups.pop(j)
-    return merges
-
-
-def gap(X, a, b, linkage):
-    if linkage == "ward":
-        between_means = np.linalg.norm(X[a].mean(axis=0) - X[b].mean(axis=0))
-        return between_means * np.sqrt(2 * len(a) * len(b) / (len(a) + len(b)))
-    distances = distance.cdist(X[a], X[b])
-    return distances.mean() if linkage == "average" else distances.max()
-
-
 # Basis of 1e-12: rounding of sums over 40 numbers.
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_r2_of_every_number_of_groups(rows, linkage):
@@ -87,15 +66,6 @@ def test_r2_where_distances_and_outcomes_tie(rows, linkage):
     for k in range(1, 41):
         expected = r2_of_groups(groups_after(merges, 40, 40 - k), y)
         assert r2[k - 1] == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("linkage", LINKAGES)
-def test_merges_are_those_of_the_definition(rows, linkage):
-    merges = _dendrogram.merges(rows.X[:15], linkage)
-    for step, (merged, height) in enumerate(merges_by_definition(rows.X[:15], linkage)):
-        group = groups_after(merges, 15, step + 1)
-        assert set(np.flatnonzero(group == 15 + step)) == merged
-        assert merges[step, 2] == pytest.approx(height, rel=1e-12)
 
 
 def test_a_constant_outcome_is_refused(rows):

@@ -179,13 +179,6 @@ def test_names_of_a_table_count_even_if_they_look_made_up():
     assert forest.names_given and not to_forest(model.fit(X, X[:, 0])).names_given
 
 
-def test_leaves_of_a_dart_model_are_already_weighted():
-    X, _ = drawn()
-    booster = train({"boosting": "dart", "drop_rate": 0.5}, X, X[:, 0], rounds=20)
-    theirs = booster.predict(X, raw_score=True)
-    assert twins.largest_error(to_forest(booster).predict(X)[:, 0], theirs) <= 1e-12
-
-
 def test_linear_leaves_are_refused():
     X, _ = drawn()
     message = r"tree 0 of this Booster has linear functions .* fit with linear_tree=False"

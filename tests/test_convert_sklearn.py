@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
-    AdaBoostClassifier,
     AdaBoostRegressor,
     BaggingClassifier,
     BaggingRegressor,
@@ -21,7 +20,6 @@ from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
-    IsolationForest,
     RandomForestClassifier,
     RandomForestRegressor,
     RandomTreesEmbedding,
@@ -368,22 +366,6 @@ def test_anything_else_is_refused(thing):
         to_forest(thing)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        DecisionTreeRegressor(),
-        ExtraTreesRegressor(3),
-        RandomForestRegressor(3),
-        BaggingRegressor(DecisionTreeRegressor(max_depth=3), 3),
-    ],
-)
-def test_each_target_of_a_regressor_is_an_output(model):
-    X, y = datasets.load_iris(return_X_y=True)
-    forest = to_forest(model.set_params(random_state=0).fit(X, np.c_[y, y[::-1], X[:, 0]]))
-    assert forest.output_names == ("y0", "y1", "y2")
-    assert twins.largest_error(forest.predict(X), model.predict(X)) <= 1e-15
-
-
 @pytest.mark.parametrize("model", [DecisionTreeClassifier(max_depth=3), RandomForestClassifier(3)])
 def test_each_class_of_each_target_is_an_output(model):
     """The targets have different numbers of classes."""
@@ -396,30 +378,6 @@ def test_each_class_of_each_target_is_an_output(model):
     for method in ("saabas", "tree_shap"):
         totals = explain(forest, X[::20], method).totals()
         assert twins.largest_error(totals, theirs[::20]) <= 1e-12
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_votes_of_AdaBoost_are_its_decision_function(n_classes):
-    X, y = datasets.load_iris(return_X_y=True)
-    model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=5, random_state=0)
-    model.fit(X, np.array(["a", "b", "c"])[y % n_classes])
-    forest = to_forest(model)
-    assert forest.output_names == (("b",) if n_classes == 2 else ("a", "b", "c"))
-    theirs = model.decision_function(X).reshape(len(X), -1)
-    assert twins.largest_error(forest.predict(X), theirs) <= 1e-12
-
-
-@pytest.mark.parametrize("max_features", [1.0, 0.5])
-def test_lengths_of_paths_give_the_scores_of_an_isolation_forest(max_features):
-    X, _ = datasets.load_iris(return_X_y=True)
-    model = IsolationForest(
-        n_estimators=10, max_samples=40, max_features=max_features, random_state=0
-    ).fit(X)
-    forest = to_forest(model)
-    longest = 2 * (np.log(39) + np.euler_gamma) - 2 * 39 / 40
-    scores = -(2.0 ** -(forest.predict(X)[:, 0] / longest))
-    assert forest.output_names == ("path length",)
-    assert twins.largest_error(scores, model.score_samples(X)) <= 1e-12
 
 
 def test_classifiers_bagged_for_a_regression_are_refused():

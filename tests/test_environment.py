@@ -18,6 +18,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from scripts import script
+
 ROOT = Path(__file__).resolve().parents[1]
 OPTIONS = ["--configfile", "config/presets/tiny.yaml", "--cores", "1"]
 OPTIONS += ["--workflow-profile", "workflow/profiles/default"]
@@ -41,14 +43,6 @@ case "$*" in
 *) exec PYTHON "$@" ;;
 esac
 """.replace("PYTHON", QUOTED)
-
-
-def load(name):
-    """Import a script of the workflow."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "workflow" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 class Machine:
@@ -231,7 +225,7 @@ def test_the_environment_finds_the_project_without_the_name_of_its_folder():
 
 
 def test_uv_asks_the_index_that_pip_asks():
-    settings = load("uv_settings").uv_settings
+    settings = script("workflow/uv_settings.py").uv_settings
     lines = [
         ":env:.index-url='https://b.test/simple'\n",
         "global.index-url='https://a.test/simple'\n",
@@ -273,7 +267,9 @@ def test_environment_for_conda_is_in_step_with_the_lock():
     assert [pin.replace("'", '"') for pin in pins] == pip, "run make lock"
     # Snakemake copies the file to another folder: no path in it, and no option of pip.
     assert all(re.match(r"[a-z0-9-]+==[^ /]+( ;.*)?$", pin) for pin in pip)
-    assert text == load("make_environment_yml").environment(lock, python), "run make lock"
+    assert text == script("workflow/make_environment_yml.py").environment(lock, python), (
+        "run make lock"
+    )
 
 
 def test_the_lock_has_a_file_of_each_compiled_package_for_every_python():
@@ -301,7 +297,9 @@ def test_markers_of_the_lock_are_kept():
     lock = (
         "one==1 \\\n    --hash=sha256:0\ntwo==2 ; sys_platform == 'win32' \\\n    --hash=sha256:1\n"
     )
-    environment = yaml.safe_load(load("make_environment_yml").environment(lock, "3.11"))
+    environment = yaml.safe_load(
+        script("workflow/make_environment_yml.py").environment(lock, "3.11")
+    )
     assert environment["dependencies"][-1]["pip"] == ["one==1", 'two==2 ; sys_platform == "win32"']
 
 

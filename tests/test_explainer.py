@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 import shap
 import xgboost
+from matplotlib import pyplot
 from scipy.sparse import csr_matrix
 from sklearn import ensemble, tree
 
@@ -622,3 +623,30 @@ def test_a_background_of_more_than_1000_rows_warns_as_in_shap():
     rows = shap.maskers.Independent(np.resize(X, (1001, X.shape[1])), max_samples=2000)
     with pytest.warns(UserWarning, match="the background has 1001 rows"):
         TreeExplainer(model, rows)
+
+
+PLOTS = {
+    "waterfall": lambda e: shap.plots.waterfall(e[0], show=False),
+    "force": lambda e: shap.plots.force(e[0], matplotlib=True, show=False),
+    "scatter": lambda e: shap.plots.scatter(e[:, 1], color=e, show=False),
+    "beeswarm": lambda e: shap.plots.beeswarm(e, show=False),
+    "bar of cohorts": lambda e: shap.plots.bar(e.cohorts(2).abs.mean(0), show=False),
+    "heatmap": lambda e: shap.plots.heatmap(e, show=False),
+    "decision": lambda e: shap.plots.decision(e.base_values[0], e.values, show=False),
+    "summary": lambda e: shap.summary_plot(e.values, e.data, show=False),
+}
+
+
+@pytest.mark.parametrize("plot", PLOTS)
+def test_explanations_are_drawn_by_the_plots_of_shap(plot):
+    """They hold what those of shap hold; see the first test."""
+    rows = pd.DataFrame(data()[0][:40], columns=list("abcde"))
+    PLOTS[plot](TreeExplainer(fitted("xgboost, classes")[0])(rows))
+    assert pyplot.gcf().axes
+
+
+def test_interactions_are_shown_by_the_summary_plot():
+    X = data()[0][:20]
+    matrices = TreeExplainer(fitted("xgboost")[0]).shap_interaction_values(X)
+    shap.summary_plot(matrices, X, show=False)
+    assert len(pyplot.gcf().axes) >= 4

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from lightgbm import LGBMRegressor
-from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingRegressor
 from xgboost import XGBRegressor
 
@@ -322,17 +321,6 @@ def test_a_forest_does_not_change_with_the_arrays_it_was_made_from():
     assert of_arrays.cover[0] == 2.0
     with pytest.raises(ValueError, match="read-only"):
         of_arrays.cover[0] = 99.0
-
-
-def test_tables_with_missing_entries_and_other_types():
-    tree = split(0, 0.5, leaf(1.0), leaf(2.0), missing_left=True)
-    forest = grow([tree], 1, missing=True)
-    X = pd.DataFrame({"x0": pd.array([0, 1, None], dtype="Int64")})
-    assert forest.predict(X)[:, 0].tolist() == [1.0, 2.0, 1.0]
-    assert forest.predict(sparse.csr_array([[1.0], [0.0]]))[:, 0].tolist() == [2.0, 1.0]
-    for table in (np.array([[1j]]), np.array([["2020-01-01"]], dtype="datetime64[D]")):
-        with pytest.raises(ValueError, match="X is not numeric"):
-            forest.predict(table)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])

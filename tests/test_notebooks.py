@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -12,6 +11,8 @@ import nbformat
 import pandas as pd
 import pytest
 
+from scripts import script
+
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PAPERS = [path for path in NOTEBOOKS if path.stem != "own_model"]
@@ -20,11 +21,8 @@ PAPERS = [path for path in NOTEBOOKS if path.stem != "own_model"]
 @pytest.fixture
 def execute():
     """The module, with options that cells set undone at the end."""
-    spec = importlib.util.spec_from_file_location("execute", ROOT / "notebooks" / "execute.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     with matplotlib.rc_context(), pd.option_context("display.max_colwidth", 50):
-        yield module
+        yield script("notebooks/execute.py")
 
 
 def read(path):

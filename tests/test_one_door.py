@@ -259,19 +259,6 @@ def test_noise_has_the_same_meaning_by_name_by_object_and_by_scale(regression, d
     assert marginal == gap(perturbations.Marginal(data[0]))
 
 
-def test_scales_by_name_go_to_their_features(regression, data):
-    X = data[0][:5]
-    scale = dict(zip(NAMES, (0.1, 0.2, 0.3, 0.4), strict=True))
-    reordered = dict(reversed(scale.items()))
-    gaps = sc.faithfulness(regression, X, NAMES, scale=reordered)
-    expected = sc.faithfulness(regression, X, NAMES, scale=list(scale.values()))
-    assert gaps.tobytes() == expected.tobytes()
-    with pytest.raises(
-        ValueError, match=r"scale has no entry for \['weight'\]: give one for every"
-    ):
-        sc.faithfulness(regression, X, NAMES, scale={n: 1.0 for n in NAMES[:3]})
-
-
 def test_what_names_a_feature_twice_is_named(regression, data):
     """It was an error of NumPy about arrays of unequal shapes."""
     X = data[0][:5]
@@ -350,6 +337,8 @@ def test_numbers_of_other_features_are_refused_and_go_by_position_without_names(
     ):
         with pytest.raises(ValueError, match=message):
             prediction_gap.pg2(regression, X, *arguments)
+    with pytest.raises(ValueError, match=r"\['weight'\]: give one for every"):
+        sc.faithfulness(regression, X, NAMES, scale={n: 1.0 for n in NAMES[:3]})
     unnamed = DecisionTreeRegressor(max_depth=3).fit(X.to_numpy(), data[1][:5])
     gaps = prediction_gap.pg2(unnamed, renamed, [0], scale=renamed.std())
     expected = prediction_gap.pg2(unnamed, renamed, [0], scale=renamed.std().to_numpy())

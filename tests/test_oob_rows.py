@@ -178,17 +178,6 @@ def test_air_takes_order_and_names_of_the_features_from_a_fitted_model():
         air.importance(RandomForestClassifier, X, y)
 
 
-@pytest.mark.parametrize("measure", [mda, oob_attributions])
-def test_what_is_not_the_training_data_is_refused(measure):
-    forest, X, y = case("two classes")
-    with pytest.raises(ValueError, match=r"does not say which rows.*with bootstrap=True"):
-        measure.importance(replace(forest, inbag=None), X, y)
-    with pytest.raises(ValueError, match="X has 59 rows, the forest was grown on 60"):
-        measure.importance(forest, X[1:], y[1:])
-    with pytest.raises(ValueError, match="its hash differs"):
-        measure.importance(forest, X[::-1], y)
-
-
 @pytest.mark.parametrize(
     "given", [{"attribution": "sage"}, {"rows": "all"}, {"weigh_by": "x"}, {"output": "d"}]
 )
@@ -288,16 +277,6 @@ def test_forests_with_monotonic_constraints_know_their_training_rows(kind):
     assert np.isfinite(ufi.importance(model, X, y).values).all()
     with pytest.raises(ValueError, match="y is not what the forest was grown on"):
         ufi.importance(model, X, y[::-1])
-
-
-@pytest.mark.parametrize("method", [mda, oob_attributions])
-@pytest.mark.parametrize("wrong", ["X", "y"])
-def test_rows_or_targets_that_the_forest_did_not_see_are_refused(method, wrong):
-    X, y = whole_numbers("values", 90, 4, 6)
-    model = RandomForestRegressor(6, random_state=0).fit(X, y)
-    training_data = (X[::-1], y) if wrong == "X" else (X, y[::-1])
-    with pytest.raises(ValueError, match=f"{wrong} is not what the forest was grown on"):
-        method.importance(model, *training_data)
 
 
 @pytest.mark.parametrize("explain_rows", [True, False])

@@ -1,17 +1,22 @@
 """The report as a browser shows it: whole, readable and as wide as the window, light and dark."""
 
+import html
 import json
+import re
+import shutil
+import subprocess
 import zlib
 from pathlib import Path
 
 import pytest
 
-from browser import needs_browser, written
 from reproduction import storage
 from reproduction.planning import configuration
 from reproduction.planning.workflow import Workflow
 from reproduction.report import manifest, page
 
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
 REFERENCE = Path(__file__).resolve().parents[1] / "docs" / "reference"
 TABLE = "sutera2021/table4"
 CLAIMS = storage.read_rows(REFERENCE / "claims.csv")
@@ -72,6 +77,16 @@ window.addEventListener("message", (event) => { results.push(event.data);
 WIDTHS = (400, 1280)
 
 
+def written(page, profile, *options):
+    """Text of the first ``pre`` of a page after its scripts have run."""
+    command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom"]
+    command += [f"--user-data-dir={profile}", *options, page.as_uri()]
+    process = subprocess.run(command, text=True, capture_output=True, timeout=120)
+    match = re.search(r"<pre>(.+?)</pre>", process.stdout, re.S)
+    assert match, process.stderr[-2000:]
+    return html.unescape(match[1])
+
+
 def png(width, height):
     """A white picture."""
 
@@ -118,7 +133,10 @@ def opened(tmp_path_factory):
     return folder / "frames.html"
 
 
-@needs_browser
+@pytest.mark.skipif(
+    BROWSER is None,
+    reason="Neither Chromium nor Chrome is installed; put one of them on the PATH.",
+)
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_the_report_is_whole_in_a_browser(opened, tmp_path, dark):
     """Red at a missing picture, an error, text that is wider than the window, or too pale."""

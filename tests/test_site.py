@@ -3,7 +3,6 @@
 `make docs` builds the site and refuses warnings; nothing here needs Sphinx.
 """
 
-import importlib.util
 import re
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from latex2mathml import converter
 
 import splitcredit
 from reproduction import marked
+from scripts import script
 from splitcredit import importances, registry
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,15 +20,7 @@ DOCS = ROOT / "docs"
 METHODS = [method.name for method in splitcredit.methods()]
 
 
-def load(path):
-    """Import a script of docs."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-PICTURES = load(DOCS / "take_pictures.py")
+PICTURES = script("docs/take_pictures.py")
 PAGES = [*METHODS, PICTURES.INTERACTIONS]
 
 

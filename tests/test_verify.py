@@ -1,12 +1,12 @@
 """`make verify`: every difference between a run and the reference run is found and named."""
 
 import hashlib
-import importlib.util
 from pathlib import Path
 
 import pytest
 
 from reproduction import storage
+from scripts import script
 
 ROOT = Path(__file__).resolve().parents[1]
 CLAIM = {"paper": "p", "artefact": "t", "variant": "v", "cell": "n=1", "printed": ".5"}
@@ -23,10 +23,7 @@ TABLE = [
 
 @pytest.fixture(scope="module")
 def verify():
-    spec = importlib.util.spec_from_file_location("verify", ROOT / "workflow" / "verify.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("workflow/verify.py")
 
 
 def write(folder, claims=CLAIMS, table=TABLE):
