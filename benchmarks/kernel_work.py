@@ -17,7 +17,7 @@ from reproduction.datasets import digits
 from reproduction.models import fit
 from reproduction.papers.gajewski2025 import _operations
 from splitcredit import to_forest
-from splitcredit.faithfulness import greedy, noise, prediction_gap, sampling
+from splitcredit.gaps import greedy, noise, prediction_gap, sampling
 from splitcredit.kernels.interactions import explain as interactions
 from splitcredit.kernels.interactions.links import linked_layouts
 from splitcredit.kernels.interactions.sets import present_sets

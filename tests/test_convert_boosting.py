@@ -18,7 +18,7 @@ import twins
 from forests import BOOSTED, DRAWN, boosted, raw_score, rows_on_thresholds
 from splitcredit import Forest, explain, interactions, to_forest
 from splitcredit.convert import _nodes
-from splitcredit.faithfulness.prediction_gap import pg2
+from splitcredit.gaps.prediction_gap import pg2
 from splitcredit.importances import mdi
 from splitcredit.kernels import leaf_means
 from twins_tree_shap import means_of_leaves

@@ -13,7 +13,7 @@ import twins
 import twins_prediction_gap_sampling as slow
 from reproduction.metrics import _rankings
 from splitcredit import explain, faithfulness, rank, to_forest
-from splitcredit.faithfulness import (
+from splitcredit.gaps import (
     openxai,
     prediction_gap,
     randomizing,

@@ -30,9 +30,9 @@ from reproduction.stages import experiments as experiments_stage
 from reproduction.stages import metrics as metrics_stage
 from splitcredit import attribution, to_forest
 from splitcredit.attribution import Attribution
-from splitcredit.faithfulness import noise, openxai, optimum, prediction_gap, sampling
-from splitcredit.faithfulness.greedy import TIE
-from splitcredit.faithfulness.rankings import of_attribution
+from splitcredit.gaps import noise, openxai, optimum, prediction_gap, sampling
+from splitcredit.gaps.greedy import TIE
+from splitcredit.gaps.rankings import of_attribution
 from splitcredit.importances import function_of
 
 ROOT = Path(__file__).resolve().parents[1]

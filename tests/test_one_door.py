@@ -26,7 +26,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import splitcredit as sc
 from splitcredit import _methods, importances, to_forest
-from splitcredit.faithfulness import (
+from splitcredit.gaps import (
     greedy,
     openxai,
     optimum,
@@ -35,7 +35,7 @@ from splitcredit.faithfulness import (
     randomizing,
     sampling,
 )
-from splitcredit.faithfulness.rankings import Rankings, of_attribution
+from splitcredit.gaps.rankings import Rankings, of_attribution
 
 NAMES = ["age", "dose", "height", "weight"]
 # Basis: the leaves of the two classes are each other's complements to 1 up to a rounding of 2**-53,
@@ -487,16 +487,6 @@ def test_the_gap_of_two_classes_that_add_up_needs_no_choice(data):
     with pytest.raises(ValueError, match="the model has 3 outputs: choose one"):
         three_classes = RandomForestClassifier(5, random_state=0).fit(X, pd.cut(y, 3, labels=False))
         prediction_gap.pg2(three_classes, X, [0, 1], scale=0.3)
-
-
-def test_the_package_faithfulness_can_be_called_before_and_after_its_modules_are_imported():
-    code = (
-        "import splitcredit; before = callable(splitcredit.faithfulness)\n"
-        "from splitcredit.faithfulness import greedy\n"
-        "import splitcredit.faithfulness\n"
-        "assert before and callable(splitcredit.faithfulness) and greedy.TIE > 0\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_the_command_shows_the_version_and_the_methods():

@@ -14,7 +14,7 @@ import forests
 import twins
 import twins_prediction_gap_sampling as slow
 from splitcredit import to_forest
-from splitcredit.faithfulness import noise, openxai, optimum, prediction_gap, sampling
+from splitcredit.gaps import noise, openxai, optimum, prediction_gap, sampling
 
 ONE_OUTPUT = {name: make for name, make in forests.DRAWN.items() if make().n_outputs == 1}
 MADE = {

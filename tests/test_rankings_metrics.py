@@ -11,7 +11,7 @@ from reproduction.metrics import _global, _rankings, metric, pgi_agreement
 from splitcredit import Attribution
 from splitcredit._ranks import by_values
 from splitcredit.attribution import Importance
-from splitcredit.faithfulness.rankings import first_of_same, of_attribution
+from splitcredit.gaps.rankings import first_of_same, of_attribution
 from splitcredit.importances import pg2_greedy
 
 

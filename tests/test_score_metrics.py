@@ -8,9 +8,9 @@ from reproduction.datasets import Dataset
 from reproduction.metrics import agreement, metric, sampling_error
 from splitcredit import Attribution
 from splitcredit.attribution import Importance
-from splitcredit.faithfulness.bounds import largest_pgi2
-from splitcredit.faithfulness.prediction_gap import pgi2
-from splitcredit.faithfulness.rankings import of_attribution
+from splitcredit.gaps.bounds import largest_pgi2
+from splitcredit.gaps.prediction_gap import pgi2
+from splitcredit.gaps.rankings import of_attribution
 
 NAMES = ("a", "b", "c")
 

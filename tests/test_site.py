@@ -145,21 +145,19 @@ def test_the_page_of_out_of_bag_attributions_says_which_functions_need_targets()
 def test_the_reference_has_every_public_name_and_every_module_of_measures():
     text = "".join(path.read_text() for path in (DOCS / "api").glob("*.md"))
     for name in splitcredit.__all__:
-        assert re.search(rf":: splitcredit\.(face\.)?{name}$", text, re.M), name
-    for package in ("importances", "faithfulness"):
+        assert re.search(rf":: splitcredit\.{name}$", text, re.M), name
+    for package in ("importances", "gaps"):
         for name in registry.names(f"splitcredit.{package}"):
             assert f":: splitcredit.{package}.{name}\n" in text, name
     headings = re.findall(r"^## (\w+)$", _text("api/measures.md"), re.M)
     assert headings == importances.names()
 
 
-def test_the_package_of_faithfulness_lists_all_of_its_modules():
-    import splitcredit.faithfulness as package
+def test_the_package_of_gaps_lists_all_of_its_modules():
+    import splitcredit.gaps as package
 
     entries = re.findall(r"^- ((?:`\w+`(?:, )?)+):", package.__doc__, re.M)
-    assert sorted(re.findall(r"\w+", " ".join(entries))) == registry.names(
-        "splitcredit.faithfulness"
-    )
+    assert sorted(re.findall(r"\w+", " ".join(entries))) == registry.names("splitcredit.gaps")
 
 
 def test_theory_has_the_guide_of_every_wing_of_the_kernels():

@@ -30,7 +30,7 @@ ORDER = {
         ["_groups", "_plots", "_shap"],
         ["forest", "attribution"],
         ["convert", "kernels"],
-        ["importances", "faithfulness"],
+        ["importances", "gaps"],
         ["_methods", "_arguments", "_chunks", "_handed_over", "shapley_interactions"],
         ["_ranks"],
         ["face"],

@@ -10,9 +10,9 @@ import numpy as np
 from splitcredit import _arguments, _methods, _progress
 from splitcredit._names import feature_index, in_order_of_features, with_plain_booleans
 from splitcredit.attribution import Attribution, Importance
-from splitcredit.faithfulness import greedy, optimum, prediction_gap
-from splitcredit.faithfulness.perturbations import FeatureWise, Marginal
-from splitcredit.faithfulness.rankings import (
+from splitcredit.gaps import greedy, optimum, prediction_gap
+from splitcredit.gaps.perturbations import FeatureWise, Marginal
+from splitcredit.gaps.rankings import (
     Rankings,
     of_attribution,
     refuse_other_features,

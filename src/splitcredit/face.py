@@ -24,8 +24,8 @@ from splitcredit.convert import (
     forest_rows_and_start,
     to_forest,
 )
-from splitcredit.faithfulness import prediction_gap
-from splitcredit.faithfulness.rankings import Rankings, refuse_another_order_of_rows
+from splitcredit.gaps import prediction_gap
+from splitcredit.gaps.rankings import Rankings, refuse_another_order_of_rows
 from splitcredit.importances._prediction import OutputIndex, refuse_targets
 from splitcredit.kernels.results import Whole
 
@@ -308,7 +308,7 @@ def rank(
     **parameters
         Passed to the method. The first two take the noise as `faithfulness` does: `noise`, `scale`,
         `background` and `output`, and ``"pg2_greedy"`` takes `arithmetic` and `ties`, see
-        `splitcredit.faithfulness.greedy.greedy_ranking`. Without `output`, rows of classifiers are
+        `splitcredit.gaps.greedy.greedy_ranking`. Without `output`, rows of classifiers are
         ranked for their predicted class; ``"oob_attributions"`` needs one where there are several.
 
     Returns
@@ -319,7 +319,7 @@ def rank(
     Raises
     ------
     TypeError, ValueError
-        As `explain`, and as `splitcredit.faithfulness.prediction_gap.pg2`.
+        As `explain`, and as `splitcredit.gaps.prediction_gap.pg2`.
 
     Examples
     --------
@@ -381,7 +381,7 @@ def faithfulness(
         Targets of the rows, if `ranking` names a method that needs them.
     noise : {"normal", "laplace", "uniform", "marginal"} or perturbation
         What is added to a perturbed feature; ``"marginal"`` takes values from `background`
-        instead. Or an object of `splitcredit.faithfulness.perturbations`, such as
+        instead. Or an object of `splitcredit.gaps.perturbations`, such as
         ``Laplace(0.3)``.
     scale : float, (n_features,), Series or dict by feature
         Size of the noise, in units of the features as the trees see them: standard deviation,

@@ -15,8 +15,8 @@ import numpy as np
 from splitcredit._seeds import check_seed
 from splitcredit._tables import numbers
 from splitcredit.convert import forest_and_rows
-from splitcredit.faithfulness.prediction_gap import only_output, refuse_special_values
-from splitcredit.faithfulness.rankings import (
+from splitcredit.gaps.prediction_gap import only_output, refuse_special_values
+from splitcredit.gaps.rankings import (
     checked_ks,
     first_of_same,
     rankings_of_model,
@@ -97,12 +97,12 @@ def randomized_rmse(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.randomizing import randomized_rmse
+    >>> from splitcredit.gaps.randomizing import randomized_rmse
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
     >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
-    >>> from splitcredit.faithfulness.greedy import greedy_ranking
+    >>> from splitcredit.gaps.greedy import greedy_ranking
     >>> ranks = greedy_ranking(model, X[:20], scale=0.1).rankings
     >>> randomized_rmse(model, X[:20], y[:20], ranks, [1, 3], reference=X).rmse.round(1)
     array([3. , 4.9])
@@ -153,7 +153,7 @@ def randomized_predictions(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.randomizing import randomized_predictions
+    >>> from splitcredit.gaps.randomizing import randomized_predictions
     >>> from sklearn.tree import DecisionTreeRegressor
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0.0, 0.0, 4.0, 4.0]
     >>> model = DecisionTreeRegressor().fit(X, y)  # it tests the first feature only

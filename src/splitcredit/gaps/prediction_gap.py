@@ -10,15 +10,15 @@ import numpy as np
 from splitcredit._names import feature_index, in_order_of_features, with_plain_booleans
 from splitcredit._tables import numeric
 from splitcredit.convert import forest_and_rows, to_forest
-from splitcredit.faithfulness._tails import tails
-from splitcredit.faithfulness.perturbations import (
+from splitcredit.gaps._tails import tails
+from splitcredit.gaps.perturbations import (
     Empirical,
     FeatureWise,
     checked_scale,
     of_features,
     perturbation_of,
 )
-from splitcredit.faithfulness.rankings import rankings_of_model
+from splitcredit.gaps.rankings import rankings_of_model
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -85,7 +85,7 @@ def pg2(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.prediction_gap import pg2
+    >>> from splitcredit.gaps.prediction_gap import pg2
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
@@ -130,7 +130,7 @@ def pgi2(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.prediction_gap import pgi2
+    >>> from splitcredit.gaps.prediction_gap import pgi2
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
@@ -168,7 +168,7 @@ def pgi2_curve(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.prediction_gap import pgi2_curve
+    >>> from splitcredit.gaps.prediction_gap import pgi2_curve
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
@@ -211,7 +211,7 @@ def pgu2(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.prediction_gap import pgu2
+    >>> from splitcredit.gaps.prediction_gap import pgu2
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
@@ -249,7 +249,7 @@ def pgu2_curve(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.prediction_gap import pgu2_curve
+    >>> from splitcredit.gaps.prediction_gap import pgu2_curve
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)

@@ -11,15 +11,15 @@ import numpy as np
 
 from splitcredit._seeds import check_seed
 from splitcredit.convert import forest_and_rows
-from splitcredit.faithfulness.noise import noise_pool, noise_stream
-from splitcredit.faithfulness.perturbations import Normal, checked_scale
-from splitcredit.faithfulness.prediction_gap import (
+from splitcredit.forest import Forest
+from splitcredit.gaps.noise import noise_pool, noise_stream
+from splitcredit.gaps.perturbations import Normal, checked_scale
+from splitcredit.gaps.prediction_gap import (
     chosen_features,
     only_output,
     refuse_nan,
     refuse_special_values,
 )
-from splitcredit.forest import Forest
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
 if TYPE_CHECKING:
@@ -91,12 +91,12 @@ def pg2_sampled(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.sampling import pg2_sampled
+    >>> from splitcredit.gaps.sampling import pg2_sampled
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
     >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
-    >>> from splitcredit.faithfulness.prediction_gap import pg2
+    >>> from splitcredit.gaps.prediction_gap import pg2
     >>> sampled = pg2_sampled(model, X[:2], [0, 1], counts=[100, 10000], scale=0.1)
     >>> exact = pg2(model, X[:2], [0, 1], scale=0.1)
     >>> (sampled[:, 1] / exact).round(1)
@@ -140,7 +140,7 @@ def nmae(estimates: ArrayLike, exact: ArrayLike) -> float | np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from splitcredit.faithfulness.sampling import nmae
+    >>> from splitcredit.gaps.sampling import nmae
     >>> nmae(np.array([[1.0, 1.5], [2.0, 2.5]]), np.array([1.0, 3.0]))
     array([0.25, 0.25])
     """

@@ -13,10 +13,10 @@ import numpy as np
 
 from splitcredit._seeds import check_seed
 from splitcredit.convert import forest_and_rows
-from splitcredit.faithfulness.noise import noise_pool
-from splitcredit.faithfulness.prediction_gap import refuse_special_values
-from splitcredit.faithfulness.rankings import checked_ks, rankings_of_model, top_k_mask
-from splitcredit.faithfulness.sampling import checked_counts, checked_pairs
+from splitcredit.gaps.noise import noise_pool
+from splitcredit.gaps.prediction_gap import refuse_special_values
+from splitcredit.gaps.rankings import checked_ks, rankings_of_model, top_k_mask
+from splitcredit.gaps.sampling import checked_counts, checked_pairs
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def pgi_sampled(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.openxai import pgi_sampled
+    >>> from splitcredit.gaps.openxai import pgi_sampled
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
@@ -94,7 +94,7 @@ def pgu_sampled(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.openxai import pgu_sampled
+    >>> from splitcredit.gaps.openxai import pgu_sampled
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
@@ -158,7 +158,7 @@ def gaps_by_k(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.openxai import gaps_by_k
+    >>> from splitcredit.gaps.openxai import gaps_by_k
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)

@@ -60,7 +60,7 @@ class Normal(_Continuous):
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.perturbations import Normal
+    >>> from splitcredit.gaps.perturbations import Normal
     >>> float(Normal(2.0).probability_below(0.0))
     0.5
     """
@@ -106,7 +106,7 @@ class Laplace(_Continuous):
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.perturbations import Laplace
+    >>> from splitcredit.gaps.perturbations import Laplace
     >>> round(float(Laplace(0.3).probability_above(1.0)), 4)
     0.0178
     """
@@ -152,7 +152,7 @@ class Uniform(_Continuous):
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.perturbations import Uniform
+    >>> from splitcredit.gaps.perturbations import Uniform
     >>> float(Uniform(2.0).probability_at_most(1.0))
     0.75
     """
@@ -201,7 +201,7 @@ class Empirical:
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.perturbations import Empirical
+    >>> from splitcredit.gaps.perturbations import Empirical
     >>> noise = Empirical([-1.0, 0.0, 0.0, 1.0])
     >>> float(noise.probability_below(0.0)), float(noise.probability_at_most(0.0))
     (0.25, 0.75)
@@ -315,12 +315,12 @@ class Marginal:
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.perturbations import Marginal
+    >>> from splitcredit.gaps.perturbations import Marginal
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
     >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
-    >>> from splitcredit.faithfulness.prediction_gap import pg2
+    >>> from splitcredit.gaps.prediction_gap import pg2
     >>> pg2(model, X[:2], [0, 1], Marginal(X)).round(2)
     array([ 7.71, 15.9 ])
     """
@@ -379,7 +379,7 @@ class FeatureWise:
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.perturbations import FeatureWise, Laplace, Normal
+    >>> from splitcredit.gaps.perturbations import FeatureWise, Laplace, Normal
     >>> FeatureWise([Normal(), Laplace(0.3)]).noises
     (Normal(scale=1.0), Laplace(scale=0.3))
     """
@@ -458,7 +458,7 @@ def perturbation_of(given):
         if isinstance(given, type) or lacking:
             raise TypeError(
                 f"{given!r} is no perturbation: pass a name in {list(NAMES)}, or an object of "
-                "splitcredit.faithfulness.perturbations, such as Laplace(0.3)"
+                "splitcredit.gaps.perturbations, such as Laplace(0.3)"
             )
     return given
 

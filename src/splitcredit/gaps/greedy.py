@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from splitcredit.convert import forest_and_rows
-from splitcredit.faithfulness.perturbations import Normal
-from splitcredit.faithfulness.prediction_gap import (
+from splitcredit.gaps.perturbations import Normal
+from splitcredit.gaps.prediction_gap import (
     GapProblem,
     only_output,
     refuse_nan,
     rows_to_perturb,
 )
-from splitcredit.faithfulness.rankings import Rankings
+from splitcredit.gaps.rankings import Rankings
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -85,7 +85,7 @@ def greedy_ranking(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.greedy import greedy_ranking
+    >>> from splitcredit.gaps.greedy import greedy_ranking
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)

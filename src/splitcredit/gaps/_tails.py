@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from splitcredit.faithfulness.perturbations import (
+from splitcredit.gaps.perturbations import (
     Empirical,
     FeatureWise,
     Laplace,
