@@ -25,6 +25,8 @@ _GIVEN = ("forest", "estimator", "model", "perturbation", "progress")
 def check(method: str, function, given, parameters, extra=()) -> None:
     """Compare what a method is called with and what it takes.
 
+    TypeError if a parameter is missing or unknown. The message names the method and its parameters.
+
     Parameters
     ----------
     method : str
@@ -35,11 +37,6 @@ def check(method: str, function, given, parameters, extra=()) -> None:
         By name.
     extra : sequence of str
         Parameters that the face takes in the place of those of the function.
-
-    Raises
-    ------
-    TypeError
-        If a parameter is missing or unknown. The message names the method and its parameters.
     """
     signature = _parameters(function)
     accepted = [name for name in signature if name not in (*_GIVEN, "X", "y")]

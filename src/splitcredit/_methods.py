@@ -121,10 +121,7 @@ def methods() -> MethodTable:
 def look_up(name: str, function: str) -> Method:
     """The method of that name, which a function takes: ``explain``, ``importance`` or ``rank``.
 
-    Raises
-    ------
-    ValueError
-        If the function does not take it; the message lists the methods that it takes.
+    ValueError if the function does not take it; the message lists the methods that it takes.
     """
     known = name in (*importances.names(), OPTIMUM)
     if not known or function not in _method(name).functions:

@@ -31,12 +31,8 @@ METRICS = ("pg2", "pgi2", "pgi2_curve", "pgu2", "pgu2_curve")
 def noise_of(forest, noise, scale, background, who) -> tuple[Any, Any]:
     """Perturbation and scale from what the user gives.
 
-    Raises
-    ------
-    TypeError
-        If the size of the noise or the background is missing.
-    ValueError
-        If a background or scale is given that does not apply, or names no feature.
+    TypeError if the size of the noise or the background is missing. ValueError if a background or
+    scale is given that does not apply, or names no feature.
     """
     if isinstance(noise, str) and noise == "marginal":
         if background is None:
@@ -57,11 +53,8 @@ def by_output(forest, X, output):
     Without a choice that is the one output, or the second of two that add up, or, of more, the
     predicted one of each row.
 
-    Raises
-    ------
-    ValueError
-        If there is no such output, or none is chosen of several targets, whose largest prediction
-        means nothing.
+    ValueError if there is no such output, or none is chosen of several targets, whose largest
+    prediction means nothing.
     """
     from splitcredit.kernels.nodes import outputs_add_up
 
@@ -119,10 +112,7 @@ def is_mask(features) -> bool:
 def ranking_of(ranking, forest, X, output) -> np.ndarray:
     """Rankings, int64 (n_samples, n_ranked), from any form of them but the name of a method.
 
-    Raises
-    ------
-    ValueError
-        If it does not fit the model or the rows.
+    ValueError if it does not fit the model or the rows.
     """
     refuse_other_features(ranking, forest.feature_names)
     n = len(X)

@@ -10,10 +10,7 @@ from splitcredit._names import rows_to_show
 def imported_shap():
     """The package shap, which only explanations in its own form need.
 
-    Raises
-    ------
-    ModuleNotFoundError
-        If it is not installed.
+    ModuleNotFoundError if it is not installed.
     """
     try:
         import shap
@@ -29,19 +26,15 @@ def imported_shap():
 def explanation(result, X):
     """A ``shap.Explanation`` of attributions or of a matrix of interactions.
 
+    ModuleNotFoundError if shap is not installed. ValueError if X has not the shape and the columns
+    of the rows that were explained.
+
     Parameters
     ----------
     result : Attribution or Interactions
         The last axis of its values is that of the outputs; it is left out if there is one.
     X : array-like or DataFrame (n_samples, n_features), optional
         The rows that were explained.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If shap is not installed.
-    ValueError
-        If X has not the shape and the columns of the rows that were explained.
     """
     shap = imported_shap()
     values, n_outputs = result.values, result.values.shape[-1]

@@ -56,10 +56,7 @@ def dense(X, absent):
 def numeric(X, dtype) -> np.ndarray:
     """X as a C-contiguous array of the dtype.
 
-    Raises
-    ------
-    ValueError
-        If X is sparse, or holds anything but numbers.
+    ValueError if X is sparse, or holds anything but numbers.
     """
     refuse_container(X)
     if hasattr(X, "toarray"):
@@ -96,10 +93,7 @@ def with_nan(array) -> np.ndarray:
 def numbers(given, who: str) -> np.ndarray:
     """What is given beside rows, such as targets, as a float64 array.
 
-    Raises
-    ------
-    ValueError
-        If it holds anything but numbers, or masked ones; the message begins with `who`.
+    ValueError if it holds anything but numbers, or masked ones; the message begins with `who`.
     """
     refuse_masked(given, who)
     if getattr(getattr(given, "dtype", None), "kind", "") in tuple("mM"):

@@ -36,6 +36,8 @@ def summaries(left, right, cover, leaf_value, roots, model) -> tuple[np.ndarray,
     ``mean = s m_L + (1 - s) m_R`` and ``variance = s v_L + (1 - s) v_R + s (1 - s) (m_L - m_R)^2``
     with s the left child's share of the cover; no difference of near-equal sums is taken.
 
+    ValueError if both children of a node have cover 0; the message names model and tree.
+
     Parameters
     ----------
     left, right : int (n_nodes,)
@@ -51,11 +53,6 @@ def summaries(left, right, cover, leaf_value, roots, model) -> tuple[np.ndarray,
     Returns
     -------
     mean, variance : float64 (n_nodes,)
-
-    Raises
-    ------
-    ValueError
-        If both children of a node have cover 0; the message names model and tree.
     """
     mean, variance, uncovered = leaf_means.summaries(left, right, cover, leaf_value)
     if uncovered >= 0:

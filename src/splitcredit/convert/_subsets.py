@@ -16,6 +16,9 @@ def members_of(words) -> np.ndarray:
 def subset_fields(arrays, n_features, nodes, members, left, labels=(), **coding) -> dict:
     """Fields of a Forest for splits by categories: columns, thresholds and `Categories`.
 
+    Returns a dict: ``column``, ``threshold`` and ``categories``; nothing if there is no split and no
+    label.
+
     Parameters
     ----------
     arrays : dict
@@ -29,11 +32,6 @@ def subset_fields(arrays, n_features, nodes, members, left, labels=(), **coding)
         Whether members go left.
     labels : sequence of sequences
         Labels of the categories; see `Categories`, as for `coding`.
-
-    Returns
-    -------
-    dict
-        ``column``, ``threshold`` and ``categories``; nothing if there is no split and no label.
     """
     if not len(nodes) and not len(labels):
         return {}

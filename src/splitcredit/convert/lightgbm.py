@@ -208,6 +208,9 @@ class _Trees:
     def read(self, key, places, lengths, out, also=None) -> np.ndarray:
         """Write the numbers that each tree has for a key.
 
+        Returns int64 (n_trees,). How many numbers each tree has. ValueError if a tree has another
+        number of them, or something that is no number.
+
         Parameters
         ----------
         key : str
@@ -218,16 +221,6 @@ class _Trees:
         out : float64 (n,)
         also : int64 (n_trees,), optional
             Another length that each tree may have.
-
-        Returns
-        -------
-        int64 (n_trees,)
-            How many numbers each tree has.
-
-        Raises
-        ------
-        ValueError
-            If a tree has another number of them, or something that is no number.
         """
         begins, ends = self._places[key]
         try:

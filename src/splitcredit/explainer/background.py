@@ -19,20 +19,13 @@ _BELOW_ROUNDING = 2.0**-100
 def background_rows(data):
     """Rows of the background as shap takes them.
 
+    Returns array or DataFrame, or None. ValueError if it is none of these.
+
     Parameters
     ----------
     data : array or DataFrame (n_background, n_features), shap.maskers.Independent, or None
         Of an array or DataFrame with more than 100 rows, 100 are drawn without replacement with
         shap's seed. All rows of a masker are taken, with their names: it has drawn its own.
-
-    Returns
-    -------
-    array or DataFrame, or None
-
-    Raises
-    ------
-    ValueError
-        If it is none of these.
     """
     if data is None:
         return None
@@ -59,16 +52,13 @@ def background_rows(data):
 def with_covers_of(forest, rows) -> Forest:
     """The forest with covers that count the background rows in each node.
 
+    Returns Forest. Where no row comes, the model's covers still say how a node's rows are divided,
+    but their weight beside that of any background row is below rounding.
+
     Parameters
     ----------
     forest : Forest
     rows : rows (n_background, n_columns) that `Forest.prepare` gives
-
-    Returns
-    -------
-    Forest
-        Where no row comes, the model's covers still say how a node's rows are divided, but their
-        weight beside that of any background row is below rounding.
     """
     from splitcredit.kernels.nodes import columns, lowered
 

@@ -25,17 +25,14 @@ class Curve(NamedTuple):
 def curve(model_output, units: Units, name: str) -> Curve:
     """The curve that leads from the raw prediction to a ``model_output`` of shap.
 
+    ValueError if there is no such output, or the model has not the units for it.
+
     Parameters
     ----------
     model_output : {"raw", "probability", "predict_proba", "log_loss", "predict"}
     units : Units
     name : str
         What the model is called in the message.
-
-    Raises
-    ------
-    ValueError
-        If there is no such output, or the model has not the units for it.
     """
     if model_output == "raw":
         return Curve("raw")

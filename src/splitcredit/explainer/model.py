@@ -92,16 +92,13 @@ class ExplainedModel:
     def limited(self, tree_limit) -> Forest:
         """The forest of the first trees.
 
+        ValueError if the number is not a whole one above 0, or the first trees are no model.
+
         Parameters
         ----------
         tree_limit : int or None
             Number of trees; all for None, -1, or a number that is not below that of the trees. Of
             XGBoost whole rounds are taken.
-
-        Raises
-        ------
-        ValueError
-            If the number is not a whole one above 0, or the first trees are no model.
         """
         forest = self.forest
         if tree_limit is None:

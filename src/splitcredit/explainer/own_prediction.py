@@ -10,6 +10,8 @@ from splitcredit.convert.units import library_of
 def own_prediction(model, forest, X) -> np.ndarray | None:
     """Raw prediction of a fitted model by its own library.
 
+    Returns float64 (n_samples, n_outputs), or None if the model is of no library, such as a Forest.
+
     Parameters
     ----------
     model : fitted model, without pipelines around it
@@ -17,10 +19,6 @@ def own_prediction(model, forest, X) -> np.ndarray | None:
         Of the model.
     X : array or DataFrame (n_samples, n_features), or a DMatrix or Pool of such rows
         In the order of the forest's features.
-
-    Returns
-    -------
-    float64 (n_samples, n_outputs), or None if the model is of no library, such as a Forest
     """
     predict = {
         "xgboost": _xgboost,

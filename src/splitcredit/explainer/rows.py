@@ -12,17 +12,14 @@ from splitcredit._tables import dense, refuse_container, with_nan
 def as_rows(X, forest) -> tuple:
     """Rows as a table, and whether they were a single one without its axis.
 
+    Returns tuple of an array or DataFrame (n_samples, n_features), and bool. A Series whose index
+    holds names, or the numbers that name the features, becomes a DataFrame of one row.
+
     Parameters
     ----------
     X : array-like, DataFrame, Series, xgboost.DMatrix or catboost.Pool
     forest : Forest
         Of the model.
-
-    Returns
-    -------
-    tuple of an array or DataFrame (n_samples, n_features), and bool
-        A Series whose index holds names, or the numbers that name the features, becomes a
-        DataFrame of one row.
     """
     X = dense(opened(X), forest.absent)
     if hasattr(X, "columns"):

@@ -434,17 +434,12 @@ _WORKING = (
 def perturbation_of(given):
     """The perturbation that a name or nothing stands for; objects are returned as they are.
 
+    ValueError if there is no noise of that name. TypeError if the object is no perturbation.
+
     Parameters
     ----------
     given : {"normal", "laplace", "uniform"}, perturbation, or None
         None is normal noise.
-
-    Raises
-    ------
-    ValueError
-        If there is no noise of that name.
-    TypeError
-        If the object is no perturbation.
     """
     if given is None:
         return Normal()
@@ -468,10 +463,7 @@ def of_features(perturbation, forest):
 
     Any other perturbation is returned as it is.
 
-    Raises
-    ------
-    ValueError
-        If the `Marginal` has columns of other names, or the `FeatureWise` lacks a feature.
+    ValueError if the `Marginal` has columns of other names, or the `FeatureWise` lacks a feature.
     """
     if isinstance(perturbation, FeatureWise) and perturbation.by_name is not None:
         return FeatureWise(in_order_of_features(forest, perturbation.by_name, "FeatureWise"))
@@ -498,18 +490,15 @@ def _check_positive(name, value):
 def checked_scale(perturbation, scale, forest) -> np.ndarray:
     """Scale of every feature's noise, float64 (n_features,).
 
+    ValueError if a scale is negative, not finite or missing, or is given to a `Marginal`, or the
+    `Marginal` or `FeatureWise` has another number of features.
+
     Parameters
     ----------
     perturbation : noise or Marginal
     scale : float, (n_features,), Series or dict by feature
         0 leaves a feature as it is.
     forest : Forest
-
-    Raises
-    ------
-    ValueError
-        If a scale is negative, not finite or missing, or is given to a `Marginal`, or the
-        `Marginal` or `FeatureWise` has another number of features.
     """
     n_features = forest.n_features
     scales = numbers(in_order_of_features(forest, scale, "scale"), "scale")

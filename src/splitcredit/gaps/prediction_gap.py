@@ -288,14 +288,12 @@ class GapProblem:
     def gaps(self, X, masks) -> np.ndarray:
         """PG^2 of every row and each of its sets.
 
+        Returns float64 (n_samples, n_sets).
+
         Parameters
         ----------
         X : rows (n_samples, n_features) of `rows_to_perturb`
         masks : bool (n_samples, n_sets, n_features), or (1, n_sets, n_features) for all rows
-
-        Returns
-        -------
-        float64 (n_samples, n_sets)
         """
         from splitcredit.kernels.prediction_gap import exact
 
@@ -333,21 +331,15 @@ def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
     rounding shifts it by half a unit in the last place at most. Values of a sample do meet
     thresholds, on grids such as tenths: there only the given value decides as the model does.
 
+    Returns C-contiguous array (n_samples, n_features) of dtype `x_dtype`, or float64. Columns of
+    features whose noise has a density hold what the model reads in any case. ValueError if X or a
+    `FeatureWise` does not fit the forest.
+
     Parameters
     ----------
     forest : Forest
     X : array-like or DataFrame (n_samples, n_features)
     perturbation : str, noise, FeatureWise or Marginal, or None
-
-    Returns
-    -------
-    C-contiguous array (n_samples, n_features) of dtype `x_dtype`, or float64
-        Columns of features whose noise has a density hold what the model reads in any case.
-
-    Raises
-    ------
-    ValueError
-        If X or a `FeatureWise` does not fit the forest.
     """
     rows = forest.prepare(X)
     if isinstance(perturbation, FeatureWise):
@@ -364,10 +356,7 @@ def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
 def only_output(forest, output) -> int:
     """Index of the output named, or of the only one, or of the second of two that add up.
 
-    Raises
-    ------
-    ValueError
-        If there is no such output, or there are several and none was chosen.
+    ValueError if there is no such output, or there are several and none was chosen.
     """
     from splitcredit.importances._prediction import OutputIndex, chosen_outputs
     from splitcredit.kernels.nodes import outputs_add_up
@@ -388,11 +377,8 @@ def only_output(forest, output) -> int:
 def chosen_features(forest, features, n) -> np.ndarray:
     """Features as a mask for every row, bool (n, n_features); see `pg2`.
 
-    Raises
-    ------
-    ValueError
-        If a mask has another shape or missing values, or a name or an index is not one of the
-        model's, or stands there twice; or if there are numbers by feature.
+    ValueError if a mask has another shape or missing values, or a name or an index is not one of
+    the model's, or stands there twice; or if there are numbers by feature.
     """
     d = forest.n_features
     features = with_plain_booleans(_mask_by_feature(forest, features), "the mask")

@@ -198,10 +198,7 @@ def checked_pairs(
 ) -> tuple[Forest, int, np.ndarray, np.ndarray, np.ndarray]:
     """Forest, index of the output, prepared rows, masks and scales: arguments of `pg2_sampled`.
 
-    Raises
-    ------
-    ValueError
-        If the arguments do not fit the model, or a perturbed value is NaN.
+    ValueError if the arguments do not fit the model, or a perturbed value is NaN.
     """
     forest, X = forest_and_rows(model, X)
     refuse_special_values(forest)

@@ -84,6 +84,8 @@ def tree_shap_interventional_one(forest, X, output, background) -> np.ndarray:
 def tree_shap_rescaled(forest, X, background, factors, features=failed_conditions.BITS):
     """Interventional TreeSHAP of the only output, each pair times its factor, (n_samples, p).
 
+    Returns float64 (n_samples, n_features).
+
     Parameters
     ----------
     forest : Forest with one output
@@ -91,10 +93,6 @@ def tree_shap_rescaled(forest, X, background, factors, features=failed_condition
     factors : float64 (n_samples, n_background)
     features : int
         Most features on a path that is not taken by pairs; lower in tests.
-
-    Returns
-    -------
-    float64 (n_samples, n_features)
     """
     edges, _, rest, long, most = _ungrouped_routes(forest, features)
     paths = category_paths(forest)

@@ -34,6 +34,8 @@ def sampled_gaps(
 ) -> np.ndarray:
     """Means of the squared or absolute prediction gap over the first samples of a stream.
 
+    Returns float64 (n_pairs, n_counts).
+
     Parameters
     ----------
     forest : Forest
@@ -48,10 +50,6 @@ def sampled_gaps(
     streams : int64 (n_pairs,)
     counts : int64 (n_counts,), rising, from 1 to n_available
     absolute : bool
-
-    Returns
-    -------
-    float64 (n_pairs, n_counts)
     """
     out = np.zeros((len(X), len(counts)))
     # Pairs of one stream follow each other, and every thread gets some of all sizes.

@@ -83,15 +83,13 @@ def find(content, at, n_objects, keys) -> tuple[Places | None, int]:
 def joined(content, begins, sizes) -> np.ndarray:
     """Parts of a document, one after the other.
 
+    Returns uint8 (n,).
+
     Parameters
     ----------
     content : bytes or bytearray
     begins, sizes : int64 (n_parts,)
         In bytes.
-
-    Returns
-    -------
-    uint8 (n,)
     """
     out = np.empty(sizes.sum(), np.uint8)
     _join(readonly(np.frombuffer(content, np.uint8)), begins, sizes, out)
