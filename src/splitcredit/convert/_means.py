@@ -14,7 +14,7 @@ _ALIKE = ("strict", "x_dtype", "aggregate", "cover_kind", "criterion", "missing_
 def mean_of(members, weights, labels, name, features=None, columns=None) -> dict:
     """Fields of the Forest that predicts the weighted mean of others.
 
-    Returns a dict. Impurities are left out unless all trees count alike. UnsupportedModelError if the
+    Returns a dict without impurities, unless all trees count alike. UnsupportedModelError if the
     members compare or add up in different ways, or split by categories.
 
     Parameters

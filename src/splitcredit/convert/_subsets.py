@@ -16,8 +16,8 @@ def members_of(words) -> np.ndarray:
 def subset_fields(arrays, n_features, nodes, members, left, labels=(), **coding) -> dict:
     """Fields of a Forest for splits by categories: columns, thresholds and `Categories`.
 
-    Returns a dict: ``column``, ``threshold`` and ``categories``; nothing if there is no split and no
-    label.
+    Returns a dict: ``column``, ``threshold`` and ``categories``; nothing without splits and
+    labels.
 
     Parameters
     ----------
