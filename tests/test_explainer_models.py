@@ -17,7 +17,7 @@ import splitcredit
 import twins
 import twins_interventional
 from splitcredit import TreeExplainer
-from splitcredit.explainer import background
+from splitcredit.explainer.rows import with_covers_of
 
 # Basis as in test_explainer.py: sums of single precision, by shap and XGBoost.
 SINGLE = 1e-6
@@ -287,7 +287,7 @@ def test_covers_of_a_background_count_rows_by_their_categories():
     expected = np.zeros(forest.n_nodes)
     for row in rows:
         expected[[k for path in twins.paths(forest, row) for k in path]] += 1
-    assert np.array_equal(np.round(background.with_covers_of(forest, rows).cover), expected)
+    assert np.array_equal(np.round(with_covers_of(forest, rows).cover), expected)
 
 
 def test_the_first_trees_of_a_model_with_categories_keep_their_splits():

@@ -24,14 +24,14 @@ LIBRARY, REPRODUCTION = SRC / "splitcredit", SRC / "reproduction"
 ORDER = {
     "splitcredit": [
         [
-            *("registry", "_names", "_progress", "_seeds", "_tables", "_containers"),
+            *("registry", "_names", "_progress", "_tables", "_containers"),
             *("categories", "_forest_checks", "_stored"),
         ],
-        ["_groups", "_plots", "_shap"],
+        ["_groups", "_plots"],
         ["forest", "attribution"],
         ["convert", "kernels"],
         ["importances", "gaps"],
-        ["_methods", "_arguments", "_chunks", "_handed_over", "shapley_interactions"],
+        ["_methods", "_chunks", "_handed_over", "shapley_interactions"],
         ["_ranks"],
         ["face"],
         ["explainer", "__main__"],

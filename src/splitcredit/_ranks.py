@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from splitcredit import _arguments, _methods, _progress
+from splitcredit import _methods, _progress
 from splitcredit._names import feature_index, in_order_of_features, with_plain_booleans
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.gaps import greedy, optimum, prediction_gap
@@ -36,12 +36,12 @@ def noise_of(forest, noise, scale, background, who) -> tuple[Any, Any]:
     """
     if isinstance(noise, str) and noise == "marginal":
         if background is None:
-            raise TypeError(_arguments.needs(who, "background"))
+            raise TypeError(_methods.needs(who, "background"))
         noise, background = Marginal(forest.prepare(background)), None
     if background is not None:
         raise ValueError("background= is for noise='marginal': leave it out, or choose that noise")
     if scale is None and (noise is None or isinstance(noise, str)):
-        raise TypeError(_arguments.needs(who, "scale"))
+        raise TypeError(_methods.needs(who, "scale"))
     if isinstance(noise, (Marginal, FeatureWise)) or scale is None:
         return noise, 1.0 if scale is None else in_order_of_features(forest, scale, "scale")
     return noise, in_order_of_features(forest, scale, "scale")

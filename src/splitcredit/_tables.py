@@ -1,4 +1,4 @@
-"""Rows as users have them, arrays and tables of several libraries, and the numbers in them."""
+"""Rows and numbers as users have them: arrays, tables of several libraries, targets, seeds."""
 
 from __future__ import annotations
 
@@ -171,3 +171,10 @@ def _refuse_times_among(array):
     times = [value for value in array.flat if isinstance(value, (np.datetime64, np.timedelta64))]
     if times:
         raise TypeError(f"it holds {times[0]!r}")
+
+
+def check_seed(random_state) -> None:
+    """Raise a ValueError if a seed is no whole number from 0."""
+    is_whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if not is_whole or random_state < 0:
+        raise ValueError(f"random_state={random_state!r}: expected a whole number, at least 0")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from splitcredit import _arguments, _chunks, _groups, _handed_over, _methods, _ranks
+from splitcredit import _chunks, _groups, _handed_over, _methods, _ranks
 from splitcredit._containers import name_of_offset, offsets, opened
 from splitcredit._methods import methods
 from splitcredit._names import row_index
@@ -106,7 +106,7 @@ def explain(
     value_dtype, labels = _dtype(dtype), row_index(X)
     found = _methods.look_up(method, "explain")
     function = found.attribute
-    _arguments.check(method, function, ("X",), parameters)
+    _methods.check(method, function, ("X",), parameters)
     if _handed_over.is_needed(model, method):
         own = _handed_over.explain(model, X, **parameters)
         return replace(own, values=own.values.astype(value_dtype))
@@ -115,7 +115,7 @@ def explain(
     forest, table, parameters, offset = _opened(model, X, method, parameters)
     n_samples = table.shape[0]
     rows = _chunks.chunk_rows(forest, method) if found.takes_any_rows else max(n_samples, 1)
-    y = y if _arguments.takes(function, "y") else None
+    y = y if _methods.takes(function, "y") else None
     whole = Whole(n_samples, value_dtype)
     pieces = _chunks.attributions(
         function, forest, table, rows, value_dtype, progress, parameters, y, whole, offset
@@ -176,12 +176,12 @@ def explain_chunks(
     is_whole = isinstance(chunk_rows, (int, np.integer)) and not isinstance(chunk_rows, bool)
     if chunk_rows is not None and not (is_whole and chunk_rows > 0):
         raise ValueError(f"chunk_rows={chunk_rows!r}: expected a whole number above 0")
-    _arguments.check(method, function, ("X",), parameters)
+    _methods.check(method, function, ("X",), parameters)
     if _handed_over.is_needed(model, method):
         return _handed_over.explain_chunks(model, X, chunk_rows, value_dtype, **parameters)
     forest, table, parameters, offset = _opened(model, X, method, parameters)
     rows = _chunks.chunk_rows(forest, method) if chunk_rows is None else int(chunk_rows)
-    y = y if _arguments.takes(function, "y") else None
+    y = y if _methods.takes(function, "y") else None
     pieces = _chunks.attributions(
         function, forest, table, rows, value_dtype, progress, parameters, y, offset=offset
     )
@@ -259,9 +259,9 @@ def importance(
     if found.summarize is not None:
         return _global(found.summarize, model, X, y, method, parameters, progress)
     if X is None:
-        raise TypeError(_arguments.needs(f"method {method!r}", "X"))
+        raise TypeError(_methods.needs(f"method {method!r}", "X"))
     function = found.attribute
-    _arguments.check(method, function, ("X",), parameters)
+    _methods.check(method, function, ("X",), parameters)
     if _handed_over.is_needed(model, method):
         own = _handed_over.explain(model, X, **parameters)
         mean = np.abs(own.values).mean(axis=0).sum(axis=1)
@@ -271,7 +271,7 @@ def importance(
     if table.shape[0] == 0:
         raise ValueError("X has no rows: the importance is a mean over rows, pass at least one")
     rows, total = _chunks.chunk_rows(forest, method), np.zeros(1)
-    y = y if _arguments.takes(function, "y") else None
+    y = y if _methods.takes(function, "y") else None
     double = np.dtype("float64")
     pieces = _chunks.attributions(function, forest, table, rows, double, progress, parameters, y)
     for piece in pieces:
@@ -510,10 +510,10 @@ def _check_offset(offset, what, forest, parameters):
 
 def _global(function, model, X, y, method, parameters, progress):
     data = {name: value for name, value in (("X", X), ("y", y)) if value is not None}
-    _arguments.check(method, function, data, parameters)
-    if _arguments.takes(function, "progress"):
+    _methods.check(method, function, data, parameters)
+    if _methods.takes(function, "progress"):
         parameters = parameters | {"progress": progress}
-    if not _arguments.takes(function, "X"):
+    if not _methods.takes(function, "X"):
         if data:
             # Whoever leaves out the method may expect an importance on held-out rows.
             warnings.warn(
@@ -546,9 +546,7 @@ def _ranked(model, X, method, y, progress, parameters):
 def _by_gaps(model, X, method, progress, parameters):
     remaining = dict(parameters)
     background = remaining.pop("background", None)
-    _arguments.check(
-        method, _ranks.BY_GAPS[method], ("X",), remaining, extra=("noise", "background")
-    )
+    _methods.check(method, _ranks.BY_GAPS[method], ("X",), remaining, extra=("noise", "background"))
     forest, X, background = forest_and_rows(model, X, background)
     noise, scale = remaining.pop("noise", "normal"), remaining.pop("scale", None)
     noise, scale = _ranks.noise_of(forest, noise, scale, background, f"method {method!r}")

@@ -112,13 +112,13 @@ class Interactions:
             If these are values of sets, or X has not the shape and the columns of the rows that
             were explained.
         """
-        from splitcredit import _shap
+        from splitcredit import _plots
 
         if self.sets is not None:
             raise ValueError(
                 "shap shows a matrix of all pairs: call interactions without sets, with order=2"
             )
-        return _shap.explanation(self, X)
+        return _plots.explanation(self, X)
 
 
 def interactions(

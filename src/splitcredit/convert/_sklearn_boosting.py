@@ -9,8 +9,8 @@ from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
 from splitcredit.convert import _nodes
+from splitcredit.convert._nodes import members_of, subset_fields
 from splitcredit.convert._sklearn_trees import KIND, allows_nan, stacked
-from splitcredit.convert._subsets import members_of, subset_fields
 
 _CONSTANT = ("prior", "most_frequent", "constant")
 

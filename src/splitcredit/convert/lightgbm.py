@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from splitcredit.convert import _nodes
-from splitcredit.convert._subsets import members_of, subset_fields
+from splitcredit.convert._nodes import members_of, subset_fields
 from splitcredit.forest import CLOSE_TO_MISSING, Forest
 from splitcredit.kernels.readers import decimals, lines
 

@@ -16,7 +16,7 @@ from itertools import chain, pairwise
 import numpy as np
 
 from splitcredit.convert import _nodes, _ubjson
-from splitcredit.convert._subsets import subset_fields
+from splitcredit.convert._nodes import subset_fields
 from splitcredit.forest import Forest
 
 # Objective -> link that takes its base score, kept in units of the prediction, to the margin.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from splitcredit._seeds import check_seed
+from splitcredit._tables import check_seed
 from splitcredit.convert import forest_and_rows
 from splitcredit.gaps.noise import noise_pool
 from splitcredit.gaps.prediction_gap import refuse_special_values

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from splitcredit._seeds import check_seed
-from splitcredit._tables import numbers
+from splitcredit._tables import check_seed, numbers
 from splitcredit.convert import forest_and_rows
 from splitcredit.gaps.prediction_gap import only_output, refuse_special_values
 from splitcredit.gaps.rankings import (

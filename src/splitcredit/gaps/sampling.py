@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit._seeds import check_seed
+from splitcredit._tables import check_seed
 from splitcredit.convert import forest_and_rows
 from splitcredit.forest import Forest
 from splitcredit.gaps.noise import noise_pool, noise_stream

@@ -7,8 +7,7 @@ from typing import Annotated
 import numpy as np
 
 from splitcredit._names import names_of_columns
-from splitcredit._seeds import check_seed
-from splitcredit._tables import numbers, refuse_container, refuse_masked, refuse_times
+from splitcredit._tables import check_seed, numbers, refuse_container, refuse_masked, refuse_times
 from splitcredit.attribution import Importance
 from splitcredit.convert import to_forest, unwrap
 from splitcredit.importances import mdi

@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 
 from splitcredit import _progress
-from splitcredit._seeds import check_seed
+from splitcredit._tables import check_seed
 from splitcredit.attribution import Importance
 from splitcredit.convert import forest_and_training_rows
 from splitcredit.importances._training import checked_training_data, refuse_without_oob

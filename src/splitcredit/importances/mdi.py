@@ -6,9 +6,9 @@ from typing import Literal
 
 import numpy as np
 
+from splitcredit._forest_checks import check_impurity
 from splitcredit.attribution import Importance
 from splitcredit.convert import to_forest
-from splitcredit.importances._impurity import check_impurity
 
 REQUIRES = ("impurity",)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import readonly
-from splitcredit.kernels.readers.keys import table_of
+from splitcredit.kernels.readers.lines import table_of
 
 OPEN, CLOSE, ARRAY, TYPE, COUNT, TEXT, LENGTH, NULL, TRUE, FALSE = map(ord, "{}[$#SLZTF")
 # Bytes of a number by its marker, 0 for what is no marker of a number.
