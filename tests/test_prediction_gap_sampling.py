@@ -65,7 +65,7 @@ def test_means_equal_the_twin(name, absolute):
     counts = [1, 7, 16, n_samples]
     pairs = sampling.checked_pairs(forest, X, masks, scale, None)
     streams = np.arange(n_pairs) % 5
-    gaps = sampling.sampled_gaps(*pairs, pool, streams, np.array(counts), absolute)
+    gaps = sampling.sampled_gaps(*pairs, pool, streams, np.array(counts), absolute=absolute)
     for pair in range(n_pairs):
         features = np.flatnonzero(masks[pair])
         for c, count in enumerate(counts):

@@ -186,3 +186,13 @@ def test_make_gives_the_target_to_snakemake_and_not_to_an_option(preset):
     command = ["make", "-n", "sutera2021/table4", f"PRESET={preset}", "ARGUMENTS=--quiet all"]
     process = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=True)
     assert re.search(r"--(workflow-profile|cores) \S+ sutera2021_table4$", process.stdout.strip())
+
+
+def test_no_function_takes_more_than_eight_arguments_by_position():
+    """But kernels, whose arrays numba passes one by one, and explainers, in the order of shap."""
+    for path in SRC.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and node.args.args:
+                is_kernel = any("kernel(" in ast.unparse(d) for d in node.decorator_list)
+                names = [a.arg for a in node.args.args if a.arg != "self"]
+                assert is_kernel or len(names) <= 8, f"{path}: {node.name}"

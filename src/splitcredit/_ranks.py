@@ -198,7 +198,7 @@ def _of_attribution(attribution, forest, X, output):
     return ranks
 
 
-def measured(forest, X, ranks, metric, noise, scale, output, k, progress) -> np.ndarray:
+def measured(forest, X, ranks, metric, noise, scale, output, *, k, progress) -> np.ndarray:
     """A metric of `METRICS`, of such rows, with rankings or, for PG^2, a mask."""
     out: Any = None
     with _progress.bar(len(X), progress) as done:

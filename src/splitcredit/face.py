@@ -117,8 +117,9 @@ def explain(
     rows = _chunks.chunk_rows(forest, method) if found.takes_any_rows else max(n_samples, 1)
     y = y if _methods.takes(function, "y") else None
     whole = Whole(n_samples, value_dtype)
+    options = {"y": y, "whole": whole, "offset": offset}
     pieces = _chunks.attributions(
-        function, forest, table, rows, value_dtype, progress, parameters, y, whole, offset
+        function, forest, table, rows, value_dtype, progress, parameters, **options
     )
     joined = _chunks.joined(pieces, n_samples, whole)
     return joined if labels is None else replace(joined, index=labels)
@@ -183,7 +184,7 @@ def explain_chunks(
     rows = _chunks.chunk_rows(forest, method) if chunk_rows is None else int(chunk_rows)
     y = y if _methods.takes(function, "y") else None
     pieces = _chunks.attributions(
-        function, forest, table, rows, value_dtype, progress, parameters, y, offset=offset
+        function, forest, table, rows, value_dtype, progress, parameters, y=y, offset=offset
     )
     return pieces if labels is None else _labeled(pieces, labels)
 
@@ -273,7 +274,7 @@ def importance(
     rows, total = _chunks.chunk_rows(forest, method), np.zeros(1)
     y = y if _methods.takes(function, "y") else None
     double = np.dtype("float64")
-    pieces = _chunks.attributions(function, forest, table, rows, double, progress, parameters, y)
+    pieces = _chunks.attributions(function, forest, table, rows, double, progress, parameters, y=y)
     for piece in pieces:
         total = total + np.abs(piece.values).sum(axis=(0, 2))
     called = piece.parameters | {"summary": "mean |attribution|"}
@@ -455,7 +456,9 @@ def faithfulness(
         ranks = prediction_gap.chosen_features(forest, ranking, len(rows))
     else:
         ranks = _ranks.ranking_of(ranking, forest, rows, output)
-    return _ranks.measured(forest, rows, ranks, metric, *noise_and_scale, output, k, progress)
+    return _ranks.measured(
+        forest, rows, ranks, metric, *noise_and_scale, output, k=k, progress=progress
+    )
 
 
 def _labeled(pieces, labels):

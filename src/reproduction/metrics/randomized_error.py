@@ -28,6 +28,7 @@ def compute(
     ks: Sequence[Count],
     reference: ImportanceName | None = None,
     n_draws: Count = 100,
+    *,
     features: Literal["test", "training"] = "test",
     random_state: Seed = 0,
 ) -> pd.DataFrame:

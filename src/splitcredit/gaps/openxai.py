@@ -183,4 +183,4 @@ def gaps_by_k(
     )
     pool = noise_pool(kind, forest.n_features, n_samples, n_streams, random_state)
     streams, counts = np.arange(len(masks)) % n_streams, checked_counts([n_samples])
-    return sampled_gaps(*pairs, pool, streams, counts, absolute).reshape(-1, len(ks))
+    return sampled_gaps(*pairs, pool, streams, counts, absolute=absolute).reshape(-1, len(ks))

@@ -57,6 +57,7 @@ def randomized_rmse(
     reference: ArrayLike,
     n_draws: int = 100,
     random_state: int = 0,
+    *,
     rows: ArrayLike | None = None,
     output: str | int | None = None,
 ) -> Randomized:

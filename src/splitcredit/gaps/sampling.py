@@ -111,7 +111,7 @@ def pg2_sampled(
     if numbers.dtype.kind not in "iu" or numbers.shape != (n_pairs,) or (numbers < 0).any():
         raise ValueError(f"numbers must be {n_pairs} whole numbers from 0, one for each pair")
     if draws == "literal":
-        return _literal(*pairs, sizes, kind, random_state, numbers)
+        return _literal(pairs, sizes, kind, random_state, numbers)
     widest = int(pairs[3].sum(axis=1).max(initial=0))
     if pool is None:
         pool = noise_pool(kind, widest, sizes[-1], n_streams, random_state)
@@ -154,8 +154,9 @@ def nmae(estimates: ArrayLike, exact: ArrayLike) -> float | np.ndarray:
     return float(differences) if differences.ndim == 0 else differences
 
 
-def _literal(forest, output, X, perturbed, scale, counts, kind, random_state, numbers):
+def _literal(pairs, counts, kind, random_state, numbers):
     """Estimates from fresh noise for each pair and count."""
+    forest, output, X, perturbed, scale = pairs
     out = np.empty((len(X), len(counts)))
     widths = perturbed.sum(axis=1)
     for c, count in enumerate(counts.tolist()):
@@ -167,8 +168,8 @@ def _literal(forest, output, X, perturbed, scale, counts, kind, random_state, nu
             for s, (number, size) in enumerate(zip(numbers[chunk].tolist(), sizes, strict=True)):
                 key = np.random.SeedSequence(random_state, spawn_key=(count, number))
                 pool[s, :size] = noise_stream(kind, size, count, key)
-            pairs = X[chunk], perturbed[chunk], scale, pool, np.arange(len(sizes))
-            out[chunk, c] = sampled_gaps(forest, output, *pairs, counts[c : c + 1])[:, 0]
+            arrays = X[chunk], perturbed[chunk], scale, pool, np.arange(len(sizes))
+            out[chunk, c] = sampled_gaps(forest, output, *arrays, counts[c : c + 1])[:, 0]
     return out
 
 

@@ -61,6 +61,7 @@ def importance(
         "mdi_oob",
         "mdi_inbag",
     ] = "pg_hat_10",
+    *,
     alpha: float | None = None,
     penalty: float | None = None,
     weights: Literal["inbag", "oob"] | None = None,

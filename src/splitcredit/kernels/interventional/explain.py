@@ -99,9 +99,9 @@ def tree_shap_rescaled(forest, X, background, factors, features=failed_condition
     value, XT, ZT = _common_types(forest.value, paths.appended(X), paths.appended(background))
     tasks = np.array([(a, b, 0, 1) for a, b in _blocks(0, len(X))], np.int64).reshape(-1, 4)
     out = np.zeros((forest.n_features, 1, len(X)))
-    arrays = value, XT, ZT, np.ascontiguousarray(factors), tasks, _weights(most), out
-    rescaled.add_leaves(edges, rest, *arrays)
-    rescaled.add_wide_leaves(edges, long, *arrays)
+    arrays = value, XT, ZT, np.ascontiguousarray(factors), tasks, _weights(most)
+    rescaled.add_leaves(edges, rest, *arrays, out=out)
+    rescaled.add_wide_leaves(edges, long, *arrays, out=out)
     return _means(forest, out, len(background))[:, :, 0]
 
 

@@ -30,7 +30,7 @@ PARTS = 8
 
 
 def sampled_gaps(
-    forest, output, X, perturbed, scale, pool, streams, counts, absolute=False
+    forest, output, X, perturbed, scale, pool, streams, counts, *, absolute=False
 ) -> np.ndarray:
     """Means of the squared or absolute prediction gap over the first samples of a stream.
 
