@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from splitcredit._names import index_of, rows_to_show
+from splitcredit._tables import check_whole
 
 # Bins along the axis in which the rows of dots of a beeswarm are counted.
 _BINS = 100
@@ -13,8 +14,8 @@ _SPREAD = 0.4
 
 
 def _checked_top(top):
-    if top is not None and (not isinstance(top, (int, np.integer)) or top < 1):
-        raise ValueError(f"top={top!r}: expected a whole number of features, 1 or more")
+    if top is not None:
+        check_whole("top", top, 1)
     return top
 
 

@@ -173,8 +173,14 @@ def _refuse_times_among(array):
         raise TypeError(f"it holds {times[0]!r}")
 
 
-def check_seed(random_state) -> None:
-    """Raise a ValueError if a seed is no whole number from 0."""
-    is_whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
-    if not is_whole or random_state < 0:
-        raise ValueError(f"random_state={random_state!r}: expected a whole number, at least 0")
+def check_choice(name: str, value, allowed) -> None:
+    """Raise a ValueError that lists what is allowed, if it is something else."""
+    if value not in allowed:
+        raise ValueError(f"{name}={value!r}: available are {', '.join(map(repr, allowed))}")
+
+
+def check_whole(name: str, value, least: int = 0) -> None:
+    """Raise a ValueError if it is no whole number, such as a seed, or below the least."""
+    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_whole or value < least:
+        raise ValueError(f"{name}={value!r}: expected a whole number, at least {least}")

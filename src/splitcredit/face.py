@@ -17,6 +17,7 @@ from splitcredit import _chunks, _groups, _handed_over, _methods, _ranks
 from splitcredit._containers import name_of_offset, offsets, opened
 from splitcredit._methods import methods
 from splitcredit._names import row_index
+from splitcredit._tables import check_choice, check_whole
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.convert import (
     forest_and_rows,
@@ -174,9 +175,8 @@ def explain_chunks(
     function = found.attribute
     if not found.takes_any_rows:
         raise ValueError(f"method {method!r} attributes all training rows at once: use explain")
-    is_whole = isinstance(chunk_rows, (int, np.integer)) and not isinstance(chunk_rows, bool)
-    if chunk_rows is not None and not (is_whole and chunk_rows > 0):
-        raise ValueError(f"chunk_rows={chunk_rows!r}: expected a whole number above 0")
+    if chunk_rows is not None:
+        check_whole("chunk_rows", chunk_rows, 1)
     _methods.check(method, function, ("X",), parameters)
     if _handed_over.is_needed(model, method):
         return _handed_over.explain_chunks(model, X, chunk_rows, value_dtype, **parameters)
@@ -425,8 +425,7 @@ def faithfulness(
     >>> splitcredit.faithfulness(model, X[:1], ["petal width (cm)"], "pg2", scale=scale).shape
     (1,)
     """
-    if metric not in _ranks.METRICS:
-        raise ValueError(f"metric={metric!r}: available are {', '.join(map(repr, _ranks.METRICS))}")
+    check_choice("metric", metric, _ranks.METRICS)
     if k is not None and metric != "pg2":
         raise ValueError(f"k={k!r} is for metric='pg2': {metric!r} takes all features")
     method_background, found = {}, None

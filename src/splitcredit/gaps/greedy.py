@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from splitcredit._tables import check_choice
 from splitcredit.convert import forest_and_rows
 from splitcredit.gaps.perturbations import Normal
 from splitcredit.gaps.prediction_gap import (
@@ -97,9 +98,7 @@ def greedy_ranking(
     >>> greedy.pgi2.round(3), greedy.tied_share
     (array([3.324, 2.705]), 0.0)
     """
-    if arithmetic not in ARITHMETICS:
-        available = ", ".join(map(repr, ARITHMETICS))
-        raise ValueError(f"arithmetic={arithmetic!r}: available are {available}")
+    check_choice("arithmetic", arithmetic, ARITHMETICS)
     forest, table = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
     table = rows_to_perturb(forest, table, problem.perturbation)

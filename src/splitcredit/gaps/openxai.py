@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from splitcredit._tables import check_seed
+from splitcredit._tables import check_choice, check_whole
 from splitcredit.convert import forest_and_rows
 from splitcredit.gaps.noise import noise_pool
 from splitcredit.gaps.prediction_gap import refuse_special_values
@@ -167,9 +167,8 @@ def gaps_by_k(
     >>> gaps.round(1)
     array([[1.4, 1.5]])
     """
-    if perturbed not in ("important", "unimportant"):
-        raise ValueError(f"perturbed={perturbed!r}: available are 'important', 'unimportant'")
-    check_seed(random_state)
+    check_choice("perturbed", perturbed, ("important", "unimportant"))
+    check_whole("random_state", random_state)
     forest, table = forest_and_rows(model, X)
     refuse_special_values(forest)
     rankings = rankings_of_model(rankings, X, forest)

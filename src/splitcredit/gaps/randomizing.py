@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from splitcredit._tables import check_seed, numbers
+from splitcredit._tables import check_whole, numbers
 from splitcredit.convert import forest_and_rows
 from splitcredit.gaps.prediction_gap import only_output, refuse_special_values
 from splitcredit.gaps.rankings import (
@@ -188,15 +188,14 @@ def _chosen_rows(rows, n):
 
 def _checked(model, X, reference, n_draws, random_state, output):
     """The forest, prepared rows of X and of the reference, and the index of the output."""
-    check_seed(random_state)
+    check_whole("random_state", random_state)
     forest, table, source = forest_and_rows(model, X, reference)
     refuse_special_values(forest)
     output = only_output(forest, output)
     table, source = forest.prepare(table), forest.prepare(source)
-    if not isinstance(n_draws, (int, np.integer)):
-        raise ValueError(f"n_draws={n_draws!r}: expected a whole number, 1 or more")
-    if n_draws < 1 or len(source) == 0:
-        raise ValueError(f"{n_draws} draws from {len(source)} rows: both must be at least 1")
+    check_whole("n_draws", n_draws, 1)
+    if len(source) == 0:
+        raise ValueError("the reference has no rows: pass at least one")
     return forest, table, source, output
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit._tables import check_seed
+from splitcredit._tables import check_choice, check_whole
 from splitcredit.convert import forest_and_rows
 from splitcredit.forest import Forest
 from splitcredit.gaps.noise import noise_pool, noise_stream
@@ -102,9 +102,8 @@ def pg2_sampled(
     >>> (sampled[:, 1] / exact).round(1)
     array([1.1, 1. ])
     """
-    if draws not in ("nested", "literal"):
-        raise ValueError(f"draws={draws!r}: available are 'nested', 'literal'")
-    check_seed(random_state)
+    check_choice("draws", draws, ("nested", "literal"))
+    check_whole("random_state", random_state)
     pairs = checked_pairs(model, X, features, scale, output)
     sizes, n_pairs = checked_counts(counts), len(pairs[2])
     numbers = np.arange(n_pairs) if numbers is None else np.asarray(numbers)

@@ -280,12 +280,6 @@ def knows_one_class(forest) -> bool:
     return of_classes and forest.n_outputs == 1 and bool((forest.value == 1.0).all())
 
 
-def check_choice(name, value, allowed) -> None:
-    """Raise a ValueError that lists what is allowed, if it is something else."""
-    if value not in allowed:
-        raise ValueError(f"{name}={value!r}: available are {', '.join(map(repr, allowed))}")
-
-
 def targets_of(forest, y, n) -> np.ndarray:
     """Index of the class of each of n rows, int64, or the numbers of a regressor, float64.
 
