@@ -57,16 +57,10 @@ def isolation_forest(model, labels) -> dict:
 
 def of_leaves(model, arrays, labels, aggregate):
     """Fields of a Forest whose inner nodes have the means of the leaves below them."""
-    mean, variance = _nodes.vector_summaries(
-        arrays["left"],
-        arrays["right"],
-        arrays["cover"],
-        arrays["value"],
-        arrays["tree_offsets"][:-1],
-        type(model).__name__,
-    )
-    fields = {"value": mean, "impurity": variance, "criterion": _nodes.LEAF_VARIANCE}
-    return {**arrays, **labels, **KIND, **fields, "aggregate": aggregate}
+    offsets, name = arrays["tree_offsets"], type(model).__name__
+    arrays = _nodes.summarized(arrays, arrays["value"], offsets, name)
+    fields = {"criterion": _nodes.LEAF_VARIANCE, "aggregate": aggregate}
+    return {**arrays, **labels, **KIND, **fields}
 
 
 def _depths(tree):

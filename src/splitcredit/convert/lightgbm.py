@@ -362,10 +362,8 @@ def _flat(trees, n_outputs, averaged, name):
         "missing_left": missing_left,
         "cover": cover,
     }
-    mean, variance = _nodes.summaries(*children.values(), cover, value, offsets[:-1], name)
     column = np.arange(len(n_leaves)) % n_outputs
-    value = _nodes.in_columns(mean, column, n_nodes, n_outputs)
-    return {**arrays, "value": value, "impurity": variance, "tree_offsets": offsets}, decision
+    return _nodes.summarized(arrays, value, offsets, name, column, n_outputs), decision
 
 
 def _below_zero(threshold):

@@ -176,9 +176,7 @@ def pgi2_curve(
     >>> pgi2_curve(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
     array([[3.153, 3.436, 3.389, 3.274, 3.248]])
     """
-    forest, rows = forest_and_rows(model, X)
-    problem = GapProblem(forest, perturbation, scale, output)
-    return _curve(problem, X, rows, rankings, important=True)
+    return _curve(model, X, rankings, (perturbation, scale, output), important=True)
 
 
 def pgu2(
@@ -257,13 +255,13 @@ def pgu2_curve(
     >>> pgu2_curve(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
     array([[0.152, 0.068, 0.061, 0.055, 0.   ]])
     """
+    return _curve(model, X, rankings, (perturbation, scale, output), important=False)
+
+
+def _curve(model, X, rankings, how, important):
+    """Gaps of the cuts of the rankings; `how` is the perturbation, its scale, and the output."""
     forest, rows = forest_and_rows(model, X)
-    problem = GapProblem(forest, perturbation, scale, output)
-    return _curve(problem, X, rows, rankings, important=False)
-
-
-def _curve(problem, X, rows, rankings, important):
-    """Gaps of the cuts of the rankings; `rows` are what a pipeline makes of X."""
+    problem = GapProblem(forest, *how)
     rows, d = rows_to_perturb(problem.forest, rows, problem.perturbation), problem.forest.n_features
     rankings = rankings_of_model(rankings, X, problem.forest)
     if rankings.shape[1] != d:
