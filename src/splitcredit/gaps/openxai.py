@@ -41,16 +41,11 @@ def pgi_sampled(
     Parameters
     ----------
     model, X, rankings, scale, n_samples, **options
-        See `gaps_by_k`.
+        See `gaps_by_k`, also for what is refused.
 
     Returns
     -------
     float64 (n_rows,), in units of the prediction
-
-    Raises
-    ------
-    ValueError
-        See `gaps_by_k`.
 
     Examples
     --------
@@ -81,16 +76,11 @@ def pgu_sampled(
     Parameters
     ----------
     model, X, rankings, scale, n_samples, **options
-        See `gaps_by_k`.
+        See `gaps_by_k`, also for what is refused.
 
     Returns
     -------
     float64 (n_rows,), in units of the prediction
-
-    Raises
-    ------
-    ValueError
-        See `gaps_by_k`.
 
     Examples
     --------

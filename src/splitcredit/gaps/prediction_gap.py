@@ -154,17 +154,12 @@ def pgi2_curve(
     Parameters
     ----------
     model, X, rankings, perturbation, scale, output
-        See `pgi2`.
+        See `pgi2`, also for what is refused.
 
     Returns
     -------
     float64 (n_samples, n_features), in squared units of the prediction
         Column k - 1 has the gap of the first k features.
-
-    Raises
-    ------
-    ValueError
-        See `pgi2`.
 
     Examples
     --------
@@ -196,16 +191,11 @@ def pgu2(
     Parameters
     ----------
     model, X, rankings, perturbation, scale, output
-        See `pgi2`.
+        See `pgi2`, also for what is refused.
 
     Returns
     -------
     float64 (n_samples,), in squared units of the prediction
-
-    Raises
-    ------
-    ValueError
-        See `pgi2`.
 
     Examples
     --------
@@ -233,17 +223,12 @@ def pgu2_curve(
     Parameters
     ----------
     model, X, rankings, perturbation, scale, output
-        See `pgi2`.
+        See `pgi2`, also for what is refused.
 
     Returns
     -------
     float64 (n_samples, n_features), in squared units of the prediction
         Column k - 1 has the gap of all but the first k features; the last column is 0.
-
-    Raises
-    ------
-    ValueError
-        See `pgi2`.
 
     Examples
     --------

@@ -154,7 +154,7 @@ def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
     Parameters
     ----------
     forest, X, y
-        As for `importance`.
+        As for `importance`, and so is what is refused.
     scores : sequence of str, or dict of dict
         Names of presets; or settings by name, each with all the parameters of `importance` after
         `preset`.
@@ -162,11 +162,6 @@ def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
     Returns
     -------
     dict of Importance, by the names in `scores`
-
-    Raises
-    ------
-    ValueError
-        As `importance`.
 
     Examples
     --------
