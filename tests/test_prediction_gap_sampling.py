@@ -344,5 +344,5 @@ def test_numbers_of_samples_and_pairs_are_whole(given):
 def test_pools_of_no_streams_or_samples_are_refused(number):
     """Red if a gap is sampled from noise that is not there."""
     (name,) = number
-    with pytest.raises(ValueError, match=f"{name}=.*: expected a whole number, 1 or more"):
+    with pytest.raises(ValueError, match=f"{name}=.*: expected a whole number, at least 1"):
         noise.noise_pool("mc", 2, **{"n_samples": 4, **number})
