@@ -68,7 +68,7 @@ import logging, os, sys
 import numpy as np
 import numba
 from splitcredit import Forest, explain, faithfulness, importance, interactions, rank
-from splitcredit.faithfulness.sampling import pg2_sampled
+from splitcredit.gaps.sampling import pg2_sampled
 def clock():
     return sum(os.times()[:2])
 def read(name):

@@ -15,7 +15,7 @@ import numpy as np
 
 from pairs import Pair, row_of
 from splitcredit import to_forest
-from splitcredit.faithfulness import noise, prediction_gap, sampling
+from splitcredit.gaps import noise, prediction_gap, sampling
 
 ROWS, FEATURES, SIGMAS = 2000, 11, (0.1, 0.3, 1.0)
 N_PAIRS, N_SAMPLES = 20_000, 35_000

@@ -17,7 +17,7 @@ from reproduction.datasets import digits
 from reproduction.models import fit
 from reproduction.papers.gajewski2025 import _operations
 from splitcredit import to_forest
-from splitcredit.faithfulness import greedy, noise, prediction_gap, sampling
+from splitcredit.gaps import greedy, noise, prediction_gap, sampling
 from splitcredit.kernels.interactions import explain as interactions
 from splitcredit.kernels.interactions.links import linked_layouts
 from splitcredit.kernels.interactions.sets import present_sets
@@ -28,7 +28,7 @@ from splitcredit.kernels.prediction_gap.shares import AROUND
 from splitcredit.kernels.tree_shap.blocks import TRIPLE, quadratures
 from splitcredit.kernels.tree_shap.explain import tree_shap, tree_shap_one
 from splitcredit.kernels.tree_shap.split_groups import groups_of
-from splitcredit.kernels.walks import local_mdi, mdi, oob, saabas
+from splitcredit.kernels.walks import mdi, oob, saabas
 
 SIGMA, SAMPLES, BACKGROUND = 0.3, 35_000, 100
 # Numbers in a line of the caches.
@@ -93,7 +93,7 @@ def walks(scale):
     yield Work(
         "local MDI",
         scope,
-        lambda: local_mdi.local_mdi(forest, X),
+        lambda: mdi.local_mdi(forest, X),
         operations=2 * visits,
         bytes=blocks * 32 * inner,
         streamed=32 * inner,

@@ -13,7 +13,7 @@ from reproduction.datasets import digits, led
 from reproduction.models import fit
 from splitcredit import to_forest
 from splitcredit.kernels.tree_shap.explain import tree_shap_one
-from splitcredit.kernels.walks import local_mdi, mdi, saabas
+from splitcredit.kernels.walks import mdi, saabas
 
 RECIPE = {
     "estimator": "ExtraTreesClassifier",
@@ -48,7 +48,7 @@ def digits_forest(k, shap_target, rows):
         f"{scope}, 1797 rows, arrays built",
         "scikit-learn forest.apply",
         version("scikit-learn"),
-        lambda: local_mdi.local_mdi(forest, X),
+        lambda: mdi.local_mdi(forest, X),
         lambda: model.apply(X32),
         target=1 / 0.75,
     )

@@ -11,7 +11,7 @@ from reproduction.datasets import digits
 from reproduction.models import fit
 from splitcredit import to_forest
 from splitcredit.kernels.tree_shap.explain import tree_shap_one
-from splitcredit.kernels.walks import local_mdi, saabas
+from splitcredit.kernels.walks import mdi, saabas
 
 
 def benchmarks():
@@ -24,7 +24,7 @@ def benchmarks():
     X = forest.prepare(data.X)
     predicted = forest.predict(data.X).argmax(axis=1)
     kernels = {
-        "local MDI": lambda: local_mdi.local_mdi(forest, X),
+        "local MDI": lambda: mdi.local_mdi(forest, X),
         "Saabas, one class": lambda: saabas.saabas_one(forest, X, predicted),
         "TreeSHAP, predicted class": lambda: tree_shap_one(forest, X, predicted),
     }

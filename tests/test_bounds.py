@@ -10,10 +10,10 @@ import twins_bounds
 from forests import grow, leaf, split
 from reproduction import datasets
 from splitcredit.convert import to_forest
-from splitcredit.faithfulness import perturbations
-from splitcredit.faithfulness.bounds import largest_pgi2
-from splitcredit.faithfulness.greedy import greedy_ranking
-from splitcredit.faithfulness.optimum import best_ranking
+from splitcredit.gaps import perturbations
+from splitcredit.gaps.bounds import largest_pgi2
+from splitcredit.gaps.greedy import greedy_ranking
+from splitcredit.gaps.optimum import best_ranking
 
 
 def grown(n_features, depth, n_trees=12):

@@ -17,8 +17,8 @@ import twins_sage
 from forests import random_forest
 from splitcredit import Forest, TreeExplainer, explain, interactions, to_forest
 from splitcredit.categories import Categories
-from splitcredit.convert._subsets import members_of
-from splitcredit.faithfulness import openxai, prediction_gap, randomizing, sampling
+from splitcredit.convert._nodes import members_of
+from splitcredit.gaps import openxai, prediction_gap, randomizing, sampling
 from splitcredit.importances import get_method, oob_attributions
 from splitcredit.kernels.interventional.explain import tree_shap_interventional
 

@@ -164,7 +164,7 @@ def test_rows_that_change_between_chunks_are_checked_again(without_gaps):
 
 @pytest.mark.parametrize("rows", [0, -1, 2.5, True])
 def test_numbers_of_rows_that_make_no_chunk_are_refused(rows, case):
-    with pytest.raises(ValueError, match=r"chunk_rows=.*: expected a whole number above 0"):
+    with pytest.raises(ValueError, match=r"chunk_rows=.*: expected a whole number, at least 1"):
         splitcredit.explain_chunks(*case, chunk_rows=rows)
 
 

@@ -21,7 +21,7 @@ from reproduction.planning import checks
 from reproduction.planning import configuration as config
 from reproduction.recorded import TIE_ORDERS
 from splitcredit import importances, registry
-from splitcredit.faithfulness.greedy import ARITHMETICS
+from splitcredit.gaps.greedy import ARITHMETICS
 from splitcredit.importances._rescaling import CURVES
 from splitcredit.importances.sage import LOSSES
 from splitcredit.kernels.tree_shap.explain import ALGORITHMS

@@ -18,7 +18,7 @@ import twins
 from forests import BOOSTED, DRAWN, boosted, raw_score, rows_on_thresholds
 from splitcredit import Forest, explain, interactions, to_forest
 from splitcredit.convert import _nodes
-from splitcredit.faithfulness.prediction_gap import pg2
+from splitcredit.gaps.prediction_gap import pg2
 from splitcredit.kernels import leaf_means
 from twins_tree_shap import means_of_leaves
 
@@ -65,6 +65,13 @@ def below(forest, k):
     return below(forest, forest.left[k]) + below(forest, forest.right[k])
 
 
+def summaries(left, right, cover, value, offsets, *columns):
+    """Values and impurities of the nodes of a model that is called Mine."""
+    arrays = {"left": left, "right": right, "cover": cover}
+    made = _nodes.summarized(arrays, value, np.array(offsets), "Mine", *columns)
+    return made["value"], made["impurity"]
+
+
 @pytest.mark.parametrize("name", BOOSTED)
 def test_inner_nodes_have_mean_and_variance_of_the_leaves_below(name):
     """By definition, from the leaves of each node.
@@ -94,7 +101,7 @@ def test_the_variance_of_large_equal_values_is_0():
     left, right = np.array([1, 3, -1, -1, -1]), np.array([2, 4, -1, -1, -1])
     cover = np.array([3.0, 2.0, 1.0, 0.7, 1.3])
     value = np.array([0.0, 0.0, 1e10 / 3, 1e10 / 3, 1e10 / 3])
-    mean, variance = _nodes.summaries(left, right, cover, value, np.array([0]), "model")
+    mean, variance = summaries(left, right, cover, value, [0, 5])
     assert (mean == 1e10 / 3).all() and (variance == 0).all()
 
 
@@ -132,8 +139,8 @@ def test_the_expected_value_of_every_tree_equals_the_twin(name):
 def test_children_that_are_no_nodes_behind_their_parent_are_left_to_the_check():
     """Of a damaged file: the kernel must not look outside of its arrays."""
     left, right = np.array([1, 0, 10**6, -1]), np.array([2, 3, 3, -1])
-    mean, variance = _nodes.summaries(left, right, np.ones(4), np.ones(4), np.array([0]), "Mine")
-    assert mean.tolist() == [1, 1, 1, 1] and not variance.any()
+    mean, variance = summaries(left, right, np.ones(4), np.ones(4), [0, 4])
+    assert mean.tolist() == [[1], [1], [1], [1]] and not variance.any()
 
 
 def test_a_split_without_cover_is_refused():
@@ -142,7 +149,7 @@ def test_a_split_without_cover_is_refused():
     right = np.array([-1, 3, 5, -1, -1, -1])
     cover = np.array([1.0, 3.0, 0.0, 3.0, 0.0, 0.0])
     with pytest.raises(ValueError, match=r"tree 1 of this Mine has a split.*without rows of weig"):
-        _nodes.summaries(left, right, cover, np.ones(6), np.array([0, 1]), "Mine")
+        summaries(left, right, cover, np.ones(6), [0, 1, 6])
 
 
 @pytest.mark.parametrize("name", LIGHTGBM)
@@ -204,15 +211,15 @@ def test_a_tree_of_one_class_leaves_the_others_alone():
 def test_the_first_of_several_trees_without_cover_is_named():
     left, right = np.array([1, -1, -1, 4, -1, -1]), np.array([2, -1, -1, 5, -1, -1])
     with pytest.raises(ValueError, match="tree 0 of this Mine has a split"):
-        _nodes.summaries(left, right, np.zeros(6), np.ones(6), np.array([0, 3]), "Mine")
+        summaries(left, right, np.zeros(6), np.ones(6), [0, 3, 6])
 
 
 def test_values_stand_in_the_column_of_the_class_of_their_tree():
     """Also with two classes: a tree of two nodes of the second, and one node of the first."""
-    value = np.array([1.0, 2.0, 3.0])
-    columns = _nodes.in_columns(value, np.array([1, 0]), np.array([2, 1]), 2)
+    leaves, value = np.full(3, -1), np.array([1.0, 2.0, 3.0])
+    columns, _ = summaries(leaves, leaves, np.ones(3), value, [0, 2, 3], np.array([1, 0]), 2)
     assert columns.tolist() == [[0, 1], [0, 2], [3, 0]]
-    assert _nodes.in_columns(value, np.array([0, 0]), np.array([2, 1]), 1).shape == (3, 1)
+    assert summaries(leaves, leaves, np.ones(3), value, [0, 2, 3])[0].shape == (3, 1)
 
 
 @pytest.mark.parametrize(

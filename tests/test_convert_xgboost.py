@@ -16,8 +16,8 @@ from forests import boosted, raw_score
 from splitcredit import to_forest
 from splitcredit.convert import _ubjson
 from splitcredit.convert.xgboost import from_content
-from splitcredit.faithfulness.prediction_gap import pg2
 from splitcredit.forest import array_hash
+from splitcredit.gaps.prediction_gap import pg2
 from test_forest import assert_equal_forests
 
 # Made by tests/models/make_xgboost.py with each release.

@@ -23,8 +23,9 @@ import forests
 import splitcredit
 import twins
 from splitcredit import TreeExplainer
-from splitcredit.explainer import additivity, background
+from splitcredit.explainer import additivity
 from splitcredit.explainer import model as explained
+from splitcredit.explainer.rows import with_covers_of
 
 # Basis of 1e-6: single precision, in which shap keeps leaves, weights and sums against a
 # background, and XGBoost all of its own; the sums have tens of terms of at most the scale.
@@ -312,7 +313,7 @@ def test_covers_count_the_background_and_elsewhere_keep_the_models_shares():
     rows = data()[0][:3].astype(float)
     rows[0, 0] = np.nan
     rows = forest.prepare(rows)
-    covers = background.with_covers_of(forest, rows).cover
+    covers = with_covers_of(forest, rows).cover
     expected = np.zeros(forest.n_nodes)
     for row in rows:
         expected[[k for path in twins.paths(forest, row) for k in path]] += 1

@@ -13,7 +13,7 @@ import twins
 import twins_prediction_gap_sampling as slow
 from reproduction.metrics import _rankings
 from splitcredit import explain, faithfulness, rank, to_forest
-from splitcredit.faithfulness import (
+from splitcredit.gaps import (
     openxai,
     prediction_gap,
     randomizing,
@@ -91,7 +91,7 @@ def test_randomizing_refuses_what_does_not_fit():
         function(forest, X, y, order[:3], [1], X)
     with pytest.raises(ValueError, match=r"sets have shape \(442, 10\) and dtype bool, expected"):
         randomizing.randomized_predictions(forest, X, order > 3, X)
-    with pytest.raises(ValueError, match="0 draws from 442 rows"):
+    with pytest.raises(ValueError, match="n_draws=0: expected a whole number"):
         function(forest, X, y, order, [1], X, 0)
     with pytest.raises(ValueError, match=r"k=11 is not in 1\.\.10"):
         function(forest, X, y, order, [11], X)
@@ -162,7 +162,7 @@ def test_numbers_of_features_may_come_from_an_iterator_and_are_no_single_number(
     ):
         with pytest.raises(ValueError, match="ks=2: pass a list of numbers of features"):
             call()
-    with pytest.raises(ValueError, match=r"n_draws=2.5: expected a whole number, 1 or more"):
+    with pytest.raises(ValueError, match=r"n_draws=2.5: expected a whole number, at least 1"):
         randomizing.randomized_rmse(*rows, [1], X, n_draws=2.5)
 
 

@@ -15,8 +15,8 @@ import twins
 from forests import DRAWN, grow, leaf, random_forest, rows_on_thresholds, split, stump
 from reproduction.storage import open_bundle, read_bundle, write_bundle
 from splitcredit import Forest, _forest_checks, explain
-from splitcredit.faithfulness.prediction_gap import pg2
 from splitcredit.forest import array_hash
+from splitcredit.gaps.prediction_gap import pg2
 from splitcredit.kernels.nodes import _step_down
 
 

@@ -27,8 +27,8 @@ from reproduction.metrics import (
 from reproduction.planning.places import PAPERS
 from splitcredit import attribution, to_forest
 from splitcredit.attribution import Attribution
-from splitcredit.faithfulness import noise, openxai, prediction_gap, sampling
-from splitcredit.faithfulness.rankings import of_attribution
+from splitcredit.gaps import noise, openxai, prediction_gap, sampling
+from splitcredit.gaps.rankings import of_attribution
 from splitcredit.importances import function_of
 
 SIGMAS = (0.3, 1.0)

@@ -45,8 +45,8 @@ from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from reproduction.planning.workflow import Workflow
 from splitcredit.convert import to_forest
-from splitcredit.faithfulness.noise import noise_stream
-from splitcredit.faithfulness.prediction_gap import GapProblem, pg2
+from splitcredit.gaps.noise import noise_stream
+from splitcredit.gaps.prediction_gap import GapProblem, pg2
 from splitcredit.kernels.prediction_gap import shares
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -96,7 +96,7 @@ def test_bars_of_importances_are_sorted_and_have_their_errors():
 @pytest.mark.parametrize("top", [0, -1, 2.5])
 def test_a_number_of_features_that_plots_cannot_have_is_refused(top):
     for explained in (importance(), attribution()):
-        with pytest.raises(ValueError, match="expected a whole number of features, 1 or more"):
+        with pytest.raises(ValueError, match="expected a whole number, at least 1"):
             explained.plot(top=top)
 
 

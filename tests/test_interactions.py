@@ -302,7 +302,7 @@ def test_wrong_sets_are_named():
         ([(0, "y")], 2, "sets: 'y' is neither an index below"),
         ([(0, 12)], 2, "sets: 12 is neither an index below"),
         ([(0, 1), (1, 0)], 2, "the same set twice"),
-        (None, 0, "order=0 is not a whole number above 0"),
+        (None, 0, "order=0: expected a whole number, at least 1"),
         (None, 30, "sets of 30 of 12 features are too many"),
     ):
         with pytest.raises(ValueError, match=message):

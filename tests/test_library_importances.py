@@ -43,7 +43,7 @@ def test_gains_that_are_not_kept_are_refused():
         ValueError, match="only fitted models of XGBoost and LightGBM keep the gain"
     ):
         importance(model, method="splits", kind="gain")
-    with pytest.raises(ValueError, match="kind='split': available are weight, gain"):
+    with pytest.raises(ValueError, match="kind='split': available are 'weight', 'gain'"):
         importance(model, method="splits", kind="split")
 
 

@@ -80,7 +80,7 @@ def test_a_forest_without_impurities_is_refused():
 
 
 def test_an_unknown_normalization_is_refused():
-    with pytest.raises(ValueError, match="normalize='sum': expected 'none' or 'trees'"):
+    with pytest.raises(ValueError, match="normalize='sum': available are 'none', 'trees'"):
         importance(stump(), normalize="sum")
 
 

@@ -26,7 +26,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import splitcredit as sc
 from splitcredit import _methods, importances, to_forest
-from splitcredit.faithfulness import (
+from splitcredit.gaps import (
     greedy,
     openxai,
     optimum,
@@ -35,7 +35,7 @@ from splitcredit.faithfulness import (
     randomizing,
     sampling,
 )
-from splitcredit.faithfulness.rankings import Rankings, of_attribution
+from splitcredit.gaps.rankings import Rankings, of_attribution
 
 NAMES = ["age", "dose", "height", "weight"]
 # Basis: the leaves of the two classes are each other's complements to 1 up to a rounding of 2**-53,
@@ -465,16 +465,6 @@ def test_what_is_missing_or_unknown_is_one_line_that_names_the_method(
 def test_what_does_not_fit_is_refused(call, message, regression, data):
     with pytest.raises(ValueError, match=message):
         call(regression, data[0])
-
-
-def test_the_package_faithfulness_can_be_called_before_and_after_its_modules_are_imported():
-    code = (
-        "import splitcredit; before = callable(splitcredit.faithfulness)\n"
-        "from splitcredit.faithfulness import greedy\n"
-        "import splitcredit.faithfulness\n"
-        "assert before and callable(splitcredit.faithfulness) and greedy.TIE > 0\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_the_command_shows_the_version_and_the_methods():

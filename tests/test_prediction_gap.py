@@ -15,9 +15,9 @@ import splitcredit
 import twins_prediction_gap as slow
 from forests import caterpillar, grow, leaf, single_leaf, split
 from splitcredit import to_forest
-from splitcredit.faithfulness.greedy import greedy_ranking
-from splitcredit.faithfulness.optimum import _best_orders, best_ranking
-from splitcredit.faithfulness.perturbations import (
+from splitcredit.gaps.greedy import greedy_ranking
+from splitcredit.gaps.optimum import _best_orders, best_ranking
+from splitcredit.gaps.perturbations import (
     Empirical,
     FeatureWise,
     Laplace,
@@ -26,7 +26,7 @@ from splitcredit.faithfulness.perturbations import (
     Uniform,
     checked_scale,
 )
-from splitcredit.faithfulness.prediction_gap import pg2, pgi2, pgi2_curve, pgu2, pgu2_curve
+from splitcredit.gaps.prediction_gap import pg2, pgi2, pgi2_curve, pgu2, pgu2_curve
 from splitcredit.kernels.compiled import threads
 from splitcredit.kernels.prediction_gap.leaf_lists import FEW, ONE_IN
 

@@ -16,10 +16,10 @@ from sklearn.ensemble import RandomForestClassifier
 import splitcredit
 from forests import grow, leaf, split
 from splitcredit import Attribution
-from splitcredit.faithfulness import _tails, noise
-from splitcredit.faithfulness.greedy import greedy_ranking
-from splitcredit.faithfulness.optimum import best_ranking
-from splitcredit.faithfulness.perturbations import (
+from splitcredit.gaps import _tails, noise
+from splitcredit.gaps.greedy import greedy_ranking
+from splitcredit.gaps.optimum import best_ranking
+from splitcredit.gaps.perturbations import (
     Empirical,
     FeatureWise,
     Laplace,
@@ -27,8 +27,8 @@ from splitcredit.faithfulness.perturbations import (
     Normal,
     Uniform,
 )
-from splitcredit.faithfulness.prediction_gap import GapProblem, pg2
-from splitcredit.faithfulness.rankings import of_attribution
+from splitcredit.gaps.prediction_gap import GapProblem, pg2
+from splitcredit.gaps.rankings import of_attribution
 from splitcredit.kernels.prediction_gap.gap_forest import Cuts
 from splitcredit.kernels.prediction_gap.normal_tails import normal_tails
 

@@ -14,7 +14,7 @@ import forests
 import twins
 import twins_prediction_gap_sampling as slow
 from splitcredit import to_forest
-from splitcredit.faithfulness import noise, openxai, optimum, prediction_gap, sampling
+from splitcredit.gaps import noise, openxai, optimum, prediction_gap, sampling
 
 ONE_OUTPUT = {name: make for name, make in forests.DRAWN.items() if make().n_outputs == 1}
 MADE = {
@@ -65,7 +65,7 @@ def test_means_equal_the_twin(name, absolute):
     counts = [1, 7, 16, n_samples]
     pairs = sampling.checked_pairs(forest, X, masks, scale, None)
     streams = np.arange(n_pairs) % 5
-    gaps = sampling.sampled_gaps(*pairs, pool, streams, np.array(counts), absolute)
+    gaps = sampling.sampled_gaps(*pairs, pool, streams, np.array(counts), absolute=absolute)
     for pair in range(n_pairs):
         features = np.flatnonzero(masks[pair])
         for c, count in enumerate(counts):
@@ -331,5 +331,5 @@ def test_numbers_of_samples_and_pairs_are_whole(given):
 def test_pools_of_no_streams_or_samples_are_refused(number):
     """Red if a gap is sampled from noise that is not there."""
     (name,) = number
-    with pytest.raises(ValueError, match=f"{name}=.*: expected a whole number, 1 or more"):
+    with pytest.raises(ValueError, match=f"{name}=.*: expected a whole number, at least 1"):
         noise.noise_pool("mc", 2, **{"n_samples": 4, **number})

@@ -21,9 +21,9 @@ from reproduction.metrics.row_correlation import row_correlations
 from splitcredit import Attribution
 from splitcredit._ranks import by_values
 from splitcredit.attribution import Importance
-from splitcredit.faithfulness.bounds import largest_pgi2
-from splitcredit.faithfulness.prediction_gap import pgi2
-from splitcredit.faithfulness.rankings import first_of_same, of_attribution
+from splitcredit.gaps.bounds import largest_pgi2
+from splitcredit.gaps.prediction_gap import pgi2
+from splitcredit.gaps.rankings import first_of_same, of_attribution
 from splitcredit.importances import pg2_greedy
 
 NAMES = ("a", "b", "c")

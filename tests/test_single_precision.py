@@ -27,12 +27,12 @@ from reproduction.papers.gajewski2025._settings import (
 from reproduction.planning import configuration as config
 from reproduction.planning.places import PAPERS
 from splitcredit import to_forest
-from splitcredit.faithfulness import greedy as greedy_module
-from splitcredit.faithfulness.greedy import greedy_ranking
-from splitcredit.faithfulness.perturbations import Laplace
-from splitcredit.faithfulness.prediction_gap import GapProblem, pg2
-from splitcredit.faithfulness.rankings import of_attribution, top_k_mask
-from splitcredit.faithfulness.retraining import removed_predictions
+from splitcredit.gaps import greedy as greedy_module
+from splitcredit.gaps.greedy import greedy_ranking
+from splitcredit.gaps.perturbations import Laplace
+from splitcredit.gaps.prediction_gap import GapProblem, pg2
+from splitcredit.gaps.rankings import of_attribution, top_k_mask
+from splitcredit.gaps.retraining import removed_predictions
 from splitcredit.importances import function_of, pg2_greedy
 from splitcredit.kernels.prediction_gap import single_precision
 

@@ -24,14 +24,14 @@ LIBRARY, REPRODUCTION = SRC / "splitcredit", SRC / "reproduction"
 ORDER = {
     "splitcredit": [
         [
-            *("registry", "_names", "_progress", "_seeds", "_tables", "_containers"),
+            *("registry", "_names", "_progress", "_tables", "_containers"),
             *("categories", "_forest_checks", "_stored"),
         ],
-        ["_groups", "_plots", "_shap"],
+        ["_groups", "_plots"],
         ["forest", "attribution"],
         ["convert", "kernels"],
-        ["importances", "faithfulness"],
-        ["_methods", "_arguments", "_chunks", "_handed_over", "shapley_interactions"],
+        ["importances", "gaps"],
+        ["_methods", "_chunks", "_handed_over", "shapley_interactions"],
         ["_ranks"],
         ["face"],
         ["explainer", "__main__"],
@@ -186,3 +186,13 @@ def test_make_gives_the_target_to_snakemake_and_not_to_an_option(preset):
     command = ["make", "-n", "sutera2021/table4", f"PRESET={preset}", "ARGUMENTS=--quiet all"]
     process = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=True)
     assert re.search(r"--(workflow-profile|cores) \S+ sutera2021_table4$", process.stdout, re.M)
+
+
+def test_no_function_takes_more_than_eight_arguments_by_position():
+    """But kernels, whose arrays numba passes one by one, and explainers, in the order of shap."""
+    for path in SRC.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and node.args.args:
+                is_kernel = any("kernel(" in ast.unparse(d) for d in node.decorator_list)
+                names = [a.arg for a in node.args.args if a.arg != "self"]
+                assert is_kernel or len(names) <= 8, f"{path}: {node.name}"

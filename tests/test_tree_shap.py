@@ -252,7 +252,7 @@ def test_what_a_row_gets_does_not_depend_on_the_number_of_rows():
 
 
 def test_algorithms_that_do_not_exist_or_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="available are auto, blocks, tables, rows"):
+    with pytest.raises(ValueError, match="available are 'auto', 'blocks', 'tables', 'rows'"):
         explain(MADE["deep"], np.zeros((1, 20)), algorithm="quick")
     with pytest.raises(ValueError, match="depth at most 8, and this forest has one of depth 45"):
         explain(MADE["deep"], np.zeros((1, 20)), algorithm="tables")

@@ -38,8 +38,8 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 import splitcredit
 import twins
 from splitcredit import TreeExplainer, to_forest
-from splitcredit.faithfulness import greedy, optimum, prediction_gap, sampling
-from splitcredit.faithfulness.randomizing import randomized_rmse
+from splitcredit.gaps import greedy, optimum, prediction_gap, sampling
+from splitcredit.gaps.randomizing import randomized_rmse
 from splitcredit.importances import ufi
 from splitcredit.importances._training import targets_of
 

@@ -28,6 +28,7 @@ _HOME = {
     "TreeExplainer": "splitcredit.explainer",
     "explain": "splitcredit.face",
     "explain_chunks": "splitcredit.face",
+    "faithfulness": "splitcredit.face",
     "importance": "splitcredit.face",
     "interactions": "splitcredit.shapley_interactions",
     "methods": "splitcredit.face",
@@ -35,29 +36,12 @@ _HOME = {
     "to_forest": "splitcredit.convert",
 }
 
-# `faithfulness` is a package that can be called.
-__all__ = [
-    "Attribution",
-    "Forest",
-    "Importance",
-    "Interactions",
-    "TreeExplainer",
-    "explain",
-    "explain_chunks",
-    "faithfulness",
-    "importance",
-    "interactions",
-    "methods",
-    "rank",
-    "to_forest",
-]
+__all__ = list(_HOME)
 
 
 def __getattr__(name):
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
-    if name == "faithfulness":
-        return importlib.import_module("splitcredit.faithfulness")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

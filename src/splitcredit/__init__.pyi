@@ -1,13 +1,12 @@
 """The public names for type checkers, which do not see names that are imported when first used."""
 
-from typing import Any
-
 from splitcredit.attribution import Attribution as Attribution
 from splitcredit.attribution import Importance as Importance
 from splitcredit.convert import to_forest as to_forest
 from splitcredit.explainer import TreeExplainer as TreeExplainer
 from splitcredit.face import explain as explain
 from splitcredit.face import explain_chunks as explain_chunks
+from splitcredit.face import faithfulness as faithfulness
 from splitcredit.face import importance as importance
 from splitcredit.face import methods as methods
 from splitcredit.face import rank as rank
@@ -15,6 +14,4 @@ from splitcredit.forest import Forest as Forest
 from splitcredit.shapley_interactions import Interactions as Interactions
 from splitcredit.shapley_interactions import interactions as interactions
 
-# A package that can be called, which no annotation expresses.
-faithfulness: Any
 __version__: str

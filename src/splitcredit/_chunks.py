@@ -44,7 +44,7 @@ def _by_tables(forest):
 
 
 def attributions(
-    function, forest, X, rows: int, dtype, progress, parameters, y=None, whole=None, offset=None
+    function, forest, X, rows: int, dtype, progress, parameters, *, y=None, whole=None, offset=None
 ):
     """Yield the attributions of `rows` rows at a time; one piece if X has none.
 

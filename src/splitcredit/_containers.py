@@ -12,19 +12,13 @@ _KINDS = {"DMatrix": "base_margin", "QuantileDMatrix": "base_margin", "Pool": "b
 def opened(X):
     """The rows of a container; anything else as it is.
 
+    Returns sparse matrix, array or DataFrame (n_samples, n_features). Of a QuantileDMatrix the
+    values that it keeps, by which the library predicts it, too. ValueError if the container has not
+    kept its rows, or not as they were.
+
     Parameters
     ----------
     X : xgboost.DMatrix, xgboost.QuantileDMatrix, catboost.Pool, lightgbm.Dataset, or anything
-
-    Returns
-    -------
-    sparse matrix, array or DataFrame (n_samples, n_features)
-        Of a QuantileDMatrix the values that it keeps, by which the library predicts it, too.
-
-    Raises
-    ------
-    ValueError
-        If the container has not kept its rows, or not as they were.
     """
     kind = type(X).__name__
     if kind in ("DMatrix", "QuantileDMatrix") and hasattr(X, "get_data"):
@@ -55,15 +49,13 @@ def named(rows, names):
 def offsets(X, forest):
     """What a container adds to the prediction of each of its rows, beside the trees.
 
+    Returns float64 (n_samples, n_outputs), or None if there is nothing. XGBoost takes a base margin
+    in place of the base score, CatBoost adds a baseline.
+
     Parameters
     ----------
     X : as for `opened`
     forest : Forest
-
-    Returns
-    -------
-    float64 (n_samples, n_outputs), or None if there is nothing
-        XGBoost takes a base margin in place of the base score, CatBoost adds a baseline.
     """
     kind = type(X).__name__
     if kind not in _KINDS:

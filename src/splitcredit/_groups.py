@@ -45,10 +45,7 @@ def of_importance(importance, groups):
 def players(feature_names, groups):
     """Names of the groups and of the features in none, and the group of each feature.
 
-    Raises
-    ------
-    ValueError
-        If a feature is unknown or in two groups, or a name occurs twice.
+    ValueError if a feature is unknown or in two groups, or a name occurs twice.
     """
     names, members = _partition(feature_names, groups)
     group_of = {j: k for k, features in enumerate(members) for j in features}
@@ -58,10 +55,7 @@ def players(feature_names, groups):
 def listed(groups) -> dict:
     """Groups with their features as lists, which can be read more than once.
 
-    Raises
-    ------
-    ValueError
-        If they are no dict, or a group is no list of features.
+    ValueError if they are no dict, or a group is no list of features.
     """
     if not hasattr(groups, "items"):
         raise ValueError(

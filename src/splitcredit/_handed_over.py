@@ -38,23 +38,14 @@ def is_needed(model, method="tree_shap") -> bool:
 def explain(model, X, output="all", **parameters) -> Attribution:
     """Path-dependent SHAP values by CatBoost itself.
 
+    Returns an Attribution. Its parameters say what computed it. TypeError if there are other
+    parameters. CatBoostError if X does not fit the model.
+
     Parameters
     ----------
     model : fitted CatBoost model, or a pipeline or search around one
     X : array-like, DataFrame or catboost.Pool (n_samples, n_features)
     output : as for `splitcredit.importances.tree_shap.explain`
-
-    Returns
-    -------
-    Attribution
-        Its parameters say what computed it.
-
-    Raises
-    ------
-    TypeError
-        If there are other parameters.
-    CatBoostError
-        If X does not fit the model.
     """
     for name in parameters:
         raise TypeError(

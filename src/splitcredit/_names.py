@@ -8,17 +8,14 @@ import numpy as np
 def index_of(names, name, who: str) -> int:
     """Index of a name, or of what is an index already.
 
+    ValueError if it is neither, the message lists the names; or if it is the name of several.
+
     Parameters
     ----------
     names : sequence of str
     name : str or int
     who : str
         What takes the name; the message begins with it.
-
-    Raises
-    ------
-    ValueError
-        If it is neither, the message lists the names; or if it is the name of several.
     """
     if isinstance(name, str) and name in names:
         places = [k for k, known in enumerate(names) if known == name]
@@ -36,10 +33,7 @@ def index_of(names, name, who: str) -> int:
 def feature_index(names, name, who: str) -> int:
     """`index_of` a feature, whose name may have another form in the model; see `as_known`.
 
-    Raises
-    ------
-    ValueError
-        As `index_of`; and if a whole number is also the name of another feature.
+    ValueError as `index_of`; and if a whole number is also the name of another feature.
     """
     is_name = isinstance(name, (str, tuple))
     index = index_of(names, as_known([name], names)[0] if is_name else name, who)
@@ -108,16 +102,13 @@ def columns_in_order(X, names):
 def rows_to_show(X, names):
     """Rows whose values are shown under the names of features, with columns in their order.
 
+    ValueError if X is sparse, or has names for its columns that are not these: a pipeline may have
+    put other features in their places. Where names are made up, columns go by position.
+
     Parameters
     ----------
     X : array-like or table
     names : sequence of str
-
-    Raises
-    ------
-    ValueError
-        If X is sparse, or has names for its columns that are not these: a pipeline may have put
-        other features in their places. Where names are made up, columns go by position.
     """
     if hasattr(X, "toarray"):
         raise ValueError("X is sparse: pass X.toarray()")
@@ -159,6 +150,8 @@ def labels_of_columns(X):
 def in_order_of_features(forest, given, who: str):
     """What is given for each feature, in the order of the features of a model.
 
+    ValueError if it has names, and a feature is not among them, or a name stands there twice.
+
     Parameters
     ----------
     forest : Forest
@@ -167,11 +160,6 @@ def in_order_of_features(forest, given, who: str):
         does not know its own: columns of X go by position then, too.
     who : str
         What is given; the message begins with it.
-
-    Raises
-    ------
-    ValueError
-        If it has names, and a feature is not among them, or a name stands there twice.
     """
     if not (hasattr(given, "keys") and hasattr(given, "__getitem__")):
         return given
@@ -192,10 +180,7 @@ def in_order_of_features(forest, given, who: str):
 def with_plain_booleans(given, who: str):
     """A mask of pandas' own booleans, or of objects, as one of NumPy's; all else as it is.
 
-    Raises
-    ------
-    ValueError
-        If booleans are missing; the message begins with `who`.
+    ValueError if booleans are missing; the message begins with `who`.
     """
     has_columns, is_pandas = hasattr(given, "columns"), hasattr(given, "iloc")
     if not (is_pandas or isinstance(given, np.ndarray)):

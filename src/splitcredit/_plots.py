@@ -1,10 +1,11 @@
-"""Plots of importances and attributions, by matplotlib."""
+"""Plots of importances and attributions by matplotlib, and results in the form of shap's plots."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from splitcredit._names import index_of, rows_to_show
+from splitcredit._tables import check_whole
 
 # Bins along the axis in which the rows of dots of a beeswarm are counted.
 _BINS = 100
@@ -13,8 +14,8 @@ _SPREAD = 0.4
 
 
 def _checked_top(top):
-    if top is not None and (not isinstance(top, (int, np.integer)) or top < 1):
-        raise ValueError(f"top={top!r}: expected a whole number of features, 1 or more")
+    if top is not None:
+        check_whole("top", top, 1)
     return top
 
 
@@ -164,3 +165,49 @@ def _shares(x):
     if low == high:
         return np.where(np.isfinite(x), 0.5, np.nan)
     return np.clip((x - low) / (high - low), 0.0, 1.0)
+
+
+def imported_shap():
+    """The package shap, which only explanations in its own form need.
+
+    ModuleNotFoundError if it is not installed.
+    """
+    try:
+        import shap
+    except ModuleNotFoundError as error:
+        if error.name != "shap":
+            raise
+        raise ModuleNotFoundError(
+            "a shap.Explanation needs shap, which is not installed: pip install shap", name="shap"
+        ) from None
+    return shap
+
+
+def explanation(result, X):
+    """A ``shap.Explanation`` of attributions or of a matrix of interactions.
+
+    ModuleNotFoundError if shap is not installed. ValueError if X has not the shape and the columns
+    of the rows that were explained.
+
+    Parameters
+    ----------
+    result : Attribution or Interactions
+        The last axis of its values is that of the outputs; it is left out if there is one.
+    X : array-like or DataFrame (n_samples, n_features), optional
+        The rows that were explained.
+    """
+    shap = imported_shap()
+    values, n_outputs = result.values, result.values.shape[-1]
+    shape, given = (len(values), len(result.feature_names)), np.shape(X)
+    if X is not None and given != shape:
+        raise ValueError(f"X has shape {given}, and {shape} was explained: pass the same rows")
+    data = None if X is None else np.asarray(rows_to_show(X, result.feature_names))
+    base = np.broadcast_to(result.baseline, (len(values), n_outputs)).copy()
+    is_one = n_outputs == 1
+    return shap.Explanation(
+        values=values[..., 0] if is_one else values,
+        base_values=base[:, 0] if is_one else base,
+        data=data,
+        feature_names=list(result.feature_names),
+        output_names=None if is_one else list(result.output_names),
+    )

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from splitcredit import _arguments, _methods, _progress
+from splitcredit import _methods, _progress
 from splitcredit._names import feature_index, in_order_of_features, with_plain_booleans
 from splitcredit.attribution import Attribution, Importance
-from splitcredit.faithfulness import greedy, optimum, prediction_gap
-from splitcredit.faithfulness.perturbations import FeatureWise, Marginal
-from splitcredit.faithfulness.rankings import (
+from splitcredit.gaps import greedy, optimum, prediction_gap
+from splitcredit.gaps.perturbations import FeatureWise, Marginal
+from splitcredit.gaps.rankings import (
     Rankings,
     of_attribution,
     refuse_other_features,
@@ -31,21 +31,17 @@ METRICS = ("pg2", "pgi2", "pgi2_curve", "pgu2", "pgu2_curve")
 def noise_of(forest, noise, scale, background, who) -> tuple[Any, Any]:
     """Perturbation and scale from what the user gives.
 
-    Raises
-    ------
-    TypeError
-        If the size of the noise or the background is missing.
-    ValueError
-        If a background or scale is given that does not apply, or names no feature.
+    TypeError if the size of the noise or the background is missing. ValueError if a background or
+    scale is given that does not apply, or names no feature.
     """
     if isinstance(noise, str) and noise == "marginal":
         if background is None:
-            raise TypeError(_arguments.needs(who, "background"))
+            raise TypeError(_methods.needs(who, "background"))
         noise, background = Marginal(forest.prepare(background)), None
     if background is not None:
         raise ValueError("background= is for noise='marginal': leave it out, or choose that noise")
     if scale is None and (noise is None or isinstance(noise, str)):
-        raise TypeError(_arguments.needs(who, "scale"))
+        raise TypeError(_methods.needs(who, "scale"))
     if isinstance(noise, (Marginal, FeatureWise)) or scale is None:
         return noise, 1.0 if scale is None else in_order_of_features(forest, scale, "scale")
     return noise, in_order_of_features(forest, scale, "scale")
@@ -57,11 +53,8 @@ def by_output(forest, X, output):
     Without a choice that is the one output, or the second of two that add up, or, of more, the
     predicted one of each row.
 
-    Raises
-    ------
-    ValueError
-        If there is no such output, or none is chosen of several targets, whose largest prediction
-        means nothing.
+    ValueError if there is no such output, or none is chosen of several targets, whose largest
+    prediction means nothing.
     """
     from splitcredit.kernels.nodes import outputs_add_up
 
@@ -119,10 +112,7 @@ def is_mask(features) -> bool:
 def ranking_of(ranking, forest, X, output) -> np.ndarray:
     """Rankings, int64 (n_samples, n_ranked), from any form of them but the name of a method.
 
-    Raises
-    ------
-    ValueError
-        If it does not fit the model or the rows.
+    ValueError if it does not fit the model or the rows.
     """
     refuse_other_features(ranking, forest.feature_names)
     n = len(X)
@@ -208,7 +198,7 @@ def _of_attribution(attribution, forest, X, output):
     return ranks
 
 
-def measured(forest, X, ranks, metric, noise, scale, output, k, progress) -> np.ndarray:
+def measured(forest, X, ranks, metric, noise, scale, output, *, k, progress) -> np.ndarray:
     """A metric of `METRICS`, of such rows, with rankings or, for PG^2, a mask."""
     out: Any = None
     with _progress.bar(len(X), progress) as done:

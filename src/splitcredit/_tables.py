@@ -1,4 +1,4 @@
-"""Rows as users have them, arrays and tables of several libraries, and the numbers in them."""
+"""Rows and numbers as users have them: arrays, tables of several libraries, targets, seeds."""
 
 from __future__ import annotations
 
@@ -56,10 +56,7 @@ def dense(X, absent):
 def numeric(X, dtype) -> np.ndarray:
     """X as a C-contiguous array of the dtype.
 
-    Raises
-    ------
-    ValueError
-        If X is sparse, or holds anything but numbers.
+    ValueError if X is sparse, or holds anything but numbers.
     """
     refuse_container(X)
     if hasattr(X, "toarray"):
@@ -96,10 +93,7 @@ def with_nan(array) -> np.ndarray:
 def numbers(given, who: str) -> np.ndarray:
     """What is given beside rows, such as targets, as a float64 array.
 
-    Raises
-    ------
-    ValueError
-        If it holds anything but numbers, or masked ones; the message begins with `who`.
+    ValueError if it holds anything but numbers, or masked ones; the message begins with `who`.
     """
     refuse_masked(given, who)
     if getattr(getattr(given, "dtype", None), "kind", "") in tuple("mM"):
@@ -177,3 +171,16 @@ def _refuse_times_among(array):
     times = [value for value in array.flat if isinstance(value, (np.datetime64, np.timedelta64))]
     if times:
         raise TypeError(f"it holds {times[0]!r}")
+
+
+def check_choice(name: str, value, allowed) -> None:
+    """Raise a ValueError that lists what is allowed, if it is something else."""
+    if value not in allowed:
+        raise ValueError(f"{name}={value!r}: available are {', '.join(map(repr, allowed))}")
+
+
+def check_whole(name: str, value, least: int = 0) -> None:
+    """Raise a ValueError if it is no whole number, such as a seed, or below the least."""
+    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_whole or value < least:
+        raise ValueError(f"{name}={value!r}: expected a whole number, at least {least}")

@@ -197,9 +197,9 @@ class Attribution:
         ValueError
             If X has not the shape and the columns of the rows that were explained.
         """
-        from splitcredit import _shap
+        from splitcredit import _plots
 
-        return _shap.explanation(self, X)
+        return _plots.explanation(self, X)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Every field but `index` as an array that `numpy.savez` can store; None is left out."""

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from splitcredit import _arguments, _chunks, _groups, _handed_over, _methods, _ranks
+from splitcredit import _chunks, _groups, _handed_over, _methods, _ranks
 from splitcredit._containers import name_of_offset, offsets, opened
 from splitcredit._methods import methods
 from splitcredit._names import row_index
+from splitcredit._tables import check_choice, check_whole
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.convert import (
     forest_and_rows,
@@ -24,8 +25,8 @@ from splitcredit.convert import (
     forest_rows_and_start,
     to_forest,
 )
-from splitcredit.faithfulness import prediction_gap
-from splitcredit.faithfulness.rankings import Rankings, refuse_another_order_of_rows
+from splitcredit.gaps import prediction_gap
+from splitcredit.gaps.rankings import Rankings, refuse_another_order_of_rows
 from splitcredit.importances._prediction import OutputIndex, refuse_targets
 from splitcredit.kernels.results import Whole
 
@@ -106,7 +107,7 @@ def explain(
     value_dtype, labels = _dtype(dtype), row_index(X)
     found = _methods.look_up(method, "explain")
     function = found.attribute
-    _arguments.check(method, function, ("X",), parameters)
+    _methods.check(method, function, ("X",), parameters)
     if _handed_over.is_needed(model, method):
         own = _handed_over.explain(model, X, **parameters)
         return replace(own, values=own.values.astype(value_dtype))
@@ -115,10 +116,11 @@ def explain(
     forest, table, parameters, offset = _opened(model, X, method, parameters)
     n_samples = table.shape[0]
     rows = _chunks.chunk_rows(forest, method) if found.takes_any_rows else max(n_samples, 1)
-    y = y if _arguments.takes(function, "y") else None
+    y = y if _methods.takes(function, "y") else None
     whole = Whole(n_samples, value_dtype)
+    options = {"y": y, "whole": whole, "offset": offset}
     pieces = _chunks.attributions(
-        function, forest, table, rows, value_dtype, progress, parameters, y, whole, offset
+        function, forest, table, rows, value_dtype, progress, parameters, **options
     )
     joined = _chunks.joined(pieces, n_samples, whole)
     return joined if labels is None else replace(joined, index=labels)
@@ -173,17 +175,16 @@ def explain_chunks(
     function = found.attribute
     if not found.takes_any_rows:
         raise ValueError(f"method {method!r} attributes all training rows at once: use explain")
-    is_whole = isinstance(chunk_rows, (int, np.integer)) and not isinstance(chunk_rows, bool)
-    if chunk_rows is not None and not (is_whole and chunk_rows > 0):
-        raise ValueError(f"chunk_rows={chunk_rows!r}: expected a whole number above 0")
-    _arguments.check(method, function, ("X",), parameters)
+    if chunk_rows is not None:
+        check_whole("chunk_rows", chunk_rows, 1)
+    _methods.check(method, function, ("X",), parameters)
     if _handed_over.is_needed(model, method):
         return _handed_over.explain_chunks(model, X, chunk_rows, value_dtype, **parameters)
     forest, table, parameters, offset = _opened(model, X, method, parameters)
     rows = _chunks.chunk_rows(forest, method) if chunk_rows is None else int(chunk_rows)
-    y = y if _arguments.takes(function, "y") else None
+    y = y if _methods.takes(function, "y") else None
     pieces = _chunks.attributions(
-        function, forest, table, rows, value_dtype, progress, parameters, y, offset=offset
+        function, forest, table, rows, value_dtype, progress, parameters, y=y, offset=offset
     )
     return pieces if labels is None else _labeled(pieces, labels)
 
@@ -259,9 +260,9 @@ def importance(
     if found.summarize is not None:
         return _global(found.summarize, model, X, y, method, parameters, progress)
     if X is None:
-        raise TypeError(_arguments.needs(f"method {method!r}", "X"))
+        raise TypeError(_methods.needs(f"method {method!r}", "X"))
     function = found.attribute
-    _arguments.check(method, function, ("X",), parameters)
+    _methods.check(method, function, ("X",), parameters)
     if _handed_over.is_needed(model, method):
         own = _handed_over.explain(model, X, **parameters)
         mean = np.abs(own.values).mean(axis=0).sum(axis=1)
@@ -271,9 +272,9 @@ def importance(
     if table.shape[0] == 0:
         raise ValueError("X has no rows: the importance is a mean over rows, pass at least one")
     rows, total = _chunks.chunk_rows(forest, method), np.zeros(1)
-    y = y if _arguments.takes(function, "y") else None
+    y = y if _methods.takes(function, "y") else None
     double = np.dtype("float64")
-    pieces = _chunks.attributions(function, forest, table, rows, double, progress, parameters, y)
+    pieces = _chunks.attributions(function, forest, table, rows, double, progress, parameters, y=y)
     for piece in pieces:
         total = total + np.abs(piece.values).sum(axis=(0, 2))
     called = piece.parameters | {"summary": "mean |attribution|"}
@@ -308,7 +309,7 @@ def rank(
     **parameters
         Passed to the method. The first two take the noise as `faithfulness` does: `noise`, `scale`,
         `background` and `output`, and ``"pg2_greedy"`` takes `arithmetic` and `ties`, see
-        `splitcredit.faithfulness.greedy.greedy_ranking`. Without `output`, rows of classifiers are
+        `splitcredit.gaps.greedy.greedy_ranking`. Without `output`, rows of classifiers are
         ranked for their predicted class; ``"oob_attributions"`` needs one where there are several.
 
     Returns
@@ -319,7 +320,7 @@ def rank(
     Raises
     ------
     TypeError, ValueError
-        As `explain`, and as `splitcredit.faithfulness.prediction_gap.pg2`.
+        As `explain`, and as `splitcredit.gaps.prediction_gap.pg2`.
 
     Examples
     --------
@@ -381,7 +382,7 @@ def faithfulness(
         Targets of the rows, if `ranking` names a method that needs them.
     noise : {"normal", "laplace", "uniform", "marginal"} or perturbation
         What is added to a perturbed feature; ``"marginal"`` takes values from `background`
-        instead. Or an object of `splitcredit.faithfulness.perturbations`, such as
+        instead. Or an object of `splitcredit.gaps.perturbations`, such as
         ``Laplace(0.3)``.
     scale : float, (n_features,), Series or dict by feature
         Size of the noise, in units of the features as the trees see them: standard deviation,
@@ -424,8 +425,7 @@ def faithfulness(
     >>> splitcredit.faithfulness(model, X[:1], ["petal width (cm)"], "pg2", scale=scale).shape
     (1,)
     """
-    if metric not in _ranks.METRICS:
-        raise ValueError(f"metric={metric!r}: available are {', '.join(map(repr, _ranks.METRICS))}")
+    check_choice("metric", metric, _ranks.METRICS)
     if k is not None and metric != "pg2":
         raise ValueError(f"k={k!r} is for metric='pg2': {metric!r} takes all features")
     method_background, found = {}, None
@@ -455,7 +455,9 @@ def faithfulness(
         ranks = prediction_gap.chosen_features(forest, ranking, len(rows))
     else:
         ranks = _ranks.ranking_of(ranking, forest, rows, output)
-    return _ranks.measured(forest, rows, ranks, metric, *noise_and_scale, output, k, progress)
+    return _ranks.measured(
+        forest, rows, ranks, metric, *noise_and_scale, output, k=k, progress=progress
+    )
 
 
 def _labeled(pieces, labels):
@@ -510,10 +512,10 @@ def _check_offset(offset, what, forest, parameters):
 
 def _global(function, model, X, y, method, parameters, progress):
     data = {name: value for name, value in (("X", X), ("y", y)) if value is not None}
-    _arguments.check(method, function, data, parameters)
-    if _arguments.takes(function, "progress"):
+    _methods.check(method, function, data, parameters)
+    if _methods.takes(function, "progress"):
         parameters = parameters | {"progress": progress}
-    if not _arguments.takes(function, "X"):
+    if not _methods.takes(function, "X"):
         if data:
             # Whoever leaves out the method may expect an importance on held-out rows.
             warnings.warn(
@@ -546,9 +548,7 @@ def _ranked(model, X, method, y, progress, parameters):
 def _by_gaps(model, X, method, progress, parameters):
     remaining = dict(parameters)
     background = remaining.pop("background", None)
-    _arguments.check(
-        method, _ranks.BY_GAPS[method], ("X",), remaining, extra=("noise", "background")
-    )
+    _methods.check(method, _ranks.BY_GAPS[method], ("X",), remaining, extra=("noise", "background"))
     forest, X, background = forest_and_rows(model, X, background)
     noise, scale = remaining.pop("noise", "normal"), remaining.pop("scale", None)
     noise, scale = _ranks.noise_of(forest, noise, scale, background, f"method {method!r}")

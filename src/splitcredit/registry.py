@@ -21,10 +21,7 @@ def _names(package):
 def load(package: str, name: str, what: str):
     """The module of that name.
 
-    Raises
-    ------
-    ValueError
-        If there is none; the message names it and lists what there is.
+    ValueError if there is none; the message names it and lists what there is.
     """
     available = names(package)
     if name not in available:

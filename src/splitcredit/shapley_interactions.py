@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from splitcredit._names import feature_index, indexed, row_index
+from splitcredit._tables import check_whole
 from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import (
     chosen_outputs,
@@ -112,13 +113,13 @@ class Interactions:
             If these are values of sets, or X has not the shape and the columns of the rows that
             were explained.
         """
-        from splitcredit import _shap
+        from splitcredit import _plots
 
         if self.sets is not None:
             raise ValueError(
                 "shap shows a matrix of all pairs: call interactions without sets, with order=2"
             )
-        return _shap.explanation(self, X)
+        return _plots.explanation(self, X)
 
 
 def interactions(
@@ -254,8 +255,7 @@ def _chosen_sets(forest, sets, order):
     """Sets of features by their indices, int64 (n_sets, order), each in rising order."""
     from splitcredit.kernels.interactions.sets import check_size, present_sets
 
-    if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or order < 1:
-        raise ValueError(f"order={order!r} is not a whole number above 0")
+    check_whole("order", order, 1)
     check_size(forest, order)
     if sets is None:
         return present_sets(forest, order)[0]

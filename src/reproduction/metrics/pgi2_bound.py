@@ -10,7 +10,7 @@ import pandas as pd
 
 from reproduction.metrics import _rankings
 from reproduction.parameters import Count, NonNegative
-from splitcredit.faithfulness.bounds import largest_pgi2
+from splitcredit.gaps.bounds import largest_pgi2
 
 KEYS = ("ranking", "sigma_metric")
 VALUES = ("value", "median", "quantile5", "pgi2", "largest", "exact", "n_rows")
@@ -32,7 +32,7 @@ def compute(
     attributions, forest, data, sigmas, n_rows
         See `pgi2.compute`.
     searched : int
-        See `splitcredit.faithfulness.bounds.largest_pgi2`.
+        See `splitcredit.gaps.bounds.largest_pgi2`.
 
     Returns
     -------

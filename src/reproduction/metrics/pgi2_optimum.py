@@ -9,8 +9,8 @@ import pandas as pd
 
 from reproduction.metrics import _rankings
 from reproduction.parameters import Count, NonNegative
-from splitcredit.faithfulness import optimum
-from splitcredit.faithfulness.prediction_gap import pg2
+from splitcredit.gaps import optimum
+from splitcredit.gaps.prediction_gap import pg2
 
 KEYS = ("ranking", "sigma_metric")
 VALUES = ("value", "median", "quantile5", "least", "optimal", "first_best")

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 
 from reproduction.metrics import _rankings
 from reproduction.parameters import Count, NonNegative, Seed
-from splitcredit.faithfulness import openxai
+from splitcredit.gaps import openxai
 
 KEYS = ("ranking", "other", "quantity", "sigma_metric")
 VALUES = ("value",)

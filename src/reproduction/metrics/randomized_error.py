@@ -10,8 +10,8 @@ import pandas as pd
 
 from reproduction.metrics import _rankings
 from reproduction.parameters import Count, ImportanceName, Seed
-from splitcredit.faithfulness.randomizing import randomized_predictions
-from splitcredit.faithfulness.rankings import top_k_mask
+from splitcredit.gaps.randomizing import randomized_predictions
+from splitcredit.gaps.rankings import top_k_mask
 
 KEYS = ("ranking", "k")
 VALUES = ("value", "lead", "low", "high", "standard_error", "draws_error")
@@ -28,6 +28,7 @@ def compute(
     ks: Sequence[Count],
     reference: ImportanceName | None = None,
     n_draws: Count = 100,
+    *,
     features: Literal["test", "training"] = "test",
     random_state: Seed = 0,
 ) -> pd.DataFrame:

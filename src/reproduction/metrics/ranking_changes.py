@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from reproduction.metrics import _rankings
-from splitcredit.faithfulness.rankings import of_attribution, top_k_mask
+from splitcredit.gaps.rankings import of_attribution, top_k_mask
 
 KEYS = ("ranking", "quantity", "k", "arithmetic", "sigma")
 VALUES = ("value",)

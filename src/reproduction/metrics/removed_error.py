@@ -9,7 +9,7 @@ import pandas as pd
 
 from reproduction.metrics import _rankings
 from reproduction.parameters import ImportanceName, Natural, Seed
-from splitcredit.faithfulness.retraining import removed_predictions, removed_sets, squared_errors
+from splitcredit.gaps.retraining import removed_predictions, removed_sets, squared_errors
 
 KEYS = ("ranking", "k")
 VALUES = ("value", "lead", "low", "high", "standard_error")

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from reproduction.parameters import Count, NonNegative, Seed
-from splitcredit.faithfulness.noise import noise_pool
-from splitcredit.faithfulness.prediction_gap import pg2
-from splitcredit.faithfulness.sampling import nmae, pg2_sampled
+from splitcredit.gaps.noise import noise_pool
+from splitcredit.gaps.prediction_gap import pg2
+from splitcredit.gaps.sampling import nmae, pg2_sampled
 
 KEYS = ("method", "sigma", "iterations")
 VALUES = ("value", "standard_error", "exact_mean", "zero_share")

@@ -8,7 +8,7 @@ import pandas as pd
 
 from reproduction.metrics import _rankings
 from reproduction.parameters import Count, ImportanceName
-from splitcredit.faithfulness.rankings import of_attribution, top_k_mask
+from splitcredit.gaps.rankings import of_attribution, top_k_mask
 
 KEYS = ("ranking", "k")
 VALUES = ("value", "tied")

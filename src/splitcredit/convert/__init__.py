@@ -123,15 +123,13 @@ def to_forest(model: object, X_train: ArrayLike | None = None) -> Forest:
 def forest_and_rows(model, *tables) -> tuple:
     """The forest of a model, and tables as its trees see them: what a pipeline makes of them.
 
+    Returns tuple of Forest and the tables.
+
     Parameters
     ----------
     model : anything that `to_forest` takes
     *tables : array-like or DataFrame (n_samples, n_features), or None
         They are returned as they are where there is no pipeline.
-
-    Returns
-    -------
-    tuple of Forest and the tables
     """
     forest = to_forest(model)
     if isinstance(model, Forest):
@@ -143,10 +141,9 @@ def forest_and_rows(model, *tables) -> tuple:
 def forest_rows_and_start(model, *tables) -> tuple:
     """`forest_and_rows`, and what rows add to the trees before the first of them.
 
-    Returns
-    -------
-    tuple of Forest, the tables, and a function of prepared rows to float64 (n_samples, n_outputs)
-        None in place of the function, unless scikit-learn's GradientBoosting starts from a model.
+    Returns tuple of Forest, the tables, and a function of prepared rows to float64 (n_samples,
+    n_outputs). None in place of the function, unless scikit-learn's GradientBoosting starts from a
+    model.
     """
     unwrapped, steps = unwrap(model)
     inner: Any = unwrapped
@@ -164,10 +161,7 @@ def forest_rows_and_start(model, *tables) -> tuple:
 def forest_and_training_rows(model, X) -> tuple:
     """The forest of a model, and its training rows as the trees saw them when they were grown.
 
-    Raises
-    ------
-    ValueError
-        If a step of a pipeline made other rows in training than it makes now.
+    ValueError if a step of a pipeline made other rows in training than it makes now.
     """
     forest = to_forest(model)
     if isinstance(model, Forest):

@@ -20,12 +20,8 @@ _OBJECTIVE = {
 def read(path) -> Forest:
     """Convert a model that XGBoost, LightGBM or CatBoost has saved; see `splitcredit.to_forest`.
 
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If it holds no model of these libraries, or one that a Forest cannot express.
+    FileNotFoundError if there is no such file. ValueError if it holds no model of these libraries,
+    or one that a Forest cannot express.
     """
     path = Path(path)
     (library, content), name = _opened(path), f"model in {path.name}"
@@ -44,10 +40,8 @@ def read(path) -> Forest:
 def objective(path) -> tuple[str, str]:
     """The library that saved a model, and its objective as `units` has it; "" if there is none.
 
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        As `read`, if there is no such file, or it holds no model of these libraries.
+    FileNotFoundError or ValueError as `read`, if there is no such file, or it holds no model of
+    these libraries.
     """
     library, content = _opened(Path(path))
     if library == "lightgbm":

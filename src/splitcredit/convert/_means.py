@@ -14,6 +14,9 @@ _ALIKE = ("strict", "x_dtype", "aggregate", "cover_kind", "criterion", "missing_
 def mean_of(members, weights, labels, name, features=None, columns=None) -> dict:
     """Fields of the Forest that predicts the weighted mean of others.
 
+    Returns a dict without impurities, unless all trees count alike. UnsupportedModelError if the
+    members compare or add up in different ways, or split by categories.
+
     Parameters
     ----------
     members : list of Forest
@@ -26,16 +29,6 @@ def mean_of(members, weights, labels, name, features=None, columns=None) -> dict
         Which features of the whole each member knows, all if not given.
     columns : list of int arrays, optional
         Which outputs of the whole each member knows, all if not given.
-
-    Returns
-    -------
-    dict
-        Impurities are left out unless all trees count alike.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the members compare or add up in different ways, or split by categories.
     """
     first = members[0]
     for key in _ALIKE:

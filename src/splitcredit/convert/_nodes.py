@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from splitcredit.categories import Categories
 from splitcredit.kernels import leaf_means
 
 
@@ -22,12 +23,12 @@ def inner_model(model) -> str | None:
     return next((n for n in INNER if n.partition("[")[0] in own or hasattr(of_class, n)), None)
 
 
-# Where the impurity is that of `summaries`, and not one that the library kept.
+# Where the impurity is that of `summarized`, and not one that the library kept.
 LEAF_VARIANCE = "leaf variance"
 
 
-def summaries(left, right, cover, leaf_value, roots, model) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of the leaves below each node, weighted by cover.
+def summarized(arrays, leaf_value, offsets, model, column=None, n_outputs=1) -> dict:
+    """Node arrays with mean and variance of the leaves below each node, weighted by cover.
 
     The mean is the prediction of a row that stops at the node (Saabas' method needs it). The
     variance is an impurity where a library keeps none: its decrease at a split is the decrease of
@@ -36,57 +37,41 @@ def summaries(left, right, cover, leaf_value, roots, model) -> tuple[np.ndarray,
     ``mean = s m_L + (1 - s) m_R`` and ``variance = s v_L + (1 - s) v_R + s (1 - s) (m_L - m_R)^2``
     with s the left child's share of the cover; no difference of near-equal sums is taken.
 
+    Returns the arrays with ``value``, ``impurity`` and ``tree_offsets``. ValueError if both
+    children of a node have cover 0; the message names model and tree.
+
     Parameters
     ----------
-    left, right : int (n_nodes,)
-        Children as indices into these arrays, behind their parent; -1 at a leaf.
-    cover : float64 (n_nodes,)
-    leaf_value : float64 (n_nodes,)
+    arrays : dict
+        With ``left`` and ``right``, children as indices into these arrays, behind their parent, -1
+        at a leaf; and ``cover``, float64 (n_nodes,).
+    leaf_value : float64 (n_nodes,), or (n_nodes, n_outputs), whose variances are added
         Ignored at inner nodes.
-    roots : int (n_trees,)
-        In rising order.
+    offsets : int (n_trees + 1,)
     model : str
         What the model is called in the message.
-
-    Returns
-    -------
-    mean, variance : float64 (n_nodes,)
-
-    Raises
-    ------
-    ValueError
-        If both children of a node have cover 0; the message names model and tree.
+    column : int (n_trees,), optional
+        Output of each tree, for one value in each leaf: the other columns of ``value`` are 0.
+    n_outputs : int
     """
-    mean, variance, uncovered = leaf_means.summaries(left, right, cover, leaf_value)
-    if uncovered >= 0:
-        tree = np.searchsorted(roots, uncovered, side="right") - 1
-        raise ValueError(
-            f"tree {tree} of this {model} has a split that no training row reached with a "
-            "weight above 0, so that its node has no mean: fit without rows of weight 0"
-        )
-    return mean, variance
-
-
-def vector_summaries(left, right, cover, leaf_value, roots, model):
-    """`summaries` of leaves with several values: means of each, and the sum of their variances.
-
-    Parameters
-    ----------
-    leaf_value : float64 (n_nodes, n_outputs)
-        Ignored at inner nodes.
-
-    Returns
-    -------
-    mean : float64 (n_nodes, n_outputs)
-    variance : float64 (n_nodes,)
-    """
-    by_output = [
-        summaries(left, right, cover, np.ascontiguousarray(own), roots, model)
-        for own in leaf_value.T
-    ]
-    return np.column_stack([mean for mean, _ in by_output]), sum(
-        variance for _, variance in by_output
-    )
+    of_nodes = arrays["left"], arrays["right"], arrays["cover"]
+    values = leaf_value.T if leaf_value.ndim == 2 else [leaf_value]
+    summaries = []
+    for own in values:
+        mean, variance, uncovered = leaf_means.summaries(*of_nodes, np.ascontiguousarray(own))
+        if uncovered >= 0:
+            tree = np.searchsorted(offsets[:-1], uncovered, side="right") - 1
+            raise ValueError(
+                f"tree {tree} of this {model} has a split that no training row reached with a "
+                "weight above 0, so that its node has no mean: fit without rows of weight 0"
+            )
+        summaries.append((mean, variance))
+    value = np.column_stack([mean for mean, _ in summaries])
+    if n_outputs > 1:
+        value = np.zeros((len(leaf_value), n_outputs))
+        value[np.arange(len(value)), np.repeat(column, np.diff(offsets))] = summaries[0][0]
+    impurity = sum(variance for _, variance in summaries)
+    return {**arrays, "value": value, "impurity": impurity, "tree_offsets": offsets}
 
 
 def target_names(n_targets) -> tuple[str, ...]:
@@ -115,24 +100,6 @@ def class_names(classes, n_outputs) -> tuple:
     return (*labels, *range(len(labels), n_outputs))
 
 
-def in_columns(value, column, counts, n_outputs) -> np.ndarray:
-    """Values as (n_nodes, n_outputs): each tree's in the column of its class, zeros elsewhere.
-
-    Parameters
-    ----------
-    value : float64 (n_nodes,)
-    column : int (n_trees,)
-    counts : int (n_trees,)
-        Nodes of each tree.
-    n_outputs : int
-    """
-    if n_outputs == 1:
-        return value[:, None]
-    out = np.zeros((len(value), n_outputs))
-    out[np.arange(len(value)), np.repeat(column, counts)] = value
-    return out
-
-
 def frozen(arrays: dict, but: str = "") -> dict:
     """The arrays marked read-only: handed over, so that Forest need not copy them.
 
@@ -142,3 +109,50 @@ def frozen(arrays: dict, but: str = "") -> dict:
         if name != but:
             array.flags.writeable = False
     return arrays
+
+
+def members_of(words) -> np.ndarray:
+    """The bits that are set in a bitset: numbers of 32 bits, the lowest first."""
+    words = np.asarray(words, np.uint32)
+    return np.flatnonzero(words[:, None] >> np.arange(32, dtype=np.uint32) & 1)
+
+
+def subset_fields(arrays, n_features, nodes, members, left, labels=(), **coding) -> dict:
+    """Fields of a Forest for splits by categories: columns, thresholds and `Categories`.
+
+    Returns a dict: ``column``, ``threshold`` and ``categories``; nothing without splits and
+    labels.
+
+    Parameters
+    ----------
+    arrays : dict
+        Node arrays of the Forest, ``feature`` and ``threshold`` among them.
+    n_features : int
+    nodes : int (n_splits,)
+        Nodes that split by categories.
+    members : sequence of sequences of int, one a split
+        Codes of the categories in each subset.
+    left : bool
+        Whether members go left.
+    labels : sequence of sequences
+        Labels of the categories; see `Categories`, as for `coding`.
+    """
+    if not len(nodes) and not len(labels):
+        return {}
+    number_of: dict[tuple, int] = {}
+    column = arrays["feature"].copy()
+    for k, codes in zip(np.asarray(nodes).tolist(), members, strict=True):
+        key = int(arrays["feature"][k]), tuple(int(c) for c in codes)
+        column[k] = n_features + number_of.setdefault(key, len(number_of))
+    categories = Categories(
+        feature=tuple(j for j, _ in number_of),
+        members=tuple(codes for _, codes in number_of),
+        members_left=(left,) * len(number_of),
+        labels=labels,
+        **coding,
+    )
+    if not len(nodes):
+        return {"categories": categories}
+    threshold = arrays["threshold"].copy()
+    threshold[nodes] = 0.5
+    return {"column": column, "threshold": threshold, "categories": categories}

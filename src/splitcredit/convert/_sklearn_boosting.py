@@ -9,8 +9,8 @@ from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
 from splitcredit.convert import _nodes
+from splitcredit.convert._nodes import members_of, subset_fields
 from splitcredit.convert._sklearn_trees import KIND, allows_nan, stacked
-from splitcredit.convert._subsets import members_of, subset_fields
 
 _CONSTANT = ("prior", "most_frequent", "constant")
 
@@ -25,17 +25,9 @@ def gradient(model, labels) -> dict:
     base = _start(model)
     trees = [estimator.tree_ for estimator in model.estimators_.ravel()]
     arrays = stacked(trees, [tree.value[:, 0, :] for tree in trees], allows_nan(model))
-    mean, _ = _nodes.summaries(
-        arrays["left"],
-        arrays["right"],
-        arrays["cover"],
-        model.learning_rate * arrays["value"][:, 0],
-        arrays["tree_offsets"][:-1],
-        type(model).__name__,
-    )
-    column = np.arange(len(trees)) % len(base)
-    counts = np.diff(arrays["tree_offsets"])
-    value = _nodes.in_columns(mean, column, counts, len(base))
+    scaled, offsets = model.learning_rate * arrays["value"][:, 0], arrays["tree_offsets"]
+    column, name = np.arange(len(trees)) % len(base), type(model).__name__
+    value = _nodes.summarized(arrays, scaled, offsets, name, column, len(base))["value"]
     criterion = str(model.estimators_[0, 0].criterion)
     fields = {"value": value, "base": base, "criterion": criterion, "aggregate": "sum"}
     return {**arrays, **labels, **KIND, **fields}
@@ -91,16 +83,9 @@ def histogram(model, labels) -> dict:
         "missing_left": nodes["missing_go_to_left"] != 0,
         "cover": nodes["count"].astype(np.float64),
     }
-    mean, variance = _nodes.summaries(
-        arrays["left"],
-        arrays["right"],
-        arrays["cover"],
-        nodes["value"].astype(np.float64),
-        offsets[:-1],
-        type(model).__name__,
-    )
-    value = _nodes.in_columns(mean, np.arange(len(trees)) % len(base), counts, len(base))
-    arrays |= {"value": value, "impurity": variance, "tree_offsets": offsets}
+    values, column = nodes["value"].astype(np.float64), np.arange(len(trees)) % len(base)
+    name = type(model).__name__
+    arrays = _nodes.summarized(arrays, values, offsets, name, column, len(base))
     arrays |= _subsets(model, arrays, nodes)
     return {
         **_nodes.frozen(arrays, but="categories"),

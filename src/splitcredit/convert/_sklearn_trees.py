@@ -37,12 +37,8 @@ def forest(model, labels) -> dict:
 def bagging(model, labels) -> dict:
     """Fields of the Forest of bagged models of trees, which may know some features or classes only.
 
-    Raises
-    ------
-    UnsupportedModelError
-        If something is bagged that is no mean or sum of trees, or classifiers are for a regression.
-    ValueError
-        If `n_estimators` was set to more trees than there are.
+    UnsupportedModelError if something is bagged that is no mean or sum of trees, or classifiers are
+    for a regression. ValueError if `n_estimators` was set to more trees than there are.
     """
     estimators = _predicting(model)
     if not all(isinstance(estimator, BaseDecisionTree) for estimator in estimators):
@@ -92,6 +88,8 @@ def allows_nan(model) -> bool:
 def stacked(trees, values, missing, n_outputs=None, features=None, columns=None) -> dict:
     """Node arrays of the trees one after the other; children become global indices.
 
+    Returns dict of read-only arrays by their name in Forest.
+
     Parameters
     ----------
     trees : list of sklearn.tree._tree.Tree
@@ -104,10 +102,6 @@ def stacked(trees, values, missing, n_outputs=None, features=None, columns=None)
         Which features each tree knows, all if not given.
     columns : list of int arrays, optional
         Which outputs each tree knows, all if not given.
-
-    Returns
-    -------
-    dict of read-only arrays by their name in Forest
     """
     offsets = np.concatenate([[0], np.cumsum([t.node_count for t in trees])])
     n = offsets[-1]

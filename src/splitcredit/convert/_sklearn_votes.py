@@ -1,11 +1,14 @@
-"""Scikit-learn's sums of something else than the values of trees: votes and lengths of paths."""
+"""Sums of something else than the values of scikit-learn's trees: votes, lengths, risk scores.
+
+The last are those of scikit-survival's forests and boosting.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from sklearn.tree import BaseDecisionTree
 
-from splitcredit.convert import _nodes
+from splitcredit.convert import _nodes, _sklearn_boosting
 from splitcredit.convert._sklearn_trees import KIND, allows_nan, stacked
 
 
@@ -54,16 +57,10 @@ def isolation_forest(model, labels) -> dict:
 
 def of_leaves(model, arrays, labels, aggregate):
     """Fields of a Forest whose inner nodes have the means of the leaves below them."""
-    mean, variance = _nodes.vector_summaries(
-        arrays["left"],
-        arrays["right"],
-        arrays["cover"],
-        arrays["value"],
-        arrays["tree_offsets"][:-1],
-        type(model).__name__,
-    )
-    fields = {"value": mean, "impurity": variance, "criterion": _nodes.LEAF_VARIANCE}
-    return {**arrays, **labels, **KIND, **fields, "aggregate": aggregate}
+    offsets, name = arrays["tree_offsets"], type(model).__name__
+    arrays = _nodes.summarized(arrays, arrays["value"], offsets, name)
+    fields = {"criterion": _nodes.LEAF_VARIANCE, "aggregate": aggregate}
+    return {**arrays, **labels, **KIND, **fields}
 
 
 def _depths(tree):
@@ -79,3 +76,30 @@ def mean_length(n_rows):
     n = np.maximum(n_rows, 3).astype(float)
     of_many = 2.0 * (np.log(n - 1.0) + np.euler_gamma) - 2.0 * (n - 1.0) / n
     return np.select([n_rows <= 1, n_rows == 2], [0.0, 1.0], of_many)
+
+
+def survival(model, labels) -> dict:
+    """Fields of a survival tree or forest: its risk score, the sum of the cumulative hazards."""
+    estimators = getattr(model, "estimators_", [model])
+    values = [_risk(one) for one in estimators]
+    arrays = stacked([one.tree_ for one in estimators], values, True)
+    fields = of_leaves(model, arrays, labels, "mean")
+    return {**fields, "output_names": ("risk score",), "several_targets": False}
+
+
+def _risk(estimator):
+    """Risk score of every node: over the times with an event, unless only the score is kept."""
+    value = estimator.tree_.value
+    if value.shape[1:] == (1, 1):
+        return value[:, :, 0].copy()
+    return value[:, estimator.is_event_time_, 0].sum(axis=1, keepdims=True)
+
+
+def cox_boosting(model, labels) -> dict:
+    """Fields of GradientBoostingSurvivalAnalysis: the risk score of the Cox model."""
+    if model.loss != "coxph" or model.dropout_rate > 0:
+        raise _nodes.UnsupportedModelError(
+            f"this {type(model).__name__} predicts no sum of its trees: fit with loss='coxph' and "
+            "dropout_rate=0"
+        )
+    return {**_sklearn_boosting.gradient(model, labels), **KIND}

@@ -95,10 +95,7 @@ class Columns(Sequence):
 def read(content: bytes | bytearray):
     """Decode a document; arrays with a type become `Typed`, objects of one form `Columns`.
 
-    Raises
-    ------
-    ValueError
-        If the document ends early or has a marker that XGBoost does not write.
+    ValueError if the document ends early or has a marker that XGBoost does not write.
     """
     try:
         return _value(content, 0)[0]

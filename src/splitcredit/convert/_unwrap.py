@@ -40,11 +40,8 @@ class Steps:
     def training_rows(self, X):
         """Training rows as the trees saw them when they were grown.
 
-        Raises
-        ------
-        ValueError
-            If a step made other rows in training, by cross-fitting or by drawing. They may be
-            random, and are not kept.
+        ValueError if a step made other rows in training, by cross-fitting or by drawing. They may
+        be random, and are not kept.
         """
         if self.row_changing:
             raise ValueError(
@@ -78,18 +75,14 @@ class Steps:
 def unwrap(model) -> tuple[object, Steps]:
     """What is left of a model without pipelines and searches around it, nested as they may be.
 
+    sklearn.exceptions.NotFittedError if a search is not fitted. ValueError if a search did not keep
+    its best estimator, or a pipeline does not end in a model.
+
     Parameters
     ----------
     model : any object
         Of a fitted search the best estimator is taken, of a pipeline the last step, of a
         FrozenEstimator what it holds. Everything else is returned as it is.
-
-    Raises
-    ------
-    sklearn.exceptions.NotFittedError
-        If a search is not fitted.
-    ValueError
-        If a search did not keep its best estimator, or a pipeline does not end in a model.
     """
     pipelines, row_changing = [], ""
     while True:

@@ -34,10 +34,7 @@ def is_model(raw: bytes) -> bool:
 def read(raw: bytes) -> dict:
     """The document that XGBoost would write as JSON, as far as the converter reads it.
 
-    Raises
-    ------
-    ValueError
-        If the file ends too early.
+    ValueError if the file ends too early.
     """
     try:
         return _document(raw)

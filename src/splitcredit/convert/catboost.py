@@ -124,11 +124,8 @@ def _flat(content, features, scale, n_outputs, name):
     arrays["missing_left"] = ~nan_right[arrays["feature"]]
     arrays["feature"] = np.where(inner, arrays["feature"], -1).astype(np.int32)
     value = scale * arrays.pop("value")
-    cover = _covers(arrays["left"], arrays["right"], arrays["cover"])
-    tree_arrays = arrays["left"], arrays["right"], cover
-    mean, variance = _nodes.vector_summaries(*tree_arrays, value, offsets[:-1], name)
-    arrays |= {"cover": cover, "value": mean, "impurity": variance}
-    return {**arrays, "tree_offsets": offsets}
+    arrays["cover"] = _covers(arrays["left"], arrays["right"], arrays["cover"])
+    return _nodes.summarized(arrays, value, offsets, name)
 
 
 def _covers(left, right, cover):

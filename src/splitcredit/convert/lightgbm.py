@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from splitcredit.convert import _nodes
-from splitcredit.convert._subsets import members_of, subset_fields
+from splitcredit.convert._nodes import members_of, subset_fields
 from splitcredit.forest import CLOSE_TO_MISSING, Forest
 from splitcredit.kernels.readers import decimals, lines
 
@@ -208,6 +208,9 @@ class _Trees:
     def read(self, key, places, lengths, out, also=None) -> np.ndarray:
         """Write the numbers that each tree has for a key.
 
+        Returns int64 (n_trees,). How many numbers each tree has. ValueError if a tree has another
+        number of them, or something that is no number.
+
         Parameters
         ----------
         key : str
@@ -218,16 +221,6 @@ class _Trees:
         out : float64 (n,)
         also : int64 (n_trees,), optional
             Another length that each tree may have.
-
-        Returns
-        -------
-        int64 (n_trees,)
-            How many numbers each tree has.
-
-        Raises
-        ------
-        ValueError
-            If a tree has another number of them, or something that is no number.
         """
         begins, ends = self._places[key]
         try:
@@ -369,10 +362,8 @@ def _flat(trees, n_outputs, averaged, name):
         "missing_left": missing_left,
         "cover": cover,
     }
-    mean, variance = _nodes.summaries(*children.values(), cover, value, offsets[:-1], name)
     column = np.arange(len(n_leaves)) % n_outputs
-    value = _nodes.in_columns(mean, column, n_nodes, n_outputs)
-    return {**arrays, "value": value, "impurity": variance, "tree_offsets": offsets}, decision
+    return _nodes.summarized(arrays, value, offsets, name, column, n_outputs), decision
 
 
 def _below_zero(threshold):

@@ -12,7 +12,6 @@ from splitcredit.convert import (
     _sklearn_boosting,
     _sklearn_trees,
     _sklearn_votes,
-    _sksurv,
 )
 from splitcredit.forest import Forest
 
@@ -38,10 +37,13 @@ _MODELS = {
 # The same of other packages, by name, as they need not be installed. A quantile forest is explained
 # by the mean of its trees, as any forest is.
 _OF_OTHERS = {
-    ("sksurv", "SurvivalTree"): ("tree_", _sksurv.forest),
-    ("sksurv", "RandomSurvivalForest"): ("estimators_", _sksurv.forest),
-    ("sksurv", "ExtraSurvivalTrees"): ("estimators_", _sksurv.forest),
-    ("sksurv", "GradientBoostingSurvivalAnalysis"): ("estimators_", _sksurv.boosting),
+    ("sksurv", "SurvivalTree"): ("tree_", _sklearn_votes.survival),
+    ("sksurv", "RandomSurvivalForest"): ("estimators_", _sklearn_votes.survival),
+    ("sksurv", "ExtraSurvivalTrees"): ("estimators_", _sklearn_votes.survival),
+    ("sksurv", "GradientBoostingSurvivalAnalysis"): (
+        "estimators_",
+        _sklearn_votes.cox_boosting,
+    ),
     ("quantile_forest", "BaseForestQuantileRegressor"): ("estimators_", _sklearn_trees.forest),
 }
 # Name of a class that is no mean or sum of trees -> why, and what can be explained in its place.

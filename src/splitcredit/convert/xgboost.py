@@ -16,7 +16,7 @@ from itertools import chain, pairwise
 import numpy as np
 
 from splitcredit.convert import _nodes, _ubjson
-from splitcredit.convert._subsets import subset_fields
+from splitcredit.convert._nodes import subset_fields
 from splitcredit.forest import Forest
 
 # Objective -> link that takes its base score, kept in units of the prediction, to the margin.
@@ -249,13 +249,9 @@ def _flat(trees, offsets, column, weights, n_outputs, name):
     else:
         value = condition * np.repeat(weights, np.diff(offsets))
     arrays, value, offsets = _without_cut(arrays, value, offsets)
-    tree_arrays = arrays["left"], arrays["right"], arrays["cover"]
     if value.ndim == 2:
-        value, variance = _nodes.vector_summaries(*tree_arrays, value, offsets[:-1], name)
-    else:
-        mean, variance = _nodes.summaries(*tree_arrays, value, offsets[:-1], name)
-        value = _nodes.in_columns(mean, column, np.diff(offsets), n_outputs)
-    return {**arrays, "value": value, "impurity": variance, "tree_offsets": offsets}
+        return _nodes.summarized(arrays, value, offsets, name)
+    return _nodes.summarized(arrays, value, offsets, name, column, n_outputs)
 
 
 def _refuse_former_vectors(trees, name):

@@ -15,6 +15,8 @@ COMPARED = 100
 def check(model, forest, curve, rows, y, attribution, container=None) -> None:
     """Check the attributions of some rows, and at some calls the conversion of the model.
 
+    ValueError if they differ by more than rounding can make; the message names a row.
+
     Parameters
     ----------
     model : ExplainedModel
@@ -27,11 +29,6 @@ def check(model, forest, curve, rows, y, attribution, container=None) -> None:
     attribution : Attribution
     container : DMatrix or Pool, optional
         In which the rows were given, if it holds an offset for each of them.
-
-    Raises
-    ------
-    ValueError
-        If they differ by more than rounding can make; the message names a row.
     """
     raw, allowed = forest.predict(rows), rounding(forest)
     if container is not None:

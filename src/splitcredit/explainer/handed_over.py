@@ -8,7 +8,7 @@ import numpy as np
 
 from splitcredit import _handed_over
 from splitcredit._containers import name_of_offset, offsets
-from splitcredit._shap import imported_shap
+from splitcredit._plots import imported_shap
 from splitcredit.explainer.tree_explainer import TreeExplainer
 
 

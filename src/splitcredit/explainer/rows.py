@@ -1,28 +1,28 @@
-"""Rows in the forms that users of shap have them in."""
+"""Rows as users of shap have them, and the background: its rows and its counts at the nodes."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
 from splitcredit._containers import named, opened
 from splitcredit._names import as_known, labels_of_columns
 from splitcredit._tables import dense, refuse_container, with_nan
+from splitcredit.forest import Forest
 
 
 def as_rows(X, forest) -> tuple:
     """Rows as a table, and whether they were a single one without its axis.
+
+    Returns tuple of an array or DataFrame (n_samples, n_features), and bool. A Series whose index
+    holds names, or the numbers that name the features, becomes a DataFrame of one row.
 
     Parameters
     ----------
     X : array-like, DataFrame, Series, xgboost.DMatrix or catboost.Pool
     forest : Forest
         Of the model.
-
-    Returns
-    -------
-    tuple of an array or DataFrame (n_samples, n_features), and bool
-        A Series whose index holds names, or the numbers that name the features, becomes a
-        DataFrame of one row.
     """
     X = dense(opened(X), forest.absent)
     if hasattr(X, "columns"):
@@ -76,3 +76,74 @@ def is_missing(values) -> np.ndarray:
     import pandas as pd
 
     return pd.isna(values)
+
+
+# Of more rows shap takes a sample of this size, always the same one.
+MOST_ROWS = 100
+# Weight of all training rows of a tree beside a background row, where it alone decides.
+_BELOW_ROUNDING = 2.0**-100
+
+
+def background_rows(data):
+    """Rows of the background as shap takes them.
+
+    Returns array or DataFrame, or None. ValueError if it is none of these.
+
+    Parameters
+    ----------
+    data : array or DataFrame (n_background, n_features), shap.maskers.Independent, or None
+        Of an array or DataFrame with more than 100 rows, 100 are drawn without replacement with
+        shap's seed. All rows of a masker are taken, with their names: it has drawn its own.
+    """
+    if data is None:
+        return None
+    if type(data).__module__.startswith("shap.maskers"):
+        if type(data).__name__ != "Independent":
+            raise ValueError(
+                f"data is a {type(data).__name__} masker: pass the rows, or an Independent masker"
+            )
+        return named(data.data, names_of(data))
+    if hasattr(data, "toarray"):
+        raise ValueError("data is sparse: pass data.toarray()")
+    if not hasattr(data, "shape") or len(data.shape) != 2:
+        raise ValueError(
+            f"data is a {type(data).__name__}: pass an array or DataFrame of rows, "
+            "(n_background, n_features)"
+        )
+    if len(data) <= MOST_ROWS:
+        return data
+    from sklearn.utils import shuffle
+
+    return shuffle(data, n_samples=MOST_ROWS, random_state=0)
+
+
+def with_covers_of(forest, rows) -> Forest:
+    """The forest with covers that count the background rows in each node.
+
+    Returns Forest. Where no row comes, the model's covers still say how a node's rows are divided,
+    but their weight beside that of any background row is below rounding.
+
+    Parameters
+    ----------
+    forest : Forest
+    rows : rows (n_background, n_columns) that `Forest.prepare` gives
+    """
+    from splitcredit.kernels.nodes import columns, lowered
+
+    threshold, column = lowered(forest), columns(forest)
+    count = np.zeros(forest.n_nodes)
+    node = np.tile(forest.tree_offsets[:-1], len(rows))
+    row = np.repeat(np.arange(len(rows)), forest.n_trees)
+    while node.size:
+        count += np.bincount(node, minlength=forest.n_nodes)
+        inner = forest.feature[node] >= 0
+        node, row = node[inner], row[inner]
+        x = rows[row, column[node]]
+        goes_left = x <= threshold[node]
+        if forest.missing_left is not None:
+            goes_left |= np.isnan(x) & forest.missing_left[node]
+        node = np.where(goes_left, forest.left[node], forest.right[node])
+    roots = np.repeat(forest.tree_offsets[:-1], np.diff(forest.tree_offsets))
+    share = forest.cover / np.maximum(forest.cover[roots], np.finfo(float).tiny)
+    cover = np.where(count > 0, count, _BELOW_ROUNDING * share)
+    return replace(forest, cover=cover, cover_kind="background rows")

@@ -10,13 +10,19 @@ import numpy as np
 
 from splitcredit import _handed_over
 from splitcredit._containers import name_of_offset, offsets
-from splitcredit._shap import imported_shap
+from splitcredit._plots import imported_shap
+from splitcredit._tables import check_choice
 from splitcredit.convert.units import Units, called
 from splitcredit.explainer import additivity
-from splitcredit.explainer.background import background_rows, with_covers_of
-from splitcredit.explainer.curves import curve
-from splitcredit.explainer.model import ExplainedModel
-from splitcredit.explainer.rows import as_rows, is_missing, names_of, values_of
+from splitcredit.explainer.model import ExplainedModel, curve
+from splitcredit.explainer.rows import (
+    as_rows,
+    background_rows,
+    is_missing,
+    names_of,
+    values_of,
+    with_covers_of,
+)
 from splitcredit.importances import saabas, tree_shap, tree_shap_interventional
 from splitcredit.importances._prediction import prepared_background
 from splitcredit.importances._rescaling import transformed
@@ -419,9 +425,7 @@ class TreeExplainer:
 
 def _perturbation(given, has_background):
     """What ``"auto"`` means; without a background shap warns and uses the covers."""
-    if given not in _PERTURBATIONS:
-        available = ", ".join(map(repr, _PERTURBATIONS))
-        raise ValueError(f"feature_perturbation={given!r}: available are {available}")
+    check_choice("feature_perturbation", given, _PERTURBATIONS)
     if given == "interventional" and not has_background:
         warnings.warn(
             "feature_perturbation='interventional' needs a background, and there is none: the "

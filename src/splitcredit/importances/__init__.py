@@ -29,10 +29,7 @@ def available(function: str = "explain") -> list[str]:
 def get_method(name: str, function: str = "explain"):
     """The function of one method, by name.
 
-    Raises
-    ------
-    ValueError
-        If there is no such method; the message lists what there is.
+    ValueError if there is no such method; the message lists what there is.
     """
     if name not in names() or not hasattr(module_of(name), function):
         choices = ", ".join(available(function))

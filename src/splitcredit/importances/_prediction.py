@@ -14,6 +14,8 @@ def explain_prediction(
 ) -> Attribution:
     """Attribute the chosen outputs of the prediction.
 
+    Returns Attribution.
+
     Parameters
     ----------
     forest : Forest
@@ -26,10 +28,6 @@ def explain_prediction(
     baseline : float64 (n_outputs,)
     players : tuple of str, optional
         Names of what gets the values; the features by default.
-
-    Returns
-    -------
-    Attribution
     """
     X = forest.prepare(X)
     outputs, index = _select(forest, X, output)
@@ -56,15 +54,13 @@ def explain_prediction(
 def prepared_background(forest, background) -> np.ndarray:
     """Check background rows and cast them once, as `Forest.prepare` does with X.
 
+    ValueError if it does not fit the forest, or has no rows; the message says that it is the
+    background.
+
     Parameters
     ----------
     forest : Forest
     background : array-like or DataFrame (n_background, n_features)
-
-    Raises
-    ------
-    ValueError
-        If it does not fit the forest, or has no rows; the message says that it is the background.
     """
     try:
         rows = forest.prepare(background)
@@ -78,6 +74,8 @@ def prepared_background(forest, background) -> np.ndarray:
 def _select(forest, X, output) -> tuple[np.ndarray, np.ndarray | None]:
     """Choose the outputs to explain.
 
+    ValueError if there is no such output; the message lists what there is.
+
     Parameters
     ----------
     forest : Forest
@@ -90,11 +88,6 @@ def _select(forest, X, output) -> tuple[np.ndarray, np.ndarray | None]:
     -------
     outputs : int array of the outputs wanted, the same for all rows
     index : int64 (n_samples,) with one output a row if `output` is ``"predicted"``, else None
-
-    Raises
-    ------
-    ValueError
-        If there is no such output; the message lists what there is.
     """
     if isinstance(output, str) and output == "predicted":
         return np.zeros(0, np.int64), predicted_outputs(forest, X)
@@ -104,10 +97,7 @@ def _select(forest, X, output) -> tuple[np.ndarray, np.ndarray | None]:
 def predicted_outputs(forest, X) -> np.ndarray:
     """The output with the largest prediction for each of the prepared rows, int64 (n_samples,).
 
-    Raises
-    ------
-    ValueError
-        If the model has several targets, whose largest prediction means nothing.
+    ValueError if the model has several targets, whose largest prediction means nothing.
     """
     from splitcredit.kernels.walks import predict
 
@@ -133,10 +123,8 @@ def chosen_outputs(forest, output, allowed="'all'") -> np.ndarray:
 
     A number is the index of a class in all models, also of one that gives one score for two.
 
-    Raises
-    ------
-    ValueError
-        If there is no such output; the message lists what there is, and `allowed`, if not empty.
+    ValueError if there is no such output; the message lists what there is, and `allowed`, if not
+    empty.
     """
     if isinstance(output, str) and output == "all":
         return np.arange(forest.n_outputs)
@@ -171,10 +159,7 @@ def _classes(forest):
 def _index_among(names, output):
     """Index of a name, or of what is an index; None if it is neither.
 
-    Raises
-    ------
-    ValueError
-        If an index is also the name of another class.
+    ValueError if an index is also the name of another class.
     """
     if isinstance(output, str):
         return names.index(output) if output in names else None

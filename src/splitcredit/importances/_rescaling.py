@@ -31,10 +31,7 @@ def check_model(model, name) -> None:
 
     What a Forest predicts is not known: it is taken for what the curve needs.
 
-    Raises
-    ------
-    ValueError
-        If the model predicts something else; the message says what the curve needs.
+    ValueError if the model predicts something else; the message says what the curve needs.
     """
     inner, _ = unwrap(model)
     if name not in CURVES or not has_units(inner):
@@ -47,6 +44,10 @@ def check_model(model, name) -> None:
 def check(forest, name, y, n_rows) -> np.ndarray | None:
     """Check that a curve fits the forest, and the targets that it may need.
 
+    Returns float64 (n_rows,), or None for a curve without targets. ValueError if there is no such
+    curve, the forest has several outputs, or y is missing, of another length, or of other values
+    than the curve can take.
+
     Parameters
     ----------
     forest : Forest
@@ -54,16 +55,6 @@ def check(forest, name, y, n_rows) -> np.ndarray | None:
         One of `CURVES`.
     y : array-like (n_rows,), optional
     n_rows : int
-
-    Returns
-    -------
-    float64 (n_rows,), or None for a curve without targets
-
-    Raises
-    ------
-    ValueError
-        If there is no such curve, the forest has several outputs, or y is missing, of another
-        length, or of other values than the curve can take.
     """
     if name not in CURVES:
         available = ", ".join(["raw", *CURVES])
@@ -112,6 +103,8 @@ def transformed(name, margin, y=None) -> np.ndarray:
 def slopes(name, margin, background, y=None) -> np.ndarray:
     """Slopes of the chords between the margins of rows and those of the background.
 
+    Returns float64 (n_samples, n_background).
+
     Parameters
     ----------
     name : str
@@ -119,10 +112,6 @@ def slopes(name, margin, background, y=None) -> np.ndarray:
     margin : float64 (n_samples,)
     background : float64 (n_background,)
     y : float64 (n_samples,), if the curve needs it
-
-    Returns
-    -------
-    float64 (n_samples, n_background)
     """
     targets = None if y is None else y[:, None]
     margin, background = np.broadcast_arrays(margin[:, None], background)

@@ -18,16 +18,13 @@ _SAME_MEAN = 1e-9
 def training_rows(forest, X) -> np.ndarray:
     """The prepared training rows of a bagged forest.
 
+    ValueError if the forest was grown without bootstrap, or X does not fit it or is not what it was
+    grown on.
+
     Parameters
     ----------
     forest : Forest
     X : array-like or DataFrame (n_train, n_features)
-
-    Raises
-    ------
-    ValueError
-        If the forest was grown without bootstrap, or X does not fit it or is not what it was
-        grown on.
     """
     if forest.inbag is None:
         raise ValueError(
@@ -61,10 +58,7 @@ def refuse_without_oob(forest) -> None:
 def training_data(forest, X, y) -> tuple[np.ndarray, np.ndarray]:
     """The prepared training rows, and their classes by index or targets.
 
-    Raises
-    ------
-    ValueError
-        As `training_rows`, and if y does not fit X or the forest.
+    ValueError as `training_rows`, and if y does not fit X or the forest.
     """
     rows = training_rows(forest, X)
     return rows, targets_of(forest, y, len(rows))
@@ -73,11 +67,8 @@ def training_data(forest, X, y) -> tuple[np.ndarray, np.ndarray]:
 def sums_of_nodes(forest, X, y):
     """In-bag and out-of-bag sums of all nodes; see `kernels.walks.oob.NodeSums`.
 
-    Raises
-    ------
-    ValueError
-        As `training_data`, and if a node has no in-bag row, another number of them than its cover,
-        or values that are not the means of y: then X and y cannot be the training data.
+    ValueError as `training_data`, and if a node has no in-bag row, another number of them than its
+    cover, or values that are not the means of y: then X and y cannot be the training data.
     """
     return _checked_sums(forest, *training_data(forest, X, y))
 
@@ -92,10 +83,7 @@ def checked_training_data(forest, X, y) -> tuple[np.ndarray, np.ndarray]:
 def checked_training_rows(forest, X) -> np.ndarray:
     """`training_rows`, compared with the covers of the nodes, as far as that needs no y.
 
-    Raises
-    ------
-    ValueError
-        As `training_rows`, and if covers count the in-bag rows and the nodes have others.
+    ValueError as `training_rows`, and if covers count the in-bag rows and the nodes have others.
     """
     from splitcredit.kernels.walks import oob
 
@@ -209,15 +197,13 @@ def _common_weights(weights, n_rows):
     Then weights of classes, each over that of a row, add up to the rows of every tree. That is so
     whatever y is, and not by chance if there are more trees than classes.
 
+    Returns float64 (n_trees, n_classes) or None.
+
     Parameters
     ----------
     weights : float64 (n_trees, n_classes)
         Of the in-bag rows of each class together.
     n_rows : float64 (n_trees,)
-
-    Returns
-    -------
-    float64 (n_trees, n_classes) or None
     """
     known = weights.any(axis=0)
     rows_of_weight, _, rank, _ = np.linalg.lstsq(weights[:, known], n_rows)
@@ -294,22 +280,13 @@ def knows_one_class(forest) -> bool:
     return of_classes and forest.n_outputs == 1 and bool((forest.value == 1.0).all())
 
 
-def check_choice(name, value, allowed) -> None:
-    """Raise a ValueError that lists what is allowed, if it is something else."""
-    if value not in allowed:
-        raise ValueError(f"{name}={value!r}: available are {', '.join(map(repr, allowed))}")
-
-
 def targets_of(forest, y, n) -> np.ndarray:
     """Index of the class of each of n rows, int64, or the numbers of a regressor, float64.
 
     Of a classifier that knows one class, all rows have its fraction, 1, as their number.
 
-    Raises
-    ------
-    ValueError
-        If the model has several targets, y is of another length, or holds what the model cannot
-        mean.
+    ValueError if the model has several targets, y is of another length, or holds what the model
+    cannot mean.
     """
     if are_targets(forest):
         raise ValueError(

@@ -7,8 +7,7 @@ from typing import Annotated
 import numpy as np
 
 from splitcredit._names import names_of_columns
-from splitcredit._seeds import check_seed
-from splitcredit._tables import numbers, refuse_container, refuse_masked, refuse_times
+from splitcredit._tables import check_whole, numbers, refuse_container, refuse_masked, refuse_times
 from splitcredit.attribution import Importance
 from splitcredit.convert import to_forest, unwrap
 from splitcredit.importances import mdi
@@ -94,7 +93,7 @@ def importance(estimator, X, y, random_state: Annotated[int, ">= 0"] = 0) -> Imp
     >>> air.importance(model, X, y).values.round(1)  # in rows times the Gini impurity
     array([11.9,  2.7, 27.7, 39.8])
     """
-    check_seed(random_state)
+    check_whole("random_state", random_state)
     fitted = _forest_of(estimator)
     estimator, steps = unwrap(estimator)
     if isinstance(estimator, type) or not (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from splitcredit._forest_checks import check_impurity
 from splitcredit.attribution import Attribution
 from splitcredit.convert import forest_and_rows
-from splitcredit.importances._impurity import check_impurity
 
 REQUIRES = ("impurity",)
 
@@ -42,11 +42,11 @@ def explain(forest, X) -> Attribution:
     >>> local_mdi.explain(model, X[:1]).values[0, :, 0].round(2)  # in units of the Gini impurity
     array([0.11, 0.02, 0.18, 0.35])
     """
-    from splitcredit.kernels.walks import local_mdi
+    from splitcredit.kernels.walks import mdi
 
     forest, X = forest_and_rows(forest, X)
     check_impurity(forest, "local MDI")
-    values = local_mdi.local_mdi(forest, forest.prepare(X))
+    values = mdi.local_mdi(forest, forest.prepare(X))
     return Attribution(
         values=values[:, :, None],
         baseline=np.zeros(1),

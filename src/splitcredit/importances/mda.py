@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 
 from splitcredit import _progress
-from splitcredit._seeds import check_seed
+from splitcredit._tables import check_whole
 from splitcredit.attribution import Importance
 from splitcredit.convert import forest_and_training_rows
 from splitcredit.importances._training import checked_training_data, refuse_without_oob
@@ -79,7 +79,7 @@ def importance(
     """
     from splitcredit.kernels.walks import mda
 
-    check_seed(random_state)
+    check_whole("random_state", random_state)
     forest, X = forest_and_training_rows(forest, X)
     rows, y = checked_training_data(forest, X, y)
     refuse_without_oob(forest)

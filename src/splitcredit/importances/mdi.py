@@ -6,9 +6,10 @@ from typing import Literal
 
 import numpy as np
 
+from splitcredit._forest_checks import check_impurity
+from splitcredit._tables import check_choice
 from splitcredit.attribution import Importance
 from splitcredit.convert import to_forest
-from splitcredit.importances._impurity import check_impurity
 
 REQUIRES = ("impurity",)
 
@@ -58,8 +59,7 @@ def importance(forest, normalize: Literal["none", "trees"] = "none") -> Importan
 
     forest = to_forest(forest)
     check_impurity(forest, "MDI")
-    if normalize not in NORMALIZE:
-        raise ValueError(f"normalize={normalize!r}: expected 'none' or 'trees'")
+    check_choice("normalize", normalize, NORMALIZE)
     per_tree = mdi.mdi_per_tree(forest)
     if normalize == "none":
         return _named(forest, per_tree.mean(axis=0), normalize)

@@ -13,12 +13,12 @@ from typing import Literal
 
 import numpy as np
 
+from splitcredit._tables import check_choice
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.convert import forest_and_training_rows
 from splitcredit.importances._prediction import chosen_outputs
 from splitcredit.importances._training import (
     ROWS,
-    check_choice,
     checked_training_data,
     checked_training_rows,
     refuse_without_oob,

@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from splitcredit._tables import check_choice, check_whole
 from splitcredit.attribution import Importance
 from splitcredit.convert import forest_and_training_rows
 from splitcredit.importances._training import (
     ROWS,
-    check_choice,
     refuse_without_oob,
     sums_of_nodes,
 )
@@ -61,6 +61,7 @@ def importance(
         "mdi_oob",
         "mdi_inbag",
     ] = "pg_hat_10",
+    *,
     alpha: float | None = None,
     penalty: float | None = None,
     weights: Literal["inbag", "oob"] | None = None,
@@ -153,7 +154,7 @@ def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
     Parameters
     ----------
     forest, X, y
-        As for `importance`.
+        As for `importance`, and so is what is refused.
     scores : sequence of str, or dict of dict
         Names of presets; or settings by name, each with all the parameters of `importance` after
         `preset`.
@@ -161,11 +162,6 @@ def importances(forest, X, y, scores=tuple(PRESETS)) -> dict[str, Importance]:
     Returns
     -------
     dict of Importance, by the names in `scores`
-
-    Raises
-    ------
-    ValueError
-        As `importance`.
 
     Examples
     --------
@@ -229,8 +225,7 @@ def _record(settings):
         if not number or not np.isfinite(settings[name]):
             raise ValueError(f"{name}={settings[name]!r}: expected a finite number")
     for name in ("min_child_oob", "min_child_inbag"):
-        if not isinstance(settings[name], (int, np.integer)) or settings[name] < 0:
-            raise ValueError(f"{name}={settings[name]!r}: expected a whole number, at least 0")
+        check_whole(name, settings[name])
     by_inbag = settings["weights"] == "inbag"
     if by_inbag and _needs_oob(settings) and settings["min_child_oob"] < 1:
         raise ValueError(

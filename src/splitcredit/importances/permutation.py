@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 
 from splitcredit._names import names_of_columns
-from splitcredit._seeds import check_seed
+from splitcredit._tables import check_whole
 from splitcredit.attribution import Importance
 from splitcredit.convert import to_forest
 from splitcredit.importances._training import targets_of
@@ -66,7 +66,7 @@ def importance(
     """
     from sklearn.inspection import permutation_importance
 
-    check_seed(random_state)
+    check_whole("random_state", random_state)
     if scoring is None and not hasattr(model, "score"):
         model = _Averaged(model)
         y = targets_of(model.forest, y, np.shape(X)[0])

@@ -22,7 +22,7 @@ def rank(
     """Rank the features of each row greedily by PG^2.
 
     Each place goes to the feature that has the largest PG^2 together with those before it. Source:
-    gajewski2025, Feature Ranking Using PG^2. See `faithfulness.greedy`.
+    gajewski2025, Feature Ranking Using PG^2. See `gaps.greedy`.
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ def rank(
         Scale of the noise, in units of the features; the standard deviation of normal noise.
     output : str or int, optional
         Name or index; may be left out if there is one, or if there are two that add up to the same
-        everywhere, see `faithfulness.prediction_gap.pg2`.
+        everywhere, see `gaps.prediction_gap.pg2`.
     arithmetic, ties
-        See `faithfulness.greedy.greedy_ranking`.
+        See `gaps.greedy.greedy_ranking`.
     noise : {"normal", "laplace", "uniform"}
-        See `faithfulness.perturbations`.
+        See `gaps.perturbations`.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def rank(
     ------
     ValueError
         If X does not fit the forest or holds NaN, or there is no such output; see also
-        `faithfulness.greedy.greedy_ranking`.
+        `gaps.greedy.greedy_ranking`.
 
     Examples
     --------
@@ -64,8 +64,8 @@ def rank(
     >>> places.values[0, :, 0]  # the fourth feature is first
     array([3., 1., 2., 4.])
     """
-    from splitcredit.faithfulness.greedy import greedy_ranking
-    from splitcredit.faithfulness.prediction_gap import only_output
+    from splitcredit.gaps.greedy import greedy_ranking
+    from splitcredit.gaps.prediction_gap import only_output
 
     forest, X = forest_and_rows(forest, X)
     how = {"arithmetic": arithmetic, "ties": ties}

@@ -9,12 +9,13 @@ from typing import Annotated, Literal
 import numpy as np
 
 from splitcredit import _progress
+from splitcredit._tables import check_choice, check_whole
 from splitcredit.attribution import Importance
 from splitcredit.convert import are_targets, forest_and_rows, unwrap
 from splitcredit.convert._nodes import LEAF_VARIANCE
 from splitcredit.convert.units import called, has_link
 from splitcredit.importances._prediction import prepared_background
-from splitcredit.importances._training import check_choice, targets_of
+from splitcredit.importances._training import targets_of
 
 LOSSES = ("cross_entropy", "mse")
 IMPUTERS = ("marginal", "conditional")
@@ -42,6 +43,7 @@ def importance(
     background=None,
     imputer: Literal["marginal", "conditional"] = "marginal",
     algorithm: Literal["sampled", "exact"] = "sampled",
+    *,
     threshold: Annotated[float, "> 0, < 1"] = 0.025,
     n_permutations: Annotated[int, ">= 2"] | None = None,
     random_state: Annotated[int, ">= 0"] = 0,
@@ -290,9 +292,5 @@ def _check_probabilities(forest, X):
 def _check_sampling(threshold, n_permutations, random_state):
     if not 0 < threshold < 1:
         raise ValueError(f"threshold={threshold!r}: expected a number between 0 and 1")
-    for name, value, least in (
-        ("n_permutations", 2 if n_permutations is None else n_permutations, 2),
-        ("random_state", random_state, 0),
-    ):
-        if not isinstance(value, (int, np.integer)) or value < least:
-            raise ValueError(f"{name}={value!r}: expected a whole number, at least {least}")
+    check_whole("n_permutations", 2 if n_permutations is None else n_permutations, 2)
+    check_whole("random_state", random_state)

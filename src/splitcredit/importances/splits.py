@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from splitcredit._tables import check_choice
 from splitcredit.attribution import Importance
 from splitcredit.convert import to_forest, unwrap
 from splitcredit.convert.units import library_of
@@ -55,8 +56,7 @@ def importance(
     >>> splits.importance(model, kind="cover").values
     array([  0.,   0.,   0., 125.])
     """
-    if kind not in KINDS:
-        raise ValueError(f"kind={kind!r}: available are {', '.join(KINDS)}")
+    check_choice("kind", kind, KINDS)
     forest = to_forest(model)
     inner = np.flatnonzero(forest.feature >= 0)
     feature = forest.feature[inner]

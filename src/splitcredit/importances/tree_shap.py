@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from splitcredit import _groups
+from splitcredit._tables import check_choice
 from splitcredit.attribution import Attribution
 from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import explain_prediction
@@ -61,9 +62,7 @@ def explain(
     from splitcredit.kernels.tree_shap import explain as kernel
 
     forest, X = forest_and_rows(forest, X)
-    if algorithm not in kernel.ALGORITHMS:
-        available = ", ".join(kernel.ALGORITHMS)
-        raise ValueError(f"unknown algorithm {algorithm!r}: available are {available}")
+    check_choice("algorithm", algorithm, tuple(kernel.ALGORITHMS))
     players = forest
     if groups is not None:
         groups = _groups.listed(groups)

@@ -11,7 +11,7 @@ PARTS = {
     "blocks": ("tree_shap/blocks", "tree_shap/rows"),
     "interventional": ("interventional/explain",),
     "interactions": ("interactions/explain",),
-    "walks": ("walks/mdi", "walks/local_mdi", "walks/saabas", "walks/sage"),
+    "walks": ("walks/mdi", "walks/saabas", "walks/sage"),
     "gaps": (
         "prediction_gap/gap_forest",
         "prediction_gap/normal_tails",

@@ -28,7 +28,6 @@ from splitcredit.kernels.tree_shap import explain as tree_shap
 from splitcredit.kernels.tree_shap.oob import oob_tree_shap
 from splitcredit.kernels.walks import (
     background_masks,
-    local_mdi,
     mda,
     mdi,
     oob,
@@ -161,7 +160,7 @@ def _bags(stump, X):
 def _walks(stump, X):
     index = np.array([0, 1])
     mdi.mdi_per_tree(stump)
-    local_mdi.local_mdi(stump, X)
+    mdi.local_mdi(stump, X)
     saabas.saabas(stump, X)
     saabas.saabas_one(stump, X, index)
     known = np.ones((2, 1), np.bool_)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reproduction.papers.gajewski2025 import _enumeration
-from splitcredit.faithfulness.perturbations import (
+from splitcredit.gaps.perturbations import (
     Empirical,
     FeatureWise,
     Laplace,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from splitcredit.faithfulness.prediction_gap import GapProblem
+from splitcredit.gaps.prediction_gap import GapProblem
 from splitcredit.kernels.prediction_gap import exact, leaf_lists, reached_leaves
 
 

@@ -12,8 +12,8 @@ from reproduction import models
 from reproduction.papers.gajewski2025 import _enumeration
 from reproduction.papers.gajewski2025._settings import GREEDY, SHAP
 from splitcredit.convert import to_forest
-from splitcredit.faithfulness.prediction_gap import GapProblem
-from splitcredit.faithfulness.rankings import of_attribution
+from splitcredit.gaps.prediction_gap import GapProblem
+from splitcredit.gaps.rankings import of_attribution
 from splitcredit.importances import function_of
 
 # XGBoost's weight of the square of a leaf's value, which adds to the number of rows.

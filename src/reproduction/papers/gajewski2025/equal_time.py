@@ -35,9 +35,9 @@ from reproduction.papers.gajewski2025._settings import (
 )
 from reproduction.papers.gajewski2025.curves import ERRORS
 from splitcredit.convert import to_forest
-from splitcredit.faithfulness.noise import noise_pool
-from splitcredit.faithfulness.prediction_gap import pg2
-from splitcredit.faithfulness.sampling import COUNTS, nmae, pg2_sampled
+from splitcredit.gaps.noise import noise_pool
+from splitcredit.gaps.prediction_gap import pg2
+from splitcredit.gaps.sampling import COUNTS, nmae, pg2_sampled
 
 PRINTED = "printed iterations"
 CLOSEST = "our clock, closest of the 13 counts, fresh noise"

@@ -26,8 +26,8 @@ from reproduction.papers.gajewski2025 import (
     _operations,
 )
 from reproduction.papers.gajewski2025._settings import NOT_NEGATIVE, SHARE, SIGMAS, counts
-from splitcredit.faithfulness.noise import noise_stream
-from splitcredit.faithfulness.prediction_gap import pg2
+from splitcredit.gaps.noise import noise_stream
+from splitcredit.gaps.prediction_gap import pg2
 
 # A gap is a sum of some hundred products of float64 of at most its size.
 ROUNDING = 1e-12

@@ -103,9 +103,10 @@ def sizeable(statement, table, names, feature=ID, case=AS_THEY_ARE, beside=False
             of_sex(table, importance, feature, case),
             all_of_sex(table, importance, case),
         )
-        criterion = (LEAST_SIZEABLE, "at least", _SIZEABLE, beside, (-most, most))
+        criterion = (LEAST_SIZEABLE, "at least", _SIZEABLE)
+        options = {"beside": beside, "possible": (-most, most)}
         variant, measured = _named(name, feature, case), f"{feature} over Sex, {name}"
-        findings.append(chosen(statement, variant, measured, estimate, *criterion))
+        findings.append(chosen(statement, variant, measured, estimate, *criterion, **options))
     return findings
 
 
@@ -117,13 +118,23 @@ def near_zero(statement, table, names, case=AS_THEY_ARE, beside=False) -> list[d
         nearest = 0.0 if low < 0 < high else min(abs(low), abs(high))
         estimate = abs(value), (nearest, max(abs(low), abs(high)))
         measured = f"|PassengerId| over Sex, {name}"
-        criterion = (LARGEST_NEAR_ZERO, "at most", _NEAR_ZERO, beside)
-        findings.append(chosen(statement, _named(name, ID, case), measured, estimate, *criterion))
+        criterion = (LARGEST_NEAR_ZERO, "at most", _NEAR_ZERO)
+        variant = _named(name, ID, case)
+        findings.append(chosen(statement, variant, measured, estimate, *criterion, beside=beside))
     return findings
 
 
 def chosen(
-    statement, variant, measured, estimate, limit, kind, reason, beside=False, possible=(0.0, None)
+    statement,
+    variant,
+    measured,
+    estimate,
+    limit,
+    kind,
+    reason,
+    *,
+    beside=False,
+    possible=(0.0, None),
 ) -> dict:
     """A finding about a value with its interval over the seeds, against a limit of ours."""
     value, interval = estimate

@@ -139,8 +139,10 @@ def statements(table) -> list[dict]:
     near = table[table["quantity"] == "share near the root"].iloc[0]
     # A share of all splits divided by this one.
     most = 1 / (near["value"] - K * near["error"])
-    criterion = (MORE_OFTEN, "at least", _MORE, False, (0.0, most))
-    findings.append(chosen("s24", "deep nodes", measured, _estimate(row), *criterion))
+    criterion = (MORE_OFTEN, "at least", _MORE)
+    findings.append(
+        chosen("s24", "deep nodes", measured, _estimate(row), *criterion, possible=(0.0, most))
+    )
     return findings + _by_order(table)
 
 

@@ -19,7 +19,8 @@ from reproduction.papers import finding
 from splitcredit import to_forest
 from splitcredit.importances import mdi, sage
 from splitcredit.kernels.tree_shap.explain import tree_shap_one
-from splitcredit.kernels.walks import local_mdi, predict, saabas
+from splitcredit.kernels.walks import predict, saabas
+from splitcredit.kernels.walks.mdi import local_mdi
 
 KS = (1, 8, 64)
 # Rows are too few to time by themselves; the smallest time that is measured is some milliseconds.
@@ -99,7 +100,7 @@ def _digits(trees):
             f"digits, K = {k}",
             {
                 "prediction": (partial(predict.predict, forest, X), len(X), 1.0),
-                "local_mdi": (partial(local_mdi.local_mdi, forest, X), len(X), 1.0),
+                "local_mdi": (partial(local_mdi, forest, X), len(X), 1.0),
                 "saabas": (partial(saabas.saabas_one, forest, X, classes), len(X), 1.0),
                 "tree_shap": (partial(tree_shap_one, forest, X, classes), len(X), 1.0),
                 "tree_shap_shap": (by_shap, SHAP_ROWS, len(X) / SHAP_ROWS),
@@ -133,7 +134,7 @@ def _loss(trees, n_rows):
     all_rows = forest.prepare(data.X)
     return "breast cancer, K = 1", {
         "prediction": (partial(predict.predict, forest, all_rows), len(all_rows), 1.0),
-        "local_mdi": (partial(local_mdi.local_mdi, forest, all_rows), len(all_rows), 1.0),
+        "local_mdi": (partial(local_mdi, forest, all_rows), len(all_rows), 1.0),
         "loss_shap": (of_loss, n_rows, len(all_rows) / n_rows),
     }
 

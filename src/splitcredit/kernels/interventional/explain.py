@@ -84,6 +84,8 @@ def tree_shap_interventional_one(forest, X, output, background) -> np.ndarray:
 def tree_shap_rescaled(forest, X, background, factors, features=failed_conditions.BITS):
     """Interventional TreeSHAP of the only output, each pair times its factor, (n_samples, p).
 
+    Returns float64 (n_samples, n_features).
+
     Parameters
     ----------
     forest : Forest with one output
@@ -91,19 +93,15 @@ def tree_shap_rescaled(forest, X, background, factors, features=failed_condition
     factors : float64 (n_samples, n_background)
     features : int
         Most features on a path that is not taken by pairs; lower in tests.
-
-    Returns
-    -------
-    float64 (n_samples, n_features)
     """
     edges, _, rest, long, most = _ungrouped_routes(forest, features)
     paths = category_paths(forest)
     value, XT, ZT = _common_types(forest.value, paths.appended(X), paths.appended(background))
     tasks = np.array([(a, b, 0, 1) for a, b in _blocks(0, len(X))], np.int64).reshape(-1, 4)
     out = np.zeros((forest.n_features, 1, len(X)))
-    arrays = value, XT, ZT, np.ascontiguousarray(factors), tasks, _weights(most), out
-    rescaled.add_leaves(edges, rest, *arrays)
-    rescaled.add_wide_leaves(edges, long, *arrays)
+    arrays = value, XT, ZT, np.ascontiguousarray(factors), tasks, _weights(most)
+    rescaled.add_leaves(edges, rest, *arrays, out=out)
+    rescaled.add_wide_leaves(edges, long, *arrays, out=out)
     return _means(forest, out, len(background))[:, :, 0]
 
 

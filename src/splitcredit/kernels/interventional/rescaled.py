@@ -27,7 +27,7 @@ from splitcredit.kernels.interventional.failed_conditions import (
 from splitcredit.kernels.interventional.leaf_pairs import CHUNK, fails, merged_paths, pair
 
 
-def add_leaves(edges, leaves, value, XT, ZT, factors, tasks, weights, out) -> None:
+def add_leaves(edges, leaves, value, XT, ZT, factors, tasks, weights, *, out) -> None:
     """Add what leaves give to the rows, each pair times its factor, to `out`.
 
     Parameters
@@ -112,7 +112,7 @@ def _share(pattern, m, distinct, sizes, members, starts, factors, weights, faile
             phi[k] = -loss
 
 
-def add_wide_leaves(edges, leaves, value, XT, ZT, factors, tasks, weights, out) -> None:
+def add_wide_leaves(edges, leaves, value, XT, ZT, factors, tasks, weights, *, out) -> None:
     """Add what leaves with paths of any width give to the rows; see `add_leaves`."""
     for first in range(0, len(leaves), CHUNK):
         some = leaves[first : first + CHUNK]

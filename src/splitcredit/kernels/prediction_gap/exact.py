@@ -60,6 +60,8 @@ PAIRS = 16
 def gaps(gap_forest, X, tails, rows, chosen) -> np.ndarray:
     """PG^2 of pairs of a row and a set of features.
 
+    Returns float64 (n_pairs,).
+
     Parameters
     ----------
     gap_forest : GapForest
@@ -69,10 +71,6 @@ def gaps(gap_forest, X, tails, rows, chosen) -> np.ndarray:
         Probability that the perturbed value goes where x does not, at each cut.
     rows : int64 (n_pairs,)
     chosen : bool (n_pairs, n_features)
-
-    Returns
-    -------
-    float64 (n_pairs,)
     """
     out = np.zeros(len(rows))
     if len(gap_forest.trees):

@@ -85,6 +85,8 @@ U0, U1, U2, U3, U4 = (
 def normal_tails(cuts, X, wanted, scales, deviation) -> np.ndarray:
     """Probability that a value with normal noise lies on the other side of each cut.
 
+    Returns float64 (n_samples, n_cuts + 2), with 0 for the cuts at infinity.
+
     Parameters
     ----------
     cuts : Cuts
@@ -95,10 +97,6 @@ def normal_tails(cuts, X, wanted, scales, deviation) -> np.ndarray:
     scales : float64 (n_features,)
     deviation : float
         Standard deviation of the noise before it is multiplied by the scale.
-
-    Returns
-    -------
-    float64 (n_samples, n_cuts + 2), with 0 for the cuts at infinity
     """
     out = np.zeros((len(X), len(cuts.lowered)))
     arrays = as_readonly(X, wanted, scales, cuts.first, cuts.threshold, cuts.lowered)

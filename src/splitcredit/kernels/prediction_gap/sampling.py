@@ -30,9 +30,11 @@ PARTS = 8
 
 
 def sampled_gaps(
-    forest, output, X, perturbed, scale, pool, streams, counts, absolute=False
+    forest, output, X, perturbed, scale, pool, streams, counts, *, absolute=False
 ) -> np.ndarray:
     """Means of the squared or absolute prediction gap over the first samples of a stream.
+
+    Returns float64 (n_pairs, n_counts).
 
     Parameters
     ----------
@@ -48,10 +50,6 @@ def sampled_gaps(
     streams : int64 (n_pairs,)
     counts : int64 (n_counts,), rising, from 1 to n_available
     absolute : bool
-
-    Returns
-    -------
-    float64 (n_pairs, n_counts)
     """
     out = np.zeros((len(X), len(counts)))
     # Pairs of one stream follow each other, and every thread gets some of all sizes.

@@ -99,6 +99,8 @@ def single_forest(forest, output: int) -> SingleForest:
 def gaps(trees, X, scales, chosen) -> np.ndarray:
     """PG^2 of rows and a set of features each, in single precision.
 
+    Returns float32 (n_samples,).
+
     Parameters
     ----------
     trees : SingleForest
@@ -106,10 +108,6 @@ def gaps(trees, X, scales, chosen) -> np.ndarray:
     scales : float64 (n_features,), above 0
         Standard deviations of the normal noise.
     chosen : bool (n_samples, n_features)
-
-    Returns
-    -------
-    float32 (n_samples,)
     """
     out = np.zeros(len(X), np.float32)
     _gaps(len(X), *trees, *as_readonly(X, scales.astype(np.float32), chosen), out)

@@ -9,10 +9,9 @@ speed alone: on the page ``docs/benchmarks.md`` times *end to end* include them,
 
 **The files.**
 
-- `lines` finds the lines ``key=content`` of LightGBM's trees.
+- `lines` finds the lines ``key=content`` of LightGBM's trees, and puts keys in a form for kernels.
 - `decimals` reads the decimal numbers in them, and rounds as Python's ``float`` does.
 - `records` finds the arrays of XGBoost's trees.
-- `keys` has the names that both look for, in a form for kernels.
 
 What they cannot read for certain is left to Python, which reads or refuses it.
 """

@@ -46,6 +46,9 @@ def powers() -> np.ndarray:
 def read(text, begins, ends, places, lengths, out) -> np.ndarray:
     """Read lists of numbers, with blanks between them, into an array.
 
+    Returns int64 (n_lists,). How many numbers each list has. ValueError if something in a list is
+    no number.
+
     Parameters
     ----------
     text : uint8 (n_characters,), read-only
@@ -56,16 +59,6 @@ def read(text, begins, ends, places, lengths, out) -> np.ndarray:
     lengths : int64 (n_lists,)
         How many numbers there is room for; more are counted and not written.
     out : float64 (n,)
-
-    Returns
-    -------
-    int64 (n_lists,)
-        How many numbers each list has.
-
-    Raises
-    ------
-    ValueError
-        If something in a list is no number.
     """
     counts, is_read = np.zeros(len(begins), np.int64), np.ones(len(begins), np.bool_)
     _read(text, begins, ends, places, lengths, powers(), counts, is_read, out)

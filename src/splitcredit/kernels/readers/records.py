@@ -12,7 +12,7 @@ import numpy as np
 
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import readonly
-from splitcredit.kernels.readers.keys import table_of
+from splitcredit.kernels.readers.lines import table_of
 
 OPEN, CLOSE, ARRAY, TYPE, COUNT, TEXT, LENGTH, NULL, TRUE, FALSE = map(ord, "{}[$#SLZTF")
 # Bytes of a number by its marker, 0 for what is no marker of a number.
@@ -83,15 +83,13 @@ def find(content, at, n_objects, keys) -> tuple[Places | None, int]:
 def joined(content, begins, sizes) -> np.ndarray:
     """Parts of a document, one after the other.
 
+    Returns uint8 (n,).
+
     Parameters
     ----------
     content : bytes or bytearray
     begins, sizes : int64 (n_parts,)
         In bytes.
-
-    Returns
-    -------
-    uint8 (n,)
     """
     out = np.empty(sizes.sum(), np.uint8)
     _join(readonly(np.frombuffer(content, np.uint8)), begins, sizes, out)

@@ -29,9 +29,9 @@ alpha, lambda   mixture and penalty of the penalized Gini score PG (loecher2022,
 - `steps` adds what each step from t to t_x is worth to the feature tested at t.
 - `saabas` takes value(t_x) - value(t) for it: Saabas' method, the "path" method of lundberg2017.
   One function explains all outputs, the other one output for each row.
-- `local_mdi` takes i(t) - i(t_x) instead: local MDI (sutera2021, Definition 1 and Eq. 8).
-- `mdi` needs no rows: global MDI (sutera2021, Eq. 2) from covers and impurities, tree by tree. The
-  mean of local MDI over the training rows equals it (Eq. 9).
+- `mdi` takes i(t) - i(t_x) instead: local MDI (sutera2021, Definition 1 and Eq. 8). Global MDI
+  (Eq. 2) needs no rows, but covers and impurities, tree by tree. The mean of local MDI over the
+  training rows equals it (Eq. 9).
 - `oob` takes every training row to its leaf once, and adds children to parents, with in-bag and
   out-of-bag rows apart. Every score of loecher2022 is arithmetic on these sums (`penalized_gini`,
   Eq. 1 to 5; `contributions_times_targets`, Eq. 8 and 10), so a forest is walked once for all.

@@ -112,15 +112,13 @@ def contributions_times_targets(forest, sums, kind) -> np.ndarray:
     loecher2022, Eq. 8 and 10: at a split on k, every row of a child adds its y times the in-bag
     mean of the child minus that of the parent.
 
+    Returns float64 (n_trees, n_features, n_outputs).
+
     Parameters
     ----------
     forest : Forest
     sums : NodeSums
     kind : INBAG or OOB
-
-    Returns
-    -------
-    float64 (n_trees, n_features, n_outputs)
     """
     totals = sums.targets[kind] + sums.rows[kind][:, None] * sums.center
     f = forest

@@ -20,6 +20,8 @@ from splitcredit.kernels.walks.saabas import credits
 def oob_saabas(forest, X, outputs, inbag) -> np.ndarray:
     """Saabas attributions, zero where a row is not of the kind, mean over all trees.
 
+    Returns float64 (n_samples, n_features, n_explained).
+
     Parameters
     ----------
     forest : Forest
@@ -28,10 +30,6 @@ def oob_saabas(forest, X, outputs, inbag) -> np.ndarray:
     outputs : int64 (n_explained,)
     inbag : bool
         Whether trees explain the rows drawn for them (each once), or the others.
-
-    Returns
-    -------
-    float64 (n_samples, n_features, n_explained)
     """
     credit = readonly(np.ascontiguousarray(credits(forest)[:, outputs]))
     out = np.zeros((*X.shape, len(outputs)))

@@ -105,10 +105,7 @@ class ConditionalImputer:
     def __call__(self, rows, known) -> np.ndarray:
         """Predictions, float64 (n_pairs, n_outputs); see `MarginalImputer`.
 
-        Raises
-        ------
-        ValueError
-            If no row of the background agrees with a row of X on the features known.
+        ValueError if no row of the background agrees with a row of X on the features known.
         """
         known = known[:, self.owners]
         x, z = self.codes[: self.n], self.codes[self.n :]

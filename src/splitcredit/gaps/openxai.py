@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from splitcredit._seeds import check_seed
+from splitcredit._tables import check_choice, check_whole
 from splitcredit.convert import forest_and_rows
-from splitcredit.faithfulness.noise import noise_pool
-from splitcredit.faithfulness.prediction_gap import refuse_special_values
-from splitcredit.faithfulness.rankings import checked_ks, rankings_of_model, top_k_mask
-from splitcredit.faithfulness.sampling import checked_counts, checked_pairs
+from splitcredit.gaps.noise import noise_pool
+from splitcredit.gaps.prediction_gap import refuse_special_values
+from splitcredit.gaps.rankings import checked_ks, rankings_of_model, top_k_mask
+from splitcredit.gaps.sampling import checked_counts, checked_pairs
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
 if TYPE_CHECKING:
@@ -41,20 +41,15 @@ def pgi_sampled(
     Parameters
     ----------
     model, X, rankings, scale, n_samples, **options
-        See `gaps_by_k`.
+        See `gaps_by_k`, also for what is refused.
 
     Returns
     -------
     float64 (n_rows,), in units of the prediction
 
-    Raises
-    ------
-    ValueError
-        See `gaps_by_k`.
-
     Examples
     --------
-    >>> from splitcredit.faithfulness.openxai import pgi_sampled
+    >>> from splitcredit.gaps.openxai import pgi_sampled
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
@@ -81,20 +76,15 @@ def pgu_sampled(
     Parameters
     ----------
     model, X, rankings, scale, n_samples, **options
-        See `gaps_by_k`.
+        See `gaps_by_k`, also for what is refused.
 
     Returns
     -------
     float64 (n_rows,), in units of the prediction
 
-    Raises
-    ------
-    ValueError
-        See `gaps_by_k`.
-
     Examples
     --------
-    >>> from splitcredit.faithfulness.openxai import pgu_sampled
+    >>> from splitcredit.gaps.openxai import pgu_sampled
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
@@ -158,7 +148,7 @@ def gaps_by_k(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.openxai import gaps_by_k
+    >>> from splitcredit.gaps.openxai import gaps_by_k
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
@@ -167,9 +157,8 @@ def gaps_by_k(
     >>> gaps.round(1)
     array([[1.4, 1.5]])
     """
-    if perturbed not in ("important", "unimportant"):
-        raise ValueError(f"perturbed={perturbed!r}: available are 'important', 'unimportant'")
-    check_seed(random_state)
+    check_choice("perturbed", perturbed, ("important", "unimportant"))
+    check_whole("random_state", random_state)
     forest, table = forest_and_rows(model, X)
     refuse_special_values(forest)
     rankings = rankings_of_model(rankings, X, forest)
@@ -183,4 +172,4 @@ def gaps_by_k(
     )
     pool = noise_pool(kind, forest.n_features, n_samples, n_streams, random_state)
     streams, counts = np.arange(len(masks)) % n_streams, checked_counts([n_samples])
-    return sampled_gaps(*pairs, pool, streams, counts, absolute).reshape(-1, len(ks))
+    return sampled_gaps(*pairs, pool, streams, counts, absolute=absolute).reshape(-1, len(ks))

@@ -32,7 +32,7 @@ class Rankings:
     Examples
     --------
     >>> import numpy as np
-    >>> from splitcredit.faithfulness.rankings import Rankings
+    >>> from splitcredit.gaps.rankings import Rankings
     >>> order, gaps = np.array([[1, 0]]), np.array([[3.0, 4.0]])
     >>> Rankings(order, gaps, feature_names=("age", "dose")).to_frame()
        sample  place feature  gap
@@ -118,11 +118,8 @@ def refuse_another_order_of_rows(ranking, X) -> None:
 def rankings_of_model(rankings, X, forest) -> np.ndarray:
     """`validate_rankings` for the rows of X, as the user gave them, and the features of a forest.
 
-    Raises
-    ------
-    ValueError
-        As `validate_rankings`; and if this is a `Rankings` of other features or rows, or of the
-        same ones in another order.
+    ValueError as `validate_rankings`; and if this is a `Rankings` of other features or rows, or of
+    the same ones in another order.
     """
     refuse_another_order_of_rows(rankings, X)
     refuse_other_features(rankings, forest.feature_names)
@@ -132,20 +129,14 @@ def rankings_of_model(rankings, X, forest) -> np.ndarray:
 def validate_rankings(rankings, n_rows: int, n_features: int) -> np.ndarray:
     """Rankings as an array.
 
+    Returns int64 (n_rows, n_ranked). ValueError if the shape is wrong, or a row does not name
+    different features.
+
     Parameters
     ----------
     rankings : int (n_rows, n_ranked), or Rankings
         Features of each row, the most important first; at most all of them.
     n_rows, n_features : int
-
-    Returns
-    -------
-    int64 (n_rows, n_ranked)
-
-    Raises
-    ------
-    ValueError
-        If the shape is wrong, or a row does not name different features.
     """
     array = np.asarray(getattr(rankings, "rankings", rankings))
     if array.ndim != 2 or len(array) != n_rows or array.shape[1] > n_features:
@@ -169,10 +160,7 @@ def validate_rankings(rankings, n_rows: int, n_features: int) -> np.ndarray:
 def checked_ks(ks) -> list:
     """Numbers of features that are perturbed together, as a list; see `top_k_mask` for each.
 
-    Raises
-    ------
-    ValueError
-        If there are none, or this is a single number.
+    ValueError if there are none, or this is a single number.
     """
     if not hasattr(ks, "__iter__"):
         raise ValueError(f"ks={ks!r}: pass a list of numbers of features, such as [1, 2]")
@@ -185,20 +173,13 @@ def checked_ks(ks) -> list:
 def top_k_mask(rankings, k: int, n_features: int) -> np.ndarray:
     """The first k features of each row, as a mask.
 
+    Returns bool (n_rows, n_features). ValueError if the rankings do not have k features.
+
     Parameters
     ----------
     rankings : int64 (n_rows, n_ranked), see `validate_rankings`
     k : int
     n_features : int
-
-    Returns
-    -------
-    bool (n_rows, n_features)
-
-    Raises
-    ------
-    ValueError
-        If the rankings do not have k features.
     """
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
         raise ValueError(f"k={k!r} is not a whole number")
@@ -224,7 +205,7 @@ def first_of_same(masks) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from splitcredit.faithfulness.rankings import first_of_same
+    >>> from splitcredit.gaps.rankings import first_of_same
     >>> first_of_same(np.array([[[True, False], [True, True], [True, False]]]))
     array([[0, 1, 0]])
     """
@@ -238,18 +219,11 @@ def first_of_same(masks) -> np.ndarray:
 def of_attribution(attribution) -> np.ndarray:
     """Rankings by absolute attribution, the largest first; of equal ones the lowest index.
 
+    Returns int64 (n_samples, n_features). ValueError if there are several outputs.
+
     Parameters
     ----------
     attribution : Attribution, with one output
-
-    Returns
-    -------
-    int64 (n_samples, n_features)
-
-    Raises
-    ------
-    ValueError
-        If there are several outputs.
     """
     if attribution.values.shape[2] != 1:
         raise ValueError(

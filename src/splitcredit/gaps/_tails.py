@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from splitcredit.faithfulness.perturbations import (
+from splitcredit.gaps.perturbations import (
     Empirical,
     FeatureWise,
     Laplace,
@@ -28,6 +28,8 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
     That is the small one of the two probabilities at a cut if the noise has median 0, so nothing is
     lost by keeping it alone.
 
+    Returns float64 (n_samples, n_cuts + 2), with 0 for the cuts at infinity.
+
     Parameters
     ----------
     cuts : Cuts
@@ -38,10 +40,6 @@ def tails(cuts, forest, perturbation, X, wanted, scales) -> np.ndarray:
     wanted : bool (n_samples, n_features)
         Features that are perturbed; the others' probabilities are left 0.
     scales : float64 (n_features,)
-
-    Returns
-    -------
-    float64 (n_samples, n_cuts + 2), with 0 for the cuts at infinity
 
     Notes
     -----

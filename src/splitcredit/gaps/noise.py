@@ -19,6 +19,8 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import qmc
 
+from splitcredit._tables import check_choice, check_whole
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -56,13 +58,12 @@ def noise_pool(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.noise import noise_pool
+    >>> from splitcredit.gaps.noise import noise_pool
     >>> noise_pool("halton", n_features=3, n_samples=100, n_streams=2).shape
     (2, 3, 100)
     """
-    for name, number in (("n_samples", n_samples), ("n_streams", n_streams)):
-        if not isinstance(number, (int, np.integer)) or number < 1:
-            raise ValueError(f"{name}={number!r}: expected a whole number, 1 or more")
+    check_whole("n_samples", n_samples, 1)
+    check_whole("n_streams", n_streams, 1)
     pool = np.empty((n_streams, n_features, n_samples), np.float32)
     for s, sequence in enumerate(np.random.SeedSequence(random_state).spawn(n_streams)):
         pool[s] = noise_stream(kind, n_features, n_samples, sequence)
@@ -94,12 +95,11 @@ def noise_stream(
     Examples
     --------
     >>> import numpy as np
-    >>> from splitcredit.faithfulness.noise import noise_stream
+    >>> from splitcredit.gaps.noise import noise_stream
     >>> noise_stream("mc", 2, 100, np.random.SeedSequence(0)).shape
     (2, 100)
     """
-    if kind not in KINDS:
-        raise ValueError(f"kind={kind!r}: available are {', '.join(map(repr, KINDS))}")
+    check_choice("kind", kind, KINDS)
     if n_columns == 0:
         return np.empty((0, n_samples))
     if kind == "mc":

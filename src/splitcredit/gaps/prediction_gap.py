@@ -10,15 +10,15 @@ import numpy as np
 from splitcredit._names import feature_index, in_order_of_features, with_plain_booleans
 from splitcredit._tables import numeric
 from splitcredit.convert import forest_and_rows, to_forest
-from splitcredit.faithfulness._tails import tails
-from splitcredit.faithfulness.perturbations import (
+from splitcredit.gaps._tails import tails
+from splitcredit.gaps.perturbations import (
     Empirical,
     FeatureWise,
     checked_scale,
     of_features,
     perturbation_of,
 )
-from splitcredit.faithfulness.rankings import rankings_of_model
+from splitcredit.gaps.rankings import rankings_of_model
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -85,7 +85,7 @@ def pg2(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.prediction_gap import pg2
+    >>> from splitcredit.gaps.prediction_gap import pg2
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
@@ -130,7 +130,7 @@ def pgi2(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.prediction_gap import pgi2
+    >>> from splitcredit.gaps.prediction_gap import pgi2
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
@@ -154,21 +154,16 @@ def pgi2_curve(
     Parameters
     ----------
     model, X, rankings, perturbation, scale, output
-        See `pgi2`.
+        See `pgi2`, also for what is refused.
 
     Returns
     -------
     float64 (n_samples, n_features), in squared units of the prediction
         Column k - 1 has the gap of the first k features.
 
-    Raises
-    ------
-    ValueError
-        See `pgi2`.
-
     Examples
     --------
-    >>> from splitcredit.faithfulness.prediction_gap import pgi2_curve
+    >>> from splitcredit.gaps.prediction_gap import pgi2_curve
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
@@ -176,9 +171,7 @@ def pgi2_curve(
     >>> pgi2_curve(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
     array([[3.153, 3.436, 3.389, 3.274, 3.248]])
     """
-    forest, rows = forest_and_rows(model, X)
-    problem = GapProblem(forest, perturbation, scale, output)
-    return _curve(problem, X, rows, rankings, important=True)
+    return _curve(model, X, rankings, (perturbation, scale, output), important=True)
 
 
 def pgu2(
@@ -198,20 +191,15 @@ def pgu2(
     Parameters
     ----------
     model, X, rankings, perturbation, scale, output
-        See `pgi2`.
+        See `pgi2`, also for what is refused.
 
     Returns
     -------
     float64 (n_samples,), in squared units of the prediction
 
-    Raises
-    ------
-    ValueError
-        See `pgi2`.
-
     Examples
     --------
-    >>> from splitcredit.faithfulness.prediction_gap import pgu2
+    >>> from splitcredit.gaps.prediction_gap import pgu2
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
@@ -235,21 +223,16 @@ def pgu2_curve(
     Parameters
     ----------
     model, X, rankings, perturbation, scale, output
-        See `pgi2`.
+        See `pgi2`, also for what is refused.
 
     Returns
     -------
     float64 (n_samples, n_features), in squared units of the prediction
         Column k - 1 has the gap of all but the first k features; the last column is 0.
 
-    Raises
-    ------
-    ValueError
-        See `pgi2`.
-
     Examples
     --------
-    >>> from splitcredit.faithfulness.prediction_gap import pgu2_curve
+    >>> from splitcredit.gaps.prediction_gap import pgu2_curve
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
@@ -257,13 +240,13 @@ def pgu2_curve(
     >>> pgu2_curve(model, X[:1], [[3, 0, 1, 2, 4]], scale=0.1).round(3)
     array([[0.152, 0.068, 0.061, 0.055, 0.   ]])
     """
+    return _curve(model, X, rankings, (perturbation, scale, output), important=False)
+
+
+def _curve(model, X, rankings, how, important):
+    """Gaps of the cuts of the rankings; `how` is the perturbation, its scale, and the output."""
     forest, rows = forest_and_rows(model, X)
-    problem = GapProblem(forest, perturbation, scale, output)
-    return _curve(problem, X, rows, rankings, important=False)
-
-
-def _curve(problem, X, rows, rankings, important):
-    """Gaps of the cuts of the rankings; `rows` are what a pipeline makes of X."""
+    problem = GapProblem(forest, *how)
     rows, d = rows_to_perturb(problem.forest, rows, problem.perturbation), problem.forest.n_features
     rankings = rankings_of_model(rankings, X, problem.forest)
     if rankings.shape[1] != d:
@@ -288,14 +271,12 @@ class GapProblem:
     def gaps(self, X, masks) -> np.ndarray:
         """PG^2 of every row and each of its sets.
 
+        Returns float64 (n_samples, n_sets).
+
         Parameters
         ----------
         X : rows (n_samples, n_features) of `rows_to_perturb`
         masks : bool (n_samples, n_sets, n_features), or (1, n_sets, n_features) for all rows
-
-        Returns
-        -------
-        float64 (n_samples, n_sets)
         """
         from splitcredit.kernels.prediction_gap import exact
 
@@ -333,21 +314,15 @@ def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
     rounding shifts it by half a unit in the last place at most. Values of a sample do meet
     thresholds, on grids such as tenths: there only the given value decides as the model does.
 
+    Returns C-contiguous array (n_samples, n_features) of dtype `x_dtype`, or float64. Columns of
+    features whose noise has a density hold what the model reads in any case. ValueError if X or a
+    `FeatureWise` does not fit the forest.
+
     Parameters
     ----------
     forest : Forest
     X : array-like or DataFrame (n_samples, n_features)
     perturbation : str, noise, FeatureWise or Marginal, or None
-
-    Returns
-    -------
-    C-contiguous array (n_samples, n_features) of dtype `x_dtype`, or float64
-        Columns of features whose noise has a density hold what the model reads in any case.
-
-    Raises
-    ------
-    ValueError
-        If X or a `FeatureWise` does not fit the forest.
     """
     rows = forest.prepare(X)
     if isinstance(perturbation, FeatureWise):
@@ -364,10 +339,7 @@ def rows_to_perturb(forest, X, perturbation) -> np.ndarray:
 def only_output(forest, output) -> int:
     """Index of the output named, or of the only one, or of the second of two that add up.
 
-    Raises
-    ------
-    ValueError
-        If there is no such output, or there are several and none was chosen.
+    ValueError if there is no such output, or there are several and none was chosen.
     """
     from splitcredit.importances._prediction import OutputIndex, chosen_outputs
     from splitcredit.kernels.nodes import outputs_add_up
@@ -388,11 +360,8 @@ def only_output(forest, output) -> int:
 def chosen_features(forest, features, n) -> np.ndarray:
     """Features as a mask for every row, bool (n, n_features); see `pg2`.
 
-    Raises
-    ------
-    ValueError
-        If a mask has another shape or missing values, or a name or an index is not one of the
-        model's, or stands there twice; or if there are numbers by feature.
+    ValueError if a mask has another shape or missing values, or a name or an index is not one of
+    the model's, or stands there twice; or if there are numbers by feature.
     """
     d = forest.n_features
     features = with_plain_booleans(_mask_by_feature(forest, features), "the mask")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from splitcredit.convert import forest_and_rows
-from splitcredit.faithfulness.greedy import TIE
-from splitcredit.faithfulness.prediction_gap import CHUNK, GapProblem, rows_to_perturb
-from splitcredit.faithfulness.rankings import Rankings
+from splitcredit.gaps.greedy import TIE
+from splitcredit.gaps.prediction_gap import CHUNK, GapProblem, rows_to_perturb
+from splitcredit.gaps.rankings import Rankings
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -48,7 +48,7 @@ def best_ranking(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.optimum import best_ranking
+    >>> from splitcredit.gaps.optimum import best_ranking
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)

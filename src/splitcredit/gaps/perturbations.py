@@ -4,11 +4,12 @@ Noise adds to it: x + scale * Z. The scale is an argument of the measures, 1 if 
 that ``Laplace(0.3)`` is the same as ``Laplace()`` with ``scale=0.3``.
 
 A noise has ``probability_below(t)``, P(Z < t), and ``probability_at_most``, ``probability_above``
-and ``probability_at_least`` in the same way. Any object with these is a perturbation; sampling also
-needs ``draw(random, shape)``. P(Z < t) should be accurate (relatively) where it is small, and so
-should P(Z > t); the noises here have median 0 and are. Noise with single values should be an
-`Empirical`: only its values meet thresholds as in the model, and others meet (threshold - x) /
-scale, which is rounded.
+and ``probability_at_least`` in the same way, for a float or an array of any shape, which the result
+has too. Any object with these is a perturbation; sampling also needs ``draw(random, shape)``, which
+takes a numpy.random.Generator and gives independent values of Z, float64 of the shape.
+P(Z < t) should be accurate (relatively) where it is small, and so should P(Z > t); the noises here
+have median 0 and are. Noise with single values should be an `Empirical`: only its values meet
+thresholds as in the model, and others meet (threshold - x) / scale, which is rounded.
 
 `Marginal` replaces the value instead. `FeatureWise` has a noise for every feature. `NAMES` are the
 noises that have a name.
@@ -16,6 +17,7 @@ noises that have a name.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
 
@@ -25,7 +27,21 @@ from splitcredit._names import in_order_of_features, names_of_columns
 from splitcredit._tables import numbers, numeric
 
 
-class _Continuous:
+class _Perturbation:
+    """What all have in common: `_drawn` gives the values of `draw`."""
+
+    _drawn: Callable
+
+    def draw(self, random: np.random.Generator, shape):
+        """Draw independent values of Z, or values of every feature: float64 of a shape.
+
+        The shape is an int or a tuple of int. Of `Marginal` and `FeatureWise` it ends with
+        n_features; ValueError if it does not.
+        """
+        return self._drawn(random, shape)
+
+
+class _Continuous(_Perturbation):
     """Noise without atoms, symmetric about 0: all follows from ``_tail(t)``, P(Z < t)."""
 
     def probability_below(self, t):
@@ -44,6 +60,33 @@ class _Continuous:
         return self._tail(np.where(above, -t, t))
 
 
+class _OfAtoms(_Perturbation):
+    """Noise of single values: ``counts[k]`` values lie below the k-th of the `atoms`."""
+
+    def _share(self, t, side):
+        return self.counts[np.searchsorted(self.atoms, t, side)] / len(self.values)
+
+    def _share_from(self, t, side):
+        below = self.counts[np.searchsorted(self.atoms, t, side)]
+        return (len(self.values) - below) / len(self.values)
+
+    def probability_below(self, t):
+        """P(Z < t), float64 of t's shape."""
+        return self._share(t, "left")
+
+    def probability_at_most(self, t):
+        """P(Z <= t), float64 of t's shape."""
+        return self._share(t, "right")
+
+    def probability_above(self, t):
+        """P(Z > t), float64 of t's shape."""
+        return self._share_from(t, "right")
+
+    def probability_at_least(self, t):
+        """P(Z >= t), float64 of t's shape."""
+        return self._share_from(t, "left")
+
+
 @dataclass(frozen=True)
 class Normal(_Continuous):
     """Normal noise.
@@ -60,7 +103,7 @@ class Normal(_Continuous):
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.perturbations import Normal
+    >>> from splitcredit.gaps.perturbations import Normal
     >>> float(Normal(2.0).probability_below(0.0))
     0.5
     """
@@ -75,18 +118,7 @@ class Normal(_Continuous):
 
         return ndtr(t / self.scale)
 
-    def draw(self, random: np.random.Generator, shape):
-        """Draw independent values of Z.
-
-        Parameters
-        ----------
-        random : numpy.random.Generator
-        shape : int or tuple of int
-
-        Returns
-        -------
-        float64 of the shape
-        """
+    def _drawn(self, random, shape):
         return self.scale * random.standard_normal(shape)
 
 
@@ -106,7 +138,7 @@ class Laplace(_Continuous):
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.perturbations import Laplace
+    >>> from splitcredit.gaps.perturbations import Laplace
     >>> round(float(Laplace(0.3).probability_above(1.0)), 4)
     0.0178
     """
@@ -121,18 +153,7 @@ class Laplace(_Continuous):
         small = 0.5 * np.exp(-np.abs(t))
         return np.where(t < 0, small, 1.0 - small)
 
-    def draw(self, random: np.random.Generator, shape):
-        """Draw independent values of Z.
-
-        Parameters
-        ----------
-        random : numpy.random.Generator
-        shape : int or tuple of int
-
-        Returns
-        -------
-        float64 of the shape
-        """
+    def _drawn(self, random, shape):
         return self.scale * random.laplace(size=shape)
 
 
@@ -152,7 +173,7 @@ class Uniform(_Continuous):
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.perturbations import Uniform
+    >>> from splitcredit.gaps.perturbations import Uniform
     >>> float(Uniform(2.0).probability_at_most(1.0))
     0.75
     """
@@ -166,23 +187,12 @@ class Uniform(_Continuous):
         inside = np.clip(t, -self.half_width, self.half_width)
         return (self.half_width + inside) / (2 * self.half_width)
 
-    def draw(self, random: np.random.Generator, shape):
-        """Draw independent values of Z.
-
-        Parameters
-        ----------
-        random : numpy.random.Generator
-        shape : int or tuple of int
-
-        Returns
-        -------
-        float64 of the shape
-        """
+    def _drawn(self, random, shape):
         return random.uniform(-self.half_width, self.half_width, shape)
 
 
 @dataclass(frozen=True, eq=False)
-class Empirical:
+class Empirical(_OfAtoms):
     """Noise drawn from a sample, each value equally likely.
 
     Parameters
@@ -201,7 +211,7 @@ class Empirical:
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.perturbations import Empirical
+    >>> from splitcredit.gaps.perturbations import Empirical
     >>> noise = Empirical([-1.0, 0.0, 0.0, 1.0])
     >>> float(noise.probability_below(0.0)), float(noise.probability_at_most(0.0))
     (0.25, 0.75)
@@ -224,81 +234,12 @@ class Empirical:
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
-    def _share(self, k):
-        return self.counts[k] / len(self.values)
-
-    def _share_from(self, k):
-        return (len(self.values) - self.counts[k]) / len(self.values)
-
-    def probability_below(self, t):
-        """P(Z < t).
-
-        Parameters
-        ----------
-        t : float, or float array of any shape
-
-        Returns
-        -------
-        float64 of t's shape
-        """
-        return self._share(np.searchsorted(self.atoms, t, side="left"))
-
-    def probability_at_most(self, t):
-        """P(Z <= t).
-
-        Parameters
-        ----------
-        t : float, or float array of any shape
-
-        Returns
-        -------
-        float64 of t's shape
-        """
-        return self._share(np.searchsorted(self.atoms, t, side="right"))
-
-    def probability_above(self, t):
-        """P(Z > t).
-
-        Parameters
-        ----------
-        t : float, or float array of any shape
-
-        Returns
-        -------
-        float64 of t's shape
-        """
-        return self._share_from(np.searchsorted(self.atoms, t, side="right"))
-
-    def probability_at_least(self, t):
-        """P(Z >= t).
-
-        Parameters
-        ----------
-        t : float, or float array of any shape
-
-        Returns
-        -------
-        float64 of t's shape
-        """
-        return self._share_from(np.searchsorted(self.atoms, t, side="left"))
-
-    def draw(self, random: np.random.Generator, shape):
-        """Draw independent values of Z.
-
-        Parameters
-        ----------
-        random : numpy.random.Generator
-        shape : int or tuple of int
-
-        Returns
-        -------
-        float64 of the shape
-        """
+    def _drawn(self, random, shape):
         return random.choice(self.values, shape)
 
 
 @dataclass(frozen=True, eq=False)
-class Marginal:
+class Marginal(_Perturbation):
     """Replacement by a value of the same feature from other rows, independently for each feature.
 
     Parameters
@@ -315,12 +256,12 @@ class Marginal:
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.perturbations import Marginal
+    >>> from splitcredit.gaps.perturbations import Marginal
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
     >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
-    >>> from splitcredit.faithfulness.prediction_gap import pg2
+    >>> from splitcredit.gaps.prediction_gap import pg2
     >>> pg2(model, X[:2], [0, 1], Marginal(X)).round(2)
     array([ 7.71, 15.9 ])
     """
@@ -337,32 +278,14 @@ class Marginal:
         rows.flags.writeable = False
         object.__setattr__(self, "rows", rows)
 
-    def draw(self, random: np.random.Generator, shape):
-        """Draw independent values for every feature.
-
-        Parameters
-        ----------
-        random : numpy.random.Generator
-        shape : tuple of int
-            It ends with n_features.
-
-        Returns
-        -------
-        float64 of the shape
-
-        Raises
-        ------
-        ValueError
-            If the shape does not end with n_features.
-        """
-        n_features = self.rows.shape[1]
-        if np.ndim(shape) == 0 or shape[-1] != n_features:
-            raise ValueError(f"shape is {shape}, expected (..., {n_features})")
-        return self.rows[random.integers(len(self.rows), size=shape), np.arange(n_features)]
+    def _drawn(self, random, shape):
+        columns = np.arange(self.rows.shape[1])
+        _check_shape(shape, len(columns))
+        return self.rows[random.integers(len(self.rows), size=shape), columns]
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureWise:
+class FeatureWise(_Perturbation):
     """Another noise for every feature, each multiplied by the feature's scale.
 
     Parameters
@@ -379,7 +302,7 @@ class FeatureWise:
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.perturbations import FeatureWise, Laplace, Normal
+    >>> from splitcredit.gaps.perturbations import FeatureWise, Laplace, Normal
     >>> FeatureWise([Normal(), Laplace(0.3)]).noises
     (Normal(scale=1.0), Laplace(scale=0.3))
     """
@@ -397,26 +320,8 @@ class FeatureWise:
         object.__setattr__(self, "noises", noises)
         object.__setattr__(self, "by_name", copy(given) if has_names else None)
 
-    def draw(self, random: np.random.Generator, shape):
-        """Draw independent values for every feature.
-
-        Parameters
-        ----------
-        random : numpy.random.Generator
-        shape : tuple of int
-            It ends with n_features.
-
-        Returns
-        -------
-        float64 of the shape
-
-        Raises
-        ------
-        ValueError
-            If the shape does not end with n_features.
-        """
-        if np.ndim(shape) == 0 or shape[-1] != len(self.noises):
-            raise ValueError(f"shape is {shape}, expected (..., {len(self.noises)})")
+    def _drawn(self, random, shape):
+        _check_shape(shape, len(self.noises))
         columns = [noise.draw(random, tuple(shape[:-1])) for noise in self.noises]
         return np.stack(columns, axis=-1)
 
@@ -434,17 +339,12 @@ _WORKING = (
 def perturbation_of(given):
     """The perturbation that a name or nothing stands for; objects are returned as they are.
 
+    ValueError if there is no noise of that name. TypeError if the object is no perturbation.
+
     Parameters
     ----------
     given : {"normal", "laplace", "uniform"}, perturbation, or None
         None is normal noise.
-
-    Raises
-    ------
-    ValueError
-        If there is no noise of that name.
-    TypeError
-        If the object is no perturbation.
     """
     if given is None:
         return Normal()
@@ -458,7 +358,7 @@ def perturbation_of(given):
         if isinstance(given, type) or lacking:
             raise TypeError(
                 f"{given!r} is no perturbation: pass a name in {list(NAMES)}, or an object of "
-                "splitcredit.faithfulness.perturbations, such as Laplace(0.3)"
+                "splitcredit.gaps.perturbations, such as Laplace(0.3)"
             )
     return given
 
@@ -468,10 +368,7 @@ def of_features(perturbation, forest):
 
     Any other perturbation is returned as it is.
 
-    Raises
-    ------
-    ValueError
-        If the `Marginal` has columns of other names, or the `FeatureWise` lacks a feature.
+    ValueError if the `Marginal` has columns of other names, or the `FeatureWise` lacks a feature.
     """
     if isinstance(perturbation, FeatureWise) and perturbation.by_name is not None:
         return FeatureWise(in_order_of_features(forest, perturbation.by_name, "FeatureWise"))
@@ -486,6 +383,11 @@ def of_features(perturbation, forest):
         raise ValueError(f"rows of the Marginal: {error}") from None
 
 
+def _check_shape(shape, n_features):
+    if np.ndim(shape) == 0 or shape[-1] != n_features:
+        raise ValueError(f"shape is {shape}, expected (..., {n_features})")
+
+
 def _check_positive(name, value):
     number = isinstance(value, (int, float, np.integer, np.floating))
     if isinstance(value, bool) or not number or not 0 < value < np.inf:
@@ -498,18 +400,15 @@ def _check_positive(name, value):
 def checked_scale(perturbation, scale, forest) -> np.ndarray:
     """Scale of every feature's noise, float64 (n_features,).
 
+    ValueError if a scale is negative, not finite or missing, or is given to a `Marginal`, or the
+    `Marginal` or `FeatureWise` has another number of features.
+
     Parameters
     ----------
     perturbation : noise or Marginal
     scale : float, (n_features,), Series or dict by feature
         0 leaves a feature as it is.
     forest : Forest
-
-    Raises
-    ------
-    ValueError
-        If a scale is negative, not finite or missing, or is given to a `Marginal`, or the
-        `Marginal` or `FeatureWise` has another number of features.
     """
     n_features = forest.n_features
     scales = numbers(in_order_of_features(forest, scale, "scale"), "scale")

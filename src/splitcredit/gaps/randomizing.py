@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from splitcredit._seeds import check_seed
-from splitcredit._tables import numbers
+from splitcredit._tables import check_whole, numbers
 from splitcredit.convert import forest_and_rows
-from splitcredit.faithfulness.prediction_gap import only_output, refuse_special_values
-from splitcredit.faithfulness.rankings import (
+from splitcredit.gaps.prediction_gap import only_output, refuse_special_values
+from splitcredit.gaps.rankings import (
     checked_ks,
     first_of_same,
     rankings_of_model,
@@ -58,6 +57,7 @@ def randomized_rmse(
     reference: ArrayLike,
     n_draws: int = 100,
     random_state: int = 0,
+    *,
     rows: ArrayLike | None = None,
     output: str | int | None = None,
 ) -> Randomized:
@@ -97,12 +97,12 @@ def randomized_rmse(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.randomizing import randomized_rmse
+    >>> from splitcredit.gaps.randomizing import randomized_rmse
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
     >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
-    >>> from splitcredit.faithfulness.greedy import greedy_ranking
+    >>> from splitcredit.gaps.greedy import greedy_ranking
     >>> ranks = greedy_ranking(model, X[:20], scale=0.1).rankings
     >>> randomized_rmse(model, X[:20], y[:20], ranks, [1, 3], reference=X).rmse.round(1)
     array([3. , 4.9])
@@ -153,7 +153,7 @@ def randomized_predictions(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.randomizing import randomized_predictions
+    >>> from splitcredit.gaps.randomizing import randomized_predictions
     >>> from sklearn.tree import DecisionTreeRegressor
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0.0, 0.0, 4.0, 4.0]
     >>> model = DecisionTreeRegressor().fit(X, y)  # it tests the first feature only
@@ -188,15 +188,14 @@ def _chosen_rows(rows, n):
 
 def _checked(model, X, reference, n_draws, random_state, output):
     """The forest, prepared rows of X and of the reference, and the index of the output."""
-    check_seed(random_state)
+    check_whole("random_state", random_state)
     forest, table, source = forest_and_rows(model, X, reference)
     refuse_special_values(forest)
     output = only_output(forest, output)
     table, source = forest.prepare(table), forest.prepare(source)
-    if not isinstance(n_draws, (int, np.integer)):
-        raise ValueError(f"n_draws={n_draws!r}: expected a whole number, 1 or more")
-    if n_draws < 1 or len(source) == 0:
-        raise ValueError(f"{n_draws} draws from {len(source)} rows: both must be at least 1")
+    check_whole("n_draws", n_draws, 1)
+    if len(source) == 0:
+        raise ValueError("the reference has no rows: pass at least one")
     return forest, table, source, output
 
 

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit._seeds import check_seed
+from splitcredit._tables import check_choice, check_whole
 from splitcredit.convert import forest_and_rows
-from splitcredit.faithfulness.noise import noise_pool, noise_stream
-from splitcredit.faithfulness.perturbations import Normal, checked_scale
-from splitcredit.faithfulness.prediction_gap import (
+from splitcredit.forest import Forest
+from splitcredit.gaps.noise import noise_pool, noise_stream
+from splitcredit.gaps.perturbations import Normal, checked_scale
+from splitcredit.gaps.prediction_gap import (
     chosen_features,
     only_output,
     refuse_nan,
     refuse_special_values,
 )
-from splitcredit.forest import Forest
 from splitcredit.kernels.prediction_gap.sampling import sampled_gaps
 
 if TYPE_CHECKING:
@@ -91,27 +91,26 @@ def pg2_sampled(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.sampling import pg2_sampled
+    >>> from splitcredit.gaps.sampling import pg2_sampled
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
     >>> model = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
-    >>> from splitcredit.faithfulness.prediction_gap import pg2
+    >>> from splitcredit.gaps.prediction_gap import pg2
     >>> sampled = pg2_sampled(model, X[:2], [0, 1], counts=[100, 10000], scale=0.1)
     >>> exact = pg2(model, X[:2], [0, 1], scale=0.1)
     >>> (sampled[:, 1] / exact).round(1)
     array([1.1, 1. ])
     """
-    if draws not in ("nested", "literal"):
-        raise ValueError(f"draws={draws!r}: available are 'nested', 'literal'")
-    check_seed(random_state)
+    check_choice("draws", draws, ("nested", "literal"))
+    check_whole("random_state", random_state)
     pairs = checked_pairs(model, X, features, scale, output)
     sizes, n_pairs = checked_counts(counts), len(pairs[2])
     numbers = np.arange(n_pairs) if numbers is None else np.asarray(numbers)
     if numbers.dtype.kind not in "iu" or numbers.shape != (n_pairs,) or (numbers < 0).any():
         raise ValueError(f"numbers must be {n_pairs} whole numbers from 0, one for each pair")
     if draws == "literal":
-        return _literal(*pairs, sizes, kind, random_state, numbers)
+        return _literal(pairs, sizes, kind, random_state, numbers)
     widest = int(pairs[3].sum(axis=1).max(initial=0))
     if pool is None:
         pool = noise_pool(kind, widest, sizes[-1], n_streams, random_state)
@@ -140,7 +139,7 @@ def nmae(estimates: ArrayLike, exact: ArrayLike) -> float | np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from splitcredit.faithfulness.sampling import nmae
+    >>> from splitcredit.gaps.sampling import nmae
     >>> nmae(np.array([[1.0, 1.5], [2.0, 2.5]]), np.array([1.0, 3.0]))
     array([0.25, 0.25])
     """
@@ -154,8 +153,9 @@ def nmae(estimates: ArrayLike, exact: ArrayLike) -> float | np.ndarray:
     return float(differences) if differences.ndim == 0 else differences
 
 
-def _literal(forest, output, X, perturbed, scale, counts, kind, random_state, numbers):
+def _literal(pairs, counts, kind, random_state, numbers):
     """Estimates from fresh noise for each pair and count."""
+    forest, output, X, perturbed, scale = pairs
     out = np.empty((len(X), len(counts)))
     widths = perturbed.sum(axis=1)
     for c, count in enumerate(counts.tolist()):
@@ -167,8 +167,8 @@ def _literal(forest, output, X, perturbed, scale, counts, kind, random_state, nu
             for s, (number, size) in enumerate(zip(numbers[chunk].tolist(), sizes, strict=True)):
                 key = np.random.SeedSequence(random_state, spawn_key=(count, number))
                 pool[s, :size] = noise_stream(kind, size, count, key)
-            pairs = X[chunk], perturbed[chunk], scale, pool, np.arange(len(sizes))
-            out[chunk, c] = sampled_gaps(forest, output, *pairs, counts[c : c + 1])[:, 0]
+            arrays = X[chunk], perturbed[chunk], scale, pool, np.arange(len(sizes))
+            out[chunk, c] = sampled_gaps(forest, output, *arrays, counts[c : c + 1])[:, 0]
     return out
 
 
@@ -198,10 +198,7 @@ def checked_pairs(
 ) -> tuple[Forest, int, np.ndarray, np.ndarray, np.ndarray]:
     """Forest, index of the output, prepared rows, masks and scales: arguments of `pg2_sampled`.
 
-    Raises
-    ------
-    ValueError
-        If the arguments do not fit the model, or a perturbed value is NaN.
+    ValueError if the arguments do not fit the model, or a perturbed value is NaN.
     """
     forest, X = forest_and_rows(model, X)
     refuse_special_values(forest)

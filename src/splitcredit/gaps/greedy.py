@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from splitcredit._tables import check_choice
 from splitcredit.convert import forest_and_rows
-from splitcredit.faithfulness.perturbations import Normal
-from splitcredit.faithfulness.prediction_gap import (
+from splitcredit.gaps.perturbations import Normal
+from splitcredit.gaps.prediction_gap import (
     GapProblem,
     only_output,
     refuse_nan,
     rows_to_perturb,
 )
-from splitcredit.faithfulness.rankings import Rankings
+from splitcredit.gaps.rankings import Rankings
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -85,7 +86,7 @@ def greedy_ranking(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.greedy import greedy_ranking
+    >>> from splitcredit.gaps.greedy import greedy_ranking
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)
@@ -97,9 +98,7 @@ def greedy_ranking(
     >>> greedy.pgi2.round(3), greedy.tied_share
     (array([3.324, 2.705]), 0.0)
     """
-    if arithmetic not in ARITHMETICS:
-        available = ", ".join(map(repr, ARITHMETICS))
-        raise ValueError(f"arithmetic={arithmetic!r}: available are {available}")
+    check_choice("arithmetic", arithmetic, ARITHMETICS)
     forest, table = forest_and_rows(model, X)
     problem = GapProblem(forest, perturbation, scale, output)
     table = rows_to_perturb(forest, table, problem.perturbation)

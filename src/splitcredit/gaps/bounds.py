@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from splitcredit.convert import forest_and_rows
-from splitcredit.faithfulness.prediction_gap import GapProblem, refuse_nan, rows_to_perturb
+from splitcredit.gaps.prediction_gap import GapProblem, refuse_nan, rows_to_perturb
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -102,7 +102,7 @@ def largest_pgi2(
 
     Examples
     --------
-    >>> from splitcredit.faithfulness.bounds import largest_pgi2
+    >>> from splitcredit.gaps.bounds import largest_pgi2
     >>> from sklearn.datasets import make_friedman1
     >>> from sklearn.ensemble import RandomForestRegressor
     >>> X, y = make_friedman1(200, 5, random_state=0)

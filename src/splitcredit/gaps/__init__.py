@@ -1,0 +1,16 @@
+"""How much a prediction moves when the features that a ranking names are perturbed.
+
+The squared prediction gap PG^2 of a set of features is the expected square of the change of the
+prediction when they are perturbed. PGI^2 of a ranking is its mean when the first 1, 2, ... features
+are perturbed, and PGU^2 when all but these are.
+
+- `perturbations`: what replaces the value of a perturbed feature;
+- `prediction_gap`: PG^2, PGI^2 and PGU^2 of gajewski2025, exactly;
+- `rankings`: rankings of the features, row by row;
+- `greedy`, `optimum`: rankings made from PG^2, step by step and the best of all orders;
+- `bounds`: upper bounds of the PGI^2 of all orders, for any number of features;
+- `sampling`, `noise`: the same gaps by Monte Carlo and quasi-Monte Carlo, and the noise for them;
+- `openxai`: PGI and PGU by sampling, with absolute gaps;
+- `randomizing`, `retraining`: the error of a model whose important features are randomized, or
+  that is fitted again without them.
+"""
