@@ -1,7 +1,5 @@
 """Claims: printed values against ours, with a verdict and where its tolerance comes from."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

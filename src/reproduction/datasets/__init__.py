@@ -8,8 +8,6 @@ parameters, whose ValueError begins with the name of one.
 Every recipe also takes ``outcome``: see `OUTCOMES`.
 """
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -49,17 +47,17 @@ class Dataset:
     relevant: tuple[int, ...] = ()
     n_training: int | None = None
 
-    def take(self, rows) -> Dataset:
+    def take(self, rows) -> "Dataset":
         """The data set of some rows: their numbers, or bool (n_samples,)."""
         return replace(self, X=self.X[rows], y=self.y[rows], n_training=None)
 
     @property
-    def training(self) -> Dataset:
+    def training(self) -> "Dataset":
         """The rows that models are fitted on."""
         return self if self.n_training is None else self.take(slice(self.n_training))
 
     @property
-    def explained(self) -> Dataset:
+    def explained(self) -> "Dataset":
         """The rows that are explained."""
         return self if self.n_training is None else self.take(slice(self.n_training, None))
 
@@ -75,7 +73,7 @@ class Dataset:
         }
 
     @classmethod
-    def from_arrays(cls, arrays) -> Dataset:
+    def from_arrays(cls, arrays) -> "Dataset":
         """Inverse of `to_arrays`."""
         names = ("feature_names", "class_names", "relevant")
         fields = {name: tuple(arrays[name].tolist()) for name in names}

@@ -5,8 +5,6 @@ A real stand-in for the 518 participants of lundberg2017, whose data are under a
 people, other features (proteins, not gene modules) and another outcome (impaired or not).
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -4,8 +4,6 @@ Pace & Barry 1997, in the form of A. Géron's book: 20640 rows, of which 207 hav
 and are left out, and the column ocean_proximity, which is no feature.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reproduction.datasets import Dataset

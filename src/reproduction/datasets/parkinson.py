@@ -4,8 +4,6 @@ doi 10.24432/C5ZS3N. Features are the time and 16 measures of the voice; 42 peop
 recordings of each.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

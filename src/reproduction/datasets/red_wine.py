@@ -3,8 +3,6 @@
 doi 10.24432/C56S3T. Not the wine recognition data of scikit-learn, which are `wine` here.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reproduction.datasets import Dataset

@@ -3,8 +3,6 @@
 The features are those of loecher2022: Age, Sex, Pclass and PassengerId, which says nothing.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Letters, places of labels and times, for figures of several panels."""
 
-from __future__ import annotations
-
 import string
 
 import numpy as np

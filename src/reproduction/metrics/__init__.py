@@ -13,8 +13,6 @@ it needs as ``IMPORTANCES``, and one that measures the results of one method alo
 parameter, unless that is the default or the module names it in ``MAY_BE_EMPTY``.
 """
 
-from __future__ import annotations
-
 from splitcredit import registry
 
 

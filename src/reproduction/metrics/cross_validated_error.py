@@ -1,7 +1,5 @@
 """Cross-validated errors of a recipe, as a grid search compares them."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

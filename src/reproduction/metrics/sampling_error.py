@@ -1,7 +1,5 @@
 """Error of Monte Carlo and quasi-Monte Carlo gaps (gajewski2025, figures 1 to 7 and table 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ A child counts if the node that was split has more rows: if it has no other, its
 corrected either, and the split changes nothing.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -5,8 +5,6 @@ no such splits. A split belongs to a feature and not to an order of its values, 
 scores that add up over splits, and AIR, which is made of them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -14,8 +14,6 @@ limit, see `finding`. Of each comes a *Verdict*: how ours relates to it, see
 `reproduction.claims.judge` and `reproduction.claims.judge_statements`.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from pathlib import Path

@@ -3,8 +3,6 @@
 An artefact ``agreement`` of each paper; its experiment names the measures that are compared.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Path-dependent TreeSHAP by the C extension of shap."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

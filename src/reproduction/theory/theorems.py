@@ -3,8 +3,6 @@
 The statements are numbered as in the project's list of claims.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import log
 

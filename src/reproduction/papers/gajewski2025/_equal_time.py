@@ -1,7 +1,5 @@
 """The paper's statements about errors at equal time, judged at the iterations of one comparison."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reproduction.papers import finding

@@ -1,7 +1,5 @@
 """Errors of the grid's parameters on the same folds, and whether the stated ones are the least."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

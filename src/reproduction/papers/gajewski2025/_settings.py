@@ -1,7 +1,5 @@
 """Shared by the artefacts: data sets, models, rankings, and the iterations that Table 1 prints."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Second opinions: our values beside those of other packages, on the models of the paper."""
 
-from __future__ import annotations
-
 from reproduction.papers import _agreement
 from reproduction.papers._agreement import compute, draw
 

@@ -4,8 +4,6 @@ A parameter is *found* if a model fitted with it and the others is the authors' 
 tree; that of red wine's single tree is read and not fitted, so only its depth is known.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -7,8 +7,6 @@ are by index. Double precision is that of the library, which keeps both tails of
 difference of two values of its distribution function would lose the upper tail, and tie there.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

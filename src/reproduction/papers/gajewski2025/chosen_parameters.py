@@ -5,8 +5,6 @@ has two sets of parameters for each model: those that the text states, and those
 error in the grid. Both are fitted anew on folds of shuffled rows, by which neither was chosen.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -4,8 +4,6 @@ The estimate from i iterations uses the first i samples of a stream, so the poin
 not independent of each other (the paper draws anew for each). The expected error is the same.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

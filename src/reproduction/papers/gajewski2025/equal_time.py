@@ -10,8 +10,6 @@ Paper and program measure their own implementations of sampling and of the exact
 do these. Both run on one thread.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

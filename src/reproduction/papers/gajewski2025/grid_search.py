@@ -3,8 +3,6 @@
 Optional: it fits 12 000 models. `chosen_parameters` compares its best parameters with the text.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction.papers.gajewski2025 import _folds

@@ -5,8 +5,6 @@ beside ours. The parameters that the text states (variant described, on splits o
 give other models.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction import storage

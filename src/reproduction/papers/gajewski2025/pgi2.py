@@ -7,8 +7,6 @@ near the rankings come to the best of all orders, and whether PGI, which is samp
 gaps elsewhere, says the same.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction import claims, storage

@@ -4,8 +4,6 @@ How many iterations take as long depends on machine and program. So this table h
 printed numbers of iterations, which the authors' clock gave. `equal_time` has those of our clock.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

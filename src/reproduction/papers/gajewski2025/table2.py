@@ -7,8 +7,6 @@ order that the authors' rankings show. The bigger models are ranked in double pr
 variants, and have the printed shares.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -5,8 +5,6 @@ part with the ranking and the label of row i of the test. Saved_models are the s
 the text says; described those that the text describes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

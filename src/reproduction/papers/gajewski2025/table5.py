@@ -5,8 +5,6 @@ order, and on California housing some fits stop early. How much either can chang
 computed here, so that print predicts ours.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction import claims, datasets, models, storage

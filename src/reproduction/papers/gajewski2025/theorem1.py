@@ -7,8 +7,6 @@ as well: that effects cancel without the square, and that quasi-random points lo
 discrepancy on their way to normal noise.
 """
 
-from __future__ import annotations
-
 import statistics
 
 import numpy as np

@@ -3,8 +3,6 @@
 Iterations of equal time are in `equal_time`. Everything runs on one thread.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

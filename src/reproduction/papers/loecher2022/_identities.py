@@ -1,7 +1,5 @@
 """Both sides of every identity: the library's measures, and sums over rows from `_by_rows`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reproduction.papers.loecher2022 import _by_rows

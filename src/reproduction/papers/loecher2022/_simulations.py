@@ -8,8 +8,6 @@ The number of features drawn at a node, mtry, is 3 in the author's programs (``p
 the text (``described``).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

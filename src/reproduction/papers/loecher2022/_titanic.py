@@ -4,8 +4,6 @@ The passengers as they are have two controls. In one, PassengerId is shuffled am
 each seed. In the other, 571 of the 714 rows, the author's number, are drawn anew for each seed.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -3,8 +3,6 @@
 The table has the null case (figure 6) or the power case (figure 7).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -4,8 +4,6 @@ And section 3: contributions (CFC) depend on the distance of a test from the roo
 tests predicts the same whichever comes first, so what a feature gets should hardly change.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

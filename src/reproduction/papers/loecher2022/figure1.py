@@ -9,8 +9,6 @@ thresholds, the numbers of rows and the values off the path are **ours**, as the
 Beside it a real tree, fitted to data that come with scikit-learn.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Figure 2: conditional feature contributions (CFC) of every passenger of the Titanic."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction.papers import finding

@@ -7,8 +7,6 @@ in R Sex is first, in scikit-learn PassengerId. The diamonds are R's. The text d
 program made the figure.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

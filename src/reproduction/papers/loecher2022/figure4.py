@@ -3,8 +3,6 @@
 The table also has how SHAP values and contributions (CFC) of the passengers go together.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction.figures import panels

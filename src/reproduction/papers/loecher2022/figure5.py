@@ -4,8 +4,6 @@ Each tree explains only its in-bag rows, or only its out-of-bag rows. That alone
 Weighted by y, the out-of-bag sum leaves nothing to PassengerId.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

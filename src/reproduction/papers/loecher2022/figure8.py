@@ -1,7 +1,5 @@
 """Figure 8: SHAP values weighted by y, power case left, null case right."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

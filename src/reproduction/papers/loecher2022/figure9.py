@@ -1,7 +1,5 @@
 """Figure 9: MDI as a sum of CFC over the rows with y = 1 (Eq. 11), in-bag and out-of-bag."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction.figures import panels

@@ -10,8 +10,6 @@ MDI-oob, which PG(0.5, 1) with out-of-bag weights is.
 The table also has what sections 4 and 7 say of SHAP values and contributions (CFC) of any forest.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from sklearn.datasets import load_diabetes

@@ -10,8 +10,6 @@ with mtry 2. ``described`` follows the text: every split counts, and all scores 
 classification forest with mtry 3.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

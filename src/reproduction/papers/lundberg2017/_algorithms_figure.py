@@ -1,7 +1,5 @@
 """Drawing of the algorithms artefact: errors against depth, and steps against M, D and L."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Drawing of figure 1: trees, table of attributions, other leaf values, random pairs."""
 
-from __future__ import annotations
-
 from reproduction.figures import COLORS, panels, pictures
 
 FALLS, RISES = COLORS["vermilion"], COLORS["blue"]

@@ -1,7 +1,5 @@
 """Drawing of figure 4: curves of R2 with their null controls, and the areas below them."""
 
-from __future__ import annotations
-
 from reproduction.figures import panels
 from reproduction.papers.lundberg2017._clustering import (
     CLUSTERED,

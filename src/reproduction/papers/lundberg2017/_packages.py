@@ -7,8 +7,6 @@ pairs that both trees reproduce count: greedy trees make no split that saves not
 The R package gbm, which the paper names too, is not in the environment.
 """
 
-from __future__ import annotations
-
 from importlib.metadata import packages_distributions, version
 
 import numpy as np

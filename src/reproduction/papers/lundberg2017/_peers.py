@@ -4,8 +4,6 @@ Each is ``(forest, X) -> float64 (n_rows, n_features)``. They are given the tree
 that would have to be fitted to get it.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

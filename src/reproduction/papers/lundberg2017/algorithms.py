@@ -5,8 +5,6 @@ our quadrature give the same numbers; do their elementary steps grow as stated; 
 implementations in floating point from fractions as trees get deep.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction

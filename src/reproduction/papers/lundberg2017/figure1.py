@@ -5,8 +5,6 @@ that B adds an increase when there is cough. 80 and 10 are those of the figure's
 The results for them are exact, and the range of values for which the conclusions hold is given.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 

@@ -5,8 +5,6 @@ of one species by a tree whose path to it tests each of the four features once, 
 method is exactly one of the 24 orders.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 from itertools import permutations

@@ -1,7 +1,5 @@
 """Figure 3: supervised clustering, attributions as stacked bars in the order of a dendrogram."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

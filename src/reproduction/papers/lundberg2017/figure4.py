@@ -10,8 +10,6 @@ that explains the rows it was fitted on has memorized their outcomes. Statements
 lead over the control.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -4,8 +4,6 @@ Small trees whose values are fractions, so that equal means equal, and the packa
 names, called as their users call them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction

@@ -7,8 +7,6 @@ depends on the clock. The peers are those of this environment: `make bench` time
 in its newest release, in pairs. XGBoost, e.g., has a faster algorithm from release 3.4 on.
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 from functools import partial

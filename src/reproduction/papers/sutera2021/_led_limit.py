@@ -1,7 +1,5 @@
 """What the correlations of local scores on led come to with infinitely many trees."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

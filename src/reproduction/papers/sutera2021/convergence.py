@@ -6,8 +6,6 @@ whose segments fail with probability 0.1, as in Breiman et al. (1984): without n
 all there is to know.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

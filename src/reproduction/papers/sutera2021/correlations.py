@@ -1,7 +1,5 @@
 """Figures 2 (digits) and 6 (led): correlations of all pairs of local measures against K."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction.figures import COLORS, panels

@@ -4,8 +4,6 @@ CPU seconds on one thread, of this project's code and of shap's TreeSHAP. All of
 clock: `make bench` times this project against other libraries.
 """
 
-from __future__ import annotations
-
 import time
 from functools import partial
 

@@ -6,8 +6,6 @@ class becomes likely. Here the same paths are read once more by measures that di
 two; and forests are fitted with balanced classes, and on permuted labels.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Figure 7: correlation of local MDI with Saabas and TreeSHAP, sample by sample, sorted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures 1 and 4: global scores on led against K, of forests and in the limit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -4,8 +4,6 @@ The paper names no samples for figure 3; its notebook shows the display of 9 and
 The first ten rows of the digits data are the digits 0 to 9, those of figure 5.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

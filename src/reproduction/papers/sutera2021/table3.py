@@ -1,7 +1,5 @@
 """Table 3: the data sets, their sizes and types of features."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Table 4: how local MDI correlates with Saabas and TreeSHAP on six data sets."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction.papers import finding

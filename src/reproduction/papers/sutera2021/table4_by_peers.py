@@ -1,7 +1,5 @@
 """Table 4 once more, without a value of ours: treeinterpreter, shap and pandas alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

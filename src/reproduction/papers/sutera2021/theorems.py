@@ -4,8 +4,6 @@ Most are checked by enumeration on random discrete distributions, some on built 
 (Eq. 9) on finite forests. None of these numbers is printed in the paper.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
