@@ -2,10 +2,12 @@
 
 The code of an artefact is the module of its name, or the one that its key ``module`` names:
 artefacts that differ in parameters alone share one. A module has
-``compute(inputs, **parameters) -> DataFrame``, whose rows are tidy with the numbers in ``value``
-and, where the paper's text and its printed numbers disagree, a column ``variant``. That of a figure
-also has ``draw(table) -> matplotlib Figure``, and one that decides findings stated in words has
-``statements(table) -> list of dict``. Both get the table alone, so it has all that they need.
+``compute(inputs, **parameters) -> DataFrame``; `inputs` are the tables that ``artefacts.yaml``
+lists for it, by their names there. Its rows are tidy with the numbers in ``value`` and, where the
+paper's text and its printed numbers disagree, a column ``variant``. That of a figure also has
+``draw(table) -> matplotlib Figure``, and one that decides findings stated in words has
+``statements(table)``, which gives or yields a `finding` each. Both get the table alone, so it has
+all that they need.
 
 The claims of a paper have two forms, in its folder ``claims``. A *PrintedValue* is a number or word
 of a table or figure (``claims/ARTEFACT.csv``), compared with the cell of ours that it names. A

@@ -8,6 +8,6 @@ __all__ = ["compute", "draw", "statements"]
 _NAMED = {"TreeSHAP": "s35"}
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s35: SHAP is path-dependent TreeSHAP."""
     return _agreement.statements(table, _NAMED)

@@ -36,9 +36,6 @@ def compute(inputs, recipes, recorded) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        ``gajewski2025_single/model_card``, ``gajewski2025_bigger/model_card``, and
-        ``gajewski2025_sampling/sampling_error``.
     recipes : dict of str to dict
         Data recipes.
     recorded : path

@@ -36,11 +36,6 @@ _COLORS = dict(zip(GREEDY, (COLORS["blue"], COLORS["orange"], COLORS["green"]), 
 def compute(inputs) -> pd.DataFrame:
     """Ties, changed rankings, and printed cells, for each arithmetic.
 
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``ranking_changes``, ``topk_agreement`` and ``pgi2`` of ``gajewski2025_arithmetic``.
-
     Returns
     -------
     DataFrame
@@ -123,11 +118,10 @@ def _is_printed(rows, cell, text):
 
 def draw(table):
     """Shares of rows against the place for each model: ties, and first features that differ."""
-    from matplotlib import pyplot as plt
     from matplotlib.lines import Line2D
 
     lines = [(model, quantity) for model in MODELS for quantity in ("tied", "set")]
-    figure, axes = plt.subplots(
+    figure, axes = panels.subplots(
         len(lines), len(DATASETS), figsize=(9.8, 9.6), sharey="row", sharex="col", layout="none"
     )
     around = {"left": 0.115, "right": 0.985, "top": 0.915, "bottom": 0.11}

@@ -15,11 +15,6 @@ ERRORS = "gajewski2025_grid_search/cross_validated_error"
 def compute(inputs) -> pd.DataFrame:
     """Cross-validated errors, the best first.
 
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``gajewski2025_grid_search/cross_validated_error``.
-
     Returns
     -------
     DataFrame
@@ -55,7 +50,7 @@ def compute(inputs) -> pd.DataFrame:
     return rows.sort_values(["model", "dataset", "rank"])[columns].reset_index(drop=True)
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s25: the parameters minimize the squared error, in the whole grid and on its own folds."""
     of_text = table["chosen"].str.contains("text")
     keys = ["dataset", "model"]

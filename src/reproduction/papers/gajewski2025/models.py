@@ -19,8 +19,6 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        ``gajewski2025_single/model_card``, ``gajewski2025_bigger/model_card``.
     recorded : path, optional
         ``authors_models.csv``: the same quantities of the models that the authors saved.
 

@@ -117,7 +117,7 @@ def printed_exceptions() -> int:
     )
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """Of the bigger models; of single trees the text states nothing.
 
     s10: greedy rankings have the higher mean PGI2; s14, s18: how near they come to the largest;

@@ -20,11 +20,6 @@ PRINTED_PAIRS = 20000
 def compute(inputs) -> pd.DataFrame:
     """Errors at the printed numbers of iterations.
 
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``gajewski2025_sampling/sampling_error``.
-
     Returns
     -------
     DataFrame
@@ -71,7 +66,7 @@ def _from_curve(curve, method, count):
     return {"curve_low": low * (1 - slack), "curve_high": high * (1 + slack)}
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s05 to s07, s31, s32 at the printed numbers of iterations, that is by the authors' clock."""
     rows = table[table["quantity"].str.endswith("_nmae")]
     methods = {f"{printed}_nmae": method for method, printed in PRINTED_METHODS.items()}

@@ -29,8 +29,6 @@ def compute(inputs, recipes) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        ``gajewski2025_bigger/removed_error``.
     recipes : dict of str to dict
         Data recipes; the rows are the authors'.
 
@@ -86,14 +84,12 @@ def _printed(dataset):
 _CELLS = CLAIMS / "table5.csv"
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s13: SHAP's first features are missed most."""
-    findings = []
     for (variant, dataset), rows in table.groupby(["variant", "dataset"], sort=False):
         measured = "settings in which SHAP's error is larger than the greedy ranking's"
         greedy = rows[rows["ranking"] != SHAP]
         ends = (greedy["lead_high"] < 0).mean(), (greedy["lead_low"] < 0).mean()
         options = {"basis": "chosen", "reason": SUGGEST, "interval": ends, "possible": SHARE}
         name = f"{variant}, {dataset}"
-        findings.append(share_finding("s13", name, measured, greedy["lead"] < 0, **options))
-    return findings
+        yield share_finding("s13", name, measured, greedy["lead"] < 0, **options)

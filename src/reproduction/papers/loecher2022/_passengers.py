@@ -15,8 +15,6 @@ def compute(inputs, importance) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        ``loecher2022_titanic_rows/local_values``.
     importance : str
 
     Returns

@@ -34,8 +34,6 @@ def summary(inputs, importances) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        ``loecher2022_titanic/scores``.
     importances : list of str
 
     Returns

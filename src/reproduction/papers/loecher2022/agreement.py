@@ -8,6 +8,6 @@ __all__ = ["compute", "draw", "statements"]
 _NAMED = {"Saabas": "s29", "TreeSHAP": "s29"}
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s29: CFC are those of TreeInterpreter, SHAP values those of TreeExplainer."""
     return _agreement.statements(table, _NAMED)

@@ -66,7 +66,7 @@ def draw(table):
     return _simulations.draw(table, case, f"{_TITLES[case]}; {table['n'].max():.0f} draws")
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s05, s06 and s26 of the null case, s07, s08, s19, s27 and s28 of the power case."""
     return {NULL: _null, POWER: _power}[_case(table)](table)
 
@@ -84,28 +84,26 @@ def _each(table, names, case):
 
 def _null(table):
     """s05: MDI and SHAP rise with the categories; s06: PG(0.5, 1) and AIR do not; s26: unbiased."""
-    findings = []
     for name, variant, rows in _each(table, BIASED, NULL):
         measured = f"smallest step of the mean {name} from x2 over x3 and x4 to x5, and to x1"
         estimate = smallest(*_steps(rows, FEWER))
         options = {"possible": DISTANCES[name]}
-        findings.append(within("s05", variant, measured, 0.0, "at least", estimate, **options))
-    findings += _low(table)
+        yield within("s05", variant, measured, 0.0, "at least", estimate, **options)
+    yield from _low(table)
     for _, variant, rows in _each(table, UNBIASED, NULL):
         measured = "standard deviation of x2 over that of x5"
         estimate = deviation_ratio(rows, [("x2", "x5")])
         variant, options = f"variance, {variant}", {"possible": NOT_NEGATIVE}
-        findings.append(within("s06", variant, measured, 1.0, "at most", estimate, **options))
+        yield within("s06", variant, measured, 1.0, "at most", estimate, **options)
         measured = "largest ratio of the standard deviations of x2 to x3, x3 to x4, x4 to x5"
         estimate = deviation_ratio(rows, [(FEWER[a], a) for a in ("x3", "x4", "x5")])
         variant = f"{variant}, each step"
-        findings.append(within("s06", variant, measured, 1.0, "at most", estimate, **options))
-    return findings + _unbiased(table)
+        yield within("s06", variant, measured, 1.0, "at most", estimate, **options)
+    yield from _unbiased(table)
 
 
 def _unbiased(table):
     """s26: means over their errors; where children of one row leave a bias, as 8.3 predicts it."""
-    findings = []
     for importance, name in SAID_UNBIASED.items():
         for setting, key in settings(table, importance):
             rows = of(table, importance, NULL, **key)
@@ -117,8 +115,7 @@ def _unbiased(table):
                 bias = (LEFT_BY_A_CHILD[name] * children / _errors(rows)).max()
                 options["expected"] = (bias - DEVIATION, bias + DEVIATION)
             variant = f"{name}, {setting}"
-            findings.append(finding("s26", variant, measured, z, DEVIATION, **options))
-    return findings
+            yield finding("s26", variant, measured, z, DEVIATION, **options)
 
 
 def _low(table):
@@ -143,7 +140,7 @@ def _steps(rows, features):
 
 def _power(table):
     """s08, s27: the scores of x2 in the power case, where it alone tells y."""
-    findings = _mdi_fails(table) + _bias_remains(table)
+    findings = [*_mdi_fails(table), *_bias_remains(table)]
     for name, variant, rows in _each(table, UNBIASED, POWER):
         irrelevant = rows.drop(RELEVANT)
         measured = f"smallest lead of x2 over another feature by its mean {name}"
@@ -165,20 +162,19 @@ def _power(table):
 
 def _mdi_fails(table):
     """s07: x2 is lowest by MDI; s19: and only slightly higher than without effect."""
-    findings = []
     for name, variant, rows in _each(table, {"mdi_rows": "MDI"}, POWER):
         irrelevant = rows.drop(RELEVANT)
         measured = "mean MDI of the lowest other feature less that of x2"
         estimate = smallest(irrelevant["lead"], irrelevant["lead_error"])
         options = {"possible": DISTANCES[name]}
         lowest = f"{variant}, lowest"
-        findings.append(within("s07", lowest, measured, 0.0, "at least", estimate, **options))
+        yield within("s07", lowest, measured, 0.0, "at least", estimate, **options)
         first, n = rows.loc[RELEVANT, ["first", "n"]]
         measured = "share of draws in which x2 is first"
         estimate = first, share_interval(first, n)
         variant = f"{variant}, fails"
         options = {"basis": "chosen", "reason": _CHANCE, "possible": SHARE}
-        findings.append(within("s07", variant, measured, CHANCE, "at most", estimate, **options))
+        yield within("s07", variant, measured, CHANCE, "at most", estimate, **options)
     for setting, key in settings(table, "mdi_rows"):
         power, null = (of(table, "mdi_rows", case, **key) for case in (POWER, NULL))
         with_effect, without_effect = power.loc[[RELEVANT]], null.loc[[RELEVANT]]
@@ -188,10 +184,7 @@ def _mdi_fails(table):
         measured = "mean MDI of x2 over that in the null case"
         options = {"basis": "chosen", "reason": _SLIGHTLY, "possible": NOT_NEGATIVE}
         options["expected"] = _what_others_lose(power.drop(RELEVANT), null)
-        findings.append(
-            within("s19", f"MDI, {setting}", measured, SLIGHTLY, "at most", estimate, **options)
-        )
-    return findings
+        yield within("s19", f"MDI, {setting}", measured, SLIGHTLY, "at most", estimate, **options)
 
 
 def _what_others_lose(others, null):
@@ -203,10 +196,8 @@ def _what_others_lose(others, null):
 
 def _bias_remains(table):
     """s28: among the other features, MDI and SHAP still rise with the categories."""
-    findings = []
     for name, variant, rows in _each(table, BIASED, POWER):
         measured = f"smallest step of the mean {name} from x3 over x4 to x5, and from x3 to x1"
         estimate = smallest(*_steps(rows, [f for f in NOISE if FEWER[f] in NOISE]))
         options = {"possible": DISTANCES[name]}
-        findings.append(within("s28", variant, measured, 0.0, "at least", estimate, **options))
-    return findings
+        yield within("s28", variant, measured, 0.0, "at least", estimate, **options)

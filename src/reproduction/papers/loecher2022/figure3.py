@@ -42,8 +42,6 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        ``loecher2022_titanic/scores``.
     recorded : path, optional
         Table of R's numbers, measured once; rows of the case "R, randomForest".
     """
@@ -57,9 +55,7 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
 
 def draw(table):
     """MDA on top, MDI left, CFC right; gray is the control."""
-    from matplotlib import pyplot as plt
-
-    figure = plt.figure(figsize=(9, 5.8), layout="none")
+    figure = panels.figure(figsize=(9, 5.8), layout="none")
     places = {
         "mda": (0.11, 0.61, 0.6),
         "mdi_rows": (0.11, 0.14, 0.36),
@@ -94,7 +90,7 @@ def _draw_r(axis, table, importance):
         axis.plot(rows["value"], places, label=_DIAMONDS, **style)
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s01 with PassengerId as it is, s02 with it shuffled; s21: CFC is less prone than MDI."""
     findings = sizeable("s01", table, BIASED)
     findings += sizeable("s01", table, BIASED, feature="Age")

@@ -91,8 +91,6 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        The tables `FORESTS`, `SHAP_FORESTS`, `MTRY_2` and `DROPPED_SPLITS`.
     recorded : path, optional
         Areas from the author's stored scores, for the scores that he stored.
 
@@ -161,9 +159,8 @@ def _measured(areas, score):
     return row
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s10: who is best, among all features and among ten; s11: PGhat(1, 0) keeps up; s25: mtry."""
-    findings = []
     for variant in PRINTED:
         rows = table[table["variant"] == variant].set_index("score")
         rivals = rows.loc[[score for score in PRINTED[variant] if score != WINNER]]
@@ -179,9 +176,7 @@ def statements(table) -> list[dict]:
                 lead = rows.loc[WINNER, "first_ten"] - rivals["first_ten"].max()
                 options["expected"] = (lead - ROUNDING, min(lead + ROUNDING, 0.0))
             name = f"{variant}, {among}"
-            findings.append(
-                finding("s10", name, measured, values.min(), 0.0, "at least", **options)
-            )
+            yield finding("s10", name, measured, values.min(), 0.0, "at least", **options)
         values, errors = (rows.loc[list(COMPETITORS), f"behind{end}"] for end in ("", "_error"))
         interval = ((values - K * errors).max(), (values + K * errors).max())
         measured = f"largest lead of MDA, SHAP or AIR over PGhat(1, 0){_ERRORS}"
@@ -191,8 +186,8 @@ def statements(table) -> list[dict]:
             # PGhat(1, 0) loses what its dropped splits take away.
             best, simple = rows.loc[list(COMPETITORS), "value"].max(), rows.loc[SIMPLE]
             options["expected"] = (best - simple["predicted_high"], best - simple["predicted_low"])
-        findings.append(finding("s11", variant, measured, values.max(), COMPETITIVE, **options))
-    return [*findings, _of_mtry(table)]
+        yield finding("s11", variant, measured, values.max(), COMPETITIVE, **options)
+    yield _of_mtry(table)
 
 
 def _of_mtry(table):

@@ -8,6 +8,6 @@ __all__ = ["compute", "draw", "statements"]
 _NAMED = {"Saabas": "s18", "TreeSHAP": "s04"}
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s18: XGBoost computes path attributions; s04: programs of Algorithm 2 compute SHAP values."""
     return _agreement.statements(table, _NAMED)

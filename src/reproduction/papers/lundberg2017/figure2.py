@@ -32,10 +32,6 @@ UP, DOWN = COLORS["vermilion"], COLORS["blue"]
 def compute(inputs) -> pd.DataFrame:
     """Every step of every order, the path method and the SHAP values.
 
-    Parameters
-    ----------
-    inputs : unused
-
     Returns
     -------
     DataFrame
@@ -86,9 +82,7 @@ def path_order(x, tree: Tree) -> tuple[int, ...]:
 
 def draw(table):
     """Left: arrows for the path's order, its reverse and the average; right: all orders."""
-    from matplotlib import pyplot as plt
-
-    figure = plt.figure(figsize=(9.2, 6.6))
+    figure = panels.figure(figsize=(9.2, 6.6))
     left, right = figure.subfigures(1, 2, width_ratios=[1.25, 1])
     steps = table[table["part"] == "order"]
     start = steps["expectation"].iloc[0]

@@ -36,11 +36,6 @@ _DIGITS = 5 * 0.5e-5
 def compute(inputs) -> pd.DataFrame:
     """R2 by number of groups, the area under it, and leads of one clustering over another.
 
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``lundberg2017_clustering/clustering_r2``.
-
     Returns
     -------
     DataFrame
@@ -145,7 +140,7 @@ def draw(table):
     return _figure4.draw(table)
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s06 to s08 and s16 by leads of the area, and s17: both ends of the curves.
 
     s06 and s07 are judged by the lead in-sample, as in the paper. Beside it stands the lead over
@@ -195,7 +190,6 @@ def _known_to_features(table, dataset):
 def _judged(statement, leads, areas, kind="at least"):
     pairs = LEADS[statement]
     paired = pd.concat(leads[(leads["clustered"] == a) & (leads["versus"] == b)] for a, b in pairs)
-    findings = []
     for (dataset, mode), rows in paired.groupby(["dataset", "mode"], sort=False):
         comparison = ", ".join(f"{CLUSTERED[a][0]} less {CLUSTERED[b][0]}" for a, b in pairs)
         is_over = rows["statistic"].iat[0] == _OVER
@@ -216,8 +210,7 @@ def _judged(statement, leads, areas, kind="at least"):
         )
         # A single repeat has no standard error, and decides nothing.
         has_interval = np.isfinite(judged["interval"]).all()
-        findings.append(judged if has_interval else {**judged, "value": None, "interval": None})
-    return findings
+        yield judged if has_interval else {**judged, "value": None, "interval": None}
 
 
 def _of_areas(leads, areas):

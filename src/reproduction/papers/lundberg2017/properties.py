@@ -69,7 +69,6 @@ def compute(inputs, n_pairs: int = 2000, n_fitted: int = 150, seed: int = 0) -> 
 
     Parameters
     ----------
-    inputs : unused
     n_pairs : int
         Random pairs of functions for each number of features, by formulas.
     n_fitted : int
@@ -415,7 +414,7 @@ def _share_of_pairs(a, b):
     return (first != second).sum() / (len(a) * (len(a) - 1))
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s09 to s15 and s19."""
     value = table.set_index(["property", "case", "quantity"])["value"]
     return [

@@ -18,6 +18,6 @@ _NAMED = dict.fromkeys(
 )
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s47: the packages that compute each measure, appendix C."""
     return _agreement.statements(table, _NAMED)

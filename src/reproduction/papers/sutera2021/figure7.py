@@ -40,13 +40,7 @@ _LINES = {
 
 
 def compute(inputs) -> pd.DataFrame:
-    """Correlations of every sample in rising order, of the forests of table 4.
-
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``sutera2021_local/row_correlation``.
-    """
+    """Correlations of every sample in rising order, of the forests of table 4."""
     rows = inputs["sutera2021_local/row_correlation"].rename(columns={"data": "dataset"})
     keys = ["variant", "dataset", "versus", "correlation"]
     rows = rows.sort_values([*keys, "value"], kind="stable", ignore_index=True)
@@ -56,9 +50,7 @@ def compute(inputs) -> pd.DataFrame:
 
 def draw(table):
     """Six panels as in the paper (signed scores, those of table 4 as printed)."""
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(2, 3, figsize=(9.6, 5.6))
+    figure, axes = panels.subplots(2, 3, figsize=(9.6, 5.6))
     published = table[table["variant"] == "published"]
     for axis, (dataset, title) in zip(axes.flat, PANELS.items(), strict=True):
         panel = published[published["dataset"] == dataset]
@@ -92,19 +84,17 @@ def draw(table):
     return figure
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s21 and s43, by data set, of signed scores and Pearson correlation.
 
     The paper does not say which samples count as uncorrelated. Its numbers do: in table 4,
     between 0.6 and 9.7 % of the samples of four data sets do not reach 0.75.
     """
     rows = table[(table["variant"] == "published") & (table["correlation"] == "pearson")]
-    findings = []
     for dataset in PANELS:
         of_set = rows[rows["dataset"] == dataset].groupby("versus", sort=False)["value"]
-        findings.append(_uncorrelated(dataset, of_set))
-        findings += [_close_to_1(dataset, of_set, bound) for bound in (SIMILAR, CLOSE)]
-    return findings
+        yield _uncorrelated(dataset, of_set)
+        yield from [_close_to_1(dataset, of_set, bound) for bound in (SIMILAR, CLOSE)]
 
 
 def _uncorrelated(dataset, of_set):

@@ -11,7 +11,6 @@ def compute(inputs, recipes) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : unused
     recipes : dict of str to dict
         Data recipes by name; those that draw rows are drawn once.
     """

@@ -66,13 +66,12 @@ def _by_samples(correlations):
     return table.reset_index()
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s20: vectors that correlate at 0.75 or more, in percent, by data set.
 
     The paper: more than 90 % in four data sets of six, more than 80 % in two.
     """
     shares = table[(table["variant"] == "published") & (table["statistic"] == "frac>=0.75")]
-    findings = []
     for correlation, rows in shares.groupby("correlation", sort=False):
         smallest_shares = rows.groupby("dataset")["value"].min().sort_values(ascending=False)
         for measured, rank, limit in (
@@ -81,19 +80,16 @@ def statements(table) -> list[dict]:
         ):
             variant = f"{correlation}, {limit:g} %"
             value = smallest_shares.iloc[rank]
-            findings.append(
-                finding(
-                    "s20",
-                    variant,
-                    measured,
-                    value,
-                    limit,
-                    "at least",
-                    basis="printed",
-                    possible=(0, 100),
-                )
+            yield finding(
+                "s20",
+                variant,
+                measured,
+                value,
+                limit,
+                "at least",
+                basis="printed",
+                possible=(0, 100),
             )
-    return findings
 
 
 def _cells(summary):

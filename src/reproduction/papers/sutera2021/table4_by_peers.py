@@ -47,7 +47,7 @@ def compute(inputs) -> pd.DataFrame:
     return table
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s47: cells of table 4 that the packages alone give as printed, of those compared."""
     judged = table[table["printed"].notna() & (table["printed"] != "")]
     n_different = (judged["equal"].astype(str) != "True").sum()

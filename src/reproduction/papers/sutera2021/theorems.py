@@ -217,7 +217,6 @@ def compute(inputs, n_distributions: int = 135, seed: int = 0) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : unused
     n_distributions, seed : int
         See `theory.random_distributions`.
 
@@ -235,14 +234,14 @@ def compute(inputs, n_distributions: int = 135, seed: int = 0) -> pd.DataFrame:
     )
     for joint in theory.random_distributions(n_distributions, seed):
         cases += theory.cases(joint)
-    rows = _put_together(cases)
+    rows = list(_put_together(cases))
     rows += [_generalized(rows, impurity) for impurity in ("gini", "variance")]
     order = list(QUANTITIES)
     rows.sort(key=lambda r: order.index((r["statement"], r["quantity"])))
     return pd.DataFrame(rows)
 
 
-def statements(table: pd.DataFrame) -> list[dict]:
+def statements(table: pd.DataFrame):
     """Findings that decide each statement; a statement with several of them holds if all do.
 
     Parameters
@@ -257,7 +256,6 @@ def statements(table: pd.DataFrame) -> list[dict]:
         error or the count must be at most the limit) or ``"at least"`` (the smallest margin must
         be at least that); ``measured``.
     """
-    findings = []
     for (statement, variant), (measured, names) in FINDINGS.items():
         rows = table[table["statement"] == statement].to_dict("records")
         judged = [
@@ -275,23 +273,20 @@ def statements(table: pd.DataFrame) -> list[dict]:
         largest = max(row["n"] for row in rows) if is_count else _LARGEST
         options["possible"] = (0 if kind == "at most" else -largest, largest)
         options["expected"] = EXPECTED.get((statement, variant))
-        findings.append(finding(statement, variant, measured, value, limit, kind, **options))
-    return findings
+        yield finding(statement, variant, measured, value, limit, kind, **options)
 
 
 def _put_together(cases):
     groups = {}
     for statement, quantity, impurity, values in cases:
         groups.setdefault((statement, quantity, impurity), []).append(np.ravel(values))
-    rows = []
     for (statement, quantity, impurity), arrays in groups.items():
         values = np.concatenate(arrays)
         reduction, _ = QUANTITIES[statement, quantity]
         values = np.abs(values) if reduction == "max" else values
         key = {"statement": statement, "quantity": quantity, "impurity": impurity}
         if len(values):
-            rows.append({**key, "value": float(getattr(np, reduction)(values)), "n": len(values)})
-    return rows
+            yield {**key, "value": float(getattr(np, reduction)(values)), "n": len(values)}
 
 
 def _generalized(rows, impurity):
@@ -405,7 +400,6 @@ def _mirrored():
     X_1 and X_2 are symmetric in the game, so that their changing places leaves it alone.
     """
     x = (0, 0)
-    rows = []
     for statement, joint, names, game, importance in (
         (
             "s31",
@@ -427,12 +421,11 @@ def _mirrored():
         p = joint.n_features
         coalitions = [s for k in range(p + 1) for s in combinations(range(p), k)]
         worth = np.array([games[0](s) - games[1](s) for s in coalitions])
-        rows.append((statement, f"mirrored inputs: difference of {names[0]}, built", worth))
+        yield (statement, f"mirrored inputs: difference of {names[0]}, built", worth)
         for k in (1, 2):
             first, second = (importance(theory.MultiwayForest(joint, k)) for joint in pair)
             quantity = f"mirrored inputs: difference of {names[1]}, K = {k}, built"
-            rows.append((statement, quantity, np.abs(first - second).max()))
-    return rows
+            yield (statement, quantity, np.abs(first - second).max())
 
 
 def _appendix_f():
@@ -458,14 +451,13 @@ def _forests():
     wines = wine.load()
     cases = [(data.X, data.y) for data in (iris.load(), wines)]
     quantity = "mean of local - global MDI, relative"
-    quantities = []
     for criterion in ("entropy", "gini"):
         for bootstrap, word in ((False, "unbagged"), (True, "bagged")):
             errors = [_eq9("Classifier", c, criterion, bootstrap) for c in cases]
-            quantities.append(("s04", f"{word}: {quantity}", criterion, np.array(errors)))
+            yield ("s04", f"{word}: {quantity}", criterion, np.array(errors))
     # The alcohol of a wine from its other properties.
     errors = _eq9("Regressor", (wines.X[:, 1:], wines.X[:, 0]), "squared_error", False)
-    return [*quantities, ("s24", f"regression forests: {quantity}", "variance", errors)]
+    yield ("s24", f"regression forests: {quantity}", "variance", errors)
 
 
 def _totals():
