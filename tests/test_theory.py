@@ -80,7 +80,7 @@ def test_global_limit_is_the_shapley_value_of_information(seed):
     joint = random_joint(seed)
 
     def value(known):
-        return theory.entropy(joint.given({})) - theory.conditional_entropy(joint, known)
+        return theory.entropy(joint.given({})) - theory.conditional_impurity(joint, known)
 
     expected = shapley(joint.n_features, value)
     assert theory.mdi_totally_randomized(joint) == pytest.approx(expected, abs=1e-14)
@@ -101,7 +101,7 @@ def test_local_limit_is_the_shapley_value_of_the_local_game(seed):
 
 def test_best_split_tree_shares_out_all_information():
     joint = random_joint(0)
-    total = theory.entropy(joint.given({})) - theory.conditional_entropy(joint, {0, 1, 2})
+    total = theory.entropy(joint.given({})) - theory.conditional_impurity(joint, {0, 1, 2})
     assert theory.mdi_best_split(joint).sum() == pytest.approx(total, abs=1e-14)
 
 
@@ -587,10 +587,11 @@ def test_statements_hold_but_for_asides(table):
 
 
 def test_every_quantity_with_a_limit_decides_a_finding():
-    for (statement, quantity), (_, limit) in theorems.QUANTITIES.items():
-        names = [n for (s, _), (_, n) in theorems.FINDINGS.items() if s == statement]
-        deciding = sum(quantity.startswith(n or "") for n in names)
-        assert deciding == (limit is not None), quantity
+    decided = set()
+    for (statement, quantity), (_, limit, variant) in theorems.QUANTITIES.items():
+        assert (limit is None) == (variant is None), quantity
+        decided |= set() if variant is None else {(statement, variant)}
+    assert decided == set(theorems.FINDINGS)
 
 
 # Infinite forests

@@ -17,7 +17,16 @@ import numpy as np
 from reproduction import seeds
 from splitcredit import registry
 
-__all__ = ["OUTCOMES", "Dataset", "available", "files", "from_sklearn", "load", "loader"]
+__all__ = [
+    "OUTCOMES",
+    "Dataset",
+    "available",
+    "files",
+    "from_sklearn",
+    "from_table",
+    "load",
+    "loader",
+]
 
 # ``permuted`` permutes the outcomes among the rows: no feature has information about them then.
 OUTCOMES = ("observed", "permuted")
@@ -150,6 +159,16 @@ def _permuted(data, recipe, repeat):
     seed = [seeds.derive(recipe, repeat, "permuted outcome"), 1 + repeat]
     order = np.random.default_rng(seed).permutation(len(data.y))
     return replace(data, y=data.y[order], relevant=())
+
+
+def from_table(features, y, class_names=()) -> Dataset:
+    """The data set of a DataFrame of features; for regression without `class_names`."""
+    return Dataset(
+        X=np.ascontiguousarray(features, dtype=np.float64),
+        y=y.to_numpy(np.int64 if class_names else np.float64),
+        feature_names=tuple(features.columns),
+        class_names=class_names,
+    )
 
 
 def from_sklearn(bunch, rows: int | None = None) -> Dataset:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from reproduction.datasets import Dataset
+from reproduction.datasets import Dataset, from_table
 from reproduction.datasets._tables import Table, sample
 from reproduction.parameters import Seed, Share
 
@@ -49,13 +49,5 @@ def load(
     table = sample(TABLE.read(), share, np.random.default_rng(random_state))
     numeric = table.drop(columns=["Genotype", "Class"])
     if target == "Class":
-        y, class_names = table["Class"].map(CLASSES.index).to_numpy(np.int64), CLASSES
-    else:
-        y, class_names = numeric["tau"].to_numpy(np.float64), ()
-        numeric = numeric.drop(columns=list(NOT_FOR_TAU))
-    return Dataset(
-        X=np.ascontiguousarray(numeric, dtype=np.float64),
-        y=y,
-        feature_names=tuple(numeric.columns),
-        class_names=class_names,
-    )
+        return from_table(numeric, table["Class"].map(CLASSES.index), CLASSES)
+    return from_table(numeric.drop(columns=list(NOT_FOR_TAU)), numeric["tau"])

@@ -6,9 +6,7 @@ recordings of each.
 
 from typing import Literal
 
-import numpy as np
-
-from reproduction.datasets import Dataset
+from reproduction.datasets import Dataset, from_table
 from reproduction.datasets._tables import Table
 
 TABLE = Table(
@@ -36,8 +34,4 @@ def load(target: Literal["motor_UPDRS", "total_UPDRS"] = "motor_UPDRS") -> Datas
         raise ValueError(f"parkinson has no target {target!r}: expected {' or '.join(TARGETS)}")
     table = TABLE.read()
     features = table.drop(columns=list(NO_FEATURES))
-    return Dataset(
-        X=np.ascontiguousarray(features, dtype=np.float64),
-        y=table[target].to_numpy(np.float64),
-        feature_names=tuple(features.columns),
-    )
+    return from_table(features, table[target])

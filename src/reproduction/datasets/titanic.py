@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from reproduction.datasets import Dataset
+from reproduction.datasets import Dataset, from_table
 from reproduction.datasets._tables import Table, sample
 from reproduction.parameters import Seed, Share
 
@@ -49,9 +49,4 @@ def load(
     features = table[list(FEATURES)].assign(Sex=table["Sex"].map(SEXES.index))
     if shuffled:
         features[shuffled] = random.permutation(features[shuffled].to_numpy())
-    return Dataset(
-        X=np.ascontiguousarray(features, dtype=np.float64),
-        y=table["Survived"].to_numpy(np.int64),
-        feature_names=FEATURES,
-        class_names=("died", "survived"),
-    )
+    return from_table(features, table["Survived"], ("died", "survived"))

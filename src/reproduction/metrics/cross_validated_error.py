@@ -23,8 +23,6 @@ def compute(
 
     Parameters
     ----------
-    attributions : dict
-        Not used.
     training : Dataset
     refit : callable (X, y) -> fitted model
     n_folds : int, 2 or more

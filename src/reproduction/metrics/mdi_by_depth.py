@@ -14,8 +14,6 @@ def compute(attributions, forest, data) -> pd.DataFrame:
 
     Parameters
     ----------
-    attributions : dict
-        Not used.
     forest : Forest
         With impurities.
     data : Dataset

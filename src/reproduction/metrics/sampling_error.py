@@ -32,8 +32,6 @@ def compute(
 
     Parameters
     ----------
-    attributions : dict
-        Not used.
     forest : Forest, with one output
     data : Dataset
         Rows that pairs are made with.

@@ -21,8 +21,6 @@ def compute(attributions, forest, training) -> pd.DataFrame:
 
     Parameters
     ----------
-    attributions : dict
-        Not used.
     forest : Forest
         Bagged.
     training : Dataset

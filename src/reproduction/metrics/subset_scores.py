@@ -33,8 +33,6 @@ def compute(attributions, training, estimator, random_state: Seed = 0) -> pd.Dat
 
     Parameters
     ----------
-    attributions : dict
-        Not used.
     training : Dataset
         Two classes, 0 and 1. Features with whole numbers only are categories.
     estimator : unfitted RandomForestClassifier

@@ -38,7 +38,6 @@ def finding(
     interval=None,
     possible=None,
     expected=None,
-    stand_in=False,
     beside=False,
 ) -> dict:
     """The measurement that decides a finding in words, for `reproduction.claims.judge_statements`.
@@ -70,9 +69,6 @@ def finding(
     expected : pair of float or None, optional
         Range in which the cause on file predicts `value`, if it is not to hold. It comes from the
         table, from other rows than `value`, or from theory.
-    stand_in : bool
-        Whether the data replace those of the paper, in an artefact whose other data are the
-        paper's.
     beside : bool
         Whether it stands beside the statement and does not count toward its outcome: a premise, or
         a measure that the statement does not name.
@@ -89,9 +85,18 @@ def finding(
         "interval": None if interval is None else (float(interval[0]), float(interval[1])),
         "possible": _ends(possible),
         "expected": _ends(expected),
-        "stand_in": bool(stand_in),
         "beside": bool(beside),
     }
+
+
+def around(value, half_width) -> tuple:
+    """Ends of the interval that reaches so far to either side of a value."""
+    return value - half_width, value + half_width
+
+
+def of_size(low, high) -> tuple:
+    """The interval of the absolute value of a number in an interval."""
+    return 0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high))
 
 
 def _ends(pair):

@@ -109,11 +109,6 @@ def conditional_impurity(joint: JointDistribution, features, impurity="entropy")
     return float((rows.sum(axis=1) * impurity_of(rows, impurity, joint.values)).sum())
 
 
-def conditional_entropy(joint: JointDistribution, features) -> float:
-    """H(Y | the given inputs), in bits."""
-    return conditional_impurity(joint, features)
-
-
 def information(joint: JointDistribution, feature: int, given=(), impurity="entropy") -> float:
     """I(Y; X_feature | X_given), in bits; for another impurity its mean decrease likewise."""
     before = conditional_impurity(joint, given, impurity)

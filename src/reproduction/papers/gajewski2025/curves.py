@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.figures import COLORS, panels
-from reproduction.papers import finding
+from reproduction.papers import around, finding
 from reproduction.papers.gajewski2025._settings import (
     DATASETS,
     METHODS,
@@ -257,7 +257,7 @@ def _zeros(name, rows, n_features):
         "at least",
         basis="chosen",
         reason=f"often is taken as one pair in ten; {interval}",
-        interval=(share[0] - error[0], share[0] + error[0]),
+        interval=around(share[0], error[0]),
         possible=SHARE,
         # A gap that is 0 for wider noise is so for this; and if trees split on nearly all features,
         # nearly all sets without a split have one feature, as one pair in `n_features` has.

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.figures import COLORS, panels
-from reproduction.papers import finding
+from reproduction.papers import finding, of_size
 from reproduction.papers.gajewski2025 import _clocks, _ensembles
 from reproduction.papers.gajewski2025._settings import NOT_NEGATIVE
 
@@ -157,7 +157,7 @@ def statements(table):
         if row["method"] == "exact":
             args = measured, row["value"], POWER + HALF_DIGIT, "at most"
             yield finding("s01", name, *args, possible=NOT_NEGATIVE, **options)
-            options["interval"] = _distance(row["low"] - POWER, row["high"] - POWER)
+            options["interval"] = of_size(row["low"] - POWER, row["high"] - POWER)
             # The square is a bound: with fewer nodes no more seconds, and at most quadratic.
             ranges = {"possible": NOT_NEGATIVE, "expected": (0, POWER)}
             args = f"|{measured}, less {POWER}|", abs(row["value"] - POWER), HALF_DIGIT, "at most"
@@ -175,11 +175,6 @@ def statements(table):
             HALF_DIGIT,
             basis="rounding",
             reason=reason,
-            interval=_distance(row["low"] - 1, row["high"] - 1),
+            interval=of_size(row["low"] - 1, row["high"] - 1),
             possible=NOT_NEGATIVE,
         )
-
-
-def _distance(low, high):
-    """The interval of the absolute value of a number in an interval."""
-    return 0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high))

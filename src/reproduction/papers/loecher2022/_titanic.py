@@ -9,7 +9,7 @@ import pandas as pd
 
 from reproduction.datasets.titanic import FEATURES
 from reproduction.figures import COLORS
-from reproduction.papers import finding
+from reproduction.papers import around, finding, of_size
 
 SCORES = "loecher2022_titanic/scores"
 AS_THEY_ARE, SHUFFLED, FEWER = "passengers", "PassengerId shuffled", "571 rows"
@@ -71,8 +71,7 @@ def _ratios(rows):
 def of_sex(table, importance, feature=ID, case=AS_THEY_ARE):
     """Mean score of a feature over that of Sex, and its interval over the seeds."""
     row = row_of(table, importance, feature, case)
-    value, width = row["of_sex"], K * row["of_sex_error"]
-    return value, (value - width, value + width)
+    return row["of_sex"], around(row["of_sex"], K * row["of_sex_error"])
 
 
 def row_of(table, importance, feature, case=AS_THEY_ARE) -> dict:
@@ -109,9 +108,8 @@ def near_zero(statement, table, names, case=AS_THEY_ARE, beside=False) -> list[d
     """Findings that PassengerId gets next to nothing, one a measure."""
     findings = []
     for importance, name in names.items():
-        value, (low, high) = of_sex(table, importance, ID, case)
-        nearest = 0.0 if low < 0 < high else min(abs(low), abs(high))
-        estimate = abs(value), (nearest, max(abs(low), abs(high)))
+        value, interval = of_sex(table, importance, ID, case)
+        estimate = abs(value), of_size(*interval)
         measured = f"|PassengerId| over Sex, {name}"
         criterion = (LARGEST_NEAR_ZERO, "at most", _NEAR_ZERO, beside)
         findings.append(chosen(statement, _named(name, ID, case), measured, estimate, *criterion))

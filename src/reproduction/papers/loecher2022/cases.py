@@ -6,7 +6,7 @@ The table has the null case (figure 6) or the power case (figure 7).
 import numpy as np
 import pandas as pd
 
-from reproduction.papers import finding
+from reproduction.papers import around, finding
 from reproduction.papers.loecher2022 import _simulations
 from reproduction.papers.loecher2022._simulations import (
     BIASED,
@@ -113,7 +113,7 @@ def _unbiased(table):
             if name in LEFT_BY_A_CHILD:
                 children = of(table, SINGLE_CHILDREN, NULL, **key)["value"]
                 bias = (LEFT_BY_A_CHILD[name] * children / _errors(rows)).max()
-                options["expected"] = (bias - DEVIATION, bias + DEVIATION)
+                options["expected"] = around(bias, DEVIATION)
             variant = f"{name}, {setting}"
             yield finding("s26", variant, measured, z, DEVIATION, **options)
 
@@ -191,7 +191,8 @@ def _what_others_lose(others, null):
     """The same ratio if x2 gets what the others lose, as a full tree takes all impurity away."""
     errors = np.hypot.reduce([*_errors(others), *_errors(null)])
     left, before = null["value"].sum() - others["value"].sum(), null.loc[RELEVANT, "value"]
-    return (left - K * errors) / before, (left + K * errors) / before
+    low, high = around(left, K * errors)
+    return low / before, high / before
 
 
 def _bias_remains(table):

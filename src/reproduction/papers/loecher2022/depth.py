@@ -10,7 +10,7 @@ import pandas as pd
 from reproduction.datasets import titanic
 from reproduction.datasets.titanic import FEATURES
 from reproduction.figures import COLORS, panels
-from reproduction.papers import finding
+from reproduction.papers import around, finding
 from reproduction.papers.loecher2022 import _titanic, _two_orders
 from reproduction.papers.loecher2022._titanic import ID, LEAST_SIZEABLE, STRONGEST, K, chosen
 
@@ -157,4 +157,4 @@ def _by_order(table):
 
 def _estimate(row):
     """The value of a row, and its interval over the seeds."""
-    return row["value"], (row["value"] - K * row["error"], row["value"] + K * row["error"])
+    return row["value"], around(row["value"], K * row["error"])

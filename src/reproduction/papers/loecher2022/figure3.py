@@ -12,7 +12,7 @@ import pandas as pd
 
 from reproduction import storage
 from reproduction.figures import COLORS, panels
-from reproduction.papers import finding
+from reproduction.papers import around, finding
 from reproduction.papers.loecher2022 import _titanic
 from reproduction.papers.loecher2022._titanic import (
     AS_THEY_ARE,
@@ -120,7 +120,7 @@ def _less(statement, table, names, smaller, larger, feature, case=AS_THEY_ARE, b
     measured += f"{_titanic.K:.0f} standard errors over the seeds"
     variant = f"{names[smaller]} below {names[larger]}, {feature}"
     variant += "" if case == AS_THEY_ARE else f", {case}"
-    options = {"basis": "monte-carlo", "interval": (value - width, value + width)}
+    options = {"basis": "monte-carlo", "interval": around(value, width)}
     options["beside"] = beside
     most = [_titanic.all_of_sex(table, name, case) for name in (larger, smaller)]
     options["possible"] = (-sum(most), sum(most))

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.figures import panels
+from reproduction.papers import around
 from reproduction.papers.loecher2022 import _simulations
 from reproduction.papers.loecher2022._simulations import (
     FEATURES,
@@ -120,13 +121,13 @@ def statements(table):
             ("shap_inbag_y", 0.0, "at most", "in-bag, another feature is expected to be before x2"),
         ):
             row = rows[name]
-            estimate = _interval(row["separation"], row["separation_error"])
+            estimate = _estimate(row, "separation")
             options = {"basis": "chosen", "reason": reason, "expected": _around(apart[name])}
             text = measured.format(f"weighted, {WEIGHTED[name]}")
             yield within("s09", f"{WEIGHTED[name]}, {mtry}", text, limit, kind, estimate, **options)
         for name, before in BEFORE.items():
             row = rows[name]
-            estimate = _interval(row["gain"], row["gain_error"])
+            estimate = _estimate(row, "gain")
             text = f"that distance, weighted and out-of-bag, less that of SHAP of {before}"
             gain, most = apart["shap_oob_y"] - apart[name], np.inf
             if name == "shap_oob":
@@ -143,9 +144,8 @@ def _around(value, most=np.inf):
     return value - ROUNDING, min(value + ROUNDING, most)
 
 
-def _interval(value, error):
-    width = _simulations.K * error
-    return value, (value - width, value + width)
+def _estimate(row, name):
+    return row[name], around(row[name], _simulations.K * row[f"{name}_error"])
 
 
 def _null(table, variant, mtry):

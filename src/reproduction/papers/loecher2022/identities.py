@@ -16,7 +16,7 @@ from sklearn.datasets import load_diabetes
 
 from reproduction import models
 from reproduction.datasets import breast_cancer, digits, noisy_features, titanic, wine
-from reproduction.papers import finding
+from reproduction.papers import around, finding
 from reproduction.papers.loecher2022 import _identities, _useless_split
 from reproduction.papers.loecher2022._titanic import ID
 from reproduction.papers.loecher2022.figure4 import VERY_HIGH, VERY_HIGH_REASON
@@ -279,30 +279,24 @@ COUNTER_EXAMPLES = ("breast_cancer", "noisy_features")
 def statements(table):
     """s12 to s17, s22, s23, s30; of s13 the identity; of s21 that contributions cancel; s31."""
     identity = table[table["part"] == "identity"].groupby("quantity")["value"].max()
-    findings = [
-        finding(
+    for key, quantities in IDENTITIES.items():
+        yield finding(
             *(*key, MEASURED[key], identity[list(quantities)].max(), ROUNDING),
             beside=key in PROVED,
             possible=ERROR,
-            expected=_around(identity[PREDICTED[key]]) if key in PREDICTED else None,
+            expected=around(identity[PREDICTED[key]], ROUNDING) if key in PREDICTED else None,
         )
-        for key, quantities in IDENTITIES.items()
-    ]
-    findings.append(_of_missingness(identity[_identities.UNTESTED]))
-    findings += _of_equivalence(table[table["part"] == "counter-example"])
-    findings += _of_noise(table[table["part"] == "canceling"])
-    findings += _of_alike(table[table["part"] == "alike"])
-    return findings + _of_bias(table[table["part"] == "simulation"])
-
-
-def _around(value):
-    return value - ROUNDING, value + ROUNDING
+    yield _of_missingness(identity[_identities.UNTESTED])
+    yield from _of_equivalence(table[table["part"] == "counter-example"])
+    yield from _of_noise(table[table["part"] == "canceling"])
+    yield from _of_alike(table[table["part"] == "alike"])
+    yield from _of_bias(table[table["part"] == "simulation"])
 
 
 def _of_missingness(largest):
     """s30: a value that is not 0 would violate missingness; the theory of TreeSHAP has none."""
     measured = "largest |SHAP| of a feature that a tree does not test"
-    options = {"possible": ERROR, "expected": _around(0.0)}
+    options = {"possible": ERROR, "expected": around(0.0, ROUNDING)}
     variant = "features that a tree does not test"
     return finding("s30", variant, measured, largest, ROUNDING, "at least", **options)
 
@@ -312,7 +306,10 @@ def _of_equivalence(table):
     for name in COUNTER_EXAMPLES:
         value = table[table["data"] == name].set_index("quantity")["value"]
         residual = value[_identities.BEST]
-        options = {"possible": ERROR, "expected": _around(value[_identities.BEST_PREDICTED])}
+        options = {
+            "possible": ERROR,
+            "expected": around(value[_identities.BEST_PREDICTED], ROUNDING),
+        }
         measured = "largest difference of MDI-oob and the multiple of PG(1,2) that fits best; "
         measured += f"MDI-oob is {value['largest MDI-oob']:.2g} at most, its correlation with "
         measured += f"PG(1,2) {value['correlation of PG(1,2) and MDI-oob']:.4f}"
@@ -322,7 +319,7 @@ def _of_equivalence(table):
 
 def _of_noise(table):
     """s21: whether contributions cancel more where overfitting is, and where nothing tells y."""
-    rows, findings = table.set_index("quantity"), []
+    rows = table.set_index("quantity")
     left = "share of the CFC that is left when those of the trees are added up: "
     quantities = [
         (f"{larger} against {smaller}", left, f"{_identities.LEFT}, ", _less(larger, smaller))
@@ -334,11 +331,10 @@ def _of_noise(table):
         difference, width = row["value"], K * row["standard_error"]
         of = "data sets" if row["data"] == "noisy_features" else "forests"
         measured = f"{beginning}{name}; {K:.0f} standard errors over {row['n']} {of}"
-        options = {"basis": "monte-carlo", "interval": (difference - width, difference + width)}
+        options = {"basis": "monte-carlo", "interval": around(difference, width)}
         options["possible"] = (-1.0, 1.0)
         variant = f"canceling, {variant}"
-        findings.append(finding("s21", variant, measured, difference, 0.0, "at least", **options))
-    return findings
+        yield finding("s21", variant, measured, difference, 0.0, "at least", **options)
 
 
 def _of_alike(table):
@@ -371,7 +367,7 @@ def _of_bias(table):
     simulated = f"; standard errors of {table['n'].max()} draws"
     single = hat[has_single]
     bias = (single["expected"] / single["standard_error"]).max()
-    predicted = {"with correction, a child of one row": (bias - DEVIATION, bias + DEVIATION)}
+    predicted = {"with correction, a child of one row": around(bias, DEVIATION)}
     for variant, rows, formula, measured in (
         ("without correction", raw, None, "largest distance of the mean from sigma^2 / N"),
         ("with correction", hat[~has_single], 0.0, "largest distance of the mean from 0"),

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction import storage
-from reproduction.papers import finding
+from reproduction.papers import around, finding
 
 ALL, FIRST = 50, 10
 # Replications behind the printed numbers (section 4.2).
@@ -137,7 +137,7 @@ def _predicted(table):
         dropped = "described", f"{row['score']}, dropped splits"
         if row["variant"] == "published":
             error = K * row["standard_error"]
-            low, high = row["author"] - error, row["author"] + error
+            low, high = around(row["author"], error)
         elif dropped in area.index:
             low, high = area[dropped], area["published", row["score"]]
         table.loc[place, ["predicted_low", "predicted_high"]] = low, high
@@ -206,13 +206,13 @@ def _of_mtry(table):
         "squared distances of the printed areas of PG and MDI from ours, in squared standard "
     )
     measured += "errors: those with mtry 2 less those with mtry 3"
-    interval = (difference - TWENTY_TO_ONE, difference + TWENTY_TO_ONE)
     # Areas, and so their distances, are 0 to 1.
     most = [
         float((1 / rows.loc[scores, "standard_error"] ** 2).sum())
         for scores in ([f"{score}, mtry 2" for score in OF_MTRY_2], [*OF_MTRY_2])
     ]
-    options = {"basis": "chosen", "reason": _TWENTY, "interval": interval}
+    options = {"basis": "chosen", "reason": _TWENTY}
+    options["interval"] = around(difference, TWENTY_TO_ONE)
     options["possible"] = (-most[1], most[0])
     return finding("s25", "table 1, mtry", measured, difference, 0.0, "at most", **options)
 

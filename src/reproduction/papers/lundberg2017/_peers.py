@@ -6,10 +6,16 @@ that would have to be fitted to get it.
 
 import json
 from collections import Counter
+from importlib.metadata import packages_distributions, version
 
 import numpy as np
 
 from reproduction.papers.lundberg2017 import _algorithms
+
+
+def release(package) -> str:
+    """Release of a package that is imported by this name."""
+    return version(packages_distributions()[package][0])
 
 
 def algorithm_2(forest, X) -> np.ndarray:

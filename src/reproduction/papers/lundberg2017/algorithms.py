@@ -8,7 +8,6 @@ implementations in floating point from fractions as trees get deep.
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from importlib.metadata import packages_distributions, version
 
 import numpy as np
 import pandas as pd
@@ -108,7 +107,7 @@ def errors(recorded=None, depths=_deep.DEPTHS) -> list[dict]:
     names = {"algorithm_2": (PRINTED_ALGORITHM, "")}
     names["splitcredit"] = ("splitcredit", splitcredit.__version__)
     for peer in ("shap", "xgboost"):
-        names[peer] = (peer, version(packages_distributions()[peer][0]))
+        names[peer] = (peer, _peers.release(peer))
     rows = []
     for case in (*_deep.cases(depths), *_deep.real_cases(), *_deep.forest_cases()):
         for method in METHODS if case.reference == "fractions" else ("shap",):
@@ -170,9 +169,7 @@ def lost(errors) -> list[dict]:
     return depths_of_loss
 
 
-def draw(table):
-    """Error against depth, and steps against M, D and L."""
-    return _algorithms_figure.draw(table)
+draw = _algorithms_figure.draw
 
 
 def statements(table):

@@ -105,9 +105,7 @@ def relative_change(ratio) -> dict[tuple[str, str], Fraction]:
     return {key: b[key][COUGH] / a[key][COUGH] - 1 for key in a}
 
 
-def draw(table):
-    """The trees, the attributions beneath, and the change of cough's for all leaf values."""
-    return _figure1.draw(table)
+draw = _figure1.draw
 
 
 def statements(table):

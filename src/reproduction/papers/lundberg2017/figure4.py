@@ -135,9 +135,7 @@ def _interval(value, error):
     return {"value": value, "low": value - 2 * error, "high": value + 2 * error}
 
 
-def draw(table):
-    """Curves with their controls, and below the areas of label and prediction."""
-    return _figure4.draw(table)
+draw = _figure4.draw
 
 
 def statements(table):

@@ -7,7 +7,6 @@ names, called as their users call them.
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from importlib.metadata import packages_distributions, version
 from itertools import combinations, pairwise
 from math import factorial
 
@@ -356,7 +355,7 @@ def _xgboost(seed):
         exact = np.array(exact, dtype=float)
         gap = np.abs(_peers.xgboost(forest, X) - exact).max()
         errors.append(gap / (np.abs(exact).max() or 1.0))
-    case = f"XGBoost {version(packages_distributions()['xgboost'][0])}, pred_contribs"
+    case = f"XGBoost {_peers.release('xgboost')}, pred_contribs"
     yield _row("XGBoost", case, "largest relative error", len(errors) * 3, max(errors))
 
 

@@ -10,7 +10,6 @@ in its newest release, in pairs. XGBoost, e.g., has a faster algorithm from rele
 import statistics
 import time
 from functools import partial
-from importlib.metadata import packages_distributions, version
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,7 @@ import splitcredit
 from reproduction.figures import COLORS, panels
 from reproduction.models import fit
 from reproduction.papers import finding
-from reproduction.papers.lundberg2017 import _steps, _trees
+from reproduction.papers.lundberg2017 import _peers, _steps, _trees
 from splitcredit.convert import to_forest
 from splitcredit.importances import saabas, tree_shap
 
@@ -79,7 +78,7 @@ def _rows(trees, features, rows, repeats):
     y = X[:, :8].sum(axis=1) + X[:, 0] * X[:, 1] + random.normal(size=rows)
     for name, recipe in MODELS.items():
         model = fit({**recipe, "n_estimators": trees, "random_state": 0}, X, y)
-        key = {"part": "rows", "model": f"{name} {_release(name)}"}
+        key = {"part": "rows", "model": f"{name} {_peers.release(name)}"}
         key |= {"trees": trees, "features": features}
         for method, (explain, max_rows) in _methods(name, model).items():
             explain(X[:1])  # The first call loads and compiles.
@@ -96,10 +95,6 @@ def _rows(trees, features, rows, repeats):
     # Of the last model, which is the one that shap is given.
     reading = _median(lambda _: _explainer(model), X, repeats)
     yield {**key, "part": "reading", "value": reading}
-
-
-def _release(package):
-    return version(packages_distributions()[package][0])
 
 
 def _methods(name, model):
@@ -127,7 +122,7 @@ def _xgboost(model):
     def explain(X):
         return booster.predict(xgboost.DMatrix(X, nthread=1), pred_contribs=True)
 
-    return {f"xgboost {_release('xgboost')} pred_contribs": explain}
+    return {f"xgboost {_peers.release('xgboost')} pred_contribs": explain}
 
 
 def _lightgbm(model):
@@ -138,8 +133,8 @@ def _lightgbm(model):
         return _explainer(model).shap_values(X, check_additivity=False)
 
     return {
-        f"lightgbm {_release('lightgbm')} pred_contrib": of_lightgbm,
-        f"shap {_release('shap')} TreeExplainer": of_shap,
+        f"lightgbm {_peers.release('lightgbm')} pred_contrib": of_lightgbm,
+        f"shap {_peers.release('shap')} TreeExplainer": of_shap,
     }
 
 

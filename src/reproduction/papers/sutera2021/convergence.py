@@ -12,7 +12,7 @@ import pandas as pd
 from reproduction import datasets, models, theory
 from reproduction.datasets import led
 from reproduction.figures import COLORS, panels
-from reproduction.papers import finding
+from reproduction.papers import around, finding
 from reproduction.papers.sutera2021.led_shares import MARKERS
 from splitcredit import to_forest
 from splitcredit.importances import local_mdi, mdi
@@ -232,7 +232,7 @@ def statements(table):
                 limit,
                 basis="chosen",
                 reason=reason,
-                interval=(value - 2 * error, value + 2 * error),
+                interval=around(value, 2 * error),
                 possible=(-1, 1),
             )
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from reproduction.figures import COLORS, panels
-from reproduction.papers import finding
+from reproduction.papers import around, finding
 from reproduction.papers.sutera2021 import _led_limit
 from reproduction.papers.sutera2021.figure7 import CLOSE, CLOSE_TO_1, SIMILAR
 
@@ -85,7 +85,7 @@ def statements(table):
         options = {"basis": "printed", "possible": (-2, 2)}
         if dataset == "led" and lead < 0:
             of_limit = _lead(_means_of_limit(correlation, means.index)).min()
-            options["expected"] = _led_limit.near(of_limit)
+            options["expected"] = around(of_limit, _led_limit.NEAR)
         measured = "smallest lead of Saabas-TreeSHAP over the other pairs"
         yield finding("s19", variant, measured, lead, 0.0, "at least", **options)
 
@@ -115,7 +115,7 @@ def _smallest_mean(dataset, correlation, means):
     prints for signed scores.
     """
     if dataset == "led":
-        return _led_limit.near(_means_of_limit(correlation, means.index).min().min())
+        return around(_means_of_limit(correlation, means.index).min().min(), _led_limit.NEAR)
     return SIMILAR, means.iloc[0].min()
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from reproduction.datasets import digits, led
 from reproduction.figures import panels, pictures
-from reproduction.papers import finding
+from reproduction.papers import around, finding
 from reproduction.papers.sutera2021 import _led_limit
 from reproduction.papers.sutera2021.figure7 import SIMILAR
 
@@ -134,7 +134,7 @@ def statements(table):
         expected = None
         if dataset == "led" and smallest < SIMILAR:
             samples = rows["sample"].unique().astype(int)
-            expected = _led_limit.near(_smallest_of_limit(samples))
+            expected = around(_smallest_of_limit(samples), _led_limit.NEAR)
         yield finding(
             "s42",
             dataset,
