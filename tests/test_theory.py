@@ -569,7 +569,7 @@ def test_s45_theorem_3_by_cumulative_events():
 
 @pytest.mark.long
 def test_statements_hold_but_for_asides(table):
-    findings = theorems.statements(table)
+    findings = list(theorems.statements(table))
     assert len({(f["statement"], f["variant"]) for f in findings}) == len(findings)
     decided = configuration.artefacts()["sutera2021/theorems"]["statements"]
     assert {f["statement"] for f in findings} == set(decided)

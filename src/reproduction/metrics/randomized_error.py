@@ -24,6 +24,7 @@ def compute(
     data,
     training,
     ks: Sequence[Count],
+    *,
     reference: ImportanceName | None = None,
     n_draws: Count = 100,
     features: Literal["test", "training"] = "test",

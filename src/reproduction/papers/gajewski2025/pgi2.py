@@ -124,8 +124,7 @@ def statements(table):
     s20: PGI says something else.
     """
     if "of_optimum" not in table:
-        return []
-    findings = []
+        return
     for variant, rows in table.groupby("variant", sort=False):
         greedy = rows[rows["ranking"] != SHAP]
         pair = (greedy["sigma_metric"] == EXCEPTION[0]) & (greedy["ranking"] == EXCEPTION[1])
@@ -136,17 +135,15 @@ def statements(table):
         options["possible"] = counts(len(other_settings))
         if variant == PUBLISHED:
             options["expected"] = (printed_exceptions(),) * 2
-        findings.append(
-            counted("s10", variant, measured, other_settings["lead"] < 0, 0, "at most", **options)
-        )
+        has_lead = other_settings["lead"] < 0
+        yield counted("s10", variant, measured, has_lead, 0, "at most", **options)
         if greedy["of_optimum"].notna().any():
-            findings += _nearness(variant, rows.dropna(subset=["of_optimum"]))
+            yield from _nearness(variant, rows.dropna(subset=["of_optimum"]))
             measured = "largest share of rows in which PGI puts the other ranking first than PGI2"
             options = {"basis": "chosen", "reason": CAN_ALTER, "possible": SHARE}
             largest = greedy["swapped"].max()
             measured += f", of {_counts(greedy['swapped_rows'])}"
-            findings.append(finding("s20", variant, measured, largest, 0.01, "at least", **options))
-    return findings
+            yield finding("s20", variant, measured, largest, 0.01, "at least", **options)
 
 
 def _nearness(variant, rows):

@@ -90,40 +90,34 @@ def all_of_sex(table, importance, case=AS_THEY_ARE) -> float:
     return float(_rows_of(table, importance, case)["of_sex"].abs().sum())
 
 
-def sizeable(statement, table, names, feature=ID, case=AS_THEY_ARE, beside=False) -> list[dict]:
+def sizeable(statement, table, names, feature=ID, case=AS_THEY_ARE, beside=False):
     """Findings that the score of a feature is a sizeable share of that of Sex, one a measure."""
-    findings = []
     for importance, name in names.items():
-        estimate, most = (
-            of_sex(table, importance, feature, case),
-            all_of_sex(table, importance, case),
-        )
-        criterion = (LEAST_SIZEABLE, "at least", _SIZEABLE, beside, (-most, most))
+        estimate = of_sex(table, importance, feature, case)
+        most = all_of_sex(table, importance, case)
+        criterion = (LEAST_SIZEABLE, "at least", _SIZEABLE)
+        options = {"beside": beside, "possible": (-most, most)}
         variant, measured = _named(name, feature, case), f"{feature} over Sex, {name}"
-        findings.append(chosen(statement, variant, measured, estimate, *criterion))
-    return findings
+        yield chosen(statement, variant, measured, estimate, *criterion, **options)
 
 
-def near_zero(statement, table, names, case=AS_THEY_ARE, beside=False) -> list[dict]:
+def near_zero(statement, table, names, case=AS_THEY_ARE, beside=False):
     """Findings that PassengerId gets next to nothing, one a measure."""
-    findings = []
     for importance, name in names.items():
         value, interval = of_sex(table, importance, ID, case)
         estimate = abs(value), of_size(*interval)
         measured = f"|PassengerId| over Sex, {name}"
-        criterion = (LARGEST_NEAR_ZERO, "at most", _NEAR_ZERO, beside)
-        findings.append(chosen(statement, _named(name, ID, case), measured, estimate, *criterion))
-    return findings
+        place = (statement, _named(name, ID, case), measured, estimate)
+        yield chosen(*place, LARGEST_NEAR_ZERO, "at most", _NEAR_ZERO, beside=beside)
 
 
 def chosen(
-    statement, variant, measured, estimate, limit, kind, reason, beside=False, possible=(0.0, None)
+    statement, variant, measured, estimate, limit, kind, reason, *, possible=(0.0, None), **options
 ) -> dict:
     """A finding about a value with its interval over the seeds, against a limit of ours."""
     value, interval = estimate
     measured = f"{measured}; {K:.0f} standard errors over the seeds"
-    options = {"basis": "chosen", "reason": reason, "interval": interval, "beside": beside}
-    options["possible"] = possible
+    options |= {"basis": "chosen", "reason": reason, "interval": interval, "possible": possible}
     return finding(statement, variant, measured, value, limit, kind, **options)
 
 

@@ -140,24 +140,24 @@ def _steps(rows, features):
 
 def _power(table):
     """s08, s27: the scores of x2 in the power case, where it alone tells y."""
-    findings = [*_mdi_fails(table), *_bias_remains(table)]
+    yield from _mdi_fails(table)
+    yield from _bias_remains(table)
     for name, variant, rows in _each(table, UNBIASED, POWER):
         irrelevant = rows.drop(RELEVANT)
         measured = f"smallest lead of x2 over another feature by its mean {name}"
         estimate = smallest(-irrelevant["lead"], irrelevant["lead_error"])
         options = {"possible": DISTANCES[name]}
-        findings.append(within("s08", variant, measured, 0.0, "at least", estimate, **options))
+        yield within("s08", variant, measured, 0.0, "at least", estimate, **options)
         behind, n = 1 - rows.loc[RELEVANT, "first"], rows.loc[RELEVANT, "n"]
         measured = "share of single draws in which x2 is not first"
         estimate = behind, share_interval(behind, n)
         options = {"basis": "chosen", "reason": _ERRS, "possible": SHARE}
         of_draws = f"{variant}, single draws"
-        findings.append(within("s08", of_draws, measured, OFTEN, "at least", estimate, **options))
+        yield within("s08", of_draws, measured, OFTEN, "at least", estimate, **options)
         measured = "larger ratio of the standard deviations of x4 to x5 and x3 to x4"
         estimate = deviation_ratio(rows, [("x4", "x5"), ("x3", "x4")])
         options = {"possible": NOT_NEGATIVE}
-        findings.append(within("s27", variant, measured, 1.0, "at most", estimate, **options))
-    return findings
+        yield within("s27", variant, measured, 1.0, "at most", estimate, **options)
 
 
 def _mdi_fails(table):

@@ -130,8 +130,9 @@ def statements(table):
     near = table[table["quantity"] == "share near the root"].iloc[0]
     # A share of all splits divided by this one.
     most = 1 / (near["value"] - K * near["error"])
-    criterion = (MORE_OFTEN, "at least", _MORE, False, (0.0, most))
-    yield chosen("s24", "deep nodes", measured, _estimate(row), *criterion)
+    criterion = (MORE_OFTEN, "at least", _MORE)
+    place = ("s24", "deep nodes", measured, _estimate(row))
+    yield chosen(*place, *criterion, possible=(0.0, most))
     yield from _by_order(table)
 
 

@@ -92,23 +92,22 @@ def _draw_r(axis, table, importance):
 
 def statements(table):
     """s01 with PassengerId as it is, s02 with it shuffled; s21: CFC is less prone than MDI."""
-    findings = sizeable("s01", table, BIASED)
-    findings += sizeable("s01", table, BIASED, feature="Age")
-    findings += near_zero("s01", table, UNBIASED)
-    findings += near_zero("s01", table, DEBIASED, beside=True)
+    yield from sizeable("s01", table, BIASED)
+    yield from sizeable("s01", table, BIASED, feature="Age")
+    yield from near_zero("s01", table, UNBIASED)
+    yield from near_zero("s01", table, DEBIASED, beside=True)
     # The text keeps all rows with a known age, the author's notebook 571 of them.
-    findings += sizeable("s01", table, BIASED, case=FEWER, beside=True)
-    findings += near_zero("s01", table, UNBIASED, case=FEWER, beside=True)
+    yield from sizeable("s01", table, BIASED, case=FEWER, beside=True)
+    yield from near_zero("s01", table, UNBIASED, case=FEWER, beside=True)
     for name in BIASED:
         names = {"mda": "MDA", **BIASED}
-        findings.append(_less("s01", table, names, "mda", name, "Age", beside=True))
-    findings += sizeable("s02", table, BIASED, case=SHUFFLED)
+        yield _less("s01", table, names, "mda", name, "Age", beside=True)
+    yield from sizeable("s02", table, BIASED, case=SHUFFLED)
     # The paper's sentence is on the biased measures.
-    findings += near_zero("s02", table, UNBIASED, case=SHUFFLED, beside=True)
-    findings += near_zero("s02", table, DEBIASED, case=SHUFFLED, beside=True)
+    yield from near_zero("s02", table, UNBIASED, case=SHUFFLED, beside=True)
+    yield from near_zero("s02", table, DEBIASED, case=SHUFFLED, beside=True)
     for case in (AS_THEY_ARE, SHUFFLED):
-        findings.append(_less("s21", table, BIASED, "cfc", "mdi_rows", ID, case))
-    return findings
+        yield _less("s21", table, BIASED, "cfc", "mdi_rows", ID, case)
 
 
 def _less(statement, table, names, smaller, larger, feature, case=AS_THEY_ARE, beside=False):

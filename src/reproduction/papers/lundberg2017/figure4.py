@@ -153,18 +153,15 @@ def statements(table):
     of_prediction = of_prediction[of_prediction["statistic"] == _LEAD]
     in_sample = lead_of_label[lead_of_label["mode"] == "in_sample"]
     areas = table[table["statistic"] == "area"].set_index(_KEYS)["value"].sort_index()
-    findings = [
-        f
-        for s in ("s06", "s07")
-        for leads in (in_sample, over_control)
-        for f in _judged(s, leads, areas)
-    ]
+    for statement in ("s06", "s07"):
+        for leads in (in_sample, over_control):
+            yield from _judged(statement, leads, areas)
     # Neither of the two knows the model, so both modes are the same. Random labels are the control.
     for judged in _judged("s08", in_sample, areas, "at most"):
-        findings.append({**judged, "expected": _known_to_features(table, judged["variant"])})
+        yield {**judged, "expected": _known_to_features(table, judged["variant"])}
     # A model predicts what it has memorized too, so the control is no measure of this one.
-    findings += _judged("s16", of_prediction, areas)
-    return [*findings, _ends(table)]
+    yield from _judged("s16", of_prediction, areas)
+    yield _ends(table)
 
 
 def _known_to_features(table, dataset):
