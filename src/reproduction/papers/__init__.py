@@ -22,6 +22,7 @@ from pathlib import Path
 
 import yaml
 
+from reproduction import claims, storage
 from splitcredit import registry
 
 
@@ -97,6 +98,12 @@ def around(value, half_width) -> tuple:
 def of_size(low, high) -> tuple:
     """The interval of the absolute value of a number in an interval."""
     return 0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high))
+
+
+def printed(paper: str, artefact: str) -> list[tuple[dict, str]]:
+    """What the paper prints in an artefact: the keys of each cell, and its text."""
+    rows = storage.read_rows(Path(__file__).parent / paper / "claims" / f"{artefact}.csv")
+    return [(claims.parse_cell(row["cell"]), row["printed"]) for row in rows]
 
 
 def _ends(pair):

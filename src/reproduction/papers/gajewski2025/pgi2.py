@@ -9,10 +9,8 @@ gaps elsewhere, says the same.
 
 import pandas as pd
 
-from reproduction import claims, storage
-from reproduction.papers import finding
+from reproduction.papers import finding, printed
 from reproduction.papers.gajewski2025._settings import (
-    CLAIMS,
     GREEDY,
     PUBLISHED,
     SHAP,
@@ -66,9 +64,9 @@ def compute(inputs) -> pd.DataFrame:
     rows = pd.concat(gaps).rename(columns={"data": "dataset"})
     rows = rows.groupby(_SETTING, sort=False)["n_rows"].first()
     table = table.merge(rows.reset_index(), on=_SETTING, how="left")
-    printed = table[table["variant"] == PUBLISHED].set_index(_SETTING[1:])["value"]
+    published = table[table["variant"] == PUBLISHED].set_index(_SETTING[1:])["value"]
     own = pd.MultiIndex.from_frame(table[_SETTING[1:]])
-    table["of_published"] = table["value"].to_numpy() / printed.reindex(own).to_numpy()
+    table["of_published"] = table["value"].to_numpy() / published.reindex(own).to_numpy()
     if "pgi2_optimum" not in metrics:
         return table
     agreement = metrics["pgi_agreement"]
@@ -104,14 +102,13 @@ def _least(optimum):
 
 def printed_exceptions() -> int:
     """Settings, but the pair that the text names, in which table 3 has SHAP ahead in print."""
-    printed = {}
-    for row in storage.read_rows(CLAIMS / "table3.csv"):
-        cell = claims.parse_cell(row["cell"])
+    by_setting = {}
+    for cell, text in printed("gajewski2025", "table3"):
         key = cell["dataset"], float(cell["sigma_metric"])
-        printed.setdefault(key, {})[cell["ranking"]] = float(row["printed"])
+        by_setting.setdefault(key, {})[cell["ranking"]] = float(text)
     return sum(
         values[ranking] < values[SHAP]
-        for (_, sigma), values in printed.items()
+        for (_, sigma), values in by_setting.items()
         for ranking in GREEDY.values()
         if (sigma, ranking) != EXCEPTION
     )

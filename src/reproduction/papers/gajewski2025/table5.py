@@ -7,10 +7,10 @@ computed here, so that print predicts ours.
 
 import pandas as pd
 
-from reproduction import claims, datasets, models, storage
+from reproduction import claims, datasets, models
+from reproduction.papers import printed
 from reproduction.papers.gajewski2025 import _other_routes, _removal
 from reproduction.papers.gajewski2025._settings import (
-    CLAIMS,
     GREEDY,
     PUBLISHED,
     SHAP,
@@ -52,8 +52,8 @@ def _ranges(dataset, recipe):
     data = datasets.load({**recipe, "split": "authors"})
     fitted = recipe_of(dataset, "bigger")
     forest = to_forest(models.fit(fitted, data.training.X, data.training.y))
-    retrained, printed = _other_routes.Retrained(fitted, data), _printed(dataset)
-    ks = sorted({k for k, _ in printed})
+    retrained, texts = _other_routes.Retrained(fitted, data), _printed(dataset)
+    ks = sorted({k for k, _ in texts})
     widths = {
         (k, GREEDY[sigma]): width
         for sigma in SIGMAS
@@ -63,7 +63,7 @@ def _ranges(dataset, recipe):
     if (dataset, SHAP) in _other_routes.STOPPED:
         shifts = _other_routes.shifts_by_stopping(forest, retrained, SIGMAS[0])
     rows = []
-    for (k, ranking), text in printed.items():
+    for (k, ranking), text in texts.items():
         half_digit, width = claims.half_unit(text), widths.get((k, ranking), 0.0)
         share = _other_routes.STOPPED.get((dataset, ranking), 0.0) if k == 1 else 0.0
         value = float(text) - share * shifts.get(ranking, 0.0)
@@ -76,12 +76,11 @@ def _ranges(dataset, recipe):
 
 def _printed(dataset):
     """Printed errors by k and ranking, as text."""
-    rows = ((claims.parse_cell(r["cell"]), r["printed"]) for r in storage.read_rows(_CELLS))
-    of_dataset = [(cell, text) for cell, text in rows if cell["dataset"] == dataset]
-    return {(int(cell["k"]), cell["ranking"]): text for cell, text in of_dataset}
-
-
-_CELLS = CLAIMS / "table5.csv"
+    return {
+        (int(cell["k"]), cell["ranking"]): text
+        for cell, text in printed("gajewski2025", "table5")
+        if cell["dataset"] == dataset
+    }
 
 
 def statements(table):

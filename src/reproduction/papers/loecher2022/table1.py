@@ -10,13 +10,11 @@ with mtry 2. ``described`` follows the text: every split counts, and all scores 
 classification forest with mtry 3.
 """
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
 from reproduction import storage
-from reproduction.papers import around, finding
+from reproduction.papers import around, finding, printed
 
 ALL, FIRST = 50, 10
 # Replications behind the printed numbers (section 4.2).
@@ -61,8 +59,6 @@ DROPPED = {
     f"{score}, dropped splits": (DROPPED_SPLITS, f"{PG[score]}_all_splits less {PG[score]}")
     for score in ("pg_hat_oob(1,0)", "pg_oob(1,0)", "pg_hat_oob(0.5,1)")
 }
-# These scores reproduce the printed 0.92.
-SCORES_MATCHING_PRINT = ("pg_oob(1,2)", "pg_oob(0.5,2)", "pg_hat_oob(1,1)")
 WINNER, SIMPLE = "pg_hat_oob(0.5,1)", "pg_hat_oob(1,0)"
 COMPETITORS = ("mda", "shap", "air")
 # No mtry reproduces the winner's printed area, so it is not among these.
@@ -193,9 +189,8 @@ def statements(table):
 def _of_mtry(table):
     """s25: whether printed areas are nearer to ours with mtry 2 or with mtry 3."""
     rows = table[table["variant"] == "published"].set_index("score")
-    lines = storage.read_rows(Path(__file__).with_name("claims") / "table1.csv")
-    printed = {line["cell"].removeprefix("score="): float(line["printed"]) for line in lines}
-    expected = np.array([printed[score] for score in OF_MTRY_2])
+    areas = {cell["score"]: float(text) for cell, text in printed("loecher2022", "table1")}
+    expected = np.array([areas[score] for score in OF_MTRY_2])
 
     def distance(scores):
         part = rows.loc[scores]

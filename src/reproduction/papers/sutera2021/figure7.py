@@ -1,13 +1,11 @@
 """Figure 7: correlation of local MDI with Saabas and TreeSHAP, sample by sample, sorted."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
-from reproduction import claims, storage
+from reproduction import claims
 from reproduction.figures import COLORS, panels
-from reproduction.papers import finding
+from reproduction.papers import finding, printed
 
 PANELS = {
     "led": "Led",
@@ -30,7 +28,6 @@ _UNCORRELATED = (
     "the paper does not say which samples count as uncorrelated; of table 4's two bounds the lower "
     "one leaves 1 to 10 % of the samples of four data sets below it"
 )
-_TABLE4 = Path(__file__).with_name("claims") / "table4.csv"
 _LINES = {
     ("saabas", "pearson"): ("Saabas, Pearson", COLORS["blue"], "-"),
     ("saabas", "spearman"): ("Saabas, Spearman", COLORS["blue"], ":"),
@@ -134,11 +131,9 @@ def _close_to_1(dataset, of_set, bound):
 
 def _printed(dataset, bound):
     """The smaller share at a bound (Pearson) that table 4 prints, up to its last digit."""
-    shares = {
-        line["printed"]
-        for line in storage.read_rows(_TABLE4)
-        if f"dataset={dataset};correlation=pearson;statistic=frac>={bound:g}" in line["cell"]
-    }
+    place = {"dataset": dataset, "correlation": "pearson", "statistic": f"frac>={bound:g}"}
+    cells = printed("sutera2021", "table4")
+    shares = {text for cell, text in cells if place.items() <= cell.items()}
     smaller = min(shares, key=float)
     half_unit = claims.half_unit(smaller)
     return float(smaller) - half_unit, float(smaller) + half_unit
