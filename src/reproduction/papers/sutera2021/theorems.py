@@ -137,10 +137,9 @@ FINDINGS = {
     ("s13", "stated"): "largest difference of SAGE / ln 2 and Eq. 4",
     ("s14", "stated"): "largest difference of Saabas and Shapley values of P(y|x_S)",
     ("s24", "stated"): "largest error of s01 to s09, and of Eq. 9 in regression",
-    (
-        "s24",
-        "irrelevance by the variance",
-    ): "least variance importance of a relevant input, built case",
+    ("s24", "irrelevance by the variance"): (
+        "least variance importance of a relevant input, built case"
+    ),
     ("s24", "footnote 9"): "change of H(Y) at an x where an input changes P(Y), built case",
     ("s25", "stated"): "smallest marginal contribution to I(Y;S)",
     ("s26", "stated"): "smallest MDI of a relevant input, K = 1",
@@ -157,10 +156,9 @@ FINDINGS = {
     ("s34", "fully grown"): "largest difference of the sum and I(Y;V), K > 1",
     ("s34", "not before"): "what is missing one split short of fully grown",
     ("s35", "stated"): "mean difference of binary trees and Eq. 4, an input of three values",
-    (
-        "s35",
-        "sum, and two values",
-    ): "largest difference of the sum, and of Eq. 4 if all inputs have two values",
+    ("s35", "sum, and two values"): (
+        "largest difference of the sum, and of Eq. 4 if all inputs have two values"
+    ),
     ("s36", "stated"): "largest difference of sum and prediction, Saabas and TreeSHAP",
     ("s37", "classes"): "change of local MDI when classes are renamed, relative",
     ("s37", "regression"): "change of local MDI when the output is doubled, relative",
