@@ -129,7 +129,7 @@ def test_a_measure_that_the_paper_does_not_name_is_judged_only_if_no_cause_is_kn
     for error, judged_rows in ((0.0, 0), (1e-3, 1)):
         theirs = replace(ours, values=ours.values * (1 + error), parameters=parameters)
         table = compared({"saabas": ours, "peer": theirs}, forest, "saabas", "peer")
-        assert len(_agreement.statements(table, {"TreeSHAP": "s90"})) == judged_rows
+        assert len([*_agreement.statements(table, {"TreeSHAP": "s90"})]) == judged_rows
 
 
 def test_sage_importance_agrees_to_the_error_of_its_draws(tmp_path):

@@ -282,7 +282,7 @@ def test_a_statement_counts_once_however_many_checks_it_has(verdicts, outcome):
 
 
 def test_stand_in_data_decide_only_where_there_are_no_others():
-    claim = stated(0.0, stand_in=True)
+    claim = stated(0.0) | {"data": "stand-in"}
     assert claims.outcomes([claim]) == {("p", "s01"): ("holds", "stand-in")}
     assert claims.outcomes([claim, stated(1.0)]) == {("p", "s01"): ("does not hold", "the paper's")}
     (row,) = judge("p", "t", PRINTED, [{"name": "a", "value": "0.5"}], [], data="stand-in")
@@ -291,7 +291,7 @@ def test_stand_in_data_decide_only_where_there_are_no_others():
 
 def test_a_statement_that_only_stand_ins_could_decide_counts_as_theirs_if_it_is_not_judged():
     """A run at a smaller scale counted it among those about the paper's own data."""
-    claim = stated(0.0, stand_in=True) | {"verdict": "not comparable"}
+    claim = stated(0.0) | {"data": "stand-in", "verdict": "not comparable"}
     assert claims.outcomes([claim]) == {("p", "s01"): ("not judged", "stand-in")}
     on_papers_data = stated(0.0) | {"verdict": "not comparable"}
     both = claims.outcomes([claim, on_papers_data])

@@ -23,7 +23,7 @@ def timed(seconds, reading):
     rows.append({**row, "method": f"{speed.OURS}, converted before", "value": 1 / seconds})
     rows += [{**row, "method": method, "rows": 1000, "value": 9 * seconds} for method in METHODS]
     rows.append({"part": "reading", "model": "xgboost 1.0", "method": "", "value": reading})
-    return speed.statements(pd.DataFrame(rows))
+    return list(speed.statements(pd.DataFrame(rows)))
 
 
 @pytest.mark.parametrize(("seconds", "verdict"), [(0.01, "holds"), (3.0, "differs")])

@@ -15,6 +15,7 @@ import twins
 from reproduction import claims, datasets, models, papers, seeds, storage
 from reproduction.metrics import class_correlation, metric
 from reproduction.metrics.row_correlation import row_correlations
+from reproduction.papers import around
 from reproduction.papers.sutera2021 import _led_limit, disagreement, led_shares
 from reproduction.planning import configuration
 from reproduction.planning import configuration as config
@@ -428,7 +429,7 @@ def test_s17_means_on_led_are_near_those_of_infinitely_many_trees(led_by_k):
     }
     assert means.pop(("local_mdi", "tree_shap")) > 0.99
     assert max(means.values()) < 0.83
-    assert below["expected"] == pytest.approx(_led_limit.near(min(means.values())))
+    assert below["expected"] == pytest.approx(around(min(means.values()), _led_limit.NEAR))
     assert below["expected"][0] < below["value"] < below["expected"][1]
 
 
@@ -465,7 +466,7 @@ def test_forests_of_1000_trees_are_near_the_limit_on_led(seed):
             a, b = (np.abs(attributions[name].values[:, :, 0]) for name in pair)
             of_limit = _led_limit.correlations(k, absolute=True)
             for kind, values in zip(("pearson", "spearman"), row_correlations(a, b), strict=True):
-                low, high = _led_limit.near(of_limit[kind, pair].mean())
+                low, high = around(of_limit[kind, pair].mean(), _led_limit.NEAR)
                 assert low < values.mean() < high, (k, pair, kind)
 
 
@@ -482,7 +483,7 @@ def test_s19_saabas_is_the_outlier_on_led(led_by_k):
         assert lead[7] < lead[3] < lead[1] < 0
         finding = findings["s19", f"led, {kind.capitalize()}"]
         assert held(finding) == "differs"
-        assert finding["expected"] == pytest.approx(_led_limit.near(min(lead.values())))
+        assert finding["expected"] == pytest.approx(around(min(lead.values()), _led_limit.NEAR))
         assert finding["expected"][0] < finding["value"] < finding["expected"][1]
 
 

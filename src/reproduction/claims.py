@@ -1,7 +1,5 @@
 """Claims: printed values against ours, with a verdict and where its tolerance comes from."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass
@@ -299,7 +297,7 @@ def judge_statements(
     incomparable : str, optional
         As for `judge`.
     data : {"the paper's", "stand-in"}
-        As for `judge`; a finding may name its own.
+        As for `judge`.
 
     Returns
     -------
@@ -344,7 +342,7 @@ def judge_statements(
             "verdict": outcome,
             "cause": rule.get("cause", "") if explain else incomparable or "",
             "test": rule.get("test", ""),
-            "data": STAND_IN if finding["stand_in"] else data,
+            "data": data,
             "counts": BESIDE if finding["beside"] else COUNTS,
         }
         claims.append(_explained(claim, value, finding["expected"], finding["possible"]))
@@ -432,40 +430,24 @@ def _row(rows, cell, place):
     return matching[0]
 
 
-def _not_comparable(text, cause):
-    return {
-        "printed": text,
-        "ours": "",
-        "interval": "",
-        "tolerance": "",
-        "expected": "",
-        "basis": "rounding",
-        "reason": "",
-        "verdict": "not comparable",
-        "cause": cause,
-        "test": "",
-    }
-
-
 def _number(text):
     return math.nan if text in ("", None) else float(text)
 
 
 def _claim(text, row, rule, incomparable):
+    """What is judged of one printed value, without its place."""
+    empty = dict.fromkeys(("interval", "tolerance", "expected", "reason", "cause", "test"), "")
+    claim = {"printed": text, "ours": row["value"], **empty}
     if "incomparable" in rule:
-        value_and_test = {"ours": row["value"], "test": rule.get("test", "")}
-        return {**_not_comparable(text, rule["incomparable"]), **value_and_test}
+        reason = {"cause": rule["incomparable"], "test": rule.get("test", "")}
+        return claim | {"basis": "rounding", "verdict": "not comparable", **reason}
     kind = rule.get("basis", "rounding")
     needed = {"seeds": ("low", "high"), "monte-carlo": ("standard_error",)}.get(kind, ())
     basis = Basis(kind, k=rule.get("k", math.nan), **{n: _number(row[n]) for n in needed})
     outcome = verdict(text, None if incomparable else row["value"], basis)
     explain = outcome in ("differs", "not comparable") or rule.get("always", False)
-    return {
-        "printed": text,
-        "ours": row["value"],
-        "interval": "",
+    return claim | {
         "tolerance": tolerance(text, basis),
-        "expected": "",
         "basis": kind,
         "reason": rule.get("reason", ""),
         "verdict": outcome,

@@ -1,7 +1,5 @@
 """Numbers of printed values and statements by verdict, as counts and as Markdown."""
 
-from __future__ import annotations
-
 import re
 
 from reproduction.claims import OUTCOMES, PAPERS_DATA, STAND_IN, VERDICTS, is_statement, outcomes

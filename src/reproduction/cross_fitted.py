@@ -1,7 +1,5 @@
 """`CrossFitted`: forests of which each was fitted without one part of the rows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,7 +65,7 @@ class CrossFitted:
         return {"fold": self.fold, **nested}
 
     @classmethod
-    def from_arrays(cls, arrays) -> CrossFitted:
+    def from_arrays(cls, arrays) -> "CrossFitted":
         """Inverse of `to_arrays`."""
         arrays_of_fold: dict[int, dict] = {}
         for entry, array in arrays.items():

@@ -1,7 +1,5 @@
 """Text between two marks of a page, ``<!-- NAME -->`` and ``<!-- /NAME -->``."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

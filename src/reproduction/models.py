@@ -1,7 +1,5 @@
 """Models of the experiments: recipe in, fitted estimator out."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from functools import cache

@@ -3,8 +3,6 @@
 ``data/README.md`` says where each table comes from.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

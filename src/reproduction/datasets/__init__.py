@@ -8,8 +8,6 @@ parameters, whose ValueError begins with the name of one.
 Every recipe also takes ``outcome``: see `OUTCOMES`.
 """
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +17,16 @@ import numpy as np
 from reproduction import seeds
 from splitcredit import registry
 
-__all__ = ["OUTCOMES", "Dataset", "available", "files", "from_sklearn", "load", "loader"]
+__all__ = [
+    "OUTCOMES",
+    "Dataset",
+    "available",
+    "files",
+    "from_sklearn",
+    "from_table",
+    "load",
+    "loader",
+]
 
 # ``permuted`` permutes the outcomes among the rows: no feature has information about them then.
 OUTCOMES = ("observed", "permuted")
@@ -49,17 +56,17 @@ class Dataset:
     relevant: tuple[int, ...] = ()
     n_training: int | None = None
 
-    def take(self, rows) -> Dataset:
+    def take(self, rows) -> "Dataset":
         """The data set of some rows: their numbers, or bool (n_samples,)."""
         return replace(self, X=self.X[rows], y=self.y[rows], n_training=None)
 
     @property
-    def training(self) -> Dataset:
+    def training(self) -> "Dataset":
         """The rows that models are fitted on."""
         return self if self.n_training is None else self.take(slice(self.n_training))
 
     @property
-    def explained(self) -> Dataset:
+    def explained(self) -> "Dataset":
         """The rows that are explained."""
         return self if self.n_training is None else self.take(slice(self.n_training, None))
 
@@ -75,7 +82,7 @@ class Dataset:
         }
 
     @classmethod
-    def from_arrays(cls, arrays) -> Dataset:
+    def from_arrays(cls, arrays) -> "Dataset":
         """Inverse of `to_arrays`."""
         names = ("feature_names", "class_names", "relevant")
         fields = {name: tuple(arrays[name].tolist()) for name in names}
@@ -152,6 +159,16 @@ def _permuted(data, recipe, repeat):
     seed = [seeds.derive(recipe, repeat, "permuted outcome"), 1 + repeat]
     order = np.random.default_rng(seed).permutation(len(data.y))
     return replace(data, y=data.y[order], relevant=())
+
+
+def from_table(features, y, class_names=()) -> Dataset:
+    """The data set of a DataFrame of features; for regression without `class_names`."""
+    return Dataset(
+        X=np.ascontiguousarray(features, dtype=np.float64),
+        y=y.to_numpy(np.int64 if class_names else np.float64),
+        feature_names=tuple(features.columns),
+        class_names=class_names,
+    )
 
 
 def from_sklearn(bunch, rows: int | None = None) -> Dataset:

@@ -3,8 +3,6 @@
 ``data/README.md`` says where each comes from, its license, and how it was made.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

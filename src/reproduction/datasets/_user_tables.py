@@ -1,7 +1,5 @@
 """Tables of the user: checks of their columns, and the data set that they become."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

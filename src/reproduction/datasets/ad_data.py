@@ -5,13 +5,11 @@ A real stand-in for the 518 participants of lundberg2017, whose data are under a
 people, other features (proteins, not gene modules) and another outcome (impaired or not).
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np
 
-from reproduction.datasets import Dataset
+from reproduction.datasets import Dataset, from_table
 from reproduction.datasets._tables import Table, sample
 from reproduction.parameters import Seed, Share
 
@@ -51,13 +49,5 @@ def load(
     table = sample(TABLE.read(), share, np.random.default_rng(random_state))
     numeric = table.drop(columns=["Genotype", "Class"])
     if target == "Class":
-        y, class_names = table["Class"].map(CLASSES.index).to_numpy(np.int64), CLASSES
-    else:
-        y, class_names = numeric["tau"].to_numpy(np.float64), ()
-        numeric = numeric.drop(columns=list(NOT_FOR_TAU))
-    return Dataset(
-        X=np.ascontiguousarray(numeric, dtype=np.float64),
-        y=y,
-        feature_names=tuple(numeric.columns),
-        class_names=class_names,
-    )
+        return from_table(numeric, table["Class"].map(CLASSES.index), CLASSES)
+    return from_table(numeric.drop(columns=list(NOT_FOR_TAU)), numeric["tau"])

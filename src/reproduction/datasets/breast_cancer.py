@@ -1,7 +1,5 @@
 """Breast cancer Wisconsin (diagnostic): 569 x 30, 2 classes, from scikit-learn."""
 
-from __future__ import annotations
-
 from sklearn.datasets import load_breast_cancer
 
 from reproduction.datasets import Dataset, from_sklearn

@@ -4,11 +4,7 @@ Pace & Barry 1997, in the form of A. Géron's book: 20640 rows, of which 207 hav
 and are left out, and the column ocean_proximity, which is no feature.
 """
 
-from __future__ import annotations
-
-import numpy as np
-
-from reproduction.datasets import Dataset
+from reproduction.datasets import Dataset, from_table
 from reproduction.datasets._tables import Table
 
 TABLE = Table(
@@ -23,8 +19,4 @@ def load() -> Dataset:
     """Load the data set, for regression."""
     table = TABLE.read().dropna(subset="total_bedrooms")
     features = table.drop(columns=[TARGET, "ocean_proximity"])
-    return Dataset(
-        X=np.ascontiguousarray(features, dtype=np.float64),
-        y=table[TARGET].to_numpy(np.float64),
-        feature_names=tuple(features.columns),
-    )
+    return from_table(features, table[TARGET])

@@ -1,7 +1,5 @@
 """Any CSV with a named outcome, such as a table of the user."""
 
-from __future__ import annotations
-
 import csv
 import io
 import warnings

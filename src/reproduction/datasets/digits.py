@@ -1,7 +1,5 @@
 """Handwritten digits, 8 x 8 pixels of 0 to 16: 1797 x 64, 10 classes, from scikit-learn."""
 
-from __future__ import annotations
-
 from sklearn.datasets import load_digits
 
 from reproduction.datasets import Dataset, from_sklearn

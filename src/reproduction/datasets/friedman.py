@@ -1,7 +1,5 @@
 """Friedman's first regression problem: five features tell y, however many there are."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

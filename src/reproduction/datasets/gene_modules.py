@@ -7,8 +7,6 @@ interaction, the noise, and a signal of about a third, so that the score can be 
 well. Results show how clusterings behave on such data, and say nothing about the cohort.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

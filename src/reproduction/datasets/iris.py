@@ -1,7 +1,5 @@
 """Iris flowers: 150 x 4, 3 classes, from scikit-learn."""
 
-from __future__ import annotations
-
 from sklearn.datasets import load_iris
 
 from reproduction.datasets import Dataset, from_sklearn

@@ -4,8 +4,6 @@ Segments are numbered from 0 as in the text of sutera2021, section 6: top, upper
 right, middle, lower left, lower right, bottom.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reproduction.datasets import Dataset

@@ -1,7 +1,5 @@
 """Led (sampled): digits drawn at random with equal probability, shown on the display."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -3,8 +3,6 @@
 The null and power simulations of loecher2022, section 4.1.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

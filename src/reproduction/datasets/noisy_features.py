@@ -3,8 +3,6 @@
 The simulation of loecher2022, section 4.2 and Table 1.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

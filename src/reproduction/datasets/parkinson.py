@@ -4,13 +4,9 @@ doi 10.24432/C5ZS3N. Features are the time and 16 measures of the voice; 42 peop
 recordings of each.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
-import numpy as np
-
-from reproduction.datasets import Dataset
+from reproduction.datasets import Dataset, from_table
 from reproduction.datasets._tables import Table
 
 TABLE = Table(
@@ -38,8 +34,4 @@ def load(target: Literal["motor_UPDRS", "total_UPDRS"] = "motor_UPDRS") -> Datas
         raise ValueError(f"parkinson has no target {target!r}: expected {' or '.join(TARGETS)}")
     table = TABLE.read()
     features = table.drop(columns=list(NO_FEATURES))
-    return Dataset(
-        X=np.ascontiguousarray(features, dtype=np.float64),
-        y=table[target].to_numpy(np.float64),
-        feature_names=tuple(features.columns),
-    )
+    return from_table(features, table[target])

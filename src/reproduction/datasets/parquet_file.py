@@ -1,7 +1,5 @@
 """Any Parquet table with a named outcome; needs pyarrow, which the environment does not bring."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 

@@ -3,11 +3,7 @@
 doi 10.24432/C56S3T. Not the wine recognition data of scikit-learn, which are `wine` here.
 """
 
-from __future__ import annotations
-
-import numpy as np
-
-from reproduction.datasets import Dataset
+from reproduction.datasets import Dataset, from_table
 from reproduction.datasets._tables import Table
 
 TABLE = Table(
@@ -22,8 +18,4 @@ def load() -> Dataset:
     """Load the data set, for regression."""
     table = TABLE.read()
     features = table.drop(columns=TARGET)
-    return Dataset(
-        X=np.ascontiguousarray(features, dtype=np.float64),
-        y=table[TARGET].to_numpy(np.float64),
-        feature_names=tuple(features.columns),
-    )
+    return from_table(features, table[TARGET])

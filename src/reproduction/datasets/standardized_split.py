@@ -4,8 +4,6 @@ As in gajewski2025: means and standard deviations (of the population) are those 
 training and test together; the target stays as it is; a fifth of the rows, at random, is the test.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal

@@ -3,13 +3,11 @@
 The features are those of loecher2022: Age, Sex, Pclass and PassengerId, which says nothing.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np
 
-from reproduction.datasets import Dataset
+from reproduction.datasets import Dataset, from_table
 from reproduction.datasets._tables import Table, sample
 from reproduction.parameters import Seed, Share
 
@@ -51,9 +49,4 @@ def load(
     features = table[list(FEATURES)].assign(Sex=table["Sex"].map(SEXES.index))
     if shuffled:
         features[shuffled] = random.permutation(features[shuffled].to_numpy())
-    return Dataset(
-        X=np.ascontiguousarray(features, dtype=np.float64),
-        y=table["Survived"].to_numpy(np.int64),
-        feature_names=FEATURES,
-        class_names=("died", "survived"),
-    )
+    return from_table(features, table["Survived"], ("died", "survived"))

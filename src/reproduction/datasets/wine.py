@@ -1,7 +1,5 @@
 """Wine recognition: 178 x 13, 3 classes, from scikit-learn."""
 
-from __future__ import annotations
-
 from sklearn.datasets import load_wine
 
 from reproduction.datasets import Dataset, from_sklearn

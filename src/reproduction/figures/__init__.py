@@ -1,7 +1,5 @@
 """Drawing: one style for all figures, and files without dates or random ids."""
 
-from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 

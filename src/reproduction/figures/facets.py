@@ -3,8 +3,6 @@
 A curve is the mean over repeats, with its 95 % interval by Student's t as a band.
 """
 
-from __future__ import annotations
-
 import math
 import textwrap
 

@@ -1,10 +1,22 @@
-"""Letters, places of labels and times, for figures of several panels."""
-
-from __future__ import annotations
+"""Figures of several panels: their axes, letters, places of labels, and times as text."""
 
 import string
 
 import numpy as np
+
+
+def figure(**options):
+    """`matplotlib.pyplot.figure`; matplotlib is loaded where something is drawn."""
+    from matplotlib import pyplot
+
+    return pyplot.figure(**options)
+
+
+def subplots(*shape, **options):
+    """`matplotlib.pyplot.subplots`; see `figure`."""
+    from matplotlib import pyplot
+
+    return pyplot.subplots(*shape, **options)
 
 
 def letter(axes) -> None:

@@ -1,7 +1,5 @@
 """Scores drawn where they belong: on the segments of a display, or on the pixels of an image."""
 
-from __future__ import annotations
-
 import numpy as np
 
 # Lower left corner, width and height of the seven segments (top, upper left, upper right, middle,

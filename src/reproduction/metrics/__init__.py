@@ -1,19 +1,18 @@
 """Metrics: one file each, found by its file name, with ``compute(attributions, ...) -> DataFrame``.
 
-`attributions` maps the names of the run's importances to their `Attribution` or `Importance`. A
-metric may also take the run's ``data``, the rows that are explained, and ``training``, those
-that the model was fitted on (`Dataset`), for its ``forest``, for its ``estimator``, not fitted, for
-``refit``, which fits the model of the run to other rows, and for ``random_state``. The rows of the
-result are tidy, with features by their names. A module also declares its columns: ``KEYS`` tell the
-rows of one run apart, the one that curves are drawn by first; ``VALUES`` are numbers that can be
-drawn, the first by default. The names ``run``, ``metric``, ``data``, ``model``, ``repeat`` and
-``variant`` are columns of sweeps. A metric that has no rows without importances declares how many
-it needs as ``IMPORTANCES``, and one that measures the results of one method alone names it as
-``METHOD``; planning refuses an experiment without them. It also refuses an empty list for a
-parameter, unless that is the default or the module names it in ``MAY_BE_EMPTY``.
+`attributions` maps the names of the run's importances to their `Attribution` or `Importance`; a
+metric that does not say what they are does not use them. It may also take the run's ``data``, the
+rows that are explained, and ``training``, those that the model was fitted on (`Dataset`), its
+``forest``, its ``estimator``, not fitted, ``refit``, which fits the model of the run to other rows,
+and ``random_state``. The rows of the result are tidy, with features by their names. A module also
+declares its columns: ``KEYS`` tell the rows of one run apart, the one that curves are drawn by
+first; ``VALUES`` are numbers that can be drawn, the first by default. The names ``run``,
+``metric``, ``data``, ``model``, ``repeat`` and ``variant`` are columns of sweeps. A metric that has
+no rows without importances declares how many it needs as ``IMPORTANCES``, and one that measures the
+results of one method alone names it as ``METHOD``; planning refuses an experiment without them. It
+also refuses an empty list for a parameter, unless that is the default or the module names it in
+``MAY_BE_EMPTY``.
 """
-
-from __future__ import annotations
 
 from splitcredit import registry
 

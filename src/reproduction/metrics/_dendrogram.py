@@ -1,7 +1,5 @@
 """Shared by the metrics of clusterings: merge lists, and R2 along them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 LINKAGES = ("average", "complete", "ward")

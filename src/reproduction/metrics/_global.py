@@ -1,7 +1,5 @@
 """Global scores of any measure."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from splitcredit.attribution import Importance

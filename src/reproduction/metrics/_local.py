@@ -1,7 +1,5 @@
 """Scores of rows under any local measure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Shared by metrics of rankings: names in tables, PGI^2, and leads over a reference."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.stats
 

@@ -14,8 +14,6 @@ is known about it there.
 All trees grow together, a level at a time, as arrays of (node, value).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Differences between the library and other packages in the same measure of the same model."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Correlation within rows of measures of the impurity with measures of the prediction, by class."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -3,8 +3,6 @@
 As small as a picture needs: a few features by themselves, the others added up.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Share of an outcome's variance between the groups of a clustering (lundberg2017, figure 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Cross-validated errors of a recipe, as a grid search compares them."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np
@@ -25,8 +23,6 @@ def compute(
 
     Parameters
     ----------
-    attributions : dict
-        Not used.
     training : Dataset
     refit : callable (X, y) -> fitted model
     n_folds : int, 2 or more

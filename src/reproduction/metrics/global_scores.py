@@ -1,7 +1,5 @@
 """One score a feature: global importances as they are, local ones by their mean absolute value."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

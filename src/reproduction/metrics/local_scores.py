@@ -1,7 +1,5 @@
 """The scores of some rows themselves, each row divided by the sum of its absolute scores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """The local scores of all rows as they are, beside the values of the features."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

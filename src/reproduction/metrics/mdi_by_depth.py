@@ -1,7 +1,5 @@
 """MDI taken apart by the depth of the splits: whether its bias is that of deep nodes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -16,8 +14,6 @@ def compute(attributions, forest, data) -> pd.DataFrame:
 
     Parameters
     ----------
-    attributions : dict
-        Not used.
     forest : Forest
         With impurities.
     data : Dataset

@@ -1,7 +1,5 @@
 """Quantities that identify a model: its size, its errors, and a hash of its trees."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import deque
 

@@ -1,7 +1,5 @@
 """PGI^2 of rankings, exactly (gajewski2025, tables 3 and 6)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

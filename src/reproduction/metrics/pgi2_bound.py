@@ -1,7 +1,5 @@
 """Rankings of many features against an upper bound of the largest PGI^2 of all orders."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Rankings against the largest PGI^2 of all orders, which gajewski2025 leaves open."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Whether PGI as OpenXAI samples it and exact PGI^2 say the same of rankings (gajewski2025)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Error of the model with the first features of each row randomized (gajewski2025, table 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 
@@ -26,6 +24,7 @@ def compute(
     data,
     training,
     ks: Sequence[Count],
+    *,
     reference: ImportanceName | None = None,
     n_draws: Count = 100,
     *,

@@ -1,7 +1,5 @@
 """Influence of the arithmetic on greedy PG^2 rankings: ties, and changes by other computations."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction.metrics import _rankings

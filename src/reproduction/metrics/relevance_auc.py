@@ -1,7 +1,5 @@
 """Separation of relevant features from noise by scores: the area under the ROC curve."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Error of models fitted again without the first features of each row (gajewski2025, table 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

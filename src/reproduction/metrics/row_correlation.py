@@ -1,7 +1,5 @@
 """Correlation of two measures' scores within each row, over the features."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Literal
 

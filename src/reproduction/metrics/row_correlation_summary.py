@@ -1,7 +1,5 @@
 """Mean, spread and share of high values of the correlations within rows."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import pandas as pd

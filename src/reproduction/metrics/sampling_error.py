@@ -1,7 +1,5 @@
 """Error of Monte Carlo and quasi-Monte Carlo gaps (gajewski2025, figures 1 to 7 and table 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -34,8 +32,6 @@ def compute(
 
     Parameters
     ----------
-    attributions : dict
-        Not used.
     forest : Forest, with one output
     data : Dataset
         Rows that pairs are made with.

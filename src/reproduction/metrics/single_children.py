@@ -4,8 +4,6 @@ A child counts if the node that was split has more rows: if it has no other, its
 corrected either, and the split changes nothing.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -23,8 +21,6 @@ def compute(attributions, forest, training) -> pd.DataFrame:
 
     Parameters
     ----------
-    attributions : dict
-        Not used.
     forest : Forest
         Bagged.
     training : Dataset

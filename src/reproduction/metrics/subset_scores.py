@@ -5,8 +5,6 @@ no such splits. A split belongs to a feature and not to an order of its values, 
 scores that add up over splits, and AIR, which is made of them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -35,8 +33,6 @@ def compute(attributions, training, estimator, random_state: Seed = 0) -> pd.Dat
 
     Parameters
     ----------
-    attributions : dict
-        Not used.
     training : Dataset
         Two classes, 0 and 1. Features with whole numbers only are categories.
     estimator : unfitted RandomForestClassifier

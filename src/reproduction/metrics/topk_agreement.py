@@ -1,7 +1,5 @@
 """Agreement of greedy PG^2 rankings with another in the first features: gajewski2025, table 2."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -2,10 +2,12 @@
 
 The code of an artefact is the module of its name, or the one that its key ``module`` names:
 artefacts that differ in parameters alone share one. A module has
-``compute(inputs, **parameters) -> DataFrame``, whose rows are tidy with the numbers in ``value``
-and, where the paper's text and its printed numbers disagree, a column ``variant``. That of a figure
-also has ``draw(table) -> matplotlib Figure``, and one that decides findings stated in words has
-``statements(table) -> list of dict``. Both get the table alone, so it has all that they need.
+``compute(inputs, **parameters) -> DataFrame``; `inputs` are the tables that ``artefacts.yaml``
+lists for it, by their names there. Its rows are tidy with the numbers in ``value`` and, where the
+paper's text and its printed numbers disagree, a column ``variant``. That of a figure also has
+``draw(table) -> matplotlib Figure``, and one that decides findings stated in words has
+``statements(table)``, which gives or yields a `finding` each. Both get the table alone, so it has
+all that they need.
 
 The claims of a paper have two forms, in its folder ``claims``. A *PrintedValue* is a number or word
 of a table or figure (``claims/ARTEFACT.csv``), compared with the cell of ours that it names. A
@@ -14,14 +16,13 @@ limit, see `finding`. Of each comes a *Verdict*: how ours relates to it, see
 `reproduction.claims.judge` and `reproduction.claims.judge_statements`.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from pathlib import Path
 
 import yaml
 
+from reproduction import claims, storage
 from splitcredit import registry
 
 
@@ -38,7 +39,6 @@ def finding(
     interval=None,
     possible=None,
     expected=None,
-    stand_in=False,
     beside=False,
 ) -> dict:
     """The measurement that decides a finding in words, for `reproduction.claims.judge_statements`.
@@ -70,9 +70,6 @@ def finding(
     expected : pair of float or None, optional
         Range in which the cause on file predicts `value`, if it is not to hold. It comes from the
         table, from other rows than `value`, or from theory.
-    stand_in : bool
-        Whether the data replace those of the paper, in an artefact whose other data are the
-        paper's.
     beside : bool
         Whether it stands beside the statement and does not count toward its outcome: a premise, or
         a measure that the statement does not name.
@@ -89,9 +86,24 @@ def finding(
         "interval": None if interval is None else (float(interval[0]), float(interval[1])),
         "possible": _ends(possible),
         "expected": _ends(expected),
-        "stand_in": bool(stand_in),
         "beside": bool(beside),
     }
+
+
+def around(value, half_width) -> tuple:
+    """Ends of the interval that reaches so far to either side of a value."""
+    return value - half_width, value + half_width
+
+
+def of_size(low, high) -> tuple:
+    """The interval of the absolute value of a number in an interval."""
+    return 0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high))
+
+
+def printed(paper: str, artefact: str) -> list[tuple[dict, str]]:
+    """What the paper prints in an artefact: the keys of each cell, and its text."""
+    rows = storage.read_rows(Path(__file__).parent / paper / "claims" / f"{artefact}.csv")
+    return [(claims.parse_cell(row["cell"]), row["printed"]) for row in rows]
 
 
 def _ends(pair):

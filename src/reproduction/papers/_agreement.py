@@ -3,12 +3,10 @@
 An artefact ``agreement`` of each paper; its experiment names the measures that are compared.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
-from reproduction.figures import COLORS
+from reproduction.figures import COLORS, panels
 from reproduction.papers import finding
 
 # Importance of ours -> the measure that the packages compute too.
@@ -41,11 +39,6 @@ _LEAST = 2.0**-56
 
 def compute(inputs) -> pd.DataFrame:
     """Largest difference of every measure, package and model, with its limits and its cause.
-
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        The metric ``agreement`` of the paper's experiments.
 
     Returns
     -------
@@ -90,7 +83,7 @@ def _cause(row):
     return UNEXPLAINED
 
 
-def statements(table, named) -> list[dict]:
+def statements(table, named):
     """Whether packages compute the measures: the largest share of what roundings or draws allow.
 
     Parameters
@@ -100,7 +93,6 @@ def statements(table, named) -> list[dict]:
         Measures that the paper's sentences name -> the statement. Another measure is judged under
         the first of them, and only if its difference has no cause.
     """
-    findings = []
     for (measure, package), rows in table.groupby(["measure", "package"], sort=False):
         unexplained = (rows["cause"] == UNEXPLAINED).any()
         if measure not in named and not unexplained:
@@ -108,20 +100,17 @@ def statements(table, named) -> list[dict]:
         basis = rows["basis"].iloc[0]
         most_lost = (_HALF_OF_DIGITS * rows["scale"] / rows["limit"]).max()
         allowed = "what its draws allow" if basis == "monte-carlo" else "what roundings allow"
-        findings.append(
-            finding(
-                named.get(measure, next(iter(named.values()))),
-                # A cause that is known of a package is not one of a larger difference.
-                f"{measure} by {package}" + (", no cause is known" if unexplained else ""),
-                f"largest difference over {allowed}",
-                (rows["value"] / rows["limit"]).max(),
-                1.0,
-                basis=basis,
-                possible=(0.0, None),
-                expected=(1.0, most_lost) if (rows["cause"] == UNWINDS).any() else None,
-            )
+        yield finding(
+            named.get(measure, next(iter(named.values()))),
+            # A cause that is known of a package is not one of a larger difference.
+            f"{measure} by {package}" + (", no cause is known" if unexplained else ""),
+            f"largest difference over {allowed}",
+            (rows["value"] / rows["limit"]).max(),
+            1.0,
+            basis=basis,
+            possible=(0.0, None),
+            expected=(1.0, most_lost) if (rows["cause"] == UNWINDS).any() else None,
         )
-    return findings
 
 
 def draw(table):
@@ -129,11 +118,9 @@ def draw(table):
 
     Sampled measures are left out: their differences are those of the draws.
     """
-    from matplotlib import pyplot as plt
-
     rounded = table[table["basis"] == "rounding"]
     lines = list(dict.fromkeys(zip(rounded["measure"], rounded["package"], strict=True)))
-    figure, axis = plt.subplots(figsize=(8.4, 1.5 + 0.42 * len(lines)))
+    figure, axis = panels.subplots(figsize=(8.4, 1.5 + 0.42 * len(lines)))
     for place, (measure, package) in enumerate(lines):
         rows = rounded[(rounded["measure"] == measure) & (rounded["package"] == package)]
         color, mark = _STYLE[package]

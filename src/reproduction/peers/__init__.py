@@ -9,8 +9,6 @@ says what the model must be, in the words of `reproduction.planning.checks`. ``p
 the result name the package, its release and the type in which it adds up.
 """
 
-from __future__ import annotations
-
 from splitcredit import importances, registry
 
 

@@ -1,7 +1,5 @@
 """Results of other packages, as `Attribution` and `Importance`."""
 
-from __future__ import annotations
-
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Contributions that XGBoost computes for its own models, in float32."""
 
-from __future__ import annotations
-
 from reproduction.peers import _results
 
 

@@ -5,8 +5,6 @@ the changes of the prediction. So treeinterpreter computes local MDI if the valu
 their impurities.
 """
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

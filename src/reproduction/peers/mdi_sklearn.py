@@ -1,7 +1,5 @@
 """MDI by scikit-learn."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reproduction.peers import _results

@@ -1,7 +1,5 @@
 """Saabas attributions by treeinterpreter, the package that Saabas wrote."""
 
-from __future__ import annotations
-
 import copy
 from typing import Literal
 

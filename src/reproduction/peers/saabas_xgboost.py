@@ -1,7 +1,5 @@
 """Saabas attributions by XGBoost, which calls them approximate contributions."""
 
-from __future__ import annotations
-
 from reproduction.peers import _xgboost
 
 REQUIRES = ("model", "xgboost")

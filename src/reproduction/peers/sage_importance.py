@@ -1,7 +1,5 @@
 """SAGE by the package of its authors, sage-importance, from sampled permutations."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Interventional TreeSHAP by the C extension of shap, which keeps its weights in float32."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

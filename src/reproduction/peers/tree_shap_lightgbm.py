@@ -1,7 +1,5 @@
 """TreeSHAP by LightGBM, which is given the trees of the model in its own text format."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reproduction.parameters import Natural

@@ -1,7 +1,5 @@
 """Path-dependent TreeSHAP by the C extension of shap."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np
@@ -31,7 +29,7 @@ def explain(model, forest, X, output: Literal["predicted"] | Natural = "predicte
     if type(model).__module__.startswith("sklearn"):
         shap_model, rows = model, np.asarray(X, np.float64)
     else:
-        shap_model, rows = {"trees": _trees(forest)}, forest.prepare(X).astype(np.float64)
+        shap_model, rows = {"trees": list(_trees(forest))}, forest.prepare(X).astype(np.float64)
     explainer = shap.TreeExplainer(shap_model, feature_perturbation="tree_path_dependent")
     values = explainer.shap_values(rows, check_additivity=False)
     values = np.reshape(values, (*rows.shape, -1))
@@ -43,23 +41,19 @@ def explain(model, forest, X, output: Literal["predicted"] | Natural = "predicte
 def _trees(forest):
     """Trees that go left on <=, as shap takes them; a sum of trees, without the base score."""
     thresholds = np.nextafter(forest.threshold, -np.inf) if forest.strict else forest.threshold
-    trees = []
     for first, end in zip(forest.tree_offsets[:-1], forest.tree_offsets[1:], strict=True):
         nodes = slice(first, end)
         left, right = (
             np.where(child[nodes] < 0, -1, child[nodes] - first)
             for child in (forest.left, forest.right)
         )
-        trees.append(
-            {
-                "children_left": left,
-                "children_right": right,
-                "children_default": left,
-                "features": np.where(left < 0, -2, forest.feature[nodes]),
-                "thresholds": thresholds[nodes],
-                "values": forest.value[nodes],
-                # A copy: with a background shap counts its rows in place.
-                "node_sample_weight": forest.cover[nodes].copy(),
-            }
-        )
-    return trees
+        yield {
+            "children_left": left,
+            "children_right": right,
+            "children_default": left,
+            "features": np.where(left < 0, -2, forest.feature[nodes]),
+            "thresholds": thresholds[nodes],
+            "values": forest.value[nodes],
+            # A copy: with a background shap counts its rows in place.
+            "node_sample_weight": forest.cover[nodes].copy(),
+        }

@@ -1,7 +1,5 @@
 """TreeSHAP by XGBoost."""
 
-from __future__ import annotations
-
 from reproduction.peers import _xgboost
 
 REQUIRES = ("model", "xgboost")

@@ -44,7 +44,7 @@ def run(arguments):
 def _findings(arguments):
     """The findings of the artefact, for each statement that it decides."""
     table = storage.read_table(arguments.table)
-    findings = papers.artefact(arguments.artefact).statements(table)
+    findings = list(papers.artefact(arguments.artefact).statements(table))
     measured, decided = {f["statement"] for f in findings}, set(arguments.decided)
     if measured != decided:
         raise ValueError(f"{arguments.artefact} decides {sorted(measured)}, not {sorted(decided)}")

@@ -7,10 +7,10 @@ recursion and know none of the formulas. Entropies and informations are in bits;
 in nats, `loss_game`, says so.
 """
 
+# ruff: noqa: F401 - these names are what the package offers.
 from reproduction.theory.binary import BinaryForest
 from reproduction.theory.distributions import (
     JointDistribution,
-    conditional_entropy,
     conditional_impurity,
     information,
     local_mdi_totally_randomized,
@@ -45,42 +45,3 @@ from reproduction.theory.relevance import (
     strongly_relevant,
 )
 from reproduction.theory.theorems import axioms, cases, sage_less_mdi
-
-__all__ = [
-    "IMPURITIES",
-    "BinaryForest",
-    "InfiniteForest",
-    "JointDistribution",
-    "MultiwayForest",
-    "axioms",
-    "cases",
-    "chances_of_best",
-    "conditional_entropy",
-    "conditional_impurity",
-    "cumulative_change",
-    "entropy",
-    "equal_moments",
-    "hidden_dependence",
-    "impurity",
-    "information",
-    "information_game",
-    "local_change",
-    "local_game",
-    "local_mdi_totally_randomized",
-    "locally_alike_inputs",
-    "locally_relevant",
-    "loss_game",
-    "mdi_best_split",
-    "mdi_totally_randomized",
-    "noisy_copy",
-    "pairs_of_outputs",
-    "prediction_game",
-    "random_distributions",
-    "relevant",
-    "sage_less_mdi",
-    "shapley_values",
-    "strongly_relevant",
-    "swapping_input",
-    "symmetric_distributions",
-    "symmetric_inputs",
-]

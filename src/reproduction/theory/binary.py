@@ -1,7 +1,5 @@
 """Infinitely many totally randomized trees with binary splits, on a known distribution."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

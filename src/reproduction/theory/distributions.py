@@ -1,7 +1,5 @@
 """A known distribution, and the limits of global and local MDI as formulas (sutera2021)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -50,7 +48,7 @@ class JointDistribution:
         object.__setattr__(self, "_impurities", {})
 
     @classmethod
-    def from_rows(cls, X, y) -> JointDistribution:
+    def from_rows(cls, X, y) -> "JointDistribution":
         """The distribution in which every given row is equally likely.
 
         Parameters
@@ -109,11 +107,6 @@ def conditional_impurity(joint: JointDistribution, features, impurity="entropy")
     table = joint.marginal(features)
     rows = table.reshape(-1, table.shape[-1])
     return float((rows.sum(axis=1) * impurity_of(rows, impurity, joint.values)).sum())
-
-
-def conditional_entropy(joint: JointDistribution, features) -> float:
-    """H(Y | the given inputs), in bits."""
-    return conditional_impurity(joint, features)
 
 
 def information(joint: JointDistribution, feature: int, given=(), impurity="entropy") -> float:

@@ -1,7 +1,5 @@
 """Random distributions on which the theorems are checked by enumeration."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reproduction.theory.distributions import JointDistribution

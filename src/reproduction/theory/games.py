@@ -3,8 +3,6 @@
 A game is a function of a coalition, given as a collection of indices of inputs, with v(()) = 0.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import comb
 

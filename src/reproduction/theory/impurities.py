@@ -1,7 +1,5 @@
 """Impurities of a distribution of the output: entropy, Gini, variance (sutera2021, appendix F)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 IMPURITIES = ("entropy", "gini", "variance")

@@ -5,8 +5,6 @@ anything that adds up along paths obeys a recursion: over the inputs that may sp
 with its probability, and over the children.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import comb

@@ -4,8 +4,6 @@ The trees of Louppe et al. (2013) and of sutera2021's categorical setting, grown
 the nodes (which inputs are used, at which values), with none of the formulas for their limits.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from functools import cache
 

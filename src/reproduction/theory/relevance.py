@@ -1,7 +1,5 @@
 """Relevance of an input, globally (Kohavi et al. 1997) and at one x (sutera2021, Definition 2)."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -3,8 +3,7 @@
 The statements are numbered as in the project's list of claims.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from itertools import combinations
 from math import log
 
@@ -64,7 +63,7 @@ def sage_less_mdi(joint: JointDistribution) -> np.ndarray:
     return sage / log(2) - mdi_totally_randomized(joint)
 
 
-def axioms(symmetric, pairs) -> list[tuple]:
+def axioms(symmetric, pairs) -> Iterator[tuple]:
     """Quantities of symmetry and strong monotonicity of MDI with K = 1, globally and locally.
 
     Parameters
@@ -74,47 +73,32 @@ def axioms(symmetric, pairs) -> list[tuple]:
     pairs : list of (JointDistribution, JointDistribution)
         Two outputs of the same inputs, from `pairs_of_outputs`.
 
-    Returns
-    -------
-    list of (statement, quantity, impurity, values)
+    Yields
+    ------
+    (statement, quantity, impurity, values)
         As `cases`. Importances are those of the recursions that grow trees. Of monotonicity only
         pairs count in which an input contributes at least as much to the first output as to the
         second in every context, or the reverse.
     """
-    quantities = []
     for joint in symmetric:
         p, forest = joint.n_features, MultiwayForest(joint, 1)
-        mdi = forest.mdi()
-        quantities.append(
-            ("s27", "v of symmetric inputs", "entropy", _asymmetry(p, information_game(joint)))
-        )
-        quantities.append(("s27", "MDI of symmetric inputs", "entropy", mdi[0] - mdi[1]))
+        mdi, v = forest.mdi(), information_game(joint)
+        yield "s27", "v of symmetric inputs", "entropy", _asymmetry(p, v)
+        yield "s27", "MDI of symmetric inputs", "entropy", mdi[0] - mdi[1]
         for x in joint.support()[0]:
             if x[1] == (x[0] + 1) % joint.cardinalities[1]:
-                local_mdi = forest.local_mdi(x)
-                quantities.append(
-                    (
-                        "s28",
-                        "v_loc of symmetric inputs",
-                        "entropy",
-                        _asymmetry(p, local_game(joint, x)),
-                    )
-                )
-                quantities.append(
-                    ("s28", "local MDI of symmetric inputs", "entropy", local_mdi[0] - local_mdi[1])
-                )
+                mdi, v = forest.local_mdi(x), local_game(joint, x)
+                yield "s28", "v_loc of symmetric inputs", "entropy", _asymmetry(p, v)
+                yield "s28", "local MDI of symmetric inputs", "entropy", mdi[0] - mdi[1]
     for first, second in pairs:
         p = first.n_features
         forests = [MultiwayForest(joint, 1) for joint in (first, second)]
         games = [information_game(joint) for joint in (first, second)]
-        quantities.append(
-            ("s29", "lead in MDI", "entropy", _leads(p, games, [f.mdi() for f in forests]))
-        )
+        yield "s29", "lead in MDI", "entropy", _leads(p, games, [f.mdi() for f in forests])
         for x in first.support()[0]:
             games = [local_game(joint, x) for joint in (first, second)]
             leads = _leads(p, games, [f.local_mdi(x) for f in forests])
-            quantities.append(("s30", "lead in local MDI", "entropy", leads))
-    return quantities
+            yield "s30", "lead in local MDI", "entropy", leads
 
 
 def _contributions(p, v):

@@ -1,7 +1,5 @@
 """Algorithm 1 as printed, to count where it divides 0 by 0."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Seconds of the exact algorithm and of sampling, on one thread, taken in turn."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

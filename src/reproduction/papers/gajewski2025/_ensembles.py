@@ -1,7 +1,5 @@
 """XGBoost ensembles on made data: small ones to enumerate, and ones that grow."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reproduction.models import fit

@@ -4,8 +4,6 @@ It shares nothing with the kernel. Probabilities come from a power series in 100
 prediction in a cell comes from walking the trees.
 """
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal, localcontext
 from itertools import pairwise, product

@@ -1,10 +1,8 @@
 """The paper's statements about errors at equal time, judged at the iterations of one comparison."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from reproduction.papers import finding
+from reproduction.papers import finding, of_size
 from reproduction.papers.gajewski2025._settings import (
     METHODS,
     NMAE,
@@ -73,8 +71,6 @@ def _typical(rows, comparison, words):
     for (model, method), (claimed, half_digit) in STATED.items():
         rows_of_method = rows[(rows["model"] == model) & (rows["method"] == method)]
         median, low, high = (rows_of_method[name].median() for name in ("value", "low", "high"))
-        nearest = 0.0 if low <= claimed <= high else min(abs(low - claimed), abs(high - claimed))
-        interval = nearest, max(abs(low - claimed), abs(high - claimed))
         yield finding(
             "s05",
             f"{comparison}, {model}, {PRINTED_METHODS[method]}",
@@ -83,7 +79,7 @@ def _typical(rows, comparison, words):
             half_digit,
             basis="rounding",
             reason=f"half a unit of the last stated digit; {words}",
-            interval=interval,
+            interval=of_size(low - claimed, high - claimed),
             possible=NMAE,
         )
 

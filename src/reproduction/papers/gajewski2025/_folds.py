@@ -1,11 +1,9 @@
 """Errors of the grid's parameters on the same folds, and whether the stated ones are the least."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
-from reproduction.papers import finding
+from reproduction.papers import around, finding
 from reproduction.papers.gajewski2025._settings import DATASETS, DESCRIBED, MODELS, recipe_of
 
 PARAMETERS = ["max_depth", "learning_rate", "subsample"]
@@ -55,11 +53,9 @@ def excess(rows) -> pd.DataFrame:
                 1 / len(differences)
                 + rows_of_model["n_held_out"].sum() / rows_of_model["n_training"].sum()
             )
-            error = K * np.sqrt(share * differences.var(ddof=1))
-            value = differences.mean()
-            row = {"dataset": dataset, "model": model, "value": value}
-            excesses.append({**row, "low": value - error, "high": value + error})
-    return pd.DataFrame(excesses)
+            value, error = differences.mean(), K * np.sqrt(share * differences.var(ddof=1))
+            excesses.append((dataset, model, value, *around(value, error)))
+    return pd.DataFrame(excesses, columns=["dataset", "model", "value", "low", "high"])
 
 
 def findings(table, expected, where) -> list[dict]:
@@ -83,7 +79,7 @@ def findings(table, expected, where) -> list[dict]:
             reason=reason,
             interval=(row["low"], row["high"]),
             possible=(-1, None),
-            expected=_around(expected[row["dataset"], row["model"]]),
+            expected=around(expected[row["dataset"], row["model"]], _ROUNDING),
         )
         for row in table.to_dict("records")
     ]
@@ -91,7 +87,3 @@ def findings(table, expected, where) -> list[dict]:
 
 # The same number by two ways, off by roundings.
 _ROUNDING = 1e-9
-
-
-def _around(value):
-    return value - _ROUNDING, value + _ROUNDING

@@ -3,8 +3,6 @@
 The theorem asks only that the perturbations of features are independent of each other.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Operations of the exact algorithm, counted from the lists that its kernel works through."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from splitcredit.gaps.prediction_gap import GapProblem

@@ -4,8 +4,6 @@ A cause that is right predicts our value of a cell. Here are the predictions: of
 a model from its trees, and of an error from print and what the cause can change of it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reproduction import models

@@ -3,8 +3,6 @@
 A larger error is better: the ranking names features that matter more.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction.papers.gajewski2025._tables import over_splits, with_lead

@@ -1,13 +1,11 @@
 """Shared by the artefacts: data sets, models, rankings, and the iterations that Table 1 prints."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 
 import yaml
 
-from reproduction import claims, storage
+from reproduction.papers import printed
 
 DATASETS = {
     "red_wine": "Red wine",
@@ -31,9 +29,7 @@ _NOT_PRINTED = {
     ("parkinson", "single"): "its gaps respond to features that the saved tree does not split on",
 }
 
-_HERE = Path(__file__).resolve().parent
-_CONFIG = _HERE.parents[3] / "config"
-CLAIMS = _HERE / "claims"
+_CONFIG = Path(__file__).resolve().parents[4] / "config"
 
 
 def counts(n) -> tuple[int, int]:
@@ -49,13 +45,12 @@ def not_printed(dataset: str, model: str) -> str | None:
 @cache
 def printed_iterations() -> dict[tuple, int]:
     """Iterations that Table 1 prints, by data set, model, sigma and method; in print's order."""
-    methods = {f"{printed}_iterations": method for method, printed in PRINTED_METHODS.items()}
+    methods = {f"{name}_iterations": method for method, name in PRINTED_METHODS.items()}
     iterations = {}
-    for row in storage.read_rows(CLAIMS / "table1.csv"):
-        cell = claims.parse_cell(row["cell"])
+    for cell, text in printed("gajewski2025", "table1"):
         if cell["quantity"] in methods:
             key = cell["dataset"], cell["model"], float(cell["sigma"]), methods[cell["quantity"]]
-            iterations[key] = int(row["printed"])
+            iterations[key] = int(text)
     return iterations
 
 

@@ -1,7 +1,5 @@
 """Shared by tables 2 to 6: one row a setting, of one split (published) or more (described)."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction.papers import finding

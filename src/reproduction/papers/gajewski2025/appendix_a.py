@@ -4,8 +4,6 @@ A parameter is *found* if a model fitted with it and the others is the authors' 
 tree; that of red wine's single tree is read and not fitted, so only its depth is known.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -38,9 +36,6 @@ def compute(inputs, recipes, recorded) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        ``gajewski2025_single/model_card``, ``gajewski2025_bigger/model_card``, and
-        ``gajewski2025_sampling/sampling_error``.
     recipes : dict of str to dict
         Data recipes.
     recorded : path

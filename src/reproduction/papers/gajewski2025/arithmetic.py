@@ -7,16 +7,14 @@ are by index. Double precision is that of the library, which keeps both tails of
 difference of two values of its distribution function would lose the upper tail, and tie there.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
-from reproduction import claims, storage
+from reproduction import claims
 from reproduction.figures import COLORS, panels
-from reproduction.papers.gajewski2025._settings import CLAIMS, DATASETS, GREEDY, MODELS, SHAP
+from reproduction.papers import printed
+from reproduction.papers.gajewski2025._settings import DATASETS, GREEDY, MODELS, SHAP
 
-EXPERIMENT = "gajewski2025_arithmetic"
 DOUBLE, SINGLE, RECORDED = "double", "single", "single, recorded order"
 # Beginning of the name of a ranking -> its arithmetic.
 ARITHMETICS = {
@@ -24,11 +22,11 @@ ARITHMETICS = {
     "greedy_single_sigma": SINGLE,
     "greedy_recorded_sigma": RECORDED,
 }
-# Printed tables and the metric that makes their cells. Shares of the bigger models are over more
-# rows than are ranked here.
+# Numbers of printed tables, and the metric that makes their cells. Shares of the bigger models are
+# over more rows than are ranked here.
 PRINTED = {
-    "single": {"table2.csv": "topk_agreement", "table6.csv": "pgi2"},
-    "bigger": {"table3.csv": "pgi2"},
+    "single": {2: "topk_agreement", 6: "pgi2"},
+    "bigger": {3: "pgi2"},
 }
 _COLUMNS = ["dataset", "model", "arithmetic", "sigma", "quantity", "k", "value", "n"]
 _STYLES = {DOUBLE: ("-", "o"), SINGLE: ("--", "s"), RECORDED: (":", "^")}
@@ -37,11 +35,6 @@ _COLORS = dict(zip(GREEDY, (COLORS["blue"], COLORS["orange"], COLORS["green"]), 
 
 def compute(inputs) -> pd.DataFrame:
     """Ties, changed rankings, and printed cells, for each arithmetic.
-
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``ranking_changes``, ``topk_agreement`` and ``pgi2`` of ``gajewski2025_arithmetic``.
 
     Returns
     -------
@@ -91,29 +84,22 @@ def _named(frame):
 
 def _cells(frames):
     """Numbers of printed cells that are reproduced, by table, data set and arithmetic."""
-    for model, files in PRINTED.items():
-        for file, metric in files.items():
+    for model, tables in PRINTED.items():
+        for number, metric in tables.items():
             rows_of_model = frames[metric][frames[metric]["model"] == model]
             for dataset in DATASETS:
-                printed = list(_printed(file, dataset, model))
-                number = int(file.removeprefix("table").removesuffix(".csv"))
-                before = np.zeros(len(printed), bool)
+                cells = printed("gajewski2025", f"table{number}")
+                cells = [c for c in cells if (c[0]["dataset"], c[0]["model"]) == (dataset, model)]
+                before = np.zeros(len(cells), bool)
                 for arithmetic in ARITHMETICS.values():
                     rows = rows_of_model[rows_of_model["arithmetic"].isin([arithmetic, ""])]
-                    equal = np.array([_is_printed(rows, cell, text) for cell, text in printed])
+                    equal = np.array([_is_printed(rows, cell, text) for cell, text in cells])
                     key = {"dataset": dataset, "model": model, "arithmetic": arithmetic}
                     key |= {"k": number, "n": len(equal)}
                     yield {**key, "quantity": "cells as printed", "value": equal.sum()}
                     needed = (equal & ~before).sum()
                     yield {**key, "quantity": "cells that need it", "value": needed}
                     before |= equal
-
-
-def _printed(file, dataset, model):
-    for row in storage.read_rows(CLAIMS / file):
-        cell = claims.parse_cell(row["cell"])
-        if (cell["dataset"], cell["model"]) == (dataset, model):
-            yield cell, row["printed"]
 
 
 def _is_printed(rows, cell, text):
@@ -125,11 +111,10 @@ def _is_printed(rows, cell, text):
 
 def draw(table):
     """Shares of rows against the place for each model: ties, and first features that differ."""
-    from matplotlib import pyplot as plt
     from matplotlib.lines import Line2D
 
     lines = [(model, quantity) for model in MODELS for quantity in ("tied", "set")]
-    figure, axes = plt.subplots(
+    figure, axes = panels.subplots(
         len(lines), len(DATASETS), figsize=(9.8, 9.6), sharey="row", sharex="col", layout="none"
     )
     around = {"left": 0.115, "right": 0.985, "top": 0.915, "bottom": 0.11}

@@ -5,8 +5,6 @@ has two sets of parameters for each model: those that the text states, and those
 error in the grid. Both are fitted anew on folds of shuffled rows, by which neither was chosen.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -18,11 +16,6 @@ ERRORS = "gajewski2025_chosen/shuffled_error"
 
 def compute(inputs) -> pd.DataFrame:
     """Mean errors of both sets of parameters, and the excess of the error of the text's.
-
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``gajewski2025_chosen/shuffled_error``.
 
     Returns
     -------
@@ -44,7 +37,7 @@ def compute(inputs) -> pd.DataFrame:
     return table[columns].astype({"max_depth": "Int64", "n_folds": "Int64"})
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s25: the parameters minimize the squared error."""
     errors = table[table["quantity"] == "RMSE"]
     of = errors.pivot(index=["dataset", "model"], columns="chosen", values="value")

@@ -4,13 +4,11 @@ The estimate from i iterations uses the first i samples of a stream, so the poin
 not independent of each other (the paper draws anew for each). The expected error is the same.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
 from reproduction.figures import COLORS, panels
-from reproduction.papers import finding
+from reproduction.papers import around, finding
 from reproduction.papers.gajewski2025._settings import (
     DATASETS,
     METHODS,
@@ -44,8 +42,6 @@ def compute(inputs, dataset: str, model: str, sigmas: list[float] | None = None)
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        ``gajewski2025_sampling/sampling_error``.
     dataset, model : str
     sigmas : sequence of float, optional
         Standard deviations of the noise; all without it.
@@ -70,8 +66,6 @@ def draw(table):
 
     One sigma's panels stand side by side.
     """
-    from matplotlib import pyplot as plt
-
     dataset, model = table[["dataset", "model"]].iloc[0]
     sigmas, variants = sorted(table["sigma"].unique()), table["variant"].unique().tolist()
     cells = [(v, scale, sigma) for v in variants for scale in SCALES for sigma in sigmas]
@@ -81,7 +75,7 @@ def draw(table):
     ratios = [0.8 if cells[n_columns * row][1] == "linear" else 1 for row in range(n_rows)]
     ratios = ratios if len(sigmas) > 1 else [1] * n_rows
     width, height = 2.9 * n_columns + 1.2, 2.2 * sum(ratios) + 2
-    figure, axes = plt.subplots(
+    figure, axes = panels.subplots(
         n_rows,
         n_columns,
         figsize=(width, height),
@@ -165,23 +159,21 @@ def _guide(method, i, value):
     return value[-1] / 1.6 * np.sqrt(i[-1] / i)
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s02: the power of the Monte Carlo error; s03: quasi-Monte Carlo, on the same pairs; s26: how
     many gaps are 0; s27: the errors fall.
 
     "Most at few iterations" is judged twice: by the difference of the errors and by their ratio.
     """
-    findings = []
     for variant, rows in table.groupby("variant", sort=False):
         dataset, model = rows[["dataset", "model"]].iloc[0]
         name = f"{_words(variant, dataset, model)}, {dataset}, {model}"
-        findings += [
+        yield from [
             _power(name, rows),
             *_quasi(name, rows),
             *_zeros(name, rows, N_FEATURES[dataset]),
             _fall(name, rows),
         ]
-    return findings
 
 
 def _wide(rows, name):
@@ -265,7 +257,7 @@ def _zeros(name, rows, n_features):
         "at least",
         basis="chosen",
         reason=f"often is taken as one pair in ten; {interval}",
-        interval=(share[0] - error[0], share[0] + error[0]),
+        interval=around(share[0], error[0]),
         possible=SHARE,
         # A gap that is 0 for wider noise is so for this; and if trees split on nearly all features,
         # nearly all sets without a split have one feature, as one pair in `n_features` has.

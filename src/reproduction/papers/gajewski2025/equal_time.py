@@ -10,8 +10,6 @@ Paper and program measure their own implementations of sampling and of the exact
 do these. Both run on one thread.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -198,9 +196,7 @@ def _accurate(errors, seconds, method):
 
 def draw(table):
     """Seconds at the printed iterations, and the errors at equal time, printed and ours."""
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(2, 1, figsize=(9.6, 8.6), height_ratios=[1, 1.5], layout="none")
+    figure, axes = panels.subplots(2, 1, figsize=(9.6, 8.6), height_ratios=[1, 1.5], layout="none")
     figure.subplots_adjust(left=0.085, right=0.985, bottom=0.2, top=0.96, hspace=0.36)
     _draw_seconds(axes[0], table)
     _draw_errors(axes[1], table)
@@ -299,17 +295,16 @@ def _name_settings(axis, places):
     axis.text(-0.02, -0.02, r"$\sigma$", transform=axis.transAxes, ha="right", va="top", fontsize=9)
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s05 to s07, s31, s32, s34 by our clock; s33: the exact algorithm where accuracy matters."""
-    findings = []
     for comparison in COMPARISONS:
         rows = table[table["comparison"] == comparison]
         errors = rows[rows["part"] == "nmae"]
         iterations = rows[rows["part"] == "iterations"]
         prediction = _predicted(table[table["comparison"] == PRINTED], iterations)
-        findings += _equal_time.findings(errors, comparison, _WORDS, prediction)
+        yield from _equal_time.findings(errors, comparison, _WORDS, prediction)
         more = _more_iterations(iterations, comparison)
-        findings.append(more | {"expected": (0.0, _no_more_by_seconds(table, comparison))})
+        yield more | {"expected": (0.0, _no_more_by_seconds(table, comparison))}
     accurate = table[table["part"] == "accurate"]
     smallest = accurate.loc[accurate["value"].idxmin()]
     measured = (
@@ -323,10 +318,7 @@ def statements(table) -> list[dict]:
     interval = smallest["low"], smallest["high"]
     options = {"basis": "chosen", "reason": reason, "interval": interval}
     options["possible"] = 0, _equal_time.FACTOR * _seconds_of(table, SHARED, COUNTS[-1]).min()
-    findings.append(
-        finding("s33", "our clock", measured, smallest["value"], 1, "at least", **options)
-    )
-    return findings
+    yield finding("s33", "our clock", measured, smallest["value"], 1, "at least", **options)
 
 
 def _more_iterations(rows, comparison):

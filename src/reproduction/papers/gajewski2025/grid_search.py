@@ -3,8 +3,6 @@
 Optional: it fits 12 000 models. `chosen_parameters` compares its best parameters with the text.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction.papers.gajewski2025 import _folds
@@ -16,11 +14,6 @@ ERRORS = "gajewski2025_grid_search/cross_validated_error"
 
 def compute(inputs) -> pd.DataFrame:
     """Cross-validated errors, the best first.
-
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``gajewski2025_grid_search/cross_validated_error``.
 
     Returns
     -------
@@ -57,7 +50,7 @@ def compute(inputs) -> pd.DataFrame:
     return rows.sort_values(["model", "dataset", "rank"])[columns].reset_index(drop=True)
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s25: the parameters minimize the squared error, in the whole grid and on its own folds."""
     of_text = table["chosen"].str.contains("text")
     keys = ["dataset", "model"]

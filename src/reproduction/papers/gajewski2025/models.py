@@ -5,8 +5,6 @@ beside ours. The parameters that the text states (variant described, on splits o
 give other models.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction import storage
@@ -21,8 +19,6 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        ``gajewski2025_single/model_card``, ``gajewski2025_bigger/model_card``.
     recorded : path, optional
         ``authors_models.csv``: the same quantities of the models that the authors saved.
 

@@ -7,14 +7,10 @@ near the rankings come to the best of all orders, and whether PGI, which is samp
 gaps elsewhere, says the same.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
-from reproduction import claims, storage
-from reproduction.papers import finding
+from reproduction.papers import finding, printed
 from reproduction.papers.gajewski2025._settings import (
-    CLAIMS,
     GREEDY,
     PUBLISHED,
     SHAP,
@@ -68,9 +64,9 @@ def compute(inputs) -> pd.DataFrame:
     rows = pd.concat(gaps).rename(columns={"data": "dataset"})
     rows = rows.groupby(_SETTING, sort=False)["n_rows"].first()
     table = table.merge(rows.reset_index(), on=_SETTING, how="left")
-    printed = table[table["variant"] == PUBLISHED].set_index(_SETTING[1:])["value"]
+    published = table[table["variant"] == PUBLISHED].set_index(_SETTING[1:])["value"]
     own = pd.MultiIndex.from_frame(table[_SETTING[1:]])
-    table["of_published"] = table["value"].to_numpy() / printed.reindex(own).to_numpy()
+    table["of_published"] = table["value"].to_numpy() / published.reindex(own).to_numpy()
     if "pgi2_optimum" not in metrics:
         return table
     agreement = metrics["pgi_agreement"]
@@ -106,28 +102,26 @@ def _least(optimum):
 
 def printed_exceptions() -> int:
     """Settings, but the pair that the text names, in which table 3 has SHAP ahead in print."""
-    printed = {}
-    for row in storage.read_rows(CLAIMS / "table3.csv"):
-        cell = claims.parse_cell(row["cell"])
+    by_setting = {}
+    for cell, text in printed("gajewski2025", "table3"):
         key = cell["dataset"], float(cell["sigma_metric"])
-        printed.setdefault(key, {})[cell["ranking"]] = float(row["printed"])
+        by_setting.setdefault(key, {})[cell["ranking"]] = float(text)
     return sum(
         values[ranking] < values[SHAP]
-        for (_, sigma), values in printed.items()
+        for (_, sigma), values in by_setting.items()
         for ranking in GREEDY.values()
         if (sigma, ranking) != EXCEPTION
     )
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """Of the bigger models; of single trees the text states nothing.
 
     s10: greedy rankings have the higher mean PGI2; s14, s18: how near they come to the largest;
     s20: PGI says something else.
     """
     if "of_optimum" not in table:
-        return []
-    findings = []
+        return
     for variant, rows in table.groupby("variant", sort=False):
         greedy = rows[rows["ranking"] != SHAP]
         pair = (greedy["sigma_metric"] == EXCEPTION[0]) & (greedy["ranking"] == EXCEPTION[1])
@@ -138,17 +132,15 @@ def statements(table) -> list[dict]:
         options["possible"] = counts(len(other_settings))
         if variant == PUBLISHED:
             options["expected"] = (printed_exceptions(),) * 2
-        findings.append(
-            counted("s10", variant, measured, other_settings["lead"] < 0, 0, "at most", **options)
-        )
+        has_lead = other_settings["lead"] < 0
+        yield counted("s10", variant, measured, has_lead, 0, "at most", **options)
         if greedy["of_optimum"].notna().any():
-            findings += _nearness(variant, rows.dropna(subset=["of_optimum"]))
+            yield from _nearness(variant, rows.dropna(subset=["of_optimum"]))
             measured = "largest share of rows in which PGI puts the other ranking first than PGI2"
             options = {"basis": "chosen", "reason": CAN_ALTER, "possible": SHARE}
             largest = greedy["swapped"].max()
             measured += f", of {_counts(greedy['swapped_rows'])}"
-            findings.append(finding("s20", variant, measured, largest, 0.01, "at least", **options))
-    return findings
+            yield finding("s20", variant, measured, largest, 0.01, "at least", **options)
 
 
 def _nearness(variant, rows):

@@ -4,8 +4,6 @@ How many iterations take as long depends on machine and program. So this table h
 printed numbers of iterations, which the authors' clock gave. `equal_time` has those of our clock.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -21,11 +19,6 @@ PRINTED_PAIRS = 20000
 
 def compute(inputs) -> pd.DataFrame:
     """Errors at the printed numbers of iterations.
-
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``gajewski2025_sampling/sampling_error``.
 
     Returns
     -------
@@ -73,7 +66,7 @@ def _from_curve(curve, method, count):
     return {"curve_low": low * (1 - slack), "curve_high": high * (1 + slack)}
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s05 to s07, s31, s32 at the printed numbers of iterations, that is by the authors' clock."""
     rows = table[table["quantity"].str.endswith("_nmae")]
     methods = {f"{printed}_nmae": method for method, printed in PRINTED_METHODS.items()}

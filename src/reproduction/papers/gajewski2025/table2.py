@@ -7,8 +7,6 @@ order that the authors' rankings show. The bigger models are ranked in double pr
 variants, and have the printed shares.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -27,12 +25,6 @@ CLEARER = '"clearer": by one row in twenty at least'
 
 def compute(inputs) -> pd.DataFrame:
     """Shares of rows, over the splits.
-
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``gajewski2025_single/topk_agreement``, ``gajewski2025_bigger/topk_agreement``, and
-        ``gajewski2025_arithmetic/ranking_changes``.
 
     Returns
     -------
@@ -73,9 +65,8 @@ def _by_precision(table, changes):
     )
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s08: how the shares change; s09: the single trees' top feature; s17: the two differ."""
-    findings = []
     for variant, rows in table.groupby("variant", sort=False):
         by_model = rows.pivot(index=["dataset", "sigma", "k"], columns="model", values="value")
         falls = np.diff(_cube(rows, "k"), axis=1).ravel() < 0
@@ -86,25 +77,13 @@ def statements(table) -> list[dict]:
             ("model", "settings in which it is lower for the bigger model", _lower(by_model)),
         ):
             options = {"basis": "chosen", "reason": USUALLY, "possible": SHARE}
-            findings.append(
-                share_finding("s08", f"{variant}, {varied}", measured, holds, **options)
-            )
+            yield share_finding("s08", f"{variant}, {varied}", measured, holds, **options)
         top = rows[(rows["model"] == "single") & (rows["k"] == 1)]["value"].max()
         measured = "largest share of rows with the same top feature, single trees"
-        findings.append(
-            finding(
-                "s09",
-                variant,
-                measured,
-                top,
-                TOP_FEATURE,
-                "at most",
-                basis="printed",
-                possible=SHARE,
-            )
+        yield finding(
+            "s09", variant, measured, top, TOP_FEATURE, "at most", basis="printed", possible=SHARE
         )
-        findings += _deviation(variant, rows)
-    return findings
+        yield from _deviation(variant, rows)
 
 
 def _deviation(variant, rows):

@@ -5,8 +5,6 @@ part with the ranking and the label of row i of the test. Saved_models are the s
 the text says; described those that the text describes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -32,11 +30,6 @@ ROUNDING = 1e-9
 def compute(inputs) -> pd.DataFrame:
     """Errors over the splits.
 
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``gajewski2025_bigger/randomized_error``.
-
     Returns
     -------
     DataFrame
@@ -48,13 +41,12 @@ def compute(inputs) -> pd.DataFrame:
     return _removal.compute(frame.assign(standard_error=of_difference))
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """By 95 % intervals over the rows.
 
     s11: on two data sets no difference; s12: on housing greedy is better; s19: neither is clearly
     better, each has its advantages.
     """
-    findings = []
     for variant, rows in table.groupby("variant", sort=False):
         greedy = rows[rows["ranking"] != SHAP]
         is_done_right = variant != PUBLISHED
@@ -73,9 +65,7 @@ def statements(table) -> list[dict]:
             elif dataset == NOT_ALL_HIDDEN:
                 options["expected"] = 0, other.sum()
             name = f"{variant}, {dataset}"
-            findings.append(
-                counted("s11", name, measured, excludes_zero, BY_CHANCE, "at most", **options)
-            )
+            yield counted("s11", name, measured, excludes_zero, BY_CHANCE, "at most", **options)
         of_small_sigma = greedy["ranking"].isin([GREEDY[0.1], GREEDY[0.3]])
         settings = greedy[(greedy["dataset"] == BETTER) & of_small_sigma]
         shap = rows[(rows["dataset"] == BETTER) & (rows["ranking"] == SHAP)].set_index("k")
@@ -89,23 +79,18 @@ def statements(table) -> list[dict]:
         options["possible"] = -1, ratios.max()
         if is_done_right:
             options["expected"] = ratios.min() - ROUNDING, min(ratios.min() + ROUNDING, 0)
-        findings.append(finding("s12", variant, measured, smallest, 0.0, "at least", **options))
+        yield finding("s12", variant, measured, smallest, 0.0, "at least", **options)
         sides = {"greedy": greedy["lead_low"] > 0, "SHAP": greedy["lead_high"] < 0}
         measured = "settings in which the interval of the lead is on the side that has more"
         options = {"basis": "chosen", "reason": CLEARLY, "possible": counts(len(greedy))}
         more, limit = max(sides.values(), key=sum), 0.75 * len(greedy)
         if is_done_right:
             options["expected"] = limit, (greedy["lead"] < 0).sum()
-        findings.append(
-            counted("s19", f"{variant}, neither", measured, more, limit, "at most", **options)
-        )
+        yield counted("s19", f"{variant}, neither", measured, more, limit, "at most", **options)
         for winner, ahead in sides.items():
             measured = f"settings in which the interval of the lead is on the side of {winner}"
             options = {"basis": "chosen", "reason": EACH, "possible": counts(len(greedy))}
-            findings.append(
-                counted("s19", f"{variant}, {winner}", measured, ahead, 1, "at least", **options)
-            )
-    return findings
+            yield counted("s19", f"{variant}, {winner}", measured, ahead, 1, "at least", **options)
 
 
 def _excludes_zero(settings):

@@ -5,14 +5,12 @@ order, and on California housing some fits stop early. How much either can chang
 computed here, so that print predicts ours.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
-from reproduction import claims, datasets, models, storage
+from reproduction import claims, datasets, models
+from reproduction.papers import printed
 from reproduction.papers.gajewski2025 import _other_routes, _removal
 from reproduction.papers.gajewski2025._settings import (
-    CLAIMS,
     GREEDY,
     PUBLISHED,
     SHAP,
@@ -31,8 +29,6 @@ def compute(inputs, recipes) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        ``gajewski2025_bigger/removed_error``.
     recipes : dict of str to dict
         Data recipes; the rows are the authors'.
 
@@ -56,8 +52,8 @@ def _ranges(dataset, recipe):
     data = datasets.load({**recipe, "split": "authors"})
     fitted = recipe_of(dataset, "bigger")
     forest = to_forest(models.fit(fitted, data.training.X, data.training.y))
-    retrained, printed = _other_routes.Retrained(fitted, data), _printed(dataset)
-    ks = sorted({k for k, _ in printed})
+    retrained, texts = _other_routes.Retrained(fitted, data), _printed(dataset)
+    ks = sorted({k for k, _ in texts})
     widths = {
         (k, GREEDY[sigma]): width
         for sigma in SIGMAS
@@ -67,7 +63,7 @@ def _ranges(dataset, recipe):
     if (dataset, SHAP) in _other_routes.STOPPED:
         shifts = _other_routes.shifts_by_stopping(forest, retrained, SIGMAS[0])
     rows = []
-    for (k, ranking), text in printed.items():
+    for (k, ranking), text in texts.items():
         half_digit, width = claims.half_unit(text), widths.get((k, ranking), 0.0)
         share = _other_routes.STOPPED.get((dataset, ranking), 0.0) if k == 1 else 0.0
         value = float(text) - share * shifts.get(ranking, 0.0)
@@ -80,22 +76,19 @@ def _ranges(dataset, recipe):
 
 def _printed(dataset):
     """Printed errors by k and ranking, as text."""
-    rows = ((claims.parse_cell(r["cell"]), r["printed"]) for r in storage.read_rows(_CELLS))
-    of_dataset = [(cell, text) for cell, text in rows if cell["dataset"] == dataset]
-    return {(int(cell["k"]), cell["ranking"]): text for cell, text in of_dataset}
+    return {
+        (int(cell["k"]), cell["ranking"]): text
+        for cell, text in printed("gajewski2025", "table5")
+        if cell["dataset"] == dataset
+    }
 
 
-_CELLS = CLAIMS / "table5.csv"
-
-
-def statements(table) -> list[dict]:
+def statements(table):
     """s13: SHAP's first features are missed most."""
-    findings = []
     for (variant, dataset), rows in table.groupby(["variant", "dataset"], sort=False):
         measured = "settings in which SHAP's error is larger than the greedy ranking's"
         greedy = rows[rows["ranking"] != SHAP]
         ends = (greedy["lead_high"] < 0).mean(), (greedy["lead_low"] < 0).mean()
         options = {"basis": "chosen", "reason": SUGGEST, "interval": ends, "possible": SHARE}
         name = f"{variant}, {dataset}"
-        findings.append(share_finding("s13", name, measured, greedy["lead"] < 0, **options))
-    return findings
+        yield share_finding("s13", name, measured, greedy["lead"] < 0, **options)

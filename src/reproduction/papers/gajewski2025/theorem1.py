@@ -7,8 +7,6 @@ as well: that effects cancel without the square, and that quasi-random points lo
 discrepancy on their way to normal noise.
 """
 
-from __future__ import annotations
-
 import statistics
 
 import numpy as np
@@ -61,7 +59,6 @@ def compute(inputs, cases: int, draws: int, trees: list[int], rows: int = 10) ->
 
     Parameters
     ----------
-    inputs : unused
     cases : int
         Number of small ensembles, each with one row and set, and the kinds of noise in turn.
     draws : int
@@ -110,11 +107,10 @@ def _case(rng, kind, draws):
     perturbed = np.where(mask, noise.draw(rng, x, draws), x)
     at_x = _enumeration.values(forest, x[None])
     squares = (_enumeration.values(forest, perturbed) - at_x).sum(axis=1) ** 2
-    rows = [{"part": "exactness", **key, "value": error}]
+    yield {"part": "exactness", **key, "value": error}
     if np.count_nonzero(squares) >= MOVES and squares.std() > 0:
         z = (squares.mean() - ours) / (squares.std(ddof=1) / np.sqrt(draws))
-        rows.append({"part": "sampling", **key, "value": z})
-    return rows
+        yield {"part": "sampling", **key, "value": z}
 
 
 def _invalid(rng, n_pairs=2000):
@@ -213,9 +209,7 @@ _UNIFORM, _NOISE, _PSEUDO = "quasi-random", "quasi-random, as normal noise", "ps
 
 def draw(table):
     """Operations against nodes, errors against the gap, and z-scores of sampling."""
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(2, 2, figsize=(9.6, 7.4), layout="none")
+    figure, axes = panels.subplots(2, 2, figsize=(9.6, 7.4), layout="none")
     figure.subplots_adjust(left=0.08, right=0.985, bottom=0.075, top=0.95, wspace=0.24, hspace=0.34)
     for axis, growth in zip(axes[0], ("trees", "depth"), strict=True):
         _draw_cost(axis, table, growth)
@@ -300,18 +294,17 @@ def _largest_z(n):
     return statistics.NormalDist().inv_cdf(1 - CHANCE / 2 / n)
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s01: exact and quadratic; s04: stable, ours and as printed; s28: any independent noise; s36,
     s37: what the square is for, and the transformation of quasi-random points.
     """
     parts = {name: table[table["part"] == name] for name in _PARTS}
-    findings = []
     for noise, rows in parts["exactness"].groupby("noise", sort=False):
         error = rows["value"].max()
         statement = "s01" if noise == _noises.NORMAL else "s28"
         measured = f"largest relative error against enumeration, {len(rows)} ensembles"
         args = statement, f"equality, {noise}", measured, error, ROUNDING
-        findings.append(finding(*args, possible=NOT_NEGATIVE))
+        yield finding(*args, possible=NOT_NEGATIVE)
     for statement, of_normal in (("s01", True), ("s28", False)):
         z = parts["sampling"]
         z = z.loc[(z["noise"] == _noises.NORMAL) == of_normal, "value"].abs()
@@ -321,7 +314,7 @@ def statements(table) -> list[dict]:
         options = {"basis": "monte-carlo", "possible": NOT_NEGATIVE}
         options["reason"] = f"exceeded with a probability of {CHANCE} if the exact gaps are right"
         args = statement, "sampling", measured, z.max(), _largest_z(len(z)), "at most"
-        findings.append(finding(*args, **options))
+        yield finding(*args, **options)
     words = (
         "half a unit of the first decimal of the stated power; the interval is the range if one "
     )
@@ -332,18 +325,17 @@ def statements(table) -> list[dict]:
         measured = f"exponent of operations in nodes, largest {LAST} ensembles"
         options = {"basis": "rounding", "reason": words, "interval": (row["low"], row["high"])}
         args = "s01", name, measured, row["value"], POWER + HALF_DIGIT, "at most"
-        findings.append(finding(*args, possible=NOT_NEGATIVE, **options))
-    findings += _bounded(parts["operations"])
+        yield finding(*args, possible=NOT_NEGATIVE, **options)
+    yield from _bounded(parts["operations"])
     invalid, error = parts["invalid"], parts["exactness"]["value"].max()
     n_gaps = invalid["n"].sum()
     measured = f"negative or NaN gaps of {n_gaps:.0f}"
     args = "s04", "values", measured, invalid["value"].sum(), 0
-    findings.append(finding(*args, possible=counts(n_gaps)))
+    yield finding(*args, possible=counts(n_gaps))
     measured = "largest relative error against enumeration, any noise"
-    findings.append(finding("s04", "equality", measured, error, ROUNDING, possible=NOT_NEGATIVE))
-    findings += _undefined(parts["algorithm"])
-    findings += _of_method(parts["cancellation"], parts["discrepancy"])
-    return findings
+    yield finding("s04", "equality", measured, error, ROUNDING, possible=NOT_NEGATIVE)
+    yield from _undefined(parts["algorithm"])
+    yield from _of_method(parts["cancellation"], parts["discrepancy"])
 
 
 def _undefined(rows):

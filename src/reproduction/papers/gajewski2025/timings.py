@@ -3,15 +3,13 @@
 Iterations of equal time are in `equal_time`. Everything runs on one thread.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from reproduction.figures import COLORS, panels
-from reproduction.papers import finding
+from reproduction.papers import finding, of_size
 from reproduction.papers.gajewski2025 import _clocks, _ensembles
 from reproduction.papers.gajewski2025._settings import NOT_NEGATIVE
 
@@ -30,7 +28,6 @@ def compute(inputs, pairs: int, repeats: int, trees: list[int], sizes: list[int]
 
     Parameters
     ----------
-    inputs : unused
     pairs : int
         Pairs of a row and a set that are timed together: so many for the growth of sampling, two
         fifths for that of the exact algorithm, and five times as many for sampling with shared
@@ -101,9 +98,7 @@ def _power(seconds):
 
 def draw(table):
     """Seconds against nodes, and against iterations."""
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(1, 3, figsize=(11.5, 3.7), layout="none")
+    figure, axes = panels.subplots(1, 3, figsize=(11.5, 3.7), layout="none")
     figure.subplots_adjust(left=0.065, right=0.99, bottom=0.14, top=0.91, wspace=0.27)
     for axis, (method, title) in zip(axes, METHOD_OF_GROWTH.items(), strict=False):
         _growth(axis, table[table["method"] == method], title)
@@ -150,11 +145,10 @@ def _iterations(axis, rows):
     axis.set_ylim(low, high * 6)
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s01 in seconds; s29: linear in iterations; s30: growth with nodes, as stated."""
     words = "the interval is the range if one turn of the clock is left out"
     reason = f"half a unit of the first decimal of the stated power; {words}"
-    findings = []
     for row in table[table["part"] == "exponent"].to_dict("records"):
         interval = row["low"], row["high"]
         options = {"basis": "rounding", "reason": reason, "interval": interval}
@@ -162,33 +156,25 @@ def statements(table) -> list[dict]:
         measured = f"exponent of CPU seconds in nodes: {METHOD_OF_GROWTH[row['method']]}"
         if row["method"] == "exact":
             args = measured, row["value"], POWER + HALF_DIGIT, "at most"
-            findings.append(finding("s01", name, *args, possible=NOT_NEGATIVE, **options))
-            options["interval"] = _distance(row["low"] - POWER, row["high"] - POWER)
+            yield finding("s01", name, *args, possible=NOT_NEGATIVE, **options)
+            options["interval"] = of_size(row["low"] - POWER, row["high"] - POWER)
             # The square is a bound: with fewer nodes no more seconds, and at most quadratic.
             ranges = {"possible": NOT_NEGATIVE, "expected": (0, POWER)}
             args = f"|{measured}, less {POWER}|", abs(row["value"] - POWER), HALF_DIGIT, "at most"
-            findings.append(finding("s30", f"exact, {name}", *args, **options, **ranges))
+            yield finding("s30", f"exact, {name}", *args, **options, **ranges)
         else:
             args = measured, row["value"], 1 + HALF_DIGIT, "at most"
             ranges = {"possible": NOT_NEGATIVE}
-            findings.append(finding("s30", f"sampling, {name}", *args, **options, **ranges))
+            yield finding("s30", f"sampling, {name}", *args, **options, **ranges)
     for row in table[table["part"] == "power"].to_dict("records"):
-        findings.append(
-            finding(
-                "s29",
-                f"{row['method']}, {row['noise']}",
-                f"|exponent - 1| of CPU seconds in iterations, beyond {COUNTS[1]}, to {COUNTS[-1]}",
-                abs(row["value"] - 1),
-                HALF_DIGIT,
-                basis="rounding",
-                reason=reason,
-                interval=_distance(row["low"] - 1, row["high"] - 1),
-                possible=NOT_NEGATIVE,
-            )
+        yield finding(
+            "s29",
+            f"{row['method']}, {row['noise']}",
+            f"|exponent - 1| of CPU seconds in iterations, beyond {COUNTS[1]}, to {COUNTS[-1]}",
+            abs(row["value"] - 1),
+            HALF_DIGIT,
+            basis="rounding",
+            reason=reason,
+            interval=of_size(row["low"] - 1, row["high"] - 1),
+            possible=NOT_NEGATIVE,
         )
-    return findings
-
-
-def _distance(low, high):
-    """The interval of the absolute value of a number in an interval."""
-    return 0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high))

@@ -5,8 +5,6 @@ library's converter, kernels or measures, which are checked against it. Products
 einsum, as BLAS may add in another order on another number of threads.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

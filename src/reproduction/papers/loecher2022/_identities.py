@@ -1,7 +1,5 @@
 """Both sides of every identity: the library's measures, and sums over rows from `_by_rows`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reproduction.papers.loecher2022 import _by_rows
@@ -59,7 +57,7 @@ def differences(model, X, y) -> list[tuple[str, str, float, float]]:
     """
     forest, trees = to_forest(model, X), _by_rows.trees(model, X, y)
     cfc = [_by_rows.contributions(tree) for tree in trees]
-    sides = _of_cfc(model, X, trees, cfc) + _of_mdi(forest, model, X, y, trees, cfc)
+    sides = [*_of_cfc(model, X, trees, cfc), *_of_mdi(forest, model, X, y, trees, cfc)]
     pg_12 = penalized_gini.importance(forest, X, y, "pg_12", per_row=True).values
     eq18 = _mean(_by_rows.eq18, trees)
     sides.append(("s14", EQ18, pg_12, eq18.sum(axis=1)))
@@ -78,28 +76,27 @@ def _mean(function, *lists):
 def _of_cfc(model, X, trees, cfc):
     """Contributions: their mean over the bootstrap sample, Eq. 7 and the two sides of Eq. 9."""
     predict = getattr(model, "predict_proba", model.predict)
-    sides = []
     for estimator, tree, rows in zip(model.estimators_, trees, cfc, strict=True):
         kernel = saabas.explain(to_forest(estimator), X).values
         share = tree.times["inbag"] / tree.times["inbag"].sum()
         means = [np.einsum("i,ikd->kd", share, f) for f in (kernel, rows)]
-        sides += [("s12", CFC, kernel, rows), ("s12", ZERO, np.array(means), 0.0)]
+        yield from [("s12", CFC, kernel, rows), ("s12", ZERO, np.array(means), 0.0)]
         predicted = getattr(estimator, "predict_proba", estimator.predict)(X).reshape(len(X), -1)
-        sides.append(("s22", LOCAL, predicted, tree.means["inbag"][0] + rows.sum(axis=1)))
+        yield ("s22", LOCAL, predicted, tree.means["inbag"][0] + rows.sum(axis=1))
         shap = tree_shap.explain(to_forest(estimator), X).values
         untested = ~np.isin(np.arange(tree.n_features), tree.feature)
-        sides.append(("s30", UNTESTED, shap * untested[:, None], 0.0))
+        yield ("s30", UNTESTED, shap * untested[:, None], 0.0)
     forest = np.mean(cfc, axis=0)
     summed = trees[0].targets.mean(axis=0) + forest.sum(axis=1)
-    sides.append(("s22", LOCAL_ALL, predict(X).reshape(len(X), -1), summed))
+    yield ("s22", LOCAL_ALL, predict(X).reshape(len(X), -1), summed)
     roots = np.mean([tree.means["inbag"][0] for tree in trees], axis=0)
-    sides.append(("s22", ROOTS, roots, trees[0].targets.mean(axis=0)))
+    yield ("s22", ROOTS, roots, trees[0].targets.mean(axis=0))
     left_side, right_side = sides_of_eq9(cfc)
     is_tested = right_side > 0
-    sides.append(("s23", EQ9, left_side[is_tested] / right_side[is_tested], 1.0))
+    yield ("s23", EQ9, left_side[is_tested] / right_side[is_tested], 1.0)
     parts = [np.mean(np.maximum(sign * np.array(cfc), 0), axis=0) for sign in (1, -1)]
     fewer = 2 * np.minimum(*parts).sum(axis=0)[is_tested]
-    return [*sides, ("s23", CANCELED, fewer / right_side[is_tested], 0.0)]
+    yield ("s23", CANCELED, fewer / right_side[is_tested], 0.0)
 
 
 def _of_mdi(forest, model, X, y, trees, cfc):
@@ -108,20 +105,17 @@ def _of_mdi(forest, model, X, y, trees, cfc):
     theirs = [e.tree_.compute_feature_importances(normalize=False) for e in model.estimators_]
     eq10 = _mean(lambda tree, f: _by_rows.eq10(tree, f, "inbag"), trees, cfc)
     covariance = _mean(_by_rows.covariance, trees, cfc)
-    sides = [
-        ("s12", SKLEARN, values, np.mean(theirs, axis=0)),
-        ("s12", EQ10, values, eq10.sum(axis=1)),
-        ("s12", EQ10, product, eq10.sum(axis=1)),
-        ("s12", COVARIANCE, values, covariance.sum(axis=1)),
-    ]
+    yield ("s12", SKLEARN, values, np.mean(theirs, axis=0))
+    yield ("s12", EQ10, values, eq10.sum(axis=1))
+    yield ("s12", EQ10, product, eq10.sum(axis=1))
+    yield ("s12", COVARIANCE, values, covariance.sum(axis=1))
     if forest.n_outputs == 2:
         class_1 = _products(forest, X, y, "inbag", output=1)
-        sides += [
+        yield from [
             ("s12", EQ10_TWICE, values, 2 * eq10[:, 1]),
             ("s12", EQ10_TWICE, values, 2 * class_1),
             ("s12", COVARIANCE_TWICE, values, 2 * covariance[:, 1]),
         ]
-    return sides
 
 
 def _products(forest, X, y, rows, **options):
@@ -131,11 +125,10 @@ def _products(forest, X, y, rows, **options):
 def _of_classes(forest, X, y, trees, cfc):
     """Identities of class fractions only: Eq. 11, UFI, MDI-oob, Eq. 22 and 23."""
     p_in, p_oob = ([tree.means[kind] for tree in trees] for kind in ("inbag", "oob"))
-    sides = []
     # Three classes are enough: the other classes of digits would only take more time.
     for c in range(min(forest.n_outputs, 3)):
         products = {kind: _products(forest, X, y, kind, output=c) for kind in ("inbag", "oob")}
-        sides += _of_eq11(forest, X, y, trees, cfc, c)
+        yield from _of_eq11(forest, X, y, trees, cfc, c)
         squares = [-(p[:, [c]] ** 2) for p in p_in]
         crossed = [-p[:, [c]] * q[:, [c]] for p, q in zip(p_in, p_oob, strict=True)]
         for kind, impurity, right, printed, by_nodes in (
@@ -143,14 +136,14 @@ def _of_classes(forest, X, y, trees, cfc):
             ("oob", crossed, EQ23, EQ23_PRINTED, EQ23_NODES),
         ):
             by_rows = _decrease(trees, impurity, kind)
-            sides.append(("s17", right, products[kind], by_rows))
+            yield ("s17", right, products[kind], by_rows)
             # Eq. 22 is divided by the number of rows, Eq. 23 by nothing.
             n = len(y) if kind == "inbag" else 1
             unweighted = _decrease(trees, impurity, kind, weighted=False) / n
-            sides.append(("s17", printed, products[kind], unweighted))
+            yield ("s17", printed, products[kind], unweighted)
             nodes = [_by_rows.products_a_node(tree, kind)[:, c] for tree in trees]
-            sides.append(("s17", by_nodes, products[kind], np.mean(nodes, axis=0) / n))
-    return sides + _of_ufi(forest, X, y, trees, cfc)
+            yield ("s17", by_nodes, products[kind], np.mean(nodes, axis=0) / n)
+    yield from _of_ufi(forest, X, y, trees, cfc)
 
 
 def _decrease(trees, impurities, kind, **options):
@@ -161,7 +154,6 @@ def _decrease(trees, impurities, kind, **options):
 
 def _of_eq11(forest, X, y, trees, cfc, c):
     """Eq. 11 is Eq. 10 over the mean of y, which differs by tree."""
-    sides = []
     for kind in ("inbag", "oob"):
         ten, eleven, share = [], [], []
         for tree, f in zip(trees, cfc, strict=True):
@@ -170,13 +162,12 @@ def _of_eq11(forest, X, y, trees, cfc, c):
             share.append([np.average(tree.targets[:, c], weights=tree.times[kind])])
         ten, eleven, share = map(np.array, (ten, eleven, share))
         kernel = _products(forest, X, y, kind, output=c, divide_by="targets")
-        sides += [
+        yield from [
             ("s13", EQ11, share * eleven, ten),
             ("s13", EQ11_KERNEL, kernel, eleven.mean(axis=0)),
             ("s13", EQ11_PRINTED, eleven.mean(axis=0), ten.mean(axis=0)),
             ("s13", EQ11_FACTOR, (ten / share).mean(axis=0), ten.mean(axis=0)),
         ]
-    return sides
 
 
 def _of_ufi(forest, X, y, trees, cfc):

@@ -1,7 +1,5 @@
 """Shared by figures 2 and 4: the scores of every passenger, drawn as swarms."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -17,8 +15,6 @@ def compute(inputs, importance) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        ``loecher2022_titanic_rows/local_values``.
     importance : str
 
     Returns

@@ -8,8 +8,6 @@ The number of features drawn at a node, mtry, is 3 in the author's programs (``p
 the text (``described``).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -93,8 +91,6 @@ def summary(inputs, case, importances, codings=(NUMBERS,)) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        `SCORES` and `CHILDREN`, and `SUBSET_SCORES` for subsets.
     case : {"null case", "power case"}
     importances : list of str
     codings : sequence of {"numbers", "subsets"}
@@ -161,8 +157,6 @@ def compute(inputs, case, recorded) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        `SCORES`, `SUBSET_SCORES` and `CHILDREN`.
     case : {"null case", "power case"}
     recorded : path or None
         Table of R's numbers, measured once, of forests that split categories by subsets; their
@@ -241,11 +235,10 @@ def within(statement, variant, measured, limit, kind, estimate, **options):
 
 def draw(table, case, title):
     """Four panels a variant, of boxes by coding; R's numbers beside them."""
-    from matplotlib import pyplot as plt
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    figure, axes = plt.subplots(2, len(PANELS), figsize=(12.4, 6.6), sharey="col", layout="none")
+    figure, axes = panels.subplots(2, len(PANELS), figsize=(12.4, 6.6), sharey="col", layout="none")
     figure.subplots_adjust(left=0.065, right=0.99, bottom=0.17, top=0.88, wspace=0.24, hspace=0.42)
     for line, (variant, mtry) in zip(axes, MTRY.items(), strict=True):
         for axis, (importance, name) in zip(line, PANELS.items(), strict=True):

@@ -4,14 +4,12 @@ The passengers as they are have two controls. In one, PassengerId is shuffled am
 each seed. In the other, 571 of the 714 rows, the author's number, are drawn anew for each seed.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
 from reproduction.datasets.titanic import FEATURES
 from reproduction.figures import COLORS
-from reproduction.papers import finding
+from reproduction.papers import around, finding, of_size
 
 SCORES = "loecher2022_titanic/scores"
 AS_THEY_ARE, SHUFFLED, FEWER = "passengers", "PassengerId shuffled", "571 rows"
@@ -36,8 +34,6 @@ def summary(inputs, importances) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        ``loecher2022_titanic/scores``.
     importances : list of str
 
     Returns
@@ -75,8 +71,7 @@ def _ratios(rows):
 def of_sex(table, importance, feature=ID, case=AS_THEY_ARE):
     """Mean score of a feature over that of Sex, and its interval over the seeds."""
     row = row_of(table, importance, feature, case)
-    value, width = row["of_sex"], K * row["of_sex_error"]
-    return value, (value - width, value + width)
+    return row["of_sex"], around(row["of_sex"], K * row["of_sex_error"])
 
 
 def row_of(table, importance, feature, case=AS_THEY_ARE) -> dict:
@@ -95,52 +90,34 @@ def all_of_sex(table, importance, case=AS_THEY_ARE) -> float:
     return float(_rows_of(table, importance, case)["of_sex"].abs().sum())
 
 
-def sizeable(statement, table, names, feature=ID, case=AS_THEY_ARE, beside=False) -> list[dict]:
+def sizeable(statement, table, names, feature=ID, case=AS_THEY_ARE, beside=False):
     """Findings that the score of a feature is a sizeable share of that of Sex, one a measure."""
-    findings = []
     for importance, name in names.items():
-        estimate, most = (
-            of_sex(table, importance, feature, case),
-            all_of_sex(table, importance, case),
-        )
+        estimate = of_sex(table, importance, feature, case)
+        most = all_of_sex(table, importance, case)
         criterion = (LEAST_SIZEABLE, "at least", _SIZEABLE)
         options = {"beside": beside, "possible": (-most, most)}
         variant, measured = _named(name, feature, case), f"{feature} over Sex, {name}"
-        findings.append(chosen(statement, variant, measured, estimate, *criterion, **options))
-    return findings
+        yield chosen(statement, variant, measured, estimate, *criterion, **options)
 
 
-def near_zero(statement, table, names, case=AS_THEY_ARE, beside=False) -> list[dict]:
+def near_zero(statement, table, names, case=AS_THEY_ARE, beside=False):
     """Findings that PassengerId gets next to nothing, one a measure."""
-    findings = []
     for importance, name in names.items():
-        value, (low, high) = of_sex(table, importance, ID, case)
-        nearest = 0.0 if low < 0 < high else min(abs(low), abs(high))
-        estimate = abs(value), (nearest, max(abs(low), abs(high)))
+        value, interval = of_sex(table, importance, ID, case)
+        estimate = abs(value), of_size(*interval)
         measured = f"|PassengerId| over Sex, {name}"
-        criterion = (LARGEST_NEAR_ZERO, "at most", _NEAR_ZERO)
-        variant = _named(name, ID, case)
-        findings.append(chosen(statement, variant, measured, estimate, *criterion, beside=beside))
-    return findings
+        place = (statement, _named(name, ID, case), measured, estimate)
+        yield chosen(*place, LARGEST_NEAR_ZERO, "at most", _NEAR_ZERO, beside=beside)
 
 
 def chosen(
-    statement,
-    variant,
-    measured,
-    estimate,
-    limit,
-    kind,
-    reason,
-    *,
-    beside=False,
-    possible=(0.0, None),
+    statement, variant, measured, estimate, limit, kind, reason, *, possible=(0.0, None), **options
 ) -> dict:
     """A finding about a value with its interval over the seeds, against a limit of ours."""
     value, interval = estimate
     measured = f"{measured}; {K:.0f} standard errors over the seeds"
-    options = {"basis": "chosen", "reason": reason, "interval": interval, "beside": beside}
-    options["possible"] = possible
+    options |= {"basis": "chosen", "reason": reason, "interval": interval, "possible": possible}
     return finding(statement, variant, measured, value, limit, kind, **options)
 
 

@@ -1,7 +1,5 @@
 """Trees that test the same two features in either order: the same function, at another depth."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import numpy as np

@@ -4,8 +4,6 @@ Out-of-bag labels of both children are drawn from one Bernoulli distribution. Th
 outcomes are computed by the library; the simulation draws outcomes, the enumeration adds up all.
 """
 
-from __future__ import annotations
-
 from math import comb
 
 import numpy as np

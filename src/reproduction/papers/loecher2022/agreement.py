@@ -1,15 +1,9 @@
 """Second opinions: our values beside those of other packages, on the models of the paper."""
 
-from __future__ import annotations
+from functools import partial
 
 from reproduction.papers import _agreement
-from reproduction.papers._agreement import compute, draw
 
-__all__ = ["compute", "draw", "statements"]
-
-_NAMED = {"Saabas": "s29", "TreeSHAP": "s29"}
-
-
-def statements(table) -> list[dict]:
-    """s29: CFC are those of TreeInterpreter, SHAP values those of TreeExplainer."""
-    return _agreement.statements(table, _NAMED)
+compute, draw = _agreement.compute, _agreement.draw
+# s29: CFC are those of TreeInterpreter, SHAP values those of TreeExplainer.
+statements = partial(_agreement.statements, named={"Saabas": "s29", "TreeSHAP": "s29"})

@@ -3,12 +3,10 @@
 The table has the null case (figure 6) or the power case (figure 7).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
-from reproduction.papers import finding
+from reproduction.papers import around, finding
 from reproduction.papers.loecher2022 import _simulations
 from reproduction.papers.loecher2022._simulations import (
     BIASED,
@@ -68,7 +66,7 @@ def draw(table):
     return _simulations.draw(table, case, f"{_TITLES[case]}; {table['n'].max():.0f} draws")
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s05, s06 and s26 of the null case, s07, s08, s19, s27 and s28 of the power case."""
     return {NULL: _null, POWER: _power}[_case(table)](table)
 
@@ -86,28 +84,26 @@ def _each(table, names, case):
 
 def _null(table):
     """s05: MDI and SHAP rise with the categories; s06: PG(0.5, 1) and AIR do not; s26: unbiased."""
-    findings = []
     for name, variant, rows in _each(table, BIASED, NULL):
         measured = f"smallest step of the mean {name} from x2 over x3 and x4 to x5, and to x1"
         estimate = smallest(*_steps(rows, FEWER))
         options = {"possible": DISTANCES[name]}
-        findings.append(within("s05", variant, measured, 0.0, "at least", estimate, **options))
-    findings += _low(table)
+        yield within("s05", variant, measured, 0.0, "at least", estimate, **options)
+    yield from _low(table)
     for _, variant, rows in _each(table, UNBIASED, NULL):
         measured = "standard deviation of x2 over that of x5"
         estimate = deviation_ratio(rows, [("x2", "x5")])
         variant, options = f"variance, {variant}", {"possible": NOT_NEGATIVE}
-        findings.append(within("s06", variant, measured, 1.0, "at most", estimate, **options))
+        yield within("s06", variant, measured, 1.0, "at most", estimate, **options)
         measured = "largest ratio of the standard deviations of x2 to x3, x3 to x4, x4 to x5"
         estimate = deviation_ratio(rows, [(FEWER[a], a) for a in ("x3", "x4", "x5")])
         variant = f"{variant}, each step"
-        findings.append(within("s06", variant, measured, 1.0, "at most", estimate, **options))
-    return findings + _unbiased(table)
+        yield within("s06", variant, measured, 1.0, "at most", estimate, **options)
+    yield from _unbiased(table)
 
 
 def _unbiased(table):
     """s26: means over their errors; where children of one row leave a bias, as 8.3 predicts it."""
-    findings = []
     for importance, name in SAID_UNBIASED.items():
         for setting, key in settings(table, importance):
             rows = of(table, importance, NULL, **key)
@@ -117,10 +113,9 @@ def _unbiased(table):
             if name in LEFT_BY_A_CHILD:
                 children = of(table, SINGLE_CHILDREN, NULL, **key)["value"]
                 bias = (LEFT_BY_A_CHILD[name] * children / _errors(rows)).max()
-                options["expected"] = (bias - DEVIATION, bias + DEVIATION)
+                options["expected"] = around(bias, DEVIATION)
             variant = f"{name}, {setting}"
-            findings.append(finding("s26", variant, measured, z, DEVIATION, **options))
-    return findings
+            yield finding("s26", variant, measured, z, DEVIATION, **options)
 
 
 def _low(table):
@@ -145,42 +140,41 @@ def _steps(rows, features):
 
 def _power(table):
     """s08, s27: the scores of x2 in the power case, where it alone tells y."""
-    findings = _mdi_fails(table) + _bias_remains(table)
+    yield from _mdi_fails(table)
+    yield from _bias_remains(table)
     for name, variant, rows in _each(table, UNBIASED, POWER):
         irrelevant = rows.drop(RELEVANT)
         measured = f"smallest lead of x2 over another feature by its mean {name}"
         estimate = smallest(-irrelevant["lead"], irrelevant["lead_error"])
         options = {"possible": DISTANCES[name]}
-        findings.append(within("s08", variant, measured, 0.0, "at least", estimate, **options))
+        yield within("s08", variant, measured, 0.0, "at least", estimate, **options)
         behind, n = 1 - rows.loc[RELEVANT, "first"], rows.loc[RELEVANT, "n"]
         measured = "share of single draws in which x2 is not first"
         estimate = behind, share_interval(behind, n)
         options = {"basis": "chosen", "reason": _ERRS, "possible": SHARE}
         of_draws = f"{variant}, single draws"
-        findings.append(within("s08", of_draws, measured, OFTEN, "at least", estimate, **options))
+        yield within("s08", of_draws, measured, OFTEN, "at least", estimate, **options)
         measured = "larger ratio of the standard deviations of x4 to x5 and x3 to x4"
         estimate = deviation_ratio(rows, [("x4", "x5"), ("x3", "x4")])
         options = {"possible": NOT_NEGATIVE}
-        findings.append(within("s27", variant, measured, 1.0, "at most", estimate, **options))
-    return findings
+        yield within("s27", variant, measured, 1.0, "at most", estimate, **options)
 
 
 def _mdi_fails(table):
     """s07: x2 is lowest by MDI; s19: and only slightly higher than without effect."""
-    findings = []
     for name, variant, rows in _each(table, {"mdi_rows": "MDI"}, POWER):
         irrelevant = rows.drop(RELEVANT)
         measured = "mean MDI of the lowest other feature less that of x2"
         estimate = smallest(irrelevant["lead"], irrelevant["lead_error"])
         options = {"possible": DISTANCES[name]}
         lowest = f"{variant}, lowest"
-        findings.append(within("s07", lowest, measured, 0.0, "at least", estimate, **options))
+        yield within("s07", lowest, measured, 0.0, "at least", estimate, **options)
         first, n = rows.loc[RELEVANT, ["first", "n"]]
         measured = "share of draws in which x2 is first"
         estimate = first, share_interval(first, n)
         variant = f"{variant}, fails"
         options = {"basis": "chosen", "reason": _CHANCE, "possible": SHARE}
-        findings.append(within("s07", variant, measured, CHANCE, "at most", estimate, **options))
+        yield within("s07", variant, measured, CHANCE, "at most", estimate, **options)
     for setting, key in settings(table, "mdi_rows"):
         power, null = (of(table, "mdi_rows", case, **key) for case in (POWER, NULL))
         with_effect, without_effect = power.loc[[RELEVANT]], null.loc[[RELEVANT]]
@@ -190,25 +184,21 @@ def _mdi_fails(table):
         measured = "mean MDI of x2 over that in the null case"
         options = {"basis": "chosen", "reason": _SLIGHTLY, "possible": NOT_NEGATIVE}
         options["expected"] = _what_others_lose(power.drop(RELEVANT), null)
-        findings.append(
-            within("s19", f"MDI, {setting}", measured, SLIGHTLY, "at most", estimate, **options)
-        )
-    return findings
+        yield within("s19", f"MDI, {setting}", measured, SLIGHTLY, "at most", estimate, **options)
 
 
 def _what_others_lose(others, null):
     """The same ratio if x2 gets what the others lose, as a full tree takes all impurity away."""
     errors = np.hypot.reduce([*_errors(others), *_errors(null)])
     left, before = null["value"].sum() - others["value"].sum(), null.loc[RELEVANT, "value"]
-    return (left - K * errors) / before, (left + K * errors) / before
+    low, high = around(left, K * errors)
+    return low / before, high / before
 
 
 def _bias_remains(table):
     """s28: among the other features, MDI and SHAP still rise with the categories."""
-    findings = []
     for name, variant, rows in _each(table, BIASED, POWER):
         measured = f"smallest step of the mean {name} from x3 over x4 to x5, and from x3 to x1"
         estimate = smallest(*_steps(rows, [f for f in NOISE if FEWER[f] in NOISE]))
         options = {"possible": DISTANCES[name]}
-        findings.append(within("s28", variant, measured, 0.0, "at least", estimate, **options))
-    return findings
+        yield within("s28", variant, measured, 0.0, "at least", estimate, **options)

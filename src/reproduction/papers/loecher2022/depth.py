@@ -4,15 +4,13 @@ And section 3: contributions (CFC) depend on the distance of a test from the roo
 tests predicts the same whichever comes first, so what a feature gets should hardly change.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
 from reproduction.datasets import titanic
 from reproduction.datasets.titanic import FEATURES
 from reproduction.figures import COLORS, panels
-from reproduction.papers import finding
+from reproduction.papers import around, finding
 from reproduction.papers.loecher2022 import _titanic, _two_orders
 from reproduction.papers.loecher2022._titanic import ID, LEAST_SIZEABLE, STRONGEST, K, chosen
 
@@ -36,11 +34,6 @@ _MARKS = dict(zip(FEATURES, "s^Do", strict=True))
 
 def compute(inputs) -> pd.DataFrame:
     """Splits and MDI by depth, over the seeds, of the passengers as they are.
-
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``loecher2022_titanic/mdi_by_depth``.
 
     Returns
     -------
@@ -97,9 +90,7 @@ def _of_id(splits):
 
 def draw(table):
     """Share of the splits left, MDI down to a depth right."""
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    figure, axes = panels.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     titles = {
         "share of splits": "share of the splits at this depth",
         "MDI over Sex": "MDI of all splits down to this depth, over that of Sex",
@@ -125,13 +116,13 @@ def draw(table):
     return figure
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s24: near the root MDI is hardly biased, deep nodes test PassengerId; s32: CFC by depth."""
     rows = table[(table["feature"] == ID) & (table["quantity"] == "MDI over Sex")]
     row = rows[rows["depth"] == NEAR - 1].iloc[0]
     measured = "PassengerId over Sex, MDI of the first two levels of splits"
     criterion = (LEAST_SIZEABLE, "at most", _HARDLY)
-    findings = [chosen("s24", "near the root", measured, _estimate(row), *criterion)]
+    yield chosen("s24", "near the root", measured, _estimate(row), *criterion)
     row = table[table["quantity"] == "deep over near"].iloc[0]
     measured = (
         "share of PassengerId among splits from the fifth level on, over that in the first two"
@@ -140,15 +131,13 @@ def statements(table) -> list[dict]:
     # A share of all splits divided by this one.
     most = 1 / (near["value"] - K * near["error"])
     criterion = (MORE_OFTEN, "at least", _MORE)
-    findings.append(
-        chosen("s24", "deep nodes", measured, _estimate(row), *criterion, possible=(0.0, most))
-    )
-    return findings + _by_order(table)
+    place = ("s24", "deep nodes", measured, _estimate(row))
+    yield chosen(*place, *criterion, possible=(0.0, most))
+    yield from _by_order(table)
 
 
 def _by_order(table):
     """s32: how much a feature gets below another one, over what it gets at the root."""
-    findings = []
     for name in _two_orders.EXPLAINED:
         rows = table[table["quantity"] == f"mean |{name}|"]
         pair = rows.pivot(index=["feature", "other"], columns="depth", values="value")
@@ -162,12 +151,11 @@ def _by_order(table):
         options = {"basis": "chosen", "reason": _STRONGLY, "beside": beside}
         # A mean absolute score is 1 at most.
         options["possible"] = (1.0, 1 / pair.to_numpy().min())
-        findings.append(
-            finding("s32", f"two tests, {name}", measured, factors.max(), STRONGLY, kind, **options)
+        yield finding(
+            "s32", f"two tests, {name}", measured, factors.max(), STRONGLY, kind, **options
         )
-    return findings
 
 
 def _estimate(row):
     """The value of a row, and its interval over the seeds."""
-    return row["value"], (row["value"] - K * row["error"], row["value"] + K * row["error"])
+    return row["value"], around(row["value"], K * row["error"])

@@ -9,8 +9,6 @@ thresholds, the numbers of rows and the values off the path are **ours**, as the
 Beside it a real tree, fitted to data that come with scikit-learn.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise
 
@@ -51,10 +49,6 @@ UP, DOWN, ASIDE = COLORS["vermilion"], COLORS["blue"], "0.6"
 
 def compute(inputs) -> pd.DataFrame:
     """Terms of both predictions.
-
-    Parameters
-    ----------
-    inputs : unused
 
     Returns
     -------
@@ -139,9 +133,7 @@ def _at(term, value, forest, k, step):
 
 def draw(table):
     """Both paths from top to bottom: a node stands at its mean, one level below its parent."""
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(1, 2, figsize=(10.4, 4.8))
+    figure, axes = panels.subplots(1, 2, figsize=(10.4, 4.8))
     for axis, (part, title) in zip(axes, TITLES.items(), strict=True):
         _path(axis, table[(table["part"] == part) & table["step"].notna()])
         axis.set_title(title, fontweight="bold")

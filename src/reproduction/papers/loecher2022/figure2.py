@@ -1,9 +1,8 @@
 """Figure 2: conditional feature contributions (CFC) of every passenger of the Titanic."""
 
-from __future__ import annotations
-
 import pandas as pd
 
+from reproduction.figures import panels
 from reproduction.papers import finding
 from reproduction.papers.loecher2022 import _passengers
 from reproduction.papers.loecher2022._titanic import LEAST_SIZEABLE, STRONGEST
@@ -20,9 +19,7 @@ def compute(inputs) -> pd.DataFrame:
 
 def draw(table):
     """One swarm a feature, colored by the feature's value."""
-    from matplotlib import pyplot as plt
-
-    figure, axis = plt.subplots(figsize=(7.5, 4), layout="none")
+    figure, axis = panels.subplots(figsize=(7.5, 4), layout="none")
     figure.subplots_adjust(left=0.16, right=0.9, bottom=0.14, top=0.9)
     _passengers.draw(figure, axis, table)
     axis.set_xlabel("contribution (CFC) to P(survived)")
@@ -32,11 +29,10 @@ def draw(table):
     return figure
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s18: the contributions of features with many values vary much."""
     by_feature = table.groupby("feature")["value"]
     deviation, extent = by_feature.std(), by_feature.max() - by_feature.min()
-    findings = []
     # Contributions to a probability are between -1 and 1.
     of_sex, of_few_values = deviation[STRONGEST], extent[list(FEW_VALUES)].max()
     for feature in MANY_VALUES:
@@ -49,5 +45,4 @@ def statements(table) -> list[dict]:
             options = {"basis": "chosen", "reason": reason, "possible": (0.0, most)}
             variant = f"{feature}, {name}"
             value = values[feature]
-            findings.append(finding("s18", variant, measured, value, limit, "at least", **options))
-    return findings
+            yield finding("s18", variant, measured, value, limit, "at least", **options)

@@ -7,14 +7,12 @@ in R Sex is first, in scikit-learn PassengerId. The diamonds are R's. The text d
 program made the figure.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
 from reproduction import storage
 from reproduction.figures import COLORS, panels
-from reproduction.papers import finding
+from reproduction.papers import around, finding
 from reproduction.papers.loecher2022 import _titanic
 from reproduction.papers.loecher2022._titanic import (
     AS_THEY_ARE,
@@ -44,8 +42,6 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        ``loecher2022_titanic/scores``.
     recorded : path, optional
         Table of R's numbers, measured once; rows of the case "R, randomForest".
     """
@@ -59,9 +55,7 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
 
 def draw(table):
     """MDA on top, MDI left, CFC right; gray is the control."""
-    from matplotlib import pyplot as plt
-
-    figure = plt.figure(figsize=(9, 5.8), layout="none")
+    figure = panels.figure(figsize=(9, 5.8), layout="none")
     places = {
         "mda": (0.11, 0.61, 0.6),
         "mdi_rows": (0.11, 0.14, 0.36),
@@ -96,25 +90,24 @@ def _draw_r(axis, table, importance):
         axis.plot(rows["value"], places, label=_DIAMONDS, **style)
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s01 with PassengerId as it is, s02 with it shuffled; s21: CFC is less prone than MDI."""
-    findings = sizeable("s01", table, BIASED)
-    findings += sizeable("s01", table, BIASED, feature="Age")
-    findings += near_zero("s01", table, UNBIASED)
-    findings += near_zero("s01", table, DEBIASED, beside=True)
+    yield from sizeable("s01", table, BIASED)
+    yield from sizeable("s01", table, BIASED, feature="Age")
+    yield from near_zero("s01", table, UNBIASED)
+    yield from near_zero("s01", table, DEBIASED, beside=True)
     # The text keeps all rows with a known age, the author's notebook 571 of them.
-    findings += sizeable("s01", table, BIASED, case=FEWER, beside=True)
-    findings += near_zero("s01", table, UNBIASED, case=FEWER, beside=True)
+    yield from sizeable("s01", table, BIASED, case=FEWER, beside=True)
+    yield from near_zero("s01", table, UNBIASED, case=FEWER, beside=True)
     for name in BIASED:
         names = {"mda": "MDA", **BIASED}
-        findings.append(_less("s01", table, names, "mda", name, "Age", beside=True))
-    findings += sizeable("s02", table, BIASED, case=SHUFFLED)
+        yield _less("s01", table, names, "mda", name, "Age", beside=True)
+    yield from sizeable("s02", table, BIASED, case=SHUFFLED)
     # The paper's sentence is on the biased measures.
-    findings += near_zero("s02", table, UNBIASED, case=SHUFFLED, beside=True)
-    findings += near_zero("s02", table, DEBIASED, case=SHUFFLED, beside=True)
+    yield from near_zero("s02", table, UNBIASED, case=SHUFFLED, beside=True)
+    yield from near_zero("s02", table, DEBIASED, case=SHUFFLED, beside=True)
     for case in (AS_THEY_ARE, SHUFFLED):
-        findings.append(_less("s21", table, BIASED, "cfc", "mdi_rows", ID, case))
-    return findings
+        yield _less("s21", table, BIASED, "cfc", "mdi_rows", ID, case)
 
 
 def _less(statement, table, names, smaller, larger, feature, case=AS_THEY_ARE, beside=False):
@@ -126,7 +119,7 @@ def _less(statement, table, names, smaller, larger, feature, case=AS_THEY_ARE, b
     measured += f"{_titanic.K:.0f} standard errors over the seeds"
     variant = f"{names[smaller]} below {names[larger]}, {feature}"
     variant += "" if case == AS_THEY_ARE else f", {case}"
-    options = {"basis": "monte-carlo", "interval": (value - width, value + width)}
+    options = {"basis": "monte-carlo", "interval": around(value, width)}
     options["beside"] = beside
     most = [_titanic.all_of_sex(table, name, case) for name in (larger, smaller)]
     options["possible"] = (-sum(most), sum(most))

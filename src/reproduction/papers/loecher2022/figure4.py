@@ -3,8 +3,6 @@
 The table also has how SHAP values and contributions (CFC) of the passengers go together.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction.figures import panels
@@ -39,9 +37,7 @@ def _correlations(inputs):
 
 def draw(table):
     """Bars left, swarms right."""
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(
+    figure, axes = panels.subplots(
         1, 2, figsize=(10.5, 4), width_ratios=[1, 1.5], sharey=True, layout="none"
     )
     figure.subplots_adjust(left=0.1, right=0.92, bottom=0.17, top=0.9, wspace=0.06)
@@ -59,7 +55,7 @@ def draw(table):
     return figure
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s03: PassengerId is not near zero, and a shuffled one gets as much; s31: SHAP and CFC."""
     means = table[table["part"] == "mean"]
     correlations = table[table["part"] == "correlation"]["value"]

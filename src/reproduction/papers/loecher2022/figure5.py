@@ -4,8 +4,6 @@ Each tree explains only its in-bag rows, or only its out-of-bag rows. That alone
 Weighted by y, the out-of-bag sum leaves nothing to PassengerId.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -31,9 +29,7 @@ def compute(inputs) -> pd.DataFrame:
 
 def draw(table):
     """Raw left, weighted right; each measure over its largest mean, as in the paper."""
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.7), sharey=True, layout="none")
+    figure, axes = panels.subplots(1, 2, figsize=(9, 3.7), sharey=True, layout="none")
     figure.subplots_adjust(left=0.11, right=0.98, bottom=0.21, top=0.85, wspace=0.08)
     table = table[table["case"] == AS_THEY_ARE]
     for axis, (title, measures) in zip(axes, PANELS.items(), strict=True):
@@ -56,13 +52,11 @@ def draw(table):
     return figure
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s03: to separate the rows is no remedy; s04: to weight by y is one, out-of-bag only."""
-    findings = []
     # The text keeps all rows with a known age, the author's notebook 571 of them.
     for case in (AS_THEY_ARE, FEWER):
         key = {"case": case, "beside": case == FEWER}
-        findings += sizeable("s03", table, {"shap": "SHAP", **NO_REMEDY}, **key)
-        findings += near_zero("s04", table, {"shap_oob_y": "y SHAP, out-of-bag"}, **key)
-        findings += sizeable("s04", table, {"shap_inbag_y": "y SHAP, in-bag, as before"}, **key)
-    return findings
+        yield from sizeable("s03", table, {"shap": "SHAP", **NO_REMEDY}, **key)
+        yield from near_zero("s04", table, {"shap_oob_y": "y SHAP, out-of-bag"}, **key)
+        yield from sizeable("s04", table, {"shap_inbag_y": "y SHAP, in-bag, as before"}, **key)

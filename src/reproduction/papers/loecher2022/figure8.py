@@ -1,11 +1,10 @@
 """Figure 8: SHAP values weighted by y, power case left, null case right."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
 from reproduction.figures import panels
+from reproduction.papers import around
 from reproduction.papers.loecher2022 import _simulations
 from reproduction.papers.loecher2022._simulations import (
     FEATURES,
@@ -37,11 +36,6 @@ _LOW = "less than a tenth of the feature's mean |SHAP|, which is all bias here, 
 
 def compute(inputs) -> pd.DataFrame:
     """Distributions over the replications, and how far x2 is from the others.
-
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``loecher2022_mixed/scores``.
 
     Returns
     -------
@@ -95,9 +89,7 @@ def _gain(scores):
 
 def draw(table):
     """Power left, null right; out-of-bag on top, in-bag below."""
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(2, 2, figsize=(8.6, 6.2), sharey="row", layout="none")
+    figure, axes = panels.subplots(2, 2, figsize=(8.6, 6.2), sharey="row", layout="none")
     figure.subplots_adjust(left=0.13, right=0.985, bottom=0.14, top=0.87, wspace=0.06, hspace=0.36)
     for line, (importance, name) in zip(axes, WEIGHTED.items(), strict=True):
         for axis, case in zip(line, (POWER, NULL), strict=True):
@@ -113,9 +105,8 @@ def draw(table):
     return figure
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s09: weighting separates x2 from the others out-of-bag, not in-bag."""
-    findings = []
     for variant, mtry in MTRY.items():
         of_measure = {name: of(table, name, POWER, variant) for name in [*WEIGHTED, *RAW]}
         rows = {name: scores.loc[RELEVANT] for name, scores in of_measure.items()}
@@ -130,15 +121,13 @@ def statements(table) -> list[dict]:
             ("shap_inbag_y", 0.0, "at most", "in-bag, another feature is expected to be before x2"),
         ):
             row = rows[name]
-            estimate = _interval(row["separation"], row["separation_error"])
+            estimate = _estimate(row, "separation")
             options = {"basis": "chosen", "reason": reason, "expected": _around(apart[name])}
             text = measured.format(f"weighted, {WEIGHTED[name]}")
-            findings.append(
-                within("s09", f"{WEIGHTED[name]}, {mtry}", text, limit, kind, estimate, **options)
-            )
+            yield within("s09", f"{WEIGHTED[name]}, {mtry}", text, limit, kind, estimate, **options)
         for name, before in BEFORE.items():
             row = rows[name]
-            estimate = _interval(row["gain"], row["gain_error"])
+            estimate = _estimate(row, "gain")
             text = f"that distance, weighted and out-of-bag, less that of SHAP of {before}"
             gain, most = apart["shap_oob_y"] - apart[name], np.inf
             if name == "shap_oob":
@@ -146,9 +135,8 @@ def statements(table) -> list[dict]:
                 most = apart["shap_oob"] - apart["shap"]
             options = {"basis": "chosen", "reason": _GREATLY, "expected": _around(gain, most)}
             name = f"improved over {before}, {mtry}"
-            findings.append(within("s09", name, text, GREATLY, "at least", estimate, **options))
-        findings.append(_null(table, variant, mtry))
-    return findings
+            yield within("s09", name, text, GREATLY, "at least", estimate, **options)
+        yield _null(table, variant, mtry)
 
 
 def _around(value, most=np.inf):
@@ -156,9 +144,8 @@ def _around(value, most=np.inf):
     return value - ROUNDING, min(value + ROUNDING, most)
 
 
-def _interval(value, error):
-    width = _simulations.K * error
-    return value, (value - width, value + width)
+def _estimate(row, name):
+    return row[name], around(row[name], _simulations.K * row[f"{name}_error"])
 
 
 def _null(table, variant, mtry):

@@ -1,7 +1,5 @@
 """Figure 9: MDI as a sum of CFC over the rows with y = 1 (Eq. 11), in-bag and out-of-bag."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction.figures import panels
@@ -30,9 +28,7 @@ def compute(inputs) -> pd.DataFrame:
 
 def draw(table):
     """In-bag left, out-of-bag right."""
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.7), sharey=True, layout="none")
+    figure, axes = panels.subplots(1, 2, figsize=(9, 3.7), sharey=True, layout="none")
     figure.subplots_adjust(left=0.11, right=0.98, bottom=0.21, top=0.85, wspace=0.08)
     for axis, (name, title) in zip(axes, PANELS.items(), strict=True):
         _titanic.draw_bars(axis, table, name)
@@ -48,15 +44,14 @@ def draw(table):
     return figure
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s13: the shares; that Eq. 11 is MDI up to a factor is judged by `identities`; s20: shares."""
-    findings = []
     # The text keeps all rows with a known age, the author's notebook 571 of them.
     for case in (AS_THEY_ARE, FEWER):
         key = {"case": case, "beside": case == FEWER}
-        findings += sizeable("s13", table, {"mdi_inbag_y1": "Eq. 11, in-bag"}, **key)
-        findings += near_zero("s13", table, {"mdi_oob_y1": "Eq. 11, out-of-bag"}, **key)
-    return [*findings, _proportional(table)]
+        yield from sizeable("s13", table, {"mdi_inbag_y1": "Eq. 11, in-bag"}, **key)
+        yield from near_zero("s13", table, {"mdi_oob_y1": "Eq. 11, out-of-bag"}, **key)
+    yield _proportional(table)
 
 
 def _proportional(table):

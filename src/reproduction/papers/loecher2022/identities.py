@@ -10,15 +10,13 @@ MDI-oob, which PG(0.5, 1) with out-of-bag weights is.
 The table also has what sections 4 and 7 say of SHAP values and contributions (CFC) of any forest.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from sklearn.datasets import load_diabetes
 
 from reproduction import models
 from reproduction.datasets import breast_cancer, digits, noisy_features, titanic, wine
-from reproduction.papers import finding
+from reproduction.papers import around, finding
 from reproduction.papers.loecher2022 import _identities, _useless_split
 from reproduction.papers.loecher2022._titanic import ID
 from reproduction.papers.loecher2022.figure4 import VERY_HIGH, VERY_HIGH_REASON
@@ -56,7 +54,6 @@ def compute(
 
     Parameters
     ----------
-    inputs : unused
     n_forests, n_trees : int
         Forests for each data set and depth, and trees in each.
     n_trees_counter : int
@@ -92,7 +89,8 @@ def compute(
     from splitcredit.kernels.compiled import threads
 
     with threads(1):  # small forests: threads would wait for each other
-        rows = _measured(n_forests, n_trees, seed) + _counter_examples(n_trees_counter, seed)
+        rows = _measured(n_forests, n_trees, seed)
+        rows += _counter_examples(n_trees_counter, seed)
         rows += _of_canceling(n_canceling, n_trees_counter, seed)
         rows += _of_likeness(n_trees_alike, seed)
         simulated = _useless_split.simulate(n_draws, seed)
@@ -148,13 +146,13 @@ def _measured(n_forests, n_trees, seed):
 
 
 def _counter_examples(n_trees, seed):
-    rows = []
     for name, case in cases(seed).items():
         if case[0] == "Classifier":
             quantities = _identities.counter_example(*_fit(case, n_trees, None, seed))
             key = {"part": "counter-example", "data": name, "n": n_trees}
-            rows += [{**key, "statement": s, "quantity": q, "value": v} for s, q, v in quantities]
-    return rows
+            yield from [
+                {**key, "statement": s, "quantity": q, "value": v} for s, q, v in quantities
+            ]
 
 
 def _of_canceling(n_data_sets, n_trees, seed):
@@ -162,16 +160,14 @@ def _of_canceling(n_data_sets, n_trees, seed):
 
     The features of one data set share its outcomes and its forest, so errors are over data sets.
     """
-    rows = []
     for name, measure in (("noisy_features", _of_canceling_on), ("titanic", _of_canceling_of_id)):
         by_kind = pd.DataFrame([measure(r, n_trees) for r in range(seed, seed + n_data_sets)])
         key = {"part": "canceling", "statement": "s21", "data": name, "n": n_data_sets}
         errors = by_kind.std() / np.sqrt(n_data_sets)
-        rows += [
+        yield from [
             {**key, "quantity": quantity, "value": v.mean(), "standard_error": errors[quantity]}
             for quantity, v in by_kind.items()
         ]
-    return rows
 
 
 def _of_canceling_on(repeat, n_trees):
@@ -200,7 +196,6 @@ def _of_canceling_of_id(repeat, n_trees):
 
 def _of_likeness(n_trees, seed):
     """Correlations of SHAP values and CFC, of shallow and of full trees."""
-    rows = []
     for name, case in cases(seed).items():
         if case[0] != "Classifier":
             continue
@@ -214,8 +209,7 @@ def _of_likeness(n_trees, seed):
             model, X, _ = _fit(case, n_trees, depth, seed)
             key = {"part": "alike", "statement": "s31", "data": name, "depth": depth, "n": n_trees}
             quantities = _identities.alike(model, X, kinds)
-            rows += [{**key, "quantity": q, "value": v} for q, v in quantities]
-    return rows
+            yield from [{**key, "quantity": q, "value": v} for q, v in quantities]
 
 
 def _less(larger, smaller):
@@ -282,55 +276,50 @@ PROVED = {("s14", "Eq. 18")}
 COUNTER_EXAMPLES = ("breast_cancer", "noisy_features")
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s12 to s17, s22, s23, s30; of s13 the identity; of s21 that contributions cancel; s31."""
     identity = table[table["part"] == "identity"].groupby("quantity")["value"].max()
-    findings = [
-        finding(
+    for key, quantities in IDENTITIES.items():
+        yield finding(
             *(*key, MEASURED[key], identity[list(quantities)].max(), ROUNDING),
             beside=key in PROVED,
             possible=ERROR,
-            expected=_around(identity[PREDICTED[key]]) if key in PREDICTED else None,
+            expected=around(identity[PREDICTED[key]], ROUNDING) if key in PREDICTED else None,
         )
-        for key, quantities in IDENTITIES.items()
-    ]
-    findings.append(_of_missingness(identity[_identities.UNTESTED]))
-    findings += _of_equivalence(table[table["part"] == "counter-example"])
-    findings += _of_noise(table[table["part"] == "canceling"])
-    findings += _of_alike(table[table["part"] == "alike"])
-    return findings + _of_bias(table[table["part"] == "simulation"])
-
-
-def _around(value):
-    return value - ROUNDING, value + ROUNDING
+    yield _of_missingness(identity[_identities.UNTESTED])
+    yield from _of_equivalence(table[table["part"] == "counter-example"])
+    yield from _of_noise(table[table["part"] == "canceling"])
+    yield from _of_alike(table[table["part"] == "alike"])
+    yield from _of_bias(table[table["part"] == "simulation"])
 
 
 def _of_missingness(largest):
     """s30: a value that is not 0 would violate missingness; the theory of TreeSHAP has none."""
     measured = "largest |SHAP| of a feature that a tree does not test"
-    options = {"possible": ERROR, "expected": _around(0.0)}
+    options = {"possible": ERROR, "expected": around(0.0, ROUNDING)}
     variant = "features that a tree does not test"
     return finding("s30", variant, measured, largest, ROUNDING, "at least", **options)
 
 
 def _of_equivalence(table):
     """s14 as section 6 has it: PG(1, 2) and MDI-oob, whatever factor lies between them."""
-    findings = []
     for name in COUNTER_EXAMPLES:
         value = table[table["data"] == name].set_index("quantity")["value"]
         residual = value[_identities.BEST]
-        options = {"possible": ERROR, "expected": _around(value[_identities.BEST_PREDICTED])}
+        options = {
+            "possible": ERROR,
+            "expected": around(value[_identities.BEST_PREDICTED], ROUNDING),
+        }
         measured = "largest difference of MDI-oob and the multiple of PG(1,2) that fits best; "
         measured += f"MDI-oob is {value['largest MDI-oob']:.2g} at most, its correlation with "
         measured += f"PG(1,2) {value['correlation of PG(1,2) and MDI-oob']:.4f}"
         variant = f"section 6, {name}"
-        findings.append(finding("s14", variant, measured, residual, ROUNDING, **options))
-    return findings
+        yield finding("s14", variant, measured, residual, ROUNDING, **options)
 
 
 def _of_noise(table):
     """s21: whether contributions cancel more where overfitting is, and where nothing tells y."""
-    rows, findings = table.set_index("quantity"), []
+    rows = table.set_index("quantity")
     left = "share of the CFC that is left when those of the trees are added up: "
     quantities = [
         (f"{larger} against {smaller}", left, f"{_identities.LEFT}, ", _less(larger, smaller))
@@ -342,11 +331,10 @@ def _of_noise(table):
         difference, width = row["value"], K * row["standard_error"]
         of = "data sets" if row["data"] == "noisy_features" else "forests"
         measured = f"{beginning}{name}; {K:.0f} standard errors over {row['n']} {of}"
-        options = {"basis": "monte-carlo", "interval": (difference - width, difference + width)}
+        options = {"basis": "monte-carlo", "interval": around(difference, width)}
         options["possible"] = (-1.0, 1.0)
         variant = f"canceling, {variant}"
-        findings.append(finding("s21", variant, measured, difference, 0.0, "at least", **options))
-    return findings
+        yield finding("s21", variant, measured, difference, 0.0, "at least", **options)
 
 
 def _of_alike(table):
@@ -355,7 +343,7 @@ def _of_alike(table):
     options = {"basis": "chosen", "reason": VERY_HIGH_REASON, "possible": (-1.0, 1.0)}
     least = full.loc[full["quantity"] == _identities.ALIKE_MEANS, "value"].min()
     measured = "smallest correlation of mean |SHAP| and mean |CFC| over the features of a data set"
-    findings = [finding("s31", "features", measured, least, VERY_HIGH, "at least", **options)]
+    yield finding("s31", "features", measured, least, VERY_HIGH, "at least", **options)
     for name, rows in full.groupby("data", sort=False):
         value = rows.set_index("quantity")["value"]
         measured = "correlation of SHAP and CFC over all rows and features"
@@ -365,14 +353,11 @@ def _of_alike(table):
             own["expected"] = tuple(
                 value[f"{_identities.ALIKE_ROWS}, {kind}"] for kind in (NOISE, RELEVANT)
             )
-        findings.append(
-            finding(
-                *("s31", f"rows, {name}", measured, value[_identities.ALIKE_ROWS], VERY_HIGH),
-                "at least",
-                **own,
-            )
+        yield finding(
+            *("s31", f"rows, {name}", measured, value[_identities.ALIKE_ROWS], VERY_HIGH),
+            "at least",
+            **own,
         )
-    return findings
 
 
 def _of_bias(table):
@@ -380,10 +365,9 @@ def _of_bias(table):
     raw, hat = (table[table["quantity"] == score] for score in _useless_split.SCORES)
     has_single = hat[["n_left", "n_right"]].min(axis=1) == 1
     simulated = f"; standard errors of {table['n'].max()} draws"
-    findings = []
     single = hat[has_single]
     bias = (single["expected"] / single["standard_error"]).max()
-    predicted = {"with correction, a child of one row": (bias - DEVIATION, bias + DEVIATION)}
+    predicted = {"with correction, a child of one row": around(bias, DEVIATION)}
     for variant, rows, formula, measured in (
         ("without correction", raw, None, "largest distance of the mean from sigma^2 / N"),
         ("with correction", hat[~has_single], 0.0, "largest distance of the mean from 0"),
@@ -404,9 +388,7 @@ def _of_bias(table):
         distance = ((rows["value"] - formula).abs() / rows["standard_error"]).max()
         options = {"basis": "monte-carlo", "reason": _DEVIATION, "possible": ERROR}
         options["expected"] = predicted.get(variant)
-        findings.append(
-            finding("s16", variant, measured + simulated, distance, DEVIATION, **options)
-        )
+        yield finding("s16", variant, measured + simulated, distance, DEVIATION, **options)
     error = (table["exact"] - table["expected"]).abs().max()
     measured = "largest error of the formulas against the enumeration of all outcomes"
-    return [*findings, finding("s16", "formulas", measured, error, ROUNDING, possible=ERROR)]
+    yield finding("s16", "formulas", measured, error, ROUNDING, possible=ERROR)

@@ -10,15 +10,11 @@ with mtry 2. ``described`` follows the text: every split counts, and all scores 
 classification forest with mtry 3.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
 from reproduction import storage
-from reproduction.papers import finding
+from reproduction.papers import around, finding, printed
 
 ALL, FIRST = 50, 10
 # Replications behind the printed numbers (section 4.2).
@@ -63,8 +59,6 @@ DROPPED = {
     f"{score}, dropped splits": (DROPPED_SPLITS, f"{PG[score]}_all_splits less {PG[score]}")
     for score in ("pg_hat_oob(1,0)", "pg_oob(1,0)", "pg_hat_oob(0.5,1)")
 }
-# These scores reproduce the printed 0.92.
-SCORES_MATCHING_PRINT = ("pg_oob(1,2)", "pg_oob(0.5,2)", "pg_hat_oob(1,1)")
 WINNER, SIMPLE = "pg_hat_oob(0.5,1)", "pg_hat_oob(1,0)"
 COMPETITORS = ("mda", "shap", "air")
 # No mtry reproduces the winner's printed area, so it is not among these.
@@ -93,8 +87,6 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        The tables `FORESTS`, `SHAP_FORESTS`, `MTRY_2` and `DROPPED_SPLITS`.
     recorded : path, optional
         Areas from the author's stored scores, for the scores that he stored.
 
@@ -141,7 +133,7 @@ def _predicted(table):
         dropped = "described", f"{row['score']}, dropped splits"
         if row["variant"] == "published":
             error = K * row["standard_error"]
-            low, high = row["author"] - error, row["author"] + error
+            low, high = around(row["author"], error)
         elif dropped in area.index:
             low, high = area[dropped], area["published", row["score"]]
         table.loc[place, ["predicted_low", "predicted_high"]] = low, high
@@ -163,9 +155,8 @@ def _measured(areas, score):
     return row
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s10: who is best, among all features and among ten; s11: PGhat(1, 0) keeps up; s25: mtry."""
-    findings = []
     for variant in PRINTED:
         rows = table[table["variant"] == variant].set_index("score")
         rivals = rows.loc[[score for score in PRINTED[variant] if score != WINNER]]
@@ -181,9 +172,7 @@ def statements(table) -> list[dict]:
                 lead = rows.loc[WINNER, "first_ten"] - rivals["first_ten"].max()
                 options["expected"] = (lead - ROUNDING, min(lead + ROUNDING, 0.0))
             name = f"{variant}, {among}"
-            findings.append(
-                finding("s10", name, measured, values.min(), 0.0, "at least", **options)
-            )
+            yield finding("s10", name, measured, values.min(), 0.0, "at least", **options)
         values, errors = (rows.loc[list(COMPETITORS), f"behind{end}"] for end in ("", "_error"))
         interval = ((values - K * errors).max(), (values + K * errors).max())
         measured = f"largest lead of MDA, SHAP or AIR over PGhat(1, 0){_ERRORS}"
@@ -193,16 +182,15 @@ def statements(table) -> list[dict]:
             # PGhat(1, 0) loses what its dropped splits take away.
             best, simple = rows.loc[list(COMPETITORS), "value"].max(), rows.loc[SIMPLE]
             options["expected"] = (best - simple["predicted_high"], best - simple["predicted_low"])
-        findings.append(finding("s11", variant, measured, values.max(), COMPETITIVE, **options))
-    return [*findings, _of_mtry(table)]
+        yield finding("s11", variant, measured, values.max(), COMPETITIVE, **options)
+    yield _of_mtry(table)
 
 
 def _of_mtry(table):
     """s25: whether printed areas are nearer to ours with mtry 2 or with mtry 3."""
     rows = table[table["variant"] == "published"].set_index("score")
-    lines = storage.read_rows(Path(__file__).with_name("claims") / "table1.csv")
-    printed = {line["cell"].removeprefix("score="): float(line["printed"]) for line in lines}
-    expected = np.array([printed[score] for score in OF_MTRY_2])
+    areas = {cell["score"]: float(text) for cell, text in printed("loecher2022", "table1")}
+    expected = np.array([areas[score] for score in OF_MTRY_2])
 
     def distance(scores):
         part = rows.loc[scores]
@@ -213,13 +201,13 @@ def _of_mtry(table):
         "squared distances of the printed areas of PG and MDI from ours, in squared standard "
     )
     measured += "errors: those with mtry 2 less those with mtry 3"
-    interval = (difference - TWENTY_TO_ONE, difference + TWENTY_TO_ONE)
     # Areas, and so their distances, are 0 to 1.
     most = [
         float((1 / rows.loc[scores, "standard_error"] ** 2).sum())
         for scores in ([f"{score}, mtry 2" for score in OF_MTRY_2], [*OF_MTRY_2])
     ]
-    options = {"basis": "chosen", "reason": _TWENTY, "interval": interval}
+    options = {"basis": "chosen", "reason": _TWENTY}
+    options["interval"] = around(difference, TWENTY_TO_ONE)
     options["possible"] = (-most[1], most[0])
     return finding("s25", "table 1, mtry", measured, difference, 0.0, "at most", **options)
 

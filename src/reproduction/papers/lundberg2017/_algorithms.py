@@ -23,8 +23,6 @@ puts each one back in, and it divides by zero, runs out of m or gives other valu
 The leaf test ``v_j != internal`` of RECURSE is right: v_j holds a value at a leaf.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
@@ -147,7 +145,7 @@ class _Element:
     o: object  # fraction of "one" paths
     w: object  # proportion of sets of the size that is this element's place
 
-    def copy(self) -> _Element:
+    def copy(self) -> "_Element":
         return _Element(self.d, self.z, self.o, self.w)
 
 

@@ -1,7 +1,5 @@
 """Drawing of the algorithms artefact: errors against depth, and steps against M, D and L."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -40,9 +38,7 @@ LEAST = 2.0**-53
 
 def draw(table):
     """Headline left, steps right."""
-    from matplotlib import pyplot as plt
-
-    figure = plt.figure(figsize=(10.8, 8))
+    figure = panels.figure(figsize=(10.8, 8))
     left, right = figure.subfigures(1, 2, width_ratios=[1.85, 1])
     depths_of_loss = table[table["part"] == "lost"]
     headline = left.subplots()

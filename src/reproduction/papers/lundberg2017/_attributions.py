@@ -4,8 +4,6 @@ As in the figure's caption the data set matches the model perfectly: the rows ar
 leaves as the covers say, and the label of a row is the value of its leaf.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 

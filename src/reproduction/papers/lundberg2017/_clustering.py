@@ -4,8 +4,6 @@ The paper's data (518 participants, 200 gene modules, CERAD score) are not open:
 `reproduction.datasets.gene_modules` and `reproduction.datasets.ad_data`.
 """
 
-from __future__ import annotations
-
 from reproduction.figures import COLORS
 
 # Titles of the data sets in the pictures; `STAND_IN` is the note below the pictures.

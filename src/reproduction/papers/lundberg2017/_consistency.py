@@ -14,8 +14,6 @@ All numbers are whole ones or halves, quarters, ... of such, so float64 rounds n
 2^k integers, and Shapley values times M!.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import factorial
 

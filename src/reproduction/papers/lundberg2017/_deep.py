@@ -8,8 +8,6 @@ Values of leaves and covers of the trees with fractions are whole numbers below 
 single precision too, so that no implementation is off because of what it was given.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -66,7 +64,7 @@ class Case:
         kinds = np.array(self.kinds)
         return {kind: float(error[kinds == kind].max()) for kind in dict.fromkeys(self.kinds)}
 
-    def one_row_a_kind(self) -> Case:
+    def one_row_a_kind(self) -> "Case":
         """The first row of each kind, for slow methods."""
         rows = [self.kinds.index(kind) for kind in dict.fromkeys(self.kinds)]
         kinds = [self.kinds[row] for row in rows]

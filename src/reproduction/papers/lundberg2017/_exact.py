@@ -11,8 +11,6 @@ Its values at m rational points and the weights of the interpolation through the
 nothing is rounded. That costs O(m) fractions an edge, where Eq. 2 costs 2^M.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm

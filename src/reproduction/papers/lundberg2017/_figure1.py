@@ -1,7 +1,5 @@
 """Drawing of figure 1: trees, table of attributions, other leaf values, random pairs."""
 
-from __future__ import annotations
-
 from reproduction.figures import COLORS, panels, pictures
 
 FALLS, RISES = COLORS["vermilion"], COLORS["blue"]
@@ -29,9 +27,7 @@ ASSUMED = 1 / 8
 
 def draw(table):
     """Trees on top, attributions beneath, then the attributions for other leaves and trees."""
-    from matplotlib import pyplot as plt
-
-    figure = plt.figure(figsize=(8.4, 8.8))
+    figure = panels.figure(figsize=(8.4, 8.8))
     trees, middle, bottom = figure.subfigures(3, 1, height_ratios=[1.0, 0.9, 0.9])
     pair, lowest = trees.subplots(1, 2), bottom.subplots(1, 2)
     leaves = table[table["part"] == "leaf"].groupby("tree")["exact"].apply(list)

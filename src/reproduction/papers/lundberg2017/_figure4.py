@@ -1,7 +1,5 @@
 """Drawing of figure 4: curves of R2 with their null controls, and the areas below them."""
 
-from __future__ import annotations
-
 from reproduction.figures import panels
 from reproduction.papers.lundberg2017._clustering import (
     CLUSTERED,
@@ -24,13 +22,11 @@ _OUTCOMES = {"label": "R² of the outcome", "prediction": "R² of the prediction
 
 def draw(table):
     """Data sets and modes side by side: curves of the label; areas of label and prediction."""
-    from matplotlib import pyplot as plt
-
     datasets = datasets_of(table)
     places = [(dataset, mode) for dataset in datasets for mode in MODES]
     size = (2.6 * len(places) + 0.8, 9.4)
     ratios = [1.15, 1, 1]
-    figure, axes = plt.subplots(
+    figure, axes = panels.subplots(
         3, len(places), figsize=size, sharey="row", squeeze=False, height_ratios=ratios
     )
     for column, (dataset, mode) in zip(axes.T, places, strict=True):

@@ -7,13 +7,9 @@ pairs that both trees reproduce count: greedy trees make no split that saves not
 The R package gbm, which the paper names too, is not in the environment.
 """
 
-from __future__ import annotations
-
-from importlib.metadata import packages_distributions, version
-
 import numpy as np
 
-from reproduction.papers.lundberg2017 import _consistency
+from reproduction.papers.lundberg2017 import _consistency, _peers
 
 M = 3
 # Falls below this are rounding of float32; the numbers are halves, quarters and eighths.
@@ -35,12 +31,8 @@ def violations(n_pairs: int, seed: int) -> dict[str, list[tuple[str, int, int]]]
         rng = np.random.default_rng([seed, 5])
         pairs[game] = [f.reshape(n_pairs, -1) for f in _consistency.pairs(rng, M, n_pairs, game)]
     falls = {}
-    for package, fit in (
-        ("sklearn", _sklearn),
-        ("xgboost", _xgboost),
-        ("lightgbm", _lightgbm),
-    ):
-        name = f"{package} {version(packages_distributions()[package][0])}"
+    for package, fit in (("sklearn", _sklearn), ("xgboost", _xgboost), ("lightgbm", _lightgbm)):
+        name = f"{package} {_peers.release(package)}"
         models = {
             game: [[fit(corners, y) for y in functions] for functions in function_pair]
             for game, function_pair in pairs.items()

@@ -4,14 +4,18 @@ Each is ``(forest, X) -> float64 (n_rows, n_features)``. They are given the tree
 that would have to be fitted to get it.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
+from importlib.metadata import packages_distributions, version
 
 import numpy as np
 
 from reproduction.papers.lundberg2017 import _algorithms
+
+
+def release(package) -> str:
+    """Release of a package that is imported by this name."""
+    return version(packages_distributions()[package][0])
 
 
 def algorithm_2(forest, X) -> np.ndarray:

@@ -10,8 +10,6 @@ feature i from (z, o) to (z_c, o_c) adds
 to phi_i, where "below" sums the leaves below times what is still to come of their products.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from math import ceil
 

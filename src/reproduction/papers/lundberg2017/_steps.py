@@ -18,8 +18,6 @@ fixed depth in which each level tests a feature of its own cannot show that, as 
 deeper on average.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 from math import log2

@@ -1,7 +1,5 @@
 """Trees that are built or drawn, as `Forest`: no data, only shapes, covers and leaves."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from splitcredit.forest import LEAF, Forest

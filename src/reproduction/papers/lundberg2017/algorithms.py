@@ -5,12 +5,9 @@ our quadrature give the same numbers; do their elementary steps grow as stated; 
 implementations in floating point from fractions as trees get deep.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from importlib.metadata import packages_distributions, version
 
 import numpy as np
 import pandas as pd
@@ -69,7 +66,6 @@ def compute(
 
     Parameters
     ----------
-    inputs : unused
     recorded : str, optional
         CSV with ``tree, depth, method, version, error`` of peers that need another environment,
         see benchmarks/depth_errors.py.
@@ -92,7 +88,7 @@ def compute(
         ``sweep, T, L, D, M, method`` (``steps``).
     """
     steps = _steps.sweeps()
-    rows = _equalities(n_forests, seed)
+    rows = list(_equalities(n_forests, seed))
     of_methods = errors(recorded, depths)
     rows += [{"part": "error", **row} for row in of_methods]
     rows += [{"part": "lost", **row} for row in lost(of_methods)]
@@ -111,7 +107,7 @@ def errors(recorded=None, depths=_deep.DEPTHS) -> list[dict]:
     names = {"algorithm_2": (PRINTED_ALGORITHM, "")}
     names["splitcredit"] = ("splitcredit", splitcredit.__version__)
     for peer in ("shap", "xgboost"):
-        names[peer] = (peer, version(packages_distributions()[peer][0]))
+        names[peer] = (peer, _peers.release(peer))
     rows = []
     for case in (*_deep.cases(depths), *_deep.real_cases(), *_deep.forest_cases()):
         for method in METHODS if case.reference == "fractions" else ("shap",):
@@ -173,12 +169,10 @@ def lost(errors) -> list[dict]:
     return depths_of_loss
 
 
-def draw(table):
-    """Error against depth, and steps against M, D and L."""
-    return _algorithms_figure.draw(table)
+draw = _algorithms_figure.draw
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s02, s03 and s04: local accuracy and missingness, costs, equality."""
     return [*_s02(table), *_s03(table), *_s04(table)]
 
@@ -219,35 +213,33 @@ def _s03(table):
 
 
 def _s04(table):
-    findings = []
     for variant, quantity, limit in (
         ("fractions", "Algorithm 2 - Eq. 2, fractions", 0.0),
         ("float64, shallow", "Algorithm 2 - Eq. 2, float64", ROUNDING),
     ):
         measured = f"largest relative difference, {quantity}"
         value = _equality(table, quantity)
-        findings.append(finding("s04", variant, measured, value, limit, possible=ERROR))
+        yield finding("s04", variant, measured, value, limit, possible=ERROR)
     of_algorithm = table[(table["part"] == "error") & (table["method"] == PRINTED_ALGORITHM)]
     chain = of_algorithm[(of_algorithm["tree"] == "caterpillar") & (of_algorithm["depth"] == DEEP)]
     measured = f"largest error of {PRINTED_ALGORITHM}"
     for kind, rows in chain.groupby("rows", sort=False):
         variant = f"float64, caterpillar of depth {DEEP}, {kind}"
         place = ("s04", variant, measured, rows["value"].max(), ROUNDING)
-        findings.append(finding(*place, possible=ERROR, expected=_rounded(table, kind)))
+        yield finding(*place, possible=ERROR, expected=_rounded(table, kind))
     fitted = of_algorithm[of_algorithm["tree"] != "caterpillar"]
     for row in fitted.itertuples():
         place = ("s04", f"float64, {row.tree}", measured, row.value, ROUNDING)
-        findings.append(finding(*place, possible=ERROR))
+        yield finding(*place, possible=ERROR)
     value = _with_bounds(table, _steps.ALGORITHM_2).max()
     measured = "steps over T L (3 D^2 + 7 D) / 2, largest"
     chosen = {"basis": "chosen", "reason": BOUND, "possible": ERROR}
-    findings.append(finding("s04", "bound", measured, value, 1.0, **chosen))
+    yield finding("s04", "bound", measured, value, 1.0, **chosen)
     slopes = _slopes(table)
     for (sweep, method), stated_slope in STATED.items():
         if method == _steps.ALGORITHM_2:
             measured = f"log steps{SHARES[sweep]} against log {sweep}"
-            findings.append(_slope("s04", sweep, measured, *slopes[sweep, method], stated_slope))
-    return findings
+            yield _slope("s04", sweep, measured, *slopes[sweep, method], stated_slope)
 
 
 def _rounded(table, kind):
@@ -299,12 +291,10 @@ def _equalities(n_forests, seed):
         X = _trees.random_rows(rng, ROWS, n_used + 1)
         for quantity, values in _differences(forest, X).items():
             errors.setdefault(quantity, []).append(np.ravel(values))
-    rows = []
     for quantity, arrays in errors.items():
         values = np.abs(np.concatenate(arrays))
         row = {"part": "equality", "quantity": quantity, "value": float(values.max())}
-        rows.append({**row, "n": len(values)})
-    return rows
+        yield {**row, "n": len(values)}
 
 
 def _differences(forest, X) -> dict[str, np.ndarray]:

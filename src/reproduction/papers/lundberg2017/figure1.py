@@ -5,8 +5,6 @@ that B adds an increase when there is cough. 80 and 10 are those of the figure's
 The results for them are exact, and the range of values for which the conclusions hold is given.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 
@@ -46,7 +44,6 @@ def compute(inputs, n_pairs: int = N_PAIRS, seed: int = 0) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : unused
     n_pairs, seed : int
         Random pairs of trees for each number of features and premise, see `_consistency`.
 
@@ -60,9 +57,9 @@ def compute(inputs, n_pairs: int = N_PAIRS, seed: int = 0) -> pd.DataFrame:
         from A to B at the ratio ``x``), ``pairs`` (in how many random pairs it falls).
     """
     cases = trees()
-    rows = _leaves(cases)
+    rows = list(_leaves(cases))
     for name, tree in cases.items():
-        rows += _attributed(name, tree) + _marginals(name, tree)
+        rows += [*_attributed(name, tree), *_marginals(name, tree)]
     for ratio in RATIOS:
         for (task, method), change in relative_change(ratio).items():
             key = {"part": "range", "feature": "Cough", "task": task, "method": method}
@@ -108,12 +105,10 @@ def relative_change(ratio) -> dict[tuple[str, str], Fraction]:
     return {key: b[key][COUGH] / a[key][COUGH] - 1 for key in a}
 
 
-def draw(table):
-    """The trees, the attributions beneath, and the change of cough's for all leaf values."""
-    return _figure1.draw(table)
+draw = _figure1.draw
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s01: the attributions that fall and rise from A to B, and in how many random pairs."""
     attributed = table[table["part"] == "attribution"]
     cough = attributed[attributed["feature"] == "Cough"].set_index(["task", "method", "tree"])[
@@ -131,33 +126,30 @@ def statements(table) -> list[dict]:
         f"exceptions among other leaf values, increase / AND from 0.01 to {HOLDS_UP_TO}"
     )
     exists = "a method is inconsistent if there is one pair of models for which it is"
-    findings = [
-        finding(
-            *("s01", "falls", measured.format("fall (path, splits)"), falls, MARGIN, "at least"),
-            basis="chosen",
-            reason="nothing is rounded, so what is at least this is not 0",
-            possible=(above[0], below[0]),
-        ),
-        finding(
-            *("s01", "rises", measured.format("rise (SHAP)"), rises, 0.0, "at least"),
-            possible=(below[1], above[1]),
-        ),
-        finding(
-            *("s01", "other leaf values", exceptions_text, exceptions, 0.0),
-            possible=(0, len(ranges)),
-        ),
-    ]
+    yield finding(
+        *("s01", "falls", measured.format("fall (path, splits)"), falls, MARGIN, "at least"),
+        basis="chosen",
+        reason="nothing is rounded, so what is at least this is not 0",
+        possible=(above[0], below[0]),
+    )
+    yield finding(
+        *("s01", "rises", measured.format("rise (SHAP)"), rises, 0.0, "at least"),
+        possible=(below[1], above[1]),
+    )
+    yield finding(
+        *("s01", "other leaf values", exceptions_text, exceptions, 0.0),
+        possible=(0, len(ranges)),
+    )
     pairs = table[table["part"] == "pairs"]
     for (task, method), rows in pairs.groupby(["task", "method"], sort=False):
         count, n = rows["value"].sum(), rows["n"].sum()
         measured = f"falls in {n:.0f} random pairs where the feature matters more"
         place = ("s01", f"pairs, {method} of the {task}", measured, count)
         if method == "SHAP":
-            findings.append(finding(*place, 0.0, possible=(0, n)))
+            yield finding(*place, 0.0, possible=(0, n))
         else:
             limit = {"kind": "at least", "basis": "chosen", "reason": exists}
-            findings.append(finding(*place, 1.0, **limit, possible=(0, n)))
-    return findings
+            yield finding(*place, 1.0, **limit, possible=(0, n))
 
 
 def _least(change):
@@ -191,22 +183,18 @@ def _tree(first, second, leaves):
 
 def _leaves(cases):
     """Assumed values of the leaves, by the answers to fever and cough."""
-    rows = []
     for name, tree in cases.items():
         for x in ROWS:
             answers = "fever {}, cough {}".format(*("yes" if answer else "no" for answer in x))
             value = _number(_attributions.expvalue(x, (FEVER, COUGH), tree, Counter()))
-            rows.append({"part": "leaf", "tree": name, "method": f"assumed: {answers}", **value})
-    return rows
+            yield {"part": "leaf", "tree": name, "method": f"assumed: {answers}", **value}
 
 
 def _attributed(name, tree):
-    rows = []
     for (task, method), values in attributions(tree).items():
         for feature, value in zip(FEATURES, values, strict=True):
             key = {"part": "attribution", "tree": name, "feature": feature}
-            rows.append({**key, "task": task, "method": method, **_number(value)})
-    return rows
+            yield {**key, "task": task, "method": method, **_number(value)}
 
 
 def _marginals(name, tree):
@@ -215,12 +203,10 @@ def _marginals(name, tree):
         "output": lambda S: _attributions.expvalue(EXPLAINED, S, tree, Counter()),
         "gain": _attributions.gain_game(ROWS, tree),
     }
-    rows = []
     for task, v in games.items():
         for context, S in (("nothing known", ()), ("fever known", (FEVER,))):
             key = {"part": "marginal", "tree": name, "feature": "Cough", "task": task}
-            rows.append({**key, "method": context, **_number(v((*S, COUGH)) - v(S))})
-    return rows
+            yield {**key, "method": context, **_number(v((*S, COUGH)) - v(S))}
 
 
 def _number(value):

@@ -5,8 +5,6 @@ of one species by a tree whose path to it tests each of the four features once, 
 method is exactly one of the 24 orders.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 from itertools import permutations
@@ -33,10 +31,6 @@ UP, DOWN = COLORS["vermilion"], COLORS["blue"]
 
 def compute(inputs) -> pd.DataFrame:
     """Every step of every order, the path method and the SHAP values.
-
-    Parameters
-    ----------
-    inputs : unused
 
     Returns
     -------
@@ -88,9 +82,7 @@ def path_order(x, tree: Tree) -> tuple[int, ...]:
 
 def draw(table):
     """Left: arrows for the path's order, its reverse and the average; right: all orders."""
-    from matplotlib import pyplot as plt
-
-    figure = plt.figure(figsize=(9.2, 6.6))
+    figure = panels.figure(figsize=(9.2, 6.6))
     left, right = figure.subfigures(1, 2, width_ratios=[1.25, 1])
     steps = table[table["part"] == "order"]
     start = steps["expectation"].iloc[0]

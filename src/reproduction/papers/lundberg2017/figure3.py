@@ -1,7 +1,5 @@
 """Figure 3: supervised clustering, attributions as stacked bars in the order of a dendrogram."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -17,13 +15,7 @@ _HEIGHT, _NOTE = 4.5, 0.55
 
 
 def compute(inputs) -> pd.DataFrame:
-    """Bars of all rows and their dendrograms, in-sample; see `reproduction.metrics.cluster_bars`.
-
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``lundberg2017_bars/cluster_bars``.
-    """
+    """Bars of all rows and their dendrograms, in-sample; see `metrics.cluster_bars`."""
     table = inputs["lundberg2017_bars/cluster_bars"].rename(columns={"data": "dataset"})
     table = table.drop(columns=["model", "run"], errors="ignore")
     return table.astype({"merge_left": "Int64", "merge_right": "Int64"})
@@ -31,13 +23,11 @@ def compute(inputs) -> pd.DataFrame:
 
 def draw(table):
     """One row a data set; path left, SHAP right: dendrogram, bars, outcome."""
-    from matplotlib import pyplot as plt
-
     datasets = datasets_of(table)
     # Places are fixed: the solver of automatic layouts is off by a last bit now and then, and the
     # same picture would not be the same bytes.
     inches = _HEIGHT * len(datasets) + _NOTE
-    figure = plt.figure(figsize=(10, inches))
+    figure = panels.figure(figsize=(10, inches))
     figure.set_layout_engine("none")
     firsts = []
     for row, dataset in enumerate(datasets):

@@ -10,8 +10,6 @@ that explains the rows it was fitted on has memorized their outcomes. Statements
 lead over the control.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -37,11 +35,6 @@ _DIGITS = 5 * 0.5e-5
 
 def compute(inputs) -> pd.DataFrame:
     """R2 by number of groups, the area under it, and leads of one clustering over another.
-
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``lundberg2017_clustering/clustering_r2``.
 
     Returns
     -------
@@ -142,12 +135,10 @@ def _interval(value, error):
     return {"value": value, "low": value - 2 * error, "high": value + 2 * error}
 
 
-def draw(table):
-    """Curves with their controls, and below the areas of label and prediction."""
-    return _figure4.draw(table)
+draw = _figure4.draw
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s06 to s08 and s16 by leads of the area, and s17: both ends of the curves.
 
     s06 and s07 are judged by the lead in-sample, as in the paper. Beside it stands the lead over
@@ -162,18 +153,15 @@ def statements(table) -> list[dict]:
     of_prediction = of_prediction[of_prediction["statistic"] == _LEAD]
     in_sample = lead_of_label[lead_of_label["mode"] == "in_sample"]
     areas = table[table["statistic"] == "area"].set_index(_KEYS)["value"].sort_index()
-    findings = [
-        f
-        for s in ("s06", "s07")
-        for leads in (in_sample, over_control)
-        for f in _judged(s, leads, areas)
-    ]
+    for statement in ("s06", "s07"):
+        for leads in (in_sample, over_control):
+            yield from _judged(statement, leads, areas)
     # Neither of the two knows the model, so both modes are the same. Random labels are the control.
     for judged in _judged("s08", in_sample, areas, "at most"):
-        findings.append({**judged, "expected": _known_to_features(table, judged["variant"])})
+        yield {**judged, "expected": _known_to_features(table, judged["variant"])}
     # A model predicts what it has memorized too, so the control is no measure of this one.
-    findings += _judged("s16", of_prediction, areas)
-    return [*findings, _ends(table)]
+    yield from _judged("s16", of_prediction, areas)
+    yield _ends(table)
 
 
 def _known_to_features(table, dataset):
@@ -197,7 +185,6 @@ def _known_to_features(table, dataset):
 def _judged(statement, leads, areas, kind="at least"):
     pairs = LEADS[statement]
     paired = pd.concat(leads[(leads["clustered"] == a) & (leads["versus"] == b)] for a, b in pairs)
-    findings = []
     for (dataset, mode), rows in paired.groupby(["dataset", "mode"], sort=False):
         comparison = ", ".join(f"{CLUSTERED[a][0]} less {CLUSTERED[b][0]}" for a, b in pairs)
         is_over = rows["statistic"].iat[0] == _OVER
@@ -218,8 +205,7 @@ def _judged(statement, leads, areas, kind="at least"):
         )
         # A single repeat has no standard error, and decides nothing.
         has_interval = np.isfinite(judged["interval"]).all()
-        findings.append(judged if has_interval else {**judged, "value": None, "interval": None})
-    return findings
+        yield judged if has_interval else {**judged, "value": None, "interval": None}
 
 
 def _of_areas(leads, areas):

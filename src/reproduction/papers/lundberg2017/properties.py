@@ -4,12 +4,9 @@ Small trees whose values are fractions, so that equal means equal, and the packa
 names, called as their users call them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from importlib.metadata import packages_distributions, version
 from itertools import combinations, pairwise
 from math import factorial
 
@@ -71,7 +68,6 @@ def compute(inputs, n_pairs: int = 2000, n_fitted: int = 150, seed: int = 0) -> 
 
     Parameters
     ----------
-    inputs : unused
     n_pairs : int
         Random pairs of functions for each number of features, by formulas.
     n_fitted : int
@@ -359,7 +355,7 @@ def _xgboost(seed):
         exact = np.array(exact, dtype=float)
         gap = np.abs(_peers.xgboost(forest, X) - exact).max()
         errors.append(gap / (np.abs(exact).max() or 1.0))
-    case = f"XGBoost {version(packages_distributions()['xgboost'][0])}, pred_contribs"
+    case = f"XGBoost {_peers.release('xgboost')}, pred_contribs"
     yield _row("XGBoost", case, "largest relative error", len(errors) * 3, max(errors))
 
 
@@ -417,7 +413,7 @@ def _share_of_pairs(a, b):
     return (first != second).sum() / (len(a) * (len(a) - 1))
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s09 to s15 and s19."""
     value = table.set_index(["property", "case", "quantity"])["value"]
     return [

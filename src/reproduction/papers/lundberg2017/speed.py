@@ -7,12 +7,9 @@ depends on the clock. The peers are those of this environment: `make bench` time
 in its newest release, in pairs. XGBoost, e.g., has a faster algorithm from release 3.4 on.
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 from functools import partial
-from importlib.metadata import packages_distributions, version
 
 import numpy as np
 import pandas as pd
@@ -21,7 +18,7 @@ import splitcredit
 from reproduction.figures import COLORS, panels
 from reproduction.models import fit
 from reproduction.papers import finding
-from reproduction.papers.lundberg2017 import _steps, _trees
+from reproduction.papers.lundberg2017 import _peers, _steps, _trees
 from splitcredit.convert import to_forest
 from splitcredit.importances import saabas, tree_shap
 
@@ -52,7 +49,6 @@ def compute(inputs, trees: int, features: int, rows: int, repeats: int) -> pd.Da
 
     Parameters
     ----------
-    inputs : unused
     trees, features, rows : int
         Sizes of models and batch.
     repeats : int
@@ -70,7 +66,7 @@ def compute(inputs, trees: int, features: int, rows: int, repeats: int) -> pd.Da
     from splitcredit.kernels.compiled import threads
 
     with threads(1):
-        measurements = _rows(trees, features, rows, repeats) + _cost(repeats)
+        measurements = [*_rows(trees, features, rows, repeats), *_cost(repeats)]
     columns = ["part", "model", "method", "trees", "features", "rows", "timed_rows"]
     table = pd.DataFrame(measurements, columns=[*columns, "sweep", "size", "value"])
     return table.astype({name: "Int64" for name in columns[3:]})
@@ -80,10 +76,9 @@ def _rows(trees, features, rows, repeats):
     random = np.random.default_rng(0)
     X = random.normal(size=(rows, features))
     y = X[:, :8].sum(axis=1) + X[:, 0] * X[:, 1] + random.normal(size=rows)
-    measurements = []
     for name, recipe in MODELS.items():
         model = fit({**recipe, "n_estimators": trees, "random_state": 0}, X, y)
-        key = {"part": "rows", "model": f"{name} {_release(name)}"}
+        key = {"part": "rows", "model": f"{name} {_peers.release(name)}"}
         key |= {"trees": trees, "features": features}
         for method, (explain, max_rows) in _methods(name, model).items():
             explain(X[:1])  # The first call loads and compiles.
@@ -94,17 +89,12 @@ def _rows(trees, features, rows, repeats):
                     len(batch) - 1
                 )
             row = {"method": method, "rows": 1, "timed_rows": 1, "value": row_seconds}
-            measurements.append({**key, **row})
+            yield {**key, **row}
             row |= {"rows": rows, "timed_rows": len(batch), "value": seconds}
-            measurements.append({**key, **row})
+            yield {**key, **row}
     # Of the last model, which is the one that shap is given.
     reading = _median(lambda _: _explainer(model), X, repeats)
-    measurements.append({**key, "part": "reading", "value": reading})
-    return measurements
-
-
-def _release(package):
-    return version(packages_distributions()[package][0])
+    yield {**key, "part": "reading", "value": reading}
 
 
 def _methods(name, model):
@@ -132,7 +122,7 @@ def _xgboost(model):
     def explain(X):
         return booster.predict(xgboost.DMatrix(X, nthread=1), pred_contribs=True)
 
-    return {f"xgboost {_release('xgboost')} pred_contribs": explain}
+    return {f"xgboost {_peers.release('xgboost')} pred_contribs": explain}
 
 
 def _lightgbm(model):
@@ -143,8 +133,8 @@ def _lightgbm(model):
         return _explainer(model).shap_values(X, check_additivity=False)
 
     return {
-        f"lightgbm {_release('lightgbm')} pred_contrib": of_lightgbm,
-        f"shap {_release('shap')} TreeExplainer": of_shap,
+        f"lightgbm {_peers.release('lightgbm')} pred_contrib": of_lightgbm,
+        f"shap {_peers.release('shap')} TreeExplainer": of_shap,
     }
 
 
@@ -161,7 +151,6 @@ def _cost(repeats):
         "D": {D: _trees.broom(D - 2, 2, n_trees=8) for D in DEPTHS},
         "L": {2**h: _trees.broom(0, h, n_trees=8) for h in HEIGHTS},
     }
-    measurements = []
     for sweep, forests in sweeps.items():
         points = []
         for size, forest in forests.items():
@@ -170,9 +159,8 @@ def _cost(repeats):
             seconds = _median(explain, X, max(repeats, 3))
             # A long tree has one node more at each depth: then it is the time for a node.
             points.append((size, seconds / (size if sweep == "D" else 1)))
-            measurements.append({"part": "cost", "sweep": sweep, "size": size, "value": seconds})
-        measurements.append({"part": "exponent", "sweep": sweep, "value": _steps.slope(points)})
-    return measurements
+            yield {"part": "cost", "sweep": sweep, "size": size, "value": seconds}
+        yield {"part": "exponent", "sweep": sweep, "value": _steps.slope(points)}
 
 
 def _median(explain, X, repeats):
@@ -194,9 +182,7 @@ def _seconds(explain, X):
 
 def draw(table):
     """One row and a batch by method, and time against T, D and L."""
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(1, 3, figsize=(11.4, 4.8), width_ratios=[1, 1.15, 1.25])
+    figure, axes = panels.subplots(1, 3, figsize=(11.4, 4.8), width_ratios=[1, 1.15, 1.25])
     rows = table[table["part"] == "rows"]
     for axis, n in zip(axes, sorted(rows["rows"].unique()), strict=False):
         _methods_by_model(axis, rows[rows["rows"] == n], n)
@@ -259,7 +245,7 @@ def _curves(axis, table):
     axis.legend(fontsize=8, loc="upper left", title="exponents are fitted to all points")
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s05: one prediction, from the fitted model to the values, by every program.
 
     The paper speaks of its own, which is that of XGBoost. The others stand beside: ours, which is
@@ -268,21 +254,17 @@ def statements(table) -> list[dict]:
     rows = table[(table["part"] == "rows") & ~table["method"].str.contains("converted before")]
     longest = rows.groupby(["model", "method"])["value"].max()
     reading = table.loc[table["part"] == "reading", "value"].max()
-    findings = []
     for row in rows[rows["rows"] == 1].itertuples():
         # Where the model is small, other steps of a call take longer than reading it.
         reads = row.method.startswith("shap ") and row.value > FRACTION
-        findings.append(
-            finding(
-                *("s05", f"{row.method}, model of {row.model}"),
-                "CPU seconds for one row, one thread",
-                *(row.value, FRACTION),
-                basis="chosen",
-                reason="a fraction of a second is less than one",
-                # No longer than the batch.
-                possible=(0.0, APART * longest[row.model, row.method]),
-                expected=(reading / APART, reading * APART) if reads else None,
-                beside=not row.method.startswith("xgboost "),
-            )
+        yield finding(
+            *("s05", f"{row.method}, model of {row.model}"),
+            "CPU seconds for one row, one thread",
+            *(row.value, FRACTION),
+            basis="chosen",
+            reason="a fraction of a second is less than one",
+            # No longer than the batch.
+            possible=(0.0, APART * longest[row.model, row.method]),
+            expected=(reading / APART, reading * APART) if reads else None,
+            beside=not row.method.startswith("xgboost "),
         )
-    return findings

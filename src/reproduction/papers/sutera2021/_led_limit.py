@@ -1,7 +1,5 @@
 """What the correlations of local scores on led come to with infinitely many trees."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
@@ -10,8 +8,8 @@ from reproduction import theory
 from reproduction.datasets import led
 from reproduction.metrics.row_correlation import CORRELATIONS, row_correlations
 
-# Correlations of forests of 1000 trees come as near: by Spearman, scores that are the same in the
-# limit have ranks of their own in a forest.
+# Correlations of forests of 1000 trees, and differences of two, come as near: by Spearman, scores
+# that are the same in the limit have ranks of their own in a forest.
 NEAR = 0.03
 PAIRS = tuple(combinations(("local_mdi", "saabas", "tree_shap"), 2))
 
@@ -47,8 +45,3 @@ def correlations(k, absolute) -> dict:
             CORRELATIONS, row_correlations(*(scores[n] for n in pair)), strict=True
         )
     }
-
-
-def near(value) -> tuple[float, float]:
-    """Range in which forests of 1000 trees come to a correlation, or a difference of two."""
-    return value - NEAR, value + NEAR

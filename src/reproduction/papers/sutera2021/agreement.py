@@ -1,25 +1,13 @@
 """Second opinions: our values beside those of other packages, on the models of the paper."""
 
-from __future__ import annotations
+from functools import partial
 
 from reproduction.papers import _agreement
-from reproduction.papers._agreement import compute, draw
 
-__all__ = ["compute", "draw", "statements"]
-
+compute, draw = _agreement.compute, _agreement.draw
+# s47: the packages that compute each measure, appendix C.
 _NAMED = dict.fromkeys(
-    [
-        "Saabas",
-        "TreeSHAP",
-        "MDI",
-        "TreeSHAP, interventional",
-        "SAGE, cross-entropy",
-        "SAGE, mse",
-    ],
+    ["Saabas", "TreeSHAP", "MDI", "TreeSHAP, interventional", "SAGE, cross-entropy", "SAGE, mse"],
     "s47",
 )
-
-
-def statements(table) -> list[dict]:
-    """s47: the packages that compute each measure, appendix C."""
-    return _agreement.statements(table, _NAMED)
+statements = partial(_agreement.statements, named=_NAMED)

@@ -6,15 +6,13 @@ whose segments fail with probability 0.1, as in Breiman et al. (1984): without n
 all there is to know.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
 from reproduction import datasets, models, theory
 from reproduction.datasets import led
 from reproduction.figures import COLORS, panels
-from reproduction.papers import finding
+from reproduction.papers import around, finding
 from reproduction.papers.sutera2021.led_shares import MARKERS
 from splitcredit import to_forest
 from splitcredit.importances import local_mdi, mdi
@@ -35,7 +33,6 @@ def compute(
 
     Parameters
     ----------
-    inputs : unused
     trees : list of int
         Sizes of forests on the ten rows of led.
     repeats : int
@@ -135,9 +132,7 @@ def _root_mean_square(values):
 
 def draw(table):
     """Errors of every forest, and how they fall with trees and with rows."""
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(1, 3, figsize=(11, 3.9))
+    figure, axes = panels.subplots(1, 3, figsize=(11, 3.9))
     _cells(axes[0], table)
     trees, repeats = table[table["part"] == "trees"], int(table["repeat"].max()) + 1
     for axis, part in zip(axes[1:], ("trees", "rows"), strict=True):
@@ -205,22 +200,19 @@ def _cells(axis, table):
     )
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s46: the mean of the forests is the limit, and errors fall with trees and rows."""
-    findings = []
     for measure, (label, _, _) in _MEASURES.items():
         (bias,) = table[(table["part"] == "bias") & (table["measure"] == measure)]["value"]
-        findings.append(
-            finding(
-                "s46",
-                f"{label}: bias",
-                "largest difference of the mean over forests and the limit, in standard errors",
-                bias,
-                _WIDE,
-                basis="monte-carlo",
-                possible=(0, None),
-                reason="four standard errors, by the spread over forests",
-            )
+        yield finding(
+            "s46",
+            f"{label}: bias",
+            "largest difference of the mean over forests and the limit, in standard errors",
+            bias,
+            _WIDE,
+            basis="monte-carlo",
+            possible=(0, None),
+            reason="four standard errors, by the spread over forests",
         )
         for part, limit, reason in (
             ("trees", -0.4, "the error of a mean over independent trees falls with exponent -0.5"),
@@ -232,20 +224,17 @@ def statements(table) -> list[dict]:
         ):
             rows = table[(table["part"] == part) & (table["measure"] == measure)]
             value, error = _exponent(rows)
-            findings.append(
-                finding(
-                    "s46",
-                    f"{label}: {part}",
-                    f"exponent of the error against the number of {part}",
-                    value,
-                    limit,
-                    basis="chosen",
-                    reason=reason,
-                    interval=(value - 2 * error, value + 2 * error),
-                    possible=(-1, 1),
-                )
+            yield finding(
+                "s46",
+                f"{label}: {part}",
+                f"exponent of the error against the number of {part}",
+                value,
+                limit,
+                basis="chosen",
+                reason=reason,
+                interval=around(value, 2 * error),
+                possible=(-1, 1),
             )
-    return findings
 
 
 def _exponent(rows):

@@ -1,11 +1,9 @@
 """Figures 2 (digits) and 6 (led): correlations of all pairs of local measures against K."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction.figures import COLORS, panels
-from reproduction.papers import finding
+from reproduction.papers import around, finding
 from reproduction.papers.sutera2021 import _led_limit
 from reproduction.papers.sutera2021.figure7 import CLOSE, CLOSE_TO_1, SIMILAR
 
@@ -25,13 +23,7 @@ _SEEN = "a change of the shaded area that a reader of the figure, whose axis is 
 
 
 def compute(inputs) -> pd.DataFrame:
-    """Mean and range over the samples of the correlation of absolute scores, by K and pair.
-
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``pair_correlation_summary`` of ``sutera2021_k_digits`` or of ``sutera2021_k_led``.
-    """
+    """Mean and range over the samples of the correlation of absolute scores, by K and pair."""
     (summary,) = inputs.values()
     table = summary.rename(columns={"model.max_features": "k"})
     table = table[table["statistic"].isin(["mean", "min", "max", "undefined"])]
@@ -40,9 +32,7 @@ def compute(inputs) -> pd.DataFrame:
 
 def draw(table):
     """A row a correlation, a column a pair: means over the samples, [min, max] shaded."""
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(2, 3, figsize=(9, 5.2), sharex=True, sharey="row")
+    figure, axes = panels.subplots(2, 3, figsize=(9, 5.2), sharex=True, sharey="row")
     for row, correlation in zip(axes, ("pearson", "spearman"), strict=True):
         rows_of_correlation = table[table["correlation"] == correlation]
         cells = rows_of_correlation.pivot_table(
@@ -76,10 +66,9 @@ def draw(table):
     return figure
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s17, s18 and s19 on the data set; the paper does not say which correlation it shows."""
     dataset = _DATASETS[table["k"].max()]
-    findings = []
     for correlation, rows in table.groupby("correlation", sort=False):
         cells = rows.pivot_table(
             index=["k", "reference", "versus"], columns="statistic", values="value"
@@ -87,19 +76,18 @@ def statements(table) -> list[dict]:
         means = cells["mean"].unstack(["reference", "versus"])
         widths = (cells["max"] - cells["min"]).unstack(["reference", "versus"])
         variant = f"{dataset}, {correlation.capitalize()}"
-        findings += _close_to_1(variant, means, _smallest_mean(dataset, correlation, means))
+        yield from _close_to_1(variant, means, _smallest_mean(dataset, correlation, means))
         options = {"basis": "chosen", "reason": _SEEN, "possible": (0, 2)}
         measured = "largest change of a pair's range over K"
         change = (widths.max() - widths.min()).max()
-        findings.append(finding("s18", variant, measured, change, 0.05, "at least", **options))
+        yield finding("s18", variant, measured, change, 0.05, "at least", **options)
         lead = _lead(means).min()
         options = {"basis": "printed", "possible": (-2, 2)}
         if dataset == "led" and lead < 0:
             of_limit = _lead(_means_of_limit(correlation, means.index)).min()
-            options["expected"] = _led_limit.near(of_limit)
+            options["expected"] = around(of_limit, _led_limit.NEAR)
         measured = "smallest lead of Saabas-TreeSHAP over the other pairs"
-        findings.append(finding("s19", variant, measured, lead, 0.0, "at least", **options))
-    return findings
+        yield finding("s19", variant, measured, lead, 0.0, "at least", **options)
 
 
 def _close_to_1(variant, means, expected):
@@ -127,7 +115,7 @@ def _smallest_mean(dataset, correlation, means):
     prints for signed scores.
     """
     if dataset == "led":
-        return _led_limit.near(_means_of_limit(correlation, means.index).min().min())
+        return around(_means_of_limit(correlation, means.index).min().min(), _led_limit.NEAR)
     return SIMILAR, means.iloc[0].min()
 
 

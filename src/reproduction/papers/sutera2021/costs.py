@@ -4,8 +4,6 @@ CPU seconds on one thread, of this project's code and of shap's TreeSHAP. All of
 clock: `make bench` times this project against other libraries.
 """
 
-from __future__ import annotations
-
 import time
 from functools import partial
 
@@ -51,7 +49,6 @@ def compute(inputs, trees: int, repeats: int, loss_rows: int) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : unused
     trees : int
         In each forest, which are otherwise those of the paper.
     repeats : int
@@ -163,10 +160,10 @@ def draw(table):
 
     Points, as on a logarithmic axis a bar has no start.
     """
-    from matplotlib import pyplot as plt
-
     summary = table.groupby(["scope", "measure"], sort=False)["value"].agg(["median", "min", "max"])
-    figure, axis = plt.subplots(figsize=(7, 0.24 * (len(summary) + table["scope"].nunique()) + 0.9))
+    figure, axis = panels.subplots(
+        figsize=(7, 0.24 * (len(summary) + table["scope"].nunique()) + 0.9)
+    )
     labels = []
     for scope in table["scope"].unique():
         labels.append(scope)
@@ -205,32 +202,29 @@ _RATIOS = {
 }
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s22, s23, s38 and s39: medians of the ratios of each repeat, and their extremes.
 
     Whether MDI and SAGE give nearly the same, of s23, is s15, which figure 1 decides.
     """
     measured = "gap between the shares of MDI and SAGE, which figure 1 measures (s15)"
-    findings = [finding("s23", "nearly the same", measured, None, 0.0)]
+    yield finding("s23", "nearly the same", measured, None, 0.0)
     for scope, rows in table.groupby("scope", sort=False):
         seconds = rows.pivot_table(index="repeat", columns="measure", values="value")
         for (over, under), (statement, kind, limit) in _RATIOS.items():
             if {over, under} <= set(seconds):
                 ratios = seconds[over] / seconds[under]
                 options = {"basis": "chosen", "reason": _MUCH_REASON}
-                findings.append(
-                    finding(
-                        statement,
-                        f"{scope}: {CALLS[over]} over {CALLS[under]}",
-                        "ratio of CPU seconds, median and extremes over the repeats",
-                        ratios.median(),
-                        limit,
-                        kind,
-                        interval=(ratios.min(), ratios.max()),
-                        possible=_RATIO,
-                        expected=_ADDS if statement == "s22" else None,
-                        beside=over == "tree_shap",
-                        **(options if limit == MUCH else {"basis": "printed"}),
-                    )
+                yield finding(
+                    statement,
+                    f"{scope}: {CALLS[over]} over {CALLS[under]}",
+                    "ratio of CPU seconds, median and extremes over the repeats",
+                    ratios.median(),
+                    limit,
+                    kind,
+                    interval=(ratios.min(), ratios.max()),
+                    possible=_RATIO,
+                    expected=_ADDS if statement == "s22" else None,
+                    beside=over == "tree_shap",
+                    **(options if limit == MUCH else {"basis": "printed"}),
                 )
-    return findings

@@ -6,8 +6,6 @@ class becomes likely. Here the same paths are read once more by measures that di
 two; and forests are fitted with balanced classes, and on permuted labels.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -36,12 +34,6 @@ DRAWS = 4000
 
 def compute(inputs) -> pd.DataFrame:
     """Share of samples below 0.75, by class, with every reference and every fit.
-
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``class_correlation`` of ``sutera2021_local``, ``sutera2021_balanced`` and
-        ``sutera2021_permuted``.
 
     Returns
     -------
@@ -100,9 +92,7 @@ def _remains(rows):
 
 def draw(table):
     """Why: entropy against log loss; the shares with every reference; and by class."""
-    from matplotlib import pyplot as plt
-
-    figure = plt.figure(figsize=(10.5, 8.6))
+    figure = panels.figure(figsize=(10.5, 8.6))
     top, bottom = figure.subfigures(2, 1, height_ratios=[1.5, 1])
     above = top.subplots(1, 2, width_ratios=[1, 2])
     _hump(above[0], table)
@@ -204,7 +194,7 @@ def _by_class(axis, table, dataset):
     axis.set_title(PANELS[dataset])
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s44: the disagreement that remains when only the predicted class counts, by its entropy.
 
     The log loss cannot decide it: where no class is more likely for what the features say, on

@@ -1,15 +1,11 @@
 """Figure 7: correlation of local MDI with Saabas and TreeSHAP, sample by sample, sorted."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
-from reproduction import claims, storage
+from reproduction import claims
 from reproduction.figures import COLORS, panels
-from reproduction.papers import finding
+from reproduction.papers import finding, printed
 
 PANELS = {
     "led": "Led",
@@ -32,7 +28,6 @@ _UNCORRELATED = (
     "the paper does not say which samples count as uncorrelated; of table 4's two bounds the lower "
     "one leaves 1 to 10 % of the samples of four data sets below it"
 )
-_TABLE4 = Path(__file__).with_name("claims") / "table4.csv"
 _LINES = {
     ("saabas", "pearson"): ("Saabas, Pearson", COLORS["blue"], "-"),
     ("saabas", "spearman"): ("Saabas, Spearman", COLORS["blue"], ":"),
@@ -42,13 +37,7 @@ _LINES = {
 
 
 def compute(inputs) -> pd.DataFrame:
-    """Correlations of every sample in rising order, of the forests of table 4.
-
-    Parameters
-    ----------
-    inputs : dict of DataFrame
-        ``sutera2021_local/row_correlation``.
-    """
+    """Correlations of every sample in rising order, of the forests of table 4."""
     rows = inputs["sutera2021_local/row_correlation"].rename(columns={"data": "dataset"})
     keys = ["variant", "dataset", "versus", "correlation"]
     rows = rows.sort_values([*keys, "value"], kind="stable", ignore_index=True)
@@ -58,9 +47,7 @@ def compute(inputs) -> pd.DataFrame:
 
 def draw(table):
     """Six panels as in the paper (signed scores, those of table 4 as printed)."""
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(2, 3, figsize=(9.6, 5.6))
+    figure, axes = panels.subplots(2, 3, figsize=(9.6, 5.6))
     published = table[table["variant"] == "published"]
     for axis, (dataset, title) in zip(axes.flat, PANELS.items(), strict=True):
         panel = published[published["dataset"] == dataset]
@@ -94,19 +81,17 @@ def draw(table):
     return figure
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s21 and s43, by data set, of signed scores and Pearson correlation.
 
     The paper does not say which samples count as uncorrelated. Its numbers do: in table 4,
     between 0.6 and 9.7 % of the samples of four data sets do not reach 0.75.
     """
     rows = table[(table["variant"] == "published") & (table["correlation"] == "pearson")]
-    findings = []
     for dataset in PANELS:
         of_set = rows[rows["dataset"] == dataset].groupby("versus", sort=False)["value"]
-        findings.append(_uncorrelated(dataset, of_set))
-        findings += [_close_to_1(dataset, of_set, bound) for bound in (SIMILAR, CLOSE)]
-    return findings
+        yield _uncorrelated(dataset, of_set)
+        yield from [_close_to_1(dataset, of_set, bound) for bound in (SIMILAR, CLOSE)]
 
 
 def _uncorrelated(dataset, of_set):
@@ -146,11 +131,9 @@ def _close_to_1(dataset, of_set, bound):
 
 def _printed(dataset, bound):
     """The smaller share at a bound (Pearson) that table 4 prints, up to its last digit."""
-    shares = {
-        line["printed"]
-        for line in storage.read_rows(_TABLE4)
-        if f"dataset={dataset};correlation=pearson;statistic=frac>={bound:g}" in line["cell"]
-    }
+    place = {"dataset": dataset, "correlation": "pearson", "statistic": f"frac>={bound:g}"}
+    cells = printed("sutera2021", "table4")
+    shares = {text for cell, text in cells if place.items() <= cell.items()}
     smaller = min(shares, key=float)
     half_unit = claims.half_unit(smaller)
     return float(smaller) - half_unit, float(smaller) + half_unit

@@ -1,7 +1,5 @@
 """Figures 1 and 4: global scores on led against K, of forests and in the limit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -43,8 +41,6 @@ def compute(inputs, measures: list[str]) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        ``sutera2021_k_led/global_scores``.
     measures : list of str
         Keys of `SOURCES`, a panel each. TreeSHAP is the mean absolute one of the predicted class.
 
@@ -111,10 +107,8 @@ def _squared_error(predicted, y):
 
 def draw(table):
     """One panel a measure: limit as lines, forests as points, samples with two standard errors."""
-    from matplotlib import pyplot as plt
-
     measures = table["measure"].unique()
-    figure = plt.figure(figsize=(3.4 * len(measures) + 1.3, 4.6))
+    figure = panels.figure(figsize=(3.4 * len(measures) + 1.3, 4.6))
     *axes, key = figure.subplots(1, len(measures) + 1, width_ratios=[4] * len(measures) + [1])
     colors = [*COLORS.values()]
     for axis, measure in zip(axes, measures, strict=True):
@@ -150,7 +144,7 @@ def draw(table):
     return figure
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s15 and s41 of MDI and SAGE, if both are there; s16 of each measure."""
     has_both = {"mdi", "sage"} <= set(table["measure"])
     return [*(_closeness(table) if has_both else []), *_masking(table[table["source"] == "limit"])]

@@ -4,16 +4,14 @@ The paper names no samples for figure 3; its notebook shows the display of 9 and
 The first ten rows of the digits data are the digits 0 to 9, those of figure 5.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
 from reproduction.datasets import digits, led
-from reproduction.figures import pictures
-from reproduction.papers import finding
+from reproduction.figures import panels, pictures
+from reproduction.papers import around, finding
 from reproduction.papers.sutera2021 import _led_limit
 from reproduction.papers.sutera2021.figure7 import SIMILAR
 
@@ -31,8 +29,6 @@ def compute(inputs, samples: dict[str, list[int]]) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : dict of DataFrame
-        ``sutera2021_k_led/local_scores`` and ``sutera2021_k_digits/local_scores``.
     samples : dict of str to list of int
         By data set; equally many of each.
     """
@@ -50,11 +46,9 @@ def compute(inputs, samples: dict[str, list[int]]) -> pd.DataFrame:
 
 def draw(table):
     """Displays left, digits right; segments that are on have a dark edge."""
-    from matplotlib import pyplot as plt
-
     n_samples = table.groupby("dataset")["sample"].nunique().max()
     # Pixels are square, so pictures of many samples are lower.
-    figure = plt.figure(figsize=(max(6.6, 2 + 1.04 * n_samples), 8 if n_samples > 4 else 9.4))
+    figure = panels.figure(figsize=(max(6.6, 2 + 1.04 * n_samples), 8 if n_samples > 4 else 9.4))
     for subfigure, dataset in zip(figure.subfigures(1, 2), KS, strict=True):
         _block(subfigure, table[table["dataset"] == dataset], dataset)
     return figure
@@ -125,12 +119,11 @@ def _scale(figure, axes, norm, dataset):
     bar.ax.grid(False)
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s42: correlations of the scores of all pairs of measures, of the samples of the figure.
 
     Where they do not hold on led, the smallest is expected near that of infinitely many trees.
     """
-    findings = []
     for dataset, rows in table.groupby("dataset", sort=False):
         by_measure = rows.pivot_table(
             index=["k", "sample", "feature"], columns="importance", values="value"
@@ -141,22 +134,19 @@ def statements(table) -> list[dict]:
         expected = None
         if dataset == "led" and smallest < SIMILAR:
             samples = rows["sample"].unique().astype(int)
-            expected = _led_limit.near(_smallest_of_limit(samples))
-        findings.append(
-            finding(
-                "s42",
-                dataset,
-                "smallest correlation of two measures' scores of a sample, three values of K",
-                smallest,
-                SIMILAR,
-                "at least",
-                basis="chosen",
-                reason="vectors that correlate at 0.75 or more are similar by appendix E.2",
-                possible=(-1, 1),
-                expected=expected,
-            )
+            expected = around(_smallest_of_limit(samples), _led_limit.NEAR)
+        yield finding(
+            "s42",
+            dataset,
+            "smallest correlation of two measures' scores of a sample, three values of K",
+            smallest,
+            SIMILAR,
+            "at least",
+            basis="chosen",
+            reason="vectors that correlate at 0.75 or more are similar by appendix E.2",
+            possible=(-1, 1),
+            expected=expected,
         )
-    return findings
 
 
 def _smallest_of_limit(samples):

@@ -1,7 +1,5 @@
 """Table 1, Example 1: with K > 1, strong monotonicity can fail."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

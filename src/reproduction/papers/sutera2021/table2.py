@@ -1,7 +1,5 @@
 """Table 2, Example 2: a local importance can be negative."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction import theory

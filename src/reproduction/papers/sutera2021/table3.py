@@ -1,7 +1,5 @@
 """Table 3: the data sets, their sizes and types of features."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -13,7 +11,6 @@ def compute(inputs, recipes) -> pd.DataFrame:
 
     Parameters
     ----------
-    inputs : unused
     recipes : dict of str to dict
         Data recipes by name; those that draw rows are drawn once.
     """

@@ -1,7 +1,5 @@
 """Table 4: how local MDI correlates with Saabas and TreeSHAP on six data sets."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from reproduction.papers import finding
@@ -68,13 +66,12 @@ def _by_samples(correlations):
     return table.reset_index()
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s20: vectors that correlate at 0.75 or more, in percent, by data set.
 
     The paper: more than 90 % in four data sets of six, more than 80 % in two.
     """
     shares = table[(table["variant"] == "published") & (table["statistic"] == "frac>=0.75")]
-    findings = []
     for correlation, rows in shares.groupby("correlation", sort=False):
         smallest_shares = rows.groupby("dataset")["value"].min().sort_values(ascending=False)
         for measured, rank, limit in (
@@ -83,19 +80,16 @@ def statements(table) -> list[dict]:
         ):
             variant = f"{correlation}, {limit:g} %"
             value = smallest_shares.iloc[rank]
-            findings.append(
-                finding(
-                    "s20",
-                    variant,
-                    measured,
-                    value,
-                    limit,
-                    "at least",
-                    basis="printed",
-                    possible=(0, 100),
-                )
+            yield finding(
+                "s20",
+                variant,
+                measured,
+                value,
+                limit,
+                "at least",
+                basis="printed",
+                possible=(0, 100),
             )
-    return findings
 
 
 def _cells(summary):

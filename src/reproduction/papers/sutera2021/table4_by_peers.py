@@ -1,20 +1,15 @@
 """Table 4 once more, without a value of ours: treeinterpreter, shap and pandas alone."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pandas as pd
 
-from reproduction import claims, storage
-from reproduction.papers import finding
+from reproduction import claims
+from reproduction.papers import finding, printed
 from reproduction.papers.sutera2021.table4 import STATISTICS
 
 _OF_PEERS = {"saabas_treeinterpreter": "saabas", "tree_shap_shap": "tree_shap"}
 _KEYS = ["dataset", "versus", "correlation", "statistic"]
 # Digits are explained in ten rows here, and the rows of led_sampled are a draw.
 _COMPLETE = ("led", "iris", "wine", "breast_cancer")
-_PRINTED = Path(__file__).with_name("claims") / "table4.csv"
 
 
 def compute(inputs) -> pd.DataFrame:
@@ -37,10 +32,9 @@ def compute(inputs) -> pd.DataFrame:
     theirs = theirs.assign(versus=theirs["versus"].map(_OF_PEERS))
     ours = _cells(inputs["sutera2021_agreement/row_correlation_summary"])
     table = theirs.merge(ours.rename(columns={"value": "ours"}), on=_KEYS, validate="1:1")
-    rows = storage.read_rows(_PRINTED)
-    printed = {tuple(claims.parse_cell(r["cell"])[k] for k in _KEYS): r["printed"] for r in rows}
+    texts = {tuple(cell[k] for k in _KEYS): text for cell, text in printed("sutera2021", "table4")}
     cells = table[_KEYS].itertuples(index=False, name=None)
-    table["printed"] = [printed[cell] if cell[0] in _COMPLETE else "" for cell in cells]
+    table["printed"] = [texts[cell] if cell[0] in _COMPLETE else "" for cell in cells]
     pairs = zip(table["printed"], table["value"], strict=True)
     table["equal"] = [
         claims.verdict(text, value, claims.Basis()) == "equal" if text else ""
@@ -49,7 +43,7 @@ def compute(inputs) -> pd.DataFrame:
     return table
 
 
-def statements(table) -> list[dict]:
+def statements(table):
     """s47: cells of table 4 that the packages alone give as printed, of those compared."""
     judged = table[table["printed"].notna() & (table["printed"] != "")]
     n_different = (judged["equal"].astype(str) != "True").sum()
