@@ -27,7 +27,6 @@ def compute(
     *,
     reference: ImportanceName | None = None,
     n_draws: Count = 100,
-    *,
     features: Literal["test", "training"] = "test",
     random_state: Seed = 0,
 ) -> pd.DataFrame:
