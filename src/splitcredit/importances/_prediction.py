@@ -119,7 +119,7 @@ def predicted_outputs(forest, X) -> np.ndarray:
 
 
 def largest(forest, scores) -> np.ndarray:
-    """Index of the class with the largest of its scores (n_samples, n_outputs), the first of equals."""
+    """Index of the class with the largest score, the first of equals; of (n_samples, n_outputs)."""
     if forest.other_class is not None:
         return (scores[:, 0] > 0).astype(np.int64)
     return scores.argmax(axis=1)
