@@ -16,7 +16,7 @@ from xgboost import DMatrix, XGBClassifier
 
 import twins
 from forests import BOOSTED, DRAWN, boosted, raw_score, rows_on_thresholds
-from splitcredit import Forest, explain, interactions, to_forest
+from splitcredit import Forest, explain, faithfulness, interactions, to_forest
 from splitcredit.convert import _nodes
 from splitcredit.gaps.prediction_gap import pg2
 from splitcredit.kernels import leaf_means
@@ -282,6 +282,35 @@ def test_the_number_of_an_output_is_that_of_a_class_where_one_score_stands_for_t
     assert pg2(model, X[:3], [0], scale=1.0, output=0) == pytest.approx(
         pg2(model, X[:3], [0], scale=1.0)
     )
+
+
+@pytest.mark.parametrize("name", TWO_CLASSES)
+def test_predicted_is_the_class_of_each_row_where_one_score_stands_for_two(name):
+    """It was the second class in all rows, and of a forest that of the row."""
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    model = TWO_CLASSES[name].fit(X, (X[:, 0] > 0).astype(int))
+    background = partial(explain, model, X, "tree_shap_interventional", background=X)
+    calls = [
+        partial(explain, model, X),
+        partial(explain, model, X, "saabas"),
+        background,
+        partial(interactions, model, X),
+    ]
+    if name != "votes":
+        calls.append(partial(background, model_output="probability"))
+    for call in calls:
+        own, both = call(output="predicted"), [call(output=0), call(output=1)]
+        assert own.output_names == ("predicted",)
+        assert np.array_equal(own.output_index, model.predict(X))
+        for row, one in enumerate(own.output_index):
+            assert np.array_equal(own.values[row], both[one].values[row])
+            assert own.baseline[row] == both[one].baseline
+    for metric in ("pgi2", "pg2"):
+        of_predicted = faithfulness(model, X, "tree_shap", metric, scale=1, output="predicted")
+        assert np.array_equal(of_predicted, faithfulness(model, X, "tree_shap", metric, scale=1))
+    forest = to_forest(model)
+    tied = replace(forest, value=np.zeros_like(forest.value), base=[0.0])
+    assert not explain(tied, X, output="predicted").output_index.any()
 
 
 def test_the_probability_of_the_first_class_is_1_less_that_of_the_second():

@@ -59,6 +59,10 @@ def test_outputs_are_chosen_as_of_other_models():
     assert np.array_equal(predicted.output_index, three.predict(X)[:, 0])
     assert explain(two, X).output_names == ("yes",)
     assert np.array_equal(explain(two, X, output="no").values, -explain(two, X).values)
+    predicted, is_second = explain(two, X, output="predicted"), two.predict(X) == "yes"
+    assert np.array_equal(predicted.output_index, is_second)
+    totals = explain(two, X).totals()[:, 0]
+    assert np.array_equal(predicted.totals()[:, 0], np.where(is_second, totals, -totals))
     with pytest.raises(ValueError, match="an index below 2, or a name in"):
         explain(two, X, output="maybe")
 

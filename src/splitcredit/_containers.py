@@ -81,7 +81,9 @@ def first(X, n: int):
 def with_offset(attribution, forest, offset):
     """An attribution of the prediction with the offsets of its rows in the baseline."""
     names = attribution.output_names
-    if attribution.output_index is not None:
+    if attribution.output_index is not None and forest.other_class is not None:
+        own = np.where(attribution.output_index[:, None] == 1, offset, -offset)
+    elif attribution.output_index is not None:
         own = np.take_along_axis(offset, attribution.output_index[:, None], axis=1)
     elif forest.n_outputs == 1:
         own = -offset if names == (forest.other_class,) else offset

@@ -20,6 +20,8 @@ from splitcredit.convert.catboost import labels_of_model, own_features
 from splitcredit.importances._prediction import (
     chosen_outputs,
     is_other_class,
+    largest,
+    of_predicted,
     refuse_targets,
 )
 
@@ -60,9 +62,13 @@ def explain(model, X, output="all", **parameters) -> Attribution:
     offset = offsets(pool, outputs)
     if output == "predicted":
         refuse_targets(outputs)
-        index = (values.sum(axis=1) + baseline + (0 if offset is None else offset)).argmax(axis=1)
-        values = np.take_along_axis(values, index[:, None, None], axis=2)
-        baseline, names = baseline[index][:, None], ("predicted",)
+        scores = values.sum(axis=1) + baseline + (0 if offset is None else offset)
+        index, names = largest(outputs, scores), ("predicted",)
+        if outputs.other_class is None:
+            values = np.take_along_axis(values, index[:, None, None], axis=2)
+            baseline = baseline[index][:, None]
+        else:
+            values, baseline = of_predicted(index, values), of_predicted(index, baseline[None])
     else:
         chosen = chosen_outputs(outputs, output, "'all', 'predicted'")
         values, baseline = values[:, :, chosen], baseline[chosen]

@@ -63,7 +63,9 @@ def by_output(forest, X, output):
         refuse_targets(forest)
     if output is None and forest.n_outputs == 2:
         several = not outputs_add_up(forest)
-    if (output is None and several) or (isinstance(output, str) and output == "predicted"):
+    if isinstance(output, str) and output == "predicted":
+        several, output = forest.n_outputs > 1, None
+    if output is None and several:
         predicted = predicted_outputs(forest, forest.prepare(X))
         return [(OutputIndex(c), np.flatnonzero(predicted == c)) for c in np.unique(predicted)]
     return [(OutputIndex(prediction_gap.only_output(forest, output)), np.arange(len(X)))]

@@ -33,7 +33,7 @@ class Attribution:
     parameters : dict
         What the measure was called with.
     output_index : int64 (n_samples,), optional
-        The output that each row explains, where that differs from row to row.
+        The class that each row explains, where that differs from row to row.
     index : pandas.Index (n_samples,), optional
         Labels of the rows, where they came from a DataFrame. `to_arrays` leaves them out, as not
         all can be stored without pickling.

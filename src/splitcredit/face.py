@@ -506,7 +506,8 @@ def _check_offset(offset, what, forest, parameters):
         raise ValueError(
             f"{what} moves each row along the curve: explain model_output='raw', or rows without it"
         )
-    if parameters.get("output") == "predicted" and forest.n_outputs > 1:
+    has_classes = forest.n_outputs > 1 or forest.other_class is not None
+    if parameters.get("output") == "predicted" and has_classes:
         raise ValueError(f"{what} has a part in which class is predicted: explain output='all'")
 
 

@@ -13,6 +13,7 @@ from splitcredit.convert import forest_and_rows
 from splitcredit.importances._prediction import (
     chosen_outputs,
     is_other_class,
+    of_predicted,
     predicted_outputs,
     prepared_background,
 )
@@ -198,9 +199,13 @@ def interactions(
     set_indices = None if sets is None and order == 2 else _chosen_sets(forest, sets, order)
     index, baseline = None, _baseline(forest, background)
     if isinstance(output, str) and output == "predicted":
-        index = predicted_outputs(forest, X)
-        values = _of_own_outputs(forest, X, index, set_indices, background)
-        baseline, names = baseline[index][:, None], ("predicted",)
+        index, names = predicted_outputs(forest, X), ("predicted",)
+        if forest.other_class is None:
+            values = _of_own_outputs(forest, X, index, set_indices, background)
+            baseline = baseline[index][:, None]
+        else:
+            one = _values(forest, X, np.zeros(1, np.int64), set_indices, background)
+            values, baseline = of_predicted(index, one), of_predicted(index, baseline[None])
     else:
         outputs = chosen_outputs(forest, output, "'all', 'predicted'")
         values = _values(forest, X, outputs, set_indices, background)

@@ -32,12 +32,15 @@ def explain_prediction(
     X = forest.prepare(X)
     outputs, index = _select(forest, X, output)
     names: tuple[str, ...] = ("predicted",)
-    if index is not None:
+    if index is None:
+        values = all_outputs(forest, X, outputs)
+        baseline, names = baseline[outputs], tuple(forest.output_names[c] for c in outputs)
+    elif forest.other_class is None:
         values = one_a_row(forest, X, index)[:, :, None]
         baseline = baseline[index][:, None]
     else:
-        values = all_outputs(forest, X, outputs)
-        baseline, names = baseline[outputs], tuple(forest.output_names[c] for c in outputs)
+        values = of_predicted(index, all_outputs(forest, X, np.zeros(1, np.int64)))
+        baseline = of_predicted(index, baseline[None])
     if index is None and is_other_class(forest, output):
         values, baseline, names = 0.0 - values, 0.0 - baseline, (forest.other_class,)
     return Attribution(
@@ -81,13 +84,13 @@ def _select(forest, X, output) -> tuple[np.ndarray, np.ndarray | None]:
     forest : Forest
     X : prepared rows
     output : "all", "predicted", or the name or index of one output
-        ``"predicted"`` is, for each row, the output with the largest prediction (the first of
+        ``"predicted"`` is, for each row, the class with the largest prediction (the first of
         equals).
 
     Returns
     -------
     outputs : int array of the outputs wanted, the same for all rows
-    index : int64 (n_samples,) with one output a row if `output` is ``"predicted"``, else None
+    index : int64 (n_samples,) with one class a row if `output` is ``"predicted"``, else None
     """
     if isinstance(output, str) and output == "predicted":
         return np.zeros(0, np.int64), predicted_outputs(forest, X)
@@ -95,14 +98,34 @@ def _select(forest, X, output) -> tuple[np.ndarray, np.ndarray | None]:
 
 
 def predicted_outputs(forest, X) -> np.ndarray:
-    """The output with the largest prediction for each of the prepared rows, int64 (n_samples,).
+    """The class with the largest prediction for each of the prepared rows, int64 (n_samples,).
 
     ValueError if the model has several targets, whose largest prediction means nothing.
     """
     from splitcredit.kernels.walks import predict
 
     refuse_targets(forest)
-    return predict.predict(forest, X).argmax(axis=1)
+    return largest(forest, predict.predict(forest, X))
+
+
+def largest(forest, scores) -> np.ndarray:
+    """Index of the class with the largest score, the first of equals; of (n_samples, n_outputs)."""
+    if forest.other_class is not None:
+        return (scores[:, 0] > 0).astype(np.int64)
+    return scores.argmax(axis=1)
+
+
+def of_predicted(index, scored) -> np.ndarray:
+    """What belongs to the score of the second of two classes, negated in rows of the first.
+
+    Parameters
+    ----------
+    index : int64 (n_samples,)
+        The class of each row.
+    scored : float64 (n_samples or 1, ...)
+    """
+    is_second = index.astype(np.bool_).reshape(-1, *[1] * (scored.ndim - 1))
+    return np.where(is_second, scored, 0.0 - scored)
 
 
 def refuse_targets(forest) -> None:

@@ -14,6 +14,8 @@ from splitcredit.importances._prediction import (
     chosen_outputs,
     explain_prediction,
     is_other_class,
+    largest,
+    of_predicted,
     prepared_background,
 )
 
@@ -119,12 +121,16 @@ def _explain_curve(forest, X, background, output, curve, y):
         values[chunk] = kernel.tree_shap_rescaled(forest, X[chunk], background, slopes)
         column = None if y is None else targets[:, None]
         baseline[chunk, 0] = _rescaling.transformed(curve, of_background, column).mean(axis=-1)
-    names = forest.output_names
-    if curve == "probability" and is_other_class(forest, output):
+    names, index = forest.output_names, None
+    if curve == "probability" and output == "predicted" and forest.other_class is not None:
+        names, index = ("predicted",), largest(forest, margin[:, None])
+        values = of_predicted(index, values)
+        baseline = np.where(index[:, None] == 1, baseline, 1.0 - baseline)
+    elif curve == "probability" and is_other_class(forest, output):
         values, baseline, names = 0.0 - values, 1.0 - baseline, (forest.other_class,)
     return Attribution(
         values=values[:, :, None],
-        baseline=baseline[0] if y is None and len(X) else baseline,
+        baseline=baseline[0] if y is None and index is None and len(X) else baseline,
         feature_names=forest.feature_names,
         output_names=names,
         method="tree_shap_interventional",
@@ -132,4 +138,5 @@ def _explain_curve(forest, X, background, output, curve, y):
             "output": output if isinstance(output, str) else int(output),
             "model_output": curve,
         },
+        output_index=index,
     )
