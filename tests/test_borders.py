@@ -23,7 +23,7 @@ ALLOWED = {
     },
     "sklearn.py": {"_predictors"},
     # The sum of the trees before the link: no public method gives it for all losses.
-    "own_prediction.py": {"_baseline_prediction", "_preprocessor", "_raw_predict"},
+    "model.py": {"_baseline_prediction", "_preprocessor", "_raw_predict"},
     # The values that a parameter of scikit-learn may have, to refuse others before the first job.
     "make_estimators.py": {"_param_validation", "_parameter_constraints"},
     # For as long as jobs are started by a process of ours.
