@@ -23,7 +23,7 @@ ALLOWED = {
     },
     "sklearn.py": {"_predictors"},
     # The sum of the trees before the link: no public method gives it for all losses.
-    "own_prediction.py": {"_baseline_prediction", "_preprocessor", "_raw_predict"},
+    "model.py": {"_baseline_prediction", "_preprocessor", "_raw_predict"},
 }
 
 
