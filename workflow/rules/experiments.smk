@@ -49,8 +49,8 @@ rule sweep_tables:
     message:
         "All metrics of {wildcards.experiment} as one table"
     shell:
-        "python -m reproduction --threads {threads} sweep_tables --metrics {params.metrics:q}"
-        " --tables {input:q} --out {output:q} > {log:q} 2>&1"
+        "python -m reproduction --threads {threads} --key {params.key} sweep_tables"
+        " --metrics {params.metrics:q} --tables {input:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule sweep_figures:
@@ -71,11 +71,11 @@ rule sweep_figures:
         mem_mb=jobs.growing(2000),
         runtime=jobs.growing(10),
     params:
-        key=jobs.sweep_key,
+        key=jobs.sweep_figure_key,
         figure=jobs.sweep_figure,
     message:
         "Figure of {wildcards.experiment}"
     shell:
-        "python -m reproduction --threads {threads} sweep_figures"
+        "python -m reproduction --threads {threads} --key {params.key} sweep_figures"
         " --experiment {wildcards.experiment:q} --tables {input:q}"
         " --figure {params.figure:q} --out {output:q} > {log:q} 2>&1"

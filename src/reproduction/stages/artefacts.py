@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from argparse import Namespace
 from pathlib import Path
 
@@ -20,6 +21,7 @@ def add_arguments(parser):
     parser.add_argument("--names", nargs="*", default=[], help="of the inputs: EXPERIMENT/METRIC")
     parser.add_argument("--experiments", nargs="?", default=".", help="folder of their tables")
     parser.add_argument("--parameters", type=json.loads, default={})
+    parser.add_argument("--kept", type=Path, required=True, help="the table, until all is made")
     parser.add_argument("--figures", nargs="*", default=[], help="a file for each format")
 
 
@@ -45,6 +47,7 @@ def run(arguments):
         figure(arguments)
     evidence = evidence_for(arguments.artefact, arguments.decided)
     judgments.run(Namespace(**vars(arguments) | evidence))
+    shutil.rmtree(arguments.kept.parent)  # with tables of earlier keys
 
 
 def evidence_for(name: str, decided=()) -> dict:
@@ -71,12 +74,18 @@ def evidence_for(name: str, decided=()) -> dict:
 
 
 def table(arguments: Namespace) -> None:
-    """Compute the table."""
-    files = {name: Path(arguments.experiments, f"{name}.csv") for name in arguments.names}
-    tables = {name: storage.read_table(file) for name, file in files.items()}
-    inputs = _Inputs(arguments.artefact, tables)
-    rows = papers.artefact(arguments.artefact).compute(inputs, **arguments.parameters)
-    storage.write_table(arguments.table, rows)
+    """Compute the table, unless a job of the same key that failed later has kept it.
+
+    Snakemake deletes all outputs of a job that fails.
+    """
+    if not arguments.kept.exists():
+        files = {name: Path(arguments.experiments, f"{name}.csv") for name in arguments.names}
+        tables = {name: storage.read_table(file) for name, file in files.items()}
+        inputs = _Inputs(arguments.artefact, tables)
+        rows = papers.artefact(arguments.artefact).compute(inputs, **arguments.parameters)
+        storage.write_table(arguments.kept, rows)
+    with storage.atomic(arguments.table) as temporary:
+        shutil.copyfile(arguments.kept, temporary)
 
 
 def figure(arguments: Namespace) -> None:
