@@ -48,7 +48,7 @@ help: ## this list
 
 reproduce: environment ## build the environment and run everything at the papers' scale
 	$(call run)
-	$(if $(ARGUMENTS),,@echo results/report.html)
+	$(if $(ARGUMENTS),,@paste -s -d ' ' results/verdict.txt && echo results/report.html)
 
 quick: ## the same pipeline, scaled down
 	$(MAKE) reproduce PRESET=quick
