@@ -19,7 +19,7 @@ _FOLDERS = {
     "metrics": ("src/reproduction/metrics", "src/reproduction/stages/metrics.py"),
     "papers": (
         *(f"src/reproduction/{name}" for name in ("theory", "figures", "claims.py", "marked.py")),
-        *(f"src/reproduction/stages/{name}.py" for name in ("artefacts", "judgments")),
+        "src/reproduction/stages/artefacts.py",
     ),
     "report": (
         *(f"src/reproduction/{name}" for name in ("report", "claims_summary.py")),
