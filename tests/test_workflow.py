@@ -19,8 +19,6 @@ from snakemake_runs import snakemake_runs
 ROOT = Path(__file__).resolve().parents[1]
 STAGES = {"kernels", "data_and_models", "importances", "metrics", "experiments", "artefacts"}
 STAGES |= {"artefacts_without_figure", "claims", "report", "check"}
-# What only `make sweep` adds.
-SWEEP_STAGES = {"sweep_tables", "sweep_figures"}
 # The jobs of a batch.
 BATCHES = ("data_and_models", "importances", "metrics")
 NEEDED = ("Snakefile", "workflow", "config", "data", "src", "environment.yml", "requirements.lock")
@@ -400,7 +398,7 @@ def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(snak
     (project / "mine.yaml").write_text(yaml.safe_dump(content))
     overlay = ("--configfile", "mine.yaml")
     jobs_run = jobs_of(snakemake(project, "experiment_of_mine", *overlay).stdout)
-    assert [jobs_run[name] for name in sorted(SWEEP_STAGES)] == [1, 1]
+    assert jobs_run["sweeps"] == 1
     folder = project / "results" / "experiments"
     tidy = storage.read_rows(folder / "of_mine" / "scores.csv")
     assert {row["feature"] for row in tidy} == {"age", "dose"}
@@ -413,7 +411,7 @@ def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(snak
     experiment["figure"] = {"x": "feature", "column": "model.n_estimators"}
     (project / "mine.yaml").write_text(yaml.safe_dump(content))
     planned_jobs = jobs_of(snakemake(project, "-n", "experiment_of_mine", *overlay).stdout)
-    assert set(planned_jobs) == {"sweep_figures", "experiment_of_mine", "total"}
+    assert set(planned_jobs) == {"sweeps", "experiment_of_mine", "total"}
     with (project / "mine.csv").open("a") as file:
         file.write("0.5,0.5,1\n")
     assert "data_and_models" in jobs_of(

@@ -23,8 +23,7 @@ _FOLDERS = {
     ),
     "report": (
         *(f"src/reproduction/{name}" for name in ("report", "claims_summary.py")),
-        *(f"src/reproduction/stages/{n}.py" for n in ("claims", "check", "report", "sweep_tables")),
-        "src/reproduction/stages/sweep_figures.py",
+        *(f"src/reproduction/stages/{n}.py" for n in ("claims", "check", "report", "sweeps")),
     ),
 }
 # Each paper is a part of its own; plans are parameters of jobs.

@@ -46,8 +46,11 @@ class Workflow:
         self.asked: set[str] = set()
 
     def one_of(self, section, drawn=None):
-        """Pattern of the names of a section; of its artefacts only those with a figure, or not."""
-        names = [n for n in self.config[section] if drawn is None or (n in self.figures) == drawn]
+        """Pattern of the names of a section, or only of those with a figure, or without."""
+        names = list(self.config[section])
+        if drawn is not None:
+            has = self.figures if section == "artefacts" else self._drawn_sweeps(names)
+            names = [name for name in names if (name in has) == drawn]
         return "|".join(map(re.escape, names))
 
     @staticmethod
@@ -177,13 +180,10 @@ class Workflow:
         return self.config["experiments"][wildcards.experiment]["metrics"]
 
     def sweep_key(self, wildcards):
-        """Key of the table of all metrics: sources and settings of all that is behind it."""
+        """Key of table and figure of a sweep: sources and settings of all that is behind them."""
         key = self._experiments_key([wildcards.experiment], "papers", "report")
-        return digest([key, self._definition(wildcards.experiment)])
-
-    def sweep_figure_key(self, wildcards):
-        """The same, of the figure."""
-        return digest([self.sweep_key(wildcards), self.sweep_figure(wildcards)])
+        own = self._definition(wildcards.experiment), self.sweep_figure(wildcards)
+        return digest([key, *own])
 
     def sweep_figure(self, wildcards):
         """Settings of the figure of an experiment, as JSON."""
@@ -295,9 +295,11 @@ class Workflow:
 
     def sweep_pictures(self, names=None, kinds=ON_PAGES):
         """Pictures of sweeps, by default of those that the report shows."""
-        names = self.config["sweeps"] if names is None else names
-        drawn = [name for name in names if facets.complete(self.config, name)]
+        drawn = self._drawn_sweeps(self.config["sweeps"] if names is None else names)
         return [f"results/experiments/{name}.{kind}" for name in drawn for kind in kinds]
+
+    def _drawn_sweeps(self, names):
+        return [name for name in names if facets.complete(self.config, name)]
 
     # After a failure
 
@@ -336,12 +338,9 @@ class Workflow:
 
     def _steps_of_sweep(self, name):
         yield from self._steps_of_experiment(name)
-        wildcards = SimpleNamespace(experiment=name)
-        log = f"results/logs/sweep_tables/{name}.log"
-        yield self.sweep_tables([name]), log, self.sweep_key(wildcards)
-        if pictures := self.sweep_pictures([name]):
-            log = f"results/logs/sweep_figures/{name}.log"
-            yield pictures, log, self.sweep_figure_key(wildcards)
+        outputs = [*self.sweep_tables([name]), *self.sweep_pictures([name])]
+        key = self.sweep_key(SimpleNamespace(experiment=name))
+        yield outputs, f"results/logs/sweeps/{name}.log", key
 
     def _steps_of_experiment(self, name):
         for batch in self.plan(name).batches:
