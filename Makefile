@@ -17,6 +17,11 @@ run = PATH="$(BIN):$$PATH" snakemake $(if $(strip $(CONFIGURATION)),--configfile
   $(ARGUMENTS) --workflow-profile workflow/profiles/$(PROFILE) \
   $(if $(filter default,$(PROFILE)),--cores $(CORES)) $(1)
 
+# One line here, where Snakemake would end in its whole help or in a traceback.
+ifneq ($(shell echo '$(CORES)' | grep -Exc 'all|[1-9][0-9]*'),1)
+  $(error CORES=$(CORES) is not allowed: expected all, or a number of cores such as CORES=2)
+endif
+
 PYTEST = "$(BIN)/python" -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
@@ -43,7 +48,7 @@ help: ## this list
 
 reproduce: environment ## build the environment and run everything at the papers' scale
 	$(call run)
-	$(if $(ARGUMENTS),,@echo results/report.html)
+	$(if $(ARGUMENTS),,@paste -s -d ' ' results/verdict.txt && echo results/report.html)
 
 quick: ## the same pipeline, scaled down
 	$(MAKE) reproduce PRESET=quick

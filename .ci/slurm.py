@@ -255,7 +255,7 @@ def disturbed(name, words, more, meanwhile=lambda: None):
     TABLE.unlink(missing_ok=True)
     code, text = make(TARGET, more=more, meanwhile=meanwhile)
     expect(code != 0 and words in text, f"{name} must end the run with a word about it", text)
-    left = [p.name for p in TABLE.parent.iterdir() if TABLE.stem in p.name]
+    left = [p.name for p in TABLE.parent.glob(f"*{TABLE.stem}*")]
     expect(not left, f"{name} must leave no half a file {left}")
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import yaml
 
 from reproduction import claims, claims_summary, papers, storage
 from reproduction.__main__ import main
@@ -22,7 +21,8 @@ from reproduction.claims import Basis, judge, parse_cell, rules_for, tolerance, 
 from reproduction.planning import configuration
 from reproduction.planning.places import PAPERS
 from reproduction.planning.workflow import Workflow
-from reproduction.stages import artefacts, judgments
+from reproduction.stages import artefacts
+from reproduction.stages.artefacts import rules_of
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -389,12 +389,6 @@ def test_every_printed_value_has_a_cell_once():
         assert len(set(cells)) == len(cells), path
 
 
-@cache
-def rules_of(paper):
-    """The rules of its claims; no test changes them."""
-    return yaml.safe_load((PAPERS / paper / "claims" / "rules.yaml").read_text())
-
-
 def evidence():
     """(file of rules, rule) of every rule that may name a test; those of variants included."""
     for path in sorted(PAPERS.glob("*/claims/rules.yaml")):
@@ -513,7 +507,8 @@ def test_the_claims_of_the_reference_follow_from_its_own_tables(file, folder, tm
         table = REFERENCE / folder / "tables" / f"{name}.csv"
         if table.exists():
             names.add(name)
-            judged_anew(flow, name, table, tmp_path / name)
+            judging = flow.judging(SimpleNamespace(artefact=name))
+            judge_file(name, table, tmp_path / name, *judging)
     rows = [row for name in sorted(names) for row in storage.read_json(tmp_path / name)]
     storage.write_rows(tmp_path / "claims.csv", rows, claims.COLUMNS)
     of_reference = [
@@ -543,33 +538,21 @@ def test_wrong_numbers_in_the_reference_come_out_unexplained(capsys):
 @pytest.mark.parametrize("decided", [["s20", "s21"], ["s21"]])
 def test_an_artefact_decides_the_statements_that_it_is_listed_with(decided, tmp_path):
     """Red if a statement that the code no longer judges goes by unseen."""
-    arguments = ["--artefact", "sutera2021/table4"]
-    arguments += ["--table", str(REFERENCE / "tables" / "sutera2021" / "table4.csv")]
-    arguments += ["--statements", str(PAPERS / "sutera2021" / "claims" / "statements.csv")]
-    arguments += ["--out", str(tmp_path / "judged.json"), "--decided"]
+    place = "sutera2021/table4", REFERENCE / "tables" / "sutera2021" / "table4.csv"
     with pytest.raises(ValueError, match=re.escape(f"decides ['s20'], not {decided}")):
-        judge_file(*arguments, *decided)
+        judge_file(*place, tmp_path / "judged.json", "--decided", *decided)
     assert not (tmp_path / "judged.json").exists()
-    judge_file(*arguments, "s20")
-    assert {row["cell"] for row in storage.read_json(tmp_path / "judged.json")} == {"s20"}
+    judge_file(*place, tmp_path / "judged.json", "--decided", "s20")
+    cells = {row["cell"] for row in storage.read_json(tmp_path / "judged.json")}
+    assert "s20" in cells and "s21" not in cells
 
 
-def judged_anew(flow, name, table, out):
-    """Run the judgment of one artefact on a table."""
-    arguments = ["--artefact", name, "--table", str(table), "--out", str(out)]
-    given = parsed(*arguments, *flow.judging(SimpleNamespace(artefact=name)))
-    judgments.run(argparse.Namespace(**vars(given) | artefacts.evidence_for(name, given.decided)))
-
-
-def judge_file(*arguments):
-    """Run the judgment of an artefact as its job does."""
-    judgments.run(parsed(*arguments))
-
-
-def parsed(*arguments):
+def judge_file(name, table, out, *judging):
+    """Judge an artefact by its table, as its job does."""
     parser = argparse.ArgumentParser()
-    judgments.add_arguments(parser)
-    return parser.parse_args(arguments)
+    artefacts.add_arguments(parser)
+    files = ["--table", str(table), "--kept", "", "--out", str(out)]
+    artefacts.judgment(parser.parse_args(["--artefact", name, *files, *judging]))
 
 
 def test_the_page_of_results_shows_the_summary_of_the_reference_run():

@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,8 +19,6 @@ from snakemake_runs import snakemake_runs
 ROOT = Path(__file__).resolve().parents[1]
 STAGES = {"kernels", "data_and_models", "importances", "metrics", "experiments", "artefacts"}
 STAGES |= {"artefacts_without_figure", "claims", "report", "check"}
-# What only `make sweep` adds.
-SWEEP_STAGES = {"sweep_tables", "sweep_figures"}
 # The jobs of a batch.
 BATCHES = ("data_and_models", "importances", "metrics")
 NEEDED = ("Snakefile", "workflow", "config", "data", "src", "environment.yml", "requirements.lock")
@@ -234,6 +233,99 @@ def test_a_failed_job_costs_what_depends_on_it_and_the_page_says_why(snakemake, 
     assert jobs["artefacts_without_figure"] == 2
 
 
+def incomplete(project):
+    """What the page of a run names as not made."""
+    page = (project / "results" / "report.html").read_text()
+    return page.partition('id="incomplete"')[2].partition("</table>")[0]
+
+
+@pytest.mark.long
+def test_a_run_that_is_stopped_does_not_show_what_it_was_to_make_anew(snakemake, project):
+    """Tables of other sources lay in their places, so the page showed them and named none missing.
+
+    An interrupt stops a run as a failed job does without ``--keep-going``.
+    """
+    overlay = ("--configfile", "config/presets/tiny.yaml")
+    snakemake(project, "sutera2021_table2", *overlay)
+    code = project / "src" / "reproduction" / "papers" / "sutera2021" / "table2.py"
+    code.write_text(f"{code.read_text()}\n\nEDITED = True\n")
+    (project / "data" / "red_wine.csv.gz").write_bytes(b"")
+    first = ("--prioritize", "gajewski2025_models")
+    targets = ("gajewski2025_models", "sutera2021_table2")
+    process = snakemake(project, *targets, *overlay, *first, check=False, profile=False)
+    assert process.returncode == 1 and "rule artefacts" not in process.stdout
+    assert "sutera2021/table2" in incomplete(project)
+    assert storage.read_rows(project / "results" / "claims.csv") == []
+
+
+@pytest.mark.long
+def test_a_report_after_a_failure_shows_no_results_of_other_settings(snakemake, project):
+    """A run of one artefact showed as its own what a run under another preset had left."""
+    tiny = "--configfile", "config/presets/tiny.yaml"
+    snakemake(project, "sutera2021_convergence", *tiny)
+    (project / "data" / "red_wine.csv.gz").write_bytes(b"")
+    other = {"artefacts": {"sutera2021/convergence": {"parameters": {"trees": [5, 20]}}}}
+    (project / "other.yaml").write_text(yaml.safe_dump(other))
+    process = snakemake(project, "gajewski2025_models", *tiny, "other.yaml", check=False)
+    assert process.returncode == 1
+    assert storage.read_rows(project / "results" / "claims.csv") == []
+    assert "sutera2021/convergence" in incomplete(project)
+
+
+def test_the_key_of_an_artefact_is_another_with_every_setting_behind_it():
+    """Else a report after a failure takes results of other settings for those of its run."""
+    name, experiment = "sutera2021/table4", "sutera2021_local"
+
+    def key(**over):
+        return Workflow(over).artefact_key(SimpleNamespace(artefact=name))
+
+    swept = {"grid": {"data": "led", "model": "extra_trees", "model.n_estimators": 3}}
+    behind = [
+        {"models": {"extra_trees": {"n_estimators": 7}}},
+        {"metrics": {"row_correlation_summary": {"thresholds": [0.5]}}},
+        {"experiments": {experiment: {"sweep": [swept]}}},
+        {"paper_scale": False},
+    ]
+    keys = [key(), *(key(**over) for over in behind)]
+    assert len(set(keys)) == len(keys)
+    assert key(experiments={experiment: {"figure": False}}) == keys[0]
+
+
+@pytest.mark.long
+def test_the_table_of_an_artefact_whose_figure_fails_is_kept_and_not_computed_again(
+    snakemake, project
+):
+    """Snakemake deletes what a job that fails has made, and a table may have taken long."""
+    code = project / "src" / "reproduction" / "papers" / "lundberg2017" / "figure1.py"
+    code.write_text(
+        f"""{code.read_text()}
+from functools import wraps
+from pathlib import Path
+_compute, _draw = compute, draw
+
+@wraps(_compute)
+def compute(*arguments, **options):
+    with Path("computed").open("a") as file:
+        file.write("once ")
+    return _compute(*arguments, **options)
+
+def draw(rows):
+    if not Path("drawn").exists():
+        raise ValueError("no figure today")
+    return _draw(rows)
+"""
+    )
+    assert snakemake(project, "lundberg2017_figure1", check=False).returncode == 1
+    table = project / "results" / "tables" / "lundberg2017" / "figure1.csv"
+    kept = project / "results" / "kept" / "lundberg2017" / "figure1"
+    (before,) = (path.read_bytes() for path in kept.iterdir())
+    assert not table.exists()
+    (project / "drawn").touch()
+    snakemake(project, "lundberg2017_figure1")
+    assert table.read_bytes() == before and not kept.exists()
+    assert (project / "computed").read_text() == "once "
+
+
 @pytest.mark.long
 def test_another_number_of_cores_reruns_nothing(snakemake, project):
     """The report names the number, and results depend on the configuration alone."""
@@ -306,7 +398,7 @@ def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(snak
     (project / "mine.yaml").write_text(yaml.safe_dump(content))
     overlay = ("--configfile", "mine.yaml")
     jobs_run = jobs_of(snakemake(project, "experiment_of_mine", *overlay).stdout)
-    assert [jobs_run[name] for name in sorted(SWEEP_STAGES)] == [1, 1]
+    assert jobs_run["sweeps"] == 1
     folder = project / "results" / "experiments"
     tidy = storage.read_rows(folder / "of_mine" / "scores.csv")
     assert {row["feature"] for row in tidy} == {"age", "dose"}
@@ -319,7 +411,7 @@ def test_a_sweep_over_a_table_of_ones_own_ends_in_a_tidy_table_and_a_figure(snak
     experiment["figure"] = {"x": "feature", "column": "model.n_estimators"}
     (project / "mine.yaml").write_text(yaml.safe_dump(content))
     planned_jobs = jobs_of(snakemake(project, "-n", "experiment_of_mine", *overlay).stdout)
-    assert set(planned_jobs) == {"sweep_figures", "experiment_of_mine", "total"}
+    assert set(planned_jobs) == {"sweeps", "experiment_of_mine", "total"}
     with (project / "mine.csv").open("a") as file:
         file.write("0.5,0.5,1\n")
     assert "data_and_models" in jobs_of(

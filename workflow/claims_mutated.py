@@ -20,14 +20,13 @@ import sys
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from reproduction import claims, papers, storage  # noqa: E402
 from reproduction.planning.workflow import Workflow  # noqa: E402
-from reproduction.stages.artefacts import evidence_for  # noqa: E402
+from reproduction.stages.artefacts import printed_values, rules_of, statements_of  # noqa: E402
 
 KINDS = ("nonsense", "sign", "wrong side", "last digit", "neighbor")
 HELD, LEAST = KINDS[:3], 0.95
@@ -71,34 +70,32 @@ def mutants(results):
             name = path.split("judgments/")[1].removesuffix(".json")
             table = results / ("timing" if timed else "") / "tables" / f"{name}.csv"
             if table.exists():
-                paper, _, artefact = name.partition("/")
-                wildcards = SimpleNamespace(paper=paper, artefact=artefact)
-                yield from _of_values(flow, wildcards, table)
-                yield from _of_statements(flow, wildcards, table)
+                yield from _of_values(name, table)
+                if flow.artefacts[name].get("statements"):
+                    yield from _of_statements(name, table)
 
 
-def _of_values(flow, wildcards, table):
+def _of_values(name, table):
     """Printed values: the rows of the table that they name, with wrong numbers in them."""
-    given, rows = evidence_for("/".join(_place(wildcards))), storage.read_rows(table)
-    for path in [given["printed"]] if given["printed"] else []:
-        printed = storage.read_rows(path)
-        cells = [
-            (line, {**row, "variant": row.get("variant", "published")})
-            for variant in dict.fromkeys(row.get("variant", "published") for row in rows)
-            for line in printed
-            for row in rows
-            if row.get("variant", variant) == variant and _names(line["cell"], row)
-            if row["value"] != ""  # a scaled run does not measure every cell
-        ]
-        for (line, row), (_, neighbor) in zip(cells, cells[1:] + cells[:1], strict=True):
+    paper, _, artefact = name.partition("/")
+    rules, rows = rules_of(paper).get(artefact, []), storage.read_rows(table)
+    cells = [
+        (line, {**row, "variant": row.get("variant", "published")})
+        for variant in dict.fromkeys(row.get("variant", "published") for row in rows)
+        for line in printed_values(name)
+        for row in rows
+        if row.get("variant", variant) == variant and _names(line["cell"], row)
+        if row["value"] != ""  # a scaled run does not measure every cell
+    ]
+    for (line, row), (_, neighbor) in zip(cells, cells[1:] + cells[:1], strict=True):
 
-            def judge(value, line=line, row=row, rules=given["rules"]):
-                wrong = {**row, "value": value}
-                (claim,) = claims.judge(*_place(wildcards), [line], [wrong], rules)
-                return claim
+        def judge(value, line=line, row=row):
+            wrong = {**row, "value": value}
+            (claim,) = claims.judge(paper, artefact, [line], [wrong], rules)
+            return claim
 
-            wrong = partial(_wrong_values, line["printed"], row["value"], neighbor["value"])
-            yield from _judged_anew(judge, row["value"], wrong)
+        wrong = partial(_wrong_values, line["printed"], row["value"], neighbor["value"])
+        yield from _judged_anew(judge, row["value"], wrong)
 
 
 def _names(cell, row):
@@ -123,22 +120,17 @@ def _wrong_values(printed, ours, neighbor):
     return {k: repr(x) for k, x in wrong.items() if f"{x:.{digits}f}" != printed_alike}
 
 
-def _of_statements(flow, wildcards, table):
+def _of_statements(name, table):
     """Findings in words: the measured number replaced, its interval moved along."""
-    decided = flow.artefacts["/".join(_place(wildcards))].get("statements", [])
-    if not decided:
-        return
-    given = evidence_for("/".join(_place(wildcards)), decided)
-    evidence = given["evidence"]
-    stated = {row["id"]: row["statement"] for row in storage.read_rows(given["statements"])}
-    module = papers.artefact(f"{wildcards.paper}/{wildcards.artefact}")
-    for check in module.statements(storage.read_table(table)):
+    paper, _, artefact = name.partition("/")
+    stated, evidence = statements_of(paper), rules_of(paper).get("statements", {})
+    for check in papers.artefact(name).statements(storage.read_table(table)):
         if check["value"] is None:
             continue
 
         def judge(value, check=check):
             moved = [_moved(check, value)]
-            (claim,) = claims.judge_statements(*_place(wildcards), moved, stated, evidence)
+            (claim,) = claims.judge_statements(paper, artefact, moved, stated, evidence)
             return claim
 
         yield from _judged_anew(judge, check["value"], partial(_wrong_findings, check))
@@ -163,10 +155,6 @@ def _other_side(check):
 def _moved(check, number):
     ends = check["interval"] and tuple(number + (end - check["value"]) for end in check["interval"])
     return {**check, "value": number, "interval": ends}
-
-
-def _place(wildcards):
-    return wildcards.paper, wildcards.artefact
 
 
 def _judged_anew(judge, right, wrong):

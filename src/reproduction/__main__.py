@@ -17,8 +17,7 @@ STAGES = {
     "importances": "compute the importances of one batch",
     "metrics": "compute the metrics of one batch",
     "experiments": "gather each metric of one experiment into one table",
-    "sweep_tables": "gather all metrics of one experiment into one table",
-    "sweep_figures": "draw the figure of one experiment",
+    "sweeps": "gather all metrics of one experiment into one table, and draw its figure",
     "artefacts": "make table, figure and judgment of one artefact",
     "claims": "gather all judgments into the claims tables",
     "report": "write the report of the run: figures, verdicts and how they were made",
@@ -29,6 +28,8 @@ STAGES = {
 # Last line but one of the log of a job, which the report reads: Snakemake's benchmarks miss what
 # lies between their last look at a job and its end.
 USED = "used {:.2f} s of processor time, {} MB of memory"
+# Line before it: the key of the sources and settings that the outputs are of.
+KEY = "key {}"
 # Last line that a job prints, so that its log shows whether it ended well.
 FINISHED = "finished"
 
@@ -37,12 +38,12 @@ def main(arguments=None) -> int:
     """Run one job; returns the exit status."""
     parser = argparse.ArgumentParser(prog="reproduction", description=__doc__.split(":")[0])
     parser.add_argument("--threads", type=int, default=1, help="threads of the kernels (default 1)")
+    parser.add_argument("--key", default="", help="of sources and settings, for the log")
     commands = parser.add_subparsers(dest="stage", required=True, metavar="STAGE")
     for name, text in STAGES.items():
         commands.add_parser(name, help=text, add_help=False)
     common, job_arguments = parser.parse_known_args(arguments)
     set_environment(common.threads)
-    cache_folder.choose()
     module = importlib.import_module(f"reproduction.stages.{common.stage}")
     job = argparse.ArgumentParser(prog=f"reproduction {common.stage}", description=module.__doc__)
     module.add_arguments(job)
@@ -53,6 +54,8 @@ def main(arguments=None) -> int:
         # The report quotes the last line of the log of a job that did not finish.
         print(f"{common.stage}: {type(error).__name__}: {error}", file=sys.stderr)
         return 1
+    if common.key:
+        print(KEY.format(common.key))
     print(USED.format(*_used()))
     print(FINISHED, flush=True)
     return 0
@@ -66,12 +69,14 @@ def _used():
 
 
 def set_environment(threads: int) -> None:
-    """Set what numba and the BLAS of numpy read when they are loaded, unless it is set.
+    """Set what numba and the BLAS of numpy read when they are loaded.
 
-    By default they would start a thread for every core.
+    Threads, unless they are set: by default there would be one for every core. And the folder of
+    compiled kernels.
     """
     for variable in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(variable, str(threads))
+    cache_folder.choose()
 
 
 if __name__ == "__main__":

@@ -37,8 +37,10 @@ rule artefacts:
     message:
         "{wildcards.artefact}"
     shell:
-        "python -m reproduction --threads {threads} artefacts --artefact {wildcards.artefact}"
-        " --names {params.names:q} --experiments {params.folder:q} --parameters {params.parameters:q} --table {output.table:q}"
+        "python -m reproduction --threads {threads} --key {params.key} artefacts"
+        " --artefact {wildcards.artefact} --names {params.names:q} --experiments {params.folder:q}"
+        " --parameters {params.parameters:q} --table {output.table:q}"
+        " --kept results/kept/{wildcards.artefact}/{params.key}.csv"
         " --figures {params.figures:q} {params.judging:q} --out {output.judgment:q}"
         " > {log:q} 2>&1"
 

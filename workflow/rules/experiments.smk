@@ -28,15 +28,20 @@ rule experiments:
 
 
 # What `make sweep` adds: all metrics in one table, and a figure.
-rule sweep_tables:
+rule sweeps:
     input:
         rules.experiments.output,
     output:
-        "results/experiments/{experiment}.csv",
+        table="results/experiments/{experiment}.csv",
+        svg="results/experiments/{experiment}.svg",
+        png="results/experiments/{experiment}.png",
+        pdf="results/experiments/{experiment}.pdf",
     log:
-        "results/logs/sweep_tables/{experiment}.log",
+        "results/logs/sweeps/{experiment}.log",
     benchmark:
-        "results/timing/jobs/sweep_tables/{experiment}.tsv"
+        "results/timing/jobs/sweeps/{experiment}.tsv"
+    wildcard_constraints:
+        experiment=jobs.one_of("experiments", drawn=True),
     conda:
         "../../environment.yml"
     threads: 1
@@ -46,36 +51,19 @@ rule sweep_tables:
     params:
         key=jobs.sweep_key,
         metrics=jobs.sweep_metrics,
-    message:
-        "All metrics of {wildcards.experiment} as one table"
-    shell:
-        "python -m reproduction --threads {threads} sweep_tables --metrics {params.metrics:q}"
-        " --tables {input:q} --out {output:q} > {log:q} 2>&1"
-
-
-rule sweep_figures:
-    input:
-        rules.experiments.output,
-    output:
-        svg="results/experiments/{experiment}.svg",
-        png="results/experiments/{experiment}.png",
-        pdf="results/experiments/{experiment}.pdf",
-    log:
-        "results/logs/sweep_figures/{experiment}.log",
-    benchmark:
-        "results/timing/jobs/sweep_figures/{experiment}.tsv"
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        mem_mb=jobs.growing(2000),
-        runtime=jobs.growing(10),
-    params:
-        key=jobs.sweep_key,
         figure=jobs.sweep_figure,
+        figures=lambda wildcards, output: output[1:],
     message:
-        "Figure of {wildcards.experiment}"
+        "All metrics of {wildcards.experiment} as one table, and its figure"
     shell:
-        "python -m reproduction --threads {threads} sweep_figures"
-        " --experiment {wildcards.experiment:q} --tables {input:q}"
-        " --figure {params.figure:q} --out {output:q} > {log:q} 2>&1"
+        "python -m reproduction --threads {threads} --key {params.key} sweeps"
+        " --experiment {wildcards.experiment:q} --tables {input:q} --metrics {params.metrics:q}"
+        " --figure {params.figure:q} --table {output.table:q} --figures {params.figures:q}"
+        " > {log:q} 2>&1"
+
+
+use rule sweeps as sweeps_without_figure with:
+    output:
+        table="results/experiments/{experiment}.csv",
+    wildcard_constraints:
+        experiment=jobs.one_of("experiments", drawn=False),

@@ -19,12 +19,11 @@ _FOLDERS = {
     "metrics": ("src/reproduction/metrics", "src/reproduction/stages/metrics.py"),
     "papers": (
         *(f"src/reproduction/{name}" for name in ("theory", "figures", "claims.py", "marked.py")),
-        *(f"src/reproduction/stages/{name}.py" for name in ("artefacts", "judgments")),
+        "src/reproduction/stages/artefacts.py",
     ),
     "report": (
         *(f"src/reproduction/{name}" for name in ("report", "claims_summary.py")),
-        *(f"src/reproduction/stages/{n}.py" for n in ("claims", "check", "report", "sweep_tables")),
-        "src/reproduction/stages/sweep_figures.py",
+        *(f"src/reproduction/stages/{n}.py" for n in ("claims", "check", "report", "sweeps")),
     ),
 }
 # Each paper is a part of its own; plans are parameters of jobs.

@@ -12,12 +12,13 @@ import re
 import shlex
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 from reproduction import papers
-from reproduction.__main__ import FINISHED
+from reproduction.__main__ import FINISHED, KEY
 from reproduction.planning import checks, configuration, facets, plans, sources, sweep
 from reproduction.planning.places import ON_PAGES, PAPERS, PICTURES, relative
-from reproduction.storage import pack
+from reproduction.storage import digest, pack
 
 
 class Workflow:
@@ -41,10 +42,15 @@ class Workflow:
         self.required = [n for n, a in self.artefacts.items() if not a.get("optional", False)]
         self.figures = [n for n in self.artefacts if hasattr(papers.artefact(n), "draw")]
         self.plan = cache(lambda name: plans.make(self.config, name))
+        # Artefacts that Snakemake asked the inputs of: those of its run.
+        self.asked: set[str] = set()
 
     def one_of(self, section, drawn=None):
-        """Pattern of the names of a section; of its artefacts only those with a figure, or not."""
-        names = [n for n in self.config[section] if drawn is None or (n in self.figures) == drawn]
+        """Pattern of the names of a section, or only of those with a figure, or without."""
+        names = list(self.config[section])
+        if drawn is not None:
+            has = self.figures if section == "artefacts" else self._drawn_sweeps(names)
+            names = [name for name in names if (name in has) == drawn]
         return "|".join(map(re.escape, names))
 
     @staticmethod
@@ -130,7 +136,10 @@ class Workflow:
 
     def definition(self, wildcards):
         """An experiment and the recipes that it names, packed."""
-        experiment = dict(self.config["experiments"][wildcards.experiment])
+        return pack(self._definition(wildcards.experiment))
+
+    def _definition(self, name):
+        experiment = dict(self.config["experiments"][name])
         # How it is drawn changes no point.
         experiment.pop("figure", None)
         texts = set(_texts(experiment))
@@ -139,7 +148,7 @@ class Workflow:
             for section, _ in sweep.KINDS.values()
         }
         # As text, which keeps the order of the axes: it is that of the points.
-        return pack(json.dumps({"experiments": {wildcards.experiment: experiment}, **recipes}))
+        return json.dumps({"experiments": {name: experiment}, **recipes})
 
     def batches_of(self, pattern):
         """Input function: the files of all batches of an experiment, by a pattern of their path."""
@@ -171,8 +180,10 @@ class Workflow:
         return self.config["experiments"][wildcards.experiment]["metrics"]
 
     def sweep_key(self, wildcards):
-        """Key of the table of all metrics, and of the figure."""
-        return self._experiments_key([wildcards.experiment], "papers", "report")
+        """Key of table and figure of a sweep: sources and settings of all that is behind them."""
+        key = self._experiments_key([wildcards.experiment], "papers", "report")
+        own = self._definition(wildcards.experiment), self.sweep_figure(wildcards)
+        return digest([key, *own])
 
     def sweep_figure(self, wildcards):
         """Settings of the figure of an experiment, as JSON."""
@@ -186,6 +197,7 @@ class Workflow:
 
     def artefact_inputs(self, wildcards):
         """Folders of the experiments that they are of."""
+        self.asked.add(wildcards.artefact)
         return [f"results/experiments/{name}" for name in self._experiments(wildcards)]
 
     def _experiments(self, wildcards):
@@ -204,11 +216,13 @@ class Workflow:
         return json.dumps(options)
 
     def artefact_key(self, wildcards):
-        """Key of an artefact."""
+        """Key of an artefact: sources and settings of all that is behind it."""
         paper = wildcards.artefact.partition("/")[0]
         files = _paths(self._datasets(wildcards).values())
-        parts = ("papers", f"papers/{paper}")
-        return self._experiments_key(self._experiments(wildcards), *parts, files=files)
+        experiments = self._experiments(wildcards)
+        key = self._experiments_key(experiments, "papers", f"papers/{paper}", files=files)
+        own = [f(wildcards) for f in (self.artefact_names, self.artefact_parameters, self.judging)]
+        return digest([key, wildcards.artefact, own, [*map(self._definition, experiments)]])
 
     def _datasets(self, wildcards):
         """Recipes of the data sets that the table of an artefact reads directly."""
@@ -281,9 +295,11 @@ class Workflow:
 
     def sweep_pictures(self, names=None, kinds=ON_PAGES):
         """Pictures of sweeps, by default of those that the report shows."""
-        names = self.config["sweeps"] if names is None else names
-        drawn = [name for name in names if facets.complete(self.config, name)]
+        drawn = self._drawn_sweeps(self.config["sweeps"] if names is None else names)
         return [f"results/experiments/{name}.{kind}" for name in drawn for kind in kinds]
+
+    def _drawn_sweeps(self, names):
+        return [name for name in names if facets.complete(self.config, name)]
 
     # After a failure
 
@@ -310,29 +326,27 @@ class Workflow:
         ]
 
     def _steps(self, name):
-        """(output, log) of every job behind an artefact, in the order of the flow; no output for
-        fits, whose models are temporary.
+        """(outputs, log, key) of every job behind an artefact, in the order of the flow.
+
+        Only the last one has a key: it covers those before.
         """
-        inputs = self.artefacts[name].get("inputs", [])
-        for experiment in dict.fromkeys(i.partition("/")[0] for i in inputs):
+        wildcards = SimpleNamespace(artefact=name)
+        for experiment in self._experiments(wildcards):
             yield from self._steps_of_experiment(experiment)
-        timing = "timing/" if self.timed(name) else ""
-        for output in self.outputs(name):
-            yield output, f"results/logs/{timing}artefacts/{name}.log"
+        log = f"results/logs/{'timing/' if self.timed(name) else ''}artefacts/{name}.log"
+        yield self.outputs(name), log, self.artefact_key(wildcards)
 
     def _steps_of_sweep(self, name):
         yield from self._steps_of_experiment(name)
-        yield f"results/experiments/{name}.csv", f"results/logs/sweep_tables/{name}.log"
-        for picture in self.sweep_pictures([name]):
-            yield picture, f"results/logs/sweep_figures/{name}.log"
+        outputs = [*self.sweep_tables([name]), *self.sweep_pictures([name])]
+        key = self.sweep_key(SimpleNamespace(experiment=name))
+        yield outputs, f"results/logs/sweeps/{name}.log", key
 
     def _steps_of_experiment(self, name):
         for batch in self.plan(name).batches:
-            place = f"{name}/{batch}"
-            yield "", f"results/logs/data_and_models/{place}.log"
-            yield "", f"results/logs/importances/{place}.log"
-            yield f"results/metrics/{place}", f"results/logs/metrics/{place}.log"
-        yield f"results/experiments/{name}", f"results/logs/experiments/{name}.log"
+            for stage in ("data_and_models", "importances", "metrics"):
+                yield [], f"results/logs/{stage}/{name}/{batch}.log", ""
+        yield [], f"results/logs/experiments/{name}.log", ""
 
     # Targets
 
@@ -391,23 +405,27 @@ def _files_below(folder):
 
 
 def _unfinished(steps):
-    """Log and reason of the first of these jobs that failed; None if all outputs are there."""
-    steps = list(steps)
-    failed = next((log for _, log in steps if _reason(log)), "")
-    if not failed and all(Path(output).exists() for output, _ in steps):
-        return None
-    return {"log": failed, "reason": _reason(failed) or "none of its jobs failed, but not all ran"}
+    """Log and reason of the first of these jobs that failed; None if all is made, of these keys.
+
+    An earlier run may have left outputs of other sources or settings, whose logs have another key.
+    """
+    is_made = True
+    for outputs, log, key in steps:
+        lines = _lines(log)
+        if lines and lines[-1] != FINISHED:
+            return {"log": log, "reason": lines[-1]}
+        is_made &= all(Path(output).exists() for output in outputs)
+        is_made &= not key or KEY.format(key) in lines[-3:]
+    return None if is_made else {"log": "", "reason": "none of its jobs failed, but not all ran"}
 
 
-def _reason(log):
-    """Last line of the log of a job that did not finish; empty if it did, or never started."""
+def _lines(log):
+    """Lines of the log of a job; none if it never started."""
     path = Path(log)
     if not path.is_file():
-        return ""
+        return []
     lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    if not lines:
-        return "the job was stopped before it printed anything"
-    return "" if lines[-1] == FINISHED else lines[-1]
+    return lines or ["the job was stopped before it printed anything"]
 
 
 def _texts(value):

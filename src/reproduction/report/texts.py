@@ -52,16 +52,6 @@ def in_order(names) -> list[str]:
     return sorted(names, key=lambda name: places.get(name, len(places)))
 
 
-def files() -> list[Path]:
-    """All files that the text of the report comes from."""
-    return [
-        *sorted(_PAPERS.glob("*/captions.yaml")),
-        *sorted(_PAPERS.glob("*/account.yaml")),
-        _SWEEPS,
-        *sorted(TEMPLATES.iterdir()),
-    ]
-
-
 @cache
 def _read(path):
     return (yaml.safe_load(path.read_text(encoding="utf-8")) or {}) if path.is_file() else {}

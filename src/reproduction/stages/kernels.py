@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from reproduction import storage
 
 
@@ -21,5 +19,4 @@ def run(arguments):
     # of LightGBM compiles the other kernels that it needs.
     for part in PARTS:
         compile_part(part, ["float32"])
-    folder = os.path.basename(os.environ["NUMBA_CACHE_DIR"])
-    storage.write_text(arguments.out, f"compiled into {folder}\n")
+    storage.write_text(arguments.out, "compiled\n")

@@ -21,13 +21,11 @@ def add_arguments(parser):
 
 
 def run(arguments):
-    """Do the job, unless no artefact was made: a sweep has no report of its own."""
+    """Do the job."""
     flow = Workflow(storage.unpack(arguments.configuration))
     incomplete, incomplete_sweeps = flow.incomplete(), flow.incomplete_sweeps()
     unfinished = {row["artefact"] for row in incomplete}
     made = [name for name in flow.required if name not in unfinished]
-    if not made:
-        return
     unfinished = {row["sweep"] for row in incomplete_sweeps}
     sweeps = [name for name in flow.config["sweeps"] if name not in unfinished]
     tables = {
