@@ -24,10 +24,10 @@ def compute(
     data,
     training,
     ks: Sequence[Count],
-    *,
     reference: ImportanceName | None = None,
     n_draws: Count = 100,
     features: Literal["test", "training"] = "test",
+    *,
     random_state: Seed = 0,
 ) -> pd.DataFrame:
     """RMSE of the mean prediction over draws of the first k features from their marginals.
