@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 import twins
 from batches import Batch
 from forests import grow, leaf, random_forest, split
-from reproduction import claims, datasets, models, peers, storage
+from reproduction import claims, datasets, models, papers, peers
 from reproduction.metrics import agreement
 from reproduction.papers import _agreement
 from reproduction.papers.lundberg2017 import _deep
@@ -276,9 +276,8 @@ def test_rows_on_thresholds_go_the_same_way_in_all_packages():
 
 
 def test_table4_counts_the_cells_that_the_packages_give_otherwise():
-    printed = pd.DataFrame(storage.read_rows(table4_by_peers._PRINTED))
-    cells = pd.DataFrame([claims.parse_cell(cell) for cell in printed["cell"]])
-    cells["value"] = printed["printed"].astype(float)
+    printed = papers.printed("sutera2021", "table4")
+    cells = pd.DataFrame([{**cell, "value": float(text)} for cell, text in printed])
     cells = cells.rename(columns={"dataset": "data"})
     names = {ours: theirs for theirs, ours in table4_by_peers._OF_PEERS.items()}
     theirs = cells.assign(versus=cells["versus"].map(names))

@@ -84,9 +84,8 @@ def test_an_artefact_without_an_input_that_it_is_made_from_names_it(tmp_path):
     storage.write_rows(tmp_path / f"{input_name}.csv", [{"value": "1"}], ["value"])
     arguments = {"artefact": name, "names": [input_name], "experiments": tmp_path}
     with pytest.raises(ValueError, match=r"^artefacts\.gajewski2025/table5\.inputs: ") as caught:
-        parameters = {"recipes": {}}
-        table = tmp_path / "out.csv"
-        artefacts.table(Namespace(**arguments, parameters=parameters, table=table))
+        files = {"table": tmp_path / "out.csv", "kept": tmp_path / "kept.csv"}
+        artefacts.table(Namespace(**arguments, parameters={"recipes": {}}, **files))
     assert str(caught.value).partition("inputs: ")[2] == (
         "its table is made from 'gajewski2025_bigger/removed_error', which is not among them: "
         f"add it; there are {input_name}"
