@@ -11,6 +11,7 @@ rule experiments:
         "results/timing/jobs/experiments/{experiment}.tsv"
     conda:
         "../../environment.yml"
+    priority: 3
     threads: 1
     resources:
         mem_mb=jobs.growing(2000),

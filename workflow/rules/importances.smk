@@ -1,4 +1,5 @@
 # Importances, by the numba core: all those of one batch.
+# Batches that are begun are ended first, so that few models lie on the disk at a time.
 rule importances:
     input:
         rules.kernels.output,
@@ -13,6 +14,7 @@ rule importances:
         "results/timing/jobs/importances/{experiment}/{batch}.tsv"
     conda:
         "../../environment.yml"
+    priority: 1
     threads: 1
     resources:
         mem_mb=jobs.growing(3000),

@@ -1,4 +1,5 @@
 # The kernels, compiled beforehand, so that no two jobs side by side compile the same.
+# All importances and metrics wait for it.
 rule kernels:
     output:
         "results/kernels.txt",
@@ -8,6 +9,7 @@ rule kernels:
         "results/timing/jobs/kernels.tsv"
     conda:
         "../../environment.yml"
+    priority: 4
     threads: 1
     resources:
         mem_mb=jobs.growing(2000),

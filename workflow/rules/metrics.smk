@@ -14,6 +14,7 @@ rule metrics:
         "results/timing/jobs/metrics/{experiment}/{batch}.tsv"
     conda:
         "../../environment.yml"
+    priority: 2
     threads: 1
     resources:
         mem_mb=jobs.growing(3000),
