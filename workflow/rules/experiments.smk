@@ -9,9 +9,9 @@ rule experiments:
         "results/logs/experiments/{experiment}.log",
     benchmark:
         "results/timing/jobs/experiments/{experiment}.tsv"
+    priority: 3
     conda:
         "../../environment.yml"
-    priority: 3
     threads: 1
     resources:
         mem_mb=jobs.growing(2000),

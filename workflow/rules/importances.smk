@@ -12,9 +12,9 @@ rule importances:
         "results/logs/importances/{experiment}/{batch}.log",
     benchmark:
         "results/timing/jobs/importances/{experiment}/{batch}.tsv"
+    priority: 1
     conda:
         "../../environment.yml"
-    priority: 1
     threads: 1
     resources:
         mem_mb=jobs.growing(3000),

@@ -7,9 +7,9 @@ rule kernels:
         "results/logs/kernels.log",
     benchmark:
         "results/timing/jobs/kernels.tsv"
+    priority: 4
     conda:
         "../../environment.yml"
-    priority: 4
     threads: 1
     resources:
         mem_mb=jobs.growing(2000),

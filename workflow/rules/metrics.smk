@@ -12,9 +12,9 @@ rule metrics:
         "results/logs/metrics/{experiment}/{batch}.log",
     benchmark:
         "results/timing/jobs/metrics/{experiment}/{batch}.tsv"
+    priority: 2
     conda:
         "../../environment.yml"
-    priority: 2
     threads: 1
     resources:
         mem_mb=jobs.growing(3000),
