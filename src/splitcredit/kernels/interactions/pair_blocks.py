@@ -25,10 +25,15 @@ import numpy as np
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.interactions.links import linked_layouts
 from splitcredit.kernels.interactions.pair_rows import take_one_by_one
-from splitcredit.kernels.interactions.shares import LANES, fill_shares, pass_weights
+from splitcredit.kernels.interactions.shares import (
+    LANES,
+    pass_weights,
+    write_merged_shares,
+    write_shares,
+)
 from splitcredit.kernels.nodes import n_blocks
 from splitcredit.kernels.tree_shap.blocks import gauss_legendre
-from splitcredit.kernels.tree_shap.lanes import TRIPLE, enter_edge, split_rows
+from splitcredit.kernels.tree_shap.lanes import TRIPLE, compute_shares, enter_edge, split_rows
 
 # Up to so many rows it costs less to take them one by one than to set up a block.
 FEW_ROWS = 3
@@ -160,7 +165,8 @@ def traverse(layout, links, tree, rules, any_nan, x, phi, space):
     """Take a block of rows down to each entry of a tree, and up from it once all below are done.
 
     It becomes a part of its callers, and takes the arrays out of the tuples before its loops: numba
-    counts references to what an inner function takes out of a tuple.
+    counts references to what an inner function takes out of a tuple, and to the arrays of one that
+    calls others.
     """
     root, behind, n_triples, n_pairs, n_outputs = tree
     points, weights = rules
@@ -174,104 +180,96 @@ def traverse(layout, links, tree, rules, any_nan, x, phi, space):
     for k in range(n_triples * TRIPLE):
         for lane in range(lanes):
             frames[0, k // TRIPLE, k % TRIPLE * LANES + lane] = weights[n_triples, k]
-    open_entries = np.int64(0)
+    open_entries, last = np.int64(0), n_triples - 1
+    n_own = 1 if n_pairs * n_outputs < len(phi) else 0
     for e in range(root, behind + 1):
         d = np.int64(depths[e]) if e < behind else np.int64(0)
+        # Those that are not above it are done: credit their pairs, and make their Q.
         while open_entries > d:
             open_entries -= 1
-            _leave(
-                entries,
-                terms,
-                linked,
-                link_starts,
-                path,
-                open_entries,
-                n_triples,
-                n_pairs,
-                n_outputs,
-                points,
-                lanes,
-                scale,
-                frames,
-                lane_data,
-                sums,
-                parts,
-                total,
-                phi,
-            )
+            top, done = open_entries, path[open_entries]
+            entry = entries[done]
+            side = np.int64(top > 0 and entries[path[top - 1]].first == done)
+            begin, end = link_starts[done], link_starts[done + 1]
+            for i in range(entry.n_terms):
+                term = terms[entry.terms + i]
+                for g in range(n_triples):
+                    in_first = i < entry.n_first
+                    _merge_children(
+                        in_first,
+                        term,
+                        top,
+                        g,
+                        side,
+                        i,
+                        lanes,
+                        scale,
+                        frames,
+                        lane_data,
+                        sums,
+                        sums,
+                        parts,
+                    )
+                for g in range(n_triples if begin < end else 0):
+                    k = g * TRIPLE
+                    t0, t1 = points[n_triples, k], points[n_triples, k + 1]
+                    t2 = points[n_triples, k + 2]
+                    c0, c1, c2 = 1 / (t0 - 1), 1 / (t1 - 1), 1 / (t2 - 1)
+                    keep = 0.0 if g == 0 else 1.0
+                    for lane in range(lanes):
+                        part = c0 * parts[g, lane] + c1 * parts[g, LANES + lane]
+                        part += c2 * parts[g, 2 * LANES + lane]
+                        total[1, lane] = keep * total[1, lane] + part
+                # The entry's own feature, if wanted, comes before its pairs.
+                for place in range(begin - n_own, end):
+                    z, above = 1.0, np.int64(0)
+                    to = (n_pairs + entry.feature) * n_outputs + term.output
+                    if place >= begin:
+                        z, above = linked[place].z, np.int64(linked[place].above)
+                        to = linked[place].number * n_outputs + term.output
+                    for g in range(n_triples):
+                        k = g * TRIPLE
+                        t0, t1 = points[n_triples, k], points[n_triples, k + 1]
+                        t2 = points[n_triples, k + 2]
+                        c0, c1, c2 = 1.0, 1.0, 1.0
+                        if place >= begin:
+                            c0, c1 = (1 - z) / (t0 + (1 - t0) * z), (1 - z) / (t1 + (1 - t1) * z)
+                            c2 = (1 - z) / (t2 + (1 - t2) * z)
+                        keep = 0.0 if g == 0 else 1.0
+                        if g < last:
+                            for lane in range(lanes):
+                                part = c0 * parts[g, lane] + c1 * parts[g, LANES + lane]
+                                part += c2 * parts[g, 2 * LANES + lane]
+                                total[0, lane] = keep * total[0, lane] + part
+                            continue
+                        # The total of rows with o_j = 1, or with o_j = 0.
+                        for lane in range(lanes):
+                            part = c0 * parts[g, lane] + c1 * parts[g, LANES + lane]
+                            part += c2 * parts[g, 2 * LANES + lane]
+                            part += keep * total[0, lane]
+                            is_inside = lane_data[0, above, lane] > 0
+                            phi[to, lane] += part if is_inside else total[1, lane]
         if e < behind:
             if d > 0:
                 is_first = entries[path[d - 1]].first == e
                 above = entries[path[d - 1]].above
                 enter_edge(above, d - 1, lanes, is_first, lane_data, lane_data)
                 for g in range(n_triples):
-                    pass_weights(d - 1, g, lanes, is_first, frames)
+                    pass_weights(d - 1, g, lanes, is_first, frames, frames)
             path[d] = e
             open_entries = d + 1
-            split_rows(entries[e], d, lanes, x, any_nan, lane_data, lane_data)
-            fill_shares(entries[e], d, lanes, n_triples, points, lane_data, frames, scale)
-
-
-@kernel(inline=True)
-def _leave(
-    entries,
-    terms,
-    linked,
-    link_starts,
-    path,
-    d,
-    n_triples,
-    n_pairs,
-    n_outputs,
-    points,
-    lanes,
-    scale,
-    frames,
-    lane_data,
-    sums,
-    parts,
-    total,
-    phi,
-):
-    """Credit the pairs of the entry at a depth of the path, and make its Q."""
-    e = path[d]
-    entry = entries[e]
-    side = np.int64(d > 0 and entries[path[d - 1]].first == e)
-    begin, end = link_starts[e], link_starts[e + 1]
-    # Not literals, for which numba would compile inner functions once more.
-    inside, outside, last = np.int64(0), np.int64(1), n_triples - 1
-    for i in range(entry.n_terms):
-        term = terms[entry.terms + i]
-        for g in range(n_triples):
-            in_first = i < entry.n_first
-            _merge_children(
-                in_first, term, d, g, side, i, lanes, scale, frames, lane_data, sums, parts
-            )
-        if n_pairs * n_outputs < len(phi):
-            to = (n_pairs + entry.feature) * n_outputs + term.output
-            for g in range(last):
-                _add_points(g, 1.0, 1.0, 1.0, lanes, parts, total, inside)
-            _credit(last, 1.0, 1.0, 1.0, inside, to, lanes, lane_data, parts, total, phi)
-        if begin == end:
-            continue
-        for g in range(n_triples):
-            k = g * TRIPLE
-            t0, t1, t2 = points[n_triples, k], points[n_triples, k + 1], points[n_triples, k + 2]
-            c0, c1, c2 = 1 / (t0 - 1), 1 / (t1 - 1), 1 / (t2 - 1)
-            _add_points(g, c0, c1, c2, lanes, parts, total, outside)
-        for place in range(begin, end):
-            z, above = linked[place].z, np.int64(linked[place].above)
-            to = linked[place].number * n_outputs + term.output
+            new = entries[e]
+            split_rows(new, d, lanes, x, any_nan, lane_data, lane_data)
             for g in range(n_triples):
-                k = g * TRIPLE
-                t0, t1 = points[n_triples, k], points[n_triples, k + 1]
-                t2 = points[n_triples, k + 2]
-                c0, c1 = (1 - z) / (t0 + (1 - t0) * z), (1 - z) / (t1 + (1 - t1) * z)
-                c2 = (1 - z) / (t2 + (1 - t2) * z)
-                if g < last:
-                    _add_points(g, c0, c1, c2, lanes, parts, total, inside)
+                taken, not_taken, inverse = compute_shares(new, points, n_triples, g)
+                for k in range(TRIPLE):
+                    scale[d, g * TRIPLE + k] = inverse[k]
+                if new.above == 0:
+                    write_shares(d, g, lanes, lane_data, taken, not_taken, frames)
                 else:
-                    _credit(g, c0, c1, c2, above, to, lanes, lane_data, parts, total, phi)
+                    write_merged_shares(
+                        new.above, new.ratio, d, g, lanes, lane_data, taken, not_taken, frames
+                    )
 
 
 # The loops below run over lanes, with unit stride and constant distances, so that the compiler
@@ -280,7 +278,7 @@ def _leave(
 
 @kernel(inner=True)
 def _merge_children(
-    in_first, term, d, g, side, place, lanes, scales, frames, lane_data, sums, parts
+    in_first, term, d, g, side, place, lanes, scales, frames, lane_data, children, sums, parts
 ):
     """Q of a node from Q of its children or their values; what each of three points credits."""
     u, v, in_second, other = term.first_value, term.second_value, term.second >= 0, term.second
@@ -289,26 +287,7 @@ def _merge_children(
         scale = scales[d, g * TRIPLE + k]
         for lane in range(lanes):
             at = k * LANES + lane
-            below = sums[d + 1, 0, other, g, at] if in_second else v
-            difference = (sums[d + 1, 1, place, g, at] if in_first else u) - below
+            below = children[d + 1, 0, other, g, at] if in_second else v
+            difference = (children[d + 1, 1, place, g, at] if in_first else u) - below
             parts[g, at] = scale * frames[d, g, at] * difference * lane_data[2, d, lane]
             sums[d, side, place, g, at] = below + frames[d, g, 3 * LANES + at] * difference
-
-
-@kernel(inner=True)
-def _add_points(g, c0, c1, c2, lanes, parts, total, row):
-    """Add three points, each with a factor, to a total; the first three begin it."""
-    keep = 0.0 if g == 0 else 1.0
-    for lane in range(lanes):
-        part = c0 * parts[g, lane] + c1 * parts[g, LANES + lane] + c2 * parts[g, 2 * LANES + lane]
-        total[row, lane] = keep * total[row, lane] + part
-
-
-@kernel(inner=True)
-def _credit(g, c0, c1, c2, above, to, lanes, lane_data, parts, total, phi):
-    """Add the last three points, and credit a pair: with the total of rows with o_j = 1, or = 0."""
-    keep = 0.0 if g == 0 else 1.0
-    for lane in range(lanes):
-        part = c0 * parts[g, lane] + c1 * parts[g, LANES + lane] + c2 * parts[g, 2 * LANES + lane]
-        part += keep * total[0, lane]
-        phi[to, lane] += part if lane_data[0, above, lane] > 0 else total[1, lane]

@@ -7,28 +7,13 @@ in its frame, behind A of the same points.
 from __future__ import annotations
 
 from splitcredit.kernels.compiled import kernel
-from splitcredit.kernels.tree_shap.lanes import TRIPLE, compute_shares
 
 # Rows in one block: fewer than for single features, as a node holds more of each row.
 LANES = 128
 
 
-@kernel(inline=True)
-def fill_shares(entry, d, lanes, n_triples, points, lane_data, frames, scale):
-    """Fill q and 1 / h^2 of a node."""
-    for g in range(n_triples):
-        taken, not_taken, inverse = compute_shares(entry, points, n_triples, g)
-        for k in range(TRIPLE):
-            scale[d, g * TRIPLE + k] = inverse[k]
-        if entry.above == 0:
-            _write_shares(d, g, lanes, lane_data, taken, not_taken, frames)
-        else:
-            above, ratio = entry.above, entry.ratio
-            _write_merged_shares(above, ratio, d, g, lanes, lane_data, taken, not_taken, frames)
-
-
 @kernel(inner=True)
-def _write_shares(d, g, lanes, lane_data, high, low, frames):
+def write_shares(d, g, lanes, lane_data, high, low, frames):
     """Share q of rows that go to the first child and of the others, while o = 1."""
     b0, b1, b2 = low
     a0, a1, a2 = high[0] - b0, high[1] - b1, high[2] - b2
@@ -40,8 +25,8 @@ def _write_shares(d, g, lanes, lane_data, high, low, frames):
 
 
 @kernel(inner=True)
-def _write_merged_shares(above, ratio, d, g, lanes, lane_data, high, low, frames):
-    """As `_write_shares`, where rows may have left the node's feature above (o = 0)."""
+def write_merged_shares(above, ratio, d, g, lanes, lane_data, high, low, frames):
+    """As `write_shares`, where rows may have left the node's feature above (o = 0)."""
     b0, b1, b2 = low
     a0, a1, a2 = high[0] - b0, high[1] - b1, high[2] - b2
     for lane in range(lanes):
@@ -52,13 +37,13 @@ def _write_merged_shares(above, ratio, d, g, lanes, lane_data, high, low, frames
 
 
 @kernel(inner=True)
-def pass_weights(d, g, lanes, is_first, frames):
+def pass_weights(d, g, lanes, is_first, frames, children):
     """A of a child."""
     for lane in range(lanes):
         q0, q1 = frames[d, g, 3 * LANES + lane], frames[d, g, 4 * LANES + lane]
         q2 = frames[d, g, 5 * LANES + lane]
         a0, a1 = frames[d, g, lane], frames[d, g, LANES + lane]
         a2 = frames[d, g, 2 * LANES + lane]
-        frames[d + 1, g, lane] = a0 * (q0 if is_first else 1.0 - q0)
-        frames[d + 1, g, LANES + lane] = a1 * (q1 if is_first else 1.0 - q1)
-        frames[d + 1, g, 2 * LANES + lane] = a2 * (q2 if is_first else 1.0 - q2)
+        children[d + 1, g, lane] = a0 * (q0 if is_first else 1.0 - q0)
+        children[d + 1, g, LANES + lane] = a1 * (q1 if is_first else 1.0 - q1)
+        children[d + 1, g, 2 * LANES + lane] = a2 * (q2 if is_first else 1.0 - q2)

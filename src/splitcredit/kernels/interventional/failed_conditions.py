@@ -244,8 +244,9 @@ def share(patterns, m, entries, failing, weights, shares):
     for e in range(len(entries)):
         inside += entries[e].count if entries[e].size == 0 else 0.0
     for i in range(len(patterns)):
-        phi, b = shares[i], listed(patterns[i], failed)
-        phi[:] = 0
+        b = listed(patterns[i], failed)
+        for k in range(padded(m)):
+            shares[i, k] = 0.0
         for word in range((len(entries) + 63) >> 6):
             some = _set_of(len(entries) - (word << 6))
             for k in range(b):
@@ -254,18 +255,21 @@ def share(patterns, m, entries, failing, weights, shares):
                 entry = (word << 6) + _lowest(some)
                 some &= some - _ONE
                 gain = entries[entry].count * weights[b, entries[entry].size]
-                add_where(entries[entry].pattern, gain, padded(m), phi)
+                add_where(entries[entry].pattern, gain, padded(m), i, shares)
         if b > 0:
-            loss = (inside + phi[:m].sum()) / b
+            gained = 0.0
+            for k in range(m):
+                gained += shares[i, k]
+            loss = (inside + gained) / b
             for k in range(b):
-                phi[failed[k]] = -loss
+                shares[i, failed[k]] = -loss
 
 
-@kernel(inline=True)
-def add_where(pattern, gain, width, phi):
+@kernel(inner=True)
+def add_where(pattern, gain, width, row, shares):
     """Add the gain where the bit is set: without jumps, which would be mispredicted."""
     for k in range(width):
-        phi[k] += gain if (pattern >> np.uint64(k)) & _ONE else 0.0
+        shares[row, k] += gain if (pattern >> np.uint64(k)) & _ONE else 0.0
 
 
 @kernel(inline=True)

@@ -51,7 +51,10 @@ def add_leaves(edges, leaves, value, XT, ZT, factors, tasks, weights, *, out) ->
 
 @kernel(parallel=True)
 def _blocks(first, last, edges, leaves, value, XT, ZT, factors, tasks, weights, paths, out):
-    """Every block of rows over all leaves, in one order for every row."""
+    """Every block of rows over all leaves, in one order for every row.
+
+    The shares of a row in a leaf of value 1 are those of `failed_conditions.share`.
+    """
     for task in range(first, last):
         start, n, n_background = tasks[task, 0], tasks[task, 1] - tasks[task, 0], ZT.shape[1]
         place = np.full(len(XT), -1, np.int32)
@@ -69,11 +72,27 @@ def _blocks(first, last, edges, leaves, value, XT, ZT, factors, tasks, weights, 
             _gather(index, n_entries, members, starts)
             for e in range(n_entries):
                 sizes[e] = listed(distinct[e], failed)
-            entries = distinct[:n_entries], sizes, members, starts
+            m = len(path)
             for r in range(n):
                 b = listed(of_x[r], failed)
-                given = factors[start + r], weights[b], failed[:b]
-                _share(of_x[r], len(path), *entries, *given, shares[r])
+                inside = 0.0
+                for k in range(padded(m)):
+                    shares[r, k] = 0.0
+                for e in range(n_entries):
+                    if distinct[e] & of_x[r]:
+                        continue
+                    total = _gathered(factors, start + r, members, starts, e)
+                    if sizes[e] == 0:
+                        inside += total
+                    else:
+                        add_where(distinct[e], total * weights[b, sizes[e]], padded(m), r, shares)
+                if b > 0:
+                    gained = 0.0
+                    for k in range(m):
+                        gained += shares[r, k]
+                    loss = (inside + gained) / b
+                    for k in range(b):
+                        shares[r, failed[k]] = -loss
             credit(path, shares, rows, value[leaf], start, part, out)
 
 
@@ -92,24 +111,12 @@ def _gather(index, n_entries, members, starts):
 
 
 @kernel(inner=True)
-def _share(pattern, m, distinct, sizes, members, starts, factors, weights, failed, phi):
-    """Shares of one row in a leaf of value 1; see `failed_conditions.share`."""
-    phi[:] = 0
-    inside = 0.0
-    for e in range(len(distinct)):
-        if distinct[e] & pattern:
-            continue
-        total = 0.0
-        for i in range(starts[e], starts[e + 1]):
-            total += factors[members[i]]
-        if sizes[e] == 0:
-            inside += total
-        else:
-            add_where(distinct[e], total * weights[sizes[e]], padded(m), phi)
-    if len(failed) > 0:
-        loss = (inside + phi[:m].sum()) / len(failed)
-        for k in failed:
-            phi[k] = -loss
+def _gathered(factors, row, members, starts, e):
+    """Sum of the factors of a row with the background rows of an entry."""
+    total = 0.0
+    for i in range(starts[e], starts[e + 1]):
+        total += factors[row, members[i]]
+    return total
 
 
 def add_wide_leaves(edges, leaves, value, XT, ZT, factors, tasks, weights, *, out) -> None:

@@ -54,8 +54,11 @@ from splitcredit.kernels.tree_shap.lanes import (
     evaluate_bottom,
     evaluate_low,
     evaluate_merged_bottom,
+    fill,
     fill_shares,
-    merge_children,
+    merge_both,
+    merge_constants,
+    merge_first,
     merge_two_values,
     pass_weights,
     split_rows,
@@ -260,26 +263,47 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
     while d >= 0:
         entry = entries[path[AT, d]]
         if entry.low:
-            stack = path[STACK, d]
-            _visit_low(
-                entries,
-                terms,
-                path[AT, d],
-                d,
-                lanes,
-                x,
-                any_nan,
-                n_triples,
-                points,
-                frames,
-                lane_data,
-                shares,
-                total,
-                sums,
-                stack,
-                top[stack],
-            )
-            _credit_low(entries, terms, entry, d, lanes, lane_data, total, phi, n_outputs)
+            # A node with bottom nodes for children, all in one pass over the rows; see `_is_low`.
+            stack, term = path[STACK, d], terms[entry.terms]
+            first, v = entries[entry.first], term.second_value
+            split_rows(entry, d, lanes, x, any_nan, lane_data, lane_data)
+            split_rows(first, d + 1, lanes, x, any_nan, lane_data, lane_data)
+            if entry.second >= 0:
+                second = entries[entry.second]
+                split_rows(second, d + 2, lanes, x, any_nan, lane_data, lane_data)
+            for g in range(n_triples):
+                taken, not_taken, _ = compute_shares(entry, points, n_triples, g)
+                one = _two_values(terms[first.terms], first, points, n_triples, g)
+                two = (v, v, v), (v, v, v)
+                if entry.second >= 0:
+                    second = entries[entry.second]
+                    two = _two_values(terms[second.terms], second, points, n_triples, g)
+                evaluate_low(
+                    d,
+                    g,
+                    lanes,
+                    taken,
+                    not_taken,
+                    one,
+                    two,
+                    frames,
+                    lane_data,
+                    total,
+                    sums,
+                    stack,
+                    top[stack],
+                )
+            # Credit the two children of the node, and then the node, as if taken one by one.
+            for row in range(1, 3):
+                child = entry.first if row == 1 else entry.second
+                if child >= 0:
+                    below = entries[child]
+                    of_child = terms[below.terms]
+                    difference = of_child.first_value - of_child.second_value
+                    to = below.feature * n_outputs + term.output
+                    credit_feature(d + row, lanes, lane_data, total, row, difference, phi, to)
+            to = entry.feature * n_outputs + term.output
+            credit_feature(d, lanes, lane_data, total, own, 1.0, phi, to)
             top[stack] += 1
             d -= 1
             continue
@@ -299,26 +323,40 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
             if below.first < 0 and below.second < 0:
                 is_held = is_first or not _is_two_values(entry, below, terms)
                 path[HELD, d] = is_held
-                _visit_bottom(
-                    entry,
-                    below,
-                    terms,
-                    d,
-                    lanes,
-                    is_first,
-                    is_held,
-                    x,
-                    any_nan,
-                    n_triples,
-                    points,
-                    frames,
-                    lane_data,
-                    shares,
-                    total,
-                    sums,
-                    into,
-                    top[into],
-                )
+                # Nothing varies below: its A need not be stored. Q that is not held is made anew
+                # from s by the parent, see `_is_two_values`.
+                split_rows(below, d + 1, lanes, x, any_nan, lane_data, lane_data)
+                for g in range(n_triples):
+                    taken, not_taken, scale = compute_shares(below, points, n_triples, g)
+                    for k in range(TRIPLE):
+                        shares[0, d + 1, g * TRIPLE + k] = scale[k]
+                    add_child_weights(
+                        entry, d, g, lanes, is_first, frames, shares, lane_data, total
+                    )
+                    for i in range(below.n_terms if is_held else 0):
+                        term = terms[below.terms + i]
+                        v, w = term.second_value, term.first_value - term.second_value
+                        low = v + not_taken[0] * w, v + not_taken[1] * w, v + not_taken[2] * w
+                        high = v + taken[0] * w, v + taken[1] * w, v + taken[2] * w
+                        outside, place = v + below.ratio * w, top[into] + i
+                        if below.above == 0:
+                            evaluate_bottom(
+                                d + 1, lanes, lane_data, high, low, sums, into, place, g
+                            )
+                        else:
+                            evaluate_merged_bottom(
+                                below.above,
+                                outside,
+                                d + 1,
+                                lanes,
+                                lane_data,
+                                high,
+                                low,
+                                sums,
+                                into,
+                                place,
+                                g,
+                            )
                 for i in range(below.n_terms):
                     term = terms[below.terms + i]
                     difference = term.first_value - term.second_value
@@ -336,11 +374,12 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
         stack, other = path[STACK, d], 1 - path[STACK, d]
         for i in range(entry.n_terms):
             term = terms[entry.terms + i]
-            for g in range(n_triples):
-                if term.second >= 0 and not path[HELD, d]:
-                    below = entries[entry.second]
+            place, second, v = path[BASE + stack, d] + i, np.int64(term.second), term.second_value
+            if second >= 0 and not path[HELD, d]:
+                below = entries[entry.second]
+                for g in range(n_triples):
                     high, low = _two_values(
-                        terms[below.terms + term.second], below, points, n_triples, g
+                        terms[below.terms + second], below, points, n_triples, g
                     )
                     merge_two_values(
                         entry,
@@ -354,86 +393,68 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
                         low,
                         sums,
                         stack,
-                        path[BASE + stack, d] + i,
+                        place,
                         total,
                     )
-                    continue
-                merge_children(
-                    i < entry.n_first,
-                    term,
-                    entry,
-                    d,
-                    g,
-                    lanes,
-                    frames,
-                    shares,
-                    lane_data,
-                    sums,
-                    stack,
-                    path[BASE + stack, d] + i,
-                    path[BASE + other, d] + term.second,
-                    total,
-                )
-            credit_feature(
-                d, lanes, lane_data, total, own, 1.0, phi, entry.feature * n_outputs + term.output
-            )
+            elif second >= 0:
+                if i >= entry.n_first:  # rare, and not worth a loop of its own
+                    fill(n_triples, lanes, term.first_value, sums, stack, place)
+                for g in range(n_triples):
+                    merge_both(
+                        entry,
+                        d,
+                        g,
+                        lanes,
+                        frames,
+                        shares,
+                        lane_data,
+                        sums,
+                        stack,
+                        place,
+                        sums,
+                        other,
+                        path[BASE + other, d] + second,
+                        total,
+                    )
+            elif i < entry.n_first:
+                for g in range(n_triples):
+                    merge_first(
+                        entry,
+                        d,
+                        g,
+                        lanes,
+                        frames,
+                        shares,
+                        lane_data,
+                        sums,
+                        stack,
+                        place,
+                        v,
+                        total,
+                    )
+            else:
+                u = term.first_value
+                for g in range(n_triples):
+                    merge_constants(
+                        entry,
+                        d,
+                        g,
+                        lanes,
+                        frames,
+                        shares,
+                        lane_data,
+                        sums,
+                        stack,
+                        place,
+                        u,
+                        v,
+                        total,
+                    )
+            to = entry.feature * n_outputs + term.output
+            credit_feature(d, lanes, lane_data, total, own, 1.0, phi, to)
         top[stack] = path[BASE + stack, d] + entry.n_terms
         top[other] = path[BASE + other, d]
         d -= 1
-
-
-@kernel(inline=True)
-def _visit_bottom(
-    above,
-    entry,
-    terms,
-    d,
-    lanes,
-    is_first,
-    is_held,
-    x,
-    any_nan,
-    n_triples,
-    points,
-    frames,
-    lane_data,
-    shares,
-    total,
-    sums,
-    stack,
-    place,
-):
-    """A child of a node at depth d below which nothing varies: its A need not be stored.
-
-    Its Q is stored if it `is_held`. Otherwise its parent makes Q anew from s, see `_is_two_values`.
-    """
-    split_rows(entry, d + 1, lanes, x, any_nan, lane_data, lane_data)
-    for g in range(n_triples):
-        taken, not_taken, scale = compute_shares(entry, points, n_triples, g)
-        for k in range(TRIPLE):
-            shares[0, d + 1, g * TRIPLE + k] = scale[k]
-        add_child_weights(above, d, g, lanes, is_first, frames, shares, lane_data, total)
-        for i in range(entry.n_terms if is_held else 0):
-            term = terms[entry.terms + i]
-            v, w = term.second_value, term.first_value - term.second_value
-            low = v + not_taken[0] * w, v + not_taken[1] * w, v + not_taken[2] * w
-            high = v + taken[0] * w, v + taken[1] * w, v + taken[2] * w
-            if entry.above == 0:
-                evaluate_bottom(d + 1, lanes, lane_data, high, low, sums, stack, place + i, g)
-            else:
-                evaluate_merged_bottom(
-                    entry.above,
-                    v + entry.ratio * w,
-                    d + 1,
-                    lanes,
-                    lane_data,
-                    high,
-                    low,
-                    sums,
-                    stack,
-                    place + i,
-                    g,
-                )
 
 
 @kernel(inner=True)
@@ -451,76 +472,9 @@ def _is_two_values(entry, below, terms):
     return True
 
 
-@kernel(inline=True)
-def _visit_low(
-    entries,
-    terms,
-    e,
-    d,
-    lanes,
-    x,
-    any_nan,
-    n_triples,
-    points,
-    frames,
-    lane_data,
-    shares,
-    total,
-    sums,
-    stack,
-    place,
-):
-    """A node with bottom nodes for children, all in one pass over the rows; see `_is_low`."""
-    entry = entries[e]
-    term = terms[entry.terms]
-    split_rows(entry, d, lanes, x, any_nan, lane_data, lane_data)
-    split_rows(entries[entry.first], d + 1, lanes, x, any_nan, lane_data, lane_data)
-    if entry.second >= 0:
-        split_rows(entries[entry.second], d + 2, lanes, x, any_nan, lane_data, lane_data)
-    for g in range(n_triples):
-        taken, not_taken, _ = compute_shares(entry, points, n_triples, g)
-        first = entries[entry.first]
-        one = _two_values(terms[first.terms], first, points, n_triples, g)
-        v = term.second_value
-        two = (v, v, v), (v, v, v)
-        if entry.second >= 0:
-            second = entries[entry.second]
-            two = _two_values(terms[second.terms], second, points, n_triples, g)
-        evaluate_low(
-            d,
-            g,
-            lanes,
-            taken,
-            not_taken,
-            one,
-            two,
-            frames,
-            lane_data,
-            total,
-            sums,
-            stack,
-            place,
-        )
-
-
-@kernel(inline=True)
+@kernel(inner=True)
 def _two_values(term, entry, points, n_triples, g):
     """Q of a bottom node at three points for rows that go to its first child, and for others."""
     v, w = term.second_value, term.first_value - term.second_value
     (a0, a1, a2), (b0, b1, b2), _ = compute_shares(entry, points, n_triples, g)
     return (v + a0 * w, v + a1 * w, v + a2 * w), (v + b0 * w, v + b1 * w, v + b2 * w)
-
-
-@kernel(inline=True)
-def _credit_low(entries, terms, entry, d, lanes, lane_data, total, phi, n_outputs):
-    """Credit the two children of a node, and then the node, as if they were taken one by one."""
-    output = terms[entry.terms].output
-    for child, row in ((entry.first, 1), (entry.second, 2)):
-        if child >= 0:
-            below = entries[child]
-            term = terms[below.terms]
-            difference = term.first_value - term.second_value
-            to = below.feature * n_outputs + output
-            credit_feature(d + row, lanes, lane_data, total, row, difference, phi, to)
-    own = np.int64(0)
-    credit_feature(d, lanes, lane_data, total, own, 1.0, phi, entry.feature * n_outputs + output)

@@ -22,7 +22,7 @@ WIDTH = 8
 TRIPLE = 3
 
 
-@kernel(inline=True)
+@kernel(inner=True)
 def compute_shares(entry, points, n_triples, g):
     """Shares q of rows that go to the first child and of those that do not; 1 / h^2."""
     k = g * TRIPLE
@@ -75,7 +75,7 @@ def enter_edge(above, d, lanes, is_first, lane_data, inside):
         lane_data[0, d + 1, lane] = inside[0, above, lane] * (s if is_first else 1.0 - s)
 
 
-@kernel(inline=True)
+@kernel(inner=True)
 def fill_shares(entry, d, n_triples, points, shares):
     """Fill 1 / h^2 of a node, and q of rows that go to its first child and of the others."""
     for g in range(n_triples):
@@ -190,10 +190,18 @@ def evaluate_low(
         total[2 * STRIDE + lane] = keep * total[2 * STRIDE + lane] + second
 
 
-@kernel(inline=True)
-def merge_children(
-    in_first,
-    term,
+@kernel(inner=True)
+def fill(n_triples, lanes, value, sums, stack, place):
+    """Q where the output is constant."""
+    for g in range(n_triples):
+        for lane in range(lanes):
+            sums[stack, place, g, lane] = value
+            sums[stack, place, g, STRIDE + lane] = value
+            sums[stack, place, g, 2 * STRIDE + lane] = value
+
+
+@kernel(inner=True)
+def merge_both(
     entry,
     d,
     g,
@@ -204,52 +212,12 @@ def merge_children(
     sums,
     stack,
     place,
-    other_place,
+    below,
+    other,
+    second,
     total,
 ):
     """Q of a node in the place of that of its first child; sum of A / h^2 (Q_1 - Q_2)."""
-    if term.second >= 0:
-        if not in_first:  # rare, and not worth a loop of its own
-            _fill(lanes, term.first_value, sums, stack, place, g)
-        _merge_both(
-            entry,
-            d,
-            g,
-            lanes,
-            frames,
-            shares,
-            lane_data,
-            sums,
-            stack,
-            place,
-            sums,
-            1 - stack,
-            other_place,
-            total,
-        )
-    elif in_first:
-        v = term.second_value
-        _merge_first(entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, v, total)
-    else:
-        u, v = term.first_value, term.second_value
-        _merge_constants(
-            entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, u, v, total
-        )
-
-
-@kernel(inner=True)
-def _fill(lanes, value, sums, stack, place, g):
-    """Q where the output is constant."""
-    for lane in range(lanes):
-        sums[stack, place, g, lane] = value
-        sums[stack, place, g, STRIDE + lane] = value
-        sums[stack, place, g, 2 * STRIDE + lane] = value
-
-
-@kernel(inner=True)
-def _merge_both(
-    entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, below, other, second, total
-):
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
     l0, l1, l2 = shares[2, d, k], shares[2, d, k + 1], shares[2, d, k + 2]
@@ -273,7 +241,7 @@ def _merge_both(
 
 
 @kernel(inner=True)
-def _merge_first(entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, v, total):
+def merge_first(entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, v, total):
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
     l0, l1, l2 = shares[2, d, k], shares[2, d, k + 1], shares[2, d, k + 2]
@@ -298,7 +266,7 @@ def _merge_first(entry, d, g, lanes, frames, shares, lane_data, sums, stack, pla
 def merge_two_values(
     entry, d, g, lanes, frames, shares, lane_data, high, low, sums, stack, place, total
 ):
-    """As `merge_children`, where Q of the second child is that of `evaluate_bottom`.
+    """As `merge_both`, where Q of the second child is that of `evaluate_bottom`.
 
     Q is made where it is used, which takes less time than to write it and to read it again.
     """
@@ -327,9 +295,7 @@ def merge_two_values(
 
 
 @kernel(inner=True)
-def _merge_constants(
-    entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, u, v, total
-):
+def merge_constants(entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, u, v, total):
     w = u - v
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
