@@ -242,6 +242,7 @@ def merge_both(
 
 @kernel(inner=True)
 def merge_first(entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, v, total):
+    """As `merge_both`, where Q of the second child is the constant v."""
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
     l0, l1, l2 = shares[2, d, k], shares[2, d, k + 1], shares[2, d, k + 2]
@@ -296,6 +297,7 @@ def merge_two_values(
 
 @kernel(inner=True)
 def merge_constants(entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, u, v, total):
+    """As `merge_both`, where Q of the children are the constants u and v."""
     w = u - v
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
