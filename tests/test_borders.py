@@ -9,11 +9,12 @@ SOURCES = [*ROOT.glob("src/**/*.py"), *ROOT.glob("workflow/**/*.py"), *ROOT.glob
 RULES = [ROOT / "workflow" / "Snakefile", *ROOT.glob("workflow/rules/*.smk")]
 # Modules whose names have no underscore, but which their projects change as they like.
 INTERNAL = (
-    r"llvmlite|numba\.(core|cpython|np)\b|snakemake\.(?!utils)\w+|workflow\.(dag|scheduler)\b"
+    r"llvmlite|numba\.(core|cpython|extending|np)\b"
+    r"|snakemake\.(?!utils)\w+|workflow\.(dag|scheduler)\b"
 )
 # Documented in spite of the underscore: those of named tuples, and of `os`.
 PUBLIC = {"_asdict", "_exit", "_fields", "_make", "_replace"}
-# What cannot be had otherwise, by file, and why.
+# Private names that a file may use, as nothing public gives the same.
 ALLOWED = {
     # Which rows a tree has drawn is public, but not out of how many.
     "_sklearn_trees.py": {"_n_samples", "_n_samples_bootstrap"},

@@ -11,6 +11,7 @@ Python also work after a fork, and when several threads call kernels at once.
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import time
@@ -106,9 +107,21 @@ class _Kernel:
     def _compile(self, arguments):
         """Compile for the types of these arguments, or load the code; a word if it takes long."""
         given = (0, *arguments) if self.parallel else arguments
-        with _notice():
+        with _notice(), _no_garbage_collection():
             self.dispatcher.compile(tuple(map(numba.typeof, given)))
         self.is_compiled = True
+
+
+@contextlib.contextmanager
+def _no_garbage_collection():
+    """Numba makes many objects and no garbage: to look for it takes a tenth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @contextlib.contextmanager

@@ -53,13 +53,11 @@ from splitcredit.kernels.tree_shap.lanes import (
     enter_edge,
     evaluate_bottom,
     evaluate_low,
-    evaluate_merged_bottom,
     fill,
     fill_shares,
     merge_both,
     merge_constants,
     merge_first,
-    merge_two_values,
     pass_weights,
     split_rows,
 )
@@ -73,7 +71,7 @@ from splitcredit.kernels.tree_shap.transposed import (
 )
 
 # Rows of `Space.path`.
-AT, DONE, STACK, BASE, HELD = 0, 1, 2, 3, 5
+AT, DONE, STACK, BASE = 0, 1, 2, 3
 
 
 class Space(NamedTuple):
@@ -91,9 +89,9 @@ class Space(NamedTuple):
         1 / h^2, and q where o = 1: of rows that go to the first child, and of the others.
     total : float64 (3 * STRIDE,)
         Sums over the points, of a node and, behind it, of its children.
-    path : int64 (6, depths)
-        Of each node on the path: its entry, its children done, the stack that its Q goes to, the
-        heights of both stacks when it is entered, and whether Q of its second child is held.
+    path : int64 (5, depths)
+        Of each node on the path: its entry, its children done, the stack that its Q goes to, and
+        the heights of both stacks when it is entered.
     heights : int64 (2,)
         Of the stacks.
     """
@@ -225,7 +223,7 @@ def workspace(extents):
         np.zeros((3, deepest, STRIDE)),
         np.empty((3, deepest, most * TRIPLE)),
         np.zeros(3 * STRIDE),
-        np.empty((6, deepest), np.int64),
+        np.empty((5, deepest), np.int64),
         np.empty(2, np.int64),
     )
 
@@ -321,10 +319,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
                 enter_edge(entry.above, d, lanes, is_first, lane_data, lane_data)
             below = entries[child]
             if below.first < 0 and below.second < 0:
-                is_held = is_first or not _is_two_values(entry, below, terms)
-                path[HELD, d] = is_held
-                # Nothing varies below: its A need not be stored. Q that is not held is made anew
-                # from s by the parent, see `_is_two_values`.
+                # Nothing varies below: its A need not be stored.
                 split_rows(below, d + 1, lanes, x, any_nan, lane_data, lane_data)
                 for g in range(n_triples):
                     taken, not_taken, scale = compute_shares(below, points, n_triples, g)
@@ -333,30 +328,25 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
                     add_child_weights(
                         entry, d, g, lanes, is_first, frames, shares, lane_data, total
                     )
-                    for i in range(below.n_terms if is_held else 0):
+                    for i in range(below.n_terms):
                         term = terms[below.terms + i]
                         v, w = term.second_value, term.first_value - term.second_value
                         low = v + not_taken[0] * w, v + not_taken[1] * w, v + not_taken[2] * w
                         high = v + taken[0] * w, v + taken[1] * w, v + taken[2] * w
                         outside, place = v + below.ratio * w, top[into] + i
-                        if below.above == 0:
-                            evaluate_bottom(
-                                d + 1, lanes, lane_data, high, low, sums, into, place, g
-                            )
-                        else:
-                            evaluate_merged_bottom(
-                                below.above,
-                                outside,
-                                d + 1,
-                                lanes,
-                                lane_data,
-                                high,
-                                low,
-                                sums,
-                                into,
-                                place,
-                                g,
-                            )
+                        evaluate_bottom(
+                            below.above,
+                            outside,
+                            d + 1,
+                            lanes,
+                            lane_data,
+                            high,
+                            low,
+                            sums,
+                            into,
+                            place,
+                            g,
+                        )
                 for i in range(below.n_terms):
                     term = terms[below.terms + i]
                     difference = term.first_value - term.second_value
@@ -364,7 +354,6 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
                     credit_feature(d + 1, lanes, lane_data, total, own, difference, phi, to)
                 top[into] += below.n_terms
                 continue
-            path[HELD, d] = True
             for g in range(n_triples):
                 pass_weights(entry, d, g, lanes, is_first, shares, lane_data, frames, frames)
             d += 1
@@ -375,28 +364,7 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
         for i in range(entry.n_terms):
             term = terms[entry.terms + i]
             place, second, v = path[BASE + stack, d] + i, np.int64(term.second), term.second_value
-            if second >= 0 and not path[HELD, d]:
-                below = entries[entry.second]
-                for g in range(n_triples):
-                    high, low = _two_values(
-                        terms[below.terms + second], below, points, n_triples, g
-                    )
-                    merge_two_values(
-                        entry,
-                        d,
-                        g,
-                        lanes,
-                        frames,
-                        shares,
-                        lane_data,
-                        high,
-                        low,
-                        sums,
-                        stack,
-                        place,
-                        total,
-                    )
-            elif second >= 0:
+            if second >= 0:
                 if i >= entry.n_first:  # rare, and not worth a loop of its own
                     fill(n_triples, lanes, term.first_value, sums, stack, place)
                 for g in range(n_triples):
@@ -455,21 +423,6 @@ def traverse(entries, terms, tree, points, weights, any_nan, x, phi, space):
         top[stack] = path[BASE + stack, d] + entry.n_terms
         top[other] = path[BASE + other, d]
         d -= 1
-
-
-@kernel(inner=True)
-def _is_two_values(entry, below, terms):
-    """Whether Q of a bottom node, the second child of a node, has two values and is read once.
-
-    It has one for rows that go to the first child, and one for the others, if its feature is new.
-    It is read where the first child has a term for the same output.
-    """
-    if below.above > 0:
-        return False
-    for i in range(entry.terms + entry.n_first, entry.terms + entry.n_terms):
-        if terms[i].second >= 0:
-            return False
-    return True
 
 
 @kernel(inner=True)

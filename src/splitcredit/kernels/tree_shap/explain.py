@@ -38,7 +38,7 @@ ALGORITHMS = ("auto", *_ATTRIBUTE)
 # Up to so many rows it costs less to take them one by one than to set up a block.
 FEW_ROWS = 3
 # As many rows are few where tables are looked up: a block of them.
-_FEW_OF_TABLES = 64
+_FEW_OF_TABLES = outcome_tables.FEWEST
 _FIRST = [np.arange(n) for n in range(_FEW_OF_TABLES + 1)]
 # Bytes that a forest keeps for `few_rows` beside what `kept` bounds.
 _SMALL = 1 << 20

@@ -13,11 +13,12 @@ from splitcredit.kernels import kept
 from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import cached_per_forest, n_blocks, nodes_of
 from splitcredit.kernels.tree_shap.blocks import padded
+from splitcredit.kernels.tree_shap.lanes import WIDTH
 from splitcredit.kernels.tree_shap.split_groups import BITS, groups_of
 from splitcredit.kernels.tree_shap.transposed import flattened, take_rows
 
-# Rows in one block, one thread's work: what they add to stays in the caches.
-BLOCK = 64
+# Fewest and most rows in one block, one thread's work, and numbers that stay in the caches.
+FEWEST, MOST, IN_CACHE = 64, 256, 1 << 12
 
 
 def add_from_tables(forest, key, make, X, rows, out) -> None:
@@ -35,9 +36,15 @@ def add_from_tables(forest, key, make, X, rows, out) -> None:
     out : float64 (n_rows, ...)
     """
     flat = flattened(out)
+    size = block_size(flat)
     for arrays in kept.ARRAYS.items(forest, key, make):
-        arguments = *splits_of(forest), *arrays, X, rows, flat
-        look_up(n_blocks(len(rows), BLOCK), *arguments)
+        arguments = *splits_of(forest), *arrays, X, rows, size, flat
+        look_up(n_blocks(len(rows), size), *arguments)
+
+
+def block_size(out) -> int:
+    """Rows of a block: as many as have their part of `out` in the caches, in whole vectors."""
+    return max(FEWEST, min(MOST, IN_CACHE // max(out.shape[1], 1) // WIDTH * WIDTH))
 
 
 @cached_per_forest
@@ -139,14 +146,15 @@ def look_up(
     place,
     X,
     rows,
+    size,
     out,
 ):
     """Add what the tables hold for the outcome of each row; one block is one thread's."""
-    x = np.empty((X.shape[1], padded(min(BLOCK, len(out)))))
+    x = np.empty((X.shape[1], padded(min(size, len(out)))))
     outcome = np.empty(x.shape[1], np.uint8)
     for block in range(first, last):
-        start = block * BLOCK
-        n_rows = min(BLOCK, len(out) - start)
+        start = block * size
+        n_rows = min(size, len(out) - start)
         lanes = padded(n_rows)
         any_nan = take_rows(X, rows, start, n_rows, x)
         for g in range(len(n_splits)):

@@ -89,20 +89,11 @@ def fill_shares(entry, d, n_triples, points, shares):
 
 
 @kernel(inner=True)
-def evaluate_bottom(d, lanes, lane_data, high, low, sums, stack, place, g):
-    """Q of a bottom node: one value for rows that go to its first child, one for the others."""
-    b0, b1, b2 = low
-    a0, a1, a2 = high[0] - b0, high[1] - b1, high[2] - b2
-    for lane in range(lanes):
-        s = lane_data[1, d, lane]
-        sums[stack, place, g, lane] = b0 + s * a0
-        sums[stack, place, g, STRIDE + lane] = b1 + s * a1
-        sums[stack, place, g, 2 * STRIDE + lane] = b2 + s * a2
+def evaluate_bottom(above, outside, d, lanes, lane_data, high, low, sums, stack, place, g):
+    """Q of a bottom node: one value for rows that go to its first child, one for the others.
 
-
-@kernel(inner=True)
-def evaluate_merged_bottom(above, outside, d, lanes, lane_data, high, low, sums, stack, place, g):
-    """As `evaluate_bottom`, where rows may have left the node's feature above (o = 0)."""
+    A third is for rows that have left the node's feature above (o = 0).
+    """
     b0, b1, b2 = low
     a0, a1, a2 = high[0] - b0, high[1] - b1, high[2] - b2
     for lane in range(lanes):
@@ -242,7 +233,7 @@ def merge_both(
 
 @kernel(inner=True)
 def merge_first(entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, v, total):
-    """As `merge_both`, where Q of the second child is the constant v."""
+    """As `merge_both`, where Q of the second child is a constant."""
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
     l0, l1, l2 = shares[2, d, k], shares[2, d, k + 1], shares[2, d, k + 2]
@@ -264,40 +255,8 @@ def merge_first(entry, d, g, lanes, frames, shares, lane_data, sums, stack, plac
 
 
 @kernel(inner=True)
-def merge_two_values(
-    entry, d, g, lanes, frames, shares, lane_data, high, low, sums, stack, place, total
-):
-    """As `merge_both`, where Q of the second child is that of `evaluate_bottom`.
-
-    Q is made where it is used, which takes less time than to write it and to read it again.
-    """
-    b0, b1, b2 = low
-    a0, a1, a2 = high[0] - b0, high[1] - b1, high[2] - b2
-    k, ratio, above = g * TRIPLE, entry.ratio, entry.above
-    h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]
-    l0, l1, l2 = shares[2, d, k], shares[2, d, k + 1], shares[2, d, k + 2]
-    c0, c1, c2 = shares[0, d, k], shares[0, d, k + 1], shares[0, d, k + 2]
-    keep = 0.0 if g == 0 else 1.0
-    for lane in range(lanes):
-        s, o = lane_data[1, d, lane] > 0, lane_data[0, above, lane] > 0
-        q0 = (h0 if s else l0) if o else ratio
-        q1 = (h1 if s else l1) if o else ratio
-        q2 = (h2 if s else l2) if o else ratio
-        first = lane_data[1, d + 1, lane]
-        v0, v1, v2 = b0 + first * a0, b1 + first * a1, b2 + first * a2
-        d0, d1 = sums[stack, place, g, lane] - v0, sums[stack, place, g, STRIDE + lane] - v1
-        d2 = sums[stack, place, g, 2 * STRIDE + lane] - v2
-        part = c0 * frames[d, g, lane] * d0 + c1 * frames[d, g, STRIDE + lane] * d1
-        part += c2 * frames[d, g, 2 * STRIDE + lane] * d2
-        sums[stack, place, g, lane] = v0 + q0 * d0
-        sums[stack, place, g, STRIDE + lane] = v1 + q1 * d1
-        sums[stack, place, g, 2 * STRIDE + lane] = v2 + q2 * d2
-        total[lane] = keep * total[lane] + part
-
-
-@kernel(inner=True)
 def merge_constants(entry, d, g, lanes, frames, shares, lane_data, sums, stack, place, u, v, total):
-    """As `merge_both`, where Q of the children are the constants u and v."""
+    """As `merge_both`, where Q of both children is a constant."""
     w = u - v
     k, ratio, above = g * TRIPLE, entry.ratio, entry.above
     h0, h1, h2 = shares[1, d, k], shares[1, d, k + 1], shares[1, d, k + 2]

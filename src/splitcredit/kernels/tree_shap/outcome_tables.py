@@ -17,6 +17,7 @@ from splitcredit.kernels.compiled import kernel
 from splitcredit.kernels.nodes import cached_per_forest
 from splitcredit.kernels.tree_shap.blocks import LANES, quadrature, traverse, workspace
 from splitcredit.kernels.tree_shap.group_tables import (
+    FEWEST,
     add_from_tables,
     chunks,
     credited,
@@ -66,8 +67,8 @@ def fixed(forest, outputs):
 
 
 def add(of_forest, X, rows, out):
-    """Add what one of `fixed` gives for one block of rows."""
-    look_up.alone(1, *of_forest, X, rows, out.reshape(len(out), -1))
+    """Add what one of `fixed` gives for at most `FEWEST` rows."""
+    look_up.alone(1, *of_forest, X, rows, FEWEST, out.reshape(len(out), -1))
 
 
 def _make(forest, outputs):
