@@ -29,7 +29,7 @@ def forget():
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
-    """A copy of the sources, whose keys are asked for."""
+    """A copy of the sources, from which keys are made."""
     ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=ignore)
     shutil.copytree(ROOT / "data", tmp_path / "data")
