@@ -83,6 +83,15 @@ def test_a_key_does_not_depend_on_the_place_of_the_checkout(checkout):
     assert keys() == copied
 
 
+def test_compiled_code_beside_the_sources_is_no_source(checkout):
+    """Numba keeps its files there if a user calls the library from the checkout."""
+    before = keys()
+    folder = checkout / "src" / "splitcredit" / "kernels" / "__pycache__"
+    folder.mkdir()
+    (folder / "nodes.nbi").write_text("compiled")
+    assert keys() == before
+
+
 def test_hashes_in_the_lock_are_no_versions(checkout):
     before = keys()
     lock = checkout / "requirements.lock"

@@ -62,9 +62,10 @@ def _digest(part):
 
 
 def _files(path):
-    """A file, or all below a folder but hidden ones of editors, pages, and Python's byte code."""
+    """A file, or all below a folder but hidden ones of editors, pages, and compiled code."""
     found = path.rglob("[!.]*") if path.is_dir() else [path]
-    return (file for file in found if file.is_file() and file.suffix not in (".pyc", ".md"))
+    found = (file for file in found if file.is_file() and file.suffix != ".md")
+    return (file for file in found if "__pycache__" not in file.relative_to(ROOT).parts)
 
 
 @cache
