@@ -11,6 +11,17 @@ from splitcredit._tables import check_whole
 _BINS = 100
 # Of the height between two features, what a swarm may take on each side.
 _SPREAD = 0.4
+# Most characters of a feature's name that are drawn, and panels beside each other.
+_LONGEST, _PANELS = 40, 5
+# What the values of a method are, beside those of predictions.
+_OF_PREDICTION = ("tree_shap", "tree_shap_interventional", "saabas", "oob_attributions")
+_UNITS = {
+    **dict.fromkeys(("mdi", "mdi_oob", "ufi", "local_mdi"), "decrease of impurity"),
+    **dict.fromkeys(("air", "penalized_gini"), "decrease of impurity"),
+    "mda": "increase of the error",
+    "permutation": "decrease of the score",
+    "sage": "decrease of the loss",
+}
 
 
 def _checked_top(top):
@@ -22,19 +33,92 @@ def _checked_top(top):
 def of_importance(importance, ax, top):
     """See `Importance.plot`."""
     order = np.argsort(-importance.values, kind="stable")[: _checked_top(top)][::-1]
-    ax = _axes(ax, len(order))
-    error = importance.standard_error[order]
+    ax = new_axes(ax, len(order))
+    _bars(ax, importance.values[order], importance.standard_error[order])
+    label(ax, importance, order, f"importance by {importance.method}")
+    return ax
+
+
+def side_by_side(importances, top=20):
+    """See `Importance.side_by_side`."""
+    named = _by_label(importances)
+    features = next(iter(named.values())).feature_names
+    for name, one in named.items():
+        if sorted(one.feature_names) != sorted(features):
+            raise ValueError(
+                f"{name!r} is of the features {list(one.feature_names)[:5]}, and another measure "
+                f"of {list(features)[:5]}: pass importances of the same features"
+            )
+    places = [[one.feature_names.index(name) for name in features] for one in named.values()]
+    values = np.array([one.values[j] for one, j in zip(named.values(), places, strict=True)])
+    errors = [one.standard_error[j] for one, j in zip(named.values(), places, strict=True)]
+    rank = np.argsort(np.argsort(-values, axis=1, kind="stable"), axis=1).mean(axis=0)
+    order = np.argsort(rank, kind="stable")[: _checked_top(top)][::-1]
+    axes = _panels(len(named), len(order))
+    for k, (ax, (name, one)) in enumerate(zip(axes, named.items(), strict=True)):
+        _bars(ax, values[k, order], errors[k][order])
+        label(ax, one, [places[k][j] for j in order], unit(one))
+        ax.set_title(shortened(name, 20), fontsize="small")
+        ax.xaxis.label.set_size("x-small")
+        ax.tick_params("x", labelsize="x-small")
+        ax.locator_params("x", nbins=2)
+        if k % _PANELS:
+            ax.tick_params("y", labelleft=False)
+            for note in ax.texts:
+                note.set_visible(False)
+    return axes
+
+
+def _by_label(importances):
+    """Importances by what is written over them: their labels, or their methods."""
+    if hasattr(importances, "items"):
+        named = {str(name): one for name, one in importances.items()}
+    else:
+        named = {}
+        for one in importances:
+            twins = sum(one.method == other.method for other in named.values())
+            named[f"{one.method} ({twins + 1})" if twins else one.method] = one
+    if not named:
+        raise ValueError("no importances are given: pass at least one")
+    return named
+
+
+def _panels(n_panels, n_features):
+    """Axes (n_panels,) in rows of a few."""
+    columns = min(n_panels, _PANELS)
+    rows = -(-n_panels // columns)
+    size = 2.2 + 1.5 * columns, rows * (0.9 + 0.28 * max(n_features, 1))
+    figure = _pyplot().figure(figsize=size, layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for ax in axes[n_panels:]:
+        ax.remove()
+    return axes[:n_panels]
+
+
+def _bars(ax, values, errors):
     ax.barh(
-        np.arange(len(order)),
-        importance.values[order],
-        xerr=error if error.any() else None,
+        np.arange(len(values)),
+        values,
+        xerr=errors if errors.any() else None,
         color="tab:blue",
         error_kw={"elinewidth": 1, "ecolor": "0.3", "capsize": 2},
     )
-    if (importance.values[order] < 0).any():
+    if (values < 0).any():
         ax.axvline(0, color="0.5", linewidth=0.8)
-    _label(ax, importance, order, f"importance by {importance.method}")
-    return ax
+
+
+def unit(result):
+    """What the values of a result count, in words; "" if that is not known."""
+    if result.method in _OF_PREDICTION:
+        output = result.parameters.get("model_output", "raw").replace("_", " ")
+        return f"units of the {'prediction' if output == 'raw' else output}"
+    return _UNITS.get(result.method, result.parameters.get("kind", ""))
+
+
+def shortened(text, longest=_LONGEST):
+    """A text with its middle left out, if it is longer than that."""
+    text, head = str(text), longest * 2 // 3
+    return text if len(text) <= longest else f"{text[:head]}…{text[head + 1 - longest :]}"
 
 
 def of_attribution(attribution, ax, output, top, X):
@@ -50,16 +134,16 @@ def of_attribution(attribution, ax, output, top, X):
     if n:
         means = np.abs(attribution.values[:, :, outputs]).mean(axis=0, dtype=np.float64)
     order = np.argsort(-means.sum(axis=1), kind="stable")[: _checked_top(top)][::-1]
-    ax = _axes(ax, len(order))
+    ax = new_axes(ax, len(order))
     if len(outputs) > 1:
         _stacked_bars(ax, means[order], [attribution.output_names[c] for c in outputs])
-        _label(ax, attribution, order, f"mean |{attribution.method}|")
+        label(ax, attribution, order, f"mean |{attribution.method}|")
         return ax
     X = None if X is None else rows_to_show(X, attribution.feature_names)
     X = None if X is None else _numbers(X)
     _swarms(ax, attribution.values[:, order, outputs[0]], None if X is None else X[:, order])
     name = attribution.output_names[outputs[0]]
-    _label(ax, attribution, order, f"attribution by {attribution.method} to {name!r}")
+    label(ax, attribution, order, f"attribution by {attribution.method} to {name!r}")
     return ax
 
 
@@ -79,24 +163,40 @@ def _outputs(attribution, output):
     return list(range(len(names))) if output is None else [index_of(names, output, "output")]
 
 
-def _axes(ax, n_features):
+def new_axes(ax, n_features):
+    """The axes that are given, or new ones with room for some features."""
     if ax is not None:
         return ax
+    height = 1.2 + 0.32 * max(n_features, 1)
+    return _pyplot().subplots(figsize=(6.4, height), layout="constrained")[1]
+
+
+def _pyplot():
     try:
-        from matplotlib import pyplot as plt
+        from matplotlib import pyplot
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
             "plots need matplotlib, which is not installed: pip install matplotlib"
         ) from None
-
-    height = 1.2 + 0.32 * max(n_features, 1)
-    return plt.subplots(figsize=(6.4, height), layout="constrained")[1]
+    return pyplot
 
 
-def _label(ax, result, order, text):
-    names = [result.feature_names[j] for j in order]
-    ax.set_yticks(np.arange(len(order)), names)
-    ax.set_ylim(-0.7, len(order) - 0.3)
+def label(ax, result, order, text):
+    """Names of features beside their rows, how many others there are, and what the axis shows."""
+    names, left_out = result.feature_names, len(result.feature_names) - len(order)
+    ax.set_yticks(np.arange(len(order)), [shortened(names[j]) for j in order])
+    ax.set_ylim(-0.7 - 0.7 * (left_out > 0), len(order) - 0.3)
+    if left_out:
+        ax.annotate(
+            f"and {left_out} more feature{'s' * (left_out > 1)}",
+            (0, -1),
+            xycoords=("axes fraction", "data"),
+            xytext=(-4, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            color="0.4",
+        )
     ax.set_xlabel(text)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)

@@ -344,6 +344,34 @@ class Importance:
 
         return _plots.of_importance(self, ax, top)
 
+    @staticmethod
+    def side_by_side(importances, top: int = 20):
+        """Draw importances of several measures, a panel for each, in its own units.
+
+        The features have the same order in all panels: that of their mean place over the measures.
+        Needs matplotlib.
+
+        Parameters
+        ----------
+        importances : list of Importance, or dict of str to Importance
+            Of the same features; the names of a dict stand over the panels.
+        top : int
+            Most features that are drawn.
+
+        Returns
+        -------
+        array of matplotlib Axes (n_importances,)
+
+        Raises
+        ------
+        ValueError
+            If there are none, they are not of the same features, or `top` is no whole number
+            from 1.
+        """
+        from splitcredit import _plots
+
+        return _plots.side_by_side(importances, top)
+
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Every field as an array that `numpy.savez` can store."""
         return {
