@@ -41,7 +41,7 @@ def main(chosen):
 def pages(methods) -> list[str]:
     """Pages with pictures that their code draws."""
     names = [*(method.name for method in methods), INTERACTIONS]
-    return ["own_model.md", *(f"measures/{name}.md" for name in names)]
+    return ["own_model.md", "gallery.md", *(f"measures/{name}.md" for name in names)]
 
 
 def frames(methods) -> dict[str, tuple[str, str]]:
@@ -107,11 +107,13 @@ def drawn(page, example, names=None):
 
 
 def numbers(ax) -> list[float]:
-    """What axes show, to six digits: lengths of bars, heights of lines, and where dots are."""
+    """What axes show, to six digits: bars, heights of lines, where dots are, some of the colors."""
     shown = [bar.get_width() for bar in ax.patches]
     shown += [y for line in ax.lines for y in line.get_ydata()]
     for dots in ax.collections:
         shown += list(dots.get_offsets()[:, 0]) if hasattr(dots, "get_sizes") else []
+    for image in ax.images:
+        shown += list(image.get_array()[:, ::10].ravel())
     return [float(f"{x:.6g}") for x in shown]
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from splitcredit._names import index_of, rows_to_show
-from splitcredit._tables import check_whole
+from splitcredit._names import feature_index, index_of, rows_to_show
+from splitcredit._tables import check_choice, check_whole
 
 # Bins along the axis in which the rows of dots of a beeswarm are counted.
 _BINS = 100
@@ -13,8 +13,10 @@ _BINS = 100
 _SPREAD = 0.4
 # Most characters of a feature's name that are drawn, and panels beside each other.
 _LONGEST, _PANELS = 40, 5
-# What the values of a method are, beside those of predictions.
-_OF_PREDICTION = ("tree_shap", "tree_shap_interventional", "saabas", "oob_attributions")
+KINDS = ("bar", "beeswarm", "heatmap", "scatter", "waterfall")
+# Methods whose values and baseline add up to the prediction.
+ADD_UP = ("tree_shap", "tree_shap_interventional", "saabas")
+# What the values of other methods are.
 _UNITS = {
     **dict.fromkeys(("mdi", "mdi_oob", "ufi", "local_mdi"), "decrease of impurity"),
     **dict.fromkeys(("air", "penalized_gini"), "decrease of impurity"),
@@ -88,7 +90,7 @@ def _panels(n_panels, n_features):
     columns = min(n_panels, _PANELS)
     rows = -(-n_panels // columns)
     size = 2.2 + 1.5 * columns, rows * (0.9 + 0.28 * max(n_features, 1))
-    figure = _pyplot().figure(figsize=size, layout="constrained")
+    figure = pyplot().figure(figsize=size, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
     for ax in axes[n_panels:]:
         ax.remove()
@@ -109,10 +111,17 @@ def _bars(ax, values, errors):
 
 def unit(result):
     """What the values of a result count, in words; "" if that is not known."""
-    if result.method in _OF_PREDICTION:
+    if result.method in (*ADD_UP, "oob_attributions"):
         output = result.parameters.get("model_output", "raw").replace("_", " ")
         return f"units of the {'prediction' if output == 'raw' else output}"
     return _UNITS.get(result.method, result.parameters.get("kind", ""))
+
+
+def title(attribution, outputs, what=None):
+    """What an axis shows: the method or a summary of it, the output if it is one, and the unit."""
+    of = f" of {attribution.output_names[outputs[0]]!r}" if len(outputs) == 1 else ""
+    counted = unit(attribution)
+    return f"{what or attribution.method}{of}" + (f"\n({counted})" if counted else "")
 
 
 def shortened(text, longest=_LONGEST):
@@ -121,36 +130,58 @@ def shortened(text, longest=_LONGEST):
     return text if len(text) <= longest else f"{text[:head]}…{text[head + 1 - longest :]}"
 
 
-def of_attribution(attribution, ax, output, top, X):
+def of_attribution(attribution, ax, output, top, X, kind, row, feature):
     """See `Attribution.plot`."""
+    from splitcredit import _plot_kinds
+
     n, p, _ = attribution.values.shape
     if X is not None and np.shape(X) != (n, p):
         raise ValueError(
             f"X has shape {np.shape(X)}, and {(n, p)} was explained: pass the same rows, as the "
             "trees see them"
         )
-    outputs = _outputs(attribution, output)
+    outputs, names = _outputs(attribution, output), attribution.output_names
+    if kind is not None:
+        _check_kind(kind, n, [names[c] for c in outputs])
     means = np.zeros((p, len(outputs)))
     if n:
         means = np.abs(attribution.values[:, :, outputs]).mean(axis=0, dtype=np.float64)
-    order = np.argsort(-means.sum(axis=1), kind="stable")[: _checked_top(top)][::-1]
-    ax = new_axes(ax, len(order))
-    if len(outputs) > 1:
-        _stacked_bars(ax, means[order], [attribution.output_names[c] for c in outputs])
-        label(ax, attribution, order, f"mean |{attribution.method}|")
-        return ax
+    ranking = np.argsort(-means.sum(axis=1), kind="stable")
+    order = ranking[: _checked_top(top)][::-1]
     X = None if X is None else rows_to_show(X, attribution.feature_names)
-    X = None if X is None else _numbers(X)
+    if kind == "waterfall":
+        return _plot_kinds.waterfall(attribution, ax, outputs[0], top, X, row)
+    if kind == "scatter":
+        known = attribution.feature_names
+        j = ranking[0] if feature is None else feature_index(known, feature, "feature")
+        return _plot_kinds.scatter(attribution, ax, outputs[0], X, j)
+    if kind == "heatmap":
+        return _plot_kinds.heatmap(attribution, ax, outputs[0], order)
+    ax = new_axes(ax, len(order))
+    if len(outputs) > 1 or kind == "bar":
+        _stacked_bars(ax, means[order], [names[c] for c in outputs])
+        text = f"mean |{attribution.method}|"
+        label(ax, attribution, order, text if kind is None else title(attribution, outputs, text))
+        return ax
+    X = None if X is None else numbers(X)
     _swarms(ax, attribution.values[:, order, outputs[0]], None if X is None else X[:, order])
-    name = attribution.output_names[outputs[0]]
-    label(ax, attribution, order, f"attribution by {attribution.method} to {name!r}")
+    label(ax, attribution, order, f"attribution by {attribution.method} to {names[outputs[0]]!r}")
     return ax
 
 
-def _numbers(X):
+def _check_kind(kind, n, outputs):
+    """Refuse a kind that there is not, or that does not show what is to be drawn."""
+    check_choice("kind", kind, KINDS)
+    if kind != "bar" and len(outputs) > 1:
+        raise ValueError(f"kind={kind!r} shows one output: pass output=, one of {outputs[:10]}")
+    if kind not in ("bar", "beeswarm") and n == 0:
+        raise ValueError(f"kind={kind!r} shows rows, and none were explained: explain some")
+
+
+def numbers(X):
     """The values of the rows, with NaN, which is gray, in place of labels, which have no order."""
     try:
-        return np.asarray(X, np.float64)
+        return np.array(X, np.float64)
     except (TypeError, ValueError):
         import pandas as pd
 
@@ -167,18 +198,22 @@ def new_axes(ax, n_features):
     """The axes that are given, or new ones with room for some features."""
     if ax is not None:
         return ax
-    height = 1.2 + 0.32 * max(n_features, 1)
-    return _pyplot().subplots(figsize=(6.4, height), layout="constrained")[1]
+    height = 1.2 + 0.32 * max(n_features, 4)
+    return pyplot().subplots(figsize=(6.4, height), layout="constrained")[1]
 
 
-def _pyplot():
+def pyplot():
+    """Matplotlib's functions for figures.
+
+    ModuleNotFoundError if it is not installed.
+    """
     try:
-        from matplotlib import pyplot
+        from matplotlib import pyplot as plt
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
             "plots need matplotlib, which is not installed: pip install matplotlib"
         ) from None
-    return pyplot
+    return plt
 
 
 def label(ax, result, order, text):
@@ -207,7 +242,8 @@ def _stacked_bars(ax, means, names):
     for c, name in enumerate(names):
         ax.barh(np.arange(len(means)), means[:, c], left=start, label=name)
         start = start + means[:, c]
-    ax.legend(title="output", frameon=False, loc="lower right")
+    if len(names) > 1:
+        ax.legend(title="output", frameon=False, loc="lower right")
 
 
 def _swarms(ax, values, X):
@@ -215,30 +251,33 @@ def _swarms(ax, values, X):
     ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
     n, shown = values.shape
     width = np.ptp(values) / _BINS if n else 0.0
-    dots = None
+    colored = None
     for k in range(shown):
         height = k + _offsets(values[:, k], width)
-        style = {"s": 9, "linewidths": 0, "rasterized": n > 500}
-        if X is None:
-            ax.scatter(values[:, k], height, color="tab:blue", alpha=0.6, **style)
-            continue
-        color = _shares(X[:, k])
-        is_finite = np.isfinite(color)
-        ax.scatter(values[~is_finite, k], height[~is_finite], color="0.7", **style)
-        dots = ax.scatter(
-            values[is_finite, k],
-            height[is_finite],
-            c=color[is_finite],
-            cmap="coolwarm",
-            vmin=0,
-            vmax=1,
-            **style,
-        )
-    if dots is not None:
-        legend = ax.figure.colorbar(dots, ax=ax, ticks=[0, 1], fraction=0.04, pad=0.02)
-        legend.ax.set_yticklabels(["low", "high"])
-        legend.set_label("value of the feature", labelpad=-8)
-        legend.outline.set_visible(False)
+        color = None if X is None else shares(X[:, k])
+        colored = dots(ax, values[:, k], height, color) or colored
+    if colored is not None:
+        color_bar(ax, colored, "value of the feature")
+
+
+def dots(ax, x, y, color):
+    """Dots of a shade from 0 to 1, gray where it is NaN; returns those with a shade, or None."""
+    style = {"s": 9, "linewidths": 0, "rasterized": len(x) > 500}
+    if color is None:
+        ax.scatter(x, y, color="tab:blue", alpha=0.6, **style)
+        return None
+    is_finite = np.isfinite(color)
+    ax.scatter(x[~is_finite], y[~is_finite], color="0.7", **style)
+    shade = {"c": color[is_finite], "cmap": "coolwarm", "vmin": 0, "vmax": 1}
+    return ax.scatter(x[is_finite], y[is_finite], **shade, **style)
+
+
+def color_bar(ax, dots, text):
+    """What the shades of dots mean."""
+    legend = ax.figure.colorbar(dots, ax=ax, ticks=[0, 1], fraction=0.04, pad=0.02)
+    legend.ax.set_yticklabels(["low", "high"])
+    legend.set_label(text, labelpad=-8)
+    legend.outline.set_visible(False)
 
 
 def _offsets(values, width):
@@ -254,7 +293,7 @@ def _offsets(values, width):
     return step * min(_SPREAD / max(step.max(), 1), 0.06)
 
 
-def _shares(x):
+def shares(x):
     """Place of each value between the 5th and the 95th percentile, 0 to 1; NaN stays NaN."""
     finite = x[np.isfinite(x)]
     if len(finite) == 0:

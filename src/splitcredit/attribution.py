@@ -145,11 +145,12 @@ class Attribution:
 
         return _groups.of_attribution(self, groups)
 
-    def plot(self, ax=None, output=None, top: int = 20, X=None):
-        """Draw the attributions of all rows, the features with the largest mean ``|value|`` on top.
+    def plot(
+        self, ax=None, output=None, top: int = 20, X=None, *, kind=None, row=None, feature=None
+    ):
+        """Draw the attributions, the features with the largest mean ``|value|`` on top.
 
-        One output: a dot for each row, colored by the value of the feature if X is given. Several:
-        bars of the mean ``|value|``, with one part for each output. Needs matplotlib.
+        Needs matplotlib.
 
         Parameters
         ----------
@@ -161,6 +162,20 @@ class Attribution:
             Most features that are drawn.
         X : array-like or DataFrame (n_samples, n_features), optional
             The rows that were explained, as the trees see them.
+        kind : {"beeswarm", "bar", "waterfall", "scatter", "heatmap"}, optional
+            ``"beeswarm"`` is a dot for each row, colored by the value of the feature if X is given.
+            ``"bar"`` shows the mean ``|value|``, with one part for each output. ``"waterfall"``
+            goes from the baseline of one row to what it gets with all features. ``"scatter"`` shows
+            the attributions of one feature against its values. Its color is the feature that
+            explains most of their variance among rows with similar values of the first: by a line
+            within each of ten groups of rows. ``"heatmap"`` has a color for each row and feature,
+            with rows in the order of their predictions. By default dots for one output, and bars
+            for several.
+        row : int, optional
+            Position of the row of a waterfall; not needed if there is one.
+        feature : str or int, optional
+            Name or index of the feature of a scatter; by default that with the largest mean
+            ``|value|``.
 
         Returns
         -------
@@ -169,12 +184,13 @@ class Attribution:
         Raises
         ------
         ValueError
-            If there is no such output, `top` is no whole number from 1, or X has not the shape and
-            the columns of the rows that were explained.
+            If there is no such output, kind, row or feature, `top` is no whole number from 1, X has
+            not the shape and the columns of the rows that were explained, or the kind needs X or
+            one output.
         """
         from splitcredit import _plots
 
-        return _plots.of_attribution(self, ax, output, top, X)
+        return _plots.of_attribution(self, ax, output, top, X, kind, row, feature)
 
     def to_shap(self, X=None):
         """As a ``shap.Explanation``, for shap's plots; needs shap.

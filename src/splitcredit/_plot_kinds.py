@@ -1,0 +1,187 @@
+"""Pictures of one row, of one feature, and of all attributions; see `Attribution.plot`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from splitcredit import _plots
+from splitcredit._tables import check_whole
+
+# Groups of rows with similar values of a feature, in which others are compared with it.
+_GROUPS = 10
+# Most labels of categories on an axis.
+_LABELS = 20
+
+
+def waterfall(attribution, ax, output, top, X, row):
+    """Bars from the baseline, at the bottom, to what the row gets with all features."""
+    n = len(attribution.values)
+    row = 0 if row is None and n == 1 else row
+    if row is None:
+        raise ValueError(f"a waterfall shows one row: pass row=, a position below {n}")
+    check_whole("row", row)
+    if row >= n:
+        raise ValueError(f"row={row}: {n} rows were explained, pass a position below {n}")
+    values = attribution.values[row, :, output].astype(np.float64)
+    order = np.argsort(-np.abs(values), kind="stable")[:top][::-1]
+    ax = _plots.new_axes(ax, len(order))
+    places, steps = np.arange(len(order)), values[order]
+    if len(order) < len(values):
+        places, steps = np.r_[-1, places], np.r_[values.sum() - steps.sum(), steps]
+    start = np.broadcast_to(attribution.baseline, attribution.values[:, 0].shape)[row, output]
+    ends = start + np.cumsum(steps)
+    ax.barh(places, steps, left=ends - steps, color=np.where(steps < 0, "tab:blue", "tab:red"))
+    for place, step, end in zip(places, steps, ends, strict=True):
+        side = -1 if step < 0 else 1
+        ax.annotate(
+            _signed(f"{step:+.3g}"),
+            (end, place),
+            xytext=(3 * side, 0),
+            textcoords="offset points",
+            ha="right" if step < 0 else "left",
+            va="center",
+            fontsize="small",
+        )
+    for x in (start, ends[-1]):
+        ax.axvline(x, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
+    corners = np.r_[start, ends]
+    room = 0.2 * (np.ptp(corners) or 1.0)
+    ax.set_xlim(corners.min() - room, corners.max() + room)
+    reach = f"from the baseline {start:.4g} to {ends[-1]:.4g}"
+    _plots.label(ax, attribution, order, f"{_plots.title(attribution, [output])}\n{reach}")
+    if X is not None:
+        shown = [_text(_column(X, j).iloc[row]) for j in order]
+        names = [_plots.shortened(attribution.feature_names[j], 30) for j in order]
+        texts = [f"{name} = {text}" for name, text in zip(names, shown, strict=True)]
+        ax.set_yticks(np.arange(len(order)), texts)
+    return ax
+
+
+def scatter(attribution, ax, output, X, j):
+    """A dot for each row: the value of a feature, and its attribution."""
+    if X is None:
+        raise ValueError("a scatter shows the values of a feature: pass X=, the explained rows")
+    values, names = attribution.values[:, j, output], attribution.feature_names
+    x, labels = places_of(_column(X, j))
+    table = _plots.numbers(X)
+    table[:, j] = x
+    k = partner(values, table, j)
+    ax = _plots.new_axes(ax, 8)
+    ax.axhline(0, color="0.6", linewidth=0.8, zorder=0)
+    is_known = np.isfinite(x)
+    low, high = (x[is_known].min(), x[is_known].max()) if is_known.any() else (0.0, 1.0)
+    width = (high - low) or 1.0
+    beside = low - 0.08 * width if labels is None else -1.0
+    place = np.where(is_known, x, beside)
+    colors = None if k is None else _plots.shares(table[:, k])
+    text = "" if k is None else f"value of {_plots.shortened(names[k], 30)}"
+    dots = _plots.dots(ax, place, values, colors)
+    if dots is not None:
+        _plots.color_bar(ax, dots, text)
+    if labels is not None:
+        ticks = np.arange(0, len(labels), -(-len(labels) // _LABELS) or 1)
+        texts = [_plots.shortened(labels[c], 20) for c in ticks]
+    elif not is_known.all():
+        ticks = ax.get_xticks()
+        ticks = ticks[(ticks > beside + 0.12 * width) & (ticks <= high)]
+        texts = [_signed(f"{tick:.4g}") for tick in ticks]
+    else:
+        ticks, texts = [], []
+    if not is_known.all():
+        ticks = [beside, *ticks]
+        texts = ["not finite" if np.isinf(x).any() else "missing", *texts]
+    if texts:
+        ax.set_xticks(ticks, texts, rotation=90 if sum(map(len, texts)) > 70 else 0)
+    ax.set_xlabel(_plots.shortened(names[j]))
+    ax.set_ylabel(_plots.title(attribution, [output]))
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    return ax
+
+
+def heatmap(attribution, ax, output, order):
+    """A column for each row, by rising prediction, and a color for each attribution."""
+    values = attribution.values[:, :, output]
+    columns = np.argsort(attribution.totals()[:, output], kind="stable")
+    largest = float(np.percentile(np.abs(values[:, order]), 99)) or float(np.abs(values).max())
+    ax = _plots.new_axes(ax, len(order))
+    image = ax.imshow(
+        values[np.ix_(columns, order)].T,
+        aspect="auto",
+        cmap="coolwarm",
+        vmin=-largest,
+        vmax=largest or 1.0,
+        interpolation="nearest",
+    )
+    total = "prediction" if attribution.method in _plots.ADD_UP else "sum of attributions"
+    text = f"{attribution.method} of {attribution.output_names[output]!r}"
+    _plots.label(ax, attribution, order, f"{text} in {len(values)} rows, by rising {total}")
+    ax.set_xticks([])
+    bar = ax.figure.colorbar(image, ax=ax, fraction=0.04, pad=0.02)
+    bar.set_label(_plots.unit(attribution), fontsize="small")
+    bar.outline.set_visible(False)
+    return ax
+
+
+def partner(values, X, j):
+    """The feature that the attributions of feature j depend on most, beside j itself.
+
+    Rows are sorted by feature j and cut into ten groups of equal size. Within the groups, a line
+    in each other feature explains a share of the variance of the attributions; the feature with
+    the largest share is taken. None if no feature explains anything.
+
+    Parameters
+    ----------
+    values : float (n_samples,)
+        Attributions of feature j.
+    X : float64 (n_samples, n_features)
+        NaN counts as the mean of its group.
+    j : int
+    """
+    explained, is_known = np.zeros(X.shape[1]), np.isfinite(X)
+    by_value = np.argsort(X[:, j], kind="stable")
+    for rows in np.array_split(by_value, min(_GROUPS, max(len(X) // _GROUPS, 1))):
+        known, count = is_known[rows], np.maximum(is_known[rows].sum(axis=0), 1)
+        mean = np.where(known, X[rows], 0.0).sum(axis=0) / count
+        centered = np.where(known, X[rows] - np.where(known, mean, 0.0), 0.0)
+        squares = (centered**2).sum(axis=0)
+        products = (values[rows] - values[rows].mean()) @ centered
+        explained += np.divide(products**2, squares, out=np.zeros(len(squares)), where=squares > 0)
+    explained[j] = 0.0
+    return int(explained.argmax()) if explained.any() else None
+
+
+def places_of(column):
+    """Where the values of a column stand on an axis, float64, and labels of 0, 1, ... or None.
+
+    Numbers stand at themselves, labels at their places in the order of the categories. Missing
+    ones are NaN.
+    """
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(column):
+        return column.to_numpy(np.float64, na_value=np.nan), None
+    labels = pd.Categorical(column).remove_unused_categories()
+    return np.where(labels.codes < 0, np.nan, labels.codes), [str(c) for c in labels.categories]
+
+
+def _column(X, j):
+    import pandas as pd
+
+    if hasattr(X, "iloc"):
+        return X.iloc[:, j]
+    return pd.Series(np.asarray(X)[:, j]).infer_objects()
+
+
+def _signed(number):
+    return number.replace("-", "\N{MINUS SIGN}")
+
+
+def _text(value):
+    """A value of a feature as a reader writes it."""
+    if isinstance(value, (bool, np.bool_, str)):
+        return _plots.shortened(value, 20)
+    try:
+        return "missing" if np.isnan(value) else f"{value:.4g}"
+    except (TypeError, ValueError):
+        return "missing" if value is None or str(value) == "<NA>" else _plots.shortened(value, 20)

@@ -1,0 +1,148 @@
+"""Pictures of attributions and of importances: what is drawn where, and what stands beside it."""
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+
+from splitcredit import Attribution, Importance
+from splitcredit._plot_kinds import partner
+
+matplotlib.use("Agg")
+NAMES = ("dose", "age", "color", "size")
+
+
+@pytest.fixture
+def rows():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(60, 4)), columns=NAMES)
+    X["color"] = pd.Categorical(["red", "blue", None] * 20)
+    X.loc[:3, "dose"] = np.nan
+    return X
+
+
+@pytest.fixture
+def explained(rows):
+    values = np.random.default_rng(1).normal(size=(60, 4, 1)) * [[[4], [1], [2], [0.1]]]
+    return Attribution(values, [0.5], NAMES, ["ill"], "tree_shap")
+
+
+def texts(labels):
+    return [text.get_text() for text in labels]
+
+
+def test_a_waterfall_goes_from_the_baseline_to_the_prediction_of_its_row(explained, rows):
+    """Bars that start at 0, or leave the features out that have no bar, do not add up."""
+    ax = explained.plot(kind="waterfall", row=2, X=rows, top=3)
+    values = explained.values[2, :, 0]
+    order = np.argsort(-abs(values))
+    starts = [bar.get_x() for bar in ax.patches]
+    widths = [bar.get_width() for bar in ax.patches]
+    np.testing.assert_allclose(widths, values[order][::-1])
+    np.testing.assert_allclose(starts, 0.5 + np.cumsum([0, *widths[:-1]]))
+    np.testing.assert_allclose(starts[-1] + widths[-1], explained.totals()[2, 0])
+    assert [bar.get_y() < -0.5 for bar in ax.patches] == [True, False, False, False]
+    assert "and 1 more feature" in texts(ax.texts)
+    assert {"dose = missing", "color = missing"} <= set(texts(ax.get_yticklabels()))
+    assert f"from the baseline 0.5 to {explained.totals()[2, 0]:.4g}" in ax.get_xlabel()
+    low, high = ax.get_xlim()
+    assert low < min(starts) and high > max(starts)
+
+
+def test_a_scatter_has_a_dot_for_each_row_and_missing_values_beside_the_others(explained, rows):
+    """Rows with a missing value were not drawn at all."""
+    ax = explained.plot(kind="scatter", X=rows)
+    offsets = np.concatenate([np.asarray(dots.get_offsets()) for dots in ax.collections])
+    assert ax.get_xlabel() == "dose"
+    np.testing.assert_allclose(np.sort(offsets[:, 1]), np.sort(explained.values[:, 0, 0]))
+    beside = np.isin(offsets[:, 1], explained.values[:4, 0, 0])
+    assert len(set(offsets[beside, 0])) == 1 and offsets[beside, 0].max() < rows["dose"].min()
+    assert dict(zip(texts(ax.get_xticklabels()), ax.get_xticks(), strict=True))["missing"] == (
+        pytest.approx(offsets[beside, 0][0])
+    )
+
+
+def test_labels_of_categories_stand_on_the_axis_of_a_scatter(explained, rows):
+    ax = explained.plot(kind="scatter", X=rows, feature="color")
+    places = dict(zip(texts(ax.get_xticklabels()), ax.get_xticks(), strict=True))
+    assert places == {"missing": -1, "blue": 0, "red": 1}
+    offsets = np.concatenate([np.asarray(dots.get_offsets()) for dots in ax.collections])
+    for label, first in (("red", 0), ("blue", 1), ("missing", 2)):
+        drawn = np.sort(offsets[offsets[:, 0] == places[label], 1])
+        np.testing.assert_allclose(drawn, np.sort(explained.values[first::3, 2, 0]))
+
+
+def test_the_color_of_a_scatter_is_the_feature_that_interacts_most():
+    """The product of a and b has no linear trend in b over all rows, but within groups it has."""
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    X[::7, 2] = np.nan
+    values = np.c_[X[:, 0] * X[:, 1], X[:, 1], np.zeros(500)]
+    assert partner(values[:, 0], X, 0) == 1
+    assert partner(np.zeros(500), X, 0) is None
+    explained = Attribution(values[:, :, None], [0.0], "abc", ["y"], "tree_shap")
+    colored = explained.plot(kind="scatter", X=X, feature="a")
+    assert colored.figure.axes[-1].get_ylabel() == "value of b"
+    assert len(explained.plot(kind="scatter", X=X, feature=2).figure.axes) == 1
+
+
+def test_a_heatmap_has_the_rows_in_the_order_of_their_predictions(explained):
+    ax = explained.plot(kind="heatmap", top=2)
+    (image,) = ax.images
+    order = np.argsort(explained.totals()[:, 0])
+    np.testing.assert_array_equal(image.get_array(), explained.values[order][:, [2, 0], 0].T)
+    assert texts(ax.get_yticklabels()) == ["color", "dose"]
+    assert "and 2 more features" in texts(ax.texts)
+    assert "60 rows, by rising prediction" in ax.get_xlabel()
+
+
+def test_bars_of_one_output_are_means_of_absolute_values_and_name_their_unit(explained):
+    ax = explained.plot(kind="bar")
+    means = np.sort(abs(explained.values[:, :, 0]).mean(axis=0))
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], means)
+    assert "'ill'" in ax.get_xlabel() and "units of the prediction" in ax.get_xlabel()
+
+
+def test_pictures_that_cannot_be_drawn_are_refused_with_what_to_pass(explained, rows):
+    several = Attribution(np.ones((2, 1, 2)), [0.0, 0.0], ["a"], ["no", "yes"], "saabas")
+    for refused, options, message in (
+        (explained, {"kind": "pie"}, "kind='pie': available are"),
+        (explained, {"kind": "waterfall"}, "pass row=, a position below 60"),
+        (explained, {"kind": "waterfall", "row": 60}, "row=60: 60 rows were explained"),
+        (explained, {"kind": "scatter"}, "pass X="),
+        (explained, {"kind": "scatter", "X": rows, "feature": "sex"}, "feature: 'sex' is neither"),
+        (several, {"kind": "heatmap"}, r"pass output=, one of \['no', 'yes'\]"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            refused.plot(**options)
+
+
+@pytest.mark.parametrize("kind", ["bar", "beeswarm", "waterfall", "scatter", "heatmap"])
+@pytest.mark.parametrize("n_features", [1, 200])
+def test_every_kind_draws_one_feature_and_many_and_cuts_long_names(kind, n_features):
+    values = np.random.default_rng(0).normal(size=(5, n_features, 1))
+    names = [f"{'long ' * 20}{j}" for j in range(n_features)]
+    explained = Attribution(values, [0.0], names, ["y"], "local_mdi")
+    ax = explained.plot(kind=kind, X=values[:, :, 0], row=1)
+    ax.figure.canvas.draw()
+    room = ax.get_window_extent().width / ax.figure.bbox.width
+    assert room > 0.4
+    if kind != "scatter":
+        assert ("and 180 more features" in texts(ax.texts)) == (n_features == 200)
+
+
+def test_importances_side_by_side_share_the_order_of_the_features_and_keep_their_units():
+    """Values of another order of features were drawn under wrong names."""
+    first = Importance([3.0, 1.0, 2.0], ["a", "b", "c"], "mdi")
+    second = Importance([1e-3, 3e-3, -1e-3], ["b", "a", "c"], "sage", {}, [1e-4, 0, 0])
+    axes = Importance.side_by_side([first, second, first])
+    assert [ax.get_title() for ax in axes] == ["mdi", "sage", "mdi (2)"]
+    assert [ax.get_xlabel() for ax in axes[:2]] == ["decrease of impurity", "decrease of the loss"]
+    assert texts(axes[0].get_yticklabels()) == ["b", "c", "a"]
+    widths = [[bar.get_width() for bar in ax.patches] for ax in axes]
+    np.testing.assert_allclose(widths, [[1, 2, 3], [1e-3, -1e-3, 3e-3], [1, 2, 3]])
+    cut = Importance.side_by_side({"ours": first}, top=1)
+    assert cut[0].get_title() == "ours" and texts(cut[0].texts) == ["and 2 more features"]
+    with pytest.raises(ValueError, match="'sage' is of the features"):
+        Importance.side_by_side([first, Importance([1.0], ["z"], "sage")])
+    with pytest.raises(ValueError, match="no importances"):
+        Importance.side_by_side([])
