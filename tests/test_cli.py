@@ -1,0 +1,245 @@
+"""The command line: the functions' own numbers from files, one line where something is wrong."""
+
+import importlib.util
+import json
+import pickle
+import re
+import shlex
+import sys
+import typing
+from io import StringIO
+from pathlib import Path
+from types import SimpleNamespace
+
+import lightgbm
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost
+from click.testing import CliRunner
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import splitcredit
+from splitcredit import _command_files as files
+from splitcredit import _ranks
+from splitcredit.cli import _hints, _typed, cli
+
+matplotlib.use("Agg")
+PAGE = (Path(__file__).resolve().parents[1] / "docs" / "command_line.md").read_text()
+EXAMPLES = [command.epilog.split("splitcredit ")[1] for command in cli.commands.values()]
+LINES = dict.fromkeys([*re.findall(r"^splitcredit (.*)$", PAGE, re.M), *EXAMPLES])
+
+
+def run(*arguments, **options):
+    return CliRunner().invoke(cli, [str(a) for a in arguments], **options)
+
+
+def read(result):
+    assert result.exit_code == 0, result.output
+    return pd.read_csv(StringIO(result.stdout))
+
+
+@pytest.fixture(scope="module")
+def data():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(90, 3)), columns=["dose", "age", "size"])
+    return X, (X["dose"] + X["age"] > 0).astype(int)
+
+
+@pytest.fixture
+def rows(data, tmp_path):
+    X, y = data
+    X.assign(y=y, id="a").to_csv(tmp_path / "rows.csv", index=False)
+    return tmp_path / "rows.csv"
+
+
+@pytest.fixture
+def booster(data, tmp_path):
+    xgboost.XGBClassifier(n_estimators=5).fit(*data).save_model(tmp_path / "model.json")
+    return tmp_path / "model.json"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """A folder with the files that the page writes."""
+    pytest.importorskip("skops")
+    folder = tmp_path_factory.mktemp("page")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        exec(re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)[0], {})
+    return folder
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_examples_of_the_page_and_of_every_help_run(line, page, monkeypatch):
+    if line.startswith("audit"):
+        pytest.importorskip("splitcredit.auditing")
+    monkeypatch.chdir(page)
+    line, _, source = line.partition(" < ")
+    arguments = shlex.split(line)
+    result = run(*arguments, input=Path(source).read_text() if source else None)
+    assert result.exit_code == 0, result.output
+    out = arguments[arguments.index("--out") + 1] if "--out" in arguments else None
+    assert result.stdout if out is None else Path(out).stat().st_size > 0
+    assert not list(page.glob("*.part"))
+
+
+def test_models_of_every_library_give_the_numbers_of_the_functions(data, rows, tmp_path):
+    """Also the target and a column that the model does not know were given to the trees."""
+    X, y = data
+    forest = RandomForestClassifier(5, random_state=0).fit(X, y)
+    grown = lightgbm.LGBMClassifier(n_estimators=5, verbose=-1).fit(X, y)
+    boosted = xgboost.XGBClassifier(n_estimators=5).fit(X, y)
+    grown.booster_.save_model(tmp_path / "model.txt")
+    boosted.save_model(tmp_path / "model.ubj")
+    steps = make_pipeline(StandardScaler(), RandomForestClassifier(5)).fit(X, y)
+    models = {"model.txt": grown, "model.ubj": boosted, "model.npz": forest}
+    with open(tmp_path / "model.npz", "wb") as file:
+        np.savez(file, **splitcredit.to_forest(forest).to_arrays())
+    if importlib.util.find_spec("skops"):
+        import skops.io
+
+        own = {"forest.skops": forest, "lightgbm.skops": grown, "steps.skops": steps}
+        for name, model in (own | {"xgboost.skops": boosted}).items():
+            skops.io.dump(model, tmp_path / name)
+            models[name] = model
+    for name, model in models.items():
+        frame = read(run("explain", tmp_path / name, rows, "--target", "y"))
+        own = splitcredit.explain(model, X)
+        np.testing.assert_array_equal(frame[list(X)], own.to_frame()[list(X)], name)
+        totals = frame["baseline"] + frame[list(X)].sum(axis=1)
+        np.testing.assert_allclose(totals, own.totals().ravel(), rtol=0, atol=1e-12)
+
+
+def test_parts_of_a_table_have_the_bytes_of_the_whole(data, rows, booster, monkeypatch):
+    """Rows were numbered anew in each part, or the header was repeated."""
+    whole = run("explain", booster, rows)
+    monkeypatch.setattr(files, "PART", 40)
+    assert run("explain", booster, rows).stdout == whole.stdout
+    assert run("explain", booster, "-", input=rows.read_text()).stdout == whole.stdout
+    assert list(read(run("explain", booster, rows, "--rows", 50))["sample"]) == list(range(50))
+    records = json.loads(run("explain", booster, rows, "--format", "json").stdout)
+    assert [record["dose"] for record in records] == list(read(whole)["dose"])
+    pytest.importorskip("pyarrow")
+    table, values = rows.with_suffix(".parquet"), rows.with_name("values.parquet")
+    data[0].to_parquet(table)
+    assert run("explain", booster, table, "--out", values).exit_code == 0
+    pd.testing.assert_frame_equal(pd.read_parquet(values), read(whole), check_dtype=False)
+
+
+def test_texts_of_a_table_are_the_categories_of_the_model(data, tmp_path):
+    X, y = data[0].assign(color=["red", "blue", "green"] * 30), data[1]
+    X.to_csv(tmp_path / "rows.csv", index=False)
+    X = X.astype({"color": "category"})
+    model = lightgbm.LGBMClassifier(n_estimators=9, verbose=-1, min_data_per_group=1)
+    model.fit(X, y + 3 * (X["color"] == "red")).booster_.save_model(tmp_path / "model.txt")
+    frame = read(run("explain", tmp_path / "model.txt", tmp_path / "rows.csv"))
+    np.testing.assert_array_equal(frame["color"], splitcredit.explain(model, X).to_frame()["color"])
+
+
+def test_other_commands_give_the_numbers_of_the_functions(data, rows, booster):
+    X, scale = data[0][:20], 0.3 * data[0][:20].std()
+    few = (booster, rows, "--rows", 20)
+    frame = read(run("interactions", *few))
+    np.testing.assert_array_equal(
+        frame["dose x age"], splitcredit.interactions(booster, X).to_frame()["dose x age"]
+    )
+    ranked = read(run("rank", *few, "--scale", "0.3std"))
+    assert list(ranked["feature"]) == list(
+        splitcredit.rank(booster, X, scale=scale).to_frame()["feature"]
+    )
+    for ranking, given in (("age,dose,size", ["age", "dose", "size"]), ("saabas", "saabas")):
+        gaps = read(run("faithfulness", *few, "--scale", "0.3std", "--ranking", ranking))
+        own = splitcredit.faithfulness(booster, X, given, scale=scale)
+        np.testing.assert_array_equal(gaps["pgi2"], own)
+    gains = read(run("importance", booster, "--method", "splits", "-p", "kind=total_cover"))
+    own = splitcredit.importance(booster, method="splits", kind="total_cover").values
+    np.testing.assert_array_equal(gains["value"], np.sort(own)[::-1])
+
+
+def test_an_audit_gets_the_rows_and_writes_its_page(rows, booster, tmp_path, monkeypatch):
+    class Result:
+        def to_html(self, path):
+            Path(path).write_text("a page")
+
+    def stub(model, X, y, X_test, y_test):
+        assert list(X) == ["dose", "age", "size"] and len(y) == 90 and len(X_test) == 90
+        return Result()
+
+    monkeypatch.setitem(sys.modules, "splitcredit.auditing", SimpleNamespace(audit=stub))
+    out = tmp_path / "report.html"
+    assert run("audit", booster, rows, "--target", "y", "--test", rows, "--out", out).exit_code == 0
+    assert out.read_text() == "a page"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        ("explain MODEL none.csv", 1, "none.csv: No such file"),
+        ("explain model.pkl ROWS", 1, "is a pickle.*skops.io.dump"),
+        ("explain ROWS ROWS", 1, "is no model file known here"),
+        ("explain MODEL ROWS --target outcome", 1, "--target: no column is called 'outcome'"),
+        ("explain MODEL ROWS --method shap", 1, "unknown method 'shap': available are"),
+        ("explain MODEL ROWS -p depth=3", 1, "has no parameter 'depth'"),
+        ("explain MODEL ROWS --output 7", 1, "output=7 is not one of"),
+        ("explain MODEL ROWS --out x.txt", 2, "the ending of x.txt is none of"),
+        ("explain MODEL ROWS --format png", 2, "--format png needs a file"),
+        ("explain MODEL ROWS --method tree_shap_interventional", 2, "--background FILE"),
+        ("importance MODEL --method ufi", 2, "ufi needs rows: name a TABLE"),
+        ("rank MODEL ROWS", 2, "--scale 0.3std"),
+        ("rank MODEL ROWS --scale high", 2, "--scale high: expected a number"),
+        ("importance MODEL ROWS --target y --method sage -p threshold=x", 2, "expected float"),
+        ("importance MODEL ROWS --target y --method mda -p scaled=no", 2, "expected bool"),
+        ("explian MODEL ROWS", 2, "No such command"),
+        ("explain MODEL", 2, "Missing argument 'TABLE'"),
+    ],
+)
+def test_errors_are_one_line_and_leave_no_file(
+    arguments, status, message, rows, booster, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("model.pkl").write_bytes(pickle.dumps([1]))
+    paths = {"MODEL": booster, "ROWS": rows}
+    before = set(tmp_path.iterdir())
+    result = run(*(paths.get(word, word) for word in arguments.split()))
+    assert result.exit_code == status and result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1 and re.search(message, result.stderr)
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_a_run_that_fails_in_a_later_part_leaves_the_former_file(rows, booster, monkeypatch):
+    """Half a file of CSV looks like a whole one."""
+    monkeypatch.setattr(files, "PART", 40)
+    out = rows.with_name("values.csv")
+    out.write_text("former")
+    rows.write_text(rows.read_text() + "many,2,3,0,a\n")
+    result = run("explain", booster, rows, "--out", out)
+    assert result.exit_code == 1 and out.read_text() == "former"
+    assert not list(rows.parent.glob("*.part"))
+
+
+def test_types_of_skops_that_may_run_code_are_refused_by_name(data, rows, tmp_path):
+    io = pytest.importorskip("skops.io")
+    model = RandomForestRegressor(2).fit(*data)
+    model.extra = Path
+    io.dump(model, tmp_path / "model.skops")
+    refused = run("explain", tmp_path / "model.skops", rows)
+    assert refused.exit_code == 1 and "pathlib.Path" in refused.stderr
+    taken = run("explain", tmp_path / "model.skops", rows, "--trust", "pathlib.Path")
+    assert taken.exit_code == 0, taken.stderr
+
+
+def test_parameters_have_the_types_of_every_signature():
+    """A hint that cannot be read, or a number as text, ended in an error of the method."""
+    for method in splitcredit.methods():
+        for function in filter(None, (method.attribute, method.summarize)):
+            assert _hints(function)
+    assert all(map(_hints, _ranks.BY_GAPS.values()))
+    assert _typed("loss", "none", typing.Literal["none", "1"]) == "none"
+    assert _typed("scoring", "1", str | None) == "1"
+    assert _typed("n", "3", int) == 3 and _typed("threshold", "1", float | None) == 1.0
+    assert _typed("scaled", "True", bool) is True and _typed("n", "null", int | None) is None
+    assert _typed("groups", '{"a": [0, 1]}', dict | None) == {"a": [0, 1]}
+    assert _typed("output", "red", None) == "red"
