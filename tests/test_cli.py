@@ -227,6 +227,7 @@ def test_types_of_skops_that_may_run_code_are_refused_by_name(data, rows, tmp_pa
     io.dump(model, tmp_path / "model.skops")
     refused = run("explain", tmp_path / "model.skops", rows)
     assert refused.exit_code == 1 and "pathlib.Path" in refused.stderr
+    assert "--trust TYPE" in refused.stderr
     taken = run("explain", tmp_path / "model.skops", rows, "--trust", "pathlib.Path")
     assert taken.exit_code == 0, taken.stderr
 
