@@ -126,7 +126,8 @@ def test_parts_of_a_table_have_the_bytes_of_the_whole(data, rows, booster, monke
     table, values = rows.with_suffix(".parquet"), rows.with_name("values.parquet")
     data[0].to_parquet(table)
     assert run("explain", booster, table, "--out", values).exit_code == 0
-    pd.testing.assert_frame_equal(pd.read_parquet(values), read(whole), check_dtype=False)
+    written = pd.read_parquet(values)
+    assert written.to_csv(index=False) == whole.stdout
 
 
 def test_texts_of_a_table_are_the_categories_of_the_model(data, tmp_path):

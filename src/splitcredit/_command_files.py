@@ -144,7 +144,8 @@ def _all_parts(path):
     import pandas as pd
 
     if path.endswith(_PARQUET):
-        with _imported("pyarrow.parquet", path).ParquetFile(path) as file:
+        parquet = _imported("pyarrow.parquet", path)
+        with parquet.ParquetFile(path, pre_buffer=False) as file:  # a buffer keeps the whole file
             for batch in file.iter_batches(batch_size=PART):
                 yield batch.to_pandas()
         return

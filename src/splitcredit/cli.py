@@ -163,8 +163,10 @@ def _opened(given, method=None, function=None):
     model = files.model_of(given.model, given.trust)
     split = files.splitter(model, given.target)
     if given.output is not None:
-        has_index = given.output.isdigit()
-        names = to_forest(model).output_names if has_index else ()
+        try:
+            names = to_forest(model).output_names
+        except ValueError:  # CatBoost may explain it by itself, and other models are refused below
+            names = ()
         options["output"] = _named(given.output, names)
     if given.background is not None:
         table = files.table_of(given.background)
