@@ -72,7 +72,10 @@ def page(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize(
+    "line",
+    [pytest.param(x, marks=pytest.mark.long if x.startswith("audit") else ()) for x in LINES],
+)
 def test_examples_of_the_page_and_of_every_help_run(line, page, monkeypatch):
     if line.startswith("audit"):
         pytest.importorskip("splitcredit.auditing")
@@ -165,6 +168,9 @@ def test_an_audit_gets_the_rows_and_writes_its_page(rows, booster, tmp_path, mon
         def to_html(self, path):
             Path(path).write_text("a page")
 
+        def to_json(self):
+            return '{"sections": []}'
+
     def stub(model, X, y, X_test, y_test):
         assert list(X) == ["dose", "age", "size"] and len(y) == 90 and len(X_test) == 90
         return Result()
@@ -173,6 +179,10 @@ def test_an_audit_gets_the_rows_and_writes_its_page(rows, booster, tmp_path, mon
     out = tmp_path / "report.html"
     assert run("audit", booster, rows, "--target", "y", "--test", rows, "--out", out).exit_code == 0
     assert out.read_text() == "a page"
+    both = ("audit", booster, rows, "--target", "y", "--test", rows)
+    assert json.loads(run(*both, "--format", "json").stdout) == {"sections": []}
+    out = tmp_path / "report.json"
+    assert run(*both, "--out", out).exit_code == 0 and json.loads(out.read_text())
 
 
 @pytest.mark.parametrize(

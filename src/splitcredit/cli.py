@@ -413,6 +413,9 @@ def audit(given):
     result = audit(model, X, y, X_test=X_test, y_test=y_test)
     if given.form == "html":
         result.to_html(given.out)
+    elif given.form == "json":
+        with click.open_file(given.out or "-", "w") as file:
+            file.write(f"{result.to_json()}\n")
     else:
         _give(given, result.to_frame())
 
