@@ -51,6 +51,9 @@ def check(forest) -> None:
     for name, allowed in (("aggregate", ("mean", "sum")), ("x_dtype", ("float32", "float64"))):
         if getattr(f, name) not in allowed:
             raise ValueError(f"{name} is {getattr(f, name)!r}, expected one of {allowed}")
+    for name in ("strict", "names_given"):
+        if not isinstance(getattr(f, name), (bool, np.bool_)):
+            raise ValueError(f"{name} is {getattr(f, name)!r}, expected True or False")
     if f.other_class is not None and f.n_outputs != 1:
         raise ValueError(f"other_class is {f.other_class!r}, and there are {f.n_outputs} outputs")
     for name in ("value", "base"):  # impurities are checked by the measures that read them

@@ -99,6 +99,8 @@ def numbers(given, who: str) -> np.ndarray:
     if getattr(getattr(given, "dtype", None), "kind", "") in tuple("mM"):
         raise ValueError(f"{who} has dates or times: pass numbers")
     try:
+        if np.iscomplexobj(given):
+            raise TypeError("it is complex")
         return np.asarray(given, np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{who} is not numeric ({error}): pass numbers") from None
