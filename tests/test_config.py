@@ -72,7 +72,7 @@ def test_presets_are_valid(preset):
         ),
         (
             {"datasets": {"digits": {"row": 3}}},
-            r"datasets.digits.row: digits has no such parameter; allowed are outcome, rows",
+            r"datasets.digits.row: digits has no such parameter .did you mean rows..; allowed are outcome, rows",
         ),
         (
             {"importances": {"x": {"importance": "shap"}}},
@@ -80,7 +80,7 @@ def test_presets_are_valid(preset):
         ),
         (
             {"metrics": {"row_correlation": {"score": "signed"}}},
-            r"metrics.row_correlation.score: row_correlation has no such parameter; allowed are",
+            r"metrics.row_correlation.score: row_correlation has no such parameter .did you mean scores..; allowed are",
         ),
         (
             {"experiments": {"sutera2021_local": {"metrics": ["nothing"]}}},
@@ -667,7 +667,9 @@ def test_numbers_within_an_option_of_snakemake_are_text():
         ("a: &a [*a]", r"values, or more than 100 in each other"),
         (
             "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
-            + "\n".join(f"{y}: &{y} [{', '.join([f'*{x}'] * 10)}]" for x, y in zip("abcdefgh", "bcdefghi")),
+            + "\n".join(
+                f"{y}: &{y} [{', '.join([f'*{x}'] * 10)}]" for x, y in zip("abcdefgh", "bcdefghi")
+            ),
             r"more than 1000000 values",
         ),
     ],
@@ -684,13 +686,19 @@ def test_a_file_that_yaml_reads_otherwise_or_never_ends_is_refused(tmp_path, tex
     ("over", "message"),
     [
         ({"datasest": {}}, r"unknown key datasest \(did you mean datasets\?\); allowed are"),
-        ({"sweeps": ["sweep_pgi"]}, r"'sweep_pgi' is not in experiments \(did you mean sweep_pgi2\?\)"),
+        (
+            {"sweeps": ["sweep_pgi"]},
+            r"'sweep_pgi' is not in experiments \(did you mean sweep_pgi2\?\)",
+        ),
         (
             {"models": {"extra_trees": {"n_estimator": 5}}},
             r"no such parameter \(did you mean n_estimators\?\); allowed are",
         ),
-        ({"models": {"m" * 300: {}}}, r"models: the name mmmm.* has 300 characters; at most 100"),
-        ({"datasets": {"t.csv": {"dataset": "iris"}}}, r"'t.csv' is not allowed; it ends as a file"),
+        ({"models": {"m" * 300: {"estimator": "XGBRegressor"}}}, r"models: the name mmmm.* has 300 characters; at most 100"),
+        (
+            {"datasets": {"t.csv": {"dataset": "iris"}}},
+            r"'t.csv' is not allowed; it ends as a file",
+        ),
         (
             {"artefacts": {"gajewski2025/timings": {"parameters": {"repeats": -1}}}},
             r"parameters.repeats: -1 is not allowed; expected a whole number of at least 1",
@@ -717,8 +725,16 @@ def incomparable(over, name="loecher2022/table1"):
 
 def test_the_scale_is_that_of_the_merged_values():
     """Red if small results are held against print because another file calls the run full."""
-    assert incomparable({}) == "" == incomparable({"models": {"mine": {"estimator": "XGBRegressor"}}})
-    small = {"experiments": {"loecher2022_noisy": {"sweep": [{"grid": {"data": "noisy_features", "model": "random_forest"}}]}}}
+    assert (
+        incomparable({}) == "" == incomparable({"models": {"mine": {"estimator": "XGBRegressor"}}})
+    )
+    small = {
+        "experiments": {
+            "loecher2022_noisy": {
+                "sweep": [{"grid": {"data": "noisy_features", "model": "random_forest"}}]
+            }
+        }
+    }
     assert "loecher2022_noisy" in incomparable(small)
     assert "settings differ" in incomparable({"models": {"random_forest": {"n_estimators": 7}}})
     quick = config.read_yaml(ROOT / "config" / "presets" / "quick.yaml")

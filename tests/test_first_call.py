@@ -74,7 +74,9 @@ def test_an_edit_of_any_kernel_takes_another_folder_of_machine_code(tmp_path, mo
 
 
 @pytest.mark.parametrize("level", ["", "inside"])
-def test_a_folder_of_compiled_code_that_others_can_write_to_is_refused(level, tmp_path, monkeypatch):
+def test_a_folder_of_compiled_code_that_others_can_write_to_is_refused(
+    level, tmp_path, monkeypatch
+):
     """Red if code is run that somebody else may have put there."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "base"))
     cache_folder.choose()

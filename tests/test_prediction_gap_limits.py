@@ -340,7 +340,7 @@ def test_trees_that_cancel_but_for_one_leaf_keep_all_digits(depth, n_right, norm
     Basis of 1e-12: the tails have 1e-15 each, and there are at most nine.
     """
     random = np.random.default_rng(0)
-    values = random.normal(size=2**depth) if normal else random.integers(-8, 9, X
+    values = random.normal(size=2**depth) if normal else random.integers(-8, 9, 2**depth)
     values = values.astype(float)
     changed = 2**n_right - 1 if n_right else 0
     moved = values.copy()

@@ -469,5 +469,8 @@ def test_whole_numbers_are_shown_as_print_has_them():
 
 def test_a_title_of_a_configuration_is_shown_as_it_is_written(results, config):
     """Red if a text of a user is filled as a template, which can call anything."""
-    artefacts = {**config["artefacts"], TABLE: {**config["artefacts"][TABLE], "title": "{{ 6 * 7 }}"}}
+    artefacts = {
+        **config["artefacts"],
+        TABLE: {**config["artefacts"][TABLE], "title": "{{ 6 * 7 }}"},
+    }
     assert "{{ 6 * 7 }}" in rendered(results, {**config, "artefacts": artefacts})

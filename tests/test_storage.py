@@ -94,12 +94,16 @@ def test_an_artefact_without_an_input_that_it_is_made_from_names_it(tmp_path):
     )
 
 
-@pytest.mark.parametrize("damage", [lambda b: b[: len(b) * 6 // 10], lambda b: b.replace(b"1", b"7", 1)])
+@pytest.mark.parametrize(
+    "damage", [lambda b: b[: len(b) * 6 // 10], lambda b: b.replace(b"1", b"7", 1)]
+)
 @pytest.mark.parametrize("read", [storage.read_rows, storage.read_table])
 def test_a_table_that_was_cut_or_changed_is_refused(tmp_path, read, damage):
     """Red if a table with a row less, or another digit, goes into the results without a word."""
     table = tmp_path / "t.csv"
-    storage.write_rows(table, [{"data": "titanic", "value": v} for v in (0.125, 1.5)], ["data", "value"])
+    storage.write_rows(
+        table, [{"data": "titanic", "value": v} for v in (0.125, 1.5)], ["data", "value"]
+    )
     assert len(read(table)) == 2
     table.write_bytes(damage(table.read_bytes()))
     with pytest.raises(ValueError, match=r"t\.csv is damaged \(its SHA-256 is not the one"):

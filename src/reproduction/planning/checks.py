@@ -166,7 +166,9 @@ def _known(config, section, names, place):
     for name in names:
         if not isinstance(name, str) or name not in config[section]:
             choices, nearest = ", ".join(sorted(config[section])), _nearest(name, config[section])
-            raise ConfigError(f"{place}: {name!r} is not in {section}{nearest}; there are {choices}")
+            raise ConfigError(
+                f"{place}: {name!r} is not in {section}{nearest}; there are {choices}"
+            )
 
 
 # Recipes

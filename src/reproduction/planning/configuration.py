@@ -96,7 +96,9 @@ def _check_size(content, path):
                 "aliases may make: write out what is meant"
             )
         if isinstance(value, (dict, list)):
-            stack += [(v, depth + 1) for v in (value.values() if isinstance(value, dict) else value)]
+            stack += [
+                (v, depth + 1) for v in (value.values() if isinstance(value, dict) else value)
+            ]
 
 
 def _files_beside(missing):

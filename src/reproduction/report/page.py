@@ -184,7 +184,9 @@ class _Context:
             "incomplete": self.reasons.get(name),
             "picture": picture,
             # A title may be a user's: only texts of the project are filled.
-            "alt": self._filled(caption["alt"])["text"] if "alt" in caption else definition["title"],
+            "alt": self._filled(caption["alt"])["text"]
+            if "alt" in caption
+            else definition["title"],
             "caption": caption_texts,
             "groups": [
                 {

@@ -64,7 +64,14 @@ def _named_if_damaged(name):
         if name in str(error):
             raise
         raise ValueError(f"the model in {name} is damaged: {error}") from None
-    except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, struct.error) as e:
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        MemoryError,
+        TypeError,
+        struct.error,
+    ) as e:
         raise ValueError(
             f"the model in {name} is damaged, a part has another form than its library gives it "
             f"({e}): save it again"

@@ -55,7 +55,9 @@ SOME_LOSS, NO_LOSS = 0.01, 1e-6
 _GROWTHS = {"trees": "more trees", "depth": "deeper trees", "PGI2": "PGI2, more trees"}
 
 
-def compute(inputs, cases: Count, draws: Count, trees: list[Count], rows: Count = 10) -> pd.DataFrame:
+def compute(
+    inputs, cases: Count, draws: Count, trees: list[Count], rows: Count = 10
+) -> pd.DataFrame:
     """Errors, z-scores, counts of operations.
 
     Parameters

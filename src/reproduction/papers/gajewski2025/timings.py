@@ -24,7 +24,9 @@ _COLUMNS = ["part", "method", "noise", "n_trees", "nodes", "size", "iterations",
 _COLUMNS += ["low", "high"]
 
 
-def compute(inputs, pairs: Count, repeats: Count, trees: list[Count], sizes: list[Count]) -> pd.DataFrame:
+def compute(
+    inputs, pairs: Count, repeats: Count, trees: list[Count], sizes: list[Count]
+) -> pd.DataFrame:
     """CPU seconds and how they grow.
 
     Parameters

@@ -28,7 +28,12 @@ _WIDE = 4.0
 
 
 def compute(
-    inputs, trees: list[Count], repeats: Count, rows: list[Count], trees_of_rows: Count, noise: float
+    inputs,
+    trees: list[Count],
+    repeats: Count,
+    rows: list[Count],
+    trees_of_rows: Count,
+    noise: float,
 ) -> pd.DataFrame:
     """Errors of forests, in bits.
 
