@@ -694,7 +694,10 @@ def test_a_file_that_yaml_reads_otherwise_or_never_ends_is_refused(tmp_path, tex
             {"models": {"extra_trees": {"n_estimator": 5}}},
             r"no such parameter \(did you mean n_estimators\?\); allowed are",
         ),
-        ({"models": {"m" * 300: {"estimator": "XGBRegressor"}}}, r"models: the name mmmm.* has 300 characters; at most 100"),
+        (
+            {"models": {"m" * 300: {"estimator": "XGBRegressor"}}},
+            r"models: the name mmmm.* has 300 characters; at most 100",
+        ),
         (
             {"datasets": {"t.csv": {"dataset": "iris"}}},
             r"'t.csv' is not allowed; it ends as a file",

@@ -7,6 +7,7 @@ import lightgbm
 import numpy as np
 import pytest
 import xgboost
+from sklearn.ensemble import RandomForestClassifier
 
 import splitcredit
 
@@ -181,3 +182,50 @@ def test_fields_of_a_forest_are_not_read_as_something_else(over, reason):
     splitcredit.Forest(**fields | {"missing_left": [1, 0, 0], "cover": np.array([4, 3, 1], object)})
     with pytest.raises(ValueError, match=reason):
         splitcredit.Forest(**fields | over)
+
+
+@pytest.fixture(scope="module")
+def grown():
+    return RandomForestClassifier(3, max_depth=2, random_state=0).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (lambda m: splitcredit.explain(m, X, np.array(["a", "b"])), "unknown method array"),
+        (lambda m: splitcredit.explain(m, X, dtype=np.array([1, 2])), r"dtype=array\(\[1, 2\]\)"),
+        (lambda m: splitcredit.explain(m, [[1, 2, 3, 4], [1]]), "X has rows of different lengths"),
+        (lambda m: splitcredit.explain(m, [[10**400, 2, 3, 4]]), "X is not numeric"),
+        (lambda m: splitcredit.rank(m, X, scale=10**400), "scale is not numeric"),
+        (lambda m: splitcredit.rank(m, X, scale=1 + 1j), "scale is not numeric .it is complex"),
+        (lambda m: splitcredit.importance(m, X, Y + 0j, "ufi"), "y is complex"),
+        (lambda m: splitcredit.importance(m, X, [[1], [2, 3]], "ufi"), "y has entries of diff"),
+        (lambda m: splitcredit.interactions(m, X, order=2**40), "order is 1099511627776, and"),
+        (lambda m: splitcredit.Attribution("a", [0], ["a"], ["o"], "m"), "values is not numeric"),
+        (lambda m: splitcredit.Attribution(X[:, :, None], [0], 3, ["o"], "m"), "3 is no list of"),
+        (lambda m: splitcredit.Importance([1, 2j], ["a", "b"], "m"), "values is not numeric"),
+        (lambda m: splitcredit.Importance([1, 2], "ab", "m"), "'ab' is no list of names"),
+        (lambda m: splitcredit.Importance([1], ["a"], 3), "method is 3, expected a str"),
+        (lambda m: splitcredit.TreeExplainer(m, model_output=X), "expected the name of an output"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused_by_their_name(call, reason, grown):
+    """Red if the error comes from inside, or an imaginary part is dropped."""
+    with pytest.raises(ValueError, match=reason):
+        call(grown)
+
+
+def test_a_matrix_that_no_memory_holds_is_refused_before_it_is_made():
+    wide = splitcredit.Forest(
+        feature=[-1],
+        threshold=[0],
+        left=[-1],
+        right=[-1],
+        value=[[1.0]],
+        cover=[1],
+        tree_offsets=[0, 1],
+        feature_names=[f"x{j}" for j in range(2**17)],
+        output_names=["y"],
+    )
+    with pytest.raises(ValueError, match=r"take 1024.0 GiB, and this machine has"):
+        splitcredit.interactions(wide, np.zeros((8, 2**17)))

@@ -173,14 +173,14 @@ class Forest:
 
     def __post_init__(self):
         set_ = object.__setattr__
+        set_(self, "feature_names", as_names(self.feature_names))
+        set_(self, "output_names", as_names(self.output_names))
         if self.base is None:
             set_(self, "base", np.zeros(len(self.output_names)))
         for name, dtype in _DTYPES.items():
             array = getattr(self, name)
             if array is not None:
                 set_(self, name, _frozen(array, dtype, name))
-        set_(self, "feature_names", as_names(self.feature_names))
-        set_(self, "output_names", as_names(self.output_names))
         check(self)
 
     def __setstate__(self, state):
