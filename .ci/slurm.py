@@ -3,10 +3,10 @@
     python .ci/slurm.py RESULTS
 
 Run from a checkout without results. RESULTS is a folder of results of the same checkout, made
-without SLURM: all files of the paper must have the same bytes, and every node must have worked. Then a job is
-canceled, and one is killed for its memory: each time the run must end with SLURM's word about it
-and leave no half a file. A job whose first attempt is killed must succeed with more memory at the
-second, and the last run must make what is missing and nothing else.
+without SLURM: all files of the paper must have the same bytes, and every node must have worked.
+Then a job is canceled, and one is killed for its memory: each time the run must end with SLURM's
+word about it and leave no half a file. A job whose first attempt is killed must succeed with more
+memory at the second, and the last run must find nothing to make.
 
 Needs Debian's slurm-wlm and munge, and root: the steps of jobs find SLURM by /etc/slurm/slurm.conf.
 """

@@ -6,6 +6,7 @@ import shutil
 import sys
 import typing
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -72,7 +73,7 @@ def test_presets_are_valid(preset):
         ),
         (
             {"datasets": {"digits": {"row": 3}}},
-            r"datasets.digits.row: digits has no such parameter .did you mean rows..; allowed are outcome, rows",
+            r"datasets.digits.row: digits has no such parameter .did you mean rows..; allowed",
         ),
         (
             {"importances": {"x": {"importance": "shap"}}},
@@ -80,7 +81,7 @@ def test_presets_are_valid(preset):
         ),
         (
             {"metrics": {"row_correlation": {"score": "signed"}}},
-            r"metrics.row_correlation.score: row_correlation has no such parameter .did you mean scores..; allowed are",
+            r"metrics.row_correlation.score: row_correlation has no such .* .did you mean scores",
         ),
         (
             {"experiments": {"sutera2021_local": {"metrics": ["nothing"]}}},
@@ -658,6 +659,11 @@ def test_numbers_within_an_option_of_snakemake_are_text():
     assert parse_config(["models={d: {max_depth: 7}}"]) == {"models": {"d": {"max_depth": "7"}}}
 
 
+# Each key holds the one before ten times.
+_TENFOLD = (f"{y}: &{y} [{', '.join([f'*{x}'] * 10)}]" for x, y in pairwise("abcdefghi"))
+_BOMB = "\n".join(["a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]", *_TENFOLD])
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -665,13 +671,7 @@ def test_numbers_within_an_option_of_snakemake_are_text():
         ("? [a, b]\n: 1", r"the key .* in line 1 is not allowed; expected text"),
         ("a: " + "[" * 2000 + "]" * 2000, r"too deep in each other|values, or more than"),
         ("a: &a [*a]", r"values, or more than 100 in each other"),
-        (
-            "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
-            + "\n".join(
-                f"{y}: &{y} [{', '.join([f'*{x}'] * 10)}]" for x, y in zip("abcdefgh", "bcdefghi")
-            ),
-            r"more than 1000000 values",
-        ),
+        (_BOMB, r"more than 1000000 values"),
     ],
 )
 def test_a_file_that_yaml_reads_otherwise_or_never_ends_is_refused(tmp_path, text, message):

@@ -102,7 +102,7 @@ def test_a_relative_cache_home_is_ignored_and_a_file_in_its_place_named(tmp_path
     assert Path(os.environ["NUMBA_CACHE_DIR"]).is_relative_to(tmp_path / ".cache")
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
-    with pytest.raises(SystemExit, match="file.*: set NUMBA_CACHE_DIR to a folder of your own"):
+    with pytest.raises(SystemExit, match=r"file.*: set NUMBA_CACHE_DIR to a folder of your own"):
         cache_folder.choose()
 
 

@@ -247,8 +247,8 @@ def _check_memory(n_samples, n_features, n_outputs):
     if needed > memory:
         raise ValueError(
             f"the matrices of {n_samples} rows, {n_features} features and {n_outputs} outputs take "
-            f"{needed / 2**30:.1f} GiB, and this machine has {memory / 2**30:.1f}: pass fewer rows, "
-            "or by sets the pairs that are wanted"
+            f"{needed / 2**30:.1f} GiB, and this machine has {memory / 2**30:.1f}: pass fewer "
+            "rows, or by sets the pairs that are wanted"
         )
 
 

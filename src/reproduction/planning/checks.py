@@ -120,7 +120,8 @@ def _reason(error):
     if error.validator == "additionalProperties":
         unknown = sorted(set(value) - set(properties))
         nearest = _nearest(unknown[0], properties)
-        return f"unknown key {', '.join(unknown)}{nearest}; allowed are {', '.join(sorted(properties))}"
+        allowed = ", ".join(sorted(properties))
+        return f"unknown key {', '.join(unknown)}{nearest}; allowed are {allowed}"
     if error.validator == "required":
         missing = next(key for key in rule if key not in value)
         return f"{missing} is missing; allowed are {', '.join(properties)}"

@@ -92,8 +92,8 @@ def _check_size(content, path):
         n_values += 1
         if depth > _DEEPEST or n_values > _MOST_VALUES:
             raise ConfigError(
-                f"{path}: more than {_MOST_VALUES} values, or more than {_DEEPEST} in each other, as "
-                "aliases may make: write out what is meant"
+                f"{path}: more than {_MOST_VALUES} values, or more than {_DEEPEST} in each other, "
+                "as aliases may make: write out what is meant"
             )
         if isinstance(value, (dict, list)):
             stack += [

@@ -161,6 +161,8 @@ def _check_outputs(learner, trees, column, name):
     """
     n_classes, n_targets = int(learner["learner_model_param"]["num_class"]), _n_targets(learner)
     n_outputs, n_values = max(n_classes, 1) * n_targets, max(_leaf_sizes(trees))
+    if n_values > 1:
+        _refuse_former_vectors(trees, name)
     grown = range(n_values) if n_values > 1 else sorted(set(column.tolist()))
     if len(grown) != n_outputs or grown[0] != 0 or grown[-1] != n_outputs - 1:
         raise ValueError(
@@ -253,8 +255,6 @@ def _flat(trees, offsets, column, weights, n_outputs, name):
     `source` is the number of each node before any is left out.
     """
     is_vector = max(_leaf_sizes(trees)) > 1  # before XGBoost 2.0 a leaf with one value has 0
-    if is_vector:
-        _refuse_former_vectors(trees, name)
     start = np.repeat(offsets[:-1].astype(np.int32), np.diff(offsets))
     left, right = _column(trees, "left_children"), _column(trees, "right_children")
     leaf = left < 0
