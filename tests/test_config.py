@@ -6,7 +6,9 @@ import shutil
 import sys
 import typing
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from reproduction.parameters import Count, ImportanceName, Share, TieOrder, name
 from reproduction.peers import function_of
 from reproduction.planning import checks
 from reproduction.planning import configuration as config
+from reproduction.planning.workflow import Workflow
 from reproduction.recorded import TIE_ORDERS
 from splitcredit import importances, registry
 from splitcredit.gaps.greedy import ARITHMETICS
@@ -70,7 +73,7 @@ def test_presets_are_valid(preset):
         ),
         (
             {"datasets": {"digits": {"row": 3}}},
-            r"datasets.digits.row: digits has no such parameter; allowed are outcome, rows",
+            r"datasets.digits.row: digits has no such parameter .did you mean rows..; allowed",
         ),
         (
             {"importances": {"x": {"importance": "shap"}}},
@@ -78,7 +81,7 @@ def test_presets_are_valid(preset):
         ),
         (
             {"metrics": {"row_correlation": {"score": "signed"}}},
-            r"metrics.row_correlation.score: row_correlation has no such parameter; allowed are",
+            r"metrics.row_correlation.score: row_correlation has no such .* .did you mean scores",
         ),
         (
             {"experiments": {"sutera2021_local": {"metrics": ["nothing"]}}},
@@ -654,3 +657,89 @@ def test_numbers_within_an_option_of_snakemake_are_text():
     from snakemake.cli import parse_config
 
     assert parse_config(["models={d: {max_depth: 7}}"]) == {"models": {"d": {"max_depth": "7"}}}
+
+
+# Each key holds the one before ten times.
+_TENFOLD = (f"{y}: &{y} [{', '.join([f'*{x}'] * 10)}]" for x, y in pairwise("abcdefghi"))
+_BOMB = "\n".join(["a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]", *_TENFOLD])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("batch_size: 010", r"010 in line 1 has base 8 in YAML, 8: write the number without"),
+        ("? [a, b]\n: 1", r"the key .* in line 1 is not allowed; expected text"),
+        ("a: " + "[" * 2000 + "]" * 2000, r"too deep in each other|values, or more than"),
+        ("a: &a [*a]", r"values, or more than 100 in each other"),
+        (_BOMB, r"more than 1000000 values"),
+    ],
+)
+def test_a_file_that_yaml_reads_otherwise_or_never_ends_is_refused(tmp_path, text, message):
+    """Red if 010 is 8 without a word, or ten lines of aliases take all memory."""
+    (tmp_path / "c.yaml").write_text(text)
+    with pytest.raises(config.ConfigError, match=rf"c\.yaml: .*{message}") as caught:
+        config.read_yaml(tmp_path / "c.yaml")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("over", "message"),
+    [
+        ({"datasest": {}}, r"unknown key datasest \(did you mean datasets\?\); allowed are"),
+        (
+            {"sweeps": ["sweep_pgi"]},
+            r"'sweep_pgi' is not in experiments \(did you mean sweep_pgi2\?\)",
+        ),
+        (
+            {"models": {"extra_trees": {"n_estimator": 5}}},
+            r"no such parameter \(did you mean n_estimators\?\); allowed are",
+        ),
+        (
+            {"models": {"m" * 300: {"estimator": "XGBRegressor"}}},
+            r"models: the name mmmm.* has 300 characters; at most 100",
+        ),
+        (
+            {"datasets": {"t.csv": {"dataset": "iris"}}},
+            r"'t.csv' is not allowed; it ends as a file",
+        ),
+        (
+            {"artefacts": {"gajewski2025/timings": {"parameters": {"repeats": -1}}}},
+            r"parameters.repeats: -1 is not allowed; expected a whole number of at least 1",
+        ),
+        (
+            {"artefacts": {"gajewski2025/timings": {"parameters": {"trees": []}}}},
+            r"parameters.trees: \[\] is not allowed; expected at least one value",
+        ),
+        (
+            {"metrics": {"row_correlation_summary": {"thresholds": [5, -7]}}},
+            r"thresholds: \[5, -7\] is not allowed; expected a list, each a number of at least -1",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_what_is_near(over, message):
+    with pytest.raises(config.ConfigError, match=message):
+        load(over)
+
+
+def incomparable(over, name="loecher2022/table1"):
+    judging = Workflow(over).judging(SimpleNamespace(artefact=name))
+    return judging[judging.index("--incomparable") + 1] if "--incomparable" in judging else ""
+
+
+def test_the_scale_is_that_of_the_merged_values():
+    """Red if small results are held against print because another file calls the run full."""
+    assert (
+        incomparable({}) == "" == incomparable({"models": {"mine": {"estimator": "XGBRegressor"}}})
+    )
+    small = {
+        "experiments": {
+            "loecher2022_noisy": {
+                "sweep": [{"grid": {"data": "noisy_features", "model": "random_forest"}}]
+            }
+        }
+    }
+    assert "loecher2022_noisy" in incomparable(small)
+    assert "settings differ" in incomparable({"models": {"random_forest": {"n_estimators": 7}}})
+    quick = config.read_yaml(ROOT / "config" / "presets" / "quick.yaml")
+    full = config.read_yaml(ROOT / "config" / "config.yaml")
+    assert incomparable(config.merge(quick, full)) != ""

@@ -178,7 +178,7 @@ def test_model_files_are_recognized_by_their_content(tmp_path):
     assert_equal_forests(to_forest(tmp_path / "cat"), from_content(model, "model"))
 
 
-@pytest.mark.parametrize("content", [b"else", b"{}", b"[1]", b"{L\0", b"\xff\xfe", b""])
+@pytest.mark.parametrize("content", [b"else", b"{}", b"[1]", b"\xff\xfe", b""])
 def test_other_files_are_refused(content, tmp_path):
     (tmp_path / "a.txt").write_bytes(content)
     with pytest.raises(ValueError, match=r"a\.txt is no model file known here: save an XGBoost"):

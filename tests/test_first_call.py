@@ -64,12 +64,46 @@ def test_an_edit_of_any_kernel_takes_another_folder_of_machine_code(tmp_path, mo
     for text in ("", "", "# an edit"):
         with (package / "kernels" / "nodes.py").open("a") as file:
             file.write(text)
-        monkeypatch.setenv("NUMBA_CACHE_DIR", "base")
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "base"))
         for _ in range(2):  # a job that a job starts
             cache_folder.choose()
         folders.append(Path(os.environ["NUMBA_CACHE_DIR"]))
     assert folders[0] == folders[1] != folders[2]
-    assert {folder.parent for folder in folders} == {Path("base")}
+    assert {folder.parent for folder in folders} == {tmp_path / "base"}
+    assert {folder.stat().st_mode & 0o777 for folder in folders} == {0o700}
+
+
+@pytest.mark.parametrize("level", ["", "inside"])
+def test_a_folder_of_compiled_code_that_others_can_write_to_is_refused(
+    level, tmp_path, monkeypatch
+):
+    """Red if code is run that somebody else may have put there."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "base"))
+    cache_folder.choose()
+    folder = Path(os.environ["NUMBA_CACHE_DIR"])
+    (folder if level else folder.parent).chmod(0o777)
+    with pytest.raises(SystemExit, match=r"others can write to .*: chmod go-w it, or set NUMBA_"):
+        cache_folder.choose()
+
+
+def test_a_folder_of_compiled_code_of_another_user_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "base"))
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(SystemExit, match="belongs to another user, whose code would be run"):
+        cache_folder.choose()
+
+
+def test_a_relative_cache_home_is_ignored_and_a_file_in_its_place_named(tmp_path, monkeypatch):
+    """As its specification says; else the folder lies wherever a job was started."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "here")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    cache_folder.choose()
+    assert Path(os.environ["NUMBA_CACHE_DIR"]).is_relative_to(tmp_path / ".cache")
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
+    with pytest.raises(SystemExit, match=r"file.*: set NUMBA_CACHE_DIR to a folder of your own"):
+        cache_folder.choose()
 
 
 def test_the_error_with_NUMBA_DISABLE_JIT_set_says_to_unset_it():

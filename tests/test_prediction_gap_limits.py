@@ -304,3 +304,49 @@ def test_sums_of_tenths_meet_thresholds_as_the_model_has_them(library, noise):
 def test_samples_are_read_as_rows_are(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("height", [1e100, 1e155])
+def test_leaf_values_whose_squares_overflow_are_refused(height):
+    """Red if the gap of a model with huge leaf values is 0."""
+    forest = grow([step(0, height)], 1, aggregate="sum")
+    if height < 1e150:
+        assert pg2(forest, [[0.0]], [0])[0] == pytest.approx(height**2 * ndtr(-0.5))
+        return
+    for ask in (pg2, greedy_ranking, best_ranking):
+        with pytest.raises(ValueError, match="reach 1e\\+155, and PG\\^2 has their squares"):
+            ask(forest, [[0.0]], *([[0]] if ask is pg2 else []))
+
+
+def complete(depth, values):
+    """The complete tree that asks for feature k at level k, at 0."""
+    values = iter(values)
+
+    def node(level):
+        both = (node, node) if level < depth else ()
+        return split(level, 0.0, *(n(level + 1) for n in both)) if both else leaf(next(values))
+
+    return node(0)
+
+
+@pytest.mark.parametrize(
+    ("depth", "n_right", "normal"),
+    [(3, 0, False), (8, 0, False), (9, 0, False), (3, 2, False), (3, 2, True), (5, 4, True)],
+)
+def test_trees_that_cancel_but_for_one_leaf_keep_all_digits(depth, n_right, normal):
+    """Red if the doubled precision loses a low part, a share, or a block of more than 256 leaves.
+
+    The gap of A - A with one leaf moved is the square of the move, times the leaf's probability.
+    Basis of 1e-12: the tails have 1e-15 each, and there are at most nine.
+    """
+    random = np.random.default_rng(0)
+    values = random.normal(size=2**depth) if normal else random.integers(-8, 9, 2**depth)
+    values = values.astype(float)
+    changed = 2**n_right - 1 if n_right else 0
+    moved = values.copy()
+    moved[changed] += 2.0**-20
+    trees = [complete(depth, values), complete(depth, -moved)]
+    forest = grow(trees, depth, aggregate="sum", x_dtype="float64")
+    found = pg2(forest, np.full((1, depth), 0.1), list(range(depth)))[0]
+    share = norm.cdf(-0.1) ** (depth - n_right) * norm.cdf(0.1) ** n_right
+    assert found == pytest.approx((moved - values)[changed] ** 2 * share, rel=1e-12)

@@ -465,3 +465,12 @@ def test_whole_numbers_are_shown_as_print_has_them():
     shown = [page._rounded(*pair) for pair in (("1599.0", "1599"), ("10.5", "10"), ("2", "2.0"))]
     assert shown == ["1599", "10.50", "2.000"]
     assert page._rounded("0.123456", "0.12") == "0.1235"
+
+
+def test_a_title_of_a_configuration_is_shown_as_it_is_written(results, config):
+    """Red if a text of a user is filled as a template, which can call anything."""
+    artefacts = {
+        **config["artefacts"],
+        TABLE: {**config["artefacts"][TABLE], "title": "{{ 6 * 7 }}"},
+    }
+    assert "{{ 6 * 7 }}" in rendered(results, {**config, "artefacts": artefacts})

@@ -3,11 +3,13 @@
 from argparse import Namespace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from reproduction import storage
 from reproduction.planning.sweep import Point
 from reproduction.stages import artefacts, experiments
+from splitcredit.attribution import Importance
 from splitcredit.forest import Forest
 
 
@@ -90,3 +92,33 @@ def test_an_artefact_without_an_input_that_it_is_made_from_names_it(tmp_path):
         "its table is made from 'gajewski2025_bigger/removed_error', which is not among them: "
         f"add it; there are {input_name}"
     )
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda b: b[: len(b) * 6 // 10], lambda b: b.replace(b"1", b"7", 1)]
+)
+@pytest.mark.parametrize("read", [storage.read_rows, storage.read_table])
+def test_a_table_that_was_cut_or_changed_is_refused(tmp_path, read, damage):
+    """Red if a table with a row less, or another digit, goes into the results without a word."""
+    table = tmp_path / "t.csv"
+    storage.write_rows(
+        table, [{"data": "titanic", "value": v} for v in (0.125, 1.5)], ["data", "value"]
+    )
+    assert len(read(table)) == 2
+    table.write_bytes(damage(table.read_bytes()))
+    with pytest.raises(ValueError, match=r"t\.csv is damaged \(its SHA-256 is not the one"):
+        read(table)
+
+
+def test_a_damaged_item_of_a_bundle_is_named_when_it_is_read(tmp_path):
+    """Red if the error comes from inside, without the file."""
+    path = tmp_path / "b.npz"
+    storage.write_bundle(path, {"r": Importance([1.0, 2.0], ["a", "b"], "mdi")})
+    raw = path.read_bytes()
+    at = raw.index(np.array([1.0, 2.0]).tobytes())
+    path.write_bytes(raw[:at] + b"\x07" + raw[at + 1 :])
+    with (
+        storage.open_bundle(path, Importance) as item,
+        pytest.raises(ValueError, match=r"b\.npz is damaged \(Bad CRC"),
+    ):
+        item("r")

@@ -51,8 +51,10 @@ def main(arguments=None) -> int:
         module.run(job.parse_args(job_arguments))
     except Exception as error:
         traceback.print_exc()
-        # The report quotes the last line of the log of a job that did not finish.
-        print(f"{common.stage}: {type(error).__name__}: {error}", file=sys.stderr)
+        # The report quotes the last line of the log of a job that did not finish. Behind the first
+        # line of an error of XGBoost there are addresses of its code.
+        reason = (str(error).splitlines() or [""])[0]
+        print(f"{common.stage}: {type(error).__name__}: {reason}", file=sys.stderr)
         return 1
     if common.key:
         print(KEY.format(common.key))

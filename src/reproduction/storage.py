@@ -30,6 +30,24 @@ def atomic(path):
         temporary.unlink(missing_ok=True)
 
 
+def _write_digest(path, temporary) -> None:
+    """Write the SHA-256 of a file that is about to get its name into ``PATH.sha256`` beside it.
+
+    In the form of ``sha256sum -c``. A table has nothing else that shows a cut or a changed digit.
+    """
+    digest = hashlib.sha256(Path(temporary).read_bytes()).hexdigest()
+    write_text(f"{path}.sha256", f"{digest}  {Path(path).name}\n")
+
+
+def _check_digest(path) -> None:
+    """Raise a ValueError if a file is not the one that the digest beside it is of."""
+    beside = Path(f"{path}.sha256")
+    if beside.exists():
+        found = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        if found != beside.read_text(encoding="utf-8")[:64]:
+            raise ValueError(f"its SHA-256 is not the one in {beside.name}")
+
+
 def write_text(path, text: str) -> None:
     """Write `text` as UTF-8."""
     with atomic(path) as temporary:
@@ -38,7 +56,10 @@ def write_text(path, text: str) -> None:
 
 def write_json(path, content) -> None:
     """Write JSON with sorted keys, so that equal content is equal bytes."""
-    write_text(path, json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+    with atomic(path) as temporary:
+        text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
+        temporary.write_text(f"{text}\n", encoding="utf-8", newline="\n")
+        _write_digest(path, temporary)
 
 
 def read_json(path):
@@ -53,6 +74,7 @@ def _named_if_damaged(path):
     import zipfile
 
     try:
+        _check_digest(path)
         yield
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(
@@ -79,6 +101,7 @@ def write_table(path, frame) -> None:
     """Write a DataFrame as CSV; floats in the shortest form that reads back exactly."""
     with atomic(path) as temporary:
         frame.to_csv(temporary, index=False, lineterminator="\n")
+        _write_digest(path, temporary)
 
 
 def read_table(path, texts=()):
@@ -96,10 +119,12 @@ def read_table(path, texts=()):
 
 def write_rows(path, rows: Iterable[dict], columns) -> None:
     """Write rows as CSV with these columns; a value that a row lacks is left empty."""
-    with atomic(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    with atomic(path) as temporary:
+        with open(temporary, "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        _write_digest(path, temporary)
 
 
 def read_header(path) -> list[str]:
@@ -155,10 +180,11 @@ class Bundle:
     ----------
     archive : numpy.lib.npyio.NpzFile
     kind : class or module with ``from_arrays``
+    path : path of the archive
     """
 
-    def __init__(self, archive, kind):
-        self._archive, self._kind = archive, kind
+    def __init__(self, archive, kind, path):
+        self._archive, self._kind, self._path = archive, kind, path
         self.keys: dict[str, list[str]] = {}
         for entry in archive.files:
             key, _, name = entry.rpartition("/")
@@ -166,7 +192,8 @@ class Bundle:
 
     def __call__(self, key: str):
         """Read one item."""
-        arrays = {name: self._archive[f"{key}/{name}"] for name in self.keys[key]}
+        with _named_if_damaged(self._path):
+            arrays = {name: self._archive[f"{key}/{name}"] for name in self.keys[key]}
         for array in arrays.values():
             # Nothing else refers to the array, so an object that keeps it need not copy it.
             array.flags.writeable = False
@@ -181,7 +208,7 @@ def open_bundle(path, kind):
     with _named_if_damaged(path):
         archive = np.load(path, allow_pickle=False)
     with archive:
-        yield Bundle(archive, kind)
+        yield Bundle(archive, kind, path)
 
 
 # One encoder for all: `json.dumps` makes a new one for each call with options of its own.

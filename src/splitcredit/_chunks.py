@@ -103,7 +103,12 @@ def as_table(forest, X):
         refuse_times(X)
         if forest.categories is not None and not forest.categories.always:
             refuse_categories(X)
-        X = np.asarray(forest.in_order(X))
+        try:
+            X = np.asarray(forest.in_order(X))
+        except ValueError as error:
+            if is_table:
+                raise
+            raise ValueError(f"X has rows of different lengths: {error}") from None
         if is_table and X.dtype.kind in "iu" and forest.cover_kind == "leaf_count":
             # LightGBM reads whole numbers of arrays in single precision, those of tables in double.
             X = X.astype(np.float64)

@@ -7,6 +7,8 @@ from contextvars import ContextVar
 
 import numpy as np
 
+from splitcredit.categories import Categories
+
 # Covers may be sums that a library keeps in single precision, so they add up only nearly.
 COVER_TOLERANCE = 1e-4
 LEAF = -1
@@ -35,6 +37,7 @@ def is_prepared(forest, rows) -> bool:
 def check(forest) -> None:
     """Raise a ValueError that names the array, if the arrays of a Forest contradict each other."""
     f = forest
+    _check_types(f)
     n = len(f.feature)
     shapes: dict[str, tuple[int, ...]] = {
         name: (n,) for name in ("threshold", "left", "right", "cover")
@@ -61,6 +64,27 @@ def check(forest) -> None:
         last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _NODES, "right")) - 1)
         _check_trees(f, first, last)
         first = last
+
+
+# What fields that are no arrays may hold, in words.
+_TYPES = {
+    "True or False": ((bool, np.bool_), ("strict", "names_given")),
+    "True, False or None": ((bool, np.bool_, type(None)), ("several_targets",)),
+    "text or None": ((str, type(None)), ("criterion", "training_hash", "other_class")),
+    "text": ((str,), ("cover_kind", "x_dtype", "aggregate")),
+    "a number or None": ((float, int, np.number, type(None)), ("missing_value",)),
+    "Categories or None": ((Categories, type(None)), ("categories",)),
+    "an array": ((np.ndarray,), ("feature", "threshold", "left", "right", "value", "cover")),
+    "numbers in an array": ((np.ndarray,), ("tree_offsets", "base")),
+}
+
+
+def _check_types(forest):
+    """Refuse fields of another type, such as a text that would count as true."""
+    for words, (types, names) in _TYPES.items():
+        for name in names:
+            if not isinstance(getattr(forest, name), types):
+                raise ValueError(f"{name} is {getattr(forest, name)!r}, expected {words}")
 
 
 def is_finite(numbers):

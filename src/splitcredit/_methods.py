@@ -123,7 +123,7 @@ def look_up(name: str, function: str) -> Method:
 
     ValueError if the function does not take it; the message lists the methods that it takes.
     """
-    known = name in (*importances.names(), OPTIMUM)
+    known = isinstance(name, str) and name in (*importances.names(), OPTIMUM)
     if not known or function not in _method(name).functions:
         raise ValueError(_refusal(name, function))
     return _method(name)
@@ -151,7 +151,7 @@ def _method(name):
 def _refusal(name, function):
     """The line that a function does not take a method, with the functions that do."""
     method_names = ", ".join(m.name for m in methods() if function in m.functions)
-    takers = next((m.functions for m in methods() if m.name == name), ())
+    takers = next((m.functions for m in methods() if isinstance(name, str) and m.name == name), ())
     if takers:
         verb = "do" if len(takers) > 1 else "does"
         return (

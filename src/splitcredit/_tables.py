@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import numpy as np
 
 # How the types of columns begin that hold dates and times, in pandas, polars and pyarrow.
@@ -76,7 +78,7 @@ def numeric(X, dtype) -> np.ndarray:
             array = with_nan(array)
         with np.errstate(over="ignore"):
             return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise ValueError(_not_numeric(error)) from None
 
 
@@ -99,8 +101,10 @@ def numbers(given, who: str) -> np.ndarray:
     if getattr(getattr(given, "dtype", None), "kind", "") in tuple("mM"):
         raise ValueError(f"{who} has dates or times: pass numbers")
     try:
+        if np.iscomplexobj(given):
+            raise TypeError("it is complex")
         return np.asarray(given, np.float64)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise ValueError(f"{who} is not numeric ({error}): pass numbers") from None
 
 
@@ -175,7 +179,8 @@ def _refuse_times_among(array):
 
 def check_choice(name: str, value, allowed) -> None:
     """Raise a ValueError that lists what is allowed, if it is something else."""
-    if value not in allowed:
+    # An array cannot be asked whether it is equal to a name.
+    if not isinstance(value, Hashable) or value not in allowed:
         raise ValueError(f"{name}={value!r}: available are {', '.join(map(repr, allowed))}")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from splitcredit._names import as_names, check_index, indexed
 from splitcredit._stored import check_fields, parameters_of
+from splitcredit._tables import numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,8 +57,9 @@ class Attribution:
     def __post_init__(self):
         set_ = object.__setattr__
         dtype = np.float32 if getattr(self.values, "dtype", None) == np.float32 else np.float64
-        set_(self, "values", np.asarray(self.values, dtype=dtype))
-        set_(self, "baseline", np.asarray(self.baseline, dtype=np.float64))
+        set_(self, "values", _array(self.values, "values", dtype))
+        set_(self, "baseline", _array(self.baseline, "baseline"))
+        _check_origin(self)
         set_(self, "feature_names", as_names(self.feature_names))
         set_(self, "output_names", as_names(self.output_names))
         if self.output_index is not None:
@@ -280,10 +282,11 @@ class Importance:
 
     def __post_init__(self):
         set_ = object.__setattr__
-        set_(self, "values", np.asarray(self.values, dtype=np.float64))
-        set_(self, "feature_names", tuple(str(n) for n in self.feature_names))
+        set_(self, "values", _array(self.values, "values"))
+        set_(self, "feature_names", as_names(self.feature_names))
+        _check_origin(self)
         error = np.zeros_like(self.values) if self.standard_error is None else self.standard_error
-        set_(self, "standard_error", np.asarray(error, dtype=np.float64))
+        set_(self, "standard_error", _array(error, "standard_error"))
         expected = (len(self.feature_names),)
         for name in ("values", "standard_error"):
             if getattr(self, name).shape != expected:
@@ -435,6 +438,18 @@ def from_arrays(arrays) -> Attribution | Importance:
     of_features = "values" in arrays and arrays["values"].ndim == 1
     kind = Importance if of_features else Attribution
     return kind.from_arrays(arrays)
+
+
+def _array(given, name, dtype=np.float64):
+    """What was given as an array; as it is, if it has the type."""
+    return given if getattr(given, "dtype", None) == dtype else numbers(given, name).astype(dtype)
+
+
+def _check_origin(result):
+    """Refuse a method that is no name, and parameters that are none."""
+    for name, kind in (("method", str), ("parameters", dict)):
+        if not isinstance(getattr(result, name), kind):
+            raise ValueError(f"{name} is {getattr(result, name)!r}, expected a {kind.__name__}")
 
 
 def _plain(kind, arrays):

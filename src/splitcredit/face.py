@@ -8,6 +8,7 @@ pipeline first; the features are then those that come out of these steps.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["explain", "explain_chunks", "faithfulness", "importance", "methods", "rank"]
 
+_DTYPES = ("float64", "float32")
 # Methods whose values and baseline add up to the prediction.
 _OF_PREDICTION = ("tree_shap", "tree_shap_interventional", "saabas")
 
@@ -470,7 +472,7 @@ def _labeled(pieces, labels):
 
 
 def _dtype(dtype):
-    if dtype not in ("float64", "float32", np.float64, np.float32):
+    if not isinstance(dtype, Hashable) or dtype not in (*_DTYPES, np.float64, np.float32):
         raise ValueError(f"dtype={dtype!r}: available are 'float64', 'float32'")
     return np.dtype(dtype)
 

@@ -173,14 +173,14 @@ class Forest:
 
     def __post_init__(self):
         set_ = object.__setattr__
+        set_(self, "feature_names", as_names(self.feature_names))
+        set_(self, "output_names", as_names(self.output_names))
         if self.base is None:
             set_(self, "base", np.zeros(len(self.output_names)))
         for name, dtype in _DTYPES.items():
             array = getattr(self, name)
             if array is not None:
                 set_(self, name, _frozen(array, dtype, name))
-        set_(self, "feature_names", as_names(self.feature_names))
-        set_(self, "output_names", as_names(self.output_names))
         check(self)
 
     def __setstate__(self, state):
@@ -419,20 +419,33 @@ def array_hash(X) -> str:
 
 def _frozen(array, dtype, name):
     """Read-only array of the dtype; copied if the caller could still write to it."""
-    given = np.asarray(array)
+    given = _plain(array, name)
     if given.dtype == dtype:
         frozen = np.ascontiguousarray(given)
     else:
         with np.errstate(invalid="ignore"):
             frozen = np.ascontiguousarray(given, dtype=dtype)
-    is_cast = given.dtype != frozen.dtype and given.dtype.kind in "fiu"
-    if is_cast and frozen.dtype.kind in "iu" and (frozen != given).any():
-        raise ValueError(f"{name} must hold whole numbers that {frozen.dtype} can hold")
+    is_cast = given.dtype != frozen.dtype
+    if is_cast and frozen.dtype.kind in "biu" and (frozen != given).any():
+        kind = "whole numbers" if frozen.dtype.kind != "b" else "True and False, or numbers"
+        raise ValueError(f"{name} must hold {kind} that {frozen.dtype} can hold")
     if given.flags.writeable and np.shares_memory(frozen, given):
         frozen = frozen.copy()
     frozen = frozen.view()
     frozen.flags.writeable = False
     return frozen
+
+
+def _plain(array, name):
+    """What was given for a field as an array of numbers, with nothing read that was not given."""
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        raise ValueError(f"{name} has masked values: leave them out")
+    given = np.asarray(array)
+    if given.dtype == object:  # numbers of Python
+        given = np.array(given.tolist())
+    if given.dtype.kind not in "biuf":
+        raise ValueError(f"{name} holds {given.dtype}, expected numbers")
+    return given
 
 
 def _with_missing(X, missing_value):

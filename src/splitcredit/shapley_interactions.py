@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ from splitcredit.importances._prediction import (
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+_KNOWS_MEMORY = hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,8 +168,8 @@ def interactions(
     TypeError
         If `to_forest` does not know the model.
     ValueError
-        If X or the background does not fit the forest, there is no such output or feature, or the
-        sets are not sets of `order` features.
+        If X or the background does not fit the forest, there is no such output or feature, the
+        sets are not sets of `order` features, or the matrices are larger than the memory.
 
     Notes
     -----
@@ -232,13 +235,28 @@ def _values(forest, X, outputs, sets, background):
     from splitcredit.kernels.interactions import explain as kernel
 
     if sets is None:
+        _check_memory(len(X), forest.n_features, len(outputs))
         return kernel.interaction_matrix(forest, X, outputs, background)
     return kernel.interaction_index(forest, X, outputs, sets, background)
+
+
+def _check_memory(n_samples, n_features, n_outputs):
+    """ValueError if a matrix for every row and output does not fit the memory of this machine."""
+    needed = 8 * n_samples * n_features**2 * n_outputs
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if _KNOWS_MEMORY else needed
+    if needed > memory:
+        raise ValueError(
+            f"the matrices of {n_samples} rows, {n_features} features and {n_outputs} outputs take "
+            f"{needed / 2**30:.1f} GiB, and this machine has {memory / 2**30:.1f}: pass fewer "
+            "rows, or by sets the pairs that are wanted"
+        )
 
 
 def _of_own_outputs(forest, X, index, sets, background):
     """Values of output ``index[i]`` of row i; rows with the same output are explained together."""
     p = forest.n_features
+    if sets is None:
+        _check_memory(len(X), p, 1)
     values = np.empty((len(X), p, p, 1) if sets is None else (len(X), len(sets), 1))
     for c in np.unique(index):
         rows = np.flatnonzero(index == c)
@@ -261,6 +279,8 @@ def _chosen_sets(forest, sets, order):
     from splitcredit.kernels.interactions.sets import check_size, present_sets
 
     check_whole("order", order, 1)
+    if order > forest.n_features:
+        raise ValueError(f"order is {order}, and the model has {forest.n_features} features")
     check_size(forest, order)
     if sets is None:
         return present_sets(forest, order)[0]

@@ -1,6 +1,7 @@
 """Tables of the user: checks of their columns, and the data set that they become."""
 
 import hashlib
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -89,8 +90,8 @@ def _check_names_differ(table, columns, target, file):
         raise ValueError(
             f"{file}: column {place} has no name; name it, or say by features which columns count"
         )
-    repeated = {c for c in columns if columns.count(c) > 1}
-    repeated |= {c for c in (*columns, target) if list(table).count(c) > 1}
+    chosen, there = Counter(columns), Counter(table)
+    repeated = {c for c in (*columns, target) if chosen[c] > 1 or there[c] > 1}
     if repeated:
         raise ValueError(f"{file}: there twice: {', '.join(sorted(repeated))}; give one a new name")
 
@@ -122,8 +123,12 @@ def _check_not_rounded(table, names, file):
 
 
 def _check_finite(table, names, file):
-    infinite = [n for n in names if not np.isfinite(table[n].to_numpy(dtype=np.float64)).all()]
+    # Most libraries compare in single precision, where a larger number is infinite.
+    largest = np.finfo(np.float32).max
+    largest_of = {n: np.abs(table[n].to_numpy(dtype=np.float64)).max() for n in names}
+    infinite = [name for name, value in largest_of.items() if not value <= largest]
     if infinite:
         raise ValueError(
-            f"{file}: infinite values in {', '.join(infinite)}; replace them or drop those rows"
+            f"{file}: infinite values, or numbers above {largest:.3g}, in {', '.join(infinite)}; "
+            "replace them or drop those rows"
         )

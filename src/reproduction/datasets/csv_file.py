@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import warnings
 from pathlib import Path
 
@@ -97,7 +98,7 @@ def _read(raw, name, separator, labels):
     except pd.errors.EmptyDataError:
         raise ValueError(f"{name} is empty: its first line must name the columns") from None
     # Text that is not UTF-8 is a ValueError, too, and so is text that the parsers refuse.
-    except (ValueError, TypeError, csv.Error) as error:
+    except (ValueError, TypeError, csv.Error, re.error) as error:
         reason = " ".join(str(error).split())
         raise ValueError(
             f"{name} cannot be read as CSV ({reason}); save it as UTF-8 text with the separator "

@@ -45,13 +45,15 @@ def compute(
     Raises
     ------
     ValueError
-        If no feature is relevant, or all are.
+        If no feature is relevant, or all are, or there are fewer features than `among` says.
     """
     relevant = np.isin(np.arange(data.X.shape[1]), data.relevant)
     rows = []
     for name, scores in _scores(attributions, importances, less or []):
         for first in among:
             n = len(scores) if first is None else first
+            if n > len(scores):
+                raise ValueError(f"relevance_auc: among {n} features, and there are {len(scores)}")
             if len(set(relevant[:n])) < 2:
                 raise ValueError(
                     f"relevance_auc: of {n} features {relevant[:n].sum()} are relevant: "

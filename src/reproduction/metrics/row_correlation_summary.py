@@ -1,6 +1,6 @@
 """Mean, spread and share of high values of the correlations within rows."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import pandas as pd
 
@@ -18,7 +18,7 @@ def compute(
     attributions,
     pairs: list[tuple[ImportanceName, ImportanceName]] | None = None,
     scores: Literal["signed", "absolute"] = "signed",
-    thresholds: tuple[float, ...] = (0.9, 0.75),
+    thresholds: tuple[Annotated[float, ">= -1, <= 1"], ...] = (0.9, 0.75),
 ) -> pd.DataFrame:
     """Summary over the rows of `reproduction.metrics.row_correlation`.
 

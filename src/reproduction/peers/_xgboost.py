@@ -19,7 +19,7 @@ def contributions(model, forest, X, method, approximate):
     """
     import xgboost
 
-    rows = xgboost.DMatrix(X, nthread=1)
+    rows = xgboost.DMatrix(X, missing=model.missing, nthread=1)
     with_bias = model.get_booster().predict(rows, pred_contribs=True, approx_contribs=approximate)
     # The last column is the bias.
     values = with_bias[:, :-1, None].astype(float)

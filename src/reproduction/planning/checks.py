@@ -7,6 +7,7 @@ code: the signatures of loaders, measures, metrics and artefacts, whose annotati
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import math
 import re
@@ -38,6 +39,9 @@ _OF_MODELS = {
 }
 _OF_BOOSTED = {"n_estimators": parameters.Count | None, "subsample": parameters.Share | None}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+# Names of files have 255 bytes, and those of jobs are longer than the name of a recipe.
+_LONGEST_NAME = 100
+_ENDINGS = (".csv", ".json", ".npz", ".pdf", ".png", ".svg", ".sha256")
 
 
 def check(config: dict, schema: dict) -> None:
@@ -114,8 +118,10 @@ def _meant(error):
 def _reason(error):
     value, rule, properties = error.instance, error.validator_value, error.schema.get("properties")
     if error.validator == "additionalProperties":
-        unknown = ", ".join(sorted(set(value) - set(properties)))
-        return f"unknown key {unknown}; allowed are {', '.join(sorted(properties))}"
+        unknown = sorted(set(value) - set(properties))
+        nearest = _nearest(unknown[0], properties)
+        allowed = ", ".join(sorted(properties))
+        return f"unknown key {', '.join(unknown)}{nearest}; allowed are {allowed}"
     if error.validator == "required":
         missing = next(key for key in rule if key not in value)
         return f"{missing} is missing; allowed are {', '.join(properties)}"
@@ -136,8 +142,20 @@ def _reason(error):
     return f"{written(value)} is not allowed; expected {expected()}" if expected else error.message
 
 
+def _nearest(name, choices):
+    """A question after the nearest of some names, if one is near."""
+    near = difflib.get_close_matches(str(name), list(choices), 1)
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
 def check_name(name: str, place: str) -> None:
     """Check that a name can be part of a path, an axis and a command."""
+    if len(name) > _LONGEST_NAME:
+        raise ConfigError(
+            f"{place}: the name {name[:20]}... has {len(name)} characters; at most {_LONGEST_NAME}"
+        )
+    if name.endswith(_ENDINGS):
+        raise ConfigError(f"{place}: the name {name!r} is not allowed; it ends as a file does")
     if not _NAME.fullmatch(name):
         raise ConfigError(
             f"{place}: the name {name!r} is not allowed; expected a letter, and then letters, "
@@ -148,8 +166,10 @@ def check_name(name: str, place: str) -> None:
 def _known(config, section, names, place):
     for name in names:
         if not isinstance(name, str) or name not in config[section]:
-            choices = ", ".join(sorted(config[section]))
-            raise ConfigError(f"{place}: {name!r} is not in {section}; there are {choices}")
+            choices, nearest = ", ".join(sorted(config[section])), _nearest(name, config[section])
+            raise ConfigError(
+                f"{place}: {name!r} is not in {section}{nearest}; there are {choices}"
+            )
 
 
 # Recipes
@@ -227,7 +247,8 @@ def check_value(kind: str, name: str, parameter: str, value, place: str) -> None
     allowed = signature(kind, name, place.removesuffix(f".{parameter}"))
     if parameter not in allowed:
         names = ", ".join(sorted(allowed)) or "none"
-        raise ConfigError(f"{place}: {name} has no such parameter; allowed are {names}")
+        nearest = _nearest(parameter, allowed)
+        raise ConfigError(f"{place}: {name} has no such parameter{nearest}; allowed are {names}")
     hint = allowed[parameter].annotation
     reason = problem(hint, value) or (kind == "model" and _problem_of_model(name, parameter, value))
     if reason:
@@ -442,6 +463,8 @@ def _check_model(importance, model, place):
         if word in models.REQUIREMENTS and word not in models.offers(model):
             reason = f"{name} needs {models.REQUIREMENTS[word]}; this {model['estimator']} is none"
             raise ConfigError(f"{place}: {reason}")
+    if model.get("oob_score") and "bootstrap" not in models.offers(model):
+        raise ConfigError(f"{place}: oob_score needs {models.REQUIREMENTS['bootstrap']}")
     if importance.get("n_rows") is not None and model.get("folds"):
         raise ConfigError(
             f"{place}: n_rows takes the first rows, and folds explain each row by a model of its "
@@ -475,6 +498,8 @@ def _check_artefact(config, name, artefact):
             raise ConfigError(f"{at}: no such parameter; allowed are {names}")
         if reason := problem(allowed[parameter].annotation, value):
             raise ConfigError(f"{at}: {reason}")
+        if value == []:
+            raise ConfigError(f"{at}: [] is not allowed; expected at least one value")
     ungiven = [n for n, p in allowed.items() if p.default is p.empty and n not in given]
     if ungiven:
         raise ConfigError(f"{place}.parameters: {', '.join(ungiven)} must be given")

@@ -20,9 +20,20 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # Tag of the key ``<<``, by which a mapping takes over another one.
 _MERGE = "tag:yaml.org,2002:merge"
 
+# A configuration has some 3000 values, and five to ten in each other.
+_MOST_VALUES, _DEEPEST = 1_000_000, 100
+
 
 class _StrictLoader(_LOADER):
     """YAML that refuses duplicate keys; plain YAML lets the last one win without a word."""
+
+    def construct_yaml_int(self, node):
+        if re.fullmatch(r"[-+]?0[0-7_]+", node.value):
+            raise ConfigError(
+                f"{node.value} in line {node.start_mark.line + 1} has base 8 in YAML, "
+                f"{super().construct_yaml_int(node)}: write the number without the 0 before it"
+            )
+        return super().construct_yaml_int(node)
 
     def construct_mapping(self, node, deep=False):
         lines = {}
@@ -31,12 +42,17 @@ class _StrictLoader(_LOADER):
                 continue
             key = self.construct_object(key_node, deep=True)
             line = key_node.start_mark.line + 1
+            if isinstance(key, (list, dict)):
+                raise ConfigError(f"the key {key!r} in line {line} is not allowed; expected text")
             if key in lines:
                 raise ConfigError(
                     f"duplicate key {key!r} in lines {lines[key]} and {line}: keep one of them"
                 )
             lines[key] = line
         return super().construct_mapping(node, deep)
+
+
+_StrictLoader.add_constructor("tag:yaml.org,2002:int", _StrictLoader.construct_yaml_int)
 
 
 def read_yaml(path) -> dict:
@@ -60,9 +76,29 @@ def read_yaml(path) -> dict:
         raise ConfigError(f"{path}: not valid YAML{line}") from None
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: its values lie too deep in each other") from None
+    _check_size(content, path)
     if not isinstance(content or {}, dict):
         raise ConfigError(f"{path}: expected keys and values at the top level")
     return content or {}
+
+
+def _check_size(content, path):
+    """Refuse what aliases make of few lines: more values than a sweep has, or no end of them."""
+    n_values, stack = 0, [(content, 0)]
+    while stack:
+        value, depth = stack.pop()
+        n_values += 1
+        if depth > _DEEPEST or n_values > _MOST_VALUES:
+            raise ConfigError(
+                f"{path}: more than {_MOST_VALUES} values, or more than {_DEEPEST} in each other, "
+                "as aliases may make: write out what is meant"
+            )
+        if isinstance(value, (dict, list)):
+            stack += [
+                (v, depth + 1) for v in (value.values() if isinstance(value, dict) else value)
+            ]
 
 
 def _files_beside(missing):
@@ -102,15 +138,19 @@ def load(config: dict, files=()) -> dict:
     """
     for path in files:
         _check_preset(path, read_yaml(path))
+    merged = merge(own(), config)
+    checks.check(merged, read_yaml(SCHEMA))
+    return merged
+
+
+def own() -> dict:
+    """The project's own configuration, with its experiments and artefacts: the papers' scale."""
     base = read_yaml(CONFIG / "config.yaml")
     # Editors keep hidden files beside those that are open.
     experiments = {
         p.stem: read_yaml(p) for p in sorted((CONFIG / "experiments").glob("[!.]*.yaml"))
     }
-    base |= {"experiments": experiments, "artefacts": artefacts()}
-    merged = merge(base, config)
-    checks.check(merged, read_yaml(SCHEMA))
-    return merged
+    return base | {"experiments": experiments, "artefacts": artefacts()}
 
 
 def _check_preset(path, content):

@@ -42,6 +42,7 @@ class Workflow:
         self.required = [n for n, a in self.artefacts.items() if not a.get("optional", False)]
         self.figures = [n for n in self.artefacts if hasattr(papers.artefact(n), "draw")]
         self.plan = cache(lambda name: plans.make(self.config, name))
+        self.own = configuration.own()
         # Artefacts that Snakemake asked the inputs of: those of its run.
         self.asked: set[str] = set()
 
@@ -138,13 +139,14 @@ class Workflow:
         """An experiment and the recipes that it names, packed."""
         return pack(self._definition(wildcards.experiment))
 
-    def _definition(self, name):
-        experiment = dict(self.config["experiments"][name])
+    def _definition(self, name, config=None):
+        config = self.config if config is None else config
+        experiment = dict(config["experiments"][name])
         # How it is drawn changes no point.
         experiment.pop("figure", None)
         texts = set(_texts(experiment))
         recipes = {
-            section: {n: r for n, r in self.config[section].items() if n in texts}
+            section: {n: r for n, r in config[section].items() if n in texts}
             for section, _ in sweep.KINDS.values()
         }
         # As text, which keeps the order of the axes: it is that of the points.
@@ -234,10 +236,28 @@ class Workflow:
         artefact, arguments = self.artefacts[wildcards.artefact], []
         if artefact.get("statements"):
             arguments += ["--decided", *artefact["statements"]]
-        if artefact.get("scaled") and not self.config["paper_scale"]:
-            reason = f"preset {self.config['preset']}: sizes are not those of the paper"
+        if artefact.get("scaled") and (reason := self._other_scale(wildcards)):
             arguments += ["--incomparable", reason]
         return [*arguments, *(["--stand_in"] if "stand_in" in artefact else [])]
+
+    def _other_scale(self, wildcards):
+        """Why an artefact is not at the scale of the paper; none if it is.
+
+        That a configuration calls itself so is not enough: another file may lie beneath it.
+        """
+        if not self.config["paper_scale"]:
+            return f"preset {self.config['preset']}: sizes are not those of the paper"
+        names = self._experiments(wildcards)
+        changed = [
+            n
+            for n in names
+            if n not in self.own["experiments"]
+            or self._definition(n) != self._definition(n, self.own)
+        ]
+        key = wildcards.artefact
+        if self.artefacts[key].get("parameters") != self.own["artefacts"][key].get("parameters"):
+            changed.append(f"artefacts.{key}.parameters")
+        return f"settings differ from the paper's: {', '.join(changed)}" if changed else ""
 
     def paper(self, wildcards):
         """Category of a figure in Snakemake's own report."""

@@ -183,7 +183,10 @@ class _Context:
             "stand_in": definition.get("stand_in", ""),
             "incomplete": self.reasons.get(name),
             "picture": picture,
-            "alt": self._filled(caption.get("alt", definition["title"]))["text"],
+            # A title may be a user's: only texts of the project are filled.
+            "alt": self._filled(caption["alt"])["text"]
+            if "alt" in caption
+            else definition["title"],
             "caption": caption_texts,
             "groups": [
                 {

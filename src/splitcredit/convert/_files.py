@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import struct
 from pathlib import Path
 
 from splitcredit.convert import _ubjson, _xgboost_binary, catboost, lightgbm, xgboost
@@ -17,23 +19,62 @@ _OBJECTIVE = {
 }
 
 
+# Features without names that the model in a file may have: each gets a name, so that a number in a
+# small file takes much memory. Hashed text has 2**20.
+_MOST_UNNAMED = 1 << 21
+
+
 def read(path) -> Forest:
     """Convert a model that XGBoost, LightGBM or CatBoost has saved; see `splitcredit.to_forest`.
 
     FileNotFoundError if there is no such file. ValueError if it holds no model of these libraries,
-    or one that a Forest cannot express.
+    one that is damaged, or one that a Forest cannot express.
     """
     path = Path(path)
-    (library, content), name = _opened(path), f"model in {path.name}"
-    if library == "lightgbm":
-        lightgbm.check_whole(content, name)
-        return lightgbm.from_pieces([content], name)
+    with _named_if_damaged(path.name):
+        (library, content), name = _opened(path), f"model in {path.name}"
+        if library == "lightgbm":
+            lightgbm.check_whole(content, name)
+            return lightgbm.from_pieces([content], name)
+        if library == "catboost":
+            return catboost.from_content(content, name)
+        learner = content["learner"]
+        n_features = int(learner["learner_model_param"]["num_feature"])
+        if n_features > _MOST_UNNAMED and not learner.get("feature_names"):
+            raise ValueError(
+                f"num_feature of the {name} is {n_features}, and it names none of them: pass the "
+                "Booster if that is so"
+            )
+        return xgboost.from_content(content, name)
+
+
+@contextlib.contextmanager
+def _named_if_damaged(name):
+    """Whatever a reader meets in a damaged file, as a ValueError that names file and part."""
     try:
-        return {"xgboost": xgboost, "catboost": catboost}[library].from_content(content, name)
+        yield
     except KeyError as missing:
         raise ValueError(
-            f"the {name} is incomplete, it lacks {missing}: save the model itself, and not "
-            "its configuration"
+            f"the model in {name} is incomplete, it lacks {missing}: save the model itself, and "
+            "not its configuration"
+        ) from None
+    except RecursionError:
+        raise ValueError(f"{name} is damaged: its parts lie too deep in each other") from None
+    except ValueError as error:
+        if name in str(error):
+            raise
+        raise ValueError(f"the model in {name} is damaged: {error}") from None
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        MemoryError,
+        TypeError,
+        struct.error,
+    ) as e:
+        raise ValueError(
+            f"the model in {name} is damaged, a part has another form than its library gives it "
+            f"({e}): save it again"
         ) from None
 
 
@@ -43,7 +84,9 @@ def objective(path) -> tuple[str, str]:
     FileNotFoundError or ValueError as `read`, if there is no such file, or it holds no model of
     these libraries.
     """
-    library, content = _opened(Path(path))
+    path = Path(path)
+    with _named_if_damaged(path.name):
+        library, content = _opened(path)
     if library == "lightgbm":
         return library, lightgbm_objective(content)
     for key in _OBJECTIVE[library]:
@@ -53,9 +96,16 @@ def objective(path) -> tuple[str, str]:
 
 def _opened(path) -> tuple:
     """The library that saved a model, and its text (LightGBM) or decoded document."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: pass the file of the model in it")
     raw = path.read_bytes()
     if raw.replace(b"\r\n", b"\n", 1).startswith(_LIGHTGBM):
-        return "lightgbm", raw.decode().replace("\r\n", "\n")
+        try:
+            return "lightgbm", raw.decode().replace("\r\n", "\n")
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{path.name} is damaged: byte {error.start} is not of a text in UTF-8"
+            ) from None
     if _xgboost_binary.is_model(raw):
         return "xgboost", _xgboost_binary.read(raw)
     content = _document(raw, path.name)
@@ -68,10 +118,13 @@ def _opened(path) -> tuple:
 
 
 def _document(raw, name):
+    is_known = raw.startswith((_UBJSON, b"{"))
     try:
         content = _ubjson.read(raw) if raw.startswith(_UBJSON) else json.loads(raw)
-    except (ValueError, UnicodeDecodeError):
-        raise _unknown(name) from None
+    except ValueError as error:
+        if not is_known:
+            raise _unknown(name) from None
+        raise ValueError(f"{name} is no model, or a damaged one: {error}") from None
     if not isinstance(content, dict):
         raise _unknown(name)
     return content

@@ -21,7 +21,6 @@ _DTYPES = {ord(marker): np.dtype(code) for marker, code in _CODES.items()}
 _WORDS = {ord("Z"): None, ord("T"): True, ord("F"): False}
 _OBJECT, _END, _ARRAY, _STRING, _TYPE = b"{}[S$"
 _LENGTH = Struct(">q")
-_length = _LENGTH.unpack_from
 
 
 class Typed(tuple):
@@ -95,12 +94,21 @@ class Columns(Sequence):
 def read(content: bytes | bytearray):
     """Decode a document; arrays with a type become `Typed`, objects of one form `Columns`.
 
-    ValueError if the document ends early or has a marker that XGBoost does not write.
+    ValueError if the document ends early, gives a length that goes beyond its end, or has a marker
+    that XGBoost does not write.
     """
     try:
         return _value(content, 0)[0]
     except (IndexError, KeyError, struct.error) as error:
         raise ValueError(f"not a model in UBJSON: {error}") from None
+
+
+def _length(b, at, size=1):
+    """A number of things of some bytes each, which all stand behind it."""
+    (n,) = _LENGTH.unpack_from(b, at)
+    if not 0 <= n * size <= len(b) - at:
+        raise ValueError(f"byte {at} gives the length {n}, and the document ends before")
+    return n
 
 
 def _value(b, at):
@@ -119,20 +127,20 @@ def _value(b, at):
 
 
 def _text(b, at):
-    stop = at + 9 + _length(b, at + 1)[0]
+    stop = at + 9 + _length(b, at + 1)
     return b[at + 9 : stop].decode(), stop
 
 
 def _typed(b, at):
     """``[$``, marker, ``#L``, length, numbers."""
     dtype = _DTYPES[b[at + 2]]
-    stop = at + 13 + _length(b, at + 5)[0] * dtype.itemsize
+    stop = at + 13 + _length(b, at + 5, dtype.itemsize) * dtype.itemsize
     return Typed((dtype, b[at + 13 : stop])), stop
 
 
 def _array(b, at):
     """``[#L``, length, values."""
-    n, at = _length(b, at + 3)[0], at + 11
+    n, at = _length(b, at + 3), at + 11
     if n and b[at] == _OBJECT:
         return _columns(b, at, n) or _items(b, at, n)
     return _items(b, at, n)

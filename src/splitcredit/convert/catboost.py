@@ -91,6 +91,7 @@ def from_content(content, name) -> Forest:
     names = tuple(text or (str(j) if names_given else f"x{j}") for j, text in enumerate(ids))
     scale, bias = content["scale_and_bias"]
     bias = np.atleast_1d(np.array(bias, float))
+    _check_borders(content, features, name)
     arrays = _flat(content, features, float(scale), len(bias), name)
     return Forest(
         **_nodes.frozen(arrays),
@@ -128,6 +129,46 @@ def _flat(content, features, scale, n_outputs, name):
     return _nodes.summarized(arrays, value, offsets, name)
 
 
+def _check_borders(content, features, name):
+    """Refuse a model with a split that is not the one of its number.
+
+    A split says both its feature and border and its number among all of the features, by which
+    CatBoost goes.
+    """
+    known = [(j, np.float32(b)) for j, one in enumerate(features) for b in one.get("borders") or ()]
+    if not known:
+        return
+    for split in _all_splits(content):
+        number = split.get("split_index", 0)
+        if "split_index" in split and not (
+            0 <= number < len(known) and known[number] == _split(split)
+        ):
+            raise ValueError(
+                f"this {name} has a split of feature {split['float_feature_index']} at "
+                f"{split['border']}, and its split_index {number} is of another: save it again"
+            )
+
+
+def _all_splits(content):
+    """Every split of a decoded model."""
+    for tree in content.get("oblivious_trees", []):
+        yield from tree.get("splits") or []
+    stack = list(content.get("trees", []))
+    while stack:
+        node = stack.pop()
+        if "split" in node:
+            yield node["split"]
+            stack += [node["left"], node["right"]]
+
+
+def _checked_weights(weights):
+    """Covers of leaves; of a damaged file they may be anything."""
+    weights = np.asarray(weights, float)
+    if not (weights >= 0).all():
+        raise ValueError("leaf_weights must be numbers that are not negative: save it again")
+    return weights
+
+
 def _covers(left, right, cover):
     """Covers of all nodes from those of the leaves, `EMPTY` where no training row was."""
     cover = np.where(cover > 0, cover, EMPTY)
@@ -140,6 +181,11 @@ def _oblivious(tree, n_outputs):
     """Node arrays of a full binary tree, one level after the other."""
     splits = tree.get("splits") or []
     depth = len(splits)
+    if len(tree["leaf_values"]) != n_outputs << min(depth, 62):
+        raise ValueError(
+            f"a tree of {depth} splits has {len(tree['leaf_values'])} leaf_values, and {n_outputs} "
+            "outputs: save it again"
+        )
     n_inner = 2**depth - 1
     feature, threshold = np.zeros(2 * n_inner + 1, int), np.zeros(2 * n_inner + 1)
     for level, split in enumerate(reversed(splits)):
@@ -152,7 +198,7 @@ def _oblivious(tree, n_outputs):
     value, cover = np.zeros((2 * n_inner + 1, n_outputs)), np.zeros(2 * n_inner + 1)
     # The last split is the highest bit of a leaf's number, so leaves stand from left to right.
     value[n_inner:] = np.reshape(tree["leaf_values"], (2**depth, n_outputs))
-    cover[n_inner:] = tree.get("leaf_weights") or 1.0
+    cover[n_inner:] = _checked_weights(tree["leaf_weights"])
     return _as_dict(feature, threshold, left, right, value, cover)
 
 
@@ -172,7 +218,7 @@ def _nested(tree, n_outputs):
         left.append(-1)
         right.append(-1)
         value.append(np.broadcast_to(node["value"], n_outputs) if is_leaf else np.zeros(n_outputs))
-        cover.append(node["weight"] if is_leaf else 0.0)
+        cover.append(_checked_weights(node["weight"]) if is_leaf else 0.0)
         if not is_leaf:
             stack += [(node["right"], k, right), (node["left"], k, left)]
     return _as_dict(feature, threshold, left, right, value, cover)

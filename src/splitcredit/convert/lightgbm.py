@@ -130,7 +130,7 @@ def from_pieces(pieces, name, classes=None) -> Forest:
     trees = _Trees(pieces, name)
     # Of all blanks LightGBM replaces only this one in names.
     features = tuple(head["feature_names"].split(" "))
-    n_outputs = int(head["num_tree_per_iteration"])
+    n_outputs = _n_outputs(head, len(trees.n_leaves), name)
     averaged = "average_output" in head
     arrays, decision = _flat(trees, n_outputs, averaged, name)
     by_category = np.flatnonzero(decision & _BY_CATEGORY)
@@ -162,6 +162,23 @@ def from_pieces(pieces, name, classes=None) -> Forest:
         missing_value=missing_value,
         several_targets=False,
     )
+
+
+def _n_outputs(head, n_trees, name):
+    """Trees of a round, one for each class; refused where the head contradicts itself."""
+    given = head["num_tree_per_iteration"], head.get("num_class", head["num_tree_per_iteration"])
+    if not all(text.isdecimal() and int(text) > 0 for text in given):
+        raise ValueError(
+            f"this {name} has num_tree_per_iteration={given[0]} and num_class={given[1]}, which "
+            "are numbers from 1: save it again"
+        )
+    n_outputs, n_classes = map(int, given)
+    if n_outputs != n_classes or n_trees % n_outputs:
+        raise ValueError(
+            f"this {name} has {n_outputs} trees a round, {n_classes} classes and {n_trees} trees: "
+            "each round has a tree for every class; save it again"
+        )
+    return n_outputs
 
 
 def _names_given(features, text):
@@ -204,6 +221,9 @@ class _Trees:
             )
         self.read("num_leaves", np.arange(n_trees), one, leaves)
         self.n_leaves = self.whole("num_leaves", leaves).astype(np.int64)
+        # Each leaf has a value, of two characters at least with what parts it from the next.
+        if self.n_leaves.min(initial=1) < 1 or 2 * self.n_leaves.sum() > len(self._text):
+            raise ValueError(f"this {name} has fewer values of leaves than num_leaves says")
 
     def read(self, key, places, lengths, out, also=None) -> np.ndarray:
         """Write the numbers that each tree has for a key.

@@ -123,9 +123,12 @@ def from_content(content, name, rounds=None, classes=None, missing=None) -> Fore
     parameters = learner["learner_model_param"]
     n_features = int(parameters["num_feature"])
     names = learner.get("feature_names") or []
+    if names and len(names) != n_features:
+        raise ValueError(f"this {name} has {len(names)} names for {n_features} features")
     features = tuple(names or [f"x{j}" for j in range(n_features)])
     trees, column, weights = _trees(learner, name, rounds)
     offsets = _offsets(trees)
+    _check_outputs(learner, trees, column, name)
     labels = _labels_of_outputs(learner, classes)
     n_outputs = len(labels["output_names"])
     arrays = _flat(trees, offsets, column, weights, n_outputs, name)
@@ -151,6 +154,23 @@ def _n_targets(learner):
     return int(learner["learner_model_param"].get("num_target", 1))
 
 
+def _check_outputs(learner, trees, column, name):
+    """Refuse a model whose trees are of other outputs than it says that it has.
+
+    Each round grows a tree for every output, or one whose leaves have a value for each.
+    """
+    n_classes, n_targets = int(learner["learner_model_param"]["num_class"]), _n_targets(learner)
+    n_outputs, n_values = max(n_classes, 1) * n_targets, max(_leaf_sizes(trees))
+    if n_values > 1:
+        _refuse_former_vectors(trees, name)
+    grown = range(n_values) if n_values > 1 else sorted(set(column.tolist()))
+    if len(grown) != n_outputs or grown[0] != 0 or grown[-1] != n_outputs - 1:
+        raise ValueError(
+            f"the trees of this {name} are of outputs {grown[0]} to {grown[-1]}, and it says that "
+            f"it has {n_outputs}: num_class is {n_classes} and num_target {n_targets}"
+        )
+
+
 def _trees(learner, name, rounds):
     """The trees of the first rounds, the output of each, and its weight."""
     booster = learner["gradient_booster"]
@@ -161,6 +181,13 @@ def _trees(learner, name, rounds):
             "fit with booster='gbtree'"
         )
     model = booster["gbtree"]["model"] if "gbtree" in booster else booster["model"]
+    n_trees, n_outputs_known = len(model["trees"]), len(model["tree_info"])
+    expected = int(model.get("gbtree_model_param", {}).get("num_trees", n_trees))
+    if not expected == n_trees == n_outputs_known:
+        raise ValueError(
+            f"this {name} has {n_trees} trees and the outputs of {n_outputs_known}, expected "
+            f"{expected}: save it again"
+        )
     stop = None if rounds is None else model["iteration_indptr"][rounds]
     trees = model["trees"][:stop]
     if not trees:
@@ -228,8 +255,6 @@ def _flat(trees, offsets, column, weights, n_outputs, name):
     `source` is the number of each node before any is left out.
     """
     is_vector = max(_leaf_sizes(trees)) > 1  # before XGBoost 2.0 a leaf with one value has 0
-    if is_vector:
-        _refuse_former_vectors(trees, name)
     start = np.repeat(offsets[:-1].astype(np.int32), np.diff(offsets))
     left, right = _column(trees, "left_children"), _column(trees, "right_children")
     leaf = left < 0
@@ -323,8 +348,14 @@ def _column(trees, key):
         return trees.joined(key)
     by_tree = [tree[key] for tree in trees]
     if isinstance(by_tree[0], list):
-        dtype = np.float32 if key in ("split_conditions", "sum_hessian") else np.int32
-        return np.array(list(chain.from_iterable(by_tree)), dtype)
+        given = list(chain.from_iterable(by_tree))
+        if key in ("split_conditions", "sum_hessian"):
+            return np.array(given, np.float32)
+        numbers = np.array(given)
+        whole = numbers.astype(np.int32)
+        if numbers.dtype.kind not in "biu" or (whole != numbers).any():
+            raise ValueError(f"{key} holds what is no whole number of 32 bits")
+        return whole
     return _ubjson.joined(by_tree)
 
 
@@ -354,4 +385,6 @@ def _base(learner, n_outputs, name):
         )
     link = float if learner.get("base_is_margin") else _LINKS[objective]
     scores = np.atleast_1d(json.loads(learner["learner_model_param"]["base_score"]))
+    if len(scores) not in (1, n_outputs):
+        raise ValueError(f"this {name} has {len(scores)} base scores for {n_outputs} outputs")
     return np.resize([link(float(np.float32(s))) for s in scores], n_outputs)

@@ -131,6 +131,8 @@ class TreeExplainer:
         self.feature_names = feature_names
         self.model_output = model_output
         self.feature_perturbation = _perturbation(feature_perturbation, rows is not None)
+        if not isinstance(model_output, str):
+            raise ValueError(f"model_output={model_output!r}: expected the name of an output")
         units = Units() if model_output == "raw" else self.model.units
         self._curve = curve(model_output, units, called(model))
         if self._curve.name != "raw" and self.feature_perturbation != "interventional":

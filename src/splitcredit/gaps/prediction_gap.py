@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # Bytes of tail probabilities, and of masks, kept at a time.
 CHUNK = 1 << 24
+# Largest sum of leaf values whose square, times the probabilities of many leaves, is finite.
+_LARGEST = 1e150
 
 
 def pg2(
@@ -266,6 +268,7 @@ class GapProblem:
         refuse_special_values(self.forest)
         self.perturbation = of_features(perturbation_of(perturbation), self.forest)
         self.scales = checked_scale(self.perturbation, scale, self.forest)
+        refuse_huge_values(self.forest)
         self.gap_forest = gap_forest(self.forest, only_output(self.forest, output))
 
     def gaps(self, X, masks) -> np.ndarray:
@@ -410,6 +413,16 @@ def _mask_by_feature(forest, features):
             "features, or true and false for every feature"
         )
     return features
+
+
+def refuse_huge_values(forest) -> None:
+    """ValueError if squares of the leaf values, or their sum over the trees, may overflow."""
+    largest = np.abs(forest.value).max()
+    if largest * forest.n_trees > _LARGEST:
+        raise ValueError(
+            f"leaf values of the model reach {largest:.3g}, and PG^2 has their squares, which a "
+            "float64 cannot hold: fit the model to targets in a larger unit"
+        )
 
 
 def refuse_special_values(forest) -> None:

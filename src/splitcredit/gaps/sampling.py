@@ -17,6 +17,7 @@ from splitcredit.gaps.perturbations import Normal, checked_scale
 from splitcredit.gaps.prediction_gap import (
     chosen_features,
     only_output,
+    refuse_huge_values,
     refuse_nan,
     refuse_special_values,
 )
@@ -202,6 +203,7 @@ def checked_pairs(
     """
     forest, X = forest_and_rows(model, X)
     refuse_special_values(forest)
+    refuse_huge_values(forest)
     X = forest.prepare(X)
     perturbed = chosen_features(forest, features, len(X))
     refuse_nan(forest, X, perturbed)

@@ -294,7 +294,12 @@ def targets_of(forest, y, n) -> np.ndarray:
             "takes models of one: fit a model for each target"
         )
     refuse_masked(y, "y")
-    given, y = y, np.asarray(y)
+    try:
+        given, y = y, np.asarray(y)
+    except ValueError as error:
+        raise ValueError(f"y has entries of different lengths: {error}") from None
+    if np.iscomplexobj(y):
+        raise ValueError("y is complex: pass real numbers or labels")
     if y.shape != (n,):
         raise ValueError(f"y has shape {y.shape}, expected ({n},): one target for each row of X")
     one_class = knows_one_class(forest)

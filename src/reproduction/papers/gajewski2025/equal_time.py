@@ -32,6 +32,7 @@ from reproduction.papers.gajewski2025._settings import (
     recipe_of,
 )
 from reproduction.papers.gajewski2025.curves import ERRORS
+from reproduction.parameters import Count
 from splitcredit.convert import to_forest
 from splitcredit.gaps.noise import noise_pool
 from splitcredit.gaps.prediction_gap import pg2
@@ -52,7 +53,7 @@ _WORDS = (
 )
 
 
-def compute(inputs, recipes, timed_pairs: int, repeats: int, n_pairs: int) -> pd.DataFrame:
+def compute(inputs, recipes, timed_pairs: Count, repeats: Count, n_pairs: Count) -> pd.DataFrame:
     """Seconds, iterations of equal time and their errors.
 
     Parameters

@@ -24,6 +24,7 @@ from reproduction.papers.gajewski2025 import (
     _operations,
 )
 from reproduction.papers.gajewski2025._settings import NOT_NEGATIVE, SHARE, SIGMAS, counts
+from reproduction.parameters import Count
 from splitcredit.gaps.noise import noise_stream
 from splitcredit.gaps.prediction_gap import pg2
 
@@ -54,7 +55,9 @@ SOME_LOSS, NO_LOSS = 0.01, 1e-6
 _GROWTHS = {"trees": "more trees", "depth": "deeper trees", "PGI2": "PGI2, more trees"}
 
 
-def compute(inputs, cases: int, draws: int, trees: list[int], rows: int = 10) -> pd.DataFrame:
+def compute(
+    inputs, cases: Count, draws: Count, trees: list[Count], rows: Count = 10
+) -> pd.DataFrame:
     """Errors, z-scores, counts of operations.
 
     Parameters

@@ -12,6 +12,7 @@ from reproduction.figures import COLORS, panels
 from reproduction.papers import finding, of_size
 from reproduction.papers.gajewski2025 import _clocks, _ensembles
 from reproduction.papers.gajewski2025._settings import NOT_NEGATIVE
+from reproduction.parameters import Count
 
 # The stated power of the exact algorithm, and half a unit of the first decimal of a power.
 POWER, HALF_DIGIT = 2, 0.05
@@ -23,7 +24,9 @@ _COLUMNS = ["part", "method", "noise", "n_trees", "nodes", "size", "iterations",
 _COLUMNS += ["low", "high"]
 
 
-def compute(inputs, pairs: int, repeats: int, trees: list[int], sizes: list[int]) -> pd.DataFrame:
+def compute(
+    inputs, pairs: Count, repeats: Count, trees: list[Count], sizes: list[Count]
+) -> pd.DataFrame:
     """CPU seconds and how they grow.
 
     Parameters

@@ -20,6 +20,7 @@ from reproduction.papers import around, finding
 from reproduction.papers.loecher2022 import _identities, _useless_split
 from reproduction.papers.loecher2022._titanic import ID
 from reproduction.papers.loecher2022.figure4 import VERY_HIGH, VERY_HIGH_REASON
+from reproduction.parameters import Count, Seed
 
 # Basis: rounding. Importances are at most 1 or so, and are sums over some ten thousand float64.
 ROUNDING = 1e-12
@@ -42,13 +43,13 @@ COLUMNS += ["standard_error", "exact", "expected"]
 
 def compute(
     inputs,
-    n_forests: int = 3,
-    n_trees: int = 20,
-    n_trees_counter: int = 100,
-    n_canceling: int = 16,
-    n_trees_alike: int = 100,
-    n_draws: int = 2_000_000,
-    seed: int = 0,
+    n_forests: Count = 3,
+    n_trees: Count = 20,
+    n_trees_counter: Count = 100,
+    n_canceling: Count = 16,
+    n_trees_alike: Count = 100,
+    n_draws: Count = 2_000_000,
+    seed: Seed = 0,
 ) -> pd.DataFrame:
     """Largest error of each identity, the counter-examples and the simulated biases.
 

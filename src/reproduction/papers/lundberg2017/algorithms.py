@@ -24,6 +24,7 @@ from reproduction.papers.lundberg2017 import (
     _steps,
     _trees,
 )
+from reproduction.parameters import Count, Seed
 from splitcredit.importances import tree_shap
 
 # Basis: rounding. A number is the sum of some thousand products of float64 of at most its size.
@@ -58,9 +59,9 @@ FLOAT64 = 2.0**-53
 def compute(
     inputs,
     recorded: str | None = None,
-    n_forests: int = 40,
-    depths: Sequence[int] = _deep.DEPTHS,
-    seed: int = 0,
+    n_forests: Count = 40,
+    depths: Sequence[Count] = _deep.DEPTHS,
+    seed: Seed = 0,
 ) -> pd.DataFrame:
     """Equalities, errors against depth, steps and their exponents.
 

@@ -13,6 +13,7 @@ import pandas as pd
 from reproduction.papers import finding
 from reproduction.papers.lundberg2017 import _attributions, _consistency, _figure1
 from reproduction.papers.lundberg2017._algorithms import INTERNAL, Tree
+from reproduction.parameters import Count, Seed
 
 # Assumed: output of the AND function, and the increase with cough in B.
 AND, INCREASE = Fraction(80), Fraction(10)
@@ -39,7 +40,7 @@ N_PAIRS = 2000
 SIZES = (2, 3)
 
 
-def compute(inputs, n_pairs: int = N_PAIRS, seed: int = 0) -> pd.DataFrame:
+def compute(inputs, n_pairs: Count = N_PAIRS, seed: Seed = 0) -> pd.DataFrame:
     """Numbers of the figure, and those that decide whether it depends on the assumed leaves.
 
     Parameters

@@ -33,6 +33,7 @@ from reproduction.papers.lundberg2017._algorithms import (
     expvalue,
     trees_of,
 )
+from reproduction.parameters import Count, Seed
 
 # Features of the random functions on a cube.
 SIZES = (2, 3)
@@ -63,7 +64,7 @@ SINGLE = 200 * 2.0**-24
 EXISTS = "a method is inconsistent if there is one pair of models for which it is"
 
 
-def compute(inputs, n_pairs: int = 2000, n_fitted: int = 150, seed: int = 0) -> pd.DataFrame:
+def compute(inputs, n_pairs: Count = 2000, n_fitted: Count = 150, seed: Seed = 0) -> pd.DataFrame:
     """Every property as a number.
 
     Parameters

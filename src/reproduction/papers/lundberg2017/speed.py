@@ -19,6 +19,7 @@ from reproduction.figures import COLORS, panels
 from reproduction.models import fit
 from reproduction.papers import finding
 from reproduction.papers.lundberg2017 import _peers, _steps, _trees
+from reproduction.parameters import Count
 from splitcredit.convert import to_forest
 from splitcredit.importances import saabas, tree_shap
 
@@ -44,7 +45,7 @@ LONG = 0.5
 APART = 2.0
 
 
-def compute(inputs, trees: int, features: int, rows: int, repeats: int) -> pd.DataFrame:
+def compute(inputs, trees: Count, features: Count, rows: Count, repeats: Count) -> pd.DataFrame:
     """Seconds, by part.
 
     Parameters

@@ -14,6 +14,7 @@ from reproduction.datasets import led
 from reproduction.figures import COLORS, panels
 from reproduction.papers import around, finding
 from reproduction.papers.sutera2021.led_shares import MARKERS
+from reproduction.parameters import Count
 from splitcredit import to_forest
 from splitcredit.importances import local_mdi, mdi
 
@@ -27,7 +28,12 @@ _WIDE = 4.0
 
 
 def compute(
-    inputs, trees: list[int], repeats: int, rows: list[int], trees_of_rows: int, noise: float
+    inputs,
+    trees: list[Count],
+    repeats: Count,
+    rows: list[Count],
+    trees_of_rows: Count,
+    noise: float,
 ) -> pd.DataFrame:
     """Errors of forests, in bits.
 

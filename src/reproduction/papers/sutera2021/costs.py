@@ -14,6 +14,7 @@ from reproduction.datasets import breast_cancer, digits, led
 from reproduction.figures import COLORS, panels
 from reproduction.models import fit
 from reproduction.papers import finding
+from reproduction.parameters import Count
 from splitcredit import to_forest
 from splitcredit.importances import mdi, sage
 from splitcredit.kernels.tree_shap.explain import tree_shap_one
@@ -44,7 +45,7 @@ _ADDS = (0, 2)
 _MUCH_REASON = '"much" and "strong" say no number; a factor of ten is beyond any choice of hardware'
 
 
-def compute(inputs, trees: int, repeats: int, loss_rows: int) -> pd.DataFrame:
+def compute(inputs, trees: Count, repeats: Count, loss_rows: Count) -> pd.DataFrame:
     """CPU seconds of every repeat, by scope and measure.
 
     Parameters

@@ -13,6 +13,7 @@ from reproduction import models, theory
 from reproduction.datasets import iris, led, wine
 from reproduction.papers import finding
 from reproduction.papers.sutera2021 import table1, table2
+from reproduction.parameters import Count, Seed
 from splitcredit import to_forest
 from splitcredit.importances import local_mdi, mdi, saabas, tree_shap
 
@@ -169,7 +170,7 @@ FINDINGS = {
 }
 
 
-def compute(inputs, n_distributions: int = 135, seed: int = 0) -> pd.DataFrame:
+def compute(inputs, n_distributions: Count = 135, seed: Seed = 0) -> pd.DataFrame:
     """Largest errors, counts and margins of each statement.
 
     Parameters

@@ -1,0 +1,231 @@
+"""Model files that contradict themselves or are damaged: the reader's own error, with the file."""
+
+import json
+import re
+
+import lightgbm
+import numpy as np
+import pytest
+import xgboost
+from sklearn.ensemble import RandomForestClassifier
+
+import splitcredit
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(200, 4))
+Y = RNG.integers(0, 3, 200)
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory):
+    """Text of a model of three classes, by library."""
+    path = tmp_path_factory.mktemp("models") / "model.json"
+    xgboost.XGBClassifier(n_estimators=3, max_depth=3, n_jobs=1).fit(X, Y).save_model(path)
+    options = {"n_estimators": 3, "num_leaves": 7, "verbose": -1, "n_jobs": 1}
+    booster = lightgbm.LGBMClassifier(**options).fit(X, Y).booster_
+    return {"xgboost": path.read_text(), "lightgbm": booster.model_to_string()}
+
+
+def refusal(tmp_path, content, name="model.txt"):
+    """What the reader says of a file."""
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=name) as caught:
+        splitcredit.to_forest(path)
+    assert len(str(caught.value).splitlines()) == 1
+    return str(caught.value)
+
+
+TREE = ("gradient_booster", "model", "trees", 0)
+PARAMETERS = ("learner_model_param",)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "reason"),
+    [
+        (("gradient_booster", "model", "tree_info"), [0, 1, 2], "9 trees and the outputs of 3"),
+        (("gradient_booster", "model", "tree_info", 0), 7, "outputs 0 to 7"),
+        (("gradient_booster", "model", "tree_info", 0), -1, "outputs -1 to 2"),
+        ((*PARAMETERS, "num_class"), "1", "num_class is 1"),
+        ((*PARAMETERS, "num_class"), "2000000000", "says that it has 2000000000"),
+        ((*PARAMETERS, "base_score"), "[1E0,2E0]", "2 base scores for 3 outputs"),
+        ((*PARAMETERS, "base_score"), "[]", "0 base scores"),
+        ((*PARAMETERS, "num_feature"), "3000000", "num_feature .* is 3000000"),
+        ((*TREE, "split_indices", 0), 1.7, "split_indices holds what is no whole number"),
+        ((*TREE, "left_children", 0), 2**31, "left_children holds what is no whole number"),
+        ((*TREE, "split_conditions"), [0.5], "damaged"),
+        ((*TREE, "split_indices"), None, "damaged"),
+        (("objective",), 3, "damaged"),
+    ],
+)
+def test_a_model_of_xgboost_that_contradicts_itself_is_refused(
+    documents, tmp_path, place, value, reason
+):
+    """Red if it is taken, as trees of a class too few, or ends in an error from inside."""
+    content = json.loads(documents["xgboost"])
+    *way, last = place
+    inside = content["learner"]
+    for key in way:
+        inside = inside[key]
+    inside[last] = value
+    assert re.search(reason, refusal(tmp_path, json.dumps(content).encode(), "model.json"))
+
+
+def test_a_model_of_xgboost_without_one_of_its_trees_is_refused(documents, tmp_path):
+    content = json.loads(documents["xgboost"])
+    content["learner"]["gradient_booster"]["model"]["trees"].pop()
+    assert "8 trees" in refusal(tmp_path, json.dumps(content).encode(), "model.json")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("num_tree_per_iteration=3", "num_tree_per_iteration=2", "2 trees a round, 3 classes"),
+        ("num_tree_per_iteration=3\n", "", "lacks 'num_tree_per_iteration'"),
+        ("num_tree_per_iteration=3", "num_tree_per_iteration=0", "numbers from 1"),
+        ("num_tree_per_iteration=3", "num_tree_per_iteration=x", "numbers from 1"),
+        ("num_leaves=7", "num_leaves=100000000", "fewer values of leaves than num_leaves says"),
+        ("pandas_categorical:", "pandas_categorical:[[", "damaged"),
+    ],
+)
+def test_a_model_of_lightgbm_that_contradicts_itself_is_refused(
+    documents, tmp_path, old, new, reason
+):
+    text = documents["lightgbm"]
+    assert old in text
+    assert reason in refusal(tmp_path, text.replace(old, new, 1).encode())
+
+
+def test_a_text_that_is_not_utf8_is_refused_with_the_place(documents, tmp_path):
+    damaged = documents["lightgbm"].encode().replace(b"Tree=0", b"Tr\xffe=0", 1)
+    assert "not of a text in UTF-8" in refusal(tmp_path, damaged)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"[" * 20000 + b"]" * 20000,
+        b"{" + b'"a":{' * 20000,
+        # A text of the length -20, which a reader without a check reads again and again.
+        b"{L" + bytes(7) + b"\x01aSL" + (2**64 - 20).to_bytes(8, "big") + b"}" * 30,
+        b"{L" + bytes(7) + b"\x01a[#L" + (2**62).to_bytes(8, "big") + b"i\x01",
+    ],
+)
+def test_documents_that_are_deep_or_lie_about_lengths_are_refused(tmp_path, content):
+    """Red if the reader never ends, or Python's own limit stops it."""
+    refusal(tmp_path, content)
+
+
+def test_a_folder_is_named_as_one(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder: pass the file"):
+        splitcredit.to_forest(tmp_path)
+
+
+BORDERS = [{"borders": [0.5, 1.5], "feature_id": "a", "flat_feature_index": 0}]
+
+
+def catboost(**over):
+    """A document of CatBoost with one tree of one split."""
+    split = {"float_feature_index": 0, "border": 0.5, "split_index": 0}
+    tree = {"splits": [split], "leaf_values": [1, 2], "leaf_weights": [1, 1]}
+    content = {"features_info": {"float_features": BORDERS}, "scale_and_bias": [1, [0]]}
+    return content | {"model_info": {}, "oblivious_trees": [tree | over]}
+
+
+@pytest.mark.parametrize(
+    ("over", "reason"),
+    [
+        ({"splits": [{"float_feature_index": 0, "border": 0.5, "split_index": 1}]}, "of another"),
+        ({"splits": [{"float_feature_index": 0, "border": 0.5, "split_index": 7}]}, "of another"),
+        ({"leaf_weights": [1, -1]}, "leaf_weights must be"),
+        ({"leaf_weights": [1, float("nan")]}, "leaf_weights must be"),
+        ({"leaf_values": [1, 2, 3]}, "a tree of 1 splits has 3 leaf_values"),
+        ({"splits": [{"float_feature_index": 0, "border": 0.5}] * 40}, "a tree of 40 splits"),
+    ],
+)
+def test_a_model_of_catboost_that_contradicts_itself_is_refused(tmp_path, over, reason):
+    """Red if a border is taken that CatBoost does not go by, or 2**40 leaves are made."""
+    content = json.dumps(catboost(**over)).encode()
+    assert reason in refusal(tmp_path, content, "model.json")
+
+
+def test_a_whole_model_of_catboost_is_taken(tmp_path):
+    (tmp_path / "model.json").write_text(json.dumps(catboost()))
+    forest = splitcredit.to_forest(tmp_path / "model.json")
+    assert forest.predict([[0.0], [1.0]]).ravel().tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("over", "reason"),
+    [
+        ({"feature": np.array([0.7, -1, -1], object)}, "feature must hold whole numbers"),
+        ({"cover": np.ma.masked_array([4.0, 3, 1], [0, 1, 0])}, "cover has masked values"),
+        ({"missing_left": ["False", "", ""]}, "missing_left holds <U5"),
+        ({"missing_left": [2, 0, 0]}, "missing_left must hold True and False"),
+        ({"threshold": [0.5 + 1j, 0, 0]}, "threshold holds complex128"),
+        ({"strict": "no"}, "strict is 'no', expected True or False"),
+    ],
+)
+def test_fields_of_a_forest_are_not_read_as_something_else(over, reason):
+    """Red if 0.7 becomes feature 0, or the text "False" true."""
+    fields = {
+        "feature": [0, -1, -1],
+        "threshold": [0.5, 0, 0],
+        "left": [1, -1, -1],
+        "right": [2, -1, -1],
+        "value": [[1.0], [0.0], [4.0]],
+        "cover": [4, 3, 1],
+        "tree_offsets": [0, 3],
+        "feature_names": ["dose"],
+        "output_names": ["response"],
+    }
+    splitcredit.Forest(**fields | {"missing_left": [1, 0, 0], "cover": np.array([4, 3, 1], object)})
+    with pytest.raises(ValueError, match=reason):
+        splitcredit.Forest(**fields | over)
+
+
+@pytest.fixture(scope="module")
+def grown():
+    return RandomForestClassifier(3, max_depth=2, random_state=0).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (lambda m: splitcredit.explain(m, X, np.array(["a", "b"])), "unknown method array"),
+        (lambda m: splitcredit.explain(m, X, dtype=np.array([1, 2])), r"dtype=array\(\[1, 2\]\)"),
+        (lambda m: splitcredit.explain(m, [[1, 2, 3, 4], [1]]), "X has rows of different lengths"),
+        (lambda m: splitcredit.explain(m, [[10**400, 2, 3, 4]]), "X is not numeric"),
+        (lambda m: splitcredit.rank(m, X, scale=10**400), "scale is not numeric"),
+        (lambda m: splitcredit.rank(m, X, scale=1 + 1j), "scale is not numeric .it is complex"),
+        (lambda m: splitcredit.importance(m, X, Y + 0j, "ufi"), "y is complex"),
+        (lambda m: splitcredit.importance(m, X, [[1], [2, 3]], "ufi"), "y has entries of diff"),
+        (lambda m: splitcredit.interactions(m, X, order=2**40), "order is 1099511627776, and"),
+        (lambda m: splitcredit.Attribution("a", [0], ["a"], ["o"], "m"), "values is not numeric"),
+        (lambda m: splitcredit.Attribution(X[:, :, None], [0], 3, ["o"], "m"), "3 is no list of"),
+        (lambda m: splitcredit.Importance([1, 2j], ["a", "b"], "m"), "values is not numeric"),
+        (lambda m: splitcredit.Importance([1, 2], "ab", "m"), "'ab' is no list of names"),
+        (lambda m: splitcredit.Importance([1], ["a"], 3), "method is 3, expected a str"),
+        (lambda m: splitcredit.TreeExplainer(m, model_output=X), "expected the name of an output"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused_by_their_name(call, reason, grown):
+    """Red if the error comes from inside, or an imaginary part is dropped."""
+    with pytest.raises(ValueError, match=reason):
+        call(grown)
+
+
+def test_a_matrix_that_no_memory_holds_is_refused_before_it_is_made():
+    wide = splitcredit.Forest(
+        feature=[-1],
+        threshold=[0],
+        left=[-1],
+        right=[-1],
+        value=[[1.0]],
+        cover=[1],
+        tree_offsets=[0, 1],
+        feature_names=[f"x{j}" for j in range(2**17)],
+        output_names=["y"],
+    )
+    with pytest.raises(ValueError, match=r"take 1024.0 GiB, and this machine has"):
+        splitcredit.interactions(wide, np.zeros((8, 2**17)))
