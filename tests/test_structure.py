@@ -34,6 +34,7 @@ ORDER = {
         ["_methods", "_chunks", "_handed_over", "shapley_interactions"],
         ["_ranks"],
         ["face"],
+        ["auditing"],
         ["explainer", "__main__"],
     ],
     "reproduction": [
