@@ -48,7 +48,7 @@ def test_a_leak_a_duplicate_and_noise_that_are_planted_are_found(found):
     assert "A leak is suspected: leak alone" in redundant.sentence
     assert "signal = copy" in redundant.sentence and "1 group: signal, copy" in redundant.sentence
     noise = found["noise"].table.set_index("label")
-    assert noise.loc["mdi", "value"] == 1.0
+    assert noise.loc["mdi", "value"] > 0.8 and noise.loc["tree_shap", "value"] == 1.0
     best = noise.sort_values(["value", "n_told"], ascending=[True, False]).iloc[0]
     told = json.loads(best["told_from_noise"])
     assert "leak" in told and not any(name.startswith("noise") for name in told)

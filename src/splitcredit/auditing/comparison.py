@@ -140,13 +140,6 @@ class Comparison:
 
         return pictures.side_by_side(self, top)
 
-    def _repr_html_(self):
-        frame = self.to_frame()
-        table = frame[frame["why_empty"] == ""].pivot(
-            index="feature", columns="measure", values="value"
-        )
-        return table.to_html(escape=True, float_format="{:.3g}".format)
-
 
 def compare(
     model: object,
@@ -270,7 +263,7 @@ def _mean(sums, names, measure):
 def _of_training_rows(subject, measure):
     n, p = subject.table.shape[0], subject.forest.n_features
     if measure.method == "mda":
-        trees = subject.training_trees(TRIPLES // p)
+        trees = subject.training_trees(TRIPLES // p, 4)
         data = {"random_state": subject.seed, "progress": False}
         return importance(trees, subject.table, subject.y, "mda", **data)
     if measure.method != "oob_attributions":
@@ -282,7 +275,7 @@ def _of_training_rows(subject, measure):
             f"the attributions of all {n} training rows are {size} numbers, more than an audit "
             "keeps: call splitcredit.importance"
         )
-    trees = subject.training_trees(SHAP_PAIRS)
+    trees = subject.training_trees(SHAP_PAIRS, 4)
     if measure.over == "trees":
         return _by_trees(trees, measure, {"X": subject.table, "y": subject.y})
     values = explain(
@@ -293,7 +286,7 @@ def _of_training_rows(subject, measure):
 
 def _by_trees(forest, measure, data):
     """A mean over trees, with the standard error over groups of them."""
-    n_groups = GROUPS if forest.n_trees >= 2 * GROUPS else 1
+    n_groups = min(GROUPS, forest.n_trees) if forest.n_trees > 3 else 1
     ends = np.linspace(0, forest.n_trees, n_groups + 1).astype(int)
     of_method = partial(importance, method=measure.method, **data, **measure.parameters)
     groups = [part(forest, a, b) for a, b in pairwise(ends)]

@@ -26,7 +26,8 @@ class Copies(NamedTuple):
     why_not: dict[str, str]  # measures that do not apply, and why
     n_features: int
     n_values: np.ndarray  # distinct values of each column of noise
-    scores: list  # see `subject.score`: on rows kept apart, of the targets as they are and permuted
+    score: tuple  # see `subject.score`, on rows kept apart
+    permuted: np.ndarray  # the same scores of copies that were fitted on permuted targets
     n_rows: int  # that a copy is fitted on
     n_trees: int
 
@@ -68,11 +69,12 @@ def fitted(subject: Subject, done=lambda n: None) -> Copies | str:
                 per_measure.setdefault(name, []).append(importance.values)
             done(1)
         judged = []
-        for y_fit in (y_rows, rng.permutation(y_rows)):
+        for y_fit in (y_rows, *(rng.permutation(y_rows) for _ in range(FITS))):
             model = unfitted_copy(subject.inner, subject.seed).fit(numbers[rows], y_fit)
             of_copy = Subject(model, numbers[rows], y_fit, None, None, subject.seed)
             scores = of_copy.scores(numbers[apart])
             judged.append(score(scores, y_apart, bool(subject.classes)))
+        permuted = np.array([value for value, _ in judged[1:]])
         done(1)
     except Exception as error:  # the estimator's own, whatever it is
         return f"a copy could not be fitted: {type(error).__name__}: {error}".partition("\n")[0]
@@ -80,7 +82,9 @@ def fitted(subject: Subject, done=lambda n: None) -> Copies | str:
     columns = numbers[rows][:, chosen].T
     counts = [max(len(np.unique(column[~np.isnan(column)])), 1) for column in columns]
     n_values = np.array([*counts, *LEVELS])
-    return Copies(whole, why_not, p, n_values, judged, len(rows), of_copy.forest.n_trees)
+    return Copies(
+        whole, why_not, p, n_values, judged[0], permuted, len(rows), of_copy.forest.n_trees
+    )
 
 
 def _why_not(subject):

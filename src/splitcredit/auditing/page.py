@@ -57,7 +57,7 @@ def _section(audit, place, section):
     picture = ""
     if figure is not None:
         drawing = pictures.svg(figure, section.key)
-        least = 30 if figure.get_figwidth() < 7 else 48
+        least = 22 if figure.get_figwidth() < 7 else 48
         picture = f'<div class="wide" style="--least: {least}rem" tabindex="0">{drawing}</div>'
     reasons = ""
     if section.key == "measures":

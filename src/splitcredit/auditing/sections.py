@@ -74,17 +74,22 @@ def _frame(rows):
     return pd.DataFrame(rows, columns=["label", "value", "low", "high"])
 
 
+def grouped(reasons) -> list[str]:
+    """Reasons by name as one line for each reason."""
+    names: dict[str, list[str]] = {}
+    for name, why in reasons.items():
+        names.setdefault(why, []).append(name)
+    return [f"{', '.join(of_reason)}: {why}" for why, of_reason in names.items()]
+
+
 def _numbers(row):
     return tuple(float(row[name]) for name in ("value", "low", "high"))
 
 
 def percent(x) -> str:
-    """A share as text."""
-    return (
-        f"{100 * x:.0f} %"
-        if abs(round(100 * x, 1)) in (0, 100) or 0.1 <= abs(x) < 0.99
-        else f"{100 * x:.1f} %"
-    )
+    """A share as text, without a sign on a zero."""
+    is_plain = not 0.99 < x < 1 and (abs(x) >= 0.1 or abs(round(100 * x, 1)) == 0)
+    return f"{100 * x:z.0f} %" if is_plain else f"{100 * x:z.1f} %"
 
 
 def number(x) -> str:
@@ -121,7 +126,7 @@ def model(subject, copies) -> tuple[Section, bool | None]:
         scores, codes = subject.oob_scores()
         found = score(scores, codes, of_classes)
     elif has_copies:
-        source, found = "rows that were kept apart from a copy", copies.scores[0]
+        source, found = "rows that were kept apart from a copy", copies.score
         size = f"{copies.n_trees} trees, fitted on {copies.n_rows} rows"
         notes.append(
             f"There are neither test nor out-of-bag rows: the score is of a copy with {size}."
@@ -133,19 +138,17 @@ def model(subject, copies) -> tuple[Section, bool | None]:
     value, error = found[0], Z * error_of(found[1])
     numbers = value, value - error, min(value + error, 1.0)
     if has_copies:
-        chance, its_error = copies.scores[1][0], Z * error_of(copies.scores[1][1])
-        by_chance = chance, chance - its_error, chance + its_error
-        beats, who = (
-            value - chance > np.hypot(error, its_error),
-            "a copy fitted on permuted targets",
-        )
+        chance, n = copies.permuted.mean(), len(copies.permuted)
+        half = t.ppf(0.975, n - 1) * copies.permuted.std(ddof=1) * np.sqrt(1 + 1 / n)  # of one fit
+        by_chance, who = (chance, chance - half, chance + half), "a copy fitted on permuted targets"
     else:
         table, _, codes = subject.sample(1000, 21, of_test=subject.has_test)
         scores, rng = subject.scores(table), subject.rng(22)
         permuted = [score(scores, rng.permutation(codes), of_classes)[0] for _ in range(200)]
         by_chance = tuple(np.quantile(permuted, [0.5, 0.025, 0.975]))
-        beats, who = value - error > by_chance[2], "the same model on permuted rows of targets"
+        who = "the same model on permuted rows of targets"
         notes.append(f"No copy was fitted, so that the targets of rows were permuted: {copies}.")
+    beats = value - error > by_chance[2]
     if of_classes:
         told = f"the model puts two rows of different classes in the right order in {span(numbers)}"
         told += " of cases, where guessing gives 50 %"
@@ -222,7 +225,7 @@ def noise(copies, names) -> Section:
         f"{size}, with permuted copies of features and made-up noise beside the features. It is a "
         "false alarm if noise has an importance above 0, by its interval over the fits. A feature "
         "stands out if it is above the largest of the noise, by such an interval.",
-        *(f"{name}: {why}" for name, why in copies.why_not.items()),
+        *(f"Not measured by {why}" for why in grouped(copies.why_not)),
     )
     return _section("noise", wilson(len(found), p), sentence, table, notes)
 
@@ -256,8 +259,9 @@ def values(copies) -> Section:
     if not rows:
         return _none("values", "no measure finds an importance above 0")
     table = _frame(rows)
-    steep, flat = table.loc[table["value"].idxmax()], table.loc[table["value"].abs().idxmin()]
     biased = table.loc[table["low"] > 0, "label"]
+    steep = table.loc[(table.loc[biased.index] if len(biased) else table)["value"].idxmax()]
+    flat = table.loc[table["value"].abs().idxmin()]
     sentence = (
         f"{'These measures prefer' if len(biased) else 'No measure prefers'} many values"
         f"{': ' if len(biased) else ''}{listed(biased, 20)}. For noise with ten times as many of "
@@ -278,7 +282,8 @@ def faithful(subject, comparison) -> Section:
         forest, leaves = part(forest, 0, n_trees), leaves[:n_trees]
     numbers = subject.numbers(subject.sample(EXPLAINED, 30)[0])
     scale = NOISE * np.nanstd(numbers, axis=0)
-    n_rows = int(np.clip(ROWS * LEAVES * 20 // (int(leaves[-1]) * max(p, 20)), 3, ROWS))
+    n_leaves = int(leaves[-1]) // (1 if subject.is_averaged else forest.n_outputs)
+    n_rows = int(np.clip(ROWS * LEAVES * 20 // (n_leaves * max(p, 20)), 4, ROWS))
     rows = numbers[np.isfinite(numbers).all(axis=1)][:n_rows]
     notes.append(f"Mean over {len(rows)} rows, with normal noise of {NOISE} standard deviations.")
     if len(rows) < 3:
@@ -372,12 +377,7 @@ def redundant(subject, comparison, model_score) -> Section:
 
 
 def told_shares(ranks) -> np.ndarray:
-    """Share of the variance of feature j (column) that the levels or the ranks of i (row) tell.
-
-    Parameters
-    ----------
-    ranks : float (n_features, n_samples)
-    """
+    """Share of the variance of the ranks of j (column) that the levels or ranks of i (row) tell."""
     centered = ranks - ranks.mean(axis=1, keepdims=True)
     total, n, told = (centered**2).sum(axis=1), ranks.shape[1], []
     for own in ranks:

@@ -114,9 +114,9 @@ class Subject:
         )
         return part(self.forest, 0, n_trees)
 
-    def training_trees(self, pairs: int = PAIRS) -> Forest:
+    def training_trees(self, pairs: int = PAIRS, fewest: int = 20) -> Forest:
         """The first trees, for measures over all training rows and each of these trees."""
-        n_trees = max(20, pairs // max(self.table.shape[0], 1))
+        n_trees = max(fewest, pairs // max(self.table.shape[0], 1))
         if n_trees >= self.forest.n_trees:
             return self.forest
         self.note(
@@ -220,14 +220,7 @@ def score(scores, codes, is_classifier) -> tuple[float, np.ndarray]:
 
     The area under the ROC curve, of several classes the mean over those that occur, each against
     the others; or the share of the variance that is explained. The deviations of the rows are those
-    of DeLong et al. (1988), or of a ratio of means: their standard deviation over the root of their
-    number is the standard error.
-
-    Parameters
-    ----------
-    scores : float (n, k)
-    codes : int or float (n,)
-    is_classifier : bool
+    of DeLong et al. (1988), or of a ratio of means; see `error_of`.
     """
     n = len(codes)
     if not is_classifier:
