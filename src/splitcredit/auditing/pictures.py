@@ -89,6 +89,7 @@ def svg(figure, prefix) -> str:
     with rc_context({**_STYLE, "svg.hashsalt": prefix}):
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
     text = out.getvalue()
-    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.S)
+    unseen = r"<metadata>.*?</metadata>|<!--.*?-->"
+    text = re.sub(unseen, "", text[text.index("<svg") :], flags=re.S)
     text = re.sub(r'(?<=id=")|(?<=url\(#)|(?<=href="#)', f"{prefix}-", text)
     return text.replace(INK, "currentColor")
