@@ -69,11 +69,13 @@ def fitted(subject: Subject, done=lambda n: None) -> Copies | str:
                 per_measure.setdefault(name, []).append(importance.values)
             done(1)
         judged = []
-        for y_fit in (y_rows, *(rng.permutation(y_rows) for _ in range(FITS))):
+        for fit in range(FITS + 1):
+            # All targets of a copy are permuted but for the first: those that it is judged by, too.
+            y_fit, y_judged = (rng.permutation(y) if fit else y for y in (y_rows, y_apart))
             model = unfitted_copy(subject.inner, subject.seed).fit(numbers[rows], y_fit)
             of_copy = Subject(model, numbers[rows], y_fit, None, None, subject.seed)
             scores = of_copy.scores(numbers[apart])
-            judged.append(score(scores, y_apart, bool(subject.classes)))
+            judged.append(score(scores, y_judged, bool(subject.classes)))
         permuted = np.array([value for value, _ in judged[1:]])
         done(1)
     except Exception as error:  # the estimator's own, whatever it is

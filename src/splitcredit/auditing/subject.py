@@ -102,27 +102,24 @@ class Subject:
         """Values of rows as the trees see them, float64 (n, n_features)."""
         return self.forest.prepare(table)[:, : self.forest.n_features].astype(np.float64)
 
-    def some_trees(self, nodes: int = NODES) -> Forest:
+    def some_trees(self, nodes: int = NODES, is_noted: bool = True) -> Forest:
         """The first trees, with about so many nodes; all of a boosted model."""
-        ends = self.forest.tree_offsets[1:]
-        n_trees = max(1, int(np.searchsorted(ends, nodes, side="right")))
-        if not self.is_averaged or n_trees >= self.forest.n_trees:
-            return self.forest
-        self.note(
-            f"Measures that explain rows are those of the first {n_trees} of "
-            f"{self.forest.n_trees} trees."
-        )
-        return part(self.forest, 0, n_trees)
+        n_trees = int(np.searchsorted(self.forest.tree_offsets[1:], nodes, side="right"))
+        what = "Attributions, permutation and SAGE are" if is_noted else ""
+        return self._first(n_trees if self.is_averaged else self.forest.n_trees, 1, what)
 
     def training_trees(self, pairs: int = PAIRS, fewest: int = 20) -> Forest:
         """The first trees, for measures over all training rows and each of these trees."""
-        n_trees = max(fewest, pairs // max(self.table.shape[0], 1))
+        n_trees = pairs // max(self.table.shape[0], 1)
+        what = f"Out-of-bag measures{' by SHAP or MDA' if fewest < 20 else ''} are"
+        return self._first(n_trees, fewest, what)
+
+    def _first(self, n_trees, fewest, what) -> Forest:
+        n_trees = max(n_trees, fewest)
         if n_trees >= self.forest.n_trees:
             return self.forest
-        self.note(
-            f"Out-of-bag measures are those of the first {n_trees} of {self.forest.n_trees} trees, "
-            f"or fewer where they take long."
-        )
+        if what:
+            self.note(f"{what} those of the first {n_trees} of {self.forest.n_trees} trees.")
         return part(self.forest, 0, n_trees)
 
     def scores(self, table) -> np.ndarray:
