@@ -75,7 +75,10 @@ def test_nothing_is_recommended_for_permuted_targets(tmp_path, found):
     X, y = planted()
     permuted = np.random.default_rng(1).permutation(y)
     X = X[["signal", "weak", "noise 0"]]
-    for model in (RandomForestClassifier(10, random_state=0), XGBClassifier(n_estimators=5)):
+    for model in (
+        RandomForestClassifier(10, random_state=0),
+        XGBClassifier(n_estimators=5, n_jobs=1),
+    ):
         audit = splitcredit.audit(model.fit(X, permuted), X, permuted)
         assert audit.beats_chance is False
         assert audit["recommended"].sentence.startswith("Nothing is recommended: the model is not")
@@ -121,9 +124,14 @@ def test_regression_several_classes_boosting_and_text_are_audited():
     X = X[["signal", "weak", "noise 0"]]
     cases = [
         (RandomForestRegressor(5, random_state=0).fit(X, target), X, target, "variance"),
-        (XGBRegressor(n_estimators=4).fit(X, target), X, target, "variance"),
-        (XGBClassifier(n_estimators=4).fit(X, three), X, three, "right order"),
-        (XGBClassifier(n_estimators=4).fit(X, y).get_booster(), X, y, "is not known: pass test"),
+        (XGBRegressor(n_estimators=4, n_jobs=1).fit(X, target), X, target, "variance"),
+        (XGBClassifier(n_estimators=4, n_jobs=1).fit(X, three), X, three, "right order"),
+        (
+            XGBClassifier(n_estimators=4, n_jobs=1).fit(X, y).get_booster(),
+            X,
+            y,
+            "is not known: pass test",
+        ),
         (of_text, texts, y, "right order"),
     ]
     for model, rows, targets, words in cases:
@@ -137,12 +145,14 @@ def test_regression_several_classes_boosting_and_text_are_audited():
 def test_a_measure_that_does_not_apply_says_why(found):
     X, y = planted(120)
     X = X[["signal", "weak"]]
-    comparison = splitcredit.compare(XGBClassifier(n_estimators=5).fit(X, y).get_booster(), X)
+    comparison = splitcredit.compare(
+        XGBClassifier(n_estimators=5, n_jobs=1).fit(X, y).get_booster(), X
+    )
     reasons = comparison.not_applicable
     assert reasons["ufi"].startswith("method 'ufi' needs y")
     assert reasons["pg2_greedy"] == "it orders the features of single rows, for rank"
     assert "tree_shap" in comparison.importances and "total_gain" in comparison.importances
-    frame = splitcredit.compare(XGBClassifier(n_estimators=5).fit(X, y), X, y).to_frame()
+    frame = splitcredit.compare(XGBClassifier(n_estimators=5, n_jobs=1).fit(X, y), X, y).to_frame()
     why = frame.set_index("measure")["why_empty"]
     assert "grown on" in why["mdi_oob"] and "raw scores" in why["sage"]
     full = found.comparison.to_frame().set_index(["measure", "feature"])
