@@ -41,7 +41,7 @@ def main(chosen):
 def pages(methods) -> list[str]:
     """Pages with pictures that their code draws."""
     names = [*(method.name for method in methods), INTERACTIONS]
-    return ["own_model.md", "gallery.md", *(f"measures/{name}.md" for name in names)]
+    return ["own_model.md", "gallery.md", "audit.md", *(f"measures/{n}.md" for n in names)]
 
 
 def frames(methods) -> dict[str, tuple[str, str]]:

@@ -1,6 +1,7 @@
 """Credit, split by split: importances and attributions of tree ensembles.
 
 Begin with `explain`, `importance`, `rank` and `faithfulness`; `methods` lists all methods.
+`compare` computes all importances of a model, and `audit` says which can be trusted.
 
 Docstrings name four papers by a key.
 
@@ -22,10 +23,14 @@ __version__ = "0.1.0"
 # measure does not make a workflow rerun the others.
 _HOME = {
     "Attribution": "splitcredit.attribution",
+    "Audit": "splitcredit.auditing",
+    "Comparison": "splitcredit.auditing",
     "Forest": "splitcredit.forest",
     "Importance": "splitcredit.attribution",
     "Interactions": "splitcredit.shapley_interactions",
     "TreeExplainer": "splitcredit.explainer",
+    "audit": "splitcredit.auditing",
+    "compare": "splitcredit.auditing",
     "explain": "splitcredit.face",
     "explain_chunks": "splitcredit.face",
     "faithfulness": "splitcredit.face",

@@ -1,0 +1,198 @@
+"""Audits find what is planted and do not recommend chance; a page shows what it is given."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.metrics import r2_score, roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+from xgboost import XGBClassifier, XGBRegressor
+
+import splitcredit
+from splitcredit.auditing import sections
+from splitcredit.auditing.subject import Subject, error_of, part, score
+
+NAUGHTY = '<script>alert("$x$")</script>'
+RULE = """question,property,measure,method,parameters,holds,low,high,n_data_sets,rests_on
+information,bagged,ufi,ufi,{},0.8,0.6,0.9,8,wine:oob
+faithfulness,any,tree_shap,tree_shap,{},0.9,0.7,1.0,8,wine:pgi2
+information,boosted,splits,splits,"{""kind"": ""total_gain""}",0.7,0.5,0.9,8,wine:gain
+"""
+
+
+def planted(n=240):
+    """A signal with a copy, a weak signal, a leak, and ten columns of noise with 1000 values."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"signal": rng.normal(size=n), "weak": rng.normal(size=n)})
+    y = (X["signal"] + 0.5 * X["weak"] + 0.5 * rng.normal(size=n) > 0).astype(int)
+    X["copy"], X["leak"] = 2 * X["signal"] + 1, y + 0.3 * rng.normal(size=n)
+    for j in range(10):
+        X[f"noise {j}"] = rng.integers(0, 1000, n)
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def found():
+    X, y = planted()
+    return splitcredit.audit(RandomForestClassifier(20, random_state=0).fit(X, y), X, y)
+
+
+def test_a_leak_a_duplicate_and_noise_that_are_planted_are_found(found):
+    """Noise of many values is what MDI takes for information."""
+    redundant = found["redundant"]
+    assert "A leak is suspected: leak alone" in redundant.sentence
+    assert "signal = copy" in redundant.sentence and "1 group: signal, copy" in redundant.sentence
+    noise = found["noise"].table.set_index("label")
+    assert min(noise.loc["mdi", "value"], noise.loc["tree_shap", "value"]) > 0.8
+    best = noise.sort_values(["value", "n_told"], ascending=[True, False]).iloc[0]
+    told = json.loads(best["told_from_noise"])
+    assert "leak" in told and not any(name.startswith("noise") for name in told)
+    assert all(f"noise {j}" in found["noise"].sentence for j in range(10))
+    slopes = found["values"].table.set_index("label")
+    assert slopes.loc["mdi", "low"] > 0
+    assert abs(slopes.loc["ufi", "value"]) < slopes.loc["mdi", "value"] / 3
+
+
+def test_the_same_seed_gives_the_same_bytes(found):
+    X, y = planted(100)
+    X = X[["signal", "weak"]]
+    model = RandomForestClassifier(5, random_state=0).fit(X, y)
+    one, again = splitcredit.audit(model, X, y), splitcredit.audit(model, X, y)
+    assert one.to_json() == again.to_json()
+    pd.testing.assert_frame_equal(one.to_frame(), again.to_frame(), check_exact=True)
+    assert one.to_html() == again.to_html()
+    assert list(found.to_frame()["section"]) == list(sections.TEXTS.index)
+
+
+def test_nothing_is_recommended_for_permuted_targets(tmp_path, found):
+    (tmp_path / "rule.csv").write_text(RULE)
+    X, y = planted()
+    permuted = np.random.default_rng(1).permutation(y)
+    X = X[["signal", "weak", "noise 0"]]
+    for model in (
+        RandomForestClassifier(10, random_state=0),
+        XGBClassifier(n_estimators=5, n_jobs=1),
+    ):
+        audit = splitcredit.audit(model.fit(X, permuted), X, permuted)
+        assert audit.beats_chance is False
+        assert audit["recommended"].sentence.startswith("Nothing is recommended: the model is not")
+    assert found.beats_chance is True
+    model = RandomForestClassifier(10, random_state=0).fit(X, y)
+    subject = Subject(model, X, y, None, None, 0)
+    section = sections.recommended(subject, found.comparison, True, tmp_path / "rule.csv")
+    assert list(section.table["measure"]) == ["ufi", "tree_shap"]
+    assert (
+        "take ufi, which held on 80 % of 8 data sets (here it puts first leak" in section.sentence
+    )
+    assert section.table["call"][0] == "splitcredit.importance(model, X, y=y, method='ufi')"
+
+
+def test_every_name_is_escaped_and_shown_as_it_is(tmp_path):
+    """A dollar begins a formula for matplotlib."""
+    X, y = planted(120)
+    X = X[["signal", "leak"]].set_axis([NAUGHTY, "a & b"], axis=1)
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X[::2], y[::2])
+    audit = splitcredit.audit(model, X[::2], y[::2], X[1::2], y[1::2])
+    page = audit.to_html(tmp_path / "page.html")
+    assert page == (tmp_path / "page.html").read_text()
+    assert "<script" not in page and "a & b" not in page
+    drawn = "".join(re.findall(r"<svg.*?</svg>", page, re.S))
+    assert "alert(" in drawn and "$x$" in drawn and "a &amp; b" in drawn
+    assert "http" not in page.replace("http://www.w3.org", "").replace("https://www.w3.org", "")
+    with pytest.raises(ValueError, match="section='x' is not one of model, measures"):
+        audit.plot("x")
+
+
+def text_pipeline(X, y):
+    words = np.array(["good", "bad"])[(X["signal"] > 0).astype(int)]
+    X = X[["weak"]].assign(text=[f"a {word} day" for word in words])
+    steps = ColumnTransformer([("text", CountVectorizer(), "text")], remainder="passthrough")
+    return make_pipeline(steps, RandomForestClassifier(5, random_state=0)).fit(X, y), X
+
+
+def test_regression_several_classes_boosting_and_text_are_audited():
+    X, y = planted(150)
+    target = X["signal"] + 0.1 * X["weak"]
+    three = np.digitize(X["signal"], [-0.5, 0.5])
+    of_text, texts = text_pipeline(X, y)
+    X = X[["signal", "weak", "noise 0"]]
+    cases = [
+        (RandomForestRegressor(5, random_state=0).fit(X, target), X, target, "variance"),
+        (XGBRegressor(n_estimators=4, n_jobs=1).fit(X, target), X, target, "variance"),
+        (XGBClassifier(n_estimators=4, n_jobs=1).fit(X, three), X, three, "right order"),
+        (
+            XGBClassifier(n_estimators=4, n_jobs=1).fit(X, y).get_booster(),
+            X,
+            y,
+            "is not known: pass test",
+        ),
+        (of_text, texts, y, "right order"),
+    ]
+    for model, rows, targets, words in cases:
+        audit = splitcredit.audit(model, rows, targets)
+        assert words in audit["model"].sentence, audit["model"].sentence
+        assert not audit.to_frame()["sentence"].str.contains("nan").any()
+        json.loads(audit.to_json())
+    assert "text__good" in audit.comparison.feature_names
+
+
+def test_a_measure_that_does_not_apply_says_why(found):
+    X, y = planted(120)
+    X = X[["signal", "weak"]]
+    comparison = splitcredit.compare(
+        XGBClassifier(n_estimators=5, n_jobs=1).fit(X, y).get_booster(), X
+    )
+    reasons = comparison.not_applicable
+    assert reasons["ufi"].startswith("method 'ufi' needs y")
+    assert reasons["pg2_greedy"] == "it orders the features of single rows, for rank"
+    assert "tree_shap" in comparison.importances and "total_gain" in comparison.importances
+    frame = splitcredit.compare(XGBClassifier(n_estimators=5, n_jobs=1).fit(X, y), X, y).to_frame()
+    why = frame.set_index("measure")["why_empty"]
+    assert "grown on" in why["mdi_oob"] and "raw scores" in why["sage"]
+    full = found.comparison.to_frame().set_index(["measure", "feature"])
+    shap = np.abs(splitcredit.explain(*model_and_rows()).values).sum(axis=2)
+    value, error = full.loc[("tree_shap", "leak"), ["value", "standard_error"]]
+    np.testing.assert_allclose(value, shap.mean(axis=0)[3])
+    np.testing.assert_allclose(error, shap.std(axis=0)[3] / np.sqrt(len(shap)))
+    assert set(full.loc["mdi", "place"]) == set(range(1, 15))
+    np.testing.assert_allclose(
+        full.loc["mdi", "value"], splitcredit.importance(model_and_rows()[0]).values
+    )
+
+
+def model_and_rows():
+    X, y = planted()
+    return RandomForestClassifier(20, random_state=0).fit(X, y), X
+
+
+def test_scores_are_those_of_scikit_learn_and_errors_those_of_resampling():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 400)
+    scores = np.eye(3)[y] + rng.normal(size=(400, 3)).round(1)  # with ties
+    areas = [roc_auc_score(y == c, scores[:, c]) for c in range(3)]
+    value, deviations = score(scores, y, True)
+    np.testing.assert_allclose(value, np.mean(areas))
+    draws = rng.integers(0, 400, (300, 400))
+    spread = np.std([score(scores[i], y[i], True)[0] for i in draws])
+    np.testing.assert_allclose(error_of(deviations), spread, rtol=0.15)
+    target = rng.normal(size=400)
+    predicted = (target + rng.normal(size=400))[:, None]
+    value, deviations = score(predicted, target, False)
+    np.testing.assert_allclose(value, r2_score(target, predicted))
+    spread = np.std([score(predicted[i], target[i], False)[0] for i in draws])
+    np.testing.assert_allclose(error_of(deviations), spread, rtol=0.15)
+
+
+def test_parts_of_a_forest_add_up_to_the_forest():
+    model, X = model_and_rows()
+    forest = splitcredit.to_forest(model)
+    halves = [part(forest, 0, 5), part(forest, 5, 20)]
+    mean = (5 * halves[0].predict(X) + 15 * halves[1].predict(X)) / 20
+    np.testing.assert_allclose(mean, forest.predict(X), rtol=1e-12)
+    np.testing.assert_array_equal(halves[1].inbag, forest.inbag[5:])
