@@ -482,7 +482,10 @@ def recommended(subject, comparison, beats, path=None) -> Section:
     text = (path or _FOLDER / "rule.csv").read_text("utf-8")
     rule = pd.read_csv(io.StringIO(text), keep_default_na=False)
     kind = "bagged" if subject.is_averaged else "boosted"
-    rule = rule[rule["property"].isin([kind, "any"])].reset_index(drop=True)
+    # A line for such models goes before one for any model.
+    own = rule[rule["property"].eq(kind)]
+    of_any = rule[rule["property"].eq("any") & ~rule["question"].isin(own["question"])]
+    rule = pd.concat([own, of_any], ignore_index=True)
     if beats is False or rule.empty:
         why = "the model is not better than chance, so that no order of its features means anything"
         why = why if beats is False else f"the rule has no line for {kind} models"
