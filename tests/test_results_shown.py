@@ -13,7 +13,7 @@ def attribution(n_outputs=1):
     values = np.arange(3 * 12 * n_outputs, dtype=float).reshape(3, 12, n_outputs)
     names = [f"class <{k}>" for k in range(n_outputs)]
     return Attribution(
-        values, np.zeros(n_outputs), NAMES, names, "tree_shap", index=pd.Index("abc")
+        values, np.zeros(n_outputs), NAMES, names, "tree_shap", index=pd.Index(list("abc"))
     )
 
 
