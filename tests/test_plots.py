@@ -80,7 +80,7 @@ def test_the_color_of_a_scatter_is_the_feature_that_interacts_most():
     assert partner(values[:, 0], X, 0) == 1
     assert partner(np.zeros(500), X, 0) is None
     assert partner(X[:, 0] ** 3, X, 0) in (1, 2)
-    explained = Attribution(values[:, :, None], [0.0], "abc", ["y"], "tree_shap")
+    explained = Attribution(values[:, :, None], [0.0], list("abc"), ["y"], "tree_shap")
     colored = explained.plot(kind="scatter", X=X, feature="a")
     assert colored.figure.axes[-1].get_ylabel() == "value of b"
     assert len(explained.plot(kind="scatter", X=X, feature=2).figure.axes) == 1

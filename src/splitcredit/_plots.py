@@ -101,7 +101,7 @@ def _bars(ax, values, errors):
     ax.barh(
         np.arange(len(values)),
         values,
-        xerr=errors if errors.any() else None,
+        xerr=errors if np.isfinite(errors).any() else None,
         color="tab:blue",
         error_kw={"elinewidth": 1, "ecolor": "0.3", "capsize": 2},
     )

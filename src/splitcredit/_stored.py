@@ -1,9 +1,79 @@
-"""Checks of arrays that a result or a Forest is to be made of."""
+"""Results that show themselves and go to files, and checks of the arrays they are made of."""
 
 from __future__ import annotations
 
 import json
+import os
+import zipfile
 from dataclasses import MISSING, fields
+from pathlib import Path
+
+# Rows of a result that are shown.
+SHOWN = 10
+
+
+class Result:
+    """What all results have in common; `_summary` is the frame that is shown, the first rows."""
+
+    def __str__(self):
+        frame, n = self._summary(), len(self.feature_names)
+        text = f"{self!r}\n{frame.to_string(index=False, float_format='{:.4g}'.format, na_rep='')}"
+        return text if n <= SHOWN else f"{text}\n... and {n - SHOWN} more features"
+
+    def _repr_html_(self):
+        from html import escape
+
+        frame, n = self._summary(), len(self.feature_names)
+        table = frame.to_html(index=False, float_format="{:.4g}".format, na_rep="", border=0)
+        more = f"<p>and {n - SHOWN} more features</p>" if n > SHOWN else ""
+        return f"<p>{escape(repr(self))}</p>{table}{more}"
+
+    def save(self, path) -> None:
+        """Write the result into an ``.npz`` file, which `load` reads; it appears whole or not.
+
+        Labels of rows are left out, as not all can be stored without pickling.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        import numpy as np
+
+        path = Path(path)
+        partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            with open(partial, "wb") as file:
+                np.savez_compressed(file, **self.to_arrays())
+            os.replace(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path):
+        """Read a result that `save` has written; no pickle is read.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        result of the class
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        ValueError
+            If it is damaged, or holds something else; the message names it.
+        """
+        import numpy as np
+
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                return cls.from_arrays(dict(arrays))
+        except (ValueError, EOFError, zipfile.BadZipFile, TypeError) as error:
+            raise ValueError(f"{path} holds no {cls.__name__}: {error}") from None
 
 
 def check_fields(kind, arrays) -> None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from splitcredit._names import as_names, check_index, indexed
-from splitcredit._stored import check_fields, parameters_of
+from splitcredit._names import as_names, check_index, feature_index, indexed
+from splitcredit._stored import SHOWN, Result, check_fields, parameters_of
 from splitcredit._tables import numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Attribution:
+class Attribution(Result):
     """Attributions of features, row by row and output by output, with their labels.
 
     For measures that explain the prediction (Saabas, TreeSHAP), ``baseline`` plus the sum of
@@ -85,6 +85,43 @@ class Attribution:
     def __repr__(self):
         n, p, k = self.values.shape
         return f"Attribution({self.method!r}, {n} samples, {p} features, {k} outputs)"
+
+    def __getitem__(self, key):
+        """Some rows as an Attribution, by position, slice or mask; of a name, its values.
+
+        A row by its position is an Attribution of one row. The values of a feature are
+        (n_samples,), or (n_samples, n_outputs) if there are several outputs. ValueError if there is
+        no such feature.
+        """
+        if isinstance(key, str):
+            values = self.values[:, feature_index(self.feature_names, key, "a feature")]
+            return values[:, 0] if values.shape[1] == 1 else values
+        rows = np.arange(len(self.values))[key]
+        rows = np.atleast_1d(rows)
+        a_row = self.baseline.ndim == 2
+        return replace(
+            self,
+            values=self.values[rows],
+            baseline=self.baseline[rows] if a_row else self.baseline,
+            output_index=None if self.output_index is None else self.output_index[rows],
+            index=None if self.index is None else self.index[rows],
+        )
+
+    def __len__(self):
+        """Number of rows."""
+        return len(self.values)
+
+    def _summary(self):
+        """Mean absolute values of the features with the largest, a column for each output."""
+        import pandas as pd
+
+        mean = np.abs(self.values).mean(axis=0) if len(self.values) else 0.0 * self.values.sum(0)
+        order = np.argsort(-mean.sum(axis=1), kind="stable")[:SHOWN]
+        one = len(self.output_names) == 1
+        columns = ["mean |value|"] if one else [f"mean |value|, {n}" for n in self.output_names]
+        frame = pd.DataFrame(mean[order], columns=columns)
+        frame.insert(0, "feature", [self.feature_names[j] for j in order])
+        return frame
 
     def totals(self) -> np.ndarray:
         """Baseline plus the sum over features, (n_samples, n_outputs)."""
@@ -254,7 +291,7 @@ class Attribution:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Importance:
+class Importance(Result):
     """Global importances of the features, with their labels.
 
     Parameters
@@ -266,7 +303,7 @@ class Importance:
     parameters : dict
         What the measure was called with, and what it counted, such as ``n_permutations``.
     standard_error : float64 (n_features,), optional
-        Standard error of each value; zeros if the measure estimates none.
+        Standard error of each value; NaN where the measure estimates none.
 
     Raises
     ------
@@ -285,7 +322,8 @@ class Importance:
         set_(self, "values", _array(self.values, "values"))
         set_(self, "feature_names", as_names(self.feature_names))
         _check_origin(self)
-        error = np.zeros_like(self.values) if self.standard_error is None else self.standard_error
+        error = self.standard_error
+        error = np.full(self.values.shape, np.nan) if error is None else error
         set_(self, "standard_error", _array(error, "standard_error"))
         expected = (len(self.feature_names),)
         for name in ("values", "standard_error"):
@@ -296,15 +334,31 @@ class Importance:
     def __repr__(self):
         return f"Importance({self.method!r}, {len(self.values)} features)"
 
+    def __getitem__(self, key):
+        """The value of a feature, by its name or index; ValueError if there is no such feature."""
+        return float(self.values[feature_index(self.feature_names, key, "a feature")])
+
+    def __len__(self):
+        """Number of features."""
+        return len(self.values)
+
     def to_frame(self):
         """As a DataFrame with one row for each feature: feature, value, standard_error.
 
-        The standard error is 0 where the measure estimates none, such as AIR.
+        The largest value is first. The standard error is missing where the measure estimates none,
+        such as AIR.
         """
         import pandas as pd
 
-        columns = {"feature": self.feature_names, "value": self.values}
-        return pd.DataFrame({**columns, "standard_error": self.standard_error})
+        order = np.argsort(-self.values, kind="stable")
+        names = [self.feature_names[j] for j in order]
+        columns = {"feature": names, "value": self.values[order]}
+        return pd.DataFrame({**columns, "standard_error": self.standard_error[order]})
+
+    def _summary(self):
+        """The first rows of `to_frame`, without errors if there are none."""
+        frame = self.to_frame().head(SHOWN)
+        return frame if np.isfinite(self.standard_error).any() else frame.iloc[:, :2]
 
     def grouped(self, groups) -> Importance:
         """Importances of groups of features: the sum of those of their features.
@@ -336,8 +390,8 @@ class Importance:
         ...     {"color": ["red", "blue"]}
         ... ).to_frame()
           feature  value  standard_error
-        0   color    3.0             0.0
-        1    size    4.0             0.0
+        0    size    4.0             NaN
+        1   color    3.0             NaN
         """
         from splitcredit import _groups
 

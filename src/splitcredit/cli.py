@@ -327,7 +327,7 @@ def importance(given):
     if given.form == "png":
         _draw(given, result.plot)
     else:
-        _give(given, result.to_frame().sort_values("value", ascending=False, kind="stable"))
+        _give(given, result.to_frame())
 
 
 @_command(

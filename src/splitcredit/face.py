@@ -168,7 +168,7 @@ def explain_chunks(
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
     >>> for part in splitcredit.explain_chunks(model, X, chunk_rows=100):
-    ...     print(part)
+    ...     print(repr(part))
     Attribution('tree_shap', 100 samples, 4 features, 3 outputs)
     Attribution('tree_shap', 50 samples, 4 features, 3 outputs)
     """
@@ -246,10 +246,10 @@ def importance(
     Importance('mdi', 4 features)
     >>> splitcredit.importance(model, X, y, method="ufi").to_frame().round(2)
                  feature  value  standard_error
-    0  sepal length (cm)   0.07             0.0
-    1   sepal width (cm)   0.00             0.0
-    2  petal length (cm)   0.26             0.0
-    3   petal width (cm)   0.25             0.0
+    0  petal length (cm)   0.26             NaN
+    1   petal width (cm)   0.25             NaN
+    2  sepal length (cm)   0.07             NaN
+    3   sepal width (cm)   0.00             NaN
     >>> splitcredit.importance(model, X, method="tree_shap").parameters
     {'output': 'all', 'summary': 'mean |attribution|'}
     """

@@ -17,7 +17,7 @@ def global_scores(computed) -> tuple[np.ndarray, np.ndarray]:
         If an Attribution has several outputs.
     """
     if isinstance(computed, Importance):
-        return computed.values, computed.standard_error
+        return computed.values, np.nan_to_num(computed.standard_error)
     if computed.values.shape[2] != 1:
         raise ValueError(
             f"{computed.method} explains {computed.values.shape[2]} outputs, and a global score is "

@@ -78,7 +78,7 @@ def _compared(ours, theirs, forest):
     local, arithmetic = isinstance(ours, Attribution), theirs.parameters["arithmetic"]
     depth = depths(forest)
     factor = np.sqrt(2 * np.log(2 * size / _PROBABILITY))
-    sampled = not local and theirs.standard_error.any()
+    sampled = not local and np.isfinite(theirs.standard_error).any()
     if sampled:
         basis, value = "monte-carlo", _in_errors(difference, theirs.standard_error).max()
         limits = {name: factor for name in UNIT_ROUNDOFF}

@@ -72,10 +72,10 @@ def importance(
     >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> mda.importance(model, X, y).to_frame().round(3)
                  feature  value  standard_error
-    0  sepal length (cm)  0.057           0.025
-    1   sepal width (cm)  0.005           0.004
-    2  petal length (cm)  0.296           0.043
-    3   petal width (cm)  0.306           0.046
+    0   petal width (cm)  0.306           0.046
+    1  petal length (cm)  0.296           0.043
+    2  sepal length (cm)  0.057           0.025
+    3   sepal width (cm)  0.005           0.004
     """
     from splitcredit.kernels.walks import mda
 

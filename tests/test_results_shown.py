@@ -1,0 +1,76 @@
+"""Results show themselves, are cut into parts, and go to files and back."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from splitcredit import Attribution, Importance
+
+NAMES = [f"x{j}" for j in range(12)]
+
+
+def attribution(n_outputs=1):
+    values = np.arange(3 * 12 * n_outputs, dtype=float).reshape(3, 12, n_outputs)
+    names = [f"class <{k}>" for k in range(n_outputs)]
+    return Attribution(
+        values, np.zeros(n_outputs), NAMES, names, "tree_shap", index=pd.Index(list("abc"))
+    )
+
+
+def test_a_result_prints_its_ten_largest_and_says_what_is_left_out():
+    lines = str(attribution()).splitlines()
+    assert lines[0] == "Attribution('tree_shap', 3 samples, 12 features, 1 outputs)"
+    assert lines[2].split() == ["x11", "23"] and lines[-1] == "... and 2 more features"
+    assert len(lines) == 13
+    small = str(Importance([0.25, 0.5], ["a", "b"], "mdi")).splitlines()
+    assert [line.split() for line in small[1:]] == [
+        ["feature", "value"],
+        ["b", "0.5"],
+        ["a", "0.25"],
+    ]
+    with_error = str(Importance([0.5], ["a"], "mda", {}, [0.125]))
+    assert with_error.splitlines()[-1].split() == ["a", "0.5", "0.125"]
+
+
+def test_the_table_of_a_notebook_escapes_names():
+    """Red if a name of a class is taken for a tag."""
+    html = attribution(2)._repr_html_()
+    assert "class &lt;1&gt;" in html and "class <1>" not in html and "2 more features" in html
+
+
+def test_a_standard_error_that_is_not_estimated_is_missing():
+    """Red if it is 0.0, which says that the value is exact."""
+    frame = Importance([1.0, 2.0], ["a", "b"], "ufi").to_frame()
+    assert frame["feature"].tolist() == ["b", "a"] and frame["standard_error"].isna().all()
+
+
+def test_rows_and_features_are_taken_by_position_and_name():
+    whole = attribution()
+    assert whole[1].values.tolist() == whole.values[1:2].tolist()
+    assert whole[1].index.tolist() == ["b"] and len(whole[:2]) == 2
+    assert whole[np.array([True, False, True])].values.shape == (2, 12, 1)
+    assert whole["x3"].tolist() == [3.0, 15.0, 27.0] and attribution(2)["x3"].shape == (3, 2)
+    assert Importance([1.0, 2.0], ["a", "b"], "ufi")["b"] == 2.0
+    with pytest.raises(ValueError, match="a feature: 'x99' is neither"):
+        whole["x99"]
+
+
+def test_rows_keep_their_own_baselines_and_outputs():
+    own = Attribution(np.zeros((2, 1, 1)), [[1.0], [2.0]], ["a"], ["o"], "m", {}, [0, 1])
+    assert own[1].baseline.tolist() == [[2.0]] and own[1].output_index.tolist() == [1]
+
+
+@pytest.mark.parametrize("result", [attribution(2), Importance([0.5], ["a"], "mda", {"k": 1})])
+def test_a_result_is_read_back_from_its_file(result, tmp_path):
+    path = tmp_path / "a result.npz"
+    result.save(path)
+    back = type(result).load(path)
+    assert back.values.tobytes() == result.values.tobytes() and back.method == result.method
+    assert back.parameters == result.parameters and [p.name for p in tmp_path.iterdir()] == [
+        path.name
+    ]
+    with pytest.raises(ValueError, match=r"a result\.npz holds no "):
+        (Attribution if isinstance(result, Importance) else Importance).load(path)
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(ValueError, match=r"a result\.npz holds no "):
+        type(result).load(path)
