@@ -2,8 +2,6 @@
 
 import inspect
 import pickle
-import subprocess
-import sys
 import warnings
 from dataclasses import replace
 from functools import partial
@@ -465,13 +463,6 @@ def test_what_is_missing_or_unknown_is_one_line_that_names_the_method(
 def test_what_does_not_fit_is_refused(call, message, regression, data):
     with pytest.raises(ValueError, match=message):
         call(regression, data[0])
-
-
-def test_the_command_shows_the_version_and_the_methods():
-    command = [sys.executable, "-m", "splitcredit"]
-    process = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert process.stdout.startswith(f"splitcredit {sc.__version__}: ")
-    assert "tree_shap" in process.stdout and "help(splitcredit.explain)" in process.stdout
 
 
 @pytest.mark.parametrize("kind", [RandomForestRegressor, RandomForestClassifier])

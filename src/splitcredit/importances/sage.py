@@ -139,7 +139,8 @@ def importance(
     losses = _losses(forest, X, y, background, loss, imputer)
     parameters: dict[str, object] = {"loss": loss, "imputer": imputer, "algorithm": algorithm}
     if algorithm == "exact":
-        values, error, n_permutations = _exact(losses, len(X), p, progress), None, 0
+        values, n_permutations = _exact(losses, len(X), p, progress), 0
+        error = np.zeros(p)  # of the permutations, as below
     else:
         _check_sampling(threshold, n_permutations, random_state)
         rng = np.random.default_rng(random_state)
