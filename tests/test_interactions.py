@@ -303,7 +303,7 @@ def test_wrong_sets_are_named():
         ([(0, 12)], 2, "sets: 12 is neither an index below"),
         ([(0, 1), (1, 0)], 2, "the same set twice"),
         (None, 0, "order=0: expected a whole number, at least 1"),
-        (None, 30, "sets of 30 of 12 features are too many"),
+        (None, 30, "order is 30, and the model has 12 features"),
     ):
         with pytest.raises(ValueError, match=message):
             interactions(forest, X, sets=sets, order=order)
