@@ -6,11 +6,11 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from batches import Batch
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import splitcredit
+from batches import Batch
 from reproduction import datasets, metrics
 from reproduction.datasets import Dataset
 from reproduction.papers.trust import _cells, _consistency
@@ -29,7 +29,7 @@ def scores(values, **columns):
 
 
 def inputs(**more):
-    """Tables of one data set: `a` keeps its order with another seed and turns it with the halves."""
+    """Tables of one data set: `a` keeps its order with another seed, and the halves turn it."""
     order = {"a": [1.0, 2.0, 3.0], "equal": [1.0, 1.0, 1.0]}
     again = [scores(order, variant=v) for v in ("other_seed", "first_half")]
     again.append(scores({"a": [3.0, 2.0, 1.0], "equal": [1.0, 1.0, 1.0]}, variant="second_half"))
@@ -91,10 +91,14 @@ def test_feature_0_matters_more_in_the_second_tree_of_every_pair():
     for is_global, of_game in pairs.items():
         for first, second in of_game:
             before, after = (
-                marginal_contributions(y[:8].reshape(2, 2, 2), is_global) for _, y in (first, second)
+                marginal_contributions(y[:8].reshape(2, 2, 2), is_global)
+                for _, y in (first, second)
             )
             assert (after >= before - 1e-12).all()
-            assert (np.abs(first[0].predict(np.indices([2] * 3).reshape(3, -1).T)[:, 0] - first[1][:8]) < 1e-12).all()
+            assert (
+                np.abs(first[0].predict(np.indices([2] * 3).reshape(3, -1).T)[:, 0] - first[1][:8])
+                < 1e-12
+            ).all()
 
 
 def test_shapley_values_are_consistent_and_path_methods_are_not():
@@ -160,7 +164,7 @@ def test_gaps_of_classes_are_those_of_the_predicted_one(three_classes):
     found = table.set_index(["importance", "yardstick"])["value"]
     best = splitcredit.rank(forest, data.X[:9], method="pgi2_optimum", scale=0.3)
     largest = splitcredit.faithfulness(forest, data.X[:9], best, scale=0.3).mean()
-    for name, result in computed.items():
+    for name in computed:
         ranking = splitcredit.rank(forest, data.X[:9], method=name)
         for metric in ("pgi2", "pgu2"):
             of_library = splitcredit.faithfulness(forest, data.X[:9], ranking, metric, scale=0.3)
@@ -169,7 +173,7 @@ def test_gaps_of_classes_are_those_of_the_predicted_one(three_classes):
 
 
 def test_errors_of_classes_are_those_of_the_true_one(three_classes):
-    forest, data, training, computed = three_classes
+    forest, data, training, _ = three_classes
     true = forest.predict(data.X)[np.arange(len(data.X)), data.y]
     # As if a feature without effect came first.
     forest = replace(forest, feature_names=(*"abc", "d"))
@@ -198,11 +202,15 @@ def test_errors_of_numbers_are_those_of_the_library():
     forest = splitcredit.to_forest(RandomForestRegressor(5, random_state=0).fit(X[20:], y[20:]))
     shap = tree_shap.explain(forest, data.X)
     how = {"n_draws": 7, "random_state": 3}
-    table = metrics.metric("randomized_first")({"s": shap}, forest, data, training, n_rows=20, **how)
+    table = metrics.metric("randomized_first")(
+        {"s": shap}, forest, data, training, n_rows=20, **how
+    )
     ranking = splitcredit.rank(forest, data.X, method="tree_shap").rankings
     of_library = randomized_rmse(forest, data.X, data.y, ranking, [1], training.X, **how)
     assert table["value"][0] == pytest.approx(of_library.rmse[0], rel=1e-12)
-    added = metrics.metric("additivity")({"s": shap, "m": splitcredit.importance(forest)}, forest, data)
+    added = metrics.metric("additivity")(
+        {"s": shap, "m": splitcredit.importance(forest)}, forest, data
+    )
     assert added["value"][0] < 1e-12
     assert added["why_empty"][1].startswith("one number a feature")
 
@@ -240,5 +248,5 @@ def test_halves_are_of_one_split_and_share_no_row():
     assert sorted(map(tuple, together)) == sorted(map(tuple, whole.training.X))
     for half in halves:
         assert np.array_equal(half.explained.X, whole.explained.X)
-    with pytest.raises(ValueError, match="^options: noisy_features has no parameter rows"):
+    with pytest.raises(ValueError, match=r"^options: noisy_features has no parameter rows"):
         datasets.load(recipe | {"options": {"rows": 3}})

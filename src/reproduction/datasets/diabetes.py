@@ -1,4 +1,4 @@
-"""Diabetes: 442 x 10, the progress of the disease after a year (scikit-learn; Efron et al. 2004)."""
+"""Diabetes: 442 x 10, its progress after a year, from scikit-learn (Efron et al. 2004)."""
 
 from sklearn.datasets import load_diabetes
 

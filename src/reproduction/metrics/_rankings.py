@@ -86,9 +86,7 @@ def pgi2(forest, X, ranked, sigma, output=None, important=True) -> dict[str, np.
     n, d = X.shape
     places = [np.argsort(ranking[:n], axis=1) for ranking in ranked.values()]
     firsts = np.arange(1, d + 1)[:, None]
-    masks = np.concatenate(
-        [(place[:, None, :] < firsts) == important for place in places], axis=1
-    )
+    masks = np.concatenate([(place[:, None, :] < firsts) == important for place in places], axis=1)
     first_index = first_of_same(masks)
     # A repeated set is replaced by the empty set, whose gap takes no time.
     masks &= (first_index == np.arange(masks.shape[1]))[:, :, None]

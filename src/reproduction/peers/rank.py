@@ -1,4 +1,4 @@
-"""The rankings of `splitcredit.rank`: of classes, those of the class that is predicted for the row."""
+"""The rankings of `splitcredit.rank`; of classes, those of the one that the row is taken for."""
 
 from typing import Annotated
 
@@ -8,9 +8,7 @@ import splitcredit
 from splitcredit.attribution import Attribution
 
 
-def rank(
-    forest, X, scale: Annotated[float, ">= 0"], method: str = "pg2_greedy"
-) -> Attribution:
+def rank(forest, X, scale: Annotated[float, ">= 0"], method: str = "pg2_greedy") -> Attribution:
     """Places as values, n_features for the first feature of a ranking and 1 for the last.
 
     Parameters

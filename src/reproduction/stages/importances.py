@@ -80,7 +80,7 @@ def _ties(recipe, data):
 
 
 def _as_its_library_has_it(compute, run, data, saved):
-    """The fitted model; for the library's own measures a Forest that averages trees stands for it."""
+    """The fitted model; to measures of the library a Forest that averages trees is as good."""
     is_own = inspect.getmodule(compute).__name__.startswith("splitcredit.")
     if is_own and getattr(saved, "aggregate", "") == "mean":
         return saved

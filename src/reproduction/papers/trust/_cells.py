@@ -97,7 +97,9 @@ def _missing(rows, methods, why_empty):
     for (data, model, yardstick), group in rows.groupby(["data", "model", "yardstick"], sort=False):
         for measure in measures.keys() - set(group["measure"]):
             given = why_empty.get(model, {}).get(measure)
-            why = given or _lacks(methods.get(measure)) or f"{EXPERIMENT}{model} does not compute it"
+            why = (
+                given or _lacks(methods.get(measure)) or f"{EXPERIMENT}{model} does not compute it"
+            )
             cell = dict(zip(CELL, (data, model, measure, yardstick), strict=True))
             yield cell | {"why_empty": why}
 
@@ -143,8 +145,12 @@ def _of_measures(table, n_pairs, seed):
     for row in table.to_dict("records"):
         parameters = json.loads(row["parameters"])
         falls = _consistency.share_of_falls(row["method"], parameters, row["is_global"], pairs)
-        unknown = "" if np.isfinite(row["steps"]) else f"no count of steps is known of {row['method']}"
+        unknown = (
+            "" if np.isfinite(row["steps"]) else f"no count of steps is known of {row['method']}"
+        )
         for yardstick, (value, why) in (("violations", falls), ("steps", (row["steps"], unknown))):
             cell = {"data": ANY, "model": BAGGED, "repeat": 0, "why_empty": why}
-            rows.append(cell | {"importance": row["importance"], "yardstick": yardstick, "value": value})
+            rows.append(
+                cell | {"importance": row["importance"], "yardstick": yardstick, "value": value}
+            )
     return pd.DataFrame(rows)

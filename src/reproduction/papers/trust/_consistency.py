@@ -64,7 +64,9 @@ def drawn(n_pairs: int, seed: int) -> dict[bool, list]:
             u, v, d = rng.integers(-LARGEST, LARGEST + 1, (3, 2, 2)).astype(float)
             more = d * rng.uniform(1, 2) if is_global else d + rng.integers(0, LARGEST, (2, 2))
             functions = [np.stack([a - b / 2, a + b / 2]) for a, b in ((u, d), (v, more))]
-            pairs[is_global].append([(tree(f, rng), np.tile(f.ravel(), 2 * ROWS)) for f in functions])
+            pairs[is_global].append(
+                [(tree(f, rng), np.tile(f.ravel(), 2 * ROWS)) for f in functions]
+            )
     return pairs
 
 
