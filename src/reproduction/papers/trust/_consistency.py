@@ -98,7 +98,10 @@ def tree(f, rng) -> Forest:
         output_names=["output"],
         impurity=impurity,
         criterion="squared_error",
-        inbag=np.repeat([[1, 0]], ROWS * f.size, axis=1),
+        # The types of converted forests, for which the kernels are compiled.
+        missing_left=np.zeros(len(nodes), bool),
+        x_dtype="float32",
+        inbag=np.repeat(np.array([[1, 0]], np.uint8), ROWS * f.size, axis=1),
     )
 
 
