@@ -112,5 +112,5 @@ def _result(function, parameters, forest, y):
     of_row = np.ones((1, M)) if function.__name__ == "explain" else X
     given = {"forest": forest, "model": forest, "X": of_row, "y": y, "background": X}
     # What is sampled falls by chance, too: SAGE of three features is enumerated.
-    given |= {"algorithm": "exact"}
+    given |= {"algorithm": "exact"} if "algorithm" in parameters else {}
     return function(**{n: value for n, value in (parameters | given).items() if n in takes})
