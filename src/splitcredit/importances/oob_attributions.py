@@ -60,7 +60,8 @@ def importance(
     Returns
     -------
     Importance
-        In units of the prediction; with weights, of the prediction times the target.
+        In units of the prediction; with weights, of the prediction times the target. Its standard
+        errors are those of means over rows that are independent once the trees are given; see Notes.
 
     Raises
     ------
@@ -70,6 +71,11 @@ def importance(
     Notes
     -----
     loecher2022, sections 3 (CFC) and 4 (SHAP), and Figure 5 for SHAP weighted by the outcome.
+
+    The standard error is that of a mean over rows, the spread over the rows divided by the root of
+    their number. With ``"centered_y"`` the mean is a covariance, and the spread is that of
+    ``(y_i - mean y) (phi_i - mean phi)``. It takes the trees as given. It leaves out that they are
+    grown on the same rows, and that another fit would have other trees.
 
     Examples
     --------
@@ -86,16 +92,21 @@ def importance(
     attributed = attribute(forest, X, attribution, rows, output)
     _, y = checked_training_data(forest, X, y)
     values = attributed.values
-    if weigh_by == "absolute":
-        scores = np.abs(values).mean(axis=0).sum(axis=1)
-    else:
+    weighed = np.abs(values)
+    if weigh_by != "absolute":
         targets = np.eye(forest.n_outputs)[y] if forest.n_outputs > 1 else y[:, None]
         if weigh_by == "centered_y":
             targets = targets - targets.mean(axis=0)
         outputs = [forest.output_names.index(name) for name in attributed.output_names]
-        scores = (values * targets[:, None, outputs]).mean(axis=0).sum(axis=1)
+        targets = targets[:, None, outputs]
+        weighed = values * targets
+    scores = weighed.mean(axis=0).sum(axis=1)
+    if weigh_by == "centered_y":
+        # The mean stays as it is, but the mean attribution adds nothing to its error.
+        weighed = weighed - values.mean(axis=0) * targets
+    error = weighed.sum(axis=2).std(axis=0) / len(values) ** 0.5
     parameters = attributed.parameters | {"weigh_by": weigh_by}
-    return Importance(scores, forest.feature_names, attributed.method, parameters)
+    return Importance(scores, forest.feature_names, attributed.method, parameters, error)
 
 
 def attribute(
