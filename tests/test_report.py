@@ -16,6 +16,7 @@ from reproduction import storage
 from reproduction.claims import COLUMNS
 from reproduction.figures import save, style
 from reproduction.planning import configuration
+from reproduction.planning.places import PAPERS
 from reproduction.planning.workflow import Workflow
 from reproduction.report import manifest, page, pictures, sweeps, texts
 from reproduction.report.numbers import MissingNumber, Numbers
@@ -295,7 +296,7 @@ def test_every_text_finds_its_numbers_in_a_full_run(reference):
 
 def test_the_account_of_a_paper_counts_every_finding_once(reference):
     """Red if it leaves out those that are undecided, or counts an outcome that none has."""
-    for paper in {name.partition("/")[0] for name in configuration.artefacts()}:
+    for paper in {path.parents[1].name for path in PAPERS.glob("*/claims/statements.csv")}:
         text = reference.fill(texts.account(paper)["found"])
         (total, outcomes) = re.search(r"Of its (\d+) findings in words ([^.:]+)", text).groups()
         counts = [int(number) for number in re.findall(r"\d+", outcomes)]

@@ -3,7 +3,8 @@
 A loader that draws rows takes ``random_state``; the others are the same for every repeat. The file
 of a real data set is declared as ``TABLE``, or by a function ``files`` of the parameters of
 ``load``. What can be checked before the first job is checked by a function ``check`` of these
-parameters, whose ValueError begins with the name of one.
+parameters, whose ValueError begins with the name of one. Parameters that the seed does not depend
+on are declared as ``NOT_SEEDED``.
 
 Every recipe also takes ``outcome``: see `OUTCOMES`.
 """
@@ -136,6 +137,8 @@ def load(recipe: dict, repeat: int = 0) -> Dataset:
     recipe = {k: v for k, v in recipe.items() if k != "outcome"}
     parameters = {k: v for k, v in recipe.items() if k != "dataset"}
     load = loader(recipe["dataset"])
+    not_seeded = getattr(inspect.getmodule(load), "NOT_SEEDED", ())
+    recipe = {k: v for k, v in recipe.items() if k not in not_seeded}
     if "random_state" in inspect.signature(load).parameters:
         parameters["random_state"] = seeds.derive(recipe, repeat, "data")
     data = load(**parameters)

@@ -1,9 +1,10 @@
-"""A data set for regression, its features standardized and its rows split for training and test.
+"""A data set, its features standardized and its rows split for training and test.
 
 As in gajewski2025: means and standard deviations (of the population) are those of all rows,
 training and test together; the target stays as it is; a fifth of the rows, at random, is the test.
 """
 
+import inspect
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -37,10 +38,23 @@ AUTHORS_ROWS = {
 }
 
 
-def files(of: str = "", split: str = "random", **_) -> list[Path]:
+HALVES = {None: slice(None), "first": slice(0, None, 2), "second": slice(1, None, 2)}
+# The halves are those of one split: the seed does not depend on them.
+NOT_SEEDED = ("half",)
+
+
+def files(of: str = "", split: str = "random", options: dict | None = None, **_) -> list[Path]:
     """The files of the data set, and that of the authors' rows if the split is theirs."""
-    paths = datasets.files({"dataset": _checked_name(of)})
+    paths = datasets.files({"dataset": _checked_name(of), **(options or {})})
     return [*paths, _authors_table(of).path] if split == "authors" else paths
+
+
+def check(of: str = "", options: dict | None = None, **_) -> None:
+    """ValueError if the loader of the data set has no parameter of such a name."""
+    takes = inspect.signature(datasets.loader(of)).parameters if options else {}
+    unknown = ", ".join(sorted(set(options or {}) - (takes.keys() - {"random_state"})))
+    if unknown:
+        raise ValueError(f"options: {of} has no parameter {unknown}; it has {', '.join(takes)}")
 
 
 def load(
@@ -48,9 +62,12 @@ def load(
     split: Literal["random", "authors"] = "random",
     test_share: Annotated[float, "> 0, < 1"] = 0.2,
     n_test: Count | None = None,
+    n_training: Count | None = None,
+    half: Literal["first", "second"] | None = None,
+    options: dict | None = None,
     random_state: Seed = 0,
 ) -> Dataset:
-    """Load a data set, standardize its features and split its rows.
+    """Load or draw a data set, standardize its features and split its rows.
 
     Parameters
     ----------
@@ -62,8 +79,15 @@ def load(
         Share of the rows in the test, rounded up; not used with ``"authors"``.
     n_test : int, optional
         Keep only this many of the first rows of the test.
+    n_training : int, optional
+        Keep only this many of the first rows for training.
+    half : {"first", "second"}, optional
+        Keep every other row for training, from the first or from the second on. The two have no
+        row in common, and the same test.
+    options : dict, optional
+        Parameters of the data set.
     random_state : int
-        Seed of the split.
+        Seed of the split, and of data that are drawn.
 
     Returns
     -------
@@ -79,13 +103,18 @@ def load(
         raise ValueError(f"split={split!r}: expected one of {', '.join(SPLITS)}")
     if not 0 < test_share < 1:
         raise ValueError(f"test_share is {test_share}: expected a number between 0 and 1")
-    data = datasets.loader(_checked_name(of))()
+    check(_checked_name(of), options)
+    loader, given = datasets.loader(of), dict(options or {})
+    if "random_state" in inspect.signature(loader).parameters:
+        given["random_state"] = random_state
+    data = loader(**given)
     if split == "authors":
         training, test = _authors_rows(of, len(data.X))
     else:
         n = -int(-test_share * len(data.X) // 1)
         order = np.random.default_rng(random_state).permutation(len(data.X))
         training, test = order[n:], order[:n]
+    training = training[:n_training][HALVES[half]]
     # A feature of one value has nothing to be divided by, but the rounding of its mean: it is 0.
     constant = (data.X == data.X[:1]).all(axis=0)
     X = (data.X - data.X.mean(axis=0)) / np.where(constant, 1.0, data.X.std(axis=0))

@@ -60,8 +60,8 @@ def greedy(attributions) -> dict:
     return {name: a for name, a in attributions.items() if a.method == "pg2_greedy"}
 
 
-def pgi2(forest, X, ranked, sigma) -> dict[str, np.ndarray]:
-    """PGI^2 of several rankings of the same rows, with normal noise.
+def pgi2(forest, X, ranked, sigma, output=None, important=True) -> dict[str, np.ndarray]:
+    """PGI^2 of several rankings of the same rows, with normal noise; or PGU^2, if not `important`.
 
     The same bytes as `prediction_gap.pgi2`, but a set that several rankings begin with, such as
     that of all features, is measured once.
@@ -74,6 +74,10 @@ def pgi2(forest, X, ranked, sigma) -> dict[str, np.ndarray]:
         Of these rows and, maybe, more.
     sigma : float
         Standard deviation of the noise, in units of the features.
+    output : int, optional
+        As `prediction_gap.pgi2` has it.
+    important : bool
+        Whether the first features of a ranking are perturbed, or all but these.
 
     Returns
     -------
@@ -82,12 +86,12 @@ def pgi2(forest, X, ranked, sigma) -> dict[str, np.ndarray]:
     n, d = X.shape
     places = [np.argsort(ranking[:n], axis=1) for ranking in ranked.values()]
     firsts = np.arange(1, d + 1)[:, None]
-    masks = np.concatenate([place[:, None, :] < firsts for place in places], axis=1)
+    masks = np.concatenate([(place[:, None, :] < firsts) == important for place in places], axis=1)
     first_index = first_of_same(masks)
     # A repeated set is replaced by the empty set, whose gap takes no time.
     masks &= (first_index == np.arange(masks.shape[1]))[:, :, None]
     gaps = np.take_along_axis(
-        GapProblem(forest, None, sigma, None).gaps(X, masks), first_index, axis=1
+        GapProblem(forest, None, sigma, output).gaps(X, masks), first_index, axis=1
     )
     blocks = np.split(gaps, len(ranked), axis=1)
     return {name: block.mean(axis=1) for name, block in zip(ranked, blocks, strict=True)}

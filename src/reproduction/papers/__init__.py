@@ -1,5 +1,7 @@
 """The papers: one package each, with a file ``artefacts.yaml`` that lists its artefacts.
 
+A study of ours, as `trust`, has the same form. It prints nothing, so it has no folder ``claims``.
+
 The code of an artefact is the module of its name, or the one that its key ``module`` names:
 artefacts that differ in parameters alone share one. A module has
 ``compute(inputs, **parameters) -> DataFrame``; `inputs` are the tables that ``artefacts.yaml``

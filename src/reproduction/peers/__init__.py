@@ -1,5 +1,8 @@
 """Second opinions: the measures of the library as other packages compute them, one file each.
 
+Beside them stand ``random_order``, which any measure should beat, and ``rank``, the public function
+of the library where it is more than the file of its method.
+
 A file has ``explain(model, forest, X, ...) -> Attribution`` or ``importance(model, forest, ...) ->
 Importance``, and the name of the file is the name that a recipe of an importance gives, beside the
 names of `splitcredit.importances`. `model` is the fitted estimator of the library that grew it:

@@ -137,5 +137,5 @@ def artefacts() -> dict:
 
 
 def _year_and_name(path):
-    """Order of the papers: by the year that ends the name of the folder."""
-    return re.sub(r"\D", "", path.parent.name), path.parent.name
+    """Order of the papers: by the year that ends the name of the folder; studies of ours last."""
+    return re.sub(r"\D", "", path.parent.name) or "later", path.parent.name

@@ -45,7 +45,8 @@ def sweeps() -> dict[str, dict]:
 def in_order(names) -> list[str]:
     """Artefacts in the order of the papers' years and of the files that list them."""
     paths = sorted(
-        _PAPERS.glob("*/artefacts.yaml"), key=lambda path: re.sub(r"\D", "", path.parent.name)
+        _PAPERS.glob("*/artefacts.yaml"),
+        key=lambda path: re.sub(r"\D", "", path.parent.name) or "later",
     )
     in_files = [f"{path.parent.name}/{name}" for path in paths for name in _read(path)]
     places = {name: place for place, name in enumerate(in_files)}

@@ -1,6 +1,7 @@
 """Compute every measure of one batch, a file each, over the rows of the models, or the test.
 
-Where the model is cross-fitted, each row is explained by the forest that did not see it. A measure
+A measure of the bag of each tree takes the training rows, whatever rows are explained. Where the
+model is cross-fitted, each row is explained by the forest that did not see it. A measure
 that fits a model of its own is given the unfitted estimator in the place of the forest. One of
 another package needs the model in the form of the library that grew it: it is fitted anew, which
 gives the same trees. With ``n_rows`` in the recipe, only the first ``n_rows`` rows are explained.
@@ -55,7 +56,7 @@ def _computed(recipe, runs, data, models_file):
             else:
                 model = saved(key)
                 if "model" in _parameters(compute):
-                    options["model"] = _fitted_anew(run, rows.training, model)
+                    options["model"] = _as_its_library_has_it(compute, run, rows.training, model)
                 explained = _explained(compute, model, rows, options, n_rows)
             computed[key] = explained
             print(f"explained {key}: {explained}", flush=True)
@@ -76,6 +77,14 @@ def _ties(recipe, data):
     """The order of ties, if the recipe names a recorded one."""
     ties = recipe.get("ties")
     return {"ties": recorded.tie_order(ties, data.feature_names)} if isinstance(ties, str) else {}
+
+
+def _as_its_library_has_it(compute, run, data, saved):
+    """The fitted model; to measures of the library a Forest that averages trees is as good."""
+    is_own = inspect.getmodule(compute).__name__.startswith("splitcredit.")
+    if is_own and getattr(saved, "aggregate", "") == "mean":
+        return saved
+    return _fitted_anew(run, data, saved)
 
 
 def _fitted_anew(run, data, saved):
@@ -100,9 +109,10 @@ def _fitted_anew(run, data, saved):
 
 def _explained(compute, model, data, recipe, n_rows):
     if not isinstance(model, CrossFitted):
-        explained = data.explained.take(slice(n_rows))
-        rows = _rows(compute, explained, data.training)
-        return compute(forest=model, **rows, **recipe)
+        of_bags = "bootstrap" in getattr(inspect.getmodule(compute), "REQUIRES", ())
+        explained = data.training if of_bags else data.explained.take(slice(n_rows))
+        forest = {"forest": model} if "forest" in _parameters(compute) else {}
+        return compute(**forest, **_rows(compute, explained, data.training), **recipe)
     if n_rows is not None:
         raise ValueError("n_rows: each row is explained by a model of its own `folds`; explain all")
 

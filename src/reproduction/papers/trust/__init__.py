@@ -1,0 +1,1 @@
+"""The study `trust`: which importance can be trusted, by every yardstick of the papers."""

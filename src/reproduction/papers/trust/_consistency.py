@@ -1,0 +1,110 @@
+"""Violations of consistency: pairs of trees in which a measure's credit falls while it should not.
+
+The trees are functions on the cube {0, 1}^3, f(x) = u(x1, x2) + (x0 - 1/2) d(x1, x2), complete, of
+features in an order that is drawn at every node. What feature 0 adds to what is known of the others
+depends on d alone: half of the mean of d where x_S is known, for the output at (1, 1, 1), and a
+quarter of the mean square of these means, for the gain. So it grows, whatever is known, if d has
+something added for the output, and is stretched for the gain; u is drawn anew. As in section 3 of
+lundberg2017, a measure whose credit of feature 0 falls violates consistency.
+
+Each corner has two rows in the bag of the tree and two that are not, so that measures of both kinds
+see the function itself.
+"""
+
+import inspect
+
+import numpy as np
+
+from reproduction import peers
+from splitcredit.attribution import Attribution
+from splitcredit.forest import Forest
+
+M = 3
+# Rows of each corner, in the bag and as many that are not.
+ROWS = 2
+# Values of u and d are drawn from -LARGEST .. LARGEST.
+LARGEST = 8
+# Falls below this share of the credit are rounding.
+MARGIN = 1e-9
+ONLY_ORDERS = "it orders the features, and an order is no credit"
+FITS = "it fits a model of its own, and the two trees are given"
+
+
+def share_of_falls(method: str, parameters: dict, is_global: bool, pairs) -> tuple[float, str]:
+    """Share of the pairs in which the credit of feature 0 falls, or why there is none.
+
+    Parameters
+    ----------
+    method : str
+        A file of the library's importances or of `reproduction.peers`.
+    parameters : dict
+        Of a result of this method; those that the function takes are used.
+    is_global : bool
+        Whether it is about all rows: then about the gain, else about the row (1, 1, 1).
+    pairs : dict of bool to list of pair of (Forest, targets)
+        From `drawn`, by whether they are of the gain.
+    """
+    function = peers.function_of(method)
+    if function.__name__ == "rank":
+        return np.nan, ONLY_ORDERS
+    if "estimator" in inspect.signature(function).parameters:
+        return np.nan, FITS
+    credit = np.array(
+        [[_credit(function, parameters, *tree) for tree in pair] for pair in pairs[is_global]]
+    )
+    margin = MARGIN * np.abs(credit).max(axis=1)
+    return float((credit[:, 1] < credit[:, 0] - margin).mean()), ""
+
+
+def drawn(n_pairs: int, seed: int) -> dict[bool, list]:
+    """Pairs of (Forest, targets of the training rows), by whether feature 0 gains in the gain."""
+    rng, pairs = np.random.default_rng(seed), {False: [], True: []}
+    for is_global in pairs:
+        for _ in range(n_pairs):
+            u, v, d = rng.integers(-LARGEST, LARGEST + 1, (3, 2, 2)).astype(float)
+            more = d * rng.uniform(1, 2) if is_global else d + rng.integers(0, LARGEST, (2, 2))
+            functions = [np.stack([a - b / 2, a + b / 2]) for a, b in ((u, d), (v, more))]
+            pairs[is_global].append(
+                [(tree(f, rng), np.tile(f.ravel(), 2 * ROWS)) for f in functions]
+            )
+    return pairs
+
+
+def tree(f, rng) -> Forest:
+    """A complete tree of a function on the cube, float64 (2, 2, 2), its features drawn."""
+    nodes: list = []
+
+    def grow(known):
+        cell, place = f[tuple(known.get(j, slice(None)) for j in range(M))], len(nodes)
+        nodes.append([-1, -1, -1, cell.mean(), ROWS * cell.size, cell.var()])
+        if len(known) < M:
+            j = int(rng.choice([j for j in range(M) if j not in known]))
+            nodes[place][:3] = [j, *(grow(known | {j: side}) for side in (0, 1))]
+        return place
+
+    grow({})
+    feature, left, right, value, cover, impurity = map(np.array, zip(*nodes, strict=True))
+    return Forest(
+        feature=feature,
+        threshold=np.full(len(nodes), 0.5),
+        left=left,
+        right=right,
+        value=value[:, None],
+        cover=cover,
+        tree_offsets=[0, len(nodes)],
+        feature_names=[f"x{j}" for j in range(M)],
+        output_names=["output"],
+        impurity=impurity,
+        criterion="squared_error",
+        inbag=np.repeat([[1, 0]], ROWS * f.size, axis=1),
+    )
+
+
+def _credit(function, parameters, forest, y):
+    takes = inspect.signature(function).parameters
+    X = np.tile(np.indices([2] * M).reshape(M, -1).T.astype(float), (2 * ROWS, 1))
+    of_row = np.ones((1, M)) if function.__name__ == "explain" else X
+    given = {"forest": forest, "model": forest, "X": of_row, "y": y, "background": X}
+    given = {name: value for name, value in (parameters | given).items() if name in takes}
+    result = function(**given)
+    return result.values[0, 0, 0] if isinstance(result, Attribution) else result.values[0]

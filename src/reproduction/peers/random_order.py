@@ -1,0 +1,21 @@
+"""A random order of the features: what a measure is worth that knows nothing."""
+
+import zlib
+
+import numpy as np
+
+from splitcredit.attribution import Importance
+
+
+def importance(forest, random_state: int = 0) -> Importance:
+    """Scores 1, ..., n_features in an order that is drawn anew for every forest.
+
+    Parameters
+    ----------
+    forest : Forest
+    random_state : int
+        With it and the trees the draw is settled.
+    """
+    digest = zlib.crc32(forest.threshold.tobytes() + forest.value.tobytes())
+    scores = np.random.default_rng([random_state, digest]).permutation(forest.n_features) + 1.0
+    return Importance(scores, forest.feature_names, "random_order", {"random_state": random_state})

@@ -1,0 +1,34 @@
+"""The rankings of `splitcredit.rank`; of classes, those of the one that the row is taken for."""
+
+from typing import Annotated
+
+import numpy as np
+
+import splitcredit
+from splitcredit.attribution import Attribution
+
+
+def rank(forest, X, scale: Annotated[float, ">= 0"], method: str = "pg2_greedy") -> Attribution:
+    """Places as values, n_features for the first feature of a ranking and 1 for the last.
+
+    Parameters
+    ----------
+    forest : Forest
+    X : float (n_samples, n_features)
+    scale : float
+        Standard deviation of the normal noise, in units of the features.
+    method : str
+        See `splitcredit.rank`.
+    """
+    rankings = splitcredit.rank(forest, X, method=method, scale=scale, progress=False).rankings
+    n, d = rankings.shape
+    values = np.empty((n, d))
+    np.put_along_axis(values, rankings, np.arange(d, 0, -1.0)[None], axis=1)
+    return Attribution(
+        values=values[:, :, None],
+        baseline=np.zeros(1),
+        feature_names=forest.feature_names,
+        output_names=("place",),
+        method="rank",
+        parameters={"method": method, "scale": float(scale)},
+    )
