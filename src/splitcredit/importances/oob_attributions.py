@@ -73,9 +73,10 @@ def importance(
     loecher2022, sections 3 (CFC) and 4 (SHAP), and Figure 5 for SHAP weighted by the outcome.
 
     The standard error is that of a mean over rows, the spread over the rows divided by the root of
-    their number. With ``"centered_y"`` the mean is a covariance, and the spread is that of
-    ``(y_i - mean y) (phi_i - mean phi)``. It takes the trees as given. It leaves out that they are
-    grown on the same rows, and that another fit would have other trees.
+    their number. It takes the trees as given, and leaves out that they are grown on the same rows.
+    With ``"centered_y"`` the value is a covariance, and the spread is the root of 2 times that of
+    ``(y_i - mean y) (phi_i - mean phi)``: without signal, two rows of which each is explained by
+    trees with the other have products that are alike.
 
     Examples
     --------
@@ -102,8 +103,9 @@ def importance(
         weighed = values * targets
     scores = weighed.mean(axis=0).sum(axis=1)
     if weigh_by == "centered_y":
-        # The mean stays as it is, but the mean attribution adds nothing to its error.
-        weighed = weighed - values.mean(axis=0) * targets
+        # The mean attribution adds nothing to a covariance, nor to its error. The factor is that of
+        # pairs of rows, each of which is explained by trees with the other.
+        weighed = 2**0.5 * (weighed - values.mean(axis=0) * targets)
     error = weighed.sum(axis=2).std(axis=0) / len(values) ** 0.5
     parameters = attributed.parameters | {"weigh_by": weigh_by}
     return Importance(scores, forest.feature_names, attributed.method, parameters, error)
