@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from reproduction import datasets
 from reproduction.papers.trust import _places, rule
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -118,3 +119,14 @@ def test_the_rule_of_the_library_is_that_of_the_reference_run():
     reference = ROOT / "docs" / "reference" / "tables" / "trust" / "rule.csv"
     shipped = ROOT / "src" / "splitcredit" / "audit" / "rule.csv"
     assert shipped.read_bytes() == reference.read_bytes()
+
+
+def test_copies_are_permuted_features_behind_the_others():
+    """Noise that keeps its row, that replaces a feature, or that changes which rows are drawn."""
+    recipe = {"dataset": "standardized_split", "of": "iris", "random_state": 3}
+    plain, more = (datasets.load(recipe | copies) for copies in ({}, {"n_copies": 2}))
+    assert more.X[:, :4].tobytes() == plain.X.tobytes() and more.relevant == (0, 1, 2, 3)
+    for j in (4, 5):
+        column = more.feature_names.index(more.feature_names[j].removesuffix(", permuted"))
+        assert sorted(more.X[:, j]) == sorted(more.X[:, column])
+        assert abs(np.corrcoef(more.X[:, j], more.X[:, column])[0, 1]) < 0.3
