@@ -19,7 +19,7 @@ def compute(
     data,
     training,
     share: Share = 0.25,
-    n_rows: Count = 4,
+    n_rows: Count = 8,
     n_draws: Count = 50,
     random_state: Seed = 0,
 ) -> pd.DataFrame:
