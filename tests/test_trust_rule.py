@@ -40,7 +40,7 @@ def test_the_place_of_a_measure_is_the_share_of_the_others_that_it_beats():
     of_first = placed[(placed["data"] == "d0") & (placed["seed"] == 0)].set_index("measure")
     expected = {"good": 1, "mdi": 0.625, "other": 0.625, "odd": 0.25, _places.RANDOM: 0}
     assert of_first["place"].to_dict() == expected
-    assert of_first["holds"].to_dict() == {m: float(m == "good" or m == "mdi" and False) for m in order}
+    assert of_first["holds"].to_dict() == {m: float(m == "good") for m in order}
 
 
 def test_a_measure_without_a_score_by_a_yardstick_is_no_candidate():

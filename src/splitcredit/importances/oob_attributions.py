@@ -60,8 +60,8 @@ def importance(
     Returns
     -------
     Importance
-        In units of the prediction; with weights, of the prediction times the target. Its standard
-        errors are those of means over rows that are independent once the trees are given; see Notes.
+        In units of the prediction; with weights, of the prediction times the target. Standard
+        errors are by rows, see Notes.
 
     Raises
     ------

@@ -2,9 +2,9 @@
 
 A *place* says which share of the other measures a measure beats, ties half: 1 is the best and 0 the
 worst. On one fit, a data set, model and seed, it is the mean over the yardsticks of the question.
-A measure *holds* on a fit if its place there is among the best quarter of the measures that apply, and
-above that of the random order. Intervals over seeds do not enter, so that no measure holds because its
-scores are noisy; and a measure that is picked at random holds in about a quarter of the fits.
+A measure *holds* on a fit if its place there is among the best quarter of the measures that apply,
+and above that of the random order. Intervals over seeds do not enter, so that no measure holds
+because its scores are noisy; and one that is picked at random holds in about a quarter of the fits.
 """
 
 from __future__ import annotations
