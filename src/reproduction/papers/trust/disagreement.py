@@ -4,6 +4,8 @@ import itertools
 
 import pandas as pd
 
+from reproduction.papers.trust import _places
+
 
 def compute(inputs) -> pd.DataFrame:
     """Rank correlation of every pair of measures on the same forests.
@@ -16,6 +18,7 @@ def compute(inputs) -> pd.DataFrame:
         data set where it is smallest. The pairs that agree least come first.
     """
     (table,) = inputs.values()
+    table = table[table["importance"] != _places.RANDOM]
     wide = table.pivot(index=["data", "repeat", "feature"], columns="importance", values="value")
     ranks = wide.groupby(["data", "repeat"]).rank()
     of_forests = ranks.groupby(["data", "repeat"]).corr()

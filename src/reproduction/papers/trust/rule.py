@@ -8,7 +8,6 @@ All other splits into halves say how much depends on this one.
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import json
 
@@ -16,7 +15,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from reproduction import peers
 from reproduction.papers.trust import _places
 from reproduction.parameters import Seed
 
@@ -31,6 +29,7 @@ def compute(
     properties: dict,
     smaller: list[str],
     about_zero: list[str],
+    importances: dict,
     split: Seed = 0,
 ) -> pd.DataFrame:
     """The recommended measure for every question and property of a model, and how it was judged.
@@ -43,6 +42,8 @@ def compute(
         Property of a model -> the models of the matrix that have it.
     smaller, about_zero
         As of `matrix.compute`.
+    importances : dict of str to dict
+        Recipes by measure.
     split : int
         Seed of the split of the data sets.
 
@@ -57,7 +58,7 @@ def compute(
         swapped, ``swapped`` and ``swapped_measure``; and over all splits into such halves the mean
         (``all_splits``), the least (``least``) and the share that choose this measure (``chosen``).
     """
-    scores, calls, rows = _places.scores(inputs, smaller, about_zero), _calls(inputs), []
+    scores, rows = _places.scores(inputs, smaller, about_zero), []
     for (question, yardsticks), (name, models) in itertools.product(
         questions.items(), properties.items()
     ):
@@ -67,26 +68,24 @@ def compute(
             continue
         first, rest = halves(place.index, split)
         judged, swapped = judge(place, holds, first), judge(place, holds, rest)
-        method, parameters = calls.get(judged["measure"], (judged["measure"], "{}"))
         row = {"question": question, "property": name, "measure": judged["measure"]}
-        row |= {"method": method, "parameters": parameters} | judged
+        row |= _call(importances[judged["measure"]]) | judged
         by = f"{', '.join(yardsticks)}; derived on {', '.join(first)}; judged on {', '.join(rest)}"
         row |= {"rests_on": by, "swapped": swapped["holds"], "swapped_measure": swapped["measure"]}
         rows.append(row | fragility(place, holds, judged["measure"], len(first)))
     return pd.DataFrame(rows)
 
 
-def _calls(inputs):
-    """Measure -> method and, as JSON, those parameters of its results that the method takes."""
-    calls = {}
-    for name, table in inputs.items():
-        if not name.endswith("/measures"):
-            continue
-        for row in table.drop_duplicates("importance").to_dict("records"):
-            takes = inspect.signature(peers.function_of(row["method"])).parameters
-            given = {k: v for k, v in json.loads(row["parameters"]).items() if k in takes}
-            calls[row["importance"]] = row["method"], json.dumps(given, sort_keys=True)
-    return calls
+def _call(recipe) -> dict[str, str]:
+    """Method of the library and its parameters, as JSON, from the recipe of an importance.
+
+    Gaps take the widths of their noise from the user's features.
+    """
+    parameters = {k: v for k, v in recipe.items() if k not in ("importance", "n_rows", "scale")}
+    method = recipe["importance"]
+    if method == "rank":
+        method = parameters.pop("method", "pg2_greedy")
+    return {"method": method, "parameters": json.dumps(parameters, sort_keys=True)}
 
 
 def halves(names, split) -> tuple[list[str], list[str]]:

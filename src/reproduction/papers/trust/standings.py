@@ -2,12 +2,45 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
-from reproduction.figures import COLORS
 from reproduction.papers.trust import _places, rule
 from reproduction.parameters import Seed
+
+# Ends of the scale of colors: no measure beats more of the others, or fewer, by much.
+ENDS = (0.25, 0.75)
+ASKED = {
+    "information": "what has\ninfor-\nmation",
+    "faithfulness": "what the\nmodel\nuses",
+    "retraining": "what a\nnew fit\nneeds",
+    "stability": "what a\nnew fit\nrepeats",
+}
+NAMES = {
+    "mdi": "MDI",
+    "mdi_oob": "MDI-oob",
+    "ufi": "UFI",
+    "pg_10": "PG(1, 0)",
+    "pg_hat_10": "PG(1, 0), corrected",
+    "pg_051": "PG(.5, 1)",
+    "pg_hat_051": "PG(.5, 1), corrected",
+    "air": "AIR",
+    "mda": "MDA",
+    "permutation": "permutation, test rows",
+    "sage_test": "SAGE, test rows",
+    "local_mdi": "local MDI",
+    "saabas": "Saabas",
+    "tree_shap": "TreeSHAP, covers",
+    "tree_shap_interventional": "TreeSHAP, background",
+    "inbag_shap": "SHAP, in-bag",
+    "oob_shap": "SHAP, out-of-bag",
+    "inbag_shap_y": "SHAP, in-bag × y",
+    "oob_shap_y": "SHAP, out-of-bag × y",
+    "inbag_shap_centered": "SHAP, in-bag × (y − mean)",
+    "oob_shap_centered": "debiased SHAP",
+    "greedy": "greedy PG²",
+    "split_count": "number of splits",
+    "split_gain": "gain of splits",
+}
 
 
 def compute(
@@ -56,37 +89,34 @@ def draw(table):
     from matplotlib import pyplot as plt
     from matplotlib.patches import Rectangle
 
+    table = table[table["property"] != "any"]
     order = table.groupby("measure")["value"].mean().sort_values(ascending=False).index
-    columns = [
-        (name, question)
-        for name in ("bagged", "boosted")
-        for question in table.loc[table["property"] == name, "question"].unique()
-    ]
-    cells = table.set_index(["measure", "property", "question"])
-    value = np.array(
-        [[cells["value"].get((m, *column), np.nan) for column in columns] for m in order]
+    questions = list(table["question"].unique())
+    figure, axes = plt.subplots(1, 2, figsize=(8.4, 0.26 * len(order) + 1.5), sharey=True)
+    for axis, kind in zip(axes, ("bagged", "boosted"), strict=True):
+        cells = table[table["property"] == kind]
+        place = cells.pivot(index="measure", columns="question", values="value")
+        place = place.reindex(index=order, columns=questions)
+        image = axis.imshow(place, aspect="auto", cmap="RdBu", vmin=ENDS[0], vmax=ENDS[1])
+        for row in cells[cells["recommended"] == 1].itertuples():
+            x, y = questions.index(row.question), order.get_loc(row.measure)
+            frame = {"fill": False, "edgecolor": "black", "linewidth": 2.2}
+            axis.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, clip_on=False, zorder=3, **frame))
+            share = f"{100 * row.holds:.0f} %"
+            axis.text(x, y, share, ha="center", va="center", weight="bold")
+        axis.set_title(f"{kind} models", pad=8, weight="bold")
+        axis.set_facecolor("0.95")
+        axis.set_xticks(range(len(questions)), [ASKED[question] for question in questions])
+        axis.tick_params(length=0, labelbottom=False, labeltop=True)
+        axis.grid(False)
+        axis.spines[:].set_visible(False)
+    axes[0].set_yticks(range(len(order)), [NAMES.get(name, name) for name in order])
+    for name, label in zip(order, axes[0].get_yticklabels(), strict=True):
+        if table.loc[table["measure"] == name, "recommended"].any():
+            label.set_weight("bold")
+    bar = figure.colorbar(image, ax=axes, shrink=0.5, ticks=[ENDS[0], 0.5, ENDS[1]])
+    bar.ax.set_yticklabels([f"beats {100 * end:.0f} %\nof the others" for end in bar.get_ticks()])
+    figure.suptitle(
+        "In a frame: recommended, and on how many fits to other data it is among the best quarter"
     )
-    figure, axis = plt.subplots(figsize=(0.95 * len(columns) + 2.6, 0.27 * len(order) + 1.4))
-    image = axis.imshow(value, aspect="auto", cmap="viridis", vmin=0, vmax=1)
-    for (row, column), place in np.ndenumerate(value):
-        key = (order[row], *columns[column])
-        if np.isnan(place) or not cells.loc[key, "recommended"]:
-            continue
-        corner = (column - 0.5, row - 0.5)
-        box = Rectangle(corner, 1, 1, fill=False, edgecolor=COLORS["vermilion"], linewidth=2.5)
-        axis.add_patch(box)
-        share = f"{100 * cells.loc[key, 'holds']:.0f} %"
-        ink = "black" if place > 0.55 else "white"
-        axis.text(column, row, share, ha="center", va="center", color=ink, weight="bold")
-    axis.set_yticks(range(len(order)), order)
-    axis.set_xticks(range(len(columns)), [question for _, question in columns], rotation=25)
-    axis.tick_params(length=0, bottom=False, labelbottom=False, top=False, labeltop=True)
-    axis.grid(False)
-    for name in ("bagged", "boosted"):
-        at = [i for i, column in enumerate(columns) if column[0] == name]
-        if at and at[0]:
-            axis.axvline(at[0] - 0.5, color="white", linewidth=6)
-        axis.annotate(name, (np.mean(at), -0.02), (np.mean(at), len(order) - 0.2), ha="center")
-    bar = figure.colorbar(image, ax=axis, shrink=0.6, ticks=[0, 0.5, 1])
-    bar.ax.set_yticklabels(["worst of all", "middle", "best of all"])
     return figure
