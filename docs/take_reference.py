@@ -1,4 +1,4 @@
-"""Copy the outcome of a full run into docs/reference, and its summaries into docs.
+"""Copy the outcome of a full run into docs/reference, its summaries into docs, its rule into src.
 
 Run by `make reference`. The reference is what tests, pages and `make verify` hold on to; results/
 itself is not committed. Of the pictures it has those that a page shows; `make reference-archive`
@@ -20,6 +20,8 @@ RESULTS, REFERENCE = ROOT / "results", ROOT / "docs" / "reference"
 CLAIMS = ("claims.csv", "claims_timing.csv")
 # Tables above this size are the points of figures; only their SHA-256 is kept.
 LARGEST = 200_000
+# The table that the library reads, by `splitcredit.audit`.
+RULE = ("tables/trust/rule.csv", "src/splitcredit/auditing/rule.csv")
 # A run of the benchmarks on another processor than that of the reference.
 XEON = ROOT / "benchmarks" / "bench_intel_xeon.csv"
 ONE_THREAD = {"kernel": ("kernel", "1", "cpu"), "end to end": ("end to end", "1", "cpu")}
@@ -58,6 +60,7 @@ def main():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
     storage.write_text(REFERENCE / "tables.sha256", digests(large))
+    shutil.copy(REFERENCE / RULE[0], ROOT / RULE[1])
     marked.write(ROOT / "docs" / "results.md", "claims", summary(rows))
     bench = RESULTS / "timing" / "bench.csv"
     if bench.exists():

@@ -37,6 +37,8 @@ def project(tmp_path):
     storage.write_text(results / "report.html", REPORT)
     storage.write_text(results / "verdict.txt", "equal: 1")
     storage.write_text(results / "logs" / "data.log", "a path of this machine")
+    storage.write_rows(results / "tables" / "trust" / "rule.csv", [{"k": 2}], "k")
+    (tmp_path / "src" / "splitcredit" / "auditing").mkdir(parents=True)
     page = "![t](reference/figures/p/t.png)\n<!-- claims -->\n<!-- /claims -->\n"
     storage.write_text(tmp_path / "docs" / "results.md", page)
     storage.write_text(tmp_path / "docs" / "reference" / "tables" / "p" / "old.csv", "k\n")
@@ -61,9 +63,12 @@ def test_the_reference_keeps_claims_small_tables_and_the_pictures_of_pages(proje
         "claims_timing.csv",
         "tables.sha256",
         "tables/p/t.csv",
+        "tables/trust/rule.csv",
         "timing/tables/p/speed.csv",
         "figures/p/t.png",
     }
+    rule = project / "src" / "splitcredit" / "auditing" / "rule.csv"
+    assert rule.read_bytes() == (reference / "tables" / "trust" / "rule.csv").read_bytes()
     content = (project / "results" / "tables" / "p" / "large.csv").read_bytes()
     line = f"{hashlib.sha256(content).hexdigest()}  tables/p/large.csv\n"
     assert (reference / "tables.sha256").read_text() == line
@@ -104,6 +109,7 @@ def test_the_archive_has_all_pictures_and_tables_and_names_its_commit(project, c
         "verdict.txt",
         "tables/p/t.csv",
         "tables/p/large.csv",
+        "tables/trust/rule.csv",
         "timing/tables/p/speed.csv",
         "figures/p/t.png",
         "figures/p/t.svg",

@@ -14,7 +14,7 @@ import numpy as np
 from reproduction import datasets
 from reproduction.datasets import Dataset
 from reproduction.datasets._tables import Table
-from reproduction.parameters import Count, DatasetName, Seed
+from reproduction.parameters import Count, DatasetName, Natural, Seed
 
 SPLITS = ("authors", "random")
 # The authors drew their split without a seed. These are the numbers of their rows in the original
@@ -65,6 +65,7 @@ def load(
     n_training: Count | None = None,
     half: Literal["first", "second"] | None = None,
     options: dict | None = None,
+    n_copies: Natural = 0,
     random_state: Seed = 0,
 ) -> Dataset:
     """Load or draw a data set, standardize its features and split its rows.
@@ -86,8 +87,11 @@ def load(
         row in common, and the same test.
     options : dict, optional
         Parameters of the data set.
+    n_copies : int
+        Copies of so many features, drawn without repeats, that are permuted among all rows and put
+        behind the others: noise with the values of a feature. All others count as relevant.
     random_state : int
-        Seed of the split, and of data that are drawn.
+        Seed of the split, of data that are drawn, and of the copies.
 
     Returns
     -------
@@ -119,8 +123,19 @@ def load(
     constant = (data.X == data.X[:1]).all(axis=0)
     X = (data.X - data.X.mean(axis=0)) / np.where(constant, 1.0, data.X.std(axis=0))
     X[:, constant] = 0.0
+    if n_copies:
+        X, data = _with_copies(X, data, n_copies, random_state)
     rows = np.concatenate([training, test[:n_test]])
     return replace(data, X=X[rows], y=data.y[rows], n_training=len(training))
+
+
+def _with_copies(X, data, n_copies, random_state):
+    rng, n_features = np.random.default_rng([random_state, n_copies]), X.shape[1]
+    copied = np.sort(rng.permutation(n_features)[:n_copies])
+    names = tuple(f"{data.feature_names[j]}, permuted" for j in copied)
+    relevant = tuple(range(n_features))
+    data = replace(data, feature_names=data.feature_names + names, relevant=relevant)
+    return np.hstack([X, rng.permuted(X[:, copied], axis=0)]), data
 
 
 def _checked_name(name):

@@ -5,7 +5,8 @@ A study of ours, as `trust`, has the same form. It prints nothing, so it has no 
 The code of an artefact is the module of its name, or the one that its key ``module`` names:
 artefacts that differ in parameters alone share one. A module has
 ``compute(inputs, **parameters) -> DataFrame``; `inputs` are the tables that ``artefacts.yaml``
-lists for it, by their names there. Its rows are tidy with the numbers in ``value`` and, where the
+lists for it, by their names there; if it takes ``importances``, it gets all recipes of these. Its
+rows are tidy with the numbers in ``value`` and, where the
 paper's text and its printed numbers disagree, a column ``variant``. That of a figure also has
 ``draw(table) -> matplotlib Figure``, and one that decides findings stated in words has
 ``statements(table)``, which gives or yields a `finding` each. Both get the table alone, so it has

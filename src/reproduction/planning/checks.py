@@ -488,8 +488,9 @@ def _check_artefact(config, name, artefact):
     for key, parameter in (("datasets", "recipes"), ("recorded", "recorded")):
         if artefact.get(key) and parameter not in takes:
             raise ConfigError(f"{place}.{key}: its table takes none; leave it out")
-    # The first parameter is the tables that the artefact is made from; two are the job's.
-    allowed = {n: p for n, p in list(takes.items())[1:] if n not in ("recipes", "recorded")}
+    # The first parameter is the tables that the artefact is made from; three are the job's.
+    own = ("recipes", "recorded", "importances")
+    allowed = {n: p for n, p in list(takes.items())[1:] if n not in own}
     given = artefact.get("parameters", {})
     for parameter, value in given.items():
         at = f"{place}.parameters.{parameter}"

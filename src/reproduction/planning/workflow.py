@@ -6,6 +6,7 @@ The methods that take `wildcards` are input and parameter functions of the rules
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -215,6 +216,8 @@ class Workflow:
         if artefact.get("recorded"):
             paper = wildcards.artefact.partition("/")[0]
             options["recorded"] = relative(PAPERS / paper / "recorded" / artefact["recorded"])
+        if "importances" in inspect.signature(papers.artefact(wildcards.artefact).compute).parameters:
+            options["importances"] = self.config["importances"]
         return json.dumps(options)
 
     def artefact_key(self, wildcards):

@@ -56,6 +56,7 @@ class Numbers:
         names = {section: self.config.get(section, {}) for section in sections}
         functions = {
             "cell": self.cell,
+            "rows": self.rows,
             "least": self.least,
             "most": self.most,
             "median": self.median,
@@ -87,6 +88,12 @@ class Numbers:
         if len(set(values)) != 1:
             raise MissingNumber(f"{table}: {len(values)} rows are {where}, expected one")
         return values[0]
+
+    def rows(self, table: str, **where) -> list[dict[str, str]]:
+        """The rows with these values of columns, as text."""
+        if not (rows := self._matching(table, where)):
+            raise MissingNumber(f"{table}: no row is {where}")
+        return rows
 
     def least(self, table: str, column: str = "value", **where) -> float:
         """The least of these values."""

@@ -60,7 +60,8 @@ def importance(
     Returns
     -------
     Importance
-        In units of the prediction; with weights, of the prediction times the target.
+        In units of the prediction; with weights, of the prediction times the target. Standard
+        errors are by rows, see Notes.
 
     Raises
     ------
@@ -70,6 +71,12 @@ def importance(
     Notes
     -----
     loecher2022, sections 3 (CFC) and 4 (SHAP), and Figure 5 for SHAP weighted by the outcome.
+
+    The standard error is that of a mean over rows, the spread over the rows divided by the root of
+    their number. It takes the trees as given, and leaves out that they are grown on the same rows.
+    With ``"centered_y"`` the value is a covariance, and the spread is the root of 2 times that of
+    ``(y_i - mean y) (phi_i - mean phi)``: without signal, two rows of which each is explained by
+    trees with the other have products that are alike.
 
     Examples
     --------
@@ -86,16 +93,22 @@ def importance(
     attributed = attribute(forest, X, attribution, rows, output)
     _, y = checked_training_data(forest, X, y)
     values = attributed.values
-    if weigh_by == "absolute":
-        scores = np.abs(values).mean(axis=0).sum(axis=1)
-    else:
+    weighed = np.abs(values)
+    if weigh_by != "absolute":
         targets = np.eye(forest.n_outputs)[y] if forest.n_outputs > 1 else y[:, None]
         if weigh_by == "centered_y":
             targets = targets - targets.mean(axis=0)
         outputs = [forest.output_names.index(name) for name in attributed.output_names]
-        scores = (values * targets[:, None, outputs]).mean(axis=0).sum(axis=1)
+        targets = targets[:, None, outputs]
+        weighed = values * targets
+    scores = weighed.mean(axis=0).sum(axis=1)
+    if weigh_by == "centered_y":
+        # The mean attribution adds nothing to a covariance, nor to its error. The factor is that of
+        # pairs of rows, each of which is explained by trees with the other.
+        weighed = 2**0.5 * (weighed - values.mean(axis=0) * targets)
+    error = weighed.sum(axis=2).std(axis=0) / len(values) ** 0.5
     parameters = attributed.parameters | {"weigh_by": weigh_by}
-    return Importance(scores, forest.feature_names, attributed.method, parameters)
+    return Importance(scores, forest.feature_names, attributed.method, parameters, error)
 
 
 def attribute(

@@ -82,13 +82,18 @@ def matrix(cells, methods, smaller, about_zero, why_empty) -> pd.DataFrame:
     rows = rows.reset_index()
     missing = _missing(rows, methods, why_empty)
     rows = pd.concat([rows, pd.DataFrame(missing)], ignore_index=True)
-    score = rows["value"].where(~rows["yardstick"].isin(smaller), -rows["value"])
-    rows["score"] = score.where(~rows["yardstick"].isin(about_zero), -score.abs())
+    rows["score"] = score(rows, smaller, about_zero)
     places = {name: k for k, name in enumerate(dict.fromkeys(cells["measure"]))}
     order = rows["measure"].map(places)
     rows = rows.assign(place=order).sort_values(["data", "model", "yardstick", "place"])
     rows["n_seeds"] = rows["n_seeds"].fillna(0).astype(int)
     return rows[[*CELL, "value", "score", "low", "high", "n_seeds", "why_empty"]]
+
+
+def score(rows, smaller, about_zero) -> pd.Series:
+    """Values as scores of which a larger one is better; see `matrix`."""
+    scores = rows["value"].where(~rows["yardstick"].isin(smaller), -rows["value"])
+    return scores.where(~rows["yardstick"].isin(about_zero), -scores.abs())
 
 
 def _missing(rows, methods, why_empty):
