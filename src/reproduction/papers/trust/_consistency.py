@@ -8,7 +8,8 @@ something added for the output, and is stretched for the gain; u is drawn anew. 
 lundberg2017, a measure whose credit of feature 0 falls violates consistency.
 
 Each corner has two rows in the bag of the tree and two that are not, so that measures of both kinds
-see the function itself.
+see the function itself. The permutation importance is a share of the variance of y, which u changes
+too: so its credit may fall although the loss does not.
 """
 
 import inspect
@@ -16,7 +17,6 @@ import inspect
 import numpy as np
 
 from reproduction import peers
-from splitcredit.attribution import Attribution
 from splitcredit.forest import Forest
 
 M = 3
@@ -49,9 +49,11 @@ def share_of_falls(method: str, parameters: dict, is_global: bool, pairs) -> tup
         return np.nan, ONLY_ORDERS
     if "estimator" in inspect.signature(function).parameters:
         return np.nan, FITS
-    credit = np.array(
-        [[_credit(function, parameters, *tree) for tree in pair] for pair in pairs[is_global]]
-    )
+    results = [[_result(function, parameters, *tree) for tree in pair] for pair in pairs[is_global]]
+    about = getattr(results[0][0], "output_names", ("output",))[0]
+    if about not in ("output", "predicted"):
+        return np.nan, f"it is about {about}, not about the prediction"
+    credit = np.array([[result.values.flat[0] for result in pair] for pair in results])
     margin = MARGIN * np.abs(credit).max(axis=1)
     return float((credit[:, 1] < credit[:, 0] - margin).mean()), ""
 
@@ -96,15 +98,19 @@ def tree(f, rng) -> Forest:
         output_names=["output"],
         impurity=impurity,
         criterion="squared_error",
-        inbag=np.repeat([[1, 0]], ROWS * f.size, axis=1),
+        # The types of converted forests, for which the kernels are compiled.
+        missing_left=np.zeros(len(nodes), bool),
+        x_dtype="float32",
+        inbag=np.repeat(np.array([[1, 0]], np.uint8), ROWS * f.size, axis=1),
     )
 
 
-def _credit(function, parameters, forest, y):
+def _result(function, parameters, forest, y):
+    """A measure of one tree: the first of its values is the credit of feature 0."""
     takes = inspect.signature(function).parameters
     X = np.tile(np.indices([2] * M).reshape(M, -1).T.astype(float), (2 * ROWS, 1))
     of_row = np.ones((1, M)) if function.__name__ == "explain" else X
     given = {"forest": forest, "model": forest, "X": of_row, "y": y, "background": X}
-    given = {name: value for name, value in (parameters | given).items() if name in takes}
-    result = function(**given)
-    return result.values[0, 0, 0] if isinstance(result, Attribution) else result.values[0]
+    # What is sampled falls by chance, too: SAGE of three features is enumerated.
+    given |= {"algorithm": "exact"} if "algorithm" in parameters else {}
+    return function(**{n: value for n, value in (parameters | given).items() if n in takes})
