@@ -13,6 +13,8 @@ from pathlib import Path
 
 from reproduction import marked, storage
 from reproduction.claims_summary import reduced_preset, summary
+from reproduction.papers.trust import standings
+from reproduction.report.numbers import Numbers
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS, REFERENCE = ROOT / "results", ROOT / "docs" / "reference"
@@ -61,6 +63,7 @@ def main():
         shutil.copy(path, target)
     storage.write_text(REFERENCE / "tables.sha256", digests(large))
     shutil.copy(REFERENCE / RULE[0], ROOT / RULE[1])
+    storage.write_text(ROOT / "docs" / "trust.md", trust_page())
     marked.write(ROOT / "docs" / "results.md", "claims", summary(rows))
     bench = RESULTS / "timing" / "bench.csv"
     if bench.exists():
@@ -87,6 +90,14 @@ def judged() -> list[dict[str, str]]:
     if reduced is not None:
         sys.exit(f"the results are those of the preset {reduced}: run make reproduce first")
     return rows
+
+
+def trust_page() -> str:
+    """The page of the study trust: its text with the numbers of the reference."""
+    tables = (REFERENCE / "tables" / "trust").glob("*.csv")
+    numbers = Numbers({f"trust/{table.stem}": table for table in tables}, [], {})
+    text = Path(standings.__file__).with_name("page.md").read_text(encoding="utf-8")
+    return numbers.fill(text, names=standings.NAMES) + "\n"
 
 
 def shown() -> list[str]:

@@ -52,6 +52,7 @@ def take(project, monkeypatch):
     monkeypatch.setattr(module, "RESULTS", project / "results")
     monkeypatch.setattr(module, "REFERENCE", project / "docs" / "reference")
     monkeypatch.setattr(module, "LARGEST", 10)
+    monkeypatch.setattr(module, "trust_page", lambda: "a page")
     return module
 
 
@@ -67,6 +68,7 @@ def test_the_reference_keeps_claims_small_tables_and_the_pictures_of_pages(proje
         "timing/tables/p/speed.csv",
         "figures/p/t.png",
     }
+    assert (project / "docs" / "trust.md").read_text() == "a page"
     rule = project / "src" / "splitcredit" / "auditing" / "rule.csv"
     assert rule.read_bytes() == (reference / "tables" / "trust" / "rule.csv").read_bytes()
     content = (project / "results" / "tables" / "p" / "large.csv").read_bytes()

@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 from reproduction import datasets
-from reproduction.papers.trust import _places, rule
+from reproduction.papers.trust import _places, disagreement, rule
+from scripts import script
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = [f"d{i}" for i in range(8)]
@@ -119,6 +120,34 @@ def test_the_rule_of_the_library_is_that_of_the_reference_run():
     reference = ROOT / "docs" / "reference" / "tables" / "trust" / "rule.csv"
     shipped = ROOT / "src" / "splitcredit" / "auditing" / "rule.csv"
     assert shipped.read_bytes() == reference.read_bytes()
+
+
+def test_the_page_has_the_numbers_of_the_reference_run():
+    """A recommendation that the tables no longer give."""
+    page = (ROOT / "docs" / "trust.md").read_text()
+    assert page == script("docs/take_reference.py").trust_page()
+
+
+def test_a_call_is_that_of_the_recipe_without_what_the_library_calls_otherwise():
+    greedy = {"importance": "rank", "scale": 0.3, "n_rows": 4}
+    assert rule.call(greedy) == {"method": "pg2_greedy", "parameters": "{}"}
+    shap = {"importance": "oob_attributions", "rows": "oob", "weigh_by": "y"}
+    assert rule.call(shap)["parameters"] == '{"rows": "oob", "weigh_by": "y"}'
+
+
+def test_disagreement_is_the_correlation_of_ranks_of_the_same_forest():
+    """Features ranked across forests, or the pairs that agree most first."""
+    values = {"a": [1.0, 2.0, 4.0], "b": [1.0, 20.0, 30.0], "c": [3.0, 2.0, 1.0]}
+    rows = [
+        ("trust_d", repeat, f"x{j}", name, value * repeat)
+        for repeat in (1, 2)
+        for name, of_features in (values | {_places.RANDOM: [1.0, 3.0, 2.0]}).items()
+        for j, value in enumerate(of_features)
+    ]
+    table = pd.DataFrame(rows, columns=["data", "repeat", "feature", "importance", "value"])
+    found = disagreement.compute({"trust_bagged/scores": table})
+    pairs = found[["first", "second", "value"]].itertuples(index=False, name=None)
+    assert list(pairs) == [("a", "c", -1.0), ("b", "c", -1.0), ("a", "b", 1.0)]
 
 
 def test_copies_are_permuted_features_behind_the_others():

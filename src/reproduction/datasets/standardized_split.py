@@ -64,6 +64,7 @@ def load(
     n_test: Count | None = None,
     n_training: Count | None = None,
     half: Literal["first", "second"] | None = None,
+    *,
     options: dict | None = None,
     n_copies: Natural = 0,
     random_state: Seed = 0,

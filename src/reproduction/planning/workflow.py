@@ -216,7 +216,10 @@ class Workflow:
         if artefact.get("recorded"):
             paper = wildcards.artefact.partition("/")[0]
             options["recorded"] = relative(PAPERS / paper / "recorded" / artefact["recorded"])
-        if "importances" in inspect.signature(papers.artefact(wildcards.artefact).compute).parameters:
+        if (
+            "importances"
+            in inspect.signature(papers.artefact(wildcards.artefact).compute).parameters
+        ):
             options["importances"] = self.config["importances"]
         return json.dumps(options)
 

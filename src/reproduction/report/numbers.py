@@ -44,8 +44,8 @@ class Numbers:
         self._environment = jinja2.Environment(undefined=jinja2.StrictUndefined)
         self._environment.filters |= {"digits": digits, "percent": percent, "short": short}
 
-    def fill(self, text: str) -> str:
-        """The text with its numbers.
+    def fill(self, text: str, **names) -> str:
+        """The text with its numbers, and with what it calls by further names.
 
         Raises
         ------
@@ -53,7 +53,7 @@ class Numbers:
             If the run has no such number, because the artefact was not made or is scaled down.
         """
         sections = ("datasets", "models", "importances", "metrics")
-        names = {section: self.config.get(section, {}) for section in sections}
+        names |= {section: self.config.get(section, {}) for section in sections}
         functions = {
             "cell": self.cell,
             "rows": self.rows,

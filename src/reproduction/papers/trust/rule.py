@@ -69,14 +69,14 @@ def compute(
         first, rest = halves(place.index, split)
         judged, swapped = judge(place, holds, first), judge(place, holds, rest)
         row = {"question": question, "property": name, "measure": judged["measure"]}
-        row |= _call(importances[judged["measure"]]) | judged
+        row |= call(importances[judged["measure"]]) | judged
         by = f"{', '.join(yardsticks)}; derived on {', '.join(first)}; judged on {', '.join(rest)}"
         row |= {"rests_on": by, "swapped": swapped["holds"], "swapped_measure": swapped["measure"]}
         rows.append(row | fragility(place, holds, judged["measure"], len(first)))
     return pd.DataFrame(rows)
 
 
-def _call(recipe) -> dict[str, str]:
+def call(recipe) -> dict[str, str]:
     """Method of the library and its parameters, as JSON, from the recipe of an importance.
 
     Gaps take the widths of their noise from the user's features.

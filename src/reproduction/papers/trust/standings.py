@@ -9,6 +9,8 @@ from reproduction.parameters import Seed
 
 # Ends of the scale of colors: no measure beats more of the others, or fewer, by much.
 ENDS = (0.25, 0.75)
+# Yardsticks of which a mean over data sets means something.
+UNITLESS = {"auc", "bias"}
 ASKED = {
     "information": "what has\ninfor-\nmation",
     "faithfulness": "what the\nmodel\nuses",
@@ -63,7 +65,8 @@ def compute(
     DataFrame
         ``question``; ``property``; ``measure``; ``value``, its mean place over all data sets on
         which it applies; ``holds``, on the held-out half; ``n_data_sets``, on which it applies;
-        ``recommended``, 1 for the one that the rule names, else 0.
+        ``recommended``, 1 for the one that the rule names, else 0; and the mean value by `UNITLESS`
+        yardsticks of the question.
     """
     scores = _places.scores(inputs, smaller, about_zero)
     tables = []
@@ -80,6 +83,9 @@ def compute(
             columns |= {"holds": holds.loc[rest].fillna(0.0).mean().to_numpy()}
             columns |= {"n_data_sets": place.notna().sum().to_numpy()}
             columns |= {"recommended": (place.columns == measure).astype(int)}
+            values = scores[scores["model"].isin(models)].groupby(["yardstick", "measure"])["value"]
+            for yardstick in sorted(UNITLESS & set(yardsticks)):
+                columns |= {yardstick: values.mean()[yardstick].reindex(place.columns).to_numpy()}
             tables.append(pd.DataFrame(columns))
     return pd.concat(tables, ignore_index=True)
 
@@ -103,10 +109,13 @@ def draw(table):
             frame = {"fill": False, "edgecolor": "black", "linewidth": 2.2}
             axis.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, clip_on=False, zorder=3, **frame))
             share = f"{100 * row.holds:.0f} %"
-            axis.text(x, y, share, ha="center", va="center", weight="bold")
+            ink = "white" if row.value > 0.66 else "black"
+            axis.text(x, y, share, ha="center", va="center", color=ink, weight="bold")
         axis.set_title(f"{kind} models", pad=8, weight="bold")
         axis.set_facecolor("0.95")
-        axis.set_xticks(range(len(questions)), [ASKED[question] for question in questions])
+        picked = 100 * cells.groupby("question")["holds"].mean()
+        texts = [f"{ASKED[question]}\n({picked[question]:.0f} %)" for question in questions]
+        axis.set_xticks(range(len(questions)), texts)
         axis.tick_params(length=0, labelbottom=False, labeltop=True)
         axis.grid(False)
         axis.spines[:].set_visible(False)
@@ -117,6 +126,7 @@ def draw(table):
     bar = figure.colorbar(image, ax=axes, shrink=0.5, ticks=[ENDS[0], 0.5, ENDS[1]])
     bar.ax.set_yticklabels([f"beats {100 * end:.0f} %\nof the others" for end in bar.get_ticks()])
     figure.suptitle(
-        "In a frame: recommended, and on how many fits to other data it is among the best quarter"
+        "In a frame: recommended, and on how many fits to held-out data it is in the best quarter\n"
+        "(in brackets: a measure picked at random)"
     )
     return figure
