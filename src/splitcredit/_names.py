@@ -74,7 +74,7 @@ def as_names(names) -> tuple[str, ...]:
     """Names as a tuple of str; a tuple that is one already is returned as it is."""
     if type(names) is tuple and set(map(type, names)) <= {str}:
         return names
-    if isinstance(names, str) or not hasattr(names, "__iter__"):
+    if not hasattr(names, "__iter__"):
         raise ValueError(f"{names!r} is no list of names")
     return tuple(str(name) for name in names)
 
