@@ -499,6 +499,7 @@ def recommended(subject, comparison, beats, path=None) -> Section:
     for _, row in rule.iterrows():
         parameters = json.loads(row["parameters"] or "{}")
         given = "".join(f", {key}={value!r}" for key, value in parameters.items())
+        given += f", scale={NOISE} * X.std()" if row["method"] in BY_GAPS else ""
         function = "rank" if row["method"] in BY_GAPS else "importance"
         calls.append(f"splitcredit.{function}(model, X, y=y, method={row['method']!r}{given})")
         text = f"for {row['question']} take {row['measure']}"
