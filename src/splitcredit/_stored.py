@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+from collections.abc import Callable
 from dataclasses import MISSING, fields
 from pathlib import Path
 
@@ -14,6 +15,11 @@ SHOWN = 10
 
 class Result:
     """What all results have in common; `_summary` is the frame that is shown, the first rows."""
+
+    feature_names: tuple[str, ...]
+    to_arrays: Callable
+    from_arrays: Callable
+    _summary: Callable
 
     def __str__(self):
         frame, n = self._summary(), len(self.feature_names)
