@@ -137,7 +137,10 @@ def test_a_block_does_not_set_what_its_variant_sets():
     ("axes", "message"),
     [
         ({"data": "led"}, "axis model is missing; name a recipe of model"),
-        ({**BASE, "data": "lead"}, "'lead' is not in datasets; there are ad_data"),
+        (
+            {**BASE, "data": "lead"},
+            "'lead' is not in datasets .did you mean led..; there are ad_data",
+        ),
         ({**BASE, "model.trees": 3}, "model.trees: ExtraTreesClassifier has no such parameter"),
         ({**BASE, "depth": 3}, "axis 'depth' is not known; allowed are data, model, repeat"),
         ({**BASE, "importance.output": 0}, "axis 'importance.output' is not known"),
@@ -190,7 +193,7 @@ BAD_VALUES = [
         "metric.row_correlation_summary.scores: 'sined' is not allowed; expected 'signed' or",
     ),
     (grid_block(data=["led", 3]), "sweep.0.data: 3 is not in datasets; there are ad_data"),
-    (grid_block(data=[["led"]]), "sweep.0.data: ['led'] is not in datasets; there are ad_data"),
+    (grid_block(data=[["led"]]), "sweep.0.data: ['led'] is not in datasets"),
     (grid_block(**{"data.dataset": [["led"]]}), "data.dataset: ['led'] is not allowed; expected"),
     (grid_block(variant=None), "variant None is not defined; there are none"),
     (
@@ -377,7 +380,7 @@ def test_a_metric_declares_that_it_needs_importances_if_it_has_no_rows_without(n
         n_rows = len(compute({}, **{k: v for k, v in data.items() if k in parameters}))
     except (ValueError, KeyError) as error:
         n_rows = 0
-        assert re.search("importance|local_mdi|to concatenate", str(error)), error
+        assert re.search("importance|local_mdi|to (concatenate|stack)", str(error)), error
     least = checks.constant("metric", name, "IMPORTANCES", 0)
     assert (least == 0) == (n_rows > 0)
 

@@ -32,6 +32,8 @@ OUTCOME_MEANINGS = {
 # nothing else to see.
 _SHOWN_ROWS = 40
 _SHOWN_ROWS_WITHOUT_PICTURE = 250
+# A page has no room for more columns.
+_SHOWN_COLUMNS = 16
 
 
 def render(
@@ -231,7 +233,7 @@ class _Context:
             return None
         rows = storage.read_rows(self.tables[name])
         most = _SHOWN_ROWS if name in self.images else _SHOWN_ROWS_WITHOUT_PICTURE
-        if not rows or len(rows) > most:
+        if not rows or len(rows) > most or len(rows[0]) > _SHOWN_COLUMNS:
             return None
         return {"columns": list(rows[0]), "rows": [list(row.values()) for row in rows]}
 
