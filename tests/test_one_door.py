@@ -746,3 +746,26 @@ def test_columns_named_by_numbers_are_never_taken_for_positions():
         sc.faithfulness(model, X[:3], [3], "pg2", scale=0.3)
     with pytest.raises(ValueError, match="sets: 3 may mean the feature '3'"):
         sc.interactions(model, X[:3], sets=[[3, 1]])
+
+
+def test_the_first_features_of_a_greedy_ranking_are_those_of_the_whole_one(case):
+    """Red if a search that stops early takes others, or gives a mean over few of them as PGI^2."""
+    model, X, _ = case
+    whole, first = (sc.rank(model, X[:7], scale=0.3, top=top) for top in (None, 2))
+    assert first.rankings.tolist() == whole.rankings[:, :2].tolist()
+    assert first.gaps.tobytes() == whole.gaps[:, :2].tobytes() and first.tied.shape == (7, 2)
+    with pytest.raises(ValueError, match="a mean over all 4 features, and 2 are ranked"):
+        first.pgi2  # noqa: B018
+    assert sc.rank(model, X[:2], scale=0.3, top=99).rankings.shape == (2, 4)
+    with pytest.raises(ValueError, match="top=0: expected a whole number, at least 1"):
+        sc.rank(model, X[:2], scale=0.3, top=0)
+
+
+@pytest.mark.parametrize("ask", [sc.rank, partial(sc.faithfulness, ranking="tree_shap")])
+def test_categories_of_several_classes_cannot_be_perturbed_which_is_what_the_error_says(ask):
+    """Red if it says that X has more features than the model."""
+    X = pd.DataFrame({"a": pd.Categorical(list("xyz") * 20), "b": np.arange(60.0)})
+    options = {"n_estimators": 3, "min_child_samples": 1, "min_data_per_group": 1, "verbose": -1}
+    model = lightgbm.LGBMClassifier(**options).fit(X, np.arange(60) % 3)
+    with pytest.raises(ValueError, match="splits feature 'a' by categories, which cannot be"):
+        ask(model, X[:3], scale=0.3)

@@ -34,6 +34,7 @@ def noise_of(forest, noise, scale, background, who) -> tuple[Any, Any]:
     TypeError if the size of the noise or the background is missing. ValueError if a background or
     scale is given that does not apply, or names no feature.
     """
+    prediction_gap.refuse_special_values(forest)
     if isinstance(noise, str) and noise == "marginal":
         if background is None:
             raise TypeError(_methods.needs(who, "background"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from splitcredit._tables import check_choice
+from splitcredit._tables import check_choice, check_whole
 from splitcredit.convert import forest_and_rows
 from splitcredit.gaps.perturbations import Normal
 from splitcredit.gaps.prediction_gap import (
@@ -32,7 +32,7 @@ class GreedyRankings(Rankings):
 
     Parameters
     ----------
-    tied : bool (n_samples, n_features)
+    tied : bool (n_samples, n_ranked)
         Whether another feature would have done as well in that place.
     """
 
@@ -53,6 +53,7 @@ def greedy_ranking(
     *,
     arithmetic: str = "double",
     ties: ArrayLike | None = None,
+    top: int | None = None,
 ) -> GreedyRankings:
     """Rank the features of each row by the greedy PG^2 method of gajewski2025.
 
@@ -71,6 +72,8 @@ def greedy_ranking(
     ties : int (n_features,) or (n_features, n_features), optional
         Indices of the features in the order in which equal ones are taken, for all places or, row
         by row, for each.
+    top : int, optional
+        Rank only so many features, the first; by default all. The work grows with it.
 
     Returns
     -------
@@ -103,13 +106,14 @@ def greedy_ranking(
     problem = GapProblem(forest, perturbation, scale, output)
     table = rows_to_perturb(forest, table, problem.perturbation)
     order, perturbed = _checked_order(ties, table.shape[1]), np.ones(table.shape, np.bool_)
+    top = table.shape[1] if top is None else _checked_top(top, table.shape[1])
     if arithmetic == "single":
-        return _in_single_precision(problem, table, output, order)
+        return _in_single_precision(problem, table, output, order, top)
     from splitcredit.kernels.prediction_gap import greedy as kernel
 
     chunks = [
         kernel.greedy(
-            problem.gap_forest, *problem.with_tails(table[rows], perturbed[rows]), TIE, order
+            problem.gap_forest, *problem.with_tails(table[rows], perturbed[rows]), TIE, order, top
         )
         for rows in problem.chunks(table, perturbed) or [slice(0, 0)]
     ]
@@ -117,7 +121,7 @@ def greedy_ranking(
     return GreedyRankings(*fields, feature_names=forest.feature_names)
 
 
-def _in_single_precision(problem, X, output, order):
+def _in_single_precision(problem, X, output, order, top):
     from splitcredit.kernels.prediction_gap import single_precision
 
     forest = problem.forest
@@ -131,8 +135,13 @@ def _in_single_precision(problem, X, output, order):
     refuse_nan(forest, X, np.ones(X.shape, np.bool_))
     trees = single_precision.single_forest(forest, only_output(forest, output))
     scales = problem.scales * problem.perturbation.scale
-    fields = single_precision.greedy(trees, X, scales, order)
+    fields = (part[:, :top] for part in single_precision.greedy(trees, X, scales, order))
     return GreedyRankings(*fields, feature_names=forest.feature_names)
+
+
+def _checked_top(top, n_features):
+    check_whole("top", top, 1)
+    return min(int(top), n_features)
 
 
 def _checked_order(ties, n_features):

@@ -19,9 +19,9 @@ class Rankings:
 
     Parameters
     ----------
-    rankings : int64 (n_samples, n_features)
-        The most important feature first.
-    gaps : float64 (n_samples, n_features), optional
+    rankings : int64 (n_samples, n_ranked)
+        All features, or only the first; the most important feature first.
+    gaps : float64 (n_samples, n_ranked), optional
         PG^2 of the first k features in column k - 1, in squared units of the prediction; None if
         the rankings were not made from it.
     feature_names : tuple of str, optional
@@ -52,12 +52,17 @@ class Rankings:
         Raises
         ------
         ValueError
-            If the rankings were not made from gaps.
+            If the rankings were not made from gaps, or are of some of the features only.
         """
         if self.gaps is None:
             raise ValueError(
                 "these rankings were not made from gaps: measure them with "
                 "splitcredit.faithfulness(model, X, rankings)"
+            )
+        if self.feature_names is not None and self.gaps.shape[1] < len(self.feature_names):
+            raise ValueError(
+                f"PGI^2 is a mean over all {len(self.feature_names)} features, and "
+                f"{self.gaps.shape[1]} are ranked: rank without top="
             )
         return self.gaps.mean(axis=1)
 

@@ -141,8 +141,9 @@ def _notice():
 def _say():
     _seconds_left[0] = 0.0
     logger.warning(
-        "splitcredit compiles what this call needs for this processor, once; that takes some "
-        "seconds more%s",
+        "splitcredit compiles what this call needs for this processor, once; that takes about ten "
+        'seconds%s. To compile everything beforehand: python -c "from splitcredit.kernels.warm_up '
+        'import warm_up; warm_up()"',
         ", and later processes load it from numba's cache" if _is_kept[0] else "",
     )
 

@@ -133,7 +133,7 @@ def _gaps(stump, X):
     x, wanted = np.zeros((1, 1)), np.ones((1, 1), np.bool_)
     tails = normal_tails.normal_tails(trees.cuts, x, wanted, np.ones(1), 1.0)
     exact.gaps(trees, x, tails, np.zeros(1, np.int64), wanted)
-    greedy.greedy(trees, x, tails, 1e-12, np.zeros((1, 1), np.int64))
+    greedy.greedy(trees, x, tails, 1e-12, np.zeros((1, 1), np.int64), 1)
 
 
 def _single(stump, X):

@@ -10,7 +10,9 @@ from splitcredit.kernels.prediction_gap.exact import Trees, gap, kernel_arrays
 from splitcredit.kernels.prediction_gap.leaf_lists import begin_row, workspace
 
 
-def greedy(gap_forest, X, tails, tolerance, order) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def greedy(
+    gap_forest, X, tails, tolerance, order, top
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rankings by the largest PG^2 of the features so far and one more.
 
     Parameters
@@ -22,16 +24,19 @@ def greedy(gap_forest, X, tails, tolerance, order) -> tuple[np.ndarray, np.ndarr
         Gaps that are less than the largest by at most this part of it are equal to it.
     order : int64 (n_features, n_features)
         Row k: the features in the order in which equal ones are taken in place k.
+    top : int
+        Places to fill.
 
     Returns
     -------
-    rankings : int64 (n_samples, n_features)
-    gaps : float64 (n_samples, n_features)
-    tied : bool (n_samples, n_features)
+    rankings : int64 (n_samples, top)
+    gaps : float64 (n_samples, top)
+    tied : bool (n_samples, top)
     """
     n, d = X.shape
-    gaps = np.zeros((n, d))
-    rankings, tied = np.tile(_all_equal(order), (n, 1)), np.tile(np.arange(d) < d - 1, (n, 1))
+    gaps = np.zeros((n, top))
+    rankings = np.tile(_all_equal(order)[:top], (n, 1))
+    tied = np.tile(np.arange(top) < d - 1, (n, 1))
     if len(gap_forest.trees):
         arrays = *kernel_arrays(gap_forest), *as_readonly(X, tails, order)
         _greedy(n, *arrays, 1.0 - tolerance, rankings, gaps, tied)
@@ -74,7 +79,7 @@ def _greedy(
         chosen, tried = np.zeros(X.shape[1], np.bool_), np.empty(X.shape[1])
         x, tail, so_far = X[i], tails[i], 0.0
         begin_row(work)
-        for step in range(X.shape[1]):
+        for step in range(rankings.shape[1]):
             for j in range(X.shape[1]):
                 if chosen[j]:
                     tried[j] = -1.0
