@@ -66,9 +66,9 @@ def main() -> int:
 
 
 def copied(folder):
-    """A copy of the project without results, below a folder.
+    """A copy of the project without results.
 
-    The library is that of the environment: numba keeps its machine code by the place of the sources.
+    The library is that of the environment: numba keeps machine code by the place of the sources.
     """
     project = folder / "pröject"
     project.mkdir()

@@ -175,7 +175,7 @@ _HINTS = {
     ),
 }
 # What the face gives itself: the model, under whatever name, the noise, and whether to show a bar.
-_GIVEN = ("forest", "estimator", "model", "perturbation", "progress")
+_GIVEN = ("forest", "estimator", "model", "perturbation", "progress", "done")
 
 
 def check(method: str, function, given, parameters, extra=()) -> None:

@@ -77,6 +77,8 @@ def by_gaps(forest, X, method, noise, scale, output, progress, parameters) -> Ra
     function = BY_GAPS[method]
     parts: dict[str, list] = {}
     with _progress.bar(len(X), progress) as done:
+        moves = _methods.takes(function, "done")  # within a row
+        parameters = parameters | ({"done": done} if moves else {})
         for c, rows in by_output(forest, X, output) or [(0, np.arange(0))]:
             for chunk in _split(rows):
                 ranked = function(forest, X[chunk], noise, scale, c, **parameters)
@@ -84,7 +86,7 @@ def by_gaps(forest, X, method, noise, scale, output, progress, parameters) -> Ra
                     if hasattr(ranked, name):
                         parts.setdefault(name, []).append(getattr(ranked, name))
                 parts.setdefault("order", []).append(chunk)
-                done(len(chunk))
+                done(0 if moves else len(chunk))
     order = np.argsort(np.concatenate(parts.pop("order")))
     arrays = {name: np.concatenate(pieces)[order] for name, pieces in parts.items()}
     return type(ranked)(**arrays, feature_names=forest.feature_names)

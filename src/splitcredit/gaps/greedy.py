@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,10 +21,15 @@ from splitcredit.gaps.prediction_gap import (
 from splitcredit.gaps.rankings import Rankings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
 
 # Gaps that differ by a smaller part are equal: rounding must not choose between features.
 TIE = 1e-14
+# Seconds from which on a warning says how long a search takes.
+LONG = 10.0
+logger = logging.getLogger("splitcredit")
 ARITHMETICS = ("double", "single")
 
 
@@ -54,6 +61,7 @@ def greedy_ranking(
     arithmetic: str = "double",
     ties: ArrayLike | None = None,
     top: int | None = None,
+    done: Callable | None = None,
 ) -> GreedyRankings:
     """Rank the features of each row by the greedy PG^2 method of gajewski2025.
 
@@ -74,6 +82,8 @@ def greedy_ranking(
         by row, for each.
     top : int, optional
         Rank only so many features, the first; by default all. The work grows with it.
+    done : callable, optional
+        Called with the numbers of rows that were done since its last call, which may be parts.
 
     Returns
     -------
@@ -108,17 +118,77 @@ def greedy_ranking(
     order, perturbed = _checked_order(ties, table.shape[1]), np.ones(table.shape, np.bool_)
     top = table.shape[1] if top is None else _checked_top(top, table.shape[1])
     if arithmetic == "single":
-        return _in_single_precision(problem, table, output, order, top)
-    from splitcredit.kernels.prediction_gap import greedy as kernel
-
+        ranked = _in_single_precision(problem, table, output, order, top)
+        if done is not None:
+            done(len(table))
+        return ranked
+    done = _Work(len(table), top, _tested(problem.gap_forest).sum(), done)
     chunks = [
-        kernel.greedy(
-            problem.gap_forest, *problem.with_tails(table[rows], perturbed[rows]), TIE, order, top
-        )
-        for rows in problem.chunks(table, perturbed) or [slice(0, 0)]
+        _in_double_precision(problem, table[rows], order, top, done)
+        for rows in problem.chunks(table, perturbed, table.shape[1]) or [slice(0, 0)]
     ]
     fields = (np.concatenate(part) for part in zip(*chunks, strict=True))
     return GreedyRankings(*fields, feature_names=forest.feature_names)
+
+
+def _in_double_precision(problem, X, order, top, done):
+    """Rankings, gaps and ties of some rows."""
+    from splitcredit.kernels.prediction_gap import exact
+
+    (n, d), trees, each = X.shape, problem.gap_forest, np.arange(len(X))
+    x, tail = problem.with_tails(X, np.ones(X.shape, np.bool_))
+    tested, chosen, so_far = _tested(trees), np.zeros((n, d), np.bool_), np.zeros(n)
+    rankings, gaps = np.zeros((n, top), np.int64), np.zeros((n, top))
+    tied = np.zeros((n, top), np.bool_)
+    for place in range(top):
+        rows, features = np.nonzero(~chosen & tested)
+        sets = chosen[rows]
+        sets[np.arange(len(rows)), features] = True
+        # A feature that no split tests adds nothing.
+        tried = np.where(chosen, -1.0, so_far[:, None])
+        tried[rows, features] = exact.gaps(trees, x, tail, rows, sets)
+        equal = tried >= tried.max(axis=1, keepdims=True) * (1.0 - TIE)
+        best = order[place][equal[:, order[place]].argmax(axis=1)]
+        tied[:, place] = np.count_nonzero(equal, axis=1) > 1
+        chosen[each, best], so_far = True, tried[each, best]
+        rankings[:, place], gaps[:, place] = best, so_far
+        done(n, len(rows))
+    return rankings, gaps, tied
+
+
+def _tested(trees):
+    """Whether a split tests each feature, bool (n_features,)."""
+    return np.diff(trees.first["cut"]) > 0
+
+
+class _Work:
+    """How much of a search is done, and a warning if it will take long.
+
+    Parameters
+    ----------
+    n_rows, n_places, n_tested : int
+        Rows, places to fill, and features that a split tests.
+    tell : callable (rows), optional
+        Called with parts of rows.
+    """
+
+    def __init__(self, n_rows, n_places, n_tested, tell):
+        # Place k tries all tested features but the k before, unless these are others.
+        left = np.maximum(n_tested - np.arange(n_places), 0)
+        self.n_gaps, self.n_done, self.n_places = n_rows * int(left.sum()), 0, n_places
+        self.tell, self.began = tell or (lambda rows: None), time.monotonic()
+
+    def __call__(self, n_rows, n_gaps):
+        """Some rows have one more place, which took so many gaps."""
+        is_first, self.n_done = self.n_done == 0, self.n_done + n_gaps
+        self.tell(n_rows / self.n_places)
+        seconds = (time.monotonic() - self.began) * (self.n_gaps / max(self.n_done, 1) - 1.0)
+        if is_first and seconds > LONG:
+            logger.warning(
+                "this ranking takes about %.0f seconds more: top=3 ranks the first three features "
+                "only, and fewer rows or trees take less",
+                seconds,
+            )
 
 
 def _in_single_precision(problem, X, output, order, top):

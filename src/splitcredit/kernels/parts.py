@@ -16,7 +16,6 @@ PARTS = {
         "prediction_gap/gap_forest",
         "prediction_gap/normal_tails",
         "prediction_gap/exact",
-        "prediction_gap/greedy",
     ),
     "single": ("prediction_gap/single_precision",),
     "predict": ("walks/predict", "readers/lines", "readers/decimals", "readers/records"),

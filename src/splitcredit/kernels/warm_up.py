@@ -18,7 +18,6 @@ from splitcredit.kernels.parts import PARTS
 from splitcredit.kernels.prediction_gap import (
     exact,
     gap_forest,
-    greedy,
     normal_tails,
     sampling,
     single_precision,
@@ -133,7 +132,6 @@ def _gaps(stump, X):
     x, wanted = np.zeros((1, 1)), np.ones((1, 1), np.bool_)
     tails = normal_tails.normal_tails(trees.cuts, x, wanted, np.ones(1), 1.0)
     exact.gaps(trees, x, tails, np.zeros(1, np.int64), wanted)
-    greedy.greedy(trees, x, tails, 1e-12, np.zeros((1, 1), np.int64), 1)
 
 
 def _single(stump, X):
