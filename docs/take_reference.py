@@ -30,18 +30,6 @@ ONE_THREAD = {"kernel": ("kernel", "1", "cpu"), "end to end": ("end to end", "1"
 TWO_THREADS = {"kernel": ("kernel", "2", "wall"), "end to end": ("end to end", "2", "wall")}
 # What stands in the place of a peer, and is no package that took its turn with ours.
 NO_PEERS = ("our target", "ours on one thread", "printed by")
-# Works that the README shows; the page of benchmarks has all of them.
-SHOWN = (
-    ("TreeSHAP", "W2: XGBoost, 1000 trees, depth 6, 150 features, 1000 rows"),
-    ("TreeSHAP", "W4: random forest, 100 trees, 50 features, 2 classes, 1000 rows"),
-    ("TreeSHAP", "W5: LightGBM, 300 trees, 63 leaves, 40 features, missing values, 5000 rows"),
-    (
-        "TreeSHAP, interventional",
-        "W3: XGBoost, 40 trees, depth 4, 11 features, 20000 rows, 100 background rows",
-    ),
-    ("SAGE, cross-entropy", "led, 1000 trees, K = 1, threshold 0.025"),
-    ("TreeExplainer", "XGBoost, 500 trees, depth 8, 30 features, 1 row"),
-)
 
 
 def main():
@@ -74,7 +62,6 @@ def main():
         if drawn:
             marked.write(ROOT / "docs" / "benchmarks.md", "family", family_table(drawn))
         marked.write(ROOT / "docs" / "benchmarks.md", "summary", bench_summary(rows))
-        marked.write(ROOT / "README.md", "speed", speed(rows))
         marked.write(ROOT / "docs" / "benchmarks.md", "bench", bench_table(rows))
         marked.write(ROOT / "docs" / "benchmarks.md", "xeon", on_xeon())
 
@@ -125,12 +112,6 @@ def bench_summary(rows) -> str:
     rows = sorted(rows, key=lambda row: (row["benchmark"], row["scope"]) not in whole)
     two_threads = least_ratios(rows, TWO_THREADS)
     return f"{least_ratios(rows, ONE_THREAD)}\nOn two threads:\n\n{two_threads}{_not_timed(rows)}"
-
-
-def speed(rows) -> str:
-    """Markdown table of the works that the README shows."""
-    shown = [row for work in SHOWN for row in rows if (row["benchmark"], row["scope"]) == work]
-    return least_ratios(shown, ONE_THREAD)
 
 
 def on_xeon() -> str:

@@ -413,9 +413,7 @@ def test_pages_show_the_times_of_the_reference(take_reference):
     """A page that keeps the ratios of an earlier benchmark."""
     rows = take_reference.storage.read_rows(take_reference.REFERENCE / "bench.csv")
     timed = [row for row in rows if not row["family"]]
-    assert len(take_reference.speed(timed).splitlines()) == 2 + len(take_reference.SHOWN)
     tables = {
-        ("README.md", "speed"): take_reference.speed(timed),
         ("docs/benchmarks.md", "summary"): take_reference.bench_summary(timed),
         ("docs/benchmarks.md", "bench"): take_reference.bench_table(timed),
         ("docs/benchmarks.md", "xeon"): take_reference.on_xeon(),
@@ -463,19 +461,3 @@ def test_the_tenth_of_the_time_that_first_screens_speak_of_is_what_most_races_gi
     many_rows = [ratio for scope, ratio in least.items() if not scope.endswith(" 1 row")]
     assert len(many_rows) > 20
     assert sum(ratio > 10 for ratio in many_rows) >= 0.8 * len(many_rows)
-
-
-def test_the_readme_names_every_peer_that_is_faster(take_reference):
-    """A page that admits the defeats by two peers and leaves out those by others."""
-    rows = take_reference.storage.read_rows(take_reference.REFERENCE / "bench.csv")
-    faster = [row for row in rows if row["ratio"] and float(row["ratio"]) < 1]
-    assert faster and {row["mode"] for row in faster} == {"end to end"}
-    text = (ROOT / "README.md").read_text().partition("<!-- /speed -->")[2].partition("\n## ")[0]
-    for peer in {row["peer"].split(",")[0].split()[0] for row in faster}:
-        assert re.search(rf"\b{peer}\b", text, re.I), peer
-    on_xeon = [
-        float(row["ratio"])
-        for row in take_reference.storage.read_rows(take_reference.XEON)
-        if row["mode"] == "kernel" and not row["family"]
-    ]
-    assert min(on_xeon) > 1 and "faster in every race" in " ".join(text.split())
