@@ -15,11 +15,9 @@ import gc
 import logging
 import os
 import time
-from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from itertools import pairwise
-from threading import Timer
+from threading import Lock, Timer
 
 import numba
 
@@ -31,6 +29,8 @@ if numba.config.DISABLE_JIT:
 
 # Portions for each thread: more even out what other programs take from one of the threads.
 PORTIONS = 4
+# Seconds of a portion below which the next one is larger.
+SHORT = 0.1
 # Seconds of compiling in this process after which a warning says so.
 LONG = 2.0
 _seconds_left = [LONG]
@@ -149,31 +149,52 @@ def _say():
 
 
 def in_portions(kernel, n_pieces: int, arguments: tuple) -> None:
-    """Call ``kernel(first, last, *arguments)`` for portions that make up ``range(n_pieces)``."""
-    n_threads = min(numba.get_num_threads(), n_pieces) if n_pieces > 1 else n_pieces
-    if n_threads <= 1:
-        if n_pieces > 0:
-            kernel(0, n_pieces, *arguments)
+    """Call ``kernel(first, last, *arguments)`` for portions that make up ``range(n_pieces)``.
+
+    The first portion is one piece. Portions double while they take less than `SHORT` seconds, so
+    that an interrupt, which Python sees between two of them, soon ends the work.
+    """
+    n_threads = min(numba.get_num_threads(), n_pieces)
+    if n_pieces < 1:
         return
-    n_portions = min(n_pieces, n_threads * PORTIONS)
-    bounds = [n_pieces * i // n_portions for i in range(n_portions + 1)]
-    # Each thread takes the next portion when it is free: the next of these is one step for Python.
-    waiting = pairwise(bounds)
+    portions = _Portions(n_pieces, -(-n_pieces // (n_threads * PORTIONS)))
 
     def work():
-        for first, last in waiting:
-            kernel(first, last, *arguments)
+        size = 1
+        while span := portions.next(size):
+            began = time.perf_counter()
+            kernel(*span, *arguments)
+            size *= 2 if time.perf_counter() - began < SHORT else 1
 
     others = [_pool().submit(work) for _ in range(n_threads - 1)]
     try:
         work()
     except BaseException:
         # Such as an interrupt: no thread begins another portion.
-        deque(waiting, maxlen=0)
+        portions.stop()
         raise
     finally:
         for other in others:
             other.result()
+
+
+class _Portions:
+    """The pieces of work that no thread has taken yet; at most so many are taken at once."""
+
+    def __init__(self, n_pieces, most):
+        self._left, self._n, self._most, self._lock = 0, n_pieces, most, Lock()
+
+    def next(self, size):
+        """The first of some pieces and the one behind the last, or None if none is left."""
+        with self._lock:
+            first = self._left
+            self._left = min(self._n, first + min(size, self._most))
+            return (first, self._left) if first < self._left else None
+
+    def stop(self):
+        """No piece is left."""
+        with self._lock:
+            self._left = self._n
 
 
 @cache
