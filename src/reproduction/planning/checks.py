@@ -409,10 +409,11 @@ def _check_point(config, experiment, settings, place, checked):
     for kind, name in used:
         owner = sweep.owner(kind, name)
         recipe = complete[kind, name] = config[KINDS[kind][0]][name] | over.get(owner, {})
-        text = f"{kind} {name} {storage.canonical(recipe)}"
-        if text in checked:
+        # Most points change few recipes, and to write out the others takes long.
+        seen = kind, name, storage.canonical(over[owner]) if owner in over else ""
+        if seen in checked:
             continue
-        checked.add(text)
+        checked.add(seen)
         new, at = True, f"{place}: {owner}"
         check_recipe(kind, recipe, at)
         _check_required(kind, recipe, at)
