@@ -50,9 +50,9 @@ def test_a_leak_a_duplicate_and_noise_that_are_planted_are_found(found):
     assert "signal = copy" in redundant.sentence and "1 group: signal, copy" in redundant.sentence
     noise = found["noise"].table.set_index("label")
     assert min(noise.loc["mdi", "value"], noise.loc["tree_shap", "value"]) > 0.8
-    best = noise.sort_values(["value", "n_told"], ascending=[True, False]).iloc[0]
-    told = json.loads(best["told_from_noise"])
-    assert "leak" in told and not any(name.startswith("noise") for name in told)
+    best = noise.sort_values(["value", "n_above_noise"], ascending=[True, False]).iloc[0]
+    above = json.loads(best["above_noise"])
+    assert "leak" in above and not any(name.startswith("noise") for name in above)
     assert all(f"noise {j}" in found["noise"].sentence for j in range(10))
     slopes = found["values"].table.set_index("label")
     assert slopes.loc["mdi", "low"] > 0
@@ -125,14 +125,14 @@ def test_regression_several_classes_boosting_and_text_are_audited():
     cases = [
         (RandomForestRegressor(5, random_state=0).fit(X, target), X, target, "variance"),
         (XGBRegressor(n_estimators=4, n_jobs=1).fit(X, target), X, target, "variance"),
-        (XGBClassifier(n_estimators=4, n_jobs=1).fit(X, three), X, three, "right order"),
+        (XGBClassifier(n_estimators=4, n_jobs=1).fit(X, three), X, three, "the higher score"),
         (
             XGBClassifier(n_estimators=4, n_jobs=1).fit(X, y).get_booster(),
             X,
             y,
             "is not known: pass test",
         ),
-        (of_text, texts, y, "right order"),
+        (of_text, texts, y, "the higher score"),
     ]
     for model, rows, targets, words in cases:
         audit = splitcredit.audit(model, rows, targets)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from splitcredit._names import as_known
+from splitcredit._stored import replacing
 from splitcredit.convert import to_forest, unwrap
 from splitcredit.forest import Forest
 
@@ -160,18 +160,6 @@ def table_of(path: str, n_rows: int | None = None):
     import pandas as pd
 
     return pd.concat(list(parts(path, n_rows)), ignore_index=True)
-
-
-@contextmanager
-def replacing(out: str):
-    """A path to write to, which takes the place of a file once all is written."""
-    file = Path(out)
-    partial = file.with_name(f"{file.name}.part")
-    try:
-        yield partial
-        partial.replace(file)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def write(frames, out: str | None, form: str) -> None:

@@ -6,11 +6,24 @@ import json
 import os
 import zipfile
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from pathlib import Path
 
 # Rows of a result that are shown.
 SHOWN = 10
+
+
+@contextmanager
+def replacing(path):
+    """A path to write to, which takes the place of a file once all is written."""
+    path = Path(path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 class Result:
@@ -45,14 +58,8 @@ class Result:
         """
         import numpy as np
 
-        path = Path(path)
-        partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            with open(partial, "wb") as file:
-                np.savez_compressed(file, **self.to_arrays())
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
+        with replacing(path) as partial, open(partial, "wb") as file:
+            np.savez_compressed(file, **self.to_arrays())
 
     @classmethod
     def load(cls, path):

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from splitcredit import _progress
+from splitcredit._stored import replacing
 from splitcredit.auditing import copies, sections
 from splitcredit.auditing.comparison import MEASURES, Comparison, compared
 from splitcredit.auditing.subject import Subject
@@ -99,7 +100,8 @@ class Audit:
 
         text = page.render(self)
         if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+            with replacing(path) as partial:
+                partial.write_text(text, encoding="utf-8")
         return text
 
     def plot(self, section: str) -> Any:

@@ -114,7 +114,7 @@ def listed(names, most=5) -> str:
 
 
 def model(subject, copies) -> tuple[Section, bool | None]:
-    """How well the model predicts, and whether it beats chance; None if that cannot be told."""
+    """How well the model predicts, and whether it beats chance; None if nobody knows."""
     of_classes, notes, is_new = bool(subject.classes), [], True
     has_copies = not isinstance(copies, str)
     found: tuple[float, Any]
@@ -152,17 +152,19 @@ def model(subject, copies) -> tuple[Section, bool | None]:
     # Targets without any relation to the features give .5 or 0, but for the rows drawn.
     beats = value - error > max(by_chance[0], 0.5 if of_classes else 0.0)
     if of_classes:
-        told = f"the model puts two rows of different classes in the right order in {span(numbers)}"
-        told += " of cases, where guessing gives 50 %"
+        quality = (
+            "of two rows of different classes the model gives the right one the higher score in "
+        )
+        quality += f"{span(numbers)} of the cases; guessing gives 50 %"
     else:
-        told = f"the model explains {span(numbers)} of the variance of the target"
+        quality = f"the model explains {span(numbers)} of the variance of the target"
     verdict = f"It is {'' if beats else 'not '}better than chance"
     if not is_new:
         verdict = "Whether it is better than chance on new rows is not known: pass test rows"
     forest = subject.forest
     size = f"{forest.n_trees} trees, {forest.n_features} features, {subject.table.shape[0]:,} rows"
     sentence = (
-        f"{type(subject.inner).__name__} with {size}. On {source}, {told}. "
+        f"{type(subject.inner).__name__} with {size}. On {source}, {quality}. "
         f"{verdict}; {who} reaches {percent(by_chance[0])}."
     )
     what = "area under the ROC curve" if of_classes else "share of the variance explained"
@@ -204,13 +206,15 @@ def noise(copies, names) -> Section:
         of_noise = measured[:, p:]
         alarms = copies.lower_ends(of_noise) > 0
         stands_out = copies.lower_ends(measured[:, :p] - of_noise.max(axis=1, keepdims=True)) > 0
-        told = json.dumps([n for n, out in zip(names, stands_out, strict=True) if out])
-        rows.append((name, *wilson(alarms.sum(), len(alarms)), stands_out.sum(), told))
-    columns = ["label", "value", "low", "high", "n_told", "told_from_noise"]
+        above = json.dumps([n for n, out in zip(names, stands_out, strict=True) if out])
+        rows.append((name, *wilson(alarms.sum(), len(alarms)), stands_out.sum(), above))
+    columns = ["label", "value", "low", "high", "n_above_noise", "above_noise"]
     table = pd.DataFrame(rows, columns=columns)
-    best = table.sort_values(["value", "n_told"], ascending=[True, False], kind="stable").iloc[0]
+    best = table.sort_values(
+        ["value", "n_above_noise"], ascending=[True, False], kind="stable"
+    ).iloc[0]
     worst = table.loc[table["value"].idxmax()]
-    found = json.loads(best["told_from_noise"])
+    found = json.loads(best["above_noise"])
     lost = [name for name in names if name not in found]
     sentence = (
         f"{len(found)} of {p} features stand out from noise by {best['label']}, the measure with "
@@ -218,7 +222,7 @@ def noise(copies, names) -> Section:
         f"{': ' if found else ''}{listed(found)}."
     )
     if lost:
-        sentence += f" Not told from noise: {listed(lost, 12)}."
+        sentence += f" These do no better than noise: {listed(lost, 12)}."
     if worst["value"] > best["value"]:
         share = percent(worst["value"])
         sentence += f" {worst['label']} calls {share} of columns of pure noise important."
