@@ -3,6 +3,7 @@
 import inspect
 import pickle
 import warnings
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -23,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import splitcredit as sc
-from splitcredit import _methods, importances, to_forest
+from splitcredit import _methods, _progress, _ranks, importances, to_forest
 from splitcredit.gaps import (
     greedy,
     openxai,
@@ -769,3 +770,55 @@ def test_categories_of_several_classes_cannot_be_perturbed_which_is_what_the_err
     model = lightgbm.LGBMClassifier(**options).fit(X, np.arange(60) % 3)
     with pytest.raises(ValueError, match="splits feature 'a' by categories, which cannot be"):
         ask(model, X[:3], scale=0.3)
+
+
+def test_a_large_forest_is_ranked_for_the_first_places_only_unless_more_are_asked_for(
+    case, monkeypatch
+):
+    """Red if a call without `top` takes minutes a row, or does not say that it left places out."""
+    model, X, _ = case
+    monkeypatch.setattr(_ranks, "LARGE", 0)
+    monkeypatch.setattr(_ranks, "PLACES", 2)
+    few, whole = sc.rank(model, X[:3], scale=0.3), sc.rank(model, X[:3], scale=0.3, top=4)
+    assert few.rankings.tolist() == whole.rankings[:, :2].tolist()
+    assert repr(few) == "GreedyRankings(3 samples, the first 2 of 4 features)"
+    with pytest.raises(ValueError, match=r"2 of the 4 features: rank all of them \(top=4\)"):
+        sc.faithfulness(model, X[:3], few, scale=0.3)
+    by_name = sc.faithfulness(model, X[:3], "pg2_greedy", scale=0.3)
+    assert by_name.tolist() == whole.pgi2.tolist()
+    of_two = sc.faithfulness(model, X[:3], "pg2_greedy", "pg2", scale=0.3, k=2)
+    assert of_two.tolist() == whole.gaps[:, 1].tolist()
+
+
+@pytest.mark.parametrize(
+    ("ask", "n_bars"),
+    [
+        (sc.rank, 1),
+        (partial(sc.rank, method="pgi2_optimum"), 1),
+        (partial(sc.faithfulness, ranking="local_mdi"), 2),
+    ],
+)
+def test_the_parts_of_rows_that_a_bar_is_told_of_are_the_rows(ask, n_bars, case, monkeypatch):
+    """Red if the bar of a long search stops short of its end, or passes it."""
+    model, X, _ = case
+    moves, bar = [], _progress.bar
+
+    @contextmanager
+    def watched(*arguments, **named):
+        with bar(*arguments, **named) as done:
+            yield lambda rows: (moves.append(rows), done(rows))
+
+    monkeypatch.setattr(_progress, "bar", watched)
+    ask(model, X[:3], scale=0.3)
+    assert sum(moves) == pytest.approx(3 * n_bars)
+
+
+@pytest.mark.parametrize("progress", [None, False])
+def test_a_long_search_says_how_long_it_takes(progress, case, monkeypatch, caplog):
+    """Red if minutes pass without a sign; who wants no bar gets no word either."""
+    model, X, _ = case
+    monkeypatch.setattr(_progress, "WINDOW", 0.0)
+    monkeypatch.setattr(_progress, "LONG", 0.0)
+    sc.rank(model, X[:3], scale=0.3, progress=progress)
+    said = [line for line in caplog.messages if "seconds more: top=3 ranks" in line]
+    assert len(said) == (progress is None)

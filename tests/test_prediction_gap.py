@@ -465,7 +465,7 @@ def test_errors_say_what_is_wrong(arguments, message):
     ("rankings", "message"),
     [
         (np.zeros((3, 7), int), "twice"),
-        (np.arange(6)[None].repeat(3, 0), "expected all 7"),
+        (np.arange(6)[None].repeat(3, 0), "rank all of them"),
         (np.arange(7)[None].repeat(2, 0), "3 rows"),
         (np.arange(7.0)[None].repeat(3, 0), "indices"),
         (np.arange(1, 8)[None].repeat(3, 0), r"0\.\.6"),

@@ -23,8 +23,15 @@ from splitcredit.importances._prediction import OutputIndex, predicted_outputs, 
 
 # Method -> the function that makes its rankings.
 BY_GAPS = {_methods.GREEDY: greedy.greedy_ranking, _methods.OPTIMUM: optimum.best_ranking}
+_LESS = {
+    _methods.GREEDY: "top=3 ranks the first three features only, and fewer rows or trees take less",
+    _methods.OPTIMUM: "method='pg2_greedy' needs far fewer gaps",
+}
 # Rows that are ranked or measured at a time, between two moves of the progress bar.
 _ROWS = 256
+# Leaves times features that splits test, above which a greedy ranking has so many places only,
+# unless asked for more: late places take the most time, minutes a row of a large forest.
+LARGE, PLACES = 400_000, 10
 METRICS = ("pg2", "pgi2", "pgi2_curve", "pgu2", "pgu2_curve")
 
 
@@ -75,21 +82,26 @@ def by_output(forest, X, output):
 def by_gaps(forest, X, method, noise, scale, output, progress, parameters) -> Rankings:
     """Rankings made from PG^2, of rows as `prediction_gap.rows_to_perturb` gives them."""
     function = BY_GAPS[method]
+    if function is greedy.greedy_ranking and parameters.get("top") is None and _is_large(forest):
+        parameters = parameters | {"top": PLACES}
     parts: dict[str, list] = {}
-    with _progress.bar(len(X), progress) as done:
-        moves = _methods.takes(function, "done")  # within a row
-        parameters = parameters | ({"done": done} if moves else {})
+    with _progress.bar(len(X), progress, less=_LESS[method]) as done:
         for c, rows in by_output(forest, X, output) or [(0, np.arange(0))]:
             for chunk in _split(rows):
-                ranked = function(forest, X[chunk], noise, scale, c, **parameters)
+                ranked = function(forest, X[chunk], noise, scale, c, done=done, **parameters)
                 for name in ("rankings", "gaps", "tied"):
                     if hasattr(ranked, name):
                         parts.setdefault(name, []).append(getattr(ranked, name))
                 parts.setdefault("order", []).append(chunk)
-                done(0 if moves else len(chunk))
     order = np.argsort(np.concatenate(parts.pop("order")))
     arrays = {name: np.concatenate(pieces)[order] for name, pieces in parts.items()}
     return type(ranked)(**arrays, feature_names=forest.feature_names)
+
+
+def _is_large(forest):
+    """Whether ranking all features of a row may take more than a second."""
+    n_leaves = np.count_nonzero(forest.left < 0)
+    return n_leaves * len(np.unique(forest.feature[forest.left >= 0])) > LARGE
 
 
 def by_values(result, n: int) -> Rankings:
@@ -206,21 +218,27 @@ def _of_attribution(attribution, forest, X, output):
 def measured(forest, X, ranks, metric, noise, scale, output, *, k, progress) -> np.ndarray:
     """A metric of `METRICS`, of such rows, with rankings or, for PG^2, a mask."""
     out: Any = None
-    with _progress.bar(len(X), progress) as done:
+    with _progress.bar(len(X), progress, less="fewer rows, or metric='pg2' with k=") as done:
         for c, rows in by_output(forest, X, output) or [(0, np.arange(0))]:
+            problem = prediction_gap.GapProblem(forest, noise, scale, c)
             for chunk in _split(rows):
-                ranked = ranks[chunk]
-                if metric == "pg2" and ranked.dtype != np.bool_:
-                    ranked = top_k_mask(
-                        ranked, ranked.shape[1] if k is None else k, forest.n_features
-                    )
-                function = getattr(prediction_gap, metric)
-                chunk_values = function(forest, X[chunk], ranked, noise, scale, c)
+                sets = _sets(ranks[chunk], metric, k, forest.n_features)
+                gaps = problem.gaps(X[chunk], sets, done)
+                if not metric.endswith("curve"):
+                    gaps = gaps.mean(axis=1)
                 if out is None:
-                    out = np.empty((len(X), *chunk_values.shape[1:]))
-                out[chunk] = chunk_values
-                done(len(chunk))
+                    out = np.empty((len(X), *gaps.shape[1:]))
+                out[chunk] = gaps
     return out
+
+
+def _sets(ranks, metric, k, n_features):
+    """The features that are perturbed together, bool (n_samples, n_sets, n_features)."""
+    if metric != "pg2":
+        return prediction_gap.cuts(ranks, n_features, important=metric.startswith("pgi2"))
+    if ranks.dtype != np.bool_:
+        ranks = top_k_mask(ranks, ranks.shape[1] if k is None else k, n_features)
+    return ranks[:, None]
 
 
 def _split(rows):

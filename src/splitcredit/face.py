@@ -310,9 +310,11 @@ def rank(
         As for `explain`.
     **parameters
         Passed to the method. The first two take the noise as `faithfulness` does: `noise`, `scale`,
-        `background` and `output`, and ``"pg2_greedy"`` takes `arithmetic` and `ties`, see
-        `splitcredit.gaps.greedy.greedy_ranking`. Without `output`, rows of classifiers are
-        ranked for their predicted class; ``"oob_attributions"`` needs one where there are several.
+        `background` and `output`, and ``"pg2_greedy"`` takes `top`, `arithmetic` and `ties`, see
+        `splitcredit.gaps.greedy.greedy_ranking`. Of a forest with many leaves and features, it
+        ranks the first ten features only, unless `top` says another number. Without `output`, rows
+        of classifiers are ranked for their predicted class; ``"oob_attributions"`` needs one where
+        there are several.
 
     Returns
     -------
@@ -442,8 +444,11 @@ def faithfulness(
         for_method = {"noise": noise_and_scale[0], "scale": noise_and_scale[1], "output": output}
         if found.name not in _ranks.BY_GAPS:
             for_method = {"output": output} if found.attribute and found.takes("output") else {}
+        elif found.name == _methods.GREEDY:  # all that the metric asks for
+            for_method["top"] = forest.n_features if k is None else k
         for_method |= method_background
-        ranking = rank(model, X, found.name, y=y, progress=progress, **for_method, **parameters)
+        for_method |= parameters
+        ranking = rank(model, X, found.name, y=y, progress=progress, **for_method)
     elif parameters:
         raise TypeError(
             f"faithfulness has no parameter {next(iter(parameters))!r}: parameters of a method go "

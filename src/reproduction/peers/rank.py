@@ -20,7 +20,8 @@ def rank(forest, X, scale: Annotated[float, ">= 0"], method: str = "pg2_greedy")
     method : str
         See `splitcredit.rank`.
     """
-    rankings = splitcredit.rank(forest, X, method=method, scale=scale, progress=False).rankings
+    whole = {"top": forest.n_features} if method == "pg2_greedy" else {}
+    rankings = splitcredit.rank(forest, X, method, scale=scale, progress=False, **whole).rankings
     n, d = rankings.shape
     values = np.empty((n, d))
     np.put_along_axis(values, rankings, np.arange(d, 0, -1.0)[None], axis=1)

@@ -300,7 +300,8 @@ def faithful(subject, comparison) -> Section:
     orders["a random order"] = np.array([subject.rng(31).permutation(p)] * len(rows))
     reached = {}
     try:
-        ranked = rank(forest, rows, best, scale=scale, progress=False)
+        whole = {"top": p} if best == "pg2_greedy" else {}
+        ranked = rank(forest, rows, best, scale=scale, progress=False, **whole)
         largest = np.mean(np.asarray(ranked.gaps), axis=1)
         for name, order in orders.items():
             if name.partition(" ")[0] not in comparison.not_applicable:

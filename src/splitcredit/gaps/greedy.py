@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +16,7 @@ from splitcredit.gaps.prediction_gap import (
     only_output,
     refuse_nan,
     rows_to_perturb,
+    told,
 )
 from splitcredit.gaps.rankings import Rankings
 
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 # Gaps that differ by a smaller part are equal: rounding must not choose between features.
 TIE = 1e-14
-# Seconds from which on a warning says how long a search takes.
-LONG = 10.0
-logger = logging.getLogger("splitcredit")
 ARITHMETICS = ("double", "single")
 
 
@@ -117,12 +114,11 @@ def greedy_ranking(
     table = rows_to_perturb(forest, table, problem.perturbation)
     order, perturbed = _checked_order(ties, table.shape[1]), np.ones(table.shape, np.bool_)
     top = table.shape[1] if top is None else _checked_top(top, table.shape[1])
+    done = done or (lambda rows: None)
     if arithmetic == "single":
         ranked = _in_single_precision(problem, table, output, order, top)
-        if done is not None:
-            done(len(table))
+        done(len(table))
         return ranked
-    done = _Work(len(table), top, _tested(problem.gap_forest).sum(), done)
     chunks = [
         _in_double_precision(problem, table[rows], order, top, done)
         for rows in problem.chunks(table, perturbed, table.shape[1]) or [slice(0, 0)]
@@ -146,49 +142,19 @@ def _in_double_precision(problem, X, order, top, done):
         sets[np.arange(len(rows)), features] = True
         # A feature that no split tests adds nothing.
         tried = np.where(chosen, -1.0, so_far[:, None])
-        tried[rows, features] = exact.gaps(trees, x, tail, rows, sets)
+        tell = partial(told, done, n / top)
+        tried[rows, features] = exact.gaps(trees, x, tail, rows, sets, tell)
         equal = tried >= tried.max(axis=1, keepdims=True) * (1.0 - TIE)
         best = order[place][equal[:, order[place]].argmax(axis=1)]
         tied[:, place] = np.count_nonzero(equal, axis=1) > 1
         chosen[each, best], so_far = True, tried[each, best]
         rankings[:, place], gaps[:, place] = best, so_far
-        done(n, len(rows))
     return rankings, gaps, tied
 
 
 def _tested(trees):
     """Whether a split tests each feature, bool (n_features,)."""
     return np.diff(trees.first["cut"]) > 0
-
-
-class _Work:
-    """How much of a search is done, and a warning if it will take long.
-
-    Parameters
-    ----------
-    n_rows, n_places, n_tested : int
-        Rows, places to fill, and features that a split tests.
-    tell : callable (rows), optional
-        Called with parts of rows.
-    """
-
-    def __init__(self, n_rows, n_places, n_tested, tell):
-        # Place k tries all tested features but the k before, unless these are others.
-        left = np.maximum(n_tested - np.arange(n_places), 0)
-        self.n_gaps, self.n_done, self.n_places = n_rows * int(left.sum()), 0, n_places
-        self.tell, self.began = tell or (lambda rows: None), time.monotonic()
-
-    def __call__(self, n_rows, n_gaps):
-        """Some rows have one more place, which took so many gaps."""
-        is_first, self.n_done = self.n_done == 0, self.n_done + n_gaps
-        self.tell(n_rows / self.n_places)
-        seconds = (time.monotonic() - self.began) * (self.n_gaps / max(self.n_done, 1) - 1.0)
-        if is_first and seconds > LONG:
-            logger.warning(
-                "this ranking takes about %.0f seconds more: top=3 ranks the first three features "
-                "only, and fewer rows or trees take less",
-                seconds,
-            )
 
 
 def _in_single_precision(problem, X, output, order, top):

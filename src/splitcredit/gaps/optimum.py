@@ -12,6 +12,8 @@ from splitcredit.gaps.prediction_gap import CHUNK, GapProblem, rows_to_perturb
 from splitcredit.gaps.rankings import Rankings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
 
 # 2**16 sets take seconds a row; each further feature doubles time and memory.
@@ -24,6 +26,8 @@ def best_ranking(
     perturbation: object = None,
     scale: object = 1.0,
     output: str | int | None = None,
+    *,
+    done: Callable | None = None,
 ) -> Rankings:
     """Ranking of each row's features with the largest PGI^2 (gajewski2025, Eq. 3) of all orders.
 
@@ -35,6 +39,8 @@ def best_ranking(
     ----------
     model, X, perturbation, scale, output
         See `prediction_gap.pg2`.
+    done : callable, optional
+        Called with the numbers of rows that were done since its last call, which may be parts.
 
     Returns
     -------
@@ -72,7 +78,8 @@ def best_ranking(
     masks = (np.arange(2**d)[:, None] >> np.arange(d) & 1).astype(np.bool_)[None]
     step = max(1, CHUNK // (8 * 2**d))
     chunks = [
-        _best_orders(problem.gaps(table[i : i + step], masks), d) for i in range(0, n, step) or [0]
+        _best_orders(problem.gaps(table[i : i + step], masks, done), d)
+        for i in range(0, n, step) or [0]
     ]
     fields = (np.concatenate(part) for part in zip(*chunks, strict=True))
     return Rankings(*fields, feature_names=forest.feature_names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -251,11 +252,22 @@ def _curve(model, X, rankings, how, important):
     problem = GapProblem(forest, *how)
     rows, d = rows_to_perturb(problem.forest, rows, problem.perturbation), problem.forest.n_features
     rankings = rankings_of_model(rankings, X, problem.forest)
-    if rankings.shape[1] != d:
-        raise ValueError(f"rankings have {rankings.shape[1]} features a row, expected all {d}")
+    return problem.gaps(rows, cuts(rankings, d, important))
+
+
+def cuts(rankings, n_features: int, important: bool) -> np.ndarray:
+    """The first 1, 2, ... features of rankings, or all others.
+
+    Returns bool (n_samples, n_sets, n_features). ValueError if the rankings lack features.
+    """
+    if rankings.shape[1] != n_features:
+        raise ValueError(
+            f"rankings have {rankings.shape[1]} of the {n_features} features: rank all of them "
+            f"(top={n_features}), or measure the gap of those with metric='pg2'"
+        )
     place = np.argsort(rankings, axis=1)
-    k = np.arange(1, d + 1)[:, None]
-    return problem.gaps(rows, (place[:, None, :] < k) == important)
+    k = np.arange(1, n_features + 1)[:, None]
+    return (place[:, None, :] < k) == important
 
 
 class GapProblem:
@@ -271,7 +283,7 @@ class GapProblem:
         refuse_huge_values(self.forest)
         self.gap_forest = gap_forest(self.forest, only_output(self.forest, output))
 
-    def gaps(self, X, masks) -> np.ndarray:
+    def gaps(self, X, masks, done=None) -> np.ndarray:
         """PG^2 of every row and each of its sets.
 
         Returns float64 (n_samples, n_sets).
@@ -280,6 +292,8 @@ class GapProblem:
         ----------
         X : rows (n_samples, n_features) of `rows_to_perturb`
         masks : bool (n_samples, n_sets, n_features), or (1, n_sets, n_features) for all rows
+        done : callable, optional
+            Called with the numbers of rows that were done since its last call, which may be parts.
         """
         from splitcredit.kernels.prediction_gap import exact
 
@@ -291,7 +305,9 @@ class GapProblem:
             sets = masks[rows] if len(masks) == len(X) else np.repeat(masks, len(x), axis=0)
             row_of_set = np.repeat(np.arange(len(x)), n_sets)
             sets = sets.reshape(-1, X.shape[1])
-            out[rows] = exact.gaps(self.gap_forest, x, tail, row_of_set, sets).reshape(-1, n_sets)
+            tell = done and partial(told, done, len(x))
+            pairs = exact.gaps(self.gap_forest, x, tail, row_of_set, sets, tell)
+            out[rows] = pairs.reshape(-1, n_sets)
         return out
 
     def chunks(self, X, wanted, n_sets=1):
@@ -308,6 +324,11 @@ class GapProblem:
         """Rows as the model reads them, and the probabilities of `tails`; both in float64."""
         tail = tails(self.gap_forest.cuts, self.forest, self.perturbation, X, wanted, self.scales)
         return X.astype(self.forest.x_dtype, copy=False).astype(np.float64), tail
+
+
+def told(done, n_rows, share):
+    """A share of so many rows is done."""
+    done(share * n_rows)
 
 
 def rows_to_perturb(forest, X, perturbation) -> np.ndarray:

@@ -62,13 +62,15 @@ class Rankings:
         if self.feature_names is not None and self.gaps.shape[1] < len(self.feature_names):
             raise ValueError(
                 f"PGI^2 is a mean over all {len(self.feature_names)} features, and "
-                f"{self.gaps.shape[1]} are ranked: rank without top="
+                f"{self.gaps.shape[1]} are ranked: rank with top={len(self.feature_names)}"
             )
         return self.gaps.mean(axis=1)
 
     def __repr__(self):
         n, d = self.rankings.shape
-        return f"{type(self).__name__}({n} samples, {d} features)"
+        whole = d if self.feature_names is None else len(self.feature_names)
+        which = f"{d} features" if d == whole else f"the first {d} of {whole} features"
+        return f"{type(self).__name__}({n} samples, {which})"
 
     def to_frame(self):
         """As a tidy DataFrame: sample, place (from 1), feature, and gap where there are gaps.

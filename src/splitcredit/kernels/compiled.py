@@ -18,8 +18,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from threading import Lock, Timer
+from typing import TYPE_CHECKING
 
 import numba
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 if numba.config.DISABLE_JIT:
     raise RuntimeError(
@@ -90,13 +94,14 @@ class _Kernel:
             _is_kept[0] = False
             self.dispatcher = numba.njit(**options)(function)
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments, done=None):
+        """Call it; `done` gets the numbers of pieces that were done since it was last called."""
         if not self.is_compiled:
             self._compile(arguments)
         if not self.parallel:
             return self.dispatcher(*arguments)
         n_pieces, *others = arguments
-        return in_portions(self.dispatcher, n_pieces, others)
+        return in_portions(self.dispatcher, n_pieces, others, done)
 
     def alone(self, n_pieces, *arguments):
         """Do all pieces of work on this thread."""
@@ -148,27 +153,30 @@ def _say():
     )
 
 
-def in_portions(kernel, n_pieces: int, arguments: tuple) -> None:
+def in_portions(kernel, n_pieces: int, arguments: tuple, done: Callable | None = None) -> None:
     """Call ``kernel(first, last, *arguments)`` for portions that make up ``range(n_pieces)``.
 
     The first portion is one piece. Portions double while they take less than `SHORT` seconds, so
-    that an interrupt, which Python sees between two of them, soon ends the work.
+    that an interrupt, which Python sees between two of them, soon ends the work. The calling thread
+    tells `done` how many pieces were taken since it last did.
     """
     n_threads = min(numba.get_num_threads(), n_pieces)
     if n_pieces < 1:
         return
     portions = _Portions(n_pieces, -(-n_pieces // (n_threads * PORTIONS)))
 
-    def work():
+    def work(tell=None):
         size = 1
         while span := portions.next(size):
             began = time.perf_counter()
             kernel(*span, *arguments)
             size *= 2 if time.perf_counter() - began < SHORT else 1
+            if tell:
+                tell(portions.newly_taken())
 
     others = [_pool().submit(work) for _ in range(n_threads - 1)]
     try:
-        work()
+        work(done)
     except BaseException:
         # Such as an interrupt: no thread begins another portion.
         portions.stop()
@@ -183,6 +191,7 @@ class _Portions:
 
     def __init__(self, n_pieces, most):
         self._left, self._n, self._most, self._lock = 0, n_pieces, most, Lock()
+        self._told = 0
 
     def next(self, size):
         """The first of some pieces and the one behind the last, or None if none is left."""
@@ -190,6 +199,11 @@ class _Portions:
             first = self._left
             self._left = min(self._n, first + min(size, self._most))
             return (first, self._left) if first < self._left else None
+
+    def newly_taken(self):
+        """Number of pieces that were taken since this was last asked."""
+        before, self._told = self._told, self._left
+        return self._told - before
 
     def stop(self):
         """No piece is left."""

@@ -54,10 +54,10 @@ from splitcredit.kernels.prediction_gap.twofold import gap_twofold
 # mean squares.
 CANCELED = 0.01
 # Pairs that share working memory, one thread's work.
-PAIRS = 16
+PAIRS = 4
 
 
-def gaps(gap_forest, X, tails, rows, chosen) -> np.ndarray:
+def gaps(gap_forest, X, tails, rows, chosen, done=None) -> np.ndarray:
     """PG^2 of pairs of a row and a set of features.
 
     Returns float64 (n_pairs,).
@@ -71,11 +71,16 @@ def gaps(gap_forest, X, tails, rows, chosen) -> np.ndarray:
         Probability that the perturbed value goes where x does not, at each cut.
     rows : int64 (n_pairs,)
     chosen : bool (n_pairs, n_features)
+    done : callable, optional
+        Called with the shares of the pairs that were done since its last call.
     """
-    out = np.zeros(len(rows))
-    if len(gap_forest.trees):
+    out, n = np.zeros(len(rows)), n_blocks(len(rows), PAIRS)
+    tell = (lambda blocks: done(blocks / n)) if done else None
+    if n and len(gap_forest.trees):
         arrays = *kernel_arrays(gap_forest), *as_readonly(X, tails, rows, chosen)
-        _gaps(n_blocks(len(rows), PAIRS), *arrays, out)
+        _gaps(n, *arrays, out, done=tell)
+    elif done:
+        done(1.0)
     return out / gap_forest.divisor
 
 
