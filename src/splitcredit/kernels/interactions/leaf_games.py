@@ -34,6 +34,8 @@ from splitcredit.kernels.nodes import n_blocks
 
 # Most rows in one block, one thread's work. The more rows, the more of them share a group.
 BLOCK = 512
+# Leaves that the blocks are taken to at a time: Python sees an interrupt between two calls.
+LEAVES = 256
 
 
 class Room(NamedTuple):
@@ -89,7 +91,9 @@ def interaction_index(forest, X, outputs, table, sets, background=None) -> np.nd
     tables = _quadrature(most, size), _betas(most, size)
     extent = min(comb(most, size), len(sets)), size
     blocks = n_blocks(len(out), BLOCK)
-    _credit(blocks, paths, table, value, X, behind, *tables, extent, out)
+    for first in range(0, len(paths.leaves), LEAVES):
+        leaves = first, min(first + LEAVES, len(paths.leaves))
+        _credit(blocks, leaves, paths, table, value, X, behind, *tables, extent, out)
     if background is not None:
         out /= len(background)
     if forest.aggregate == "mean":
@@ -124,13 +128,13 @@ def _betas(most, size):
 
 
 @kernel(parallel=True)
-def _credit(first, last, paths, table, value, X, behind, rules, betas, extent, out):
-    """Take every block of rows to every leaf; one block is one thread's."""
+def _credit(first, last, leaves, paths, table, value, X, behind, rules, betas, extent, out):
+    """Take every block of rows to some leaves; one block is one thread's."""
     most_sets, size = extent
     for block in range(first, last):
         start, stop = block * BLOCK, min(len(out), (block + 1) * BLOCK)
         room = _make_room(stop - start, rules.shape[0] - 1, most_sets, size)
-        _credit_block(start, paths, table, value, X, behind, rules, betas, room, out)
+        _credit_block(start, leaves, paths, table, value, X, behind, rules, betas, room, out)
 
 
 @kernel(inner=True)
@@ -145,16 +149,19 @@ def _make_room(n_rows, width, most_sets, size):
 
 
 @kernel(inner=True)
-def _credit_block(start, paths, table, value, X, behind, rules, betas, room, out):
-    """Take one block of rows to every leaf."""
+def _credit_block(start, leaves, paths, table, value, X, behind, rules, betas, room, out):
+    """Take one block of rows to some leaves."""
     lanes, p = len(room.group), X.shape[1]
     n_sets, n_outputs = out.shape[1:]
-    x, credit = np.empty((p, lanes)), np.zeros((n_sets * n_outputs, lanes))
+    x, credit = np.empty((p, lanes)), np.empty((n_sets * n_outputs, lanes))
     for lane in range(lanes):
         for j in range(p):
             x[j, lane] = X[start + lane, j]
+        for i in range(n_sets):
+            for c in range(n_outputs):
+                credit[i * n_outputs + c, lane] = out[start + lane, i, c]
     others = _make_room(behind.shape[1], room.bits.shape[1], 0, 0)
-    for leaf in range(len(paths.leaves)):
+    for leaf in range(leaves[0], leaves[1]):
         path = paths.starts[leaf], paths.starts[leaf + 1]
         n_wanted = _wanted_sets(paths.conditions, path, table, room)
         if n_wanted == 0:
