@@ -3,7 +3,7 @@
     python docs/take_pictures.py [PAGE ...]
 
 The frame of a measure's page comes from the table of all methods. A picture shows the axes `ax` of
-the code above it on its page. It holds the numbers that it shows, so that a test can compare them
+the code above it on its page; that of the README stands above its code. It holds the numbers that it shows, so that a test can compare them
 with what the code gives.
 """
 
@@ -18,6 +18,7 @@ from reproduction import marked
 
 DOCS = Path(__file__).resolve().parent
 EXAMPLE = "measures/index.md"
+README = "../README.md"
 # The measure that is a function of its own, and no method.
 INTERACTIONS = "interactions"
 # The method that is in no module of `splitcredit.importances`.
@@ -34,14 +35,15 @@ def main(chosen):
     example = example_names()
     for page in chosen or pages(methods()):
         for picture, ax in drawn(page, example):
-            save(picture, ax)
+            # The README's is as wide as the code host shows a page, and sharp on a fine screen.
+            save(picture, ax, *([(7.7, 3.4), 165] if page == README else []))
         pyplot.close("all")
 
 
 def pages(methods) -> list[str]:
     """Pages with pictures that their code draws."""
     names = [*(method.name for method in methods), INTERACTIONS]
-    return ["own_model.md", "gallery.md", "audit.md", *(f"measures/{n}.md" for n in names)]
+    return [README, "own_model.md", "gallery.md", "audit.md", *(f"measures/{n}.md" for n in names)]
 
 
 def frames(methods) -> dict[str, tuple[str, str]]:
@@ -99,7 +101,8 @@ def drawn(page, example, names=None):
     names = {} if names is None else names
     if page.startswith("measures/"):
         names.update(example)
-    for part in PARTS.finditer((DOCS / page).read_text(encoding="utf-8")):
+    parts = PARTS.finditer((DOCS / page).read_text(encoding="utf-8"))
+    for part in sorted(parts, key=lambda part: page == README and not part["code"]):
         if part["code"]:
             exec(part["code"], names)
         else:
@@ -124,12 +127,12 @@ def stored_numbers(picture) -> list[float]:
     return json.loads(Image.open(picture).text["Description"])
 
 
-def save(picture, ax):
+def save(picture, ax, inches=(6.4, 3.0), dpi=110):
     """Write a picture, and the numbers that it shows."""
     picture.parent.mkdir(exist_ok=True)
-    ax.figure.set_size_inches(6.4, 3.0)
+    ax.figure.set_size_inches(*inches)
     facts = {"Description": json.dumps(numbers(ax)), "Software": None}
-    ax.figure.savefig(picture, dpi=110, bbox_inches="tight", metadata=facts)
+    ax.figure.savefig(picture, dpi=dpi, bbox_inches="tight", metadata=facts)
 
 
 if __name__ == "__main__":
