@@ -3,8 +3,8 @@
     python docs/take_pictures.py [PAGE ...]
 
 The frame of a measure's page comes from the table of all methods. A picture shows the axes `ax` of
-the code above it on its page; that of the README stands above its code. It holds the numbers that it shows, so that a test can compare them
-with what the code gives.
+the code above it on its page; that of the README stands above its code. It holds the numbers that
+it shows, so that a test can compare them with what the code gives.
 """
 
 import json
