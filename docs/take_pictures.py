@@ -19,6 +19,9 @@ from reproduction import marked
 DOCS = Path(__file__).resolve().parent
 EXAMPLE = "measures/index.md"
 README = "../README.md"
+# Inches and dots per inch of pictures. That of the README is as wide as the code host shows a page.
+SIZE = ((6.4, 3.0), 110)
+SIZES = {"one_row": ((7.7, 3.4), 165), "side_by_side": ((8.2, 5.4), 110)}
 # The measure that is a function of its own, and no method.
 INTERACTIONS = "interactions"
 # The method that is in no module of `splitcredit.importances`.
@@ -35,8 +38,7 @@ def main(chosen):
     example = example_names()
     for page in chosen or pages(methods()):
         for picture, ax in drawn(page, example):
-            # The README's is as wide as the code host shows a page, and sharp on a fine screen.
-            save(picture, ax, *([(7.7, 3.4), 165] if page == README else []))
+            save(picture, ax)
         pyplot.close("all")
 
 
@@ -127,9 +129,10 @@ def stored_numbers(picture) -> list[float]:
     return json.loads(Image.open(picture).text["Description"])
 
 
-def save(picture, ax, inches=(6.4, 3.0), dpi=110):
+def save(picture, ax):
     """Write a picture, and the numbers that it shows."""
     picture.parent.mkdir(exist_ok=True)
+    inches, dpi = SIZES.get(picture.stem, SIZE)
     ax.figure.set_size_inches(*inches)
     facts = {"Description": json.dumps(numbers(ax)), "Software": None}
     ax.figure.savefig(picture, dpi=dpi, bbox_inches="tight", metadata=facts)
