@@ -119,6 +119,7 @@ notebooks: environment ## run the notebooks on results/, and write them with out
 
 reference: ## copy claims, tables and the pictures of pages from a full run, and run the notebooks on it
 	"$(BIN)/python" docs/take_reference.py
+	"$(BIN)/python" docs/take_pictures.py benchmarks.md
 	"$(BIN)/python" notebooks/execute.py --out notebooks
 
 reference-archive: environment ## put all pictures, tables and the report of a run into build/, as one archive
