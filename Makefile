@@ -1,5 +1,6 @@
 # Thin wrappers of Snakemake.
-# `make help` lists the targets, and the variables that can be set on the command line.
+# `make help` lists the usual targets; `make help-all` all of them, and the variables that can be set on
+# the command line.
 PRESET ?= full
 PROFILE ?= default
 CONFIG ?=
@@ -28,14 +29,21 @@ PYTEST = "$(BIN)/python" -m pytest -n auto --dist worksteal
 EXPERIMENT ?=
 FAMILY ?=
 
-.PHONY: help reproduce quick sweep test test-all lint format docs environment lock bench verify claims-mutated notebooks reference reference-archive clean
+.PHONY: help help-all reproduce quick sweep test test-all lint format docs environment lock bench verify claims-mutated notebooks reference reference-archive clean
 
-help: ## this list
-	@awk -F ':.*## ' '/^[a-zA-Z0-9_\/% -]+:.*## /{printf "  make %-38s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@printf '  make %-38s %s\n' PAPER "one paper, such as make sutera2021" \
-	  PAPER/ARTEFACT "one artefact and all that it needs, such as make sutera2021/table4"
+# Lists the targets that a pattern names, and one of the workflow.
+listed = awk -F ':.*\#\# ' '/^$(1):.*\#\# /{printf "  make %-22s %s\n", $$1, $$2}' $(MAKEFILE_LIST); \
+  printf '  make %-22s %s\n' PAPER/ARTEFACT "one artefact and all that it needs, such as make sutera2021/table4"
+
+help:
+	@$(call listed,(reproduce|quick|sweep|test))
+	@printf '  make %-22s %s\n' help-all "all targets, and the variables that can be set, such as PRESET"
+
+help-all:
+	@$(call listed,[a-z-]+)
+	@printf '  make %-22s %s\n' PAPER "one paper, such as make sutera2021"
 	@printf '\nVariables, such as make reproduce PRESET=quick CORES=8:\n\n'
-	@printf '  %-43s %s\n' "PRESET=full, quick or tiny" "the sizes of a run" \
+	@printf '  %-27s %s\n' "PRESET=full, quick or tiny" "the sizes of a run" \
 	  CONFIG=FILE "a configuration of your own on top (config/README.md)" \
 	  "CORES=all or a number" "cores that a run uses" \
 	  PROFILE=NAME "slurm, or another folder of workflow/profiles (docs/cluster.md)" \
@@ -111,6 +119,7 @@ notebooks: environment ## run the notebooks on results/, and write them with out
 
 reference: ## copy claims, tables and the pictures of pages from a full run, and run the notebooks on it
 	"$(BIN)/python" docs/take_reference.py
+	"$(BIN)/python" docs/take_pictures.py benchmarks.md
 	"$(BIN)/python" notebooks/execute.py --out notebooks
 
 reference-archive: environment ## put all pictures, tables and the report of a run into build/, as one archive

@@ -3,8 +3,9 @@
     python docs/take_pictures.py [PAGE ...]
 
 The frame of a measure's page comes from the table of all methods. A picture shows the axes `ax` of
-the code above it on its page. It holds the numbers that it shows, so that a test can compare them
-with what the code gives.
+the code above it on its page; that of the README stands above its code. It holds the numbers that
+it shows, so that a test can compare them with what the code gives. The picture of the benchmarks
+shows the first table of their page.
 """
 
 import json
@@ -18,6 +19,14 @@ from reproduction import marked
 
 DOCS = Path(__file__).resolve().parent
 EXAMPLE = "measures/index.md"
+README, BENCHMARKS = "../README.md", "benchmarks.md"
+# Inches and dots per inch of pictures. That of the README is as wide as the code host shows a page.
+SIZE = ((6.4, 3.0), 110)
+SIZES = {
+    "one_row": ((7.7, 3.4), 165),
+    "benchmarks": ((8.2, 3.2), 110),
+    "side_by_side": ((8.2, 5.4), 110),
+}
 # The measure that is a function of its own, and no method.
 INTERACTIONS = "interactions"
 # The method that is in no module of `splitcredit.importances`.
@@ -41,7 +50,14 @@ def main(chosen):
 def pages(methods) -> list[str]:
     """Pages with pictures that their code draws."""
     names = [*(method.name for method in methods), INTERACTIONS]
-    return ["own_model.md", "gallery.md", "audit.md", *(f"measures/{n}.md" for n in names)]
+    return [
+        README,
+        BENCHMARKS,
+        "own_model.md",
+        "gallery.md",
+        "audit.md",
+        *(f"measures/{n}.md" for n in names),
+    ]
 
 
 def frames(methods) -> dict[str, tuple[str, str]]:
@@ -96,14 +112,41 @@ def drawn(page, example, names=None):
     tuple of Path and matplotlib Axes
         Each picture of the page, and what the code above it has called `ax`.
     """
-    names = {} if names is None else names
+    names = {"ax": timed()} if page == BENCHMARKS else {} if names is None else names
     if page.startswith("measures/"):
         names.update(example)
-    for part in PARTS.finditer((DOCS / page).read_text(encoding="utf-8")):
+    parts = PARTS.finditer((DOCS / page).read_text(encoding="utf-8"))
+    for part in sorted(parts, key=lambda part: page == README and not part["code"]):
         if part["code"]:
             exec(part["code"], names)
         else:
             yield (DOCS / page).parent / part["picture"], names["ax"]
+
+
+def timed():
+    """Axes with the seconds in the first table of the benchmarks: ours, and the fastest other."""
+    table = marked.between((DOCS / BENCHMARKS).read_text(encoding="utf-8"), "first")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
+    ax = pyplot.figure(layout="constrained").subplots()
+    times = [[float(cell.removesuffix(" s")) for cell in row[2:4]] for row in rows[::-1]]
+    for name, seconds in zip(
+        ("splitcredit", "fastest other"), zip(*times, strict=True), strict=True
+    ):
+        ax.scatter(seconds, range(len(rows)), label=name)
+    for place, (pair, row) in enumerate(zip(times, rows[::-1], strict=True)):
+        ax.plot(pair, [place, place], color="0.7", zorder=0)
+        text = f"  {row[5]}  {row[4]}"
+        ax.annotate(text, (max(pair), place), va="center", fontsize="small")
+    kinds = [row[0].removeprefix("digits, 100 ").split(",")[0] for row in rows[::-1]]
+    models = [f"{kind}, {row[1]} rows" for kind, row in zip(kinds, rows[::-1], strict=True)]
+    ax.set_yticks(range(len(rows)), models)
+    ax.set_xscale("log")
+    ax.set_xlim(right=2000)
+    ax.set_xlabel("seconds, on one core")
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.legend(frameon=False, loc="upper left")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
 
 
 def numbers(ax) -> list[float]:
@@ -127,9 +170,10 @@ def stored_numbers(picture) -> list[float]:
 def save(picture, ax):
     """Write a picture, and the numbers that it shows."""
     picture.parent.mkdir(exist_ok=True)
-    ax.figure.set_size_inches(6.4, 3.0)
+    inches, dpi = SIZES.get(picture.stem, SIZE)
+    ax.figure.set_size_inches(*inches)
     facts = {"Description": json.dumps(numbers(ax)), "Software": None}
-    ax.figure.savefig(picture, dpi=110, bbox_inches="tight", metadata=facts)
+    ax.figure.savefig(picture, dpi=dpi, bbox_inches="tight", metadata=facts)
 
 
 if __name__ == "__main__":

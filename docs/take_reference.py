@@ -62,7 +62,7 @@ def main():
         if drawn:
             marked.write(ROOT / "docs" / "benchmarks.md", "family", family_table(drawn))
         marked.write(ROOT / "docs" / "benchmarks.md", "summary", bench_summary(rows))
-        marked.write(ROOT / "docs" / "benchmarks.md", "bench", bench_table(rows))
+        marked.write(ROOT / "docs" / "benchmarks.md", "first", first_table(rows))
         marked.write(ROOT / "docs" / "benchmarks.md", "xeon", on_xeon())
 
 
@@ -133,20 +133,23 @@ def least_ratios(rows, columns) -> str:
     """
     lines = [f"| | work | {' | '.join(columns)} |", "|---|---|" + "--:|" * len(columns)]
     for name, scope in dict.fromkeys((row["benchmark"], row["scope"]) for row in rows):
-        work = [r for r in rows if (r["benchmark"], r["scope"]) == (name, scope) and _is_raced(r)]
-        cells = []
-        for how in columns.values():
-            found = [r for r in work if (r["mode"], r["threads"], r["clock"]) == how]
-            least = min(found, key=lambda row: float(row["ratio"]), default=None)
-            cells.append(f"{_rounded(least['ratio'])}x {least['peer']}" if least else "")
+        fastest = (_fastest(rows, name, scope, how) for how in columns.values())
+        cells = [f"{_rounded(row['ratio'])}x {row['peer']}" if row else "" for row in fastest]
         if any(cells):
             lines.append(f"| {name} | {scope} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def _is_raced(row):
-    """Whether a row is of a peer that took turns with ours."""
-    return row["ratio"] and not row["peer"].startswith(NO_PEERS) and "recorded" not in row["note"]
+def _fastest(rows, benchmark, scope, how):
+    """The row of the peer with the least ratio, of those that took turns with ours; or None."""
+    work = [row for row in rows if (row["benchmark"], row["scope"]) == (benchmark, scope)]
+    found = [row for row in work if (row["mode"], row["threads"], row["clock"]) == how]
+    raced = [
+        row
+        for row in found
+        if row["ratio"] and not row["peer"].startswith(NO_PEERS) and "recorded" not in row["note"]
+    ]
+    return min(raced, key=lambda row: float(row["ratio"]), default=None)
 
 
 def _rounded(number):
@@ -154,23 +157,21 @@ def _rounded(number):
     return f"{float(f'{float(number):.3g}'):g}"
 
 
-def bench_table(rows) -> str:
-    """Markdown table of all times: CPU on one thread, wall on two."""
-    heads = "| | work | against | mode | threads | ours | peer | ratio | target | difference |"
-    lines = [heads, "|---|---|---|---|--:|--:|--:|--:|--:|--:|"]
-    for row in rows:
-        if not row["ratio"] or row["clock"] != ("cpu" if row["threads"] == "1" else "wall"):
-            continue
-        peer = f"{row['peer']} {row['peer_version']}".strip()
-        if row["peer_rows"] and f" {row['peer_rows']} rows" not in row["scope"]:
-            peer += f", {row['peer_rows']} rows"
-        if row["note"]:
-            peer += f" ({row['note']})"
-        times = (f"{_rounded(row[name])} s" if row[name] else "" for name in ("ours_s", "peer_s"))
-        ratios = (f"{_rounded(row[name])}x" if row[name] else "" for name in ("ratio", "target"))
-        names = (row["benchmark"], row["scope"], peer, row["mode"], row["threads"])
-        lines.append(f"| {' | '.join([*names, *times, *ratios, row['difference']])} |")
-    return "\n".join(lines) + "\n" + _not_timed(rows)
+def first_table(rows) -> str:
+    """Markdown table of TreeSHAP on one thread, against the peer that is fastest end to end."""
+    lines = [
+        "| model | rows | splitcredit | fastest other | | times as fast | converted |",
+        "|---|--:|--:|--:|---|--:|--:|",
+    ]
+    for name, scope in dict.fromkeys((row["benchmark"], row["scope"]) for row in rows):
+        kernel, whole = (_fastest(rows, name, scope, how) for how in ONE_THREAD.values())
+        if name == "TreeSHAP" and whole:
+            model, n_rows = scope.split(": ")[-1].rsplit(", ", 1)
+            times = (f"{_rounded(whole[column])} s" for column in ("ours_s", "peer_s"))
+            ratios = (f"{_rounded(row['ratio'])}x" for row in (whole, kernel))
+            cells = model, n_rows.split()[0], *times, whole["peer"], *ratios
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
 
 
 def family_table(rows) -> str:

@@ -90,8 +90,7 @@ def of_worst_rows(column):
     [
         (
             "README.md",
-            "still explain {} % of the variance, on average over the number of groups, where "
-            "random groups explain {} %",
+            "SHAP values explain {} % of the variance, and random groups {} %",
             [AREA_IN_PERCENT.format("gene_modules", name) for name in (CLUSTERED[0], CLUSTERED[3])],
         ),
         (

@@ -34,6 +34,13 @@ def test_frames_of_the_pages_are_those_of_the_table_of_methods():
         assert marked.between(_text(page), mark) == frame, "run python docs/take_pictures.py"
 
 
+def test_the_gallery_has_a_line_for_every_method():
+    """A new measure that has a page and that nobody finds."""
+    text = _text("gallery.md")
+    default = {"mdi": "importance(model)", "pg2_greedy": "rank(model, few, scale=scale)"}
+    assert [m for m in METHODS if default.get(m, f'"{m}"') not in text] == []
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("page", PICTURES.pages(splitcredit.methods()))
 def test_the_code_of_a_page_runs_and_gives_what_its_pictures_show(page, example):

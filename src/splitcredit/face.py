@@ -91,7 +91,7 @@ def explain(
 
     Notes
     -----
-    Rows are taken in chunks. What a row gets does not depend on them: not one byte.
+    Rows are explained in chunks. The values of a row do not depend on its chunk, by one bit.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def explain_chunks(
     Returns
     -------
     iterator of Attribution
-        Together they are the bytes that `explain` gives.
+        Together they hold the values that `explain` gives, bit for bit.
 
     Raises
     ------
@@ -302,8 +302,8 @@ def rank(
     method : str
         ``"pg2_greedy"`` adds one feature at a time, the one with the largest squared prediction gap
         together with those before it; ``"pgi2_optimum"`` is the order with the largest PGI^2 of
-        all, for up to 16 features. A method that attributes rows ranks by absolute values; a global
-        one ranks by its values, alike in all rows. See `splitcredit.methods`.
+        all, for up to 16 features. A method of `explain` ranks the features of a row by absolute
+        attributions; one of `importance` gives all rows the same order. See `splitcredit.methods`.
     y : (n_samples,), optional
         Targets of the rows, where the method needs them.
     progress : bool, optional
@@ -365,8 +365,9 @@ def faithfulness(
     """How much predictions move if the features that a ranking names first are perturbed.
 
     The squared prediction gap PG^2 of a set of features is the expected square of the change of the
-    prediction when they are perturbed; PGI^2 of a ranking is its mean over the first 1, 2, ...
-    features (gajewski2025, Eq. 2 and 3). Both are exact, without sampling.
+    prediction when they are perturbed; PGI^2 of a ranking is the mean of PG^2 of its first
+    feature, of its first two, and so on to all (gajewski2025, Eq. 2 and 3). Both are exact,
+    without sampling.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ class Forest:
         trees are averaged, raw scores of a boosted one, or values of a regressor.
     cover : float64 (n_nodes,)
         Weight of the training rows in the node; see `cover_kind`. Children add up to their parent
-        (within a relative 1e-4; measures use a child's share of the two).
+        (within a relative 1e-4; measures take a child's share of the sum of both).
     tree_offsets : int64 (n_trees + 1,)
         Nodes of tree ``t`` are ``tree_offsets[t]:tree_offsets[t + 1]``; the first is its root.
     feature_names : tuple of str
@@ -106,17 +106,17 @@ class Forest:
     training_hash : str, optional
         `hash_of` the training X, if it was given at conversion.
     column : int32 (n_nodes,), optional
-        Column of the prepared rows that a node compares; `feature` if not given. A split by
-        categories compares ``n_features + s``, the column of subset s of `categories`, with a
-        threshold of 0.5, and is still one of the `feature` that the subset is of.
+        Column of the prepared rows that a node tests; `feature` if not given. A split by
+        categories tests whether column ``n_features + s``, which `prepare` makes of subset s of
+        `categories`, is at most 0.5. It counts as a split on `feature`.
     categories : Categories, optional
         The subsets of categories that the model splits by, and the labels of the categories.
     missing_value : float, optional
         A number that counts as missing, as NaN does: `prepare` puts NaN in its place. Where x_dtype
         is float64, numbers up to 1e-35 from it are taken for it, as LightGBM takes them for 0.
     other_class : str, optional
-        Of a boosted model of two classes, which has one output, the score of the second: the first
-        class, whose score is minus that.
+        The first class of a boosted model of two classes. Its one output is the score of the
+        second class, and that of the first is minus this.
     several_targets : bool, optional
         Whether the outputs are several targets, or classes of them: none of them is the predicted
         one. If not given, names such as "y0" and "y1", or "y0=red" and "y1=long", say that.

@@ -145,7 +145,7 @@ def audit(
     ----------
     model : fitted model, Forest or path
         See `splitcredit.explain`. Copies of an estimator, also at the end of a pipeline, are fitted
-        beside noise. Of a Booster there are none, and the page says what is missing then.
+        beside noise. A Booster cannot be fitted anew; the page then says what is missing.
     X, y : array-like or DataFrame (n_samples, n_features), and (n_samples,)
         The training rows in their order.
     X_test, y_test : as X and y, optional

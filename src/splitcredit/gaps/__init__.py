@@ -1,8 +1,8 @@
 """How much a prediction moves when the features that a ranking names are perturbed.
 
 The squared prediction gap PG^2 of a set of features is the expected square of the change of the
-prediction when they are perturbed. PGI^2 of a ranking is its mean when the first 1, 2, ... features
-are perturbed, and PGU^2 when all but these are.
+prediction when they are perturbed. PGI^2 of a ranking is the mean of PG^2 of its first feature, of
+its first two, and so on to all; PGU^2 is that of the features which are left each time.
 
 - `perturbations`: what replaces the value of a perturbed feature;
 - `prediction_gap`: PG^2, PGI^2 and PGU^2 of gajewski2025, exactly;

@@ -70,10 +70,10 @@ def greedy_ranking(
     model, X, perturbation, scale, output
         See `prediction_gap.pg2`.
     arithmetic : {"double", "single"}
-        ``"double"``: gaps as `prediction_gap.pg2` gives them; equal are those within a relative
-        1e-14. ``"single"``: as the program of gajewski2025 works them out in single precision, see
-        `kernels.prediction_gap.single_precision`; equal are those that are the same number. Many
-        more are: gaps below 1e-7 times the squared prediction are lost.
+        ``"double"``: gaps as `prediction_gap.pg2` gives them. Two of them count as equal within a
+        relative 1e-14. ``"single"``: gaps as the program of gajewski2025 works them out in single
+        precision, see `kernels.prediction_gap.single_precision`. They count as equal if they are
+        the same number, which many are: below 1e-7 times the squared prediction they are lost.
     ties : int (n_features,) or (n_features, n_features), optional
         Indices of the features in the order in which equal ones are taken, for all places or, row
         by row, for each.

@@ -7,9 +7,9 @@ A noise has ``probability_below(t)``, P(Z < t), and ``probability_at_most``, ``p
 and ``probability_at_least`` in the same way, for a float or an array of any shape, which the result
 has too. Any object with these is a perturbation; sampling also needs ``draw(random, shape)``, which
 takes a numpy.random.Generator and gives independent values of Z, float64 of the shape.
-P(Z < t) should be accurate (relatively) where it is small, and so should P(Z > t); the noises here
-have median 0 and are. Noise with single values should be an `Empirical`: only its values meet
-thresholds as in the model, and others meet (threshold - x) / scale, which is rounded.
+P(Z < t) and P(Z > t) should have a small relative error where they are small, as they have for the
+noises here. Noise with single values should be an `Empirical`: its values are compared with
+thresholds as in the model, and those of other noise with (threshold - x) / scale, which is rounded.
 
 `Marginal` replaces the value instead. `FeatureWise` has a noise for every feature. `NAMES` are the
 noises that have a name.

@@ -77,9 +77,9 @@ def pg2(
     form that is used here. The result of a row has the same bytes for any other rows and any number
     of threads, and is never negative. It is as accurate as the probabilities of the noise,
     in both tails and where trees cancel each other: relative errors of 1e-16 to 1e-13. Where trees
-    cancel, the absolute error is at most about 2**-106 times the size of what cancels. A difference
-    of two tails keeps fewer digits where thresholds lie so close that little of the tail is between
-    them: a share s of it costs 1e-16 / s. Leaves that x' reaches with a probability below 1e-200
+    cancel, the absolute error is at most about 2**-106 times the size of what cancels. Digits
+    are lost where two thresholds lie so close that only a small share s of a tail is between them:
+    the relative error is then 1e-16 / s. Leaves that x' reaches with a probability below 1e-200
     are left out: a gap that only they make, as of normal noise beyond 30 scales, comes out as 0.
 
     `Empirical` noise is added to X as given, and noise with a density to the values as the model
@@ -188,8 +188,9 @@ def pgu2(
     """PGU^2: mean over k = 1, ..., d of PG^2 of all but the first k features.
 
     PGU of OpenXAI (Agarwal et al. 2022), which gajewski2025 names, with the square of Eq. 2 and the
-    k of Eq. 3: the same cuts of a ranking in two as `pgi2`, the other part perturbed. At k = d
-    nothing is perturbed and the gap is 0. Low is good here: what is ranked last should not matter.
+    mean over k of Eq. 3. A ranking is cut in two as for `pgi2`, and the other part is perturbed. At
+    k = d nothing is perturbed and the gap is 0. Low is good here: what is ranked last should not
+    matter.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 Source: gajewski2025, Comparison vs SHAP with Feature Removing, first method, and table 4. The
 prediction without the first k features of a row's ranking is the mean of f over independent draws
 of these features from their marginal distributions in a reference set; the error is its RMSE
-against the target. A ranking that names what matters makes it large.
+against the target. It is large if a ranking begins with the features that matter.
 """
 
 from __future__ import annotations

@@ -70,8 +70,8 @@ def pg2_sampled(
         Name or index; may be left out if there is one, or if there are two that add up to the same
         everywhere, see `prediction_gap.pg2`.
     numbers : int (n_pairs,), optional
-        Number of each pair, 0, 1, ... without it. Its noise depends on the number and not on the
-        pairs that are computed together: pass numbers to compute some pairs apart.
+        Number of each pair; 0, 1, ... if not given. The noise of a pair depends on its number
+        alone: pass the numbers if you compute only some of the pairs, with the same noise.
     draws : {"nested", "literal"}
         ``"nested"``: the estimate from n samples uses the first n of stream ``number % n_streams``
         of a pool. ``"literal"``: fresh noise for each pair and each count, as the paper has it;

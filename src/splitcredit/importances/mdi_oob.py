@@ -48,8 +48,8 @@ def importance(
         Products are added over the outputs. A single class is loecher2022, Eq. 22 and 23.
     divide_by : {"rows", "targets"}
         What n is: the number of the rows (Eq. 10), or the sum of their y (Eq. 11), which for a
-        class is the number of the rows in it. The second differs by a factor a tree, so it is
-        proportional to MDI only in the limit, not equal as printed.
+        class is the number of the rows in it. The second has another factor in every tree. So it
+        is not equal to MDI, as printed, but proportional to it in the limit of many rows.
 
     Returns
     -------

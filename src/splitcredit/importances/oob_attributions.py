@@ -75,8 +75,8 @@ def importance(
     The standard error is that of a mean over rows, the spread over the rows divided by the root of
     their number. It takes the trees as given, and leaves out that they are grown on the same rows.
     With ``"centered_y"`` the value is a covariance, and the spread is the root of 2 times that of
-    ``(y_i - mean y) (phi_i - mean phi)``: without signal, two rows of which each is explained by
-    trees with the other have products that are alike.
+    ``(y_i - mean y) (phi_i - mean phi)``: without signal, two rows have similar products
+    if each is explained by trees that were grown on the other.
 
     Examples
     --------

@@ -99,8 +99,9 @@ def importance(
     min_child_inbag : int, optional
         The same for in-bag rows; ``zeroLeaf`` with in-bag weights.
     correction : {"none", "own", "oob"}, optional
-        Factor n / (n - 1) on impurities (PG with a hat): n of the rows the impurity is of, or of
-        the out-of-bag rows for both, as the author's program of 2020 had it.
+        Factor n / (n - 1) on impurities (PG with a hat). n is the number of the rows whose impurity
+        it is (``"own"``), or of the out-of-bag rows for both impurities (``"oob"``), as in the
+        author's program of 2020.
     per_row : bool, optional
         Whether the decreases are divided by the weight of the root. If not, they are in units of
         rows times impurity, as in the R packages.

@@ -26,8 +26,8 @@ def importance(
     Parameters
     ----------
     model : fitted estimator, or Forest that averages trees
-        An estimator is asked itself, so also pipelines and models that no Forest can hold are
-        taken. The features are the columns of X.
+        An estimator itself predicts, so pipelines are taken, and models that cannot be converted.
+        The features are the columns of X.
     X : array-like or DataFrame (n_samples, n_features)
         Rows that the model was not fitted on, to tell features from noise.
     y : (n_samples,)

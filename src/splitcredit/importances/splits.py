@@ -26,13 +26,13 @@ def importance(
         ``"weight"``: the number of splits (``"split"`` of LightGBM). ``"total_gain"``: the sum of
         their gains (``"gain"`` of LightGBM), which only fitted models of XGBoost and LightGBM know;
         ``"total_cover"``: the sum of the covers of their nodes. ``"gain"`` and ``"cover"`` are
-        these by the number of splits, 0 for features without one.
+        these divided by the number of splits, and 0 for features without one.
 
     Returns
     -------
     Importance
         In units of the count, of the training loss or of the cover. ``"weight"`` and both covers
-        are read from the converted trees: of those that ``predict`` uses.
+        are counted in the converted trees, which are those that ``predict`` uses.
 
     Raises
     ------

@@ -38,8 +38,9 @@ def explain(
     forest : Forest or fitted model
     X : array-like or DataFrame (n_samples, n_features)
     background : array-like or DataFrame (n_background, n_features)
-        The rows z that unknown features are taken from. Rows that are alike to a leaf are counted
-        and treated as one there, so the time grows more slowly than their number.
+        The rows z that unknown features are taken from. Rows that meet the same conditions on
+        the path to a leaf are counted and treated as one there, so the time grows more slowly than
+        their number.
     output : "all", "predicted", or the name or index of one output
         ``"predicted"`` explains, for each row, its own predicted class.
     model_output : {"raw", "probability", "log_loss", "squared_error"}
