@@ -271,7 +271,7 @@ def _name_settings(axis, settings):
         if start:
             axis.axvline(start - 0.5, color="0.8", lw=0.8)
     axis.grid(False, axis="x")
-    axis.text(-0.02, -0.02, r"$\sigma$", transform=axis.transAxes, ha="right", va="top", fontsize=9)
+    axis.set_xlabel(r"noise $\sigma$, for each data set and model", labelpad=38)
 
 
 def statements(table):
