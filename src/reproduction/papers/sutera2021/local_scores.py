@@ -59,14 +59,14 @@ def draw(table):
         for subfigure, (dataset, ks) in zip(figure.subfigures(1, 2), KS.items(), strict=True):
             _block(subfigure, table[table["dataset"] == dataset], dataset, ks)
         return figure
-    figure = panels.figure(figsize=(10, 12.4))
+    figure = panels.figure(figsize=(11.4, 11))
     *blocks, summary = figure.subfigures(3, 1, height_ratios=[2, 2, 1])
     for subfigure, (dataset, ks) in zip(blocks, KS.items(), strict=True):
         _block(subfigure, table[table["dataset"] == dataset], dataset, ks[-1:])
     axes = summary.subplots(1, len(KS), sharey=True)
     for axis, (dataset, ks) in zip(axes, KS.items(), strict=True):
         _summary(axis, table[table["dataset"] == dataset], dataset, ks)
-    axes[0].set_ylabel("least correlation of two measures")
+    axes[0].set_ylabel("least correlation\nof two measures")
     axes[0].set_ylim(axes[0].get_ylim()[0] - 0.2, 1.05)  # room for the legends
     return figure
 
@@ -111,7 +111,7 @@ def _block(figure, table, dataset, ks):
     for axis, (measure, k) in zip(axes[1:, 0], rows, strict=True):
         text = f"{MEASURES[measure]}\nK = {k}"
         axis.set_ylabel(text, rotation=0, ha="right", va="center", fontsize=8)
-    _scale(figure, axes, norm, dataset)
+    _scale(figure, axes, norm, LINEAR[dataset], "bottom" if len(ks) > 1 else "right")
     figure.suptitle(f"{dataset}: scores of each {_ROWS[dataset][1]}")
 
 
@@ -125,16 +125,16 @@ def _norm(values, linear):
     return colors.AsinhNorm(linear, -limit, limit)
 
 
-def _scale(figure, axes, norm, dataset):
+def _scale(figure, axes, norm, linear, place):
     from matplotlib import cm
 
-    linear, limit = LINEAR[dataset], norm.vmax
+    limit = norm.vmax
     inner = [limit / 2] if linear is None else [linear, 0.1]
     ticks = [*(-t for t in (limit, *inner[::-1])), 0, *inner, limit]
     bar = figure.colorbar(
         cm.ScalarMappable(norm, pictures.MAP),
         ax=axes,
-        orientation="horizontal",
+        location=place,
         shrink=0.75,
         aspect=40,
         pad=0.02,
