@@ -154,9 +154,12 @@ def draw(table):
             color="0.3",
         )
     axis.plot([], [], "|", color="0.45", ms=7, label="limit: what roundings may add up to")
-    axis.plot([], [], "o", color="0.45", ms=5, mec="white", label="one model")
+    axis.plot(
+        [], [], "o", color="0.45", ms=5, mec="white", label="one model (marks differ by package)"
+    )
     figure.legend(loc="outside lower center", ncols=2, fontsize=8)
-    axis.set_xlabel("largest difference from ours / largest value")
+    axis.set_xlabel("largest difference from our values / largest value")
+    axis.set_title("How far the values of other packages are from ours", pad=18)
     return figure
 
 

@@ -4,6 +4,8 @@ The estimate from i iterations uses the first i samples of a stream, so the poin
 not independent of each other (the paper draws anew for each). The expected error is the same.
 """
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 
@@ -11,6 +13,7 @@ from reproduction.figures import COLORS, panels
 from reproduction.papers import around, finding
 from reproduction.papers.gajewski2025._settings import (
     DATASETS,
+    DESCRIBED,
     METHODS,
     MODELS,
     N_FEATURES,
@@ -26,12 +29,11 @@ ERRORS = "gajewski2025_sampling/sampling_error"
 TOP = 0.15
 # The stated power of i is 1/2, a half in the first decimal.
 POWER, HALF_DIGIT = -0.5, 0.05
-# Standard errors to either side of a value, in bands and intervals.
+# Standard errors to either side of a value, in intervals.
 K = 3
 # "Often": one pair in ten.
 OFTEN = 0.1
 SCALES = ("linear", "log")
-_GUIDE, _SHADE = "0.35", 0.25
 _STYLES = {"mc": (COLORS["blue"], "o"), "halton": (COLORS["vermilion"], "s")}
 _COLUMNS = ["variant", "dataset", "model", "sigma", "method", "iterations", "value"]
 _COLUMNS += ["standard_error", "exact_mean", "zero_share", "n_pairs"]
@@ -62,57 +64,28 @@ def compute(inputs, dataset: str, model: str, sigmas: list[float] | None = None)
 
 
 def draw(table):
-    """For each variant the paper's axes, and both axes logarithmic; one sigma a column.
-
-    One sigma's panels stand side by side.
-    """
+    """The paper's axes, then both axes logarithmic; a column a sigma if there are several."""
     dataset, model = table[["dataset", "model"]].iloc[0]
-    sigmas, variants = sorted(table["sigma"].unique()), table["variant"].unique().tolist()
-    cells = [(v, scale, sigma) for v in variants for scale in SCALES for sigma in sigmas]
-    n_columns = len(sigmas) if len(sigmas) > 1 else len(SCALES)
-    n_rows = len(cells) // n_columns
-    # Points that lie low on the paper's axes are seen on the logarithmic ones, which get more room.
-    ratios = [0.8 if cells[n_columns * row][1] == "linear" else 1 for row in range(n_rows)]
-    ratios = ratios if len(sigmas) > 1 else [1] * n_rows
-    width, height = 2.9 * n_columns + 1.2, 2.2 * sum(ratios) + 2
+    sigmas = sorted(table["sigma"].unique())
+    is_one = len(sigmas) == 1
+    shape = (1, 2) if is_one else (2, len(sigmas))
     figure, axes = panels.subplots(
-        n_rows,
-        n_columns,
-        figsize=(width, height),
-        squeeze=False,
-        sharey="row" if len(sigmas) > 1 else False,
-        height_ratios=ratios,
-        layout="none",
+        *shape, figsize=(9.2, 4 if is_one else 6.6), sharey=False if is_one else "row"
     )
-    around = {"left": 0.8 / width, "right": 1 - 0.3 / width, "wspace": 0.17, "hspace": 0.42}
-    around |= {"bottom": 1.05 / height, "top": 1 - 0.95 / height}
-    figure.subplots_adjust(**around)
-    tops = {v: _top(table[table["variant"] == v]) for v in variants}
-    for axis, (variant, scale, sigma) in zip(axes.flat, cells, strict=True):
-        _panel(axis, table[(table["variant"] == variant) & (table["sigma"] == sigma)], scale)
+    for axis, (scale, sigma) in zip(axes.flat, product(SCALES, sigmas), strict=True):
+        _panel(axis, table[table["sigma"] == sigma], scale)
         if scale == "linear":
-            axis.set_ylim(0, tops[variant])
-        axis.set_title(rf"$\sigma$ = {sigma}, {_words(variant, dataset, model)}", fontsize=9)
-    for axis in axes[-1]:
-        axis.set_xlabel("iterations i")
-    for axis in axes[:, 0]:
-        axis.set_ylabel("NMAE")
+            axis.set_ylim(0, _top(table))
+        words = ", logarithmic" if scale == "log" else ""
+        axis.set_title(rf"noise $\sigma$ = {sigma}{words}")
+        axis.set_xlabel("iterations i (samples for a pair)")
+    for axis in axes.flat if is_one else axes[:, 0]:
+        axis.set_ylabel("NMAE (share of the mean gap)")
     panels.letter(axes)
-    figure.legend(handles=_key(), loc="lower center", ncols=2)
-    figure.suptitle("\n".join(_headings(table, dataset, model)), y=1 - 0.1 / height, fontsize=10)
+    handles = axes.flat[-1].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=3)
+    figure.suptitle("\n".join(_headings(table, dataset, model)), fontsize=10)
     return figure
-
-
-def _key():
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    methods = [
-        Line2D([], [], ls="--", lw=1, color=color, marker=marker, ms=3, label=METHODS[method])
-        for method, (color, marker) in _STYLES.items()
-    ]
-    band = Patch(fc=_GUIDE, alpha=_SHADE, label=f"{K} standard errors to each side")
-    return [*methods, Line2D([], [], ls=":", color=_GUIDE, label="slope $-1/2$"), band]
 
 
 def _words(variant, dataset, model):
@@ -125,8 +98,10 @@ def _headings(table, dataset, model):
     pairs = table.groupby("variant", sort=False)["n_pairs"].first()
     words = [f"{n:.0f} pairs ({_words(v, dataset, model)})" for v, n in pairs.items()]
     pairs_text = f"{pairs.iloc[0]:.0f} pairs of a row and a set of features"
-    yield f"{DATASETS[dataset]}, {MODELS[model]}: NMAE, a share of the mean gap"
-    yield pairs_text if pairs.nunique() == 1 else ", ".join(words)
+    yield f"{DATASETS[dataset]}, {MODELS[model]}: error of sampling against iterations"
+    pairs_text = pairs_text if pairs.nunique() == 1 else ", ".join(words)
+    largest = K * (table["standard_error"] / table["value"]).max()
+    yield f"{pairs_text}; {K} standard errors: at most {100 * largest:.0f} % of a value"
     if not_printed(dataset, model):
         yield f"Print is of another tree: {not_printed(dataset, model)}"
 
@@ -137,26 +112,24 @@ def _top(rows):
 
 
 def _panel(axis, rows, scale):
-    for method, (color, marker) in _STYLES.items():
-        curve = rows[rows["method"] == method].sort_values("iterations")
-        i, value, error = (curve[n].to_numpy() for n in ("iterations", "value", "standard_error"))
-        low = np.maximum(value - K * error, value / 10)
-        axis.fill_between(i, low, value + K * error, color=color, alpha=_SHADE, lw=0)
-        axis.plot(i, value, ls="--", lw=1.0, color=color, marker=marker, ms=3)
-        if scale == "log":
-            axis.plot(i, _guide(method, i, value), ls=":", lw=1.0, color=_GUIDE)
-    if scale == "log":
-        axis.set(xscale="log", yscale="log")
-    else:
+    for (method, (color, marker)), variant in product(_STYLES.items(), rows["variant"].unique()):
+        curve = rows[(rows["method"] == method) & (rows["variant"] == variant)]
+        curve = curve.sort_values("iterations")
+        words = _words(variant, *curve[["dataset", "model"]].iloc[0])
+        # Rings, which show points within them.
+        style = {"ls": "--", "mfc": "none", "ms": 6.5} if variant == DESCRIBED else {"ms": 4}
+        style |= {"color": color, "marker": marker, "label": f"{METHODS[method]}, {words}"}
+        axis.plot(curve["iterations"], curve["value"], lw=1, **style)
+    if scale == "linear":
         axis.set_xlim(left=0)
         axis.locator_params(axis="x", nbins=5)
-
-
-def _guide(method, i, value):
-    """A line of slope -1/2: above the higher curve, and below the lower one, between no two."""
-    if method == "mc":
-        return 1.6 * value[0] * np.sqrt(i[0] / i)
-    return value[-1] / 1.6 * np.sqrt(i[-1] / i)
+        return
+    # Above all curves and below them, between no two.
+    ends = rows["iterations"].agg(["min", "max"]).to_numpy()
+    fall = (ends / ends[0]) ** POWER
+    guides = np.outer(fall, (1.6 * rows["value"].max(), rows["value"].min() / fall[-1] / 1.6))
+    axis.plot(ends, guides, ls=":", lw=1, color="0.35", label=("slope $-1/2$", "_below"))
+    axis.set(xscale="log", yscale="log")
 
 
 def statements(table):

@@ -196,39 +196,32 @@ def _accurate(errors, seconds, method):
 
 
 def draw(table):
-    """Seconds at the printed iterations, and the errors at equal time, printed and ours."""
-    figure, axes = panels.subplots(2, 1, figsize=(9.6, 8.6), height_ratios=[1, 1.5], layout="none")
-    figure.subplots_adjust(left=0.085, right=0.985, bottom=0.2, top=0.96, hspace=0.36)
-    _draw_seconds(axes[0], table)
-    _draw_errors(axes[1], table)
+    """A column a method: seconds at the printed iterations; errors there and at equal time."""
+    settings = _settings_of(table)
+    places = [settings[key] for key in table[_KEY].itertuples(index=False, name=None)]
+    table = table.assign(place=places)
+    figure, axes = panels.subplots(2, 2, figsize=(11, 8), sharex=True, sharey="row")
+    whats = ("time at the printed iterations", "error in the exact algorithm's time")
+    for column, method in zip(axes.T, METHODS, strict=True):
+        _draw_seconds(column[0], table, method)
+        _draw_errors(column[1], table[(table["part"] == "nmae") & (table["method"] == method)])
+        for axis, what in zip(column, whats, strict=True):
+            axis.set_title(f"{METHODS[method]}: {what}")
+            _name_settings(axis, settings)
+    axes[0, 0].set_ylabel("CPU seconds for a pair, one thread")
+    axes[1, 0].set_ylabel("NMAE (share of the mean gap)")
     panels.letter(axes)
-    figure.legend(handles=_key(), loc="lower center", ncols=2, fontsize=8)
+    axes[0, 0].legend(loc="upper left")
+    axes[1, 0].legend(loc="lower left")
     return figure
 
 
-_DRAWN = ((PRINTED, "*", 8), (CLOSEST, "s", 4.5), (NO_SETUP, "^", 5), (SHARED, "o", 5))
-# Side by side, so that no mark covers another.
-_SHIFTS = {"mc": -0.13, "halton": 0.13}
-_METHOD_COLORS = {"mc": COLORS["blue"], "halton": COLORS["vermilion"]}
-
-
-def _key():
-    from matplotlib.lines import Line2D
-
-    marks = [
-        Line2D([], [], ls="", color="0.3", marker=marker, ms=size, label=words, **_filled(words))
-        for words, marker, size in _DRAWN
-    ]
-    methods = [
-        Line2D([], [], ls="-", lw=3, color=color, label=METHODS[method])
-        for method, color in _METHOD_COLORS.items()
-    ]
-    return [*methods, *marks]
-
-
-def _filled(comparison):
-    # Stars are drawn above marks in the same place, which remain visible around them.
-    return {"markerfacecolor": "white", "zorder": 3} if comparison == PRINTED else {}
+_DRAWN = (
+    (PRINTED, "*", "black", 8),
+    (CLOSEST, "s", "blue", 4.5),
+    (NO_SETUP, "^", "orange", 5),
+    (SHARED, "o", "vermilion", 5),
+)
 
 
 def _settings_of(table):
@@ -238,62 +231,47 @@ def _settings_of(table):
     return {key: place for place, key in enumerate(key for key in order if key in present)}
 
 
-def _draw_seconds(axis, table):
-    places = _settings_of(table)
-    row_places = [places[key] for key in table[_KEY].itertuples(index=False, name=None)]
-    table = table.assign(place=row_places)
+def _draw_seconds(axis, table, method):
     exact = table[(table["part"] == "a pair") & (table["method"] == "exact")]
-    axis.semilogy(exact["place"], exact["value"], "D", color=COLORS["black"], ms=4, label="exact")
-    for method, noise in product(METHODS, (_clocks.FRESH, _clocks.SHARED)):
+    axis.semilogy(exact["place"], exact["value"], "D", color="black", ms=4, label="exact algorithm")
+    for noise, mark, color in ((_clocks.FRESH, "s", "blue"), (_clocks.SHARED, "o", "vermilion")):
         rows = table[(table["method"] == method) & (table["noise"] == noise)]
         by_part = rows.pivot(index=["place", *_KEY], columns="part", values="value").reset_index()
         counts = [
             printed_iterations()[(*key, method)] for key in by_part[_KEY].itertuples(index=False)
         ]
         seconds = by_part["a pair"] + by_part["a sample"] * np.array(counts)
-        filled = {} if noise == _clocks.FRESH else {"markerfacecolor": "none"}
-        style = {"color": _METHOD_COLORS[method], "ms": 4.5, "label": f"{METHODS[method]}, {noise}"}
-        axis.semilogy(by_part["place"] + _SHIFTS[method], seconds, "o", **style, **filled)
-    axis.set_ylabel("CPU seconds a pair, one thread")
-    axis.set_title("Our seconds at the printed iterations")
-    axis.legend(loc="upper left", ncols=2)
-    low, high = axis.get_ylim()
-    axis.set_ylim(low, high * 12)
-    _name_settings(axis, places)
+        style = {"color": COLORS[color], "ms": 4.5, "label": f"sampling, {noise}"}
+        axis.semilogy(by_part["place"], seconds, mark, **style)
 
 
 def _draw_errors(axis, table):
-    places = _settings_of(table)
-    table = table[table["part"] == "nmae"]
-    row_places = [places[key] for key in table[_KEY].itertuples(index=False, name=None)]
-    table = table.assign(place=row_places)
-    for (comparison, marker, size), method in product(_DRAWN, METHODS):
-        rows = table[(table["comparison"] == comparison) & (table["method"] == method)]
-        x, value = rows["place"] + _SHIFTS[method], rows["value"]
-        bars = np.abs(rows[["low", "high"]].to_numpy().T - value.to_numpy())
-        filled = _filled(comparison)
-        style = {"color": _METHOD_COLORS[method], "ms": size, "marker": marker, "ls": ""}
-        axis.errorbar(x, value, bars, elinewidth=0.7, **style, **filled)
+    for comparison, marker, color, size in _DRAWN:
+        rows = table[table["comparison"] == comparison]
+        bars = np.abs(rows[["low", "high"]].to_numpy().T - rows["value"].to_numpy())
+        style = {"color": COLORS[color], "ms": size, "marker": marker, "ls": ""}
+        # Stars are drawn above marks in the same place, which remain visible around them.
+        style |= {"mfc": "white", "zorder": 3} if comparison == PRINTED else {}
+        axis.errorbar(rows["place"], rows["value"], bars, elinewidth=0.7, label=comparison, **style)
     axis.set_yscale("log")
-    axis.set_ylabel("NMAE, share of the mean gap")
-    axis.set_title("Error of sampling: at the printed iterations, and at equal time by our clock")
-    _name_settings(axis, places)
 
 
-def _name_settings(axis, places):
-    keys = list(places)
+def _name_settings(axis, settings):
+    keys = list(settings)
     axis.set_xticks(range(len(keys)), [f"{sigma:g}" for _, _, sigma in keys], fontsize=8)
+    axis.tick_params(labelbottom=True)
     axis.set_xlim(-0.7, len(keys) - 0.3)
     starts = [k for k, key in enumerate(keys) if k == 0 or key[:2] != keys[k - 1][:2]]
     for start, end in zip(starts, [*starts[1:], len(keys)], strict=True):
         dataset, model, _ = keys[start]
+        words = DATASETS[dataset].replace(" ", "\n") + f"\n{MODELS[model]}"
         style = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
         style |= {"xytext": (0, -17), "ha": "center", "va": "top", "fontsize": 7.5}
-        axis.annotate(f"{DATASETS[dataset]},\n{MODELS[model]}", ((start + end - 1) / 2, 0), **style)
+        axis.annotate(words, ((start + end - 1) / 2, 0), **style)
         if start:
             axis.axvline(start - 0.5, color="0.8", lw=0.8)
     axis.grid(False, axis="x")
-    axis.text(-0.02, -0.02, r"$\sigma$", transform=axis.transAxes, ha="right", va="top", fontsize=9)
+    axis.set_xlabel(r"noise $\sigma$, for each data set and model", labelpad=38)
 
 
 def statements(table):

@@ -25,16 +25,16 @@ from reproduction.papers.loecher2022._titanic import (
 )
 
 PANELS = {
-    "mda": "MDA: loss of out-of-bag accuracy",
-    "mdi_rows": "MDI (rows x Gini impurity)",
-    "cfc": "CFC: mean |contribution| to P(survived)",
+    "mda": ("MDA (permutation)", "loss of out-of-bag accuracy"),
+    "mdi_rows": ("MDI", "fall of impurity (rows x Gini)"),
+    "cfc": ("CFC (Saabas)", "mean |contribution| to P(survived)"),
 }
 BIASED = {"mdi_rows": "MDI", "cfc": "CFC"}
 UNBIASED = {"mda": "MDA"}
 # These are not in the paper's figure, which shows no other debiased measure.
 DEBIASED = {"pg_051_inbag": "PG(0.5, 1)", "air": "AIR", "pg_hat_10": "PGhat(1, 0)"}
 R = "R, randomForest"
-_DIAMONDS = "MDI of R's randomForest"
+_DIAMONDS = "MDI of R's randomForest (B only)"
 
 
 def compute(inputs, recorded=None) -> pd.DataFrame:
@@ -54,29 +54,21 @@ def compute(inputs, recorded=None) -> pd.DataFrame:
 
 
 def draw(table):
-    """MDA on top, MDI left, CFC right; gray is the control."""
-    figure = panels.figure(figsize=(9, 5.8), layout="none")
-    places = {
-        "mda": (0.11, 0.61, 0.6),
-        "mdi_rows": (0.11, 0.14, 0.36),
-        "cfc": (0.62, 0.14, 0.36),
-    }
-    for name, title in PANELS.items():
-        left, bottom, width = places[name]
-        axis = figure.add_axes((left, bottom, width, 0.31))
+    """MDA, MDI and CFC; gray is the control."""
+    figure, axes = panels.subplots(1, 3, figsize=(10.4, 3.6), sharey=True)
+    for axis, (name, (title, unit)) in zip(axes, PANELS.items(), strict=True):
         _titanic.draw_bars(axis, table, name)
         _draw_r(axis, table, name)
         axis.locator_params(axis="x", nbins=6)
-        axis.set_xlabel(title)
-    panels.letter(figure.axes)
+        axis.set(title=title, xlabel=unit)
+    panels.letter(axes)
     # R's diamonds stand on the bars, and so after them.
-    entries = zip(*figure.axes[1].get_legend_handles_labels(), strict=True)
+    entries = zip(*axes[1].get_legend_handles_labels(), strict=True)
     handles, labels = zip(*sorted(entries, key=lambda entry: entry[1] == _DIAMONDS), strict=True)
-    figure.legend(handles, labels, loc="center left", bbox_to_anchor=(0.735, 0.765))
+    legend = figure.legend(handles, labels, loc="outside lower center", ncols=3)
     number = table.loc[table["case"] == AS_THEY_ARE, "n"].max()
-    note = LINES.format(number).capitalize() + "; mtry 2."
-    figure.text(0.5, 0.015, note, ha="center", fontsize=8, color="0.35", style="italic")
-    figure.suptitle("Titanic: of these three, only MDA gives PassengerId nothing", y=0.98)
+    legend.set_title(f"bars: means; {LINES.format(number)}; mtry 2")
+    figure.suptitle("Titanic: of these three, only MDA gives PassengerId nothing")
     return figure
 
 

@@ -39,6 +39,12 @@ TREES = (1, 4, 16, 64, 256)
 DEPTHS = (4, 8, 16, 32, 64)
 HEIGHTS = (2, 4, 6, 8, 10)
 SWEEP_ROWS = 256
+# What grows in each sweep, its axis, and for what the time is taken.
+_GROWTH = {
+    "T": ("more trees", "number of trees", ""),
+    "D": ("deeper trees", "depth", ",\nfor each node"),
+    "L": ("more leaves", "leaves of a tree", ""),
+}
 # CPU seconds of a call that is timed once.
 LONG = 0.5
 # Two timings of the same work on a busy machine are this many times apart at most.
@@ -182,18 +188,21 @@ def _seconds(explain, X):
 
 
 def draw(table):
-    """One row and a batch by method, and time against T, D and L."""
-    figure, axes = panels.subplots(1, 3, figsize=(11.4, 4.8), width_ratios=[1, 1.15, 1.25])
+    """One row and a batch by method; below, time against T, D and L."""
+    figure = panels.figure(figsize=(10, 8))
+    above, below = figure.subfigures(2, 1, height_ratios=[1.45, 1])
+    methods, growth = above.subplots(1, 2), below.subplots(1, len(_GROWTH))
     rows = table[table["part"] == "rows"]
-    for axis, n in zip(axes, sorted(rows["rows"].unique()), strict=False):
+    for axis, n in zip(methods, sorted(rows["rows"].unique()), strict=False):
         _methods_by_model(axis, rows[rows["rows"] == n], n)
-    axes[1].set_yticklabels([])
-    _curves(axes[2], table)
-    panels.letter(axes)
+    methods[1].set_yticklabels([])
+    for axis, sweep in zip(growth, _GROWTH, strict=True):
+        _growth(axis, table[table["sweep"] == sweep], *_GROWTH[sweep])
+    panels.letter([*methods, *growth])
     first = rows.iloc[0]
-    models = " and ".join(rows["model"].unique())
     sizes = f"{first['trees']:.0f} trees, {first['features']:.0f} features"
-    figure.suptitle(f"Models of {models}: {sizes}; one thread", fontsize=10)
+    above.suptitle(f"CPU time of SHAP values, one thread; models of {sizes}", fontsize=10)
+    below.suptitle(f"How the time of {OURS} grows; exponents are fitted to all points", fontsize=10)
     return figure
 
 
@@ -209,6 +218,7 @@ def _methods_by_model(axis, rows, n):
             scaled = f" ({row.timed_rows:.0f} rows timed)" if row.timed_rows < row.rows else ""
             text = f"{panels.seconds(row.value)}{scaled}"
             style = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
+            style["bbox"] = {"fc": "white", "ec": "none", "pad": 0.5}
             axis.annotate(text, (row.value, len(labels)), fontsize=8, **style)
             labels.append(row.method)
     axis.axvline(FRACTION, color=COLORS["black"], lw=0.8, ls=":", zorder=0)
@@ -226,24 +236,19 @@ def _methods_by_model(axis, rows, n):
     axis.set_title("One row" if n == 1 else f"{n:.0f} rows")
 
 
-def _curves(axis, table):
-    slopes = table[table["part"] == "exponent"].set_index("sweep")["value"]
-    names = {
-        "T": ("trees", "blue", "o"),
-        "D": ("depth, for each node", "vermilion", "s"),
-        "L": ("leaves", "green", "^"),
-    }
-    for sweep, (name, color, marker) in names.items():
-        cost = table[(table["part"] == "cost") & (table["sweep"] == sweep)]
-        value = cost["value"] / (cost["size"] if sweep == "D" else 1)
-        label = f"{name}: exponent {slopes[sweep]:.2f}"
-        axis.loglog(cost["size"], value, color=COLORS[color], marker=marker, ms=4, label=label)
-    low, high = axis.get_ylim()
-    axis.set_ylim(low, high * 30)  # room for the legend
-    axis.set_xlabel("number of trees, depth, or number of leaves")
-    axis.set_ylabel(f"CPU seconds for {SWEEP_ROWS} rows; depth: for each node")
-    axis.set_title(f"{OURS}, growth")
-    axis.legend(fontsize=8, loc="upper left", title="exponents are fitted to all points")
+def _growth(axis, rows, title, label, per):
+    cost = rows[rows["part"] == "cost"]
+    value = cost["value"] / (cost["size"] if per else 1)
+    axis.loglog(cost["size"], value, color=COLORS["blue"], marker="o", ms=4)
+    axis.set_xticks(cost["size"], [f"{size:.0f}" for size in cost["size"]])
+    axis.set_xticks([], minor=True)
+    # Whole powers of ten, or no number may stand at the axis.
+    exponents = np.log10([value.min(), value.max()])
+    axis.set_ylim(10 ** np.floor(exponents[0]), 10 ** np.ceil(exponents[1]))
+    axis.set_xlabel(label)
+    axis.set_ylabel(f"CPU seconds, {SWEEP_ROWS} rows{per}")
+    slope = rows.loc[rows["part"] == "exponent", "value"].iloc[0]
+    axis.set_title(f"{title}: exponent {slope:.2f}")
 
 
 def statements(table):

@@ -152,17 +152,12 @@ def draw(table):
             axis.vlines(x, by_size["min"], by_size["max"], **style)
             expected = table[(table["part"] == "expected") & (table["measure"] == measure)]
             if part == "trees":
-                axis.loglog(expected["size"], expected["value"], ls=":", color="0.2", lw=1)
+                label = "by the variance between trees" if measure == "local" else None
+                style = {"ls": ":", "color": "0.2", "lw": 1, "label": label}
+                axis.loglog(expected["size"], expected["value"], **style)
         axis.set_ylabel("root mean square error (bits)")
         axis.legend(loc="lower left")
     axes[1].set(title="Led, ten rows", xlabel="trees")
-    axes[1].annotate(
-        "dotted: by the variance between trees",
-        (0.98, 0.95),
-        ha="right",
-        xycoords="axes fraction",
-        fontsize=7.5,
-    )
     axes[2].set(title="Led with noise, growing samples", xlabel="rows drawn")
     panels.letter(axes)
     figure.suptitle(

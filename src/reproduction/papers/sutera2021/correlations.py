@@ -17,7 +17,8 @@ _PAIRS = {
 # The largest K draws all features, which tells the data sets apart.
 _DATASETS = {7: "led", 64: "digits"}
 _ROWS = {"led": "Led, ten displays", "digits": "Digits"}
-# Up to this number, values of K are marked one by one.
+_RANGE = "lowest to highest sample"
+# Below this number, values of K are named one by one.
 _FEW = 20
 _SEEN = "a change of the shaded area that a reader of the figure, whose axis is 1 high, sees"
 
@@ -31,38 +32,39 @@ def compute(inputs) -> pd.DataFrame:
 
 
 def draw(table):
-    """A row a correlation, a column a pair: means over the samples, [min, max] shaded."""
-    figure, axes = panels.subplots(2, 3, figsize=(9, 5.2), sharex=True, sharey="row")
+    """A row a correlation, a column a pair: means over the samples, [min, max] shaded.
+
+    Each panel has the means of all pairs, its own as a thick line.
+    """
+    dataset, ks = _DATASETS[table["k"].max()], sorted(table["k"].unique())
+    figure, axes = panels.subplots(2, 3, figsize=(9, 5.8), sharex=True, sharey="row")
     for row, correlation in zip(axes, ("pearson", "spearman"), strict=True):
         rows_of_correlation = table[table["correlation"] == correlation]
         cells = rows_of_correlation.pivot_table(
             index="k", columns=["reference", "versus", "statistic"], values="value"
         )
         closest = max(_PAIRS, key=lambda pair: cells[(*pair, "mean")].mean())
-        for axis, (pair, (label, color)) in zip(row, _PAIRS.items(), strict=True):
-            for other_pair in _PAIRS:
-                if other_pair != pair:
-                    axis.plot(
-                        cells.index, cells[(*other_pair, "mean")], color="0.7", lw=0.8, zorder=1
-                    )
+        for axis, (pair, (name, color)) in zip(row, _PAIRS.items(), strict=True):
+            for of, (label, line_color) in _PAIRS.items():
+                style = {"lw": 2.4, "zorder": 3} if of == pair else {"lw": 1}
+                axis.plot(ks, cells[(*of, "mean")], color=line_color, label=label, **style)
             low, high = cells[(*pair, "min")], cells[(*pair, "max")]
-            axis.fill_between(cells.index, low, high, color=color, alpha=0.2, lw=0)
-            style = {"marker": ".", "ms": 4} if len(cells) < _FEW else {}
-            axis.plot(cells.index, cells[(*pair, "mean")], color=color, **style)
-            word = ", the closest pair" if pair == closest else ""
-            axis.set_title(f"{label}\n{correlation.capitalize()}{word}", fontsize=9)
-        row[0].set_ylabel("correlation of absolute scores")
+            axis.fill_between(ks, low, high, color="0.87", lw=0, zorder=0, label=_RANGE)
+            axis.set_title(name, color=color)
+            words = f"lowest sample: {low.min():.2f}"
+            words += "\nclosest pair: its mean is the largest" if pair == closest else ""
+            axis.text(0.03, 0.03, words, transform=axis.transAxes, va="bottom", fontsize=8)
+        row[0].set_ylabel(f"{correlation.capitalize()} correlation\nof absolute scores")
     for axis in axes[1]:
         axis.set_xlabel("K, features drawn at a node")
-        ks = sorted(table["k"].unique())
         axis.set_xticks(ks if len(ks) < _FEW else [ks[0], *ks[15::16]])
     panels.letter(axes)
-    dataset = _DATASETS[table["k"].max()]
-    figure.suptitle(
-        f"{_ROWS[dataset]}; extra-trees, random_state 0. Line: mean over the samples, shaded: from "
-        "the least to the\nlargest sample, gray: means of the other two pairs",
-        fontsize=8.5,
-    )
+    lines = axes[0, 0].get_legend_handles_labels()
+    legend = figure.legend(*lines, loc="outside lower center", ncols=4)
+    legend.set_title("lines: means over the samples, thick for the pair of the panel")
+    for line in legend.get_lines():
+        line.set_linewidth(1.6)
+    figure.suptitle(f"{_ROWS[dataset]}: how two measures' scores of a sample correlate")
     return figure
 
 

@@ -184,6 +184,7 @@ def draw(table):
     axis.set_xscale("log")
     axis.set_xlim(summary["min"].min() / 3, summary["max"].max() * 8)
     axis.set_xlabel("CPU seconds for all rows, one thread; points: medians, lines: extremes")
+    axis.set_title("What local and global scores cost beside a prediction")
     return figure
 
 

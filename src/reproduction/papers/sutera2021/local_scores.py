@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction.datasets import digits, led
-from reproduction.figures import panels, pictures
+from reproduction.figures import COLORS, panels, pictures
 from reproduction.papers import around, finding
 from reproduction.papers.sutera2021 import _led_limit
 from reproduction.papers.sutera2021.figure7 import SIMILAR
@@ -21,7 +21,12 @@ MEASURES = {"local_mdi": "local MDI", "saabas": "Saabas", "tree_shap": "TreeSHAP
 # On digits most pixels have shares of a few percent, and single ones ten times as much with K = 64:
 # colors change in proportion up to about this share, and with its logarithm beyond.
 LINEAR = {"led": None, "digits": 0.03}
+# More samples are drawn for one K.
+FEW = 4
 _LOADERS = {"led": led.load, "digits": digits.load}
+# What a sample is, and what a feature.
+_ROWS = {"led": ("display of", "segment"), "digits": ("image of", "pixel")}
+_OF_K = (("blue", "o"), ("orange", "s"), ("vermilion", "D"))
 
 
 def compute(inputs, samples: dict[str, list[int]]) -> pd.DataFrame:
@@ -45,22 +50,45 @@ def compute(inputs, samples: dict[str, list[int]]) -> pd.DataFrame:
 
 
 def draw(table):
-    """Displays left, digits right; segments that are on have a dark edge."""
-    n_samples = table.groupby("dataset")["sample"].nunique().max()
-    # Pixels are square, so pictures of many samples are lower.
-    figure = panels.figure(figsize=(max(6.6, 2 + 1.04 * n_samples), 8 if n_samples > 4 else 9.4))
-    for subfigure, dataset in zip(figure.subfigures(1, 2), KS, strict=True):
-        _block(subfigure, table[table["dataset"] == dataset], dataset)
+    """Displays, then digits. More samples than `FEW`: the largest K, and a summary of all K.
+
+    Segments that are on have a dark edge.
+    """
+    if table.groupby("dataset")["sample"].nunique().max() <= FEW:
+        figure = panels.figure(figsize=(6.6, 9.4))
+        for subfigure, (dataset, ks) in zip(figure.subfigures(1, 2), KS.items(), strict=True):
+            _block(subfigure, table[table["dataset"] == dataset], dataset, ks)
+        return figure
+    figure = panels.figure(figsize=(11.4, 11))
+    *blocks, summary = figure.subfigures(3, 1, height_ratios=[2, 2, 1])
+    for subfigure, (dataset, ks) in zip(blocks, KS.items(), strict=True):
+        _block(subfigure, table[table["dataset"] == dataset], dataset, ks[-1:])
+    axes = summary.subplots(1, len(KS), sharey=True)
+    for axis, (dataset, ks) in zip(axes, KS.items(), strict=True):
+        _summary(axis, table[table["dataset"] == dataset], dataset, ks)
+    axes[0].set_ylabel("least correlation\nof two measures")
+    axes[0].set_ylim(axes[0].get_ylim()[0] - 0.2, 1.05)  # room for the legends
     return figure
 
 
-def _block(figure, table, dataset):
+def _summary(axis, rows, dataset, ks):
+    """For each sample the least correlation of two measures' scores, a line a K."""
+    least = _correlations(rows).min(axis=1).unstack("sample")
+    for k, (color, marker) in zip(ks, _OF_K, strict=True):
+        style = {"color": COLORS[color], "marker": marker, "ms": 5, "ls": ":", "lw": 0.8}
+        axis.plot(least.columns, least.loc[k], label=f"K = {k}", **style)
+    axis.set_xticks(least.columns)
+    axis.set(xlabel=_ROWS[dataset][0], title=f"{dataset}: agreement of the measures by K")
+    axis.legend(loc="lower left", ncols=3)
+
+
+def _block(figure, table, dataset, ks):
     """Rows: the sample itself, then measures by K; columns: samples."""
     samples = sorted(table["sample"].unique())
-    rows = [(measure, k) for measure in MEASURES for k in KS[dataset]]
+    rows = [(measure, k) for measure in MEASURES for k in ks]
     axes = figure.subplots(len(rows) + 1, len(samples), squeeze=False)
     data = _LOADERS[dataset]()
-    norm = _norm(table["value"], LINEAR[dataset])
+    norm = _norm(table.loc[table["k"].isin(ks), "value"], LINEAR[dataset])
     indexed = table.set_index(["importance", "k", "sample"]).sort_index()
     predicted = table.dropna(subset="predicted").groupby("sample")["predicted"].unique()
     for column, sample in enumerate(samples):
@@ -77,13 +105,14 @@ def _block(figure, table, dataset):
                 pictures.segments(axis, scores, norm, lit=x)
             else:
                 pictures.pixels(axis, scores, norm)
-    words = "digit\npredicted" if dataset == "led" else "image of\npredicted"
+    words = f"{_ROWS[dataset][0]}\npredicted"
     text_style = {"xycoords": "axes fraction", "xytext": (-4, 6), "textcoords": "offset points"}
     axes[0, 0].annotate(words, (0, 1), ha="right", va="baseline", fontsize=8, **text_style)
     for axis, (measure, k) in zip(axes[1:, 0], rows, strict=True):
         text = f"{MEASURES[measure]}\nK = {k}"
         axis.set_ylabel(text, rotation=0, ha="right", va="center", fontsize=8)
-    _scale(figure, axes, norm, dataset)
+    _scale(figure, axes, norm, LINEAR[dataset], "bottom" if len(ks) > 1 else "right")
+    figure.suptitle(f"{dataset}: scores of each {_ROWS[dataset][1]}")
 
 
 def _norm(values, linear):
@@ -96,24 +125,23 @@ def _norm(values, linear):
     return colors.AsinhNorm(linear, -limit, limit)
 
 
-def _scale(figure, axes, norm, dataset):
+def _scale(figure, axes, norm, linear, place):
     from matplotlib import cm
 
-    linear, limit = LINEAR[dataset], norm.vmax
+    limit = norm.vmax
     inner = [limit / 2] if linear is None else [linear, 0.1]
     ticks = [*(-t for t in (limit, *inner[::-1])), 0, *inner, limit]
     bar = figure.colorbar(
         cm.ScalarMappable(norm, pictures.MAP),
         ax=axes,
-        orientation="horizontal",
+        location=place,
         shrink=0.75,
         aspect=40,
         pad=0.02,
         ticks=ticks,
         format="%.3g",
     )
-    unit = "segment" if dataset == "led" else "pixel"
-    bar.set_label(f"{dataset}: {unit}'s share of the sample's absolute scores", fontsize=8)
+    bar.set_label("share in the sum of absolute scores", fontsize=8)
     bar.ax.minorticks_off()
     bar.ax.tick_params(labelsize=7)
     bar.ax.grid(False)
@@ -125,12 +153,7 @@ def statements(table):
     Where they do not hold on led, the smallest is expected near that of infinitely many trees.
     """
     for dataset, rows in table.groupby("dataset", sort=False):
-        by_measure = rows.pivot_table(
-            index=["k", "sample", "feature"], columns="importance", values="value"
-        )
-        correlations = by_measure.groupby(level=["k", "sample"]).corr()
-        of_a = {a: correlations.xs(a, level="importance") for a in MEASURES}
-        smallest = min(of_a[a][b].min() for a, b in combinations(MEASURES, 2))
+        smallest = _correlations(rows).min().min()
         expected = None
         if dataset == "led" and smallest < SIMILAR:
             samples = rows["sample"].unique().astype(int)
@@ -147,6 +170,16 @@ def statements(table):
             possible=(-1, 1),
             expected=expected,
         )
+
+
+def _correlations(rows):
+    """Of the scores of each pair of measures, a column a pair, a row a K and sample."""
+    by_measure = rows.pivot_table(
+        index=["k", "sample", "feature"], columns="importance", values="value"
+    )
+    correlations = by_measure.groupby(level=["k", "sample"]).corr()
+    of_a = {a: correlations.xs(a, level="importance") for a in MEASURES}
+    return pd.DataFrame({(a, b): of_a[a][b] for a, b in combinations(MEASURES, 2)})
 
 
 def _smallest_of_limit(samples):
