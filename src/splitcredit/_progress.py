@@ -59,17 +59,24 @@ def bar(total: int | None, progress: bool | None, unit: str = "rows", less: str 
 
 
 class _Clock:
-    """Warns, once, if what is left of the work takes long."""
+    """Warns, once, if what is left of the work takes long.
+
+    Time counts from the first part that is done: what is compiled before it takes no longer for
+    more work. The latest parts say more about the rest than all of them, since costs may grow.
+    """
 
     def __init__(self, total, less):
-        self.left, self.less, self.done, self.began = total, less, 0.0, time.monotonic()
+        self.left, self.less, self.done, self.began = total, less, 0.0, None
 
     def __call__(self, done):
-        self.left, self.done = self.left - done, self.done + done
+        self.left -= done
+        if self.began is None:
+            self.began = time.monotonic()
+            return
+        self.done += done
         passed = time.monotonic() - self.began
         if not self.less or passed < WINDOW:
             return
-        # The last part of the work says more about the rest than all of it: costs may grow.
         seconds = passed / max(self.done, 1e-9) * self.left
         if seconds > LONG:
             logger.warning("this takes about %.0f seconds more: %s", seconds, self.less)
