@@ -244,7 +244,8 @@ class Workflow:
             arguments += ["--decided", *artefact["statements"]]
         if artefact.get("scaled") and (reason := self._other_scale(wildcards)):
             arguments += ["--incomparable", reason]
-        return [*arguments, *(["--stand_in"] if "stand_in" in artefact else [])]
+        arguments += ["--stand_in"] if "stand_in" in artefact else []
+        return [*arguments, *(["--timed"] if self.timed(wildcards.artefact) else [])]
 
     def _other_scale(self, wildcards):
         """Why an artefact is not at the scale of the paper; none if it is.
