@@ -302,8 +302,8 @@ class Workflow:
         return sources.key("papers", "report", *(f"papers/{name}" for name in of_papers))
 
     def packed(self, wildcards=None):
-        """The configuration, packed."""
-        return pack(self.config)
+        """The configuration, packed; as text, which keeps its order, for the keys of artefacts."""
+        return pack(json.dumps(self.config))
 
     def pictures(self, names=None):
         """Pictures of artefacts for the report, by default of all that a run makes."""
@@ -329,6 +329,11 @@ class Workflow:
         return [name for name in names if facets.complete(self.config, name)]
 
     # After a failure
+
+    @staticmethod
+    def report_is_of_a_failed_run():
+        """Whether there is a report and no verdict: the check of its run did not end well."""
+        return Path("results/report.html").exists() and not Path("results/verdict.txt").exists()
 
     def after_failure(self, cores):
         """Command that writes the report from what was made, for Snakemake to format."""
