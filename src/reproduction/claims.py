@@ -24,14 +24,14 @@ COLUMNS = (
     "counts",
 )
 BASES = ("rounding", "printed", "monte-carlo", "seeds", "chosen")
-# What a check by the clock is where it would be unexplained: another machine or hour may say otherwise.
+# What a check by the clock is where it would be unexplained: in another hour it may say otherwise.
 OUTSIDE = "outside its band"
 VERDICTS = ("equal", "within", "holds", "undecided", "differs", "unexplained", OUTSIDE)
 VERDICTS += ("not comparable",)
 OUTCOMES = ("holds", "holds in part", "does not hold", "undecided", "not judged")
 PAPERS_DATA, STAND_IN, CLOCK = "the paper's", "stand-in", "the clock"
-# Whether a check counts for its statement; one of a premise or of a further measure does not, and one
-# by the clock only where the statement has no other.
+# Whether a check counts for its statement: one of a premise or of a further measure does not, and
+# one by the clock only where the statement has no other.
 COUNTS, BESIDE, BY_CLOCK = "yes", "no", "by the clock"
 _VALUE_BASES = ("rounding", "monte-carlo", "seeds")
 

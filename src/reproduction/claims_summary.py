@@ -73,7 +73,7 @@ def counts(claims) -> dict[tuple[str, str], dict[str, int]]:
 
 
 def statement_counts(claims) -> dict[tuple[str, str], dict[str, int]]:
-    """Number of statements of each outcome, by paper and by what decided: whose data, or the clock."""
+    """Number of statements of each outcome, by paper and by whose data, or the clock, decided."""
     rows: dict = {}
     for (paper, _), (outcome, decided_by) in outcomes(claims).items():
         rows.setdefault((paper, decided_by), dict.fromkeys(OUTCOMES, 0))[outcome] += 1
@@ -90,7 +90,9 @@ def summary(claims) -> str:
     """Markdown: the totals, printed values by artefact, and statements by paper, each once."""
     totals_of_run = "".join(f"- {line}\n" for line in lines(claims))
     values = _markdown("artefact | variant | values", VALUE_VERDICTS, counts(claims))
-    statements = _markdown("paper | data, or the clock | statements", OUTCOMES, statement_counts(claims))
+    statements = _markdown(
+        "paper | data, or the clock | statements", OUTCOMES, statement_counts(claims)
+    )
     return f"{totals_of_run}\n{values}\n{statements}"
 
 

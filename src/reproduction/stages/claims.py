@@ -6,8 +6,8 @@ from reproduction import claims, claims_summary, storage
 
 # The counts stay the same on every machine; report and verdict.txt add one kind to them.
 WITHOUT_TIMES = """
-Findings in words on times, which the clock alone decides, are not counted here: `claims_timing.csv`
-has these checks, and `report.html` and `verdict.txt` count them apart. All other counts are the same there.
+Findings in words on times, which the clock alone decides, are not counted here. `claims_timing.csv`
+has their checks, `report.html` and `verdict.txt` count them apart, and count all else as above.
 """
 
 
