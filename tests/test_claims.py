@@ -417,12 +417,10 @@ def test_summary_verdict_and_report_of_a_run_count_alike(tmp_path):
 
 
 def test_every_statement_that_holds_in_part_says_which_part():
-    rows = reference(statements=True) + storage.read_rows(REFERENCE / "claims_timing.csv")
-    in_part = {
-        key for key, (outcome, _) in claims.outcomes(rows).items() if outcome == "holds in part"
-    }
-    papers_judged = {paper for paper, _ in claims.outcomes(rows)}
-    assert in_part == {(paper, cell) for paper in papers_judged for cell in texts.parts(paper)}
+    decided = claims.outcomes(reference(statements=True))
+    in_part = {key for key, (outcome, _) in decided.items() if outcome == "holds in part"}
+    by_paper = {paper for paper, _ in decided}
+    assert in_part == {(paper, cell) for paper in by_paper for cell in texts.parts(paper)}
 
 
 def test_the_summary_counts_every_printed_value():

@@ -52,8 +52,8 @@ def dataset(table, name: str, target: str, features: list[str] | None, classes: 
     ------
     ValueError
         If a column does not exist, has no name or that of another, is not numeric, or has blanks,
-        infinite values or integers beyond 2**53; each is named. If there is no row or no feature. If
-        the name of a feature or class is a formula to a spreadsheet that opens the results.
+        infinite values or integers beyond 2**53; each is named. If there is no row or no feature.
+        If a name is a formula to a spreadsheet that opens the results.
     """
     _check_columns_exist(table, [target], name)
     columns = [c for c in table if c != target] if features is None else list(features)

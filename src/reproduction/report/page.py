@@ -8,6 +8,7 @@ import jinja2
 
 from reproduction import storage
 from reproduction.claims import (
+    CLOCK,
     OUTCOMES,
     OUTSIDE,
     VERDICTS,
@@ -230,11 +231,12 @@ class _Context:
             checks = [row for row in rows if row["cell"] == cell]
             entry = {"text": checks[0]["printed"], "outcome": outcome, "data": data, "part": ""}
             if outcome == "holds in part":
-                judged = [row["verdict"] for row in deciding(checks)[1]]
-                entry["part"] = f"{judged.count('holds')} of {len(judged)} checks hold"
-                # The words are those of a full run.
-                if self.config["paper_scale"] and cell in parts:
-                    entry["part"] += f": {parts[cell]}"
+                judged = deciding(checks)[1]
+                others = [row["variant"] for row in judged if row["verdict"] != "holds"]
+                # The words are those of a full run, on any machine.
+                part = parts.get(cell) if self.config["paper_scale"] and data != CLOCK else None
+                part = part or f"not {'; '.join(others[:3])}" + ("; ..." if others[3:] else "")
+                entry["part"] = f"{len(judged) - len(others)} of {len(judged)} checks: {part}"
             entry["by"] = list(dict.fromkeys(f"{paper}/{row['artefact']}" for row in checks))
             statements[cell] = entry
         return statements

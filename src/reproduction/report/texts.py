@@ -38,7 +38,7 @@ def account(paper: str) -> dict:
 
 
 def parts(paper: str) -> dict[str, str]:
-    """Of statements that hold in part, by id: which part does in a full run."""
+    """Which part of statements that hold in part does so in a full run, by id; none of times."""
     rules = _read(_PAPERS / paper / "claims" / "rules.yaml").get("statements", {})
     return {cell: rule["part"] for cell, rule in rules.items() if "part" in rule}
 
