@@ -330,6 +330,14 @@ class Workflow:
 
     # After a failure
 
+    def report_is_older(self):
+        """Whether there is a report from before this run made one of its artefacts."""
+        report = Path("results/report.html")
+        tables = [Path(self.path("tables", name, "csv")) for name in self.asked]
+        return report.exists() and any(
+            table.stat().st_mtime > report.stat().st_mtime for table in tables if table.exists()
+        )
+
     @staticmethod
     def report_is_of_a_failed_run():
         """Whether there is a report and no verdict: the check of its run did not end well."""
