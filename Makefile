@@ -55,11 +55,12 @@ help-all:
 	  "INSTALLER=auto, uv or pip" "what installs its packages"
 
 reproduce: environment ## build the environment and run everything at the papers' scale
-	$(call run)
-	$(if $(ARGUMENTS),,@paste -s -d ' ' results/verdict.txt && echo results/report.html)
+	@start=$$(date +%s); $(call run)$(if $(ARGUMENTS),, && \
+	  awk 'NR > 1 {printf "; "} {printf "%s", $$0} END {print ""}' results/verdict.txt && \
+	  echo "$$(($$(date +%s) - start)) seconds" && echo results/report.html)
 
 quick: ## the same pipeline, scaled down
-	$(MAKE) reproduce PRESET=quick
+	@$(MAKE) --no-print-directory reproduce PRESET=quick
 
 sweep: environment ## one experiment: make sweep EXPERIMENT=name
 	$(call run,"experiment_$(EXPERIMENT)")

@@ -343,6 +343,8 @@ def test_labels_that_are_equal_as_numbers_are_different_classes(mine):
         ("", {}, r"mine.csv is empty: its first line must name the columns"),
         ("a,y\n1,2\n1,2,3\n", {}, r"mine.csv cannot be read as CSV \(.* line 3.*\); save it"),
         ("a,y\n1,NA\n2,x\n", {"classes": True}, r"mine.csv: blanks in y \(1\); fill them or"),
+        ("=cmd(),y\n1,2\n", {}, r"mine.csv: a spreadsheet would run =cmd\(\) as a formula"),
+        ("a,y\n1,@x\n2,-1\n", {"classes": True}, r"mine.csv: a spreadsheet would run @x as a"),
         (f"a,y\n{2**53 + 1},1\n", {}, r"mine.csv: integers beyond 2\*\*53 in a, which would be"),
         # The decimal commas would be separators.
         ("a;y\n1,5;2\n", {}, r"mine.csv: the first line has ';' .* set separator: \";\"$"),

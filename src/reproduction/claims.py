@@ -24,11 +24,15 @@ COLUMNS = (
     "counts",
 )
 BASES = ("rounding", "printed", "monte-carlo", "seeds", "chosen")
-VERDICTS = ("equal", "within", "holds", "undecided", "differs", "unexplained", "not comparable")
+# What a check by the clock is where it would be unexplained: in another hour it may say otherwise.
+OUTSIDE = "outside its band"
+VERDICTS = ("equal", "within", "holds", "undecided", "differs", "unexplained", OUTSIDE)
+VERDICTS += ("not comparable",)
 OUTCOMES = ("holds", "holds in part", "does not hold", "undecided", "not judged")
-PAPERS_DATA, STAND_IN = "the paper's", "stand-in"
-# Whether a check counts for its statement; one of a premise or of a further measure does not.
-COUNTS, BESIDE = "yes", "no"
+PAPERS_DATA, STAND_IN, CLOCK = "the paper's", "stand-in", "the clock"
+# Whether a check counts for its statement: one of a premise or of a further measure does not, and
+# one by the clock only where the statement has no other.
+COUNTS, BESIDE, BY_CLOCK = "yes", "no", "by the clock"
 _VALUE_BASES = ("rounding", "monte-carlo", "seeds")
 
 
@@ -349,11 +353,20 @@ def judge_statements(
     return claims
 
 
+def by_the_clock(claims) -> list[dict]:
+    """The same rows as judgments of times: none is unexplained, and none decides beside others."""
+    names = {COUNTS: BY_CLOCK, "unexplained": OUTSIDE}
+    changed = ("counts", "verdict")
+    return [row | {key: names.get(row[key], row[key]) for key in changed} for row in claims]
+
+
 def outcomes(claims) -> dict[tuple[str, str], tuple[str, str]]:
-    """Each statement once: its outcome over all its checks, and the data that decided it.
+    """Each statement once: its outcome over all its checks, and what decided it.
 
     Checks of a premise or of a further measure do not count. Of the others, those on the paper's
-    data decide; where there is none, those on stand-ins do, or would if any were judged.
+    data decide; where there is none, those on stand-ins do, or would if any were judged. Checks by
+    the clock decide statements that have no other, so that an outcome of any other statement is the
+    same on every machine.
 
     Parameters
     ----------
@@ -362,7 +375,7 @@ def outcomes(claims) -> dict[tuple[str, str], tuple[str, str]]:
 
     Returns
     -------
-    dict of (paper, id) to (outcome, data)
+    dict of (paper, id) to (outcome, what decided it: whose data, or ``"the clock"``)
         ``"holds"`` if every check holds, ``"holds in part"`` if some do, ``"does not hold"`` if
         none does and at least one differs, ``"undecided"`` if none does either, ``"not judged"``
         without a check.
@@ -374,16 +387,25 @@ def outcomes(claims) -> dict[tuple[str, str], tuple[str, str]]:
     return {key: _outcome(rows) for key, rows in statements.items()}
 
 
-def _outcome(rows):
-    judged = [row for row in rows if row["verdict"] != "not comparable" and row["counts"] != BESIDE]
-    on_papers_data = [row for row in judged or rows if row["data"] == PAPERS_DATA]
+def deciding(rows) -> tuple[str, list[dict]]:
+    """What decides a statement, see `outcomes`, and those of its checks that are judged."""
+    counted = [row for row in rows if row["counts"] != BESIDE]
+    others = [row for row in counted if row["counts"] != BY_CLOCK]
+    by_clock, counted = counted and not others, others or counted
+    judged = [row for row in counted if row["verdict"] not in ("not comparable", OUTSIDE)]
+    on_papers_data = any(row["data"] == PAPERS_DATA for row in judged or counted or rows)
     data = PAPERS_DATA if on_papers_data else STAND_IN
-    verdicts = {row["verdict"] for row in judged if row["data"] == data}
+    return CLOCK if by_clock else data, [row for row in judged if row["data"] == data]
+
+
+def _outcome(rows):
+    decided_by, checks = deciding(rows)
+    verdicts = {row["verdict"] for row in checks}
     if not verdicts:
-        return "not judged", data
+        return "not judged", decided_by
     if "holds" in verdicts:
-        return ("holds" if verdicts == {"holds"} else "holds in part"), data
-    return ("undecided" if verdicts == {"undecided"} else "does not hold"), data
+        return ("holds" if verdicts == {"holds"} else "holds in part"), decided_by
+    return ("undecided" if verdicts == {"undecided"} else "does not hold"), decided_by
 
 
 def unexplained(claims) -> list[str]:

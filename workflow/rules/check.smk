@@ -1,5 +1,5 @@
-# The last job of a run: a value that differs without a known cause fails it. Not one that depends on
-# the clock, which is another on every machine.
+# The last job of a run: a value that differs without a known cause fails it. A check by the clock is
+# never such a one: it is outside its band.
 rule check:
     input:
         claims=[rules.claims.output.table, rules.claims.output.timings],

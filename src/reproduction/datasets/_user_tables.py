@@ -8,6 +8,9 @@ import numpy as np
 
 from reproduction.datasets import Dataset
 
+# With these a cell of a table begins that a spreadsheet takes for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
 
 def files(path: str = "", **_) -> list[Path]:
     """The file that a recipe names; ValueError if it names none."""
@@ -50,6 +53,7 @@ def dataset(table, name: str, target: str, features: list[str] | None, classes: 
     ValueError
         If a column does not exist, has no name or that of another, is not numeric, or has blanks,
         infinite values or integers beyond 2**53; each is named. If there is no row or no feature.
+        If a name is a formula to a spreadsheet that opens the results.
     """
     _check_columns_exist(table, [target], name)
     columns = [c for c in table if c != target] if features is None else list(features)
@@ -57,6 +61,7 @@ def dataset(table, name: str, target: str, features: list[str] | None, classes: 
     if target in columns:
         raise ValueError(f"{name}: {target} is the target, take it out of features")
     _check_names_differ(table, columns, target, name)
+    _check_no_formula(columns, name)
     if not columns or not len(table):
         raise ValueError(f"{name} has no {'row' if columns else 'feature'}")
     numbers = columns if classes else [*columns, target]
@@ -68,6 +73,7 @@ def dataset(table, name: str, target: str, features: list[str] | None, classes: 
     if classes:
         labels, y = np.unique(y.astype(str), return_inverse=True)
         class_names = tuple(labels.tolist())
+        _check_no_formula(class_names, name)
     return Dataset(
         X=np.ascontiguousarray(table[columns], dtype=np.float64),
         y=y.astype(np.int64 if classes else np.float64),
@@ -94,6 +100,23 @@ def _check_names_differ(table, columns, target, file):
     repeated = {c for c in (*columns, target) if chosen[c] > 1 or there[c] > 1}
     if repeated:
         raise ValueError(f"{file}: there twice: {', '.join(sorted(repeated))}; give one a new name")
+
+
+def _check_no_formula(names, file):
+    formulas = [name for name in names if name.startswith(_FORMULA) and not _is_number(name)]
+    if formulas:
+        raise ValueError(
+            f"{file}: a spreadsheet would run {', '.join(formulas)} as a formula where a result "
+            f"names it; begin the name with none of {' '.join(_FORMULA[:4])}"
+        )
+
+
+def _is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_numeric(table, names, file):

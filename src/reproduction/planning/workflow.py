@@ -244,7 +244,8 @@ class Workflow:
             arguments += ["--decided", *artefact["statements"]]
         if artefact.get("scaled") and (reason := self._other_scale(wildcards)):
             arguments += ["--incomparable", reason]
-        return [*arguments, *(["--stand_in"] if "stand_in" in artefact else [])]
+        arguments += ["--stand_in"] if "stand_in" in artefact else []
+        return [*arguments, *(["--timed"] if self.timed(wildcards.artefact) else [])]
 
     def _other_scale(self, wildcards):
         """Why an artefact is not at the scale of the paper; none if it is.
@@ -301,8 +302,8 @@ class Workflow:
         return sources.key("papers", "report", *(f"papers/{name}" for name in of_papers))
 
     def packed(self, wildcards=None):
-        """The configuration, packed."""
-        return pack(self.config)
+        """The configuration, packed; as text, which keeps its order, for the keys of artefacts."""
+        return pack(json.dumps(self.config))
 
     def pictures(self, names=None):
         """Pictures of artefacts for the report, by default of all that a run makes."""
@@ -328,6 +329,19 @@ class Workflow:
         return [name for name in names if facets.complete(self.config, name)]
 
     # After a failure
+
+    def report_is_older(self):
+        """Whether there is a report from before this run made one of its artefacts."""
+        report = Path("results/report.html")
+        tables = [Path(self.path("tables", name, "csv")) for name in self.asked]
+        return report.exists() and any(
+            table.stat().st_mtime > report.stat().st_mtime for table in tables if table.exists()
+        )
+
+    @staticmethod
+    def report_is_of_a_failed_run():
+        """Whether there is a report and no verdict: the check of its run did not end well."""
+        return Path("results/report.html").exists() and not Path("results/verdict.txt").exists()
 
     def after_failure(self, cores):
         """Command that writes the report from what was made, for Snakemake to format."""

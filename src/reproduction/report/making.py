@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from reproduction import papers
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from reproduction import datasets, papers
+
+_ROOT = Path(__file__).resolve().parents[3]
 
 
 def of_artefact(name: str, config: dict, drawn: bool) -> dict:
@@ -20,8 +26,9 @@ def of_artefact(name: str, config: dict, drawn: bool) -> dict:
     Returns
     -------
     dict
-        ``command``, ``rules``, ``module``, ``table``, ``configuration`` (files), ``parameters``
-        and ``experiments``, each of these with its ``name``, ``metrics`` and ``settings``.
+        ``command``, ``rules``, ``module``, ``table``, ``logs``, ``data`` (file of the project to
+        SHA-256), ``configuration`` (files), ``parameters`` and ``experiments``, each of these with
+        its ``name``, ``metrics`` and ``settings``.
     """
     paper = name.partition("/")[0]
     artefact = config["artefacts"][name]
@@ -32,6 +39,7 @@ def of_artefact(name: str, config: dict, drawn: bool) -> dict:
     stages = ["data_and_models", "importances", "metrics", "experiments"] if inputs else []
     rules = [*stages, "artefacts" if drawn else "artefacts_without_figure"]
     timing = "timing/" if artefact.get("timed") else ""
+    experiments = [_experiment(config, name, metrics) for name, metrics in inputs.items()]
     home = f"src/reproduction/papers/{paper}"
     preset = config["preset"]
     return {
@@ -39,12 +47,17 @@ def of_artefact(name: str, config: dict, drawn: bool) -> dict:
         "rules": rules,
         "module": f"{home}/{papers.module_of(name)}.py",
         "table": f"results/{timing}tables/{name}.csv",
+        "logs": [
+            f"results/logs/{timing}artefacts/{name}.log",
+            *(f"results/logs/experiments/{experiment}.log" for experiment in inputs),
+        ],
+        "data": _data(config, experiments, artefact.get("datasets", [])),
         "configuration": [
             f"{home}/artefacts.yaml",
             *(f"config/experiments/{experiment}.yaml" for experiment in inputs),
         ],
         "parameters": _settings(artefact.get("parameters", {})),
-        "experiments": [_experiment(config, name, metrics) for name, metrics in inputs.items()],
+        "experiments": experiments,
     }
 
 
@@ -54,17 +67,44 @@ def of_sweep(name: str, config: dict) -> dict:
     Returns
     -------
     dict
-        ``command``, ``table``, ``configuration`` (files) and ``experiments``, as in `of_artefact`.
+        ``command``, ``table``, ``logs``, ``data``, ``configuration`` (files) and ``experiments``,
+        as in `of_artefact`.
     """
     preset = config["preset"]
-    metrics = config["experiments"][name]["metrics"]
+    experiments = [_experiment(config, name, config["experiments"][name]["metrics"])]
     return {
         "command": f"make sweep EXPERIMENT={name}"
         + ("" if preset == "full" else f" PRESET={preset}"),
         "table": f"results/experiments/{name}.csv",
+        "logs": [f"results/logs/experiments/{name}.log"],
+        "data": _data(config, experiments),
         "configuration": [f"config/experiments/{name}.yaml"],
-        "experiments": [_experiment(config, name, metrics)],
+        "experiments": experiments,
     }
+
+
+def _data(config, experiments, names=()):
+    """SHA-256 of the tables of the project that these data sets are read from, by file.
+
+    Tables of a user lie outside, where the report names no place.
+    """
+    recipes = [r for e in experiments for block in e["blocks"] for r in block["recipes"]]
+    names = [*names, *(recipe["name"] for recipe in recipes if recipe["kind"] == "data")]
+    found = {}
+    for name in dict.fromkeys(names):
+        try:
+            files = datasets.files(config["datasets"].get(name, {}))
+        except (KeyError, ValueError):  # Its file is an axis of the sweep.
+            continue
+        for path in files:
+            if path.is_file() and path.resolve().is_relative_to(_ROOT):
+                found[path.resolve().relative_to(_ROOT).as_posix()] = _sha256(path)
+    return found
+
+
+@cache
+def _sha256(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _experiment(config, name, metrics):

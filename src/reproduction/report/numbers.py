@@ -150,7 +150,7 @@ class Numbers:
         return sum(not verdicts or claim["verdict"] in verdicts for claim in rows)
 
     def stated(self, paper: str) -> int:
-        """Number of a paper's statements."""
+        """Number of a paper's statements, but for those that only the clock decides."""
         return len(self._outcomes(paper))
 
     def outcomes(self, paper: str) -> str:
@@ -163,7 +163,8 @@ class Numbers:
 
     def _outcomes(self, paper):
         of_paper = [claim for claim in self.claims if claim["paper"] == paper]
-        decided = [outcome for outcome, _ in claims_module.outcomes(of_paper).values()]
+        by_statement = claims_module.outcomes(of_paper).values()
+        decided = [outcome for outcome, by in by_statement if by != claims_module.CLOCK]
         if not decided:
             raise MissingNumber(f"no statement of {paper} is judged")
         return decided

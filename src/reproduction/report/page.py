@@ -7,8 +7,18 @@ from pathlib import Path
 import jinja2
 
 from reproduction import storage
-from reproduction.claims import OUTCOMES, VERDICTS, is_statement, number, outcomes, parse_cell
-from reproduction.claims_summary import VALUE_VERDICTS, counts, statement_counts
+from reproduction.claims import (
+    CLOCK,
+    OUTCOMES,
+    OUTSIDE,
+    VERDICTS,
+    deciding,
+    is_statement,
+    number,
+    outcomes,
+    parse_cell,
+)
+from reproduction.claims_summary import VALUE_VERDICTS, counts, statement_counts, totals
 from reproduction.report import making, pictures, texts
 from reproduction.report.numbers import Numbers, digits, short
 
@@ -19,6 +29,7 @@ MEANINGS = {
     "undecided": "A finding in words: the interval of the measured number includes the limit.",
     "differs": "Our value lies outside the tolerance, where a known cause predicts it.",
     "unexplained": "No known cause predicts our value. The run fails.",
+    OUTSIDE: "A check by the clock that no known cause predicts: not judged on this machine.",
     "not comparable": "Our value is not held against print, for the reason given beside it.",
 }
 OUTCOME_MEANINGS = {
@@ -28,6 +39,8 @@ OUTCOME_MEANINGS = {
     "undecided": "No check holds, because every interval includes its limit.",
     "not judged": "No check was made at this scale.",
 }
+# Verdicts that the list of contents marks.
+_DEVIATIONS = ("unexplained", OUTSIDE, "differs")
 # Tables of ours with more rows than this are named and not shown; without a picture there is
 # nothing else to see.
 _SHOWN_ROWS = 40
@@ -101,14 +114,14 @@ def render(
             n_tables=sum(name in own_tables for name in names),
             meanings=MEANINGS,
             outcome_meanings=OUTCOME_MEANINGS,
-            totals=_totals(claims),
+            totals=totals(claims),
+            outside=[claim for claim in claims if claim["verdict"] == OUTSIDE],
             value_verdicts=VALUE_VERDICTS,
             counts=counts(claims),
             outcomes=OUTCOMES,
             statement_counts=statement_counts(claims),
             papers=[context.paper(paper, names) for paper in _papers(names)],
             claims=claims,
-            verdicts=[v for v in VERDICTS if any(c["verdict"] == v for c in claims)],
             manifest=manifest or {},
             versions=versions or {},
             seconds=seconds,
@@ -130,16 +143,13 @@ def _by_artefact(claims):
     return judged
 
 
-def _totals(claims):
-    """Verdicts of printed values, of variant published alone, and outcomes of statements."""
-    values = dict.fromkeys(VALUE_VERDICTS, 0)
-    for claim in claims:
-        if not is_statement(claim) and claim["variant"] == "published":
-            values[claim["verdict"]] += 1
-    outcome_counts = dict.fromkeys(OUTCOMES, 0)
-    for outcome, _ in outcomes(claims).values():
-        outcome_counts[outcome] += 1
-    return {"values": values, "statements": outcome_counts}
+def _by_paper_and_verdict(claims):
+    """Pairs of a paper and of its pairs of a verdict and rows, those that deviate first."""
+    order = (*_DEVIATIONS, *(v for v in VERDICTS if v not in _DEVIATIONS))
+    for paper in dict.fromkeys(claim["paper"] for claim in claims):
+        of_paper = [claim for claim in claims if claim["paper"] == paper]
+        pairs = [(v, [claim for claim in of_paper if claim["verdict"] == v]) for v in order]
+        yield paper, [(verdict, rows) for verdict, rows in pairs if rows]
 
 
 class _Context:
@@ -162,7 +172,7 @@ class _Context:
             "claims": self._filled(account.get("claims", "")),
             "found": self._filled(account.get("found", "")),
             "headlines": [self._headline(entry) for entry in account.get("headlines", [])],
-            "statements": self._statements(rows),
+            "statements": self._statements(paper, rows),
             "artefacts": [self.artefact(name, captions.get(name, {})) for name in names_of_paper],
         }
 
@@ -184,6 +194,7 @@ class _Context:
             "timed": definition.get("timed", False),
             "stand_in": definition.get("stand_in", ""),
             "incomplete": self.reasons.get(name),
+            "deviations": {v: n for v, n in _tally(rows).items() if v in _DEVIATIONS},
             "picture": picture,
             # A title may be a user's: only texts of the project are filled.
             "alt": self._filled(caption["alt"])["text"]
@@ -195,7 +206,6 @@ class _Context:
                     "name": group,
                     "tally": _tally(rows_of_group),
                     "rows": rows_of_group,
-                    "long": len(rows_of_group) > 12,
                 }
                 for group, rows_of_group in groups.items()
             ],
@@ -213,19 +223,23 @@ class _Context:
     def _filled(self, text):
         return self.numbers.filled(text)
 
-    @staticmethod
-    def _statements(rows):
-        """Each statement once, with its outcome and the artefacts that decide it."""
-        decided = outcomes(rows)
+    def _statements(self, paper, rows):
+        """Each statement once, with its outcome, which part holds, and what decides it."""
+        decided, parts = outcomes(rows), texts.parts(paper)
         statements: dict[str, dict] = {}
-        for row in rows:
-            if is_statement(row):
-                outcome, data = decided[row["paper"], row["cell"]]
-                entry = {"text": row["printed"], "outcome": outcome, "data": data, "by": []}
-                entry = statements.setdefault(row["cell"], entry)
-                name = f"{row['paper']}/{row['artefact']}"
-                entry["by"] += [name] if name not in entry["by"] else []
-        return dict(sorted(statements.items()))
+        for (_, cell), (outcome, data) in sorted(decided.items()):
+            checks = [row for row in rows if row["cell"] == cell]
+            entry = {"text": checks[0]["printed"], "outcome": outcome, "data": data, "part": ""}
+            if outcome == "holds in part":
+                judged = deciding(checks)[1]
+                others = [row["variant"] for row in judged if row["verdict"] != "holds"]
+                # The words are those of a full run, on any machine.
+                part = parts.get(cell) if self.config["paper_scale"] and data != CLOCK else None
+                part = part or f"not {'; '.join(others[:3])}" + ("; ..." if others[3:] else "")
+                entry["part"] = f"{len(judged) - len(others)} of {len(judged)} checks: {part}"
+            entry["by"] = list(dict.fromkeys(f"{paper}/{row['artefact']}" for row in checks))
+            statements[cell] = entry
+        return statements
 
     def _small_table(self, name):
         """Header and rows of a table of ours that is short enough to be shown."""
@@ -252,12 +266,20 @@ def _environment():
         "ours": _ours,
         "is_number": _is_number,
         "is_statement": is_statement,
+        "by_paper_and_verdict": _by_paper_and_verdict,
+        "place": _place,
         "artefact_of": lambda claim: f"{claim['paper']}/{claim['artefact']}",
         "digits": digits,
         "short": lambda text: short(text) if _is_number(text) else text,
         "seconds": _seconds,
     }
     return environment
+
+
+def _place(name):
+    """Where a link to a file of the project leads, or to a test, from ``results/report.html``."""
+    file = name.partition("::")[0]
+    return file.removeprefix("results/") if file.startswith("results/") else f"../{file}"
 
 
 def _tally(rows):

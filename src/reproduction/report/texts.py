@@ -37,6 +37,12 @@ def account(paper: str) -> dict:
     return _read(_PAPERS / paper / "account.yaml")
 
 
+def parts(paper: str) -> dict[str, str]:
+    """Which part of statements that hold in part does so in a full run, by id; none of times."""
+    rules = _read(_PAPERS / paper / "claims" / "rules.yaml").get("statements", {})
+    return {cell: rule["part"] for cell, rule in rules.items() if "part" in rule}
+
+
 def sweeps() -> dict[str, dict]:
     """Words on sweeps by experiment: ``title``, ``alt``, the keys of `PARTS`, and ``findings``."""
     return _read(_SWEEPS)

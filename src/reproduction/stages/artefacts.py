@@ -27,6 +27,7 @@ def add_arguments(parser):
     parser.add_argument("--decided", nargs="*", default=[], help="ids of statements it decides")
     parser.add_argument("--incomparable", default="", help="why nothing is compared")
     parser.add_argument("--stand_in", action="store_true", help="the data are not the paper's")
+    parser.add_argument("--timed", action="store_true", help="its values are times")
     parser.add_argument("--out", required=True, help="the judgment")
 
 
@@ -90,7 +91,7 @@ def judgment(arguments: Namespace) -> None:
     if arguments.decided:
         statements, evidence = statements_of(name[0]), rules.get("statements", {})
         judged += claims.judge_statements(*name, _findings(arguments), statements, evidence, *how)
-    storage.write_json(arguments.out, judged)
+    storage.write_json(arguments.out, claims.by_the_clock(judged) if arguments.timed else judged)
 
 
 @cache

@@ -1,11 +1,14 @@
-"""End the run with status 1 if a value differs from print and no cause is registered."""
+"""End the run with status 1 if a value differs from print and no cause is registered.
+
+A check by the clock never does that: see `reproduction.claims.by_the_clock`.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from reproduction import claims, storage
+from reproduction import claims, claims_summary, storage
 
 _RED, _PLAIN = "\033[31m", "\033[0m"
 
@@ -15,7 +18,7 @@ def add_arguments(parser):
     parser.add_argument("--claims", nargs="+", required=True, help="claims tables")
     parser.add_argument("--report", required=True, help="the report to look at")
     parser.add_argument("--log", required=True)
-    parser.add_argument("--out", required=True, help="number of values of each verdict")
+    parser.add_argument("--out", required=True, help="the totals, see claims_summary")
 
 
 def run(arguments):
@@ -28,11 +31,10 @@ def run(arguments):
             f"{arguments.report}, find out why, and add cause and test to claims/rules.yaml"
         )
     storage.write_text(arguments.log, "".join(f"{line}\n" for line in lines))
-    counts = {v: sum(row["verdict"] == v for row in rows) for v in claims.VERDICTS}
     if lines:
         red, reset = (_RED, _PLAIN) if _colored(sys.stderr) else ("", "")
         sys.exit("\n".join(f"{red}{line}{reset}" for line in lines))
-    storage.write_text(arguments.out, "".join(f"{v}: {n}\n" for v, n in counts.items()))
+    storage.write_text(arguments.out, "".join(f"{line}\n" for line in claims_summary.lines(rows)))
 
 
 def _colored(stream):

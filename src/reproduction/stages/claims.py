@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from reproduction import claims, claims_summary, storage
 
-# The counts stay the same on every machine; the report has those of all judgments.
+# The counts stay the same on every machine; report and verdict.txt add one kind to them.
 WITHOUT_TIMES = """
-What depends on the clock is not counted here. `claims_timing.csv` has these values and statements,
-and the report counts all. A statement that both files decide may have another outcome there.
+Findings in words on times, which the clock alone decides, are not counted here. `claims_timing.csv`
+has their checks, `report.html` and `verdict.txt` count them apart, and count all else as above.
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from reproduction import storage
@@ -25,7 +26,7 @@ def add_arguments(parser):
 
 def run(arguments):
     """Do the job."""
-    configuration = storage.unpack(arguments.configuration)
+    configuration = json.loads(storage.unpack(arguments.configuration))
     unfinished = {row["artefact"] for row in arguments.incomplete}
     # A table of an earlier run may hold rows of an artefact that this one did not finish.
     rows = [

@@ -6,6 +6,7 @@ even if it makes nothing else.
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 from pathlib import Path
 
@@ -22,7 +23,7 @@ def add_arguments(parser):
 
 def run(arguments):
     """Do the job."""
-    flow = Workflow(storage.unpack(arguments.configuration))
+    flow = Workflow(json.loads(storage.unpack(arguments.configuration)))
     incomplete, incomplete_sweeps = flow.incomplete(), flow.incomplete_sweeps()
     unfinished = {row["artefact"] for row in incomplete}
     made = [name for name in flow.required if name not in unfinished]
