@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from splitcredit._names import feature_index
+from splitcredit._tables import check_choice
 
 # Method -> why its values cannot be added.
 _NOT_ADDED = {
@@ -18,13 +19,29 @@ _NOT_ADDED = {
 def of_attribution(attribution, groups):
     """See `Attribution.grouped`."""
     _check_added(attribution)
+    data = None
+    if isinstance(groups, str):
+        groups, data = _by_columns(attribution, groups)
     names, members = _partition(attribution.feature_names, groups)
     shape = (len(attribution.values), len(names), attribution.values.shape[2])
     values = np.empty(shape, attribution.values.dtype)
     for k, features in enumerate(members):
         total = attribution.values[:, features].sum(axis=1, dtype=np.float64)
         values[:, k] = total
-    return replace(attribution, values=values, feature_names=names)
+    return replace(attribution, values=values, feature_names=names, data=data, source=None)
+
+
+def _by_columns(attribution, groups):
+    """The features that were made of each column, and the rows as columns of these."""
+    check_choice("groups", groups, ("columns",))
+    source = attribution.source
+    if source is None:
+        raise ValueError(
+            "groups='columns' is for an attribution of a pipeline, whose steps tell which column "
+            "each feature was made of: pass a dict of the features of each group"
+        )
+    members = source.groups()
+    return members, source.table(members, attribution.data)
 
 
 def of_importance(importance, groups):

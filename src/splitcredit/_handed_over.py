@@ -87,6 +87,7 @@ def explain(model, X, output="all", **parameters) -> Attribution:
         },
         output_index=index,
         index=getattr(X, "index", None) if hasattr(X, "iloc") else None,
+        data=None if hasattr(X, "get_features") else steps.rows(X),
     )
     if offset is None:
         return attribution

@@ -148,7 +148,7 @@ def of_attribution(attribution, ax, output, top, X, kind, row, feature):
         means = np.abs(attribution.values[:, :, outputs]).mean(axis=0, dtype=np.float64)
     ranking = np.argsort(-means.sum(axis=1), kind="stable")
     order = ranking[: _checked_top(top)][::-1]
-    X = None if X is None else rows_to_show(X, attribution.feature_names)
+    X = attribution.data if X is None else rows_to_show(X, attribution.feature_names)
     if kind == "waterfall":
         return _plot_kinds.waterfall(attribution, ax, outputs[0], top, X, row)
     if kind == "scatter":
@@ -340,13 +340,14 @@ def explanation(result, X):
     shape, given = (len(values), len(result.feature_names)), np.shape(X)
     if X is not None and given != shape:
         raise ValueError(f"X has shape {given}, and {shape} was explained: pass the same rows")
-    data = None if X is None else np.asarray(rows_to_show(X, result.feature_names))
+    data = getattr(result, "data", None)
+    data = data if X is None else rows_to_show(X, result.feature_names)
     base = np.broadcast_to(result.baseline, (len(values), n_outputs)).copy()
     is_one = n_outputs == 1
     return shap.Explanation(
         values=values[..., 0] if is_one else values,
         base_values=base[:, 0] if is_one else base,
-        data=data,
+        data=None if data is None else np.asarray(data),
         feature_names=list(result.feature_names),
         output_names=None if is_one else list(result.output_names),
     )

@@ -119,7 +119,7 @@ def ranking_of(ranking, forest, X, output) -> np.ndarray:
 
     ValueError if it does not fit the model or the rows.
     """
-    refuse_other_features(ranking, forest.feature_names)
+    refuse_other_features(ranking, forest)
     n = len(X)
     if isinstance(ranking, Importance):
         ranking = by_values(ranking, n)

@@ -45,6 +45,11 @@ def _refuse_gaps_in_dictionaries(table):
             )
 
 
+def rows_at(X, key):
+    """Some rows of an array or a DataFrame, which stays one; None of None."""
+    return X if X is None else X.iloc[key] if hasattr(X, "iloc") else X[key]
+
+
 def dense(X, absent):
     """Sparse rows as float64, with a number for what they do not store; others as they are."""
     if not hasattr(X, "toarray"):

@@ -10,7 +10,7 @@ import numpy as np
 
 from splitcredit._names import as_names, check_index, feature_index, indexed
 from splitcredit._stored import SHOWN, Result, check_fields, parameters_of
-from splitcredit._tables import numbers
+from splitcredit._tables import numbers, rows_at
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +38,11 @@ class Attribution(Result):
     index : pandas.Index (n_samples,), optional
         Labels of the rows, where they came from a DataFrame. `to_arrays` leaves them out, as not
         all can be stored without pickling.
+    data : array or DataFrame (n_samples, n_features), optional
+        The rows as the trees see them, for plots. They are no copy, where `explain` needed none.
+    source : Source, optional
+        Of a pipeline, the rows that were given, and the column that each feature was made of; see
+        `grouped`. `to_arrays` leaves it out.
 
     Raises
     ------
@@ -53,6 +58,8 @@ class Attribution(Result):
     parameters: dict = field(default_factory=dict)
     output_index: np.ndarray | None = None
     index: Any = None
+    data: Any = None
+    source: Any = None
 
     def __post_init__(self):
         set_ = object.__setattr__
@@ -81,6 +88,8 @@ class Attribution(Result):
         if self.output_index is not None and self.output_index.shape != (n,):
             raise ValueError(f"output_index has shape {self.output_index.shape}, expected {(n,)}")
         check_index(self.index, n)
+        if self.data is not None and np.shape(self.data) != (n, p):
+            raise ValueError(f"data has shape {np.shape(self.data)}, expected {(n, p)}")
 
     def __repr__(self):
         n, p, k = self.values.shape
@@ -96,8 +105,9 @@ class Attribution(Result):
         if isinstance(key, str):
             values = self.values[:, feature_index(self.feature_names, key, "a feature")]
             return values[:, 0] if values.shape[1] == 1 else values
-        rows = np.arange(len(self.values))[key]
-        rows = np.atleast_1d(rows)
+        rows = key
+        if not isinstance(key, slice):
+            rows = np.atleast_1d(np.arange(len(self.values))[key])
         a_row = self.baseline.ndim == 2
         return replace(
             self,
@@ -105,6 +115,10 @@ class Attribution(Result):
             baseline=self.baseline[rows] if a_row else self.baseline,
             output_index=None if self.output_index is None else self.output_index[rows],
             index=None if self.index is None else self.index[rows],
+            data=rows_at(self.data, rows),
+            source=None
+            if self.source is None
+            else replace(self.source, rows=rows_at(self.source.rows, rows)),
         )
 
     def __len__(self):
@@ -156,19 +170,22 @@ class Attribution(Result):
 
         Parameters
         ----------
-        groups : dict of str to list of str or int
+        groups : dict of str to list of str or int, or "columns"
             Name of each group, and its features by name or index. A feature is in one group at
-            most; those in none stay as they are, behind the groups.
+            most; those in none stay as they are, behind the groups. ``"columns"`` is for a
+            pipeline: the features that its steps made of one column, such as one-hot codes, are a
+            group of the name of that column, whose values and labels plots show.
 
         Returns
         -------
         Attribution
+            Without `data`, but for ``"columns"``.
 
         Raises
         ------
         ValueError
-            If a feature is unknown or in two groups, a name occurs twice, or the values cannot be
-            added.
+            If a feature is unknown or in two groups, a name occurs twice, the values cannot be
+            added, or no step tells the columns.
 
         Examples
         --------

@@ -18,12 +18,13 @@ from splitcredit import _chunks, _groups, _handed_over, _methods, _ranks
 from splitcredit._containers import name_of_offset, offsets, opened
 from splitcredit._methods import methods
 from splitcredit._names import row_index
-from splitcredit._tables import check_choice, check_whole
+from splitcredit._tables import check_choice, check_whole, dense, rows_at
 from splitcredit.attribution import Attribution, Importance
 from splitcredit.convert import (
     forest_and_rows,
     forest_and_training_rows,
     forest_rows_and_start,
+    source_of,
     to_forest,
 )
 from splitcredit.gaps import prediction_gap
@@ -110,9 +111,10 @@ def explain(
     found = _methods.look_up(method, "explain")
     function = found.attribute
     _methods.check(method, function, ("X",), parameters)
+    source = source_of(model, X)
     if _handed_over.is_needed(model, method):
         own = _handed_over.explain(model, X, **parameters)
-        return replace(own, values=own.values.astype(value_dtype))
+        return replace(own, values=own.values.astype(value_dtype), source=source)
     if not found.takes_any_rows:
         model, X = forest_and_training_rows(model, X)
     forest, table, parameters, offset = _opened(model, X, method, parameters)
@@ -125,7 +127,7 @@ def explain(
         function, forest, table, rows, value_dtype, progress, parameters, **options
     )
     joined = _chunks.joined(pieces, n_samples, whole)
-    return joined if labels is None else replace(joined, index=labels)
+    return _with_rows(joined, forest, labels, table, source)
 
 
 def explain_chunks(
@@ -188,7 +190,7 @@ def explain_chunks(
     pieces = _chunks.attributions(
         function, forest, table, rows, value_dtype, progress, parameters, y=y, offset=offset
     )
-    return pieces if labels is None else _labeled(pieces, labels)
+    return _each_with_rows(pieces, forest, labels, table, source_of(model, X))
 
 
 def importance(
@@ -462,13 +464,23 @@ def faithfulness(
     )
 
 
-def _labeled(pieces, labels):
-    """The attributions of chunks with the labels of their rows."""
+def _with_rows(attribution, forest, labels, table, source):
+    """An attribution with its rows as the trees see them; those of groups of features have none."""
+    if attribution.feature_names != forest.feature_names:
+        return replace(attribution, index=labels)
+    data = dense(forest.in_order(table), forest.absent)
+    return replace(attribution, index=labels, data=data, source=source)
+
+
+def _each_with_rows(pieces, forest, labels, table, source):
+    """The attributions of chunks with their rows."""
     start = 0
     for piece in pieces:
-        stop = start + len(piece.values)
-        yield replace(piece, index=labels[start:stop])
-        start = stop
+        rows = slice(start, start + len(piece.values))
+        own = None if source is None else replace(source, rows=rows_at(source.rows, rows))
+        index = None if labels is None else labels[rows]
+        yield _with_rows(piece, forest, index, rows_at(table, rows), own)
+        start = rows.stop
 
 
 def _dtype(dtype):

@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from splitcredit.convert import _columns
 from splitcredit.convert._nodes import UnsupportedModelError, inner_model
 from splitcredit.convert._unwrap import unwrap
 from splitcredit.forest import Forest
@@ -21,6 +22,7 @@ __all__ = [
     "forest_and_rows",
     "forest_and_training_rows",
     "forest_rows_and_start",
+    "source_of",
     "to_forest",
     "unwrap",
 ]
@@ -168,6 +170,14 @@ def forest_and_training_rows(model, X) -> tuple:
         return forest, X
     _, steps = unwrap(model)
     return forest, steps.training_rows(X)
+
+
+def source_of(model, X):
+    """The columns of X that the steps of a pipeline made the features of; None without steps.
+
+    Returns a `Source`. It keeps X itself.
+    """
+    return None if isinstance(model, Forest) else _columns.source(unwrap(model)[1].pipelines, X)
 
 
 def are_targets(forest: Forest) -> bool:
